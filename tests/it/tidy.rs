@@ -198,6 +198,17 @@ fn lua_has_no_import_cycle() {
 }
 
 #[test]
+fn slices_and_ropes_are_hidden_behind_the_hunks() {
+    let slices = "local slices = require('caliban.editor.slices')";
+    check(rooms::inner, "lua/caliban/review/hunks/long.lua", slices, &[]);
+    let told =
+        "lua/caliban/review/x.lua:2: imports caliban.editor.slices, as review/hunks alone may";
+    check(rooms::inner, "lua/caliban/review/x.lua", &format!("\n{slices}"), &[told]);
+    check(rooms::inner, "lua/caliban/review/x.lua", "require('caliban.review.hunks.long')", &[]);
+    holds(&files(&["lua/"], ".lua"), rooms::inner);
+}
+
+#[test]
 fn the_record_of_a_review_has_one_writer() {
     let class =
         "---@class caliban.Review: caliban.X\n---@field a integer\n---@field b? X\n\n---@field c X";
@@ -216,6 +227,12 @@ fn the_record_of_a_review_has_one_writer() {
         "local it = r.a\nif r.a == r.b then f(r.a) end\nother.a, r.c = 1, 2\nf(r.a, { x = 1 })",
         &[],
     );
+    let of = fields_of_a_review();
+    holds(&files(&["lua/"], ".lua"), |path, text| record::writes(path, text, &of));
+}
+
+/// Each field of a review's record, with the file that declares it.
+fn fields_of_a_review() -> Vec<(String, &'static str)> {
     let mut of = Vec::new();
     for (class, writer) in record::WRITERS {
         let text = std::fs::read_to_string(root().join(writer)).unwrap();
@@ -223,7 +240,22 @@ fn the_record_of_a_review_has_one_writer() {
         assert!(fields.len() > 10, "{class}");
         of.extend(fields.into_iter().map(|field| (field, writer)));
     }
-    holds(&files(&["lua/"], ".lua"), |path, text| record::writes(path, text, &of));
+    of
+}
+
+#[test]
+fn others_ask_for_the_bookkeeping_of_a_review() {
+    let of = [("tick".to_owned(), "state.lua"), ("buf".to_owned(), "state.lua")];
+    let rule = |path: &str, text: &str| record::reads(path, text, &of);
+    let told = |line: usize| format!("x.lua:{line}: reads `tick`, which state.lua tells");
+    check(rule, "state.lua", "f(r.tick)", &[]);
+    check(rule, "x.lua", "local a = r.tick", &[&told(1)]);
+    check(rule, "x.lua", "\nif it.r.tick[1] > 0 and f(review.tick) then", &[&told(2), &told(2)]);
+    check(rule, "x.lua", "f(r.buf, other.tick, r.ticks, 'r.tick', r) -- r.tick", &[]);
+    let of = fields_of_a_review();
+    let facts = record::FACTS.iter().filter(|fact| !of.iter().any(|(it, _)| it == *fact));
+    assert_eq!(facts.collect::<Vec<_>>(), Vec::<&&str>::new(), "no fields");
+    holds(&files(&["lua/"], ".lua"), |path, text| record::reads(path, text, &of));
 }
 
 #[test]

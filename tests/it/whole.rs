@@ -164,7 +164,7 @@ fn a_rejected_renaming_leaves_the_file() {
 fn a_file_with_unsaved_text_is_not_renamed() {
     let scene = pending("rename", rename("a.txt", "b.txt"));
     scene.nvim.keys("5GAmine<Esc>:Caliban accept file<CR>");
-    scene.nvim.wait_screen("cannot rename to b.txt: its buffer has unsaved changes");
+    scene.nvim.wait_screen("cannot rename it to b.txt: its buffer has unsaved changes");
     assert_eq!((scene.pending(), buffers(&scene).as_str()), (1, "a.txt+"));
     scene.nvim.keys(":w<CR>");
     let told = decide(&scene, ":Caliban accept file<CR>");
@@ -212,8 +212,8 @@ fn in_auto_edit_a_deletion_is_done_at_once_and_can_be_rejected() {
     let scene = done("delete", delete("a.txt"));
     assert_eq!(scene.on_disk("a.txt"), None);
     assert_eq!(scene.answer(2, "c1"), "a.txt is deleted; the user may still undo it.");
-    scene.nvim.wait_screen("Caliban deletes this file, done · ");
-    // The text is only in the buffer.
+    scene.nvim.wait_screen("Caliban has deleted this file · ");
+    // the text is nowhere else
     scene.nvim.keys(":qa<CR>");
     scene.nvim.wait_screen("E37");
     // for the model it is gone
@@ -398,7 +398,7 @@ fn a_changed_disk_stops_an_accepted_deletion_or_renaming() {
     let scene = pending("rename", rename("a.txt", "b.txt"));
     fs::write(scene.nvim.setup.path("b.txt"), "theirs\n").unwrap();
     scene.nvim.keys(":Caliban accept file<CR>");
-    scene.nvim.wait_screen("a.txt: Caliban cannot rename to b.txt: b.txt exists already");
+    scene.nvim.wait_screen("a.txt: Caliban cannot rename it to b.txt: b.txt exists already");
     assert_eq!(scene.pending(), 1);
     assert_eq!(scene.on_disk("b.txt").as_deref(), Some("theirs\n"));
     fs::remove_file(scene.nvim.setup.path("b.txt")).unwrap();
@@ -407,6 +407,6 @@ fn a_changed_disk_stops_an_accepted_deletion_or_renaming() {
     let scene = pending("delete", delete("a.txt"));
     fs::write(scene.nvim.setup.path("a.txt"), "theirs\n").unwrap();
     scene.nvim.keys(":Caliban accept file<CR>");
-    scene.nvim.wait_screen("a.txt: Caliban cannot delete: it changed on disk");
+    scene.nvim.wait_screen("a.txt: Caliban cannot delete it: it changed on disk");
     assert_eq!(scene.on_disk("a.txt").as_deref(), Some("theirs\n"));
 }

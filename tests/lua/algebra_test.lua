@@ -24,7 +24,7 @@ local function splice(list, first, last, new)
   return vim.list_extend(out, list, last + 1, #list)
 end
 
-function T.diff()
+function T.a_diff_gives_hunks()
   local rows = {
     { 'a b c', 'a b c', '' },
     { 'a b c', 'a X c', '1:-b+X' },
@@ -39,18 +39,18 @@ function T.diff()
   end
 end
 
---- Checks that each hunk's lines are in the buffer and that no two hunks touch.
+--- Checks that each hunk's lines stand in the buffer, and that no two hunks touch.
 local function stands(buffer, hunks)
   local row = -1
   for _, h in ipairs(hunks) do
     assert(h.start > row, 'ascending and apart: ' .. show(hunks))
     row = h.start + #h.new
-    eq(h.new, vim.list_slice(buffer, h.start + 1, row), 'a hunk is what stands there')
+    eq(h.new, vim.list_slice(buffer, h.start + 1, row), 'the lines of a hunk stand in the buffer')
   end
 end
 
---- base, buffer, the user's change {first, last, new}, hunks then, base then
-function T.typing()
+function T.typing_changes_or_moves_hunks()
+  -- base, buffer, the user's change (first row, row after the last, new lines), hunks and base after it, its name
   local rows = {
     { 'a b c d', 'a X c d', 0, 1, 'A', '1:-b+X', 'A b c d', 'above' },
     { 'a b c d', 'a X c d', 0, 0, 'n m', '3:-b+X', 'n m a b c d', 'opened above' },
@@ -94,8 +94,8 @@ function T.typing()
       'changed across the lower edge: lines, J',
     },
     { 'a b c d', 'a X c Y d', 2, 3, '', '1:-b+X,Y', 'a b d', 'the line between two deleted' },
-    { 'a b c d', 'a d', 1, 1, 'n', '1:-b,c+', 'a b c n d', 'opened at a deletion' },
-    { 'a b c d', 'a d', 0, 2, 'n', '1:-b,c+', 'n b c', 'joined over a deletion' },
+    { 'a b c d', 'a d', 1, 1, 'n', '1:-b,c+', 'a b c n d', 'opened at a pure deletion' },
+    { 'a b c d', 'a d', 0, 2, 'n', '1:-b,c+', 'n b c', 'joined over a pure deletion' },
   }
   for _, r in ipairs(rows) do
     local base, buffer, new = l(r[1]), l(r[2]), l(r[5])
@@ -105,7 +105,7 @@ function T.typing()
   end
 end
 
-function T.part_of_a_hunk()
+function T.a_range_takes_part_of_a_hunk()
   local function take(base, buffer, first, last)
     local taken, rest, after = R.take(R.diff(l(base), l(buffer), 0), first, last)
     return { show(taken), show(rest), show(after) }
@@ -119,7 +119,7 @@ function T.part_of_a_hunk()
   eq({ '', '2:-c+X', '2:-c+X' }, take('a b c d', 'a b X d', 0, 1))
 end
 
-function T.disk_merge()
+function T.a_merge_takes_changes_on_disk_to_other_lines()
   local function merge(origin, disk, mine)
     local edits, clashes = R.merge(l(origin), l(disk), l(mine))
     local out = l(mine)
@@ -135,9 +135,9 @@ function T.disk_merge()
   eq('a b X d 0', merge('a b c d', 'a b X d', 'a b X d'))
 end
 
---- Properties of random texts and scripts: the base equals a plain model of the user's own edits, typed lines outside
---- of hunks survive reject-all, accept-all gives the buffer.
-function T.laws()
+--- Random proposals, typed lines and decisions: the base stays but for the user's own changes, and no decision loses a
+--- typed line.
+function T.random_changes_keep_the_base()
   math.randomseed(11)
   local function rnd(n, char)
     local out = {}
@@ -196,7 +196,11 @@ function T.laws()
       hunks = R.tighten(hunks)
       eq(base, R.base(buffer, hunks), 'tightening moves the base')
       for i, h in ipairs(hunks) do
-        eq(h.new, vim.list_slice(buffer, h.start + 1, h.start + #h.new), 'a hunk knows its lines')
+        eq(
+          h.new,
+          vim.list_slice(buffer, h.start + 1, h.start + #h.new),
+          'the lines of a hunk stand in the buffer'
+        )
         if i > 1 then
           assert(hunks[i - 1].start + #hunks[i - 1].new < h.start, 'hunks touch: ' .. show(hunks))
         end

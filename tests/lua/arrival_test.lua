@@ -1,4 +1,4 @@
---- When a proposal may enter a buffer: in a Neovim of its own, with keys as a user types them.
+--- When a proposal may enter. Each test starts another Neovim and types keys in it.
 local T = {}
 
 local root = vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h:h:h')
@@ -60,13 +60,13 @@ function Child:mode()
   return vim.rpcrequest(self.chan, 'nvim_get_mode')
 end
 
---- Types keys and waits until Neovim has read them.
+--- Types keys, and returns when Neovim has read them.
 function Child:keys(keys)
   vim.rpcrequest(self.chan, 'nvim_input', keys)
   self:mode()
 end
 
---- Waits for a state of the other Neovim.
+--- Waits until an expression is true in the other Neovim.
 function Child:wait(code, what)
   local ok = vim.wait(60000, function()
     return not self:mode().blocking and self:lua('return ' .. code)
@@ -74,7 +74,7 @@ function Child:wait(code, what)
   eq(true, ok, ('%s: %s never came'):format(what, code))
 end
 
---- Runs the other Neovim's event loop a few times: a proposal that may enter has entered then.
+--- Lets the other Neovim's loop run a few times: a proposal that may enter has entered then.
 function Child:rounds()
   for _ = 1, 5 do
     self:lua('Rounds = Rounds or 0; vim.schedule(function() Rounds = Rounds + 1 end)')
@@ -88,7 +88,7 @@ end
 
 local BEFORE, AFTER = "{ 'a', 'b', 'c', 'd' }", "{ 'a', 'X', 'c', 'd' }"
 
-function T.enters_a_quiet_editor()
+function T.a_proposal_enters_an_idle_editor()
   local child = start()
   child:lua(('Propose(%s, %s)'):format(BEFORE, AFTER))
   child:wait("Text() == 'a X c d'", 'normal mode')
@@ -96,8 +96,8 @@ function T.enters_a_quiet_editor()
   child:stop()
 end
 
-function T.waits_while_the_user_is_in_the_middle_of_something()
-  -- keys before it arrives, keys after it; the text then
+function T.a_proposal_waits_until_the_user_has_finished_a_command()
+  -- keys before the proposal arrives, keys after that, the text and the answer then
   local rows = {
     { 'insert', 'i', '<Esc>', 'a X c d' },
     { 'visual', 'V', '<Esc>', 'a X c d' },
@@ -136,7 +136,7 @@ function T.waits_while_the_user_is_in_the_middle_of_something()
   end
 end
 
-function T.typing_in_another_buffer_does_not_delay_an_edit()
+function T.a_proposal_enters_while_the_user_types_in_another_buffer()
   local child = start()
   child:keys(':new<CR>ityping')
   child:lua(('Propose(%s, %s)'):format(BEFORE, AFTER))
@@ -145,8 +145,8 @@ function T.typing_in_another_buffer_does_not_delay_an_edit()
   child:stop()
 end
 
---- Each try fires SafeState again: waiting must not spin.
-function T.waiting_for_calm_does_not_spin()
+--- A try brings another SafeState event, which must not bring another try.
+function T.waiting_does_not_try_again_without_an_event()
   local child = start()
   child:keys('i')
   child:lua(('Propose(%s, %s)'):format(BEFORE, AFTER))
@@ -166,7 +166,7 @@ function T.waiting_for_calm_does_not_spin()
   child:stop()
 end
 
-function T.lines_above_the_first_one_show_and_scroll_away()
+function T.the_header_above_the_first_line_scrolls_away()
   local child = start()
   vim.rpcrequest(child.chan, 'nvim_ui_try_resize', 80, 6)
   child:lua("Propose({ 'a', 'b', 'c', 'd' }, { 'X', 'b', 'c', 'd' })")
@@ -197,7 +197,7 @@ function T.lines_above_the_first_one_show_and_scroll_away()
   child:stop()
 end
 
-function T.a_refused_wqa_does_not_end_neovim()
+function T.a_refused_wqa_keeps_the_editor_open()
   local child = start()
   child:lua(('Propose(%s, %s)'):format(BEFORE, AFTER))
   child:wait("Text() == 'a X c d'", 'entry')

@@ -1,4 +1,4 @@
---- Shared by the tests of reviews: a project folder, the program's messages, proposals.
+--- Functions for tests of reviews: a project folder, messages to the program, proposals.
 local M = {}
 
 local api = vim.api
@@ -18,14 +18,14 @@ vim.notify = function(text)
   said[#said + 1] = text
 end
 
--- slices depend on the clock: tested in a Neovim of its own
+-- no work rests: the clock would cut it into slices. Tests that need slices use `M.rest`
 M.rest = require('caliban.editor.slices').rest
 require('caliban.editor.slices').rest = function() end
 
--- the review keys run the public <Plug> mappings
+-- the keys of a review are mapped to the plugin's <Plug> maps
 vim.cmd.runtime('plugin/caliban.lua')
 local review = require('caliban.review')
--- no main loop runs here; calm is tested in a Neovim of its own
+-- no main loop runs here; `arrival_test` tests the real `calm` in another Neovim
 require('caliban.review.arrival').calm = function()
   return M.calm
 end
@@ -40,7 +40,7 @@ function M.eq(want, got, what)
   end
 end
 
---- Lets scheduled steps run.
+--- Lets scheduled functions run.
 function M.settle()
   for _ = 1, 4 do
     local done = false
@@ -53,6 +53,7 @@ function M.settle()
   end
 end
 
+--- The messages to the program since the last call.
 ---@return table[]
 function M.sent()
   M.settle()
@@ -61,6 +62,7 @@ function M.sent()
   return out
 end
 
+--- The notifications since the last call.
 ---@return string[]
 function M.said()
   M.settle()
@@ -69,7 +71,7 @@ function M.said()
   return out
 end
 
---- Closes all buffers and changes to a new, empty folder.
+--- Closes everything and makes an empty folder the current one.
 function M.fresh()
   M.calm = true
   vim.cmd('silent! %bwipeout!')
@@ -191,7 +193,7 @@ function M.keys(keys)
 end
 
 ---@param command string
----@return string the error it ended with, in one line
+---@return string error in one line, without Vim's prefix; '' where there is none
 function M.try(command)
   vim.v.errmsg = ''
   local ok, err = pcall(vim.cmd --[[@as function]], 'silent ' .. command)

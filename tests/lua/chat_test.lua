@@ -1,4 +1,4 @@
---- The chat in a real Neovim with a stub for the program: messages to it go to `sent`.
+--- The chat in a real Neovim. The program is a stub: messages to it are kept in `sent`.
 local api, fn = vim.api, vim.fn
 vim.o.columns, vim.o.lines = 200, 50
 
@@ -47,7 +47,7 @@ end
 ---@param keys string
 local function type_keys(keys)
   api.nvim_feedkeys(vim.keycode(keys), 'xt', false)
-  -- runs the callbacks that a key has scheduled
+  -- runs the functions that a key has scheduled
   vim.wait(60000, function()
     return true
   end)
@@ -165,7 +165,7 @@ local function window(part)
 end
 
 ---@param row integer
----@return string[] # highlight groups of a row, `col-col group`: of marks in the buffer, and as it is drawn
+---@return string[] # highlight groups of a row, as `col-col group`: those of marks, and those that are only drawn
 local function marks(row)
   local list = {}
   local buf, ns = chat().transcript, require('caliban.chat.paint').ns
@@ -186,7 +186,7 @@ local function marks(row)
   return list
 end
 
---- Waits until a row of code is highlighted: its parser is loaded later.
+--- Waits until a row of code has its colours: its parser is loaded later.
 ---@param row integer
 ---@param mark string
 local function coloured(row, mark)
@@ -226,7 +226,7 @@ test('the command opens transcript and composer before the program answers', fun
   eq(#api.nvim_tabpage_list_wins(0), 3)
 end)
 
-test('blocks: append, replace, remove, order', function()
+test('blocks are appended, replaced and removed, and keep their order', function()
   opened()
   paint({ { id = 1, shape = 'user', lines = { 'hello' } } })
   paint({ { id = 2, lines = { '', 'one' }, final = false } })
@@ -252,7 +252,7 @@ test('blocks: append, replace, remove, order', function()
   eq(vim.bo[chat().transcript].modifiable, false)
 end)
 
-test('after random paints the transcript has the text of the blocks', function()
+test('random paints give the same lines as a plain list of blocks', function()
   opened()
   math.randomseed(7)
   local model, order = {}, {}
@@ -358,7 +358,7 @@ test('other windows keep size, options, cursor, alternate file and jumps', funct
   eq(#api.nvim_tabpage_list_wins(0), 3)
 end)
 
-test("the chat has its own winbar and options despite the user's global ones", function()
+test("the chat has its own winbar and options beside the user's", function()
   fresh()
   vim.o.winbar, vim.o.number = 'mine', true
   vim.cmd('Caliban')
@@ -419,7 +419,7 @@ test('every layout opens and closes', function()
   end
 end)
 
-test('the composer grows out of the transcript', function()
+test('the composer grows with its text and takes the rows from the transcript', function()
   opened()
   local upper = window('transcript')
   local height = api.nvim_win_get_height(upper) + api.nvim_win_get_height(window('composer'))
@@ -432,7 +432,7 @@ test('the composer grows out of the transcript', function()
   end
 end)
 
-test('sending: empty, text, steer, undo', function()
+test('the composer sends and steers, and u brings a sent text back', function()
   opened()
   type_keys('<CR>')
   eq(told, { 'Nothing sent. The message is empty.' })
@@ -457,7 +457,7 @@ test('sending: empty, text, steer, undo', function()
   eq(composer(), { '' })
 end)
 
-test('messages sent before the session has a name are sent once it has one', function()
+test('a message written before the session is open is sent once it is open', function()
   fresh()
   vim.cmd('Caliban')
   type_keys('ihello<C-s><Esc>')
@@ -466,21 +466,25 @@ test('messages sent before the session has a name are sent once it has one', fun
   eq(last('send').text, 'hello')
 end)
 
-test('a message bounced to a replaced chat goes to its heir, with the reason', function()
-  for _, first in ipairs({ 'bounce', 'session' }) do
-    opened()
-    local back = { session = 'main', text = 'mine', context = {}, why = 'It is not open.' }
-    local instead = { session = 'main-2', instead = 'main', root = fn.getcwd(), ephemeral = false }
-    instead = vim.tbl_extend('error', instead, { draft = '', draft_context = {}, reviews = {} })
-    receive(first, first == 'bounce' and back or instead)
-    receive(first == 'bounce' and 'session' or 'bounce', first == 'bounce' and instead or back)
-    eq(chat().session, 'main-2')
-    eq(composer(), { 'mine' })
-    eq(chat().warning.text, 'It is not open.')
+test(
+  'a text that bounced moves to the conversation that took the place, with the reason',
+  function()
+    for _, first in ipairs({ 'bounce', 'session' }) do
+      opened()
+      local back = { session = 'main', text = 'mine', context = {}, why = 'It is not open.' }
+      local instead =
+        { session = 'main-2', instead = 'main', root = fn.getcwd(), ephemeral = false }
+      instead = vim.tbl_extend('error', instead, { draft = '', draft_context = {}, reviews = {} })
+      receive(first, first == 'bounce' and back or instead)
+      receive(first == 'bounce' and 'session' or 'bounce', first == 'bounce' and instead or back)
+      eq(chat().session, 'main-2')
+      eq(composer(), { 'mine' })
+      eq(chat().warning.text, 'It is not open.')
+    end
   end
-end)
+)
 
-test('the program ends: text and unsent messages stay, a restart opens all again', function()
+test('text and unsent messages outlive the program, and a restart opens all again', function()
   opened()
   type_keys('ikeep me<Esc>')
   exit(1000 + jobs, 137)
@@ -557,7 +561,7 @@ local function file(lines)
   api.nvim_buf_set_lines(0, 0, -1, false, lines)
 end
 
-test('selections are taken exactly', function()
+test('a selection is added exactly as selected', function()
   local cases = {
     { 'ggVj', 'one two\nthree four', { 1, 2 } },
     { 'ggwvj', 'two\nthree', { 1, 2 } },
@@ -581,23 +585,20 @@ test('selections are taken exactly', function()
   end
 end)
 
-test(
-  'a range that is not the selection is whole lines; the operator takes what the motion covers',
-  function()
-    fresh()
-    file({ 'one two', 'three four', 'five' })
-    type_keys('wvy')
-    vim.cmd('2,3Caliban add')
-    eq(chat().context[1].text, 'three four\nfive')
-    type_keys('gg0<Plug>(caliban-add)w')
-    eq(chat().context[2].text, 'one ')
-    type_keys('<Plug>(caliban-add)j')
-    eq(chat().context[3].text, 'one two\nthree four')
-    eq(vim.bo.filetype, '')
-  end
-)
+test('a range adds whole lines, and the operator adds the text of the motion', function()
+  fresh()
+  file({ 'one two', 'three four', 'five' })
+  type_keys('wvy')
+  vim.cmd('2,3Caliban add')
+  eq(chat().context[1].text, 'three four\nfive')
+  type_keys('gg0<Plug>(caliban-add)w')
+  eq(chat().context[2].text, 'one ')
+  type_keys('<Plug>(caliban-add)j')
+  eq(chat().context[3].text, 'one two\nthree four')
+  eq(vim.bo.filetype, '')
+end)
 
-test('asking sends the selection too and leaves the focus', function()
+test('asking sends at once, with the selection, and leaves the focus', function()
   opened()
   vim.cmd('wincmd p')
   file({ 'one two', 'three' })
@@ -617,7 +618,7 @@ test('asking sends the selection too and leaves the focus', function()
   eq(composer(), { '' })
 end)
 
-test('an excerpt that is too large is refused with a message', function()
+test('a text that is too big to be added is refused with a message', function()
   opened()
   vim.cmd('wincmd p')
   file({ ('x'):rep(300000) })
@@ -680,7 +681,7 @@ test('chips are shown, sent along and removed', function()
   eq(composer(), { '6' })
 end)
 
-test('queued messages stand last, and can be removed or taken back', function()
+test('queued messages stand at the end, and can be removed or edited', function()
   opened()
   local queue = {
     { id = 5, text = 'first\nthing', context = {}, steer = false },
@@ -705,14 +706,14 @@ test('queued messages stand last, and can be removed or taken back', function()
 end)
 
 --- Waits until the question takes keys.
-local function rested()
+local function wait_for_keys()
   vim.wait(60000, function()
     vim.cmd.redraw()
     return chat().question.armed
   end, 20)
 end
 
-test('approval keys act on the question only', function()
+test('the keys of a question act on its lines only', function()
   opened()
   paint({
     { id = 1, lines = { 'some words here' } },
@@ -728,12 +729,12 @@ test('approval keys act on the question only', function()
   eq(fn.getreg('a'), 'some words here\n\n')
   type_keys('2Gyy')
   eq(last('rule'), nil)
-  rested()
-  -- a question takes one answer
+  wait_for_keys()
+  -- a question takes only one answer, so each key gets another question
   local function another(call)
     paint({ { id = 2, shape = 'ask', lines = { '', '? Run `ls`?', '  y once' }, call = call } })
     api.nvim_win_set_cursor(0, { 3, 0 })
-    rested()
+    wait_for_keys()
   end
   for key, want in pairs({ y = 'once', s = 'session', n = 'deny' }) do
     sent = {}
@@ -782,7 +783,7 @@ test('tools and thoughts open and close; other keys keep their meaning', functio
   eq(api.nvim_win_get_cursor(0)[1], 7)
 end)
 
-test('jumps, code blocks and files', function()
+test('keys jump to messages, copy code blocks and open files', function()
   opened()
   paint({
     { id = 1, shape = 'user', lines = { 'one' } },
@@ -822,7 +823,7 @@ test('a fence highlights its code when it closes, and does not leak into the nex
   eq(#marks(6), 1)
 end)
 
-test('a token over many lines of code is highlighted on each', function()
+test('a comment over many lines of code is highlighted on each line', function()
   opened()
   local lines = { '```lua', 'local x = 1 --[[' }
   for i = 1, 150 do
@@ -838,7 +839,7 @@ test('a token over many lines of code is highlighted on each', function()
   eq(marks(154), { '0-7 @markup.heading' })
 end)
 
-test('only the visible lines of a large paint are highlighted', function()
+test('of a large paint only the visible rows are highlighted', function()
   opened()
   paint({ { id = 1, append = ('# head `x` and **y**\n'):rep(20000) } })
   vim.cmd.redraw()
@@ -863,7 +864,7 @@ test('the composer takes no line from a window below it', function()
   end
 end)
 
-test('replaced lines are highlighted again, with their fences', function()
+test('replaced lines are highlighted again, also where a fence goes', function()
   opened()
   paint({ { id = 1, lines = { '# one', '```', '# two', '# three' } } })
   eq({ marks(0), marks(3) }, { { '0-5 @markup.heading' }, {} })
@@ -871,7 +872,7 @@ test('replaced lines are highlighted again, with their fences', function()
   eq({ marks(0), marks(1), marks(2) }, { { '0-5 @markup.heading' }, {}, { '0-5 @markup.heading' } })
 end)
 
-test('notes beside and below', function()
+test('blocks have notes beside and below them', function()
   opened()
   paint({ { id = 1, shape = 'tool', lines = { '', '▸ grep' }, right = '7 matches' } })
   paint({ { id = 2, shape = 'user', lines = { '', 'hi' }, below = { '▏src/lib.rs' } } })
@@ -892,7 +893,7 @@ test('notes beside and below', function()
   eq(found, { { 1, '7 matches' }, { 3, '┃' }, { 3, '▏src/lib.rs' } })
 end)
 
-test('state, statusline, winbar, events, notifications', function()
+test('the status reaches the API, the winbar, events and notifications', function()
   fresh()
   eq(require('caliban').status(), '')
   eq(require('caliban').state().phase, 'offline')
@@ -943,7 +944,7 @@ test('state, statusline, winbar, events, notifications', function()
   receive('from the future', {})
 end)
 
-test('stop tells the editor first', function()
+test('a stop keeps proposals out of buffers before the program hears of it', function()
   opened()
   status({ phase = 'streaming', turn = 4 })
   sent = {}
@@ -1000,7 +1001,7 @@ test('the first chat of all may be a new one', function()
   eq({ chat().session, #require('caliban.chat.chats').all }, { 'chat-2', 1 })
 end)
 
-test('configuration is checked by key', function()
+test('each setting of the configuration is checked', function()
   local check = require('caliban.config').check
   local cases = {
     {
@@ -1080,7 +1081,7 @@ test('headers of a provider are checked one by one, and no value is shown', func
   )
 end)
 
-test('the command completes and suggests the nearest subcommand', function()
+test('the command completes, and suggests the nearest subcommand for a misspelt one', function()
   fresh()
   local data = fn.tempname()
   local digest = fn.sha256(require('caliban.program.project').root()):sub(1, 8)

@@ -1,4 +1,4 @@
---- Random scripts on a real buffer, compared with a plain model: the base as a whole text for each undo state.
+--- Random scripts on a real buffer, compared with a simple model: the whole text of the base for each undo state.
 local H = require('bench')
 local B = require('caliban.review')
 local R = require('caliban.review.hunks.algebra')
@@ -53,8 +53,8 @@ local function propose()
   H.eq(want, base(), 'and leaves the base')
 end
 
---- Types a line at a random place. Returns whether it must count as the user's own.
----@return string word, boolean own
+--- Types a line at a random place.
+---@return string word, boolean own whether the line is outside of all hunks
 local function type_line()
   serial = serial + 1
   local word, row = 'typed' .. serial, math.random(api.nvim_buf_line_count(0))
@@ -90,7 +90,7 @@ local function state()
   return vim.fn.undotree().seq_cur
 end
 
-function T.random_scripts()
+function T.random_scripts_keep_the_base_and_typed_lines()
   math.randomseed(5)
   for _ = 1, 150 do
     H.fresh()
@@ -132,7 +132,7 @@ function T.random_scripts()
         H.eq(
           h.added,
           vim.list_slice(before, h.start + 1, h.start + h.count),
-          'a hunk is what stands there'
+          'the lines of a hunk stand in the buffer'
         )
       end
     end
@@ -146,7 +146,7 @@ function T.random_scripts()
   end
 end
 
---- Lines of unique words, marked with their owner.
+--- Lines of unique words that tell their owner.
 ---@param whose 'u'|'x'
 ---@param n integer
 ---@return string[]
@@ -164,7 +164,7 @@ local function marked(whose, n)
 end
 
 ---@param list string[]
----@return table<string, integer> how often each is there
+---@return table<string, integer> by word: how often it is in the lines
 local function words_of(list)
   local out = {}
   for _, line in ipairs(list) do
@@ -175,7 +175,7 @@ local function words_of(list)
   return out
 end
 
---- A file of the user's lines with hunks of the agent's.
+--- Opens a file of the user's lines, and lets hunks of the agent's lines enter.
 ---@param most integer
 local function marked_review(most)
   H.fresh()
@@ -195,8 +195,8 @@ local function marked_review(most)
   H.propose({ H.proposal(api.nvim_buf_get_name(0), before, after) })
 end
 
---- The user's words in the buffer outside of hunks.
----@return table<string, integer>
+--- The words in the buffer outside of all hunks.
+---@return table<string, integer> by word: how often it is there
 local function users_words()
   local here, row, out = lines(), 0, {}
   for _, h in ipairs(B.pending(0)) do
@@ -234,8 +234,8 @@ local function command(list)
   return (what:find('^normal') and math.random(api.nvim_buf_line_count(0)) or address) .. what
 end
 
---- After any command on lines of both owners, a decision removes no word of the user's.
-function T.a_decision_loses_no_word_of_the_users_after_any_command()
+--- Commands change and move lines of the user and of the agent; then a decision must not remove a word of the user.
+function T.a_decision_loses_no_word_of_the_user_after_any_command()
   math.randomseed(7)
   local kept, lost = 0, 0
   for _ = 1, 600 do

@@ -1,8 +1,9 @@
---- Ropes and indexes of hunks, compared with plain lists; work in slices.
+--- Ropes and blocks of hunks, compared with plain lists; work in slices; redraws.
 local H = require('bench')
 local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
 local rope = require('caliban.review.hunks.rope')
+local tracking = require('caliban.review.hunks.tracking')
 local T = {}
 local eq = H.eq
 
@@ -27,7 +28,7 @@ local function splice(list, first, last, new)
   return vim.list_extend(out, list, last + 1, #list)
 end
 
---- A random edit of a text, mostly a small one.
+--- A random change of a text, mostly a small one.
 ---@param count integer
 ---@return integer first, integer last, string[] new
 local function edit(count)
@@ -36,7 +37,7 @@ local function edit(count)
   return first, math.min(count, first + math.random(0, most)), words(math.random(0, most))
 end
 
-function T.a_rope_equals_its_lines()
+function T.a_rope_gives_the_lines_of_a_plain_list()
   math.randomseed(3)
   for _ = 1, 60 do
     local plain = words(math.random(0, 2000))
@@ -46,7 +47,7 @@ function T.a_rope_equals_its_lines()
       local was, before = it, plain
       it, plain = rope.splice(it, first, last, new), splice(plain, first, last, new)
       eq({ #plain, plain }, { it.count, rope.lines(it, 0, it.count) })
-      eq(before, rope.lines(was, 0, was.count), 'the version before stays')
+      eq(before, rope.lines(was, 0, was.count), 'the version before the change stays')
       eq(table.concat(plain, '\n'), rope.text(it))
       eq(vim.list_slice(plain, first + 1, last), rope.lines(it, first, math.min(last, #plain)))
       local from, upto, now = rope.differing(was, it)
@@ -55,7 +56,7 @@ function T.a_rope_equals_its_lines()
   end
 end
 
-function T.a_changed_rope_shares_the_unchanged_parts()
+function T.versions_of_a_rope_share_unchanged_pieces()
   local plain = words(100000)
   local it = rope.of(plain)
   local after = rope.splice(it, 50000, 50001, { 'x', 'y' })
@@ -95,7 +96,7 @@ local function beyond(list, row, step)
   end
 end
 
-function T.an_index_of_hunks_equals_the_plain_list()
+function T.hunks_in_blocks_behave_like_a_plain_list()
   math.randomseed(4)
   for _ = 1, 40 do
     local rows = math.random(1, 1500)
@@ -108,7 +109,7 @@ function T.an_index_of_hunks_equals_the_plain_list()
       plain, own[1] = algebra.change(plain, first, last, new)
       it, own[2] = index.change(it, first, last, new)
       eq(own[1], own[2])
-      eq(before, was, 'the version before stays')
+      eq(before, was, 'the version before the change stays')
       rows = rows + #new - (last - first)
       if math.random() < 0.5 then
         plain, it = algebra.tighten(plain), index.tighten(it)
@@ -128,7 +129,7 @@ function T.an_index_of_hunks_equals_the_plain_list()
   end
 end
 
-function T.a_typed_line_leaves_the_blocks_of_other_hunks_unchanged()
+function T.a_typed_line_leaves_distant_blocks_alone()
   local list = {}
   for n = 1, 2000 do
     list[n] = { start = 50 * n, new = { 'new' }, old = { 'old' } }
@@ -146,7 +147,7 @@ function T.a_typed_line_leaves_the_blocks_of_other_hunks_unchanged()
   assert(shared >= #it.blocks - 2, 'all blocks but those beside it are the same')
 end
 
-function T.work_longer_than_a_slice_pauses_for_other_work()
+function T.scheduled_functions_run_between_slices_of_long_work()
   local order = {}
   local slices = require('caliban.editor.slices')
   slices.run(function()
@@ -159,31 +160,31 @@ function T.work_longer_than_a_slice_pauses_for_other_work()
     end
   end)
   vim.schedule(function()
-    order[#order + 1] = 'other'
+    order[#order + 1] = 'scheduled'
   end)
   vim.wait(60000, function()
     return #order == 4
   end, 1)
-  eq({ 1, 'other', 2, 3 }, order)
+  eq({ 1, 'scheduled', 2, 3 }, order)
   slices.run(function()
     order = {}
   end)
-  eq({}, order, 'what does not rest is done at once')
+  eq({}, order, 'work without a rest is done at once')
 end
 
---- A test of the program has the same text and hash.
+--- The program's test has the same text and hash.
 local LONG = ('a line of text\n'):rep(10000)
 local HASH = '5161a798306eecf8e9e1dc5792592a8c9206f35275756651bdf854952490aa1f'
 
 ---@param path string
----@return table proposal of one more line at the end
+---@return table proposal to add a line at the end
 local function proposal(path)
   local p = H.proposal(path, {}, {})
   p.sha, p.hunks = HASH, { { start = 10000, count = 0, text = 'more', n = 1 } }
   return p
 end
 
---- Proposes a change of a file of many lines, and runs `meanwhile` at the first pause of the work.
+--- Shows a long file, and lets a proposal enter. At the first rest of that work `meanwhile` is called.
 ---@param meanwhile fun(buf: integer)
 ---@param turn? integer
 ---@return table[] sent
@@ -202,17 +203,17 @@ local function rested(meanwhile, turn)
   end
   H.propose({ proposal(path) }, 's', turn)
   slices.rest = rest
-  assert(rests > 0, 'a long text lets others in')
+  assert(rests > 0, 'work on a long text rests')
   return H.sent()
 end
 
-function T.a_long_text_is_hashed_in_parts_as_the_program_does()
+function T.a_long_text_is_hashed_in_parts()
   local sent = rested(function() end)
   eq('entered', sent[1].state)
   eq('10000:-+more', H.pending())
 end
 
-function T.a_change_while_a_long_text_is_read_is_not_overwritten()
+function T.lines_typed_while_a_long_text_is_read_are_not_overwritten()
   local sent = rested(function(buf)
     vim.api.nvim_buf_set_lines(buf, 0, 1, false, { 'typed' })
   end)
@@ -229,7 +230,7 @@ function T.a_turn_stopped_while_a_long_text_is_read_changes_nothing()
   eq({ 10000, '' }, { vim.api.nvim_buf_line_count(0), H.pending() })
 end
 
-function T.a_proposal_waits_if_the_user_types_while_a_long_text_is_read()
+function T.a_proposal_waits_if_the_editor_gets_busy_while_a_long_text_is_read()
   local sent = rested(function()
     H.calm = false
   end)
@@ -248,12 +249,12 @@ function T.a_buffer_closed_while_it_is_read_is_loaded_again()
   eq('10000:-+more', H.pending())
 end
 
---- The extmarks of a buffer under review, as text.
+--- The marks in a buffer under review.
 ---@param buf integer
 ---@return string[]
 local function shown(buf)
   local out = {}
-  for _, name in ipairs({ 'caliban.review.hunks.algebra', 'caliban.review.hint' }) do
+  for _, name in ipairs({ 'caliban.review', 'caliban.review.hint' }) do
     local space = vim.api.nvim_create_namespace(name)
     for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, space, 0, -1, { details = true })) do
       mark[4].ns_id = nil
@@ -285,7 +286,8 @@ local KEYS = {
   ':%d|undo<CR>',
 }
 
-function T.drawing_step_by_step_equals_drawing_at_once()
+--- Many small redraws leave the same marks as one drawing of everything.
+function T.a_redraw_after_changes_looks_like_a_first_drawing()
   math.randomseed(6)
   local overlay, review = require('caliban.review.ui.overlay'), require('caliban.review')
   for round = 1, 150 do
@@ -312,9 +314,9 @@ function T.drawing_step_by_step_equals_drawing_at_once()
       H.settle()
     end
     local r = review.of(buf)
-    if r and r.hunks.count > 0 then
+    if r and tracking.count(r) > 0 then
       vim.api.nvim_exec_autocmds('CursorMoved', { buffer = buf })
-      local bit_by_bit = shown(buf)
+      local redrawn = shown(buf)
       overlay.clear(buf)
       overlay.draw(r)
       local want = shown(buf)
@@ -324,8 +326,8 @@ function T.drawing_step_by_step_equals_drawing_at_once()
         end, a)
       end
       eq(
-        { less(want, bit_by_bit), #want },
-        { less(bit_by_bit, want), #bit_by_bit },
+        { less(want, redrawn), #want },
+        { less(redrawn, want), #redrawn },
         round .. ': ' .. table.concat(done, ' ')
       )
     end

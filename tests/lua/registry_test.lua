@@ -4,7 +4,7 @@ local W = require('caliban.program.workspace')
 local T = {}
 local eq = H.eq
 
-function T.entry_is_one_undo_step_and_leaves_the_rest()
+function T.a_proposal_enters_in_one_undo_step()
   H.fresh()
   local path = H.write('f.txt', 'a\nb\nc\nd\ne\nf\n')
   vim.cmd.edit(path)
@@ -29,7 +29,7 @@ function T.entry_is_one_undo_step_and_leaves_the_rest()
   eq('0:-+n 2:-b+X 6:-f+F', H.pending())
 end
 
-function T.accept_and_reject_by_hunk()
+function T.hunks_are_accepted_and_rejected_one_by_one()
   H.review('a b c d e', 'a X c Y e')
   H.keys('2G')
   B.accept()
@@ -49,7 +49,7 @@ function T.accept_and_reject_by_hunk()
   eq(4, vim.fn.line('.'))
 end
 
-function T.accepting_away_from_a_hunk_decides_nothing()
+function T.accepting_off_any_hunk_decides_nothing()
   H.review('a b c d e', 'a X c d e')
   H.keys('5G')
   B.accept()
@@ -71,7 +71,7 @@ function T.a_reload_before_a_proposal_decides_nothing()
   eq({ 1, 'arrived', 'entered' }, { #m, m[1].kind, m[1].state })
 end
 
-function T.scopes()
+function T.a_range_or_a_file_is_decided_as_a_whole()
   H.review('a b c d e', 'X b Y d Z')
   B.accept({ scope = 'range', range = { 1, 2 } })
   eq('2:-c+Y 4:-e+Z', H.pending())
@@ -85,7 +85,7 @@ function T.scopes()
   eq(false, vim.bo.modified)
 end
 
-function T.all_files_at_once_and_hidden_ones()
+function T.accepting_all_saves_hidden_files_and_keeps_the_windows()
   H.fresh()
   vim.cmd.edit(H.write('here.txt', 'here\n'))
   local list = {}
@@ -112,7 +112,7 @@ function T.all_files_at_once_and_hidden_ones()
   eq({ '3 files: 3 hunks accepted' }, H.said())
 end
 
-function T.accepting_several_files_counts_those_not_saved()
+function T.the_message_on_several_files_counts_those_not_saved()
   H.fresh()
   local one, two = H.write('1.txt', 'a\nb\n'), H.write('2.txt', 'a\nb\n')
   vim.cmd.edit(two)
@@ -126,7 +126,7 @@ function T.accepting_several_files_counts_those_not_saved()
   eq({ '2 files: 2 hunks accepted, 1 not saved' }, H.said())
 end
 
-function T.part_of_a_hunk()
+function T.single_lines_of_a_hunk_can_be_decided()
   H.review('a b', 'a X Y Z b')
   B.reject({ scope = 'range', range = { 3, 3 } })
   eq('a X Z b', H.text())
@@ -135,7 +135,7 @@ function T.part_of_a_hunk()
   eq('2:-+Z', H.pending())
 end
 
-function T.typing_outside_survives()
+function T.lines_typed_outside_a_hunk_survive_decisions()
   local rows = {
     { 'ggOtop<Esc>', 'top a b c d', 'top a X c d', 'above' },
     { '2GOtop<Esc>', 'a top b c d', 'a top X c d', 'O on its first line' },
@@ -144,7 +144,7 @@ function T.typing_outside_survives()
     { '2GccY<Esc>', 'a b c d', 'a Y c d', 'inside' },
     { 'Gdd', 'a b c', 'a X c', 'a line deleted below' },
     { '2Gdd', 'a b c d', 'a c d', 'the hunk deleted' },
-    { '1GdG', 'b', '', 'all deleted' },
+    { '1GdG', 'b', '', 'all lines deleted' },
     { ':%s/^/-/<CR>', '-a b -c -d', '-a -X -c -d', 'every line' },
     { ':1m$<CR>', 'b c d a', 'X c d a', 'a line moved over it' },
   }
@@ -159,7 +159,7 @@ function T.typing_outside_survives()
   end
 end
 
-function T.typing_the_old_text_back_settles_the_review()
+function T.typing_a_hunk_back_settles_the_review()
   H.review('a b c', 'a X c')
   H.keys('2Gccb<Esc>')
   eq('', H.pending())
@@ -168,7 +168,7 @@ function T.typing_the_old_text_back_settles_the_review()
   eq({ 'f.txt: undone' }, H.said())
 end
 
-function T.undo_takes_decisions_back_and_redo_repeats_them()
+function T.undo_takes_decisions_back()
   H.review('a b c d e', 'a X c Y e')
   H.keys('2G')
   B.reject()
@@ -187,7 +187,7 @@ function T.undo_takes_decisions_back_and_redo_repeats_them()
   eq('1:-b+X 3:-d+Y', H.pending(), 'u after the end opens it again')
 end
 
-function T.undo_and_typing_in_one_command_are_tracked()
+function T.undo_within_one_command_is_followed()
   H.review('a b c d', 'a X c d')
   vim.cmd('silent normal! uGonew')
   eq({ 'a b c d new', '' }, { H.text(), H.pending() })
@@ -198,9 +198,9 @@ function T.undo_and_typing_in_one_command_are_tracked()
   eq({ 'a X c d', '1:-b+X' }, { H.text(), H.pending() })
 end
 
-function T.write_is_refused_while_hunks_are_pending()
+function T.ordinary_writes_are_refused()
   local sentence =
-    'f.txt has 1 hunk under review: accept or reject them first, or :w! to write what is shown.'
+    'f.txt has 1 hunk under review: accept or reject it first, or :w! to write the buffer as it is.'
   for _, command in ipairs({ 'w', 'wa', 'wqa', 'update', 'x', 'wq' }) do
     H.review('a b c', 'a X c')
     local err = H.try(command)
@@ -211,7 +211,7 @@ function T.write_is_refused_while_hunks_are_pending()
   eq(sentence, H.try('w'))
 end
 
-function T.write_with_a_bang_writes_and_decides_nothing()
+function T.a_bang_writes_the_pending_hunks()
   H.review('a b c', 'a X c')
   local ran = 0
   local id = vim.api.nvim_create_autocmd('BufWritePre', {
@@ -250,7 +250,7 @@ function T.a_settled_file_is_saved_once_with_autocommands()
   vim.api.nvim_del_autocmd(id)
 end
 
-function T.unsaved_text_stays_unsaved()
+function T.unsaved_text_of_the_user_stays_unsaved()
   H.fresh()
   local path = H.write('f.txt', 'a\nb\n')
   vim.cmd.edit(path)
@@ -265,7 +265,7 @@ function T.unsaved_text_stays_unsaved()
   )
 end
 
-function T.new_files()
+function T.a_rejected_new_file_leaves_no_buffer_and_no_folder()
   local dir = H.fresh()
   local path = dir .. '/new/dir/n.txt'
   H.propose({ H.proposal(path, {}, H.l('x y'), { create = true }) })
@@ -286,7 +286,7 @@ function T.new_files()
   eq({ 'moved', 'x' }, { m[1].state, m[1].text })
 end
 
-function T.a_new_file_does_not_overwrite_one_that_appeared()
+function T.a_file_that_another_program_made_is_not_overwritten()
   local dir = H.fresh()
   H.propose({ H.proposal(dir .. '/n.txt', {}, H.l('x y'), { create = true }) })
   H.write('n.txt', 'theirs\n')
@@ -296,7 +296,7 @@ function T.a_new_file_does_not_overwrite_one_that_appeared()
   eq({ false, 'it changed on disk too', 'x\ny' }, { m[2].saved, m[2].unsaved, m[2].text })
 end
 
-function T.line_ends_bom_and_final_newline_are_preserved()
+function T.line_ends_and_byte_order_marks_are_kept()
   local rows = {
     { 'a\r\nb\r\n', 'a b', 'a X', 'a\r\nX\r\n', 'CRLF' },
     { '\239\187\191a\nb\n', 'a b', 'a X', '\239\187\191a\nX\n', 'BOM' },
@@ -324,7 +324,7 @@ function T.line_ends_bom_and_final_newline_are_preserved()
   end
 end
 
-function T.unfit_files_are_refused_without_a_prompt()
+function T.a_buffer_that_cannot_change_refuses_without_a_prompt()
   local function why(path, setup)
     if setup then
       vim.cmd.edit(path)
@@ -364,7 +364,7 @@ function T.unfit_files_are_refused_without_a_prompt()
   )
 end
 
-function T.a_file_with_a_swap_file_is_refused()
+function T.a_swap_file_of_another_neovim_refuses_the_proposal()
   local dir = H.fresh()
   local path = H.write('f.txt', 'a\nb\n')
   vim.o.directory = dir .. '//'
@@ -391,7 +391,7 @@ function T.a_file_with_a_swap_file_is_refused()
   vim.fn.jobstop(other)
 end
 
-function T.a_proposal_for_an_old_text_is_given_back()
+function T.a_proposal_on_old_text_returns_the_current_text()
   local dir = H.fresh()
   local path = H.write('f.txt', 'a\nb\n')
   H.propose({ H.proposal(path, H.l('old text'), H.l('a X')) })
@@ -415,7 +415,7 @@ function T.proposals_of_a_stopped_turn_do_not_enter()
   eq(0, #B.waiting())
 end
 
-function T.proposals_stack_and_other_sessions_wait()
+function T.proposals_of_one_session_stack_and_another_session_waits()
   local buf = H.review('a b c d', 'a X c d')
   local path = vim.api.nvim_buf_get_name(buf)
   H.propose({ H.proposal(path, H.l('a X c d'), H.l('a X Y d e')) })
@@ -429,7 +429,7 @@ function T.proposals_stack_and_other_sessions_wait()
   eq(2, #m[3].proposals)
 end
 
-function T.reload_and_unload()
+function T.reloading_or_closing_a_buffer_ends_its_review()
   local buf = H.review('a b c', 'a X c')
   vim.cmd('silent edit!')
   eq({ 'a b c', '' }, { H.text(), H.pending() })
@@ -453,7 +453,7 @@ function T.reload_and_unload()
   end
 end
 
-function T.changed_on_disk_while_pending()
+function T.changes_on_disk_during_a_review_are_merged()
   local function later(text)
     H.write('f.txt', text)
     vim.uv.fs_utime(vim.fn.getcwd() .. '/f.txt', os.time() + 9, os.time() + 9)
@@ -474,7 +474,7 @@ function T.changed_on_disk_while_pending()
   assert(said[2]:find('not saved: it changed on disk too', 1, true), said[2])
 end
 
-function T.changed_on_disk_before()
+function T.a_file_changed_on_disk_is_read_before_a_proposal_enters()
   H.fresh()
   local path = H.write('f.txt', 'a\nb\n')
   vim.cmd.edit(path)
@@ -490,7 +490,7 @@ function T.changed_on_disk_before()
   eq({ 'a X', '1:-b+X' }, { H.text(), H.pending() })
 end
 
-function T.review_keys_restore_the_users_mappings()
+function T.keys_of_the_user_come_back_after_a_review()
   H.fresh()
   local path = H.write('f.txt', 'a\nb\nc\n')
   vim.cmd.edit(path)
@@ -511,7 +511,7 @@ function T.review_keys_restore_the_users_mappings()
   eq({ 'a X Z b', 'n' }, { H.text(), vim.fn.mode() })
 end
 
-function T.reading_for_the_program()
+function T.the_program_reads_and_saves_through_buffers()
   local buf = H.review('a b c', 'a X c')
   local path = vim.api.nvim_buf_get_name(buf)
   local read = function()
@@ -528,7 +528,7 @@ function T.reading_for_the_program()
   eq({ loaded = false, pending = 0 }, W.read({ kind = 'read', path = path .. 'x' }))
 end
 
-function T.next_continues_in_other_files()
+function T.next_goes_to_hunks_of_other_files()
   H.fresh()
   local one, two = H.write('one', 'a\nb\nc\n'), H.write('two', 'a\nb\nc\n')
   vim.cmd.edit(H.write('here', 'x\n'))

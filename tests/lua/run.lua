@@ -1,4 +1,4 @@
---- Runs the `*_test.lua` beside it, each in a Neovim of its own: `nvim -l tests/lua/run.lua [name…]`. A test file
+--- Runs the `*_test.lua` files of this folder, each in another Neovim: `nvim -l tests/lua/run.lua [name…]`. A test file
 --- returns a table of functions.
 local self = vim.fs.abspath(debug.getinfo(1, 'S').source:sub(2))
 local here = vim.fs.dirname(self)
@@ -34,12 +34,12 @@ if only then
   run_file(only)
   os.exit(failed == 0 and 0 or 1)
 end
--- if a loader starts Neovim, `progpath` is the loader: then $NVIM has the path
+-- where a loader starts Neovim, `progpath` is the loader, and $NVIM names Neovim
 local nvim = vim.env.NVIM and vim.fn.executable(vim.env.NVIM) == 1 and vim.env.NVIM
   or vim.v.progpath
 for _, file in ipairs(vim.fn.sort(vim.fn.glob(here .. '/*_test.lua', true, true))) do
   if #arg == 0 or vim.list_contains(arg, vim.fn.fnamemodify(file, ':t:r')) then
-    -- without `-l`, which has no screen: windows would not get their sizes
+    -- not with `-l`: that Neovim has no screen, and its windows get no sizes
     local command = { nvim, '--clean', '--headless', '-c', 'luafile ' .. self }
     local options = { env = { CALIBAN_TEST_FILE = file, CALIBAN_TEST_NVIM = nvim }, text = true }
     local ended = vim.system(command, options):wait()

@@ -82,8 +82,8 @@ end
 ---@return boolean accepted
 function M.send(chat, message)
   if message.kind == 'send' then
-    -- a delayed verdict must arrive before the message
-    require('caliban.review.undone').over()
+    -- a verdict that waits goes first
+    require('caliban.review.undone').tell_all()
   end
   if not chat.session then
     table.insert(chat.outbox, message)

@@ -1,22 +1,22 @@
---- Proposals that belong together go into their buffers in one step: all of them, or none.
+--- Enters proposals that belong together into their buffers, in one step: all of them, or none.
 local M = {}
 
 local arrival = require('caliban.review.arrival')
 local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
 local settlement = require('caliban.review.settlement')
-local slices = require('caliban.editor.slices')
+local long = require('caliban.review.hunks.long')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local whole = require('caliban.review.whole')
 
---- Edits that enter in a step of many milliseconds. For fewer the collector had better not begin anew each time.
+--- With more edits than this the garbage collector waits. With fewer it costs more to start it again.
 local MANY = 500
 
----@class caliban.Reviews what the reviews do for it
----@field of fun(buf: integer): caliban.Review? the review there is of a buffer, open or not
+---@class caliban.Reviews functions of the registry
+---@field of fun(buf: integer): caliban.Review? the review of a buffer, open or not
 ---@field begin fun(item: caliban.Arriving, p: caliban.WireProposal, buf: integer): caliban.Review
----@field persist fun(r: caliban.Review): string why it was not written; '' where it was
+---@field persist fun(r: caliban.Review): string why the file was not written; '' where it was
 ---@field look fun(r: caliban.Review, decided?: boolean): string?
 ---@field say fun(text?: string)
 
@@ -29,7 +29,7 @@ local MANY = 500
 ---@param item caliban.Arriving
 ---@param p caliban.WireProposal
 ---@return caliban.Fit?
----@return caliban.Unfit? why not; absent too: it has changed meanwhile
+---@return caliban.Unfit? why it does not fit; absent too where the buffer has changed meanwhile
 local function fit(reviews, item, p)
   local buf, why, created = file.open(p.path)
   if not buf then
@@ -40,7 +40,7 @@ local function fit(reviews, item, p)
   local r = reviews.of(buf)
   local open = r and r.open and r or nil
   if not vim.bo[buf].modified and not open and not p.binary then
-    -- nothing of the user's is in it, and the program read the disk
+    -- the program read the file on disk, and the buffer has no text of the user's to lose
     file.refresh(buf)
   end
   why = whole.refusal(p, buf, r)
@@ -54,11 +54,11 @@ local function fit(reviews, item, p)
   return { p = p, buf = buf, plan = plan }
 end
 
---- Looks at all of them before anything is changed. Takes its time.
+--- Plans all proposals of an item before any of them enters. Works in slices.
 ---@param reviews caliban.Reviews
 ---@param item caliban.Arriving
----@return caliban.Fit[]? # absent: one cannot enter
----@return boolean? again something has changed meanwhile, and nobody was told anything
+---@return caliban.Fit[]? # absent where a proposal cannot enter
+---@return boolean? again a buffer has changed meanwhile, and the program was told nothing
 local function fits(reviews, item)
   local all = {} ---@type caliban.Fit[]
   for _, p in ipairs(item.proposals) do
@@ -74,7 +74,6 @@ local function fits(reviews, item)
     end
     all[#all + 1] = one
   end
-  slices.rest(true)
   for _, it in ipairs(all) do
     local holds = entry.holds(it.plan, it.buf, reviews.of(it.buf))
     if not holds or arrival.stopped(item) or not arrival.calm(it.buf) then
@@ -84,12 +83,13 @@ local function fits(reviews, item)
   return all
 end
 
----@class caliban.Step what one of them did, to be taken back where another cannot enter
+---@class caliban.Step the entry of a proposal, which is taken back where another of the item cannot enter
 ---@field fit caliban.Fit
 ---@field r caliban.Review
----@field hunks caliban.Hunks
----@field modified boolean
+---@field hunks caliban.Hunks before it
+---@field modified boolean before it
 
+--- Takes proposals out of their buffers again.
 ---@param done caliban.Step[]
 local function take_back(done)
   for i = #done, 1, -1 do
@@ -112,12 +112,13 @@ local function take_back(done)
   end
 end
 
+--- Enters proposals. If one fails, takes the others out again.
 ---@param steps caliban.Step[]
----@return caliban.WireProposal? one that could not enter
+---@return caliban.WireProposal? failed
 ---@return string? why
 local function apply(steps)
   local done = {} ---@type caliban.Step[]
-  -- what can fail on disk goes first
+  -- deletions and renamings go first: they can fail on disk
   local rest = vim.tbl_filter(function(step)
     return not step.fit.p.whole
   end, steps)
@@ -149,7 +150,7 @@ local function apply(steps)
   end
 end
 
---- All have entered: what is to be written is, and the program is told.
+--- All proposals of the item have entered. In auto-edit mode writes the file; then tells the program.
 ---@param reviews caliban.Reviews
 ---@param step caliban.Step
 ---@return string? line for the user
@@ -174,6 +175,7 @@ local function tell(reviews, step)
   return line
 end
 
+--- Enters proposals that fit, and tells the program.
 ---@param reviews caliban.Reviews
 ---@param item caliban.Arriving
 ---@param all caliban.Fit[]
@@ -183,10 +185,11 @@ local function let_in(reviews, item, all)
     local r = begun[it.buf]
     if not r then
       r = reviews.begin(item, it.p, it.buf)
-      state.base(r, r.open and r.origin or settlement.origin(it.buf, it.plan.text))
+      state.set_origin(r, r.open and r.origin or settlement.origin(it.buf, it.plan.text))
       begun[it.buf] = r
     end
-    steps[#steps + 1] = { fit = it, r = r, hunks = r.hunks, modified = vim.bo[it.buf].modified }
+    steps[#steps + 1] =
+      { fit = it, r = r, hunks = tracking.hunks(r), modified = vim.bo[it.buf].modified }
   end
   local one, why = apply(steps)
   if one then
@@ -203,11 +206,11 @@ local function let_in(reviews, item, all)
   end
 end
 
---- Lets them in, or tells the program why none of them is. An error is one that passes (E565), and then nothing has
---- changed.
+--- Enters the proposals of an item, or tells the program why none of them has entered. Raises an error only where no
+--- buffer may change for a moment (E565): then nothing has changed.
 ---@param reviews caliban.Reviews
 ---@param item caliban.Arriving
----@return boolean? again something changed while it was looked at
+---@return boolean? again a buffer changed while its proposal was planned
 function M.enter(reviews, item)
   local all, again = fits(reviews, item)
   local count = 0
@@ -215,7 +218,7 @@ function M.enter(reviews, item)
     count = count + #it.plan.edits
   end
   if all and count > MANY then
-    slices.whole(let_in, reviews, item, all)
+    long.step(let_in, reviews, item, all)
   elseif all then
     let_in(reviews, item, all)
   end

@@ -1,26 +1,26 @@
---- Proposals on their way into a buffer: each waits until entering it disturbs nothing the user is in the middle of.
+--- Proposals on their way into buffers. Each waits until it may enter without disturbing what the user is doing.
 local M = {}
 
 local api = vim.api
 local listeners = require('caliban.review.listeners')
-local slices = require('caliban.editor.slices')
+local long = require('caliban.review.hunks.long')
 
 ---@class caliban.Arriving proposals that enter together
 ---@field proposals caliban.WireProposal[]
 ---@field session string
----@field owner string the conversation in which it is reviewed
+---@field owner string the conversation that reviews them
 ---@field turn integer
----@field waits? 'calm'|'review' for a quiet moment, or for another conversation's review of the file
----@field created? table<integer, true> buffers that were made for it
----@field record? caliban.Record a review of before, which comes back
----@field enter? fun(reviews: caliban.Reviews, item: caliban.Arriving): boolean? how it enters, unless as a proposal
+---@field waits? 'calm'|'review' `calm`: for the user to finish a command; `review`: for another conversation's review of the file
+---@field created? table<integer, true> buffers that were made for them
+---@field record? caliban.Record of a review that is to be reopened
+---@field enter? fun(reviews: caliban.Reviews, item: caliban.Arriving): boolean? instead of `admission.enter`
 ---@field batch? caliban.Batch
 
----@alias caliban.Enter fun(item: caliban.Arriving): 'calm'|'review'|nil what it still waits for
+---@alias caliban.Enter fun(item: caliban.Arriving): 'calm'|'review'|nil lets an item in, or returns what it waits for
 
 local waiting = {} ---@type caliban.Arriving[]
-local stopped = {} ---@type table<string, boolean>
-local trying, scheduled, again = false, false, false
+local stopped = {} ---@type table<string, boolean> turns, by `key`
+local trying, scheduled, again = false, false, false -- `again`: a retry was asked for during a try
 local group ---@type integer?
 
 ---@param session string
@@ -30,8 +30,8 @@ local function key(session, turn)
   return session .. '\0' .. turn
 end
 
---- Whether a buffer may change now. `state()` names what Neovim is halfway through; a macro it does not name.
----@param buf? integer absent: it is not loaded yet
+--- Whether a buffer may change now. `state()` tells of a half-typed command and the like, but not of a macro.
+---@param buf? integer absent where it is not loaded yet
 ---@return boolean
 function M.calm(buf)
   local busy = vim.fn.getcmdwintype() .. vim.fn.state('x')
@@ -49,32 +49,36 @@ function M.calm(buf)
     and vim.fn.pumvisible() == 0
 end
 
---- Tries each that waits, one after the other.
+--- Tries to let an item in.
+---@param item caliban.Arriving
+---@param blocked table<string, 'calm'|'review'> by path of the items before it: what they wait for
 ---@param enter caliban.Enter
-local function try(enter)
-  local blocked = {} ---@type table<string, 'calm'|'review'>
-  for _, item in ipairs(vim.list_slice(waiting)) do
-    local waits ---@type 'calm'|'review'|nil
-    -- a file's proposals enter in their order
-    for _, p in ipairs(M.stopped(item) and {} or item.proposals) do
-      waits = waits or blocked[p.path]
-    end
-    item.waits = waits or enter(item)
-    for _, p in ipairs(item.proposals) do
-      blocked[p.path] = item.waits
-    end
-    if item.waits == nil then
-      waiting = vim.tbl_filter(function(other)
-        return other ~= item
-      end, waiting)
-    end
-    slices.rest()
+local function try(item, blocked, enter)
+  local waits ---@type 'calm'|'review'|nil
+  -- the proposals for a file enter in their order
+  for _, p in ipairs(M.stopped(item) and {} or item.proposals) do
+    waits = waits or blocked[p.path]
+  end
+  item.waits = waits or enter(item)
+  for _, p in ipairs(item.proposals) do
+    blocked[p.path] = item.waits
+  end
+  if item.waits == nil then
+    waiting = vim.tbl_filter(function(other)
+      return other ~= item
+    end, waiting)
   end
 end
 
---- Whether a try could help: SafeState comes round again after each one.
+--- What the first item waits for; false where no item waits.
+---@return 'calm'|'review'|false|nil
+local function first_waits()
+  return #waiting > 0 and waiting[1].waits
+end
+
+--- Whether a try could let an item in. Each try brings another SafeState event: without this check tries would never end.
 ---@return boolean
-local function hopeful()
+local function may_enter()
   local calm = vim.fn.getcmdwintype() == ''
     and api.nvim_get_mode().mode == 'n'
     and vim.fn.reg_recording() == ''
@@ -90,7 +94,7 @@ end
 local EVENTS =
   { 'SafeState', 'ModeChanged', 'CmdwinLeave', 'InsertLeave', 'RecordingLeave', 'BufEnter' }
 
---- Waits for what may be calm, or no more.
+--- Listens for events after which the editor may be calm, as long as items wait.
 ---@param enter caliban.Enter
 local function watch(enter)
   if #waiting > 0 and not group then
@@ -98,7 +102,7 @@ local function watch(enter)
     api.nvim_create_autocmd(EVENTS, {
       group = group,
       callback = function()
-        if hopeful() then
+        if may_enter() then
           M.retry(enter)
         end
       end,
@@ -109,6 +113,7 @@ local function watch(enter)
   end
 end
 
+--- Tries to let the items in, once the running event is over.
 ---@param enter caliban.Enter
 function M.retry(enter)
   again = trying
@@ -116,14 +121,15 @@ function M.retry(enter)
     return
   end
   scheduled = true
-  -- never within an autocommand
+  -- not within the autocommand: buffers may be locked there
   vim.schedule(function()
     scheduled, trying = false, true
-    slices.run(function()
-      local before = #waiting > 0 and waiting[1].waits
-      local ok, err = pcall(try, enter)
+    local before, blocked = first_waits(), {} ---@type any, table<string, 'calm'|'review'>
+    long.each(vim.list_slice(waiting), function(item)
+      try(item, blocked, enter)
+    end, function(ok, err)
       trying = false
-      if (#waiting > 0 and waiting[1].waits) ~= before then
+      if first_waits() ~= before then
         listeners.tell('waiting')
       end
       watch(enter)
@@ -137,7 +143,7 @@ function M.retry(enter)
   end)
 end
 
---- The proposals of a message, those together that enter together.
+--- Makes items of the proposals in a message: one item for each group.
 ---@param message caliban.Propose
 ---@return caliban.Arriving[]
 function M.grouped(message)
@@ -154,6 +160,7 @@ function M.grouped(message)
   return items
 end
 
+--- Lets items enter as soon as they may.
 ---@param items caliban.Arriving[]
 ---@param enter caliban.Enter
 function M.push(items, enter)
@@ -161,19 +168,20 @@ function M.push(items, enter)
   M.retry(enter)
 end
 
+--- The items that wait.
 ---@return caliban.Arriving[]
 function M.waiting()
   return waiting
 end
 
---- Lets nothing of a turn in any more.
+--- No proposal of a turn may enter any more.
 ---@param session string
 ---@param turn integer
 function M.stop(session, turn)
   stopped[key(session, turn)] = true
 end
 
---- No turn of a session runs: the next may have the number of one that was stopped.
+--- No turn of a session runs: forgets the stopped turns, whose numbers the next turns may have.
 ---@param session string
 function M.rest(session)
   for it in pairs(stopped) do

@@ -1,9 +1,8 @@
---- Accepting and rejecting hunks of one review.
+--- Accepts and rejects hunks.
 local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
-local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
@@ -16,21 +15,22 @@ local whole = require('caliban.review.whole')
 ---@field range? [integer, integer] lines, from 1, inclusive
 ---@field reason? string
 ---@field row? integer of the hunk, from 0; absent: the cursor's
----@field session? string of scope `all`, this conversation's alone
+---@field session? string with scope `all`: only files that this conversation reviews
 
+--- Accepts or rejects the hunks, and parts of hunks, in rows [first, last).
 ---@param r caliban.Review
 ---@param verdict 'accept'|'reject'
 ---@param first integer
 ---@param last integer
 ---@param reason? string
----@return integer? decided absent: the buffer cannot be changed, and the user was told
+---@return integer? count of hunks; absent where the buffer cannot be changed, and the user was told
 function M.decide(r, verdict, first, last, reason)
-  local taken, rest, after = algebra.take(index.list(r.hunks), first, last)
+  local taken, rest, after = algebra.take(tracking.list(r), first, last)
   if #taken == 0 then
     return 0
   elseif verdict == 'accept' then
-    tracking.set(r, index.of(rest))
-    state.act(r, true)
+    tracking.set_list(r, rest)
+    state.set_acted(r, true)
     verdicts.decided(r, verdict, taken)
     return #taken
   end
@@ -46,12 +46,12 @@ function M.decide(r, verdict, first, last, reason)
     )
     return nil
   end
-  tracking.set(r, index.of(after))
-  state.act(r, true)
+  tracking.set_list(r, after)
+  state.set_acted(r, true)
   verdicts.decided(r, verdict, taken)
-  state.drop(r, taken)
+  state.add_rejected(r, taken)
   for _, hunk in ipairs((reason or '') ~= '' and taken or {}) do
-    state.because(r, hunk.new, reason or '')
+    state.add_reason(r, hunk.new, reason or '')
   end
   return #taken
 end
@@ -64,23 +64,24 @@ local function cursor(buf)
   return win >= 0 and api.nvim_win_get_cursor(win)[1] - 1 or 0
 end
 
---- The rows a choice means; none where it means no hunk.
+--- The rows [first, last) that a choice means.
 ---@param r caliban.Review
 ---@param opts caliban.Choice
----@return integer? first, integer? last
+---@return integer? first absent where the row is in no hunk
+---@return integer? last
 function M.rows(r, opts)
   if opts.range then
     return math.min(opts.range[1], opts.range[2]) - 1, math.max(opts.range[1], opts.range[2])
   elseif opts.scope == 'file' or opts.scope == 'all' then
     return 0, api.nvim_buf_line_count(r.buf)
   end
-  local _, hunk = index.at(r.hunks, opts.row or cursor(r.buf))
+  local _, hunk = tracking.at(r, opts.row or cursor(r.buf))
   if hunk then
     return hunk.start, hunk.start + #hunk.new
   end
 end
 
---- The reviews a choice is about.
+--- The reviews that a choice means.
 ---@param opts caliban.Choice
 ---@param open caliban.Review[]
 ---@return caliban.Review[]
@@ -92,20 +93,20 @@ function M.chosen(opts, open)
   end, open)
 end
 
---- Decides what a choice means in each of these reviews.
+--- Accepts or rejects the hunks that a choice means.
 ---@param verdict 'accept'|'reject'
 ---@param opts caliban.Choice
----@param chosen caliban.Review[] with something pending
----@param look fun(r: caliban.Review): string? draws or settles it: then one line for the user
+---@param chosen caliban.Review[] with pending changes
+---@param look fun(r: caliban.Review): string? draws or settles a review; returns a line for the user where it settles
 ---@return string? message for the user
----@return boolean? missed the cursor is on no hunk
+---@return boolean? missed whether the cursor is on no hunk
 function M.choose(verdict, opts, chosen, look)
   local lines, failed, unsaved = {}, false, 0
   local decided = { hunk = 0, delete = 0, rename = 0 }
   for _, r in ipairs(chosen) do
     local first, last = M.rows(r, opts)
     local all = opts.scope == 'file' or opts.scope == 'all'
-    if r.whole and (all or r.hunks.count == 0) then
+    if r.whole and (all or tracking.count(r) == 0) then
       first, last = 0, api.nvim_buf_line_count(r.buf)
       local kind = r.whole.kind
       local done = whole.decide(r, verdict, opts.reason)

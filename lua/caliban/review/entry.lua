@@ -1,37 +1,37 @@
---- A proposal's edits, and putting them into a buffer.
+--- Plans the edits of a proposal, enters them into a buffer, and answers the program.
 local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
-local index = require('caliban.review.hunks.index')
+local algebra = require('caliban.review.hunks.algebra')
 local long = require('caliban.review.hunks.long')
 local state = require('caliban.review.state')
 local tracking = require('caliban.review.hunks.tracking')
 
----@class caliban.Plan what a proposal makes of a buffer
----@field tick integer the buffer's, for which it holds
----@field lines string[] the buffer's
----@field text string the same, joined
+---@class caliban.Plan how a proposal changes a buffer
+---@field tick integer the changedtick for which the plan holds
+---@field lines string[] of the buffer
+---@field text string these lines joined
 ---@field edits caliban.Edit[]
----@field key integer the one before that of its first change
----@field count integer its changes
----@field was? caliban.Hunks pending already
----@field hunks caliban.Hunks pending then
----@field after caliban.Rope the lines then
+---@field key integer the key before the first change's
+---@field count integer of the changes
+---@field was? caliban.Hunks that are pending before
+---@field hunks caliban.Hunks that are pending after
+---@field after caliban.Rope the lines after
 
---- Whether nothing has changed since it was made.
+--- Whether a plan still holds: nothing has changed since it was made.
 ---@param plan caliban.Plan
 ---@param buf integer
 ---@param r? caliban.Review
 ---@return boolean
 function M.holds(plan, buf, r)
-  local was = r and r.open and r.hunks or nil
+  local was = r and r.open and tracking.hunks(r) or nil
   return api.nvim_buf_is_loaded(buf)
     and plan.tick == api.nvim_buf_get_changedtick(buf)
     and plan.was == was
 end
 
---- Puts it into the buffer, of which nothing has changed since.
+--- Enters the edits of a plan that still holds.
 ---@param r caliban.Review
 ---@param plan caliban.Plan
 function M.apply(r, plan)
@@ -42,6 +42,7 @@ function M.apply(r, plan)
   tracking.set(r, plan.hunks)
 end
 
+--- Sets whether the file ends in a newline.
 ---@param r caliban.Review
 ---@param wanted boolean
 function M.set_eol(r, wanted)
@@ -54,39 +55,41 @@ function M.set_eol(r, wanted)
   bo.fixendofline = wanted and eol[2]
 end
 
---- The last newline is no part of an undo state: what a redo brought back ends as it did, and where the user, or a
---- rewind, has made it what it was its line is no hunk any more.
+--- Makes 'endofline' and the hunks agree: the newline at the end is no part of an undo state. After a redo that brings
+--- the hunks back, sets the option as the last proposal did. Where the user or a rewind has set the option back, drops
+--- the hunk that stands for the newline.
 ---@param r caliban.Review
 function M.follow_eol(r)
   local last = r.eol and r.proposals[#r.proposals]
-  if not last or r.hunks.count == 0 then
+  if not last or tracking.count(r) == 0 then
     return
   elseif not r.open then
     M.set_eol(r, last.eol[2])
   elseif vim.bo[r.buf].endofline ~= last.eol[2] then
-    local list = index.list(r.hunks)
-    if index.ends(list[#list]) then
-      tracking.set(r, index.of(vim.list_slice(list, 1, #list - 1)))
+    local list = tracking.list(r)
+    if algebra.ends(list[#list]) then
+      tracking.set_list(r, vim.list_slice(list, 1, #list - 1))
     end
   end
 end
 
+--- Tells the program what became of a proposal.
 ---@param p caliban.WireProposal
----@param state string
+---@param outcome string
 ---@param fields? table
-function M.answer(p, state, fields)
-  local message = { kind = 'arrived', id = p.id, state = state, hunks = 0 }
+function M.answer(p, outcome, fields)
+  local message = { kind = 'arrived', id = p.id, state = outcome, hunks = 0 }
   message = vim.tbl_extend('force', message, fields or {})
   require('caliban.program.process').notify(message --[[@as caliban.Arrived]])
 end
 
----@class caliban.Unfit
+---@class caliban.Unfit why a proposal cannot enter: the outcome and its fields
 ---@field [1] 'moved'|'refused'
 ---@field [2] table
 
---- Tells of all that are to enter together that one of them cannot, and so none does.
+--- Tells the program that no proposal of an item has entered, because one of them cannot.
 ---@param item caliban.Arriving
----@param one caliban.WireProposal
+---@param one caliban.WireProposal that cannot
 ---@param unfit caliban.Unfit
 function M.turn_away(item, one, unfit)
   for _, p in ipairs(item.proposals) do
@@ -94,12 +97,13 @@ function M.turn_away(item, one, unfit)
   end
 end
 
----@param why string the end of a sentence
+---@param why string as the end of a sentence
 ---@return caliban.Unfit
 function M.refused(why)
   return { 'refused', { why = why } }
 end
 
+--- The proposal was made from another text: gives the program the text of the buffer.
 ---@param p caliban.WireProposal
 ---@param buf integer
 ---@return caliban.Unfit
@@ -111,11 +115,11 @@ local function moved(p, buf)
   return { 'moved', now }
 end
 
---- Whether the text a proposal was made from is the buffer's.
+--- Whether a proposal was made from the text of the buffer.
 ---@param p caliban.WireProposal
 ---@param buf integer
----@param text string the buffer's
----@param open boolean
+---@param text string of the buffer
+---@param open boolean whether a review of the file is open
 ---@return boolean
 local function current(p, buf, text, open)
   if p.create then
@@ -124,18 +128,18 @@ local function current(p, buf, text, open)
   return long.hash(text) == p.sha
 end
 
---- What a proposal asks of a buffer. Takes its time: the buffer may have changed since.
+--- Plans how a proposal enters a buffer. Works in slices: the buffer may have changed when it returns.
 ---@param p caliban.WireProposal
 ---@param buf integer
----@param r? caliban.Review its review, if it is open
----@return caliban.Plan? plan absent: it cannot enter
----@return caliban.Unfit? unfit why not; absent too: it has changed meanwhile
+---@param r? caliban.Review the open review of the file
+---@return caliban.Plan? plan absent where the proposal cannot enter
+---@return caliban.Unfit? unfit why it cannot; absent too where the buffer changed before the plan was ready
 function M.plan(p, buf, r)
-  local tick, was = api.nvim_buf_get_changedtick(buf), r and r.hunks
+  local tick, was = api.nvim_buf_get_changedtick(buf), r and tracking.hunks(r)
   local lines, text = long.read(buf)
   local fits = p.binary or current(p, buf, text, r ~= nil)
   local count = math.max(#p.hunks, 1)
-  local key = require('caliban.review.verdict').keys(count)
+  local key = require('caliban.review.verdict').new_keys(count)
   local edits = fits and long.edits(p.hunks, lines, key) or nil
   if not api.nvim_buf_is_loaded(buf) or api.nvim_buf_get_changedtick(buf) ~= tick then
     return nil
@@ -149,7 +153,7 @@ function M.plan(p, buf, r)
     local why = 'its encoding (%s) cannot hold the new text'
     return nil, M.refused(why:format(vim.bo[buf].fileencoding))
   elseif not p.whole and #edits == 0 and not file.empty(buf) and p.eol ~= file.eol(buf) then
-    -- its line stands for the last newline
+    -- only the newline at the end differs: the last line stands for it
     local last = { lines[#lines] }
     edits = { { start = #lines - 1, old = last, new = last, of = { key + 1 } } }
   end
@@ -166,7 +170,7 @@ function M.plan(p, buf, r)
   }
 end
 
---- A proposal has entered: what must be known of it at the end.
+--- A proposal has entered: adds it to the review.
 ---@param r caliban.Review
 ---@param p caliban.WireProposal
 ---@param plan caliban.Plan
@@ -187,12 +191,12 @@ function M.entered(r, p, plan)
   })
 end
 
---- The program's answer: it waits to be decided, or was written at once.
+--- Tells the program that a proposal has entered.
 ---@param p caliban.WireProposal
 ---@param buf integer
 ---@param hunks integer
----@param unsaved? string why it was not written, '' where it was; absent: it waits
----@param text? string the buffer's before it was written
+---@param unsaved? string why it was not written, '' where it was; absent where it waits for the user
+---@param text? string of the buffer before it was written
 function M.told(p, buf, hunks, unsaved, text)
   local fields = { hunks = hunks, unsaved = unsaved }
   if text and api.nvim_buf_is_loaded(buf) and file.text(buf) ~= text then
@@ -201,7 +205,7 @@ function M.told(p, buf, hunks, unsaved, text)
   M.answer(p, 'entered', fields)
 end
 
---- The texts of the proposals whose program has ended: the next one knows nothing of them.
+--- The proposals of a program that has ended, with their texts: the program that runs now does not know them.
 ---@param r caliban.Review
 ---@return caliban.ProposedText[]
 function M.orphans(r)

@@ -1,4 +1,4 @@
---- The reviews, for all above them. What follows from a review is at work once this is loaded: it is drawn, and kept on
+--- The reviews, for the modules above. Loading this module also starts the listeners that draw reviews and keep them on
 --- disk.
 local M = {}
 
@@ -17,13 +17,13 @@ function M.halt(message)
   M.stopped(message.session, message.turn)
 end
 
---- A conversation was opened: what was under review in it is again.
+--- A conversation was opened: reopens its reviews from disk.
 ---@param message caliban.Session
 function M.take_up(message)
   require('caliban.review.restore.reopen').take_up(message)
 end
 
---- The pending hunks of a buffer, or of all.
+--- The pending hunks of a buffer, or of all buffers.
 ---@param buf? integer
 ---@return caliban.Pending[]
 function M.pending(buf)
@@ -31,13 +31,13 @@ function M.pending(buf)
   return pending.hunks(M.open(), buf)
 end
 
---- Files under review.
+--- The files under review.
 ---@return caliban.UnderReview[]
 function M.reviews()
   return pending.files(M.open())
 end
 
---- Proposals that have not entered yet, and what each waits for.
+--- The proposals that have not entered a buffer yet, and what each of them waits for.
 ---@return caliban.Waiting[]
 function M.waiting()
   return pending.waiting(arrival.waiting())

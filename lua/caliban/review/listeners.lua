@@ -1,4 +1,4 @@
---- Calls the modules that follow a review: they draw it, keep its record on disk and list it in the chat.
+--- Calls the modules that follow a review: they draw it, keep it on disk, and list it in the chat.
 local M = {}
 
 ---@class caliban.ReviewListener

@@ -1,8 +1,7 @@
---- What is under review, as data for scripts and for the program.
+--- The files under review and their pending hunks, as data for scripts and for the program.
 local M = {}
 
 local file = require('caliban.editor.file')
-local index = require('caliban.review.hunks.index')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 
@@ -13,8 +12,8 @@ local state = require('caliban.review.state')
 ---@field count integer
 ---@field removed string[]
 ---@field added string[]
----@field whole? 'delete'|'rename' the file is to go, or to be `to`
----@field to? string
+---@field whole? 'delete'|'rename' of the file
+---@field to? string the new path
 
 ---@class caliban.UnderReview
 ---@field buf integer
@@ -28,15 +27,16 @@ local state = require('caliban.review.state')
 ---@field path string
 ---@field session string
 ---@field turn integer
----@field waits 'calm'|'review'
+---@field waits 'calm'|'review' as in `caliban.Arriving`
 
---- The hunks of a review, in the order of their rows.
+--- The pending hunks of a review, in the order of their rows.
 ---@param r caliban.Review
 ---@return caliban.Hunk[]
 function M.list(r)
-  return index.list(r.hunks)
+  return tracking.list(r)
 end
 
+--- A pending deletion or renaming.
 ---@param r caliban.Review
 ---@param whole caliban.Whole
 ---@return caliban.Pending
@@ -53,8 +53,9 @@ local function of_file(r, whole)
   }
 end
 
+--- The pending changes of these reviews.
 ---@param open caliban.Review[]
----@param buf? integer of this alone
+---@param buf? integer absent: of all buffers
 ---@return caliban.Pending[]
 function M.hunks(open, buf)
   local out = {}
@@ -77,6 +78,7 @@ function M.hunks(open, buf)
   return out
 end
 
+--- The files of these reviews.
 ---@param open caliban.Review[]
 ---@return caliban.UnderReview[]
 function M.files(open)
@@ -93,6 +95,7 @@ function M.files(open)
   end, open)
 end
 
+--- The proposals that have not entered a buffer yet.
 ---@param items caliban.Arriving[]
 ---@return caliban.Waiting[]
 function M.waiting(items)

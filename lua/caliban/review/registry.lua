@@ -1,4 +1,4 @@
---- The reviews, one a buffer: what arrives, what the user types and decides, what is saved and told.
+--- The reviews, one for each buffer: proposals enter, the user types and decides, the file is saved, the program is told.
 local M = {}
 
 local api = vim.api
@@ -9,22 +9,19 @@ local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
 local names = require('caliban.editor.name')
 local write_guard = require('caliban.review.write_guard')
-local index = require('caliban.review.hunks.index')
 local listeners = require('caliban.review.listeners')
 local undone = require('caliban.review.undone')
 local settlement = require('caliban.review.settlement')
-local slices = require('caliban.editor.slices')
+local long = require('caliban.review.hunks.long')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
 local whole = require('caliban.review.whole')
 
 local reviews = {} ---@type table<integer, caliban.Review>
-local guarded = {} ---@type table<caliban.Review, 'guard'|'by'> whether writes are refused
-local due = {} ---@type table<caliban.Review, boolean> a look is scheduled
-local order = {} ---@type integer[] buffers as their reviews began
-
-local ADVICE = 'accept or reject them first, or :w! to write what is shown.'
+local guarded = {} ---@type table<caliban.Review, 'refuse'|'follow'> whether writes are refused or followed
+local due = {} ---@type table<caliban.Review, boolean> reviews with a scheduled look
+local order = {} ---@type integer[] buffers in the order in which their reviews began
 
 ---@param text? string
 local function say(text)
@@ -35,6 +32,7 @@ end
 
 --------------------------------------------------------------------------------------------- settling
 
+--- Removes a review from the registry.
 ---@param r caliban.Review
 local function forget(r)
   undone.stop(r)
@@ -44,9 +42,9 @@ local function forget(r)
   end, order)
 end
 
---- Nothing is pending any more.
+--- Nothing is pending any more: saves the file, tells the program, and ends the review.
 ---@param r caliban.Review
----@return string summary one line for the user
+---@return string summary for the user
 local function settle(r)
   state.close(r)
   guarded[r] = nil
@@ -57,9 +55,9 @@ local function settle(r)
   if not r.deleted and not r.binary then
     written, unsaved = settlement.save(r)
   end
-  local there = api.nvim_buf_is_valid(r.buf)
-  local name = there and api.nvim_buf_get_name(r.buf) or ''
-  if not there then
+  local is_valid = api.nvim_buf_is_valid(r.buf)
+  local name = is_valid and api.nvim_buf_get_name(r.buf) or ''
+  if not is_valid then
     forget(r)
   elseif unsaved == '' and names.real(name) ~= names.real(r.path) then
     unsaved = ('its buffer has another name, %s'):format(file.short(name))
@@ -71,9 +69,9 @@ local function settle(r)
   settlement.forget(r)
   settlement.report(r, not stays and not r.deleted, unsaved)
   local line = settlement.summary(r, written, unsaved)
-  if r.deleted and there and not (r.own and vim.bo[r.buf].modified) then
+  if r.deleted and is_valid and not (r.own and vim.bo[r.buf].modified) then
     forget(r)
-    whole.close(r)
+    whole.close(r.buf, r)
   end
   state.settled(r)
   settlement.unlist(r)
@@ -81,7 +79,7 @@ local function settle(r)
   return line
 end
 
---- It is another Neovim's from now on: here nothing of it is pending.
+--- Another Neovim takes the review over: here nothing is pending any more.
 ---@param r caliban.Review
 function M.release(r)
   forget(r)
@@ -91,7 +89,7 @@ function M.release(r)
   listeners.tell('reported', r, '')
 end
 
---- The file or its buffer is no more.
+--- The buffer was closed: ends its review.
 ---@param r caliban.Review
 local function lose(r)
   forget(r)
@@ -102,7 +100,9 @@ local function lose(r)
   end
   if r.open then
     local stays = r.deleted or r.was ~= nil
-    tracking.decide(r, stays and r.decided or nil)
+    if not stays then
+      tracking.decide(r, nil)
+    end
     settlement.report(r, not stays, stays and '' or 'its buffer was closed')
     M.retry()
   end
@@ -110,23 +110,29 @@ end
 
 --------------------------------------------------------------------------------------------- listening
 
---- Writes what is pending too, as auto-edit mode has it.
+--- Writes the file with its pending hunks, in auto-edit mode. Tells the user where that fails.
 ---@param r caliban.Review
 ---@return string why it was not written; '' where it was
 local function persist(r)
-  local why = settlement.through(r)
+  local why = settlement.write_pending(r)
   say(why ~= '' and ('%s is not written: %s.'):format(file.short(r.path), why) or nil)
   return why
 end
 
+--- Guards the buffer, or follows its writes.
 ---@param r caliban.Review
 local function protect(r)
-  local set = guarded[r] == 'guard' and write_guard.set or write_guard.follow
+  local set = guarded[r] == 'refuse' and write_guard.set or write_guard.follow
   set(r.buf, {
     refusal = function()
-      local n = r.hunks.count
+      local n = tracking.count(r)
       local pending = ('%d hunk%s'):format(n, n == 1 and '' or 's')
-      return ('%s has %s under review: %s'):format(file.short(r.path), pending, ADVICE)
+      local advice = 'accept or reject %s first, or :w! to write the buffer as it is.'
+      return ('%s has %s under review: %s'):format(
+        file.short(r.path),
+        pending,
+        advice:format(n == 1 and 'it' or 'them')
+      )
     end,
     written = function(past)
       local line = settlement.written(r, past)
@@ -148,20 +154,20 @@ local function protect(r)
   })
 end
 
---- Refuses writes where there is text that waits: only that must not be written.
+--- Guards the buffer if it has hunks that are not on disk, else follows its writes.
 ---@param r caliban.Review
-local function stand(r)
-  local stands = (r.auto or r.hunks.count == 0) and 'by' or 'guard'
-  if guarded[r] ~= stands then
-    guarded[r] = stands
+local function guard(r)
+  local wanted = (r.auto or tracking.count(r) == 0) and 'follow' or 'refuse'
+  if guarded[r] ~= wanted then
+    guarded[r] = wanted
     protect(r)
   end
 end
 
---- Looks at what became of a review: draws it, opens or settles it.
+--- Looks at a review after a change: opens it, has it drawn, or settles it.
 ---@param r caliban.Review
----@param decided? boolean by the user just now
----@return string? summary where it was settled
+---@param decided? boolean whether the user has just decided something
+---@return string? summary for the user, where the review was settled
 function M.look(r, decided)
   if reviews[r.buf] ~= r or not api.nvim_buf_is_loaded(r.buf) then
     return nil
@@ -173,26 +179,26 @@ function M.look(r, decided)
     verdict.follow(r)
     if not r.open then
       state.open(r)
-      state.base(r, r.origin or settlement.origin(r.buf))
+      state.set_origin(r, r.origin or settlement.origin(r.buf))
     end
     undone.stop(r)
-    stand(r)
+    guard(r)
     listeners.tell('pending', r, decided or false)
   elseif r.open and not decided and tracking.returns(r) then
     undone.begin(r, function(at_once)
       return M.conclude(r, at_once)
     end)
-    stand(r)
+    guard(r)
     listeners.tell('pending', r, false)
   else
     return M.conclude(r, decided)
   end
 end
 
---- Settles a review in which nothing is pending any more, once its buffer may be written.
+--- Settles a review without pending changes, once its buffer may be written.
 ---@param r caliban.Review
----@param at_once? boolean
----@return string? summary where it was settled
+---@param at_once? boolean even while the user is in the middle of a command
+---@return string? summary for the user, where the review was settled
 function M.conclude(r, at_once)
   if reviews[r.buf] ~= r or not r.open or state.count(r) > 0 then
     return nil
@@ -209,6 +215,7 @@ function M.conclude(r, at_once)
   })
 end
 
+--- Looks at a review once the running change is over.
 ---@param r caliban.Review
 function M.soon(r)
   if due[r] then
@@ -221,9 +228,10 @@ function M.soon(r)
   end)
 end
 
---- What was pending is undone. A proposal may enter before the rest can be seen to.
+--- Neovim reads the text from disk again, or unloads the buffer: nothing is pending. The rest is done later, and a
+--- proposal may enter before that.
 ---@param r caliban.Review
----@param detached boolean
+---@param detached boolean whether Neovim has stopped telling of changes
 local function reread(r, detached)
   local was_open, was = r.open, tracking.reread(r)
   vim.schedule(function()
@@ -231,6 +239,7 @@ local function reread(r, detached)
   end)
 end
 
+--- Follows the changes of a buffer.
 ---@param r caliban.Review
 local function listen(r)
   api.nvim_buf_attach(r.buf, false, {
@@ -238,15 +247,12 @@ local function listen(r)
       if reviews[r.buf] ~= r then
         return true
       end
-      if r.busy then
-        tracking.follow(r, tick, first, last, new_last)
-      else
-        tracking.typed(r, tick, first, last, new_last)
+      if tracking.on_lines(r, tick, first, last, new_last) then
         M.soon(r)
       end
     end,
     on_changedtick = function(_, _, tick)
-      tracking.ticked(r, tick)
+      tracking.on_changedtick(r, tick)
     end,
     on_reload = function()
       reread(r, false)
@@ -257,10 +263,10 @@ local function listen(r)
   })
 end
 
---- The buffer's text was read from disk again, or it is unloaded.
+--- The buffer's text was read from disk again, or the buffer was unloaded.
 ---@param r caliban.Review
 ---@param detached boolean
----@param was? caliban.Hunk[] pending before; absent: it was not open
+---@param was? caliban.Hunk[] that were pending; absent where the review was not open
 function M.reloaded(r, detached, was)
   if reviews[r.buf] ~= r then
     return
@@ -280,6 +286,7 @@ end
 
 --------------------------------------------------------------------------------------------- entry
 
+--- The review that a proposal joins, or a new one.
 ---@param item caliban.Arriving
 ---@param p caliban.WireProposal
 ---@param buf integer
@@ -299,12 +306,12 @@ local function begin(item, p, buf)
     end, order)
     order[#order + 1] = buf
   elseif r.auto and not p.at_once then
-    state.wait(r)
+    state.leave_auto_edit(r)
   end
   return r
 end
 
---- A conversation has another name: what is under review in it, or on its way, goes along.
+--- A conversation was renamed: its reviews, and its proposals that wait, get the new name.
 ---@param from string
 ---@param to string
 function M.renamed(from, to)
@@ -314,12 +321,13 @@ function M.renamed(from, to)
   end
   for _, r in pairs(reviews) do
     if r.session == from then
-      state.rename(r, to)
+      state.set_session(r, to)
       listeners.tell('renamed', r)
     end
   end
 end
 
+--- What an item has to wait for.
 ---@param item caliban.Arriving
 ---@return 'calm'|'review'|nil
 local function waits(item)
@@ -334,8 +342,9 @@ local function waits(item)
   end
 end
 
+--- Enters an item, or tells the program why it cannot enter.
 ---@param item caliban.Arriving
----@return 'calm'|'review'|nil
+---@return 'calm'|'review'|nil waits absent where it is done
 local function enter(item)
   local host = { begin = begin, persist = persist, look = M.look, of = M.of, say = say }
   while true do
@@ -365,26 +374,27 @@ local function enter(item)
     elseif not again then
       return nil
     end
-    slices.rest()
   end
 end
 
+--- Tries again to enter the items that wait.
 function M.retry()
   arrival.retry(enter)
 end
 
+--- Lets items enter once they may.
 ---@param items caliban.Arriving[]
 function M.push(items)
   arrival.push(items, enter)
 end
 
---- Puts proposals before the user; returns at once.
+--- Lets proposals enter once they may; returns at once.
 ---@param message caliban.Propose
 function M.propose(message)
   M.push(arrival.grouped(message))
 end
 
---- The user stopped a turn: what has not entered a buffer must not.
+--- The user stopped a turn: its proposals that wait must not enter.
 ---@param session string
 ---@param turn integer
 function M.stopped(session, turn)
@@ -398,16 +408,16 @@ end
 ---@param opts? caliban.Choice
 local function choose(verdict, opts)
   opts = opts or {}
-  local ended, chosen = undone.over(), decision.chosen(opts, M.open())
+  local ended, chosen = undone.tell_all(), decision.chosen(opts, M.open())
   if ended and #chosen == 0 then
     return say(ended)
   end
   local line, missed = decision.choose(verdict, opts, chosen, function(r)
-    local line = M.look(r, true)
-    if not line and r.auto and vim.bo[r.buf].modified and not r.whole then
+    local summary = M.look(r, true)
+    if not summary and r.auto and vim.bo[r.buf].modified and not r.whole then
       persist(r)
     end
-    return line
+    return summary
   end)
   if missed then
     listeners.tell('missed')
@@ -415,19 +425,19 @@ local function choose(verdict, opts)
   say(line)
 end
 
---- Agrees to hunks: the base moves.
+--- Accepts hunks: they become part of the base.
 ---@param opts? caliban.Choice|caliban.ReviewOpts
 function M.accept(opts)
-  slices.whole(choose, 'accept', opts)
+  long.step(choose, 'accept', opts)
 end
 
---- Takes hunks back: the buffer moves, in one undo step a file.
+--- Rejects hunks: takes them out of the buffers, in one undo step for each file.
 ---@param opts? caliban.Choice|caliban.ReviewOpts
 function M.reject(opts)
-  slices.whole(choose, 'reject', opts)
+  long.step(choose, 'reject', opts)
 end
 
---- The reviews with something pending, in the order they began.
+--- The reviews with pending changes, in the order in which they began.
 ---@return caliban.Review[]
 function M.open()
   local out = {}
@@ -440,7 +450,7 @@ function M.open()
   return out
 end
 
---- The review of a buffer, brought up to date; it may have nothing pending.
+--- The review of a buffer, brought up to date. It may have no pending changes.
 ---@param buf integer
 ---@return caliban.Review?
 function M.of(buf)
@@ -462,7 +472,7 @@ require('caliban.program.process').listen({
 require('caliban.program.workspace').listen({
   pending = function(buf)
     local r = M.of(buf)
-    return r and not r.auto and r.hunks.count or 0
+    return r and not r.auto and tracking.count(r) or 0
   end,
   undecided = function(buf)
     local r = M.of(buf)
@@ -475,7 +485,7 @@ require('caliban.program.workspace').listen({
   saved = function(buf)
     local r = M.of(buf)
     if r then
-      tracking.own(r, false)
+      tracking.set_own(r, false)
     end
   end,
 })

@@ -1,16 +1,15 @@
---- The end of a review: the disk compared, merged and written.
+--- The end of a review: compares the buffer with the file on disk, merges changes made there, writes the file, and tells
+--- the program.
 local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
-local formatting = require('caliban.review.hunks.formatting')
-local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
 
---- How the user is told what became of the changes; `edit::outcome` has the words for the model.
+--- Words for the user about changes; `edit::outcome` has the words for the model.
 local WORDS = {
   accepted = 'accepted',
   reworked = 'reworked',
@@ -18,9 +17,9 @@ local WORDS = {
   rejected = 'rejected',
 }
 
---- The buffer's text before the write that ends it, which may close the buffer.
+--- The buffer's text before the write that ends the review: that write may close the buffer.
 local texts = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, string>
---- The diagnostics before an edit that is not settled yet.
+--- The diagnostics before the edits of a review that is not settled yet.
 local diagnostics = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, caliban.Before>
 
 ---@param text string
@@ -28,25 +27,25 @@ local function warn(text)
   require('caliban.editor.notify').show(text, vim.log.levels.WARN)
 end
 
---- The text on disk that the buffer is known to go back to.
+--- The file's text on disk.
 ---@param buf integer
----@param text? string the buffer's, where it is known
----@return string? text absent where the file changed unseen, or is not there
+---@param text? string of the buffer, where the caller knows it
+---@return string? text absent where the file has changed since the buffer read it, or does not exist
 function M.origin(buf, text)
   if file.stale(buf) then
     return nil
   end
-  local there = vim.uv.fs_stat(api.nvim_buf_get_name(buf)) ~= nil
-  if there and not vim.bo[buf].modified then
+  local exists = vim.uv.fs_stat(api.nvim_buf_get_name(buf)) ~= nil
+  if exists and not vim.bo[buf].modified then
     return text or file.text(buf)
   end
   local disk = file.disk(buf)
   return disk
 end
 
---- What is shown was written, hunks and all.
+--- The buffer was written with its pending hunks.
 ---@param r caliban.Review
----@param past boolean it seems so, past the guard
+---@param past boolean whether a write may have passed by the guard: then the file on disk tells
 ---@return string? line for the user
 function M.written(r, past)
   local text = tracking.text(r)
@@ -54,115 +53,112 @@ function M.written(r, past)
     return nil
   end
   state.written(r, text)
-  local n = r.hunks.count
+  local n = tracking.count(r)
   local pending = ('%d hunk%s'):format(n, n == 1 and '' or 's')
   return past and ('%s was written with %s under review.'):format(file.short(r.path), pending)
     or nil
 end
 
 ---@param text string
----@return string[]
+---@return string[] lines
 local function split(text)
   return text == '' and {} or vim.split(text, '\n', { plain = true })
 end
 
---- Whether a change on disk is one that was rejected: the text went there past the guard while it was shown.
+--- Whether a change on disk is a rejected hunk: something wrote the buffer past the guard while the hunk was in it.
 ---@param r caliban.Review
----@param edit { start: integer, count: integer, lines: string[] }
----@param mine string[]
+---@param edit { start: integer, count: integer, lines: string[] } that would bring the change into the buffer
+---@param mine string[] lines of the buffer
 ---@return boolean
-local function refused(r, edit, mine)
+local function was_rejected(r, edit, mine)
   local now = vim.list_slice(mine, edit.start + 1, edit.start + edit.count)
-  for _, hunk in ipairs(r.dropped) do
-    if vim.deep_equal(hunk.new, edit.lines) and vim.deep_equal(hunk.old, now) then
-      return true
-    end
-  end
-  return false
+  return state.has_rejected(r, now, edit.lines)
 end
 
---- The disk changed: its changes outside the user's and the proposed ones are taken over.
+--- The file changed on disk: merges these changes into the buffer. Lines that the buffer has changed too stay.
 ---@param r caliban.Review
----@param why string
+---@param why string as `v:fcs_reason`
 function M.merge(r, why)
   local name = file.short(r.path)
   local odd = file.odd(r.buf)
   if odd then
-    state.clash(r, odd)
-    return warn(('%s is not a file any more: %s. Your text stays in the buffer.'):format(name, odd))
+    state.set_clash(r, odd)
+    return warn(('%s is no longer a file: %s. Your text stays in the buffer.'):format(name, odd))
   end
   local disk = file.disk(r.buf)
   if why == 'deleted' or not disk then
-    state.clash(r, 'it was deleted on disk')
-    return warn(name .. ' was deleted on disk while you were reviewing; the buffer is kept.')
+    state.set_clash(r, 'it was deleted on disk')
+    return warn(
+      name .. ' was deleted on disk while you were reviewing it. The buffer keeps its text.'
+    )
   end
   local was = r.origin
-  state.base(r, disk)
+  state.set_origin(r, disk)
   if disk == was then
     return
   elseif not was then
-    state.clash(r, 'it changed on disk too')
-    return warn(name .. ' changed on disk while you were reviewing; your unsaved text is kept.')
+    state.set_clash(r, 'it changed on disk too')
+    return warn(name .. ' changed on disk while you were reviewing it. The buffer keeps your text.')
   end
   tracking.sync(r)
   local mine = file.lines(r.buf)
   local edits, clashes = algebra.merge(split(was), split(disk), mine)
   edits = vim.tbl_filter(function(e)
-    return not refused(r, e, mine)
+    return not was_rejected(r, e, mine)
   end, edits)
   tracking.edit(r, function()
     for i = #edits, 1, -1 do
       local e = edits[i]
       file.put(r.buf, e.start, e.count, e.lines)
-      tracking.change(r, e.start, e.start + e.count, e.lines)
+      tracking.follow_edit(r, e.start, e.start + e.count, e.lines)
     end
   end)
   if clashes > 0 then
-    state.clash(r, 'it changed on disk too')
-    local rest = ('%d of its changes'):format(clashes) .. ' could not be taken over.'
-    warn(('%s changed on disk while you were reviewing; %s'):format(name, rest))
+    state.set_clash(r, 'it changed on disk too')
+    local rest =
+      '%s changed on disk while you were reviewing it. %d of the changes there %s with yours.'
+    warn(rest:format(name, clashes, clashes == 1 and 'conflicts' or 'conflict'))
   end
 end
 
---- Removes the buffer of a new file nobody wanted, unless the user opened it.
+--- Removes the buffer of a new file that was rejected, unless the user has opened it.
 ---@param r caliban.Review
----@return boolean
+---@return boolean done
 local function discard(r)
   local wins = vim.fn.win_findbuf(r.buf)
   for _, win in ipairs(wins) do
-    if not r.created or not r.from[win] then
+    if not r.created or not state.shown_before(r, win) then
       return false
     end
   end
   for _, win in ipairs(wins) do
-    local back = r.from[win]
-    api.nvim_win_set_buf(
-      win,
-      api.nvim_buf_is_valid(back) and back or api.nvim_create_buf(true, false)
-    )
+    local back = state.shown_before(r, win)
+    local there = back and api.nvim_buf_is_valid(back)
+    api.nvim_win_set_buf(win, there and back or api.nvim_create_buf(true, false))
   end
   return r.created and pcall(api.nvim_buf_delete, r.buf, { force = true })
 end
 
---- Lets Neovim look at the disk, and takes over what changed there.
+--- Lets Neovim look whether the file changed on disk, and merges the changes.
 ---@param r caliban.Review
 local function compare(r)
   local odd = file.odd(r.buf)
   if odd then
-    state.clash(r, odd)
+    state.set_clash(r, odd)
     return
   end
-  -- of a new file it would ask (W13)
+  -- about a new file Neovim would ask the user (W13)
   local why = not r.create and file.check(r.buf, '')
   if why and not r.clash then
     M.merge(r, why)
   end
 end
 
+--- Writes the buffer, unless changes on disk or of the user stand against that.
 ---@param r caliban.Review
----@param disk? string the disk's text now
+---@param disk? string the file's text on disk now
 ---@return string why it was not written; '' where it was
----@return boolean changed autocommands of the write changed the text
+---@return boolean changed whether autocommands of the write changed the text
 local function write(r, disk)
   if disk and disk ~= r.origin then
     M.merge(r, 'changed')
@@ -173,17 +169,17 @@ local function write(r, disk)
     return 'it has other unsaved changes', false
   end
   texts[r] = tracking.text(r)
-  -- a write counts as one change of a modified buffer
+  -- writing a modified buffer adds one to its changedtick
   local tick = api.nvim_buf_get_changedtick(r.buf) + (vim.bo[r.buf].modified and 1 or 0)
   local failed = file.write(r.buf, disk ~= nil) or ''
   local loaded = api.nvim_buf_is_loaded(r.buf)
   return failed, loaded and api.nvim_buf_get_changedtick(r.buf) ~= tick
 end
 
---- Writes what is pending too, as auto-edit mode has it.
+--- Writes the file with its pending hunks, in auto-edit mode.
 ---@param r caliban.Review
 ---@return string why it was not written; '' where it was
-function M.through(r)
+function M.write_pending(r)
   compare(r)
   local disk = file.disk(r.buf)
   local why = write(r, disk)
@@ -193,18 +189,21 @@ function M.through(r)
   return why
 end
 
---- A new file that is on disk already, and rejected whole.
+--- Whether a new file was rejected as a whole, and there is nothing on disk that others wrote.
 ---@param r caliban.Review
----@param disk? string
+---@param disk? string the file's text on disk
 ---@return boolean
 local function unwanted(r, disk)
   return r.create
     and not file.odd(r.buf)
     and file.empty(r.buf)
-    and (not disk or r.auto and r.acted and verdict.tally(r).rejected > 0 and disk == r.origin)
+    and (
+      not disk
+      or r.auto and state.has_acted(r) and verdict.tally(r).rejected > 0 and disk == r.origin
+    )
 end
 
---- Saves what was agreed on.
+--- Saves the accepted changes.
 ---@param r caliban.Review
 ---@return boolean written
 ---@return string why the text is not on disk; '' where it is
@@ -222,8 +221,8 @@ function M.save(r)
     vim.bo[r.buf].modified = false
     discard(r)
     return false, ''
-  elseif not r.clash and not r.acted then
-    -- `u` past what was saved is not a wish to write
+  elseif not r.clash and not state.has_acted(r) then
+    -- after `u` alone the user has not asked for a write
     return false, 'it was undone'
   end
   local failed, changed = write(r, disk)
@@ -233,8 +232,7 @@ function M.save(r)
   return failed == '', failed
 end
 
---- A buffer that was made for the review, and nobody has been in, is in the list no longer than there is something
---- to see.
+--- Takes a buffer that was made for the review, and that the user has never entered, out of the buffer list.
 ---@param r caliban.Review
 function M.unlist(r)
   if r.created and api.nvim_buf_is_valid(r.buf) and not vim.bo[r.buf].modified then
@@ -243,9 +241,10 @@ function M.unlist(r)
   end
 end
 
+--- How a review ended, for the user.
 ---@param r caliban.Review
 ---@param written boolean
----@param unsaved string
+---@param unsaved string why the text is not on disk; '' where it is
 ---@return string
 function M.summary(r, written, unsaved)
   local parts = {}
@@ -254,10 +253,8 @@ function M.summary(r, written, unsaved)
   elseif r.was then
     parts[#parts + 1] = 'renamed from ' .. file.short(r.was)
   end
-  if r.decided then
-    vim.list_extend(parts, verdict.words(r, WORDS))
-  end
-  if r.spared then
+  vim.list_extend(parts, verdict.words(r, WORDS))
+  if r.whole_rejected then
     parts[#parts + 1] = 'rejected'
   end
   if #parts == 0 then
@@ -271,20 +268,20 @@ function M.summary(r, written, unsaved)
   return ('%s: %s'):format(file.short(r.path), table.concat(parts, ', '))
 end
 
---- An edit is about to enter: keeps what is known of the diagnostics.
+--- An edit is about to enter: keeps the diagnostics before it.
 ---@param r caliban.Review
 ---@param lines string[] of the buffer
 function M.remember(r, lines)
   diagnostics[r] = diagnostics[r] or require('caliban.lsp.check').before(r.buf, lines)
 end
 
---- The edit has not entered, or is over.
+--- Forgets these diagnostics: the edit has not entered, or the review is settled.
 ---@param r caliban.Review
 function M.forget(r)
   diagnostics[r] = nil
 end
 
---- Has it looked into what the edits did to the diagnostics, before the program is told of them.
+--- Begins to compare the diagnostics with those before the edits. To be called before the program gets the verdict.
 ---@param r caliban.Review
 function M.check(r)
   local before = diagnostics[r] ---@as caliban.Before?
@@ -296,12 +293,12 @@ end
 
 --- Tells the program how a review ended.
 ---@param r caliban.Review
----@param gone boolean
+---@param gone boolean whether the file or its buffer no longer exists, and the user has not agreed to that
 ---@param unsaved string why the text is not on disk; '' where it is
 function M.report(r, gone, unsaved)
   require('caliban.review.listeners').tell('reported', r, unsaved)
-  local there = api.nvim_buf_is_loaded(r.buf)
-  local odd = there
+  local is_loaded = api.nvim_buf_is_loaded(r.buf)
+  local is_foreign = is_loaded
     and not r.binary
     and (vim.bo[r.buf].fileformat == 'mac' or not file.is_utf8(r.buf))
   ---@type caliban.Reviewed
@@ -317,15 +314,15 @@ function M.report(r, gone, unsaved)
     was = r.was,
     deleted = r.deleted == true,
     gone = gone,
-    -- of CR alone the program knows no line ends, and of encodings UTF-8
-    text = there and (unsaved ~= '' or r.deleted and r.own or odd) and file.text(r.buf)
+    -- the program cannot read a file whose line ends are CR alone, or whose encoding is not UTF-8: it gets the text
+    text = is_loaded and (unsaved ~= '' or r.deleted and r.own or is_foreign) and file.text(r.buf)
       or unsaved ~= '' and texts[r]
       or nil,
-    eol = not there or file.eol(r.buf),
+    eol = not is_loaded or file.eol(r.buf),
     saved = unsaved == '',
     unsaved = unsaved,
     reasons = r.reasons,
-    formattings = formatting.list(r.formatted),
+    formattings = tracking.formattings(r),
   }
   texts[r] = nil
   require('caliban.program.process').notify(message)

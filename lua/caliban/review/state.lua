@@ -1,17 +1,17 @@
---- What is known of one file under review. It is written here alone, and by `hunks/tracking` what belongs to the undo
---- states of its buffer; all others ask for a change by a function.
+--- The record of a file under review. Only this module writes it, and `hunks/tracking` writes the fields that follow
+--- the buffer's undo states. Other modules read its facts, and call functions for all else.
 local M = {}
 
 local tracking = require('caliban.review.hunks.tracking')
 
----@class caliban.Entered a proposal in a buffer
+---@class caliban.Entered a proposal that has entered a buffer
 ---@field id integer
----@field program? integer that it came from
----@field lines string[] of the buffer before it
+---@field program? integer the process that proposed it
+---@field lines string[] of the buffer before the proposal
 ---@field edits caliban.Edit[]
----@field key? integer the one before that of its first change; absent: an older Caliban recorded it
----@field count? integer its changes, each with a key
----@field eol { [1]: boolean, [2]: boolean } whether the last line ended, before it and after
+---@field key? integer the key before its first change's; absent in the record of an older Caliban
+---@field count? integer of its changes, each with a key
+---@field eol { [1]: boolean, [2]: boolean } whether the file ended in a newline before the proposal, and after
 ---@field whole? 'delete'|'rename'
 ---@field to? string
 
@@ -20,23 +20,23 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field session string
 ---@field proposals caliban.Entered[]
 ---@field reasons caliban.Reason[]
----@field dropped caliban.Hunk[] rejected since it was last settled
----@field acted boolean something was decided since it was last settled
----@field spared? boolean what was proposed for the file as a whole was rejected
+---@field rejected caliban.Hunk[] hunks that were rejected since the review was last settled
+---@field acted boolean the user has decided something since the review was last settled
+---@field whole_rejected? boolean the user has rejected the deletion or renaming
 ---@field create boolean
----@field whole? caliban.Whole what is proposed for the file as a whole
----@field deleted? boolean the user has agreed that it goes
----@field was? string its path before the user agreed to another
----@field auto boolean its hunks are on disk already: they entered in auto-edit mode
----@field binary boolean the buffer does not tell what the file holds
----@field created boolean the buffer was made for it
----@field origin? string the disk's text at entry; absent where the buffer was modified then
----@field clash? string what on disk cannot be written over
+---@field whole? caliban.Whole the pending deletion or renaming
+---@field deleted? boolean the user has agreed to the deletion
+---@field was? string the path before the renaming that the user has agreed to
+---@field auto boolean the hunks are on disk already: they entered in auto-edit mode
+---@field binary boolean the buffer's text is not the file's
+---@field created boolean the buffer was made for the review
+---@field origin? string the file's text on disk as last seen; absent where it is not known
+---@field clash? string why the file on disk must not be overwritten
 ---@field eol? { [1]: boolean, [2]: boolean } 'endofline' and 'fixendofline' before a proposal changed them
----@field from table<integer, integer> windows `next` put it in, and what they showed
+---@field from table<integer, integer> the buffer that each window showed before `ui/jump` put the file there
 
 ---@param buf integer
----@param created boolean it was made for the review
+---@param created boolean the buffer was made for the review
 ---@return caliban.Review
 function M.new(buf, created)
   local r = tracking.new(buf) --[[@as caliban.Review]]
@@ -44,48 +44,94 @@ function M.new(buf, created)
   return r
 end
 
---- What is pending: hunks, and the file as a whole.
+--- How many changes are pending: the hunks, and a deletion or renaming.
 ---@param r caliban.Review
 ---@return integer
 function M.count(r)
-  return r.hunks.count + (r.whole and 1 or 0)
+  return tracking.count(r) + (r.whole and 1 or 0)
 end
 
---------------------------------------------------------------------------------------------- its life
+--- Whether the user has decided something since the review was last settled.
+---@param r caliban.Review
+---@return boolean
+function M.has_acted(r)
+  return r.acted
+end
 
---- A proposal is to enter where nothing has been pending since the last was settled.
+--- Whether the user has rejected a hunk from `old` to `new` since the review was last settled.
+---@param r caliban.Review
+---@param old string[]
+---@param new string[]
+---@return boolean
+function M.has_rejected(r, old, new)
+  for _, hunk in ipairs(r.rejected) do
+    if vim.deep_equal(hunk.new, new) and vim.deep_equal(hunk.old, old) then
+      return true
+    end
+  end
+  return false
+end
+
+--- The buffer that a window showed before it showed the file.
+---@param r caliban.Review
+---@param win integer
+---@return integer? # absent: Caliban did not put the file there
+function M.shown_before(r, win)
+  return r.from[win]
+end
+
+--- The fields that the record on disk keeps; `restore` takes them back.
+---@param r caliban.Review
+---@return table<string, any>
+function M.stored(r)
+  return {
+    session = r.session,
+    path = r.path,
+    create = r.create,
+    auto = r.auto,
+    binary = r.binary == true,
+    own = r.own == true,
+    reasons = r.reasons,
+    was = r.was,
+    whole = r.whole,
+  }
+end
+
+--------------------------------------------------------------------------------------------- beginning and end
+
+--- A proposal is about to enter, and no review of the file is open.
 ---@param r caliban.Review
 ---@param p caliban.WireProposal
----@param owner string the conversation
+---@param owner string the conversation that reviews it
 ---@param own boolean the user has unsaved changes
 function M.begin(r, p, owner, own)
   r.path, r.session, r.create = p.path, owner, p.create
   r.auto, r.binary = p.at_once, p.binary
-  r.proposals, r.reasons, r.dropped, r.acted = {}, {}, {}, false
+  r.proposals, r.reasons, r.rejected, r.acted = {}, {}, {}, false
   r.clash, r.eol = nil, nil
   tracking.decide(r, nil)
-  tracking.own(r, own)
+  tracking.set_own(r, own)
 end
 
---- What waits joins what is written already: from now on it is written once it is decided.
+--- A proposal that waits for the user joins hunks that are on disk: from now on hunks are written once decided.
 ---@param r caliban.Review
-function M.wait(r)
+function M.leave_auto_edit(r)
   r.auto = false
 end
 
---- Something has been pending.
+--- Changes are pending.
 ---@param r caliban.Review
 function M.open(r)
-  tracking.open(r, true)
+  tracking.set_open(r, true)
 end
 
---- Nothing is pending any more, and it is looked at what that comes to.
+--- Nothing is pending any more: the review is about to be settled.
 ---@param r caliban.Review
 function M.close(r)
-  tracking.open(r, false)
+  tracking.set_open(r, false)
 end
 
---- It is another Neovim's from now on.
+--- Another Neovim takes the review over.
 ---@param r caliban.Review
 function M.release(r)
   M.close(r)
@@ -93,30 +139,30 @@ function M.release(r)
   tracking.empty(r)
 end
 
---- What it came to is told.
+--- The verdict was sent.
 ---@param r caliban.Review
 function M.settled(r)
-  r.reasons, r.dropped, r.acted, r.clash, r.origin = {}, {}, false, nil, nil
-  r.deleted, r.was, r.spared = nil, nil, nil
+  r.reasons, r.rejected, r.acted, r.clash, r.origin = {}, {}, false, nil, nil
+  r.deleted, r.was, r.whole_rejected = nil, nil, nil
   tracking.settled(r)
 end
 
---- It comes back from a record.
+--- Takes over the fields of a record on disk.
 ---@param r caliban.Review
 ---@param it caliban.Record
 ---@param own boolean the user has unsaved changes
 function M.restore(r, it, own)
   r.was, r.proposals, r.reasons = it.was, it.proposals, it.reasons
-  tracking.own(r, own)
+  tracking.set_own(r, own)
 end
 
 ---@param r caliban.Review
 ---@param session string
-function M.rename(r, session)
+function M.set_session(r, session)
   r.session = session
 end
 
---------------------------------------------------------------------------------------------- what is proposed
+--------------------------------------------------------------------------------------------- proposals
 
 ---@param r caliban.Review
 ---@param proposal caliban.Entered
@@ -124,99 +170,99 @@ function M.propose(r, proposal)
   r.proposals[#r.proposals + 1] = proposal
 end
 
---- What is proposed for the file as a whole, or that nothing is any more.
+--- Sets or clears the pending deletion or renaming.
 ---@param r caliban.Review
 ---@param whole? caliban.Whole
 function M.propose_whole(r, whole)
   r.whole = whole
 end
 
---- A proposal is about to change the options of the last line.
+--- Keeps 'endofline' and 'fixendofline' before the first proposal that changes them.
 ---@param r caliban.Review
----@param eol { [1]: boolean, [2]: boolean } as they are
----@return { [1]: boolean, [2]: boolean } # as they were before the first proposal
+---@param eol { [1]: boolean, [2]: boolean } their values now
+---@return { [1]: boolean, [2]: boolean } # their values before the first such proposal
 function M.keep_eol(r, eol)
   r.eol = r.eol or eol
   return r.eol --[[@as { [1]: boolean, [2]: boolean }]]
 end
 
---------------------------------------------------------------------------------------------- what is decided
+--------------------------------------------------------------------------------------------- decisions
 
---- The user has decided something, or what was decided is decided no more.
 ---@param r caliban.Review
 ---@param acted boolean
-function M.act(r, acted)
+function M.set_acted(r, acted)
   r.acted = acted
 end
 
+--- Keeps why lines were rejected, for the model.
 ---@param r caliban.Review
----@param lines string[] that it is about
+---@param lines string[] of the rejected hunk; none of a deletion or renaming
 ---@param reason string
-function M.because(r, lines, reason)
+function M.add_reason(r, lines, reason)
   r.reasons[#r.reasons + 1] = { lines = lines, reason = reason }
 end
 
---- Hunks are rejected, and not in the buffer any more.
+--- Keeps hunks that the user has rejected: they are no longer in the buffer.
 ---@param r caliban.Review
 ---@param taken caliban.Hunk[]
-function M.drop(r, taken)
-  vim.list_extend(r.dropped, taken)
+function M.add_rejected(r, taken)
+  vim.list_extend(r.rejected, taken)
 end
 
---- What was proposed for the file as a whole is rejected.
+--- The user has rejected the deletion or renaming.
 ---@param r caliban.Review
-function M.spare(r)
-  r.spared, r.acted = true, true
+function M.reject_whole(r)
+  r.whole_rejected, r.acted = true, true
 end
 
---- The user has agreed that the file goes.
+--- The user has agreed to the deletion.
 ---@param r caliban.Review
-function M.delete(r)
+function M.agree_to_deletion(r)
   r.deleted = true
 end
 
---- The user has agreed to another path.
+--- The user has agreed to the renaming.
 ---@param r caliban.Review
----@param was string
+---@param was string the path before it
 function M.agree_to_path(r, was)
   r.was, r.acted = was, true
 end
 
---------------------------------------------------------------------------------------------- where it is
+--------------------------------------------------------------------------------------------- files and windows
 
 ---@param r caliban.Review
 ---@param path string
-function M.move(r, path)
+function M.set_path(r, path)
   r.path = path
 end
 
 ---@param r caliban.Review
----@param win integer that it is shown in from now on
----@param buf integer that the window showed
-function M.shown(r, win, buf)
+---@param win integer that is about to show the file
+---@param buf integer that the window shows now
+function M.keep_window(r, win, buf)
   r.from[win] = buf
 end
 
---- Sets the file's text on disk from before the review.
+--- Sets the file's text on disk as it was last seen.
 ---@param r caliban.Review
 ---@param origin? string
-function M.base(r, origin)
+function M.set_origin(r, origin)
   r.origin = origin
 end
 
---- The file on disk has changes that a save would overwrite.
+--- Keeps why the file on disk must not be overwritten.
 ---@param r caliban.Review
 ---@param why string
-function M.clash(r, why)
+function M.set_clash(r, why)
   r.clash = why
 end
 
---- The text is on disk as the buffer has it.
+--- The buffer's text was written.
 ---@param r caliban.Review
 ---@param text string
 function M.written(r, text)
   r.clash, r.origin = nil, text
-  tracking.own(r, false)
+  tracking.set_own(r, false)
 end
 
 return M

@@ -1,31 +1,32 @@
---- Reviews in which undo has left nothing to decide. The verdict waits, so that a redo can still take it back.
+--- Reviews in which `u` has left no pending change. Their verdict waits for a while: `<C-r>` may bring the changes back.
 local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
 
---- Milliseconds that a verdict waits for, where the user does nothing else.
+--- Milliseconds that a verdict waits, unless the user acts elsewhere.
 M.delay = 2000
 
---- What a file says while its verdict waits.
+--- The header of a file whose verdict waits.
 M.words = 'undone; <C-r> brings it back'
 
 ---@class caliban.Resting
 ---@field timer uv.uv_timer_t
----@field over caliban.Over
+---@field conclude caliban.Conclude
 
----@alias caliban.Over fun(at_once: boolean): string? tells the verdict, or else once the buffer may be written; a line
----for the user
+---@alias caliban.Conclude fun(at_once: boolean): string? sends the verdict, `at_once` or once the buffer may be written;
+---returns a line for the user
 
 local resting = {} ---@type table<caliban.Review, caliban.Resting>
 
+--- Whether the verdict of a review waits.
 ---@param r caliban.Review
 ---@return boolean
 function M.holds(r)
   return resting[r] ~= nil
 end
 
---- The review rests no more: something is pending again, or its verdict is told.
+--- Waits no longer: changes are pending again, or the verdict is about to be sent.
 ---@param r caliban.Review
 function M.stop(r)
   local it = resting[r] ---@as caliban.Resting?
@@ -35,7 +36,7 @@ function M.stop(r)
   end
 end
 
---- Tells one verdict, if it still waits.
+--- Sends a verdict, if it still waits.
 ---@param r caliban.Review
 ---@param it? caliban.Resting
 local function tell(r, it)
@@ -43,18 +44,18 @@ local function tell(r, it)
     return
   end
   M.stop(r)
-  local line = it.over(false)
+  local line = it.conclude(false)
   if line then
     require('caliban.editor.notify').show(line)
   end
 end
 
---- Lets the verdict of a review wait, from now on.
+--- Lets the verdict of a review wait.
 ---@param r caliban.Review
----@param over caliban.Over
-function M.begin(r, over)
+---@param conclude caliban.Conclude
+function M.begin(r, conclude)
   M.stop(r)
-  local it = { over = over, timer = assert(vim.uv.new_timer()) } ---@type caliban.Resting
+  local it = { conclude = conclude, timer = assert(vim.uv.new_timer()) } ---@type caliban.Resting
   resting[r] = it
   it.timer:start(
     M.delay,
@@ -65,23 +66,23 @@ function M.begin(r, over)
   )
 end
 
---- Every verdict that waits is told, even where the editor is in the middle of something.
+--- Sends every verdict that waits, even while the editor is busy.
 ---@return string? line for the user, where there was one
-function M.over()
+function M.tell_all()
   local before, line = resting, nil ---@type table<caliban.Review, caliban.Resting>, string?
   resting = {}
   for _, it in pairs(before) do
     it.timer:close()
-    line = it.over(true) or line
+    line = it.conclude(true) or line
   end
   return line
 end
 
 local group = api.nvim_create_augroup('caliban.review.undone', {})
 
---- Tells the verdicts that wait, if the user acts outside of their files. This is looked at after the event: a buffer
---- that is loaded without a window is entered only until then.
----@param acts fun(r: caliban.Review): boolean
+--- Sends the verdicts that wait, if the user acts outside of their files. This is checked after the event: Neovim enters
+--- a buffer for a moment when it loads it without a window.
+---@param acts fun(r: caliban.Review): boolean whether the user acts outside of this file
 local function elsewhere(acts)
   vim.schedule(function()
     for _, r in ipairs(vim.tbl_filter(acts, vim.tbl_keys(resting))) do
@@ -100,7 +101,7 @@ api.nvim_create_autocmd('BufEnter', {
   end,
 })
 
--- outside of insert mode it is the program that changes a chat
+-- not TextChanged: that comes also when the program changes a chat
 api.nvim_create_autocmd({ 'TextChangedI', 'TextChangedP' }, {
   group = group,
   callback = function(event)
@@ -113,7 +114,7 @@ api.nvim_create_autocmd({ 'TextChangedI', 'TextChangedP' }, {
 api.nvim_create_autocmd('VimLeavePre', {
   group = group,
   callback = function()
-    M.over()
+    M.tell_all()
   end,
 })
 

@@ -1,6 +1,6 @@
---- What the user decided of the changes that were proposed for a file. Both are told from this record: the user in a
---- notice and in the list of changes, and the model by the program. A change is known by its key, and each hunk says
---- of which changes it is a part. What nothing was decided of, and is not pending, is not in the text any more.
+--- What the user decided on the changes that were proposed for a file. A notice and the list of changes tell the user
+--- about these decisions, and the program tells the model. Each change has a key, and each hunk lists the keys of the
+--- changes that it is a part of. A change that is neither decided nor pending is no longer in the text.
 local M = {}
 
 local index = require('caliban.review.hunks.index')
@@ -8,35 +8,36 @@ local tracking = require('caliban.review.hunks.tracking')
 
 ---@alias caliban.Verdict 'accepted'|'reworked'|'rejected'
 
----@class caliban.Decided one key press, and those before it; never changed in place: undo states share it
+---@class caliban.Decided a decision, and those before it. Never changed in place: undo states share it
 ---@field fate caliban.Verdict
----@field of integer[] keys of the changes, as of a hunk
+---@field of integer[] keys of the changes, as in a hunk
 ---@field before? caliban.Decided
 
----@class caliban.Tally changes by what became of them
----@field accepted integer
----@field reworked integer accepted as the user has changed them
+---@class caliban.Tally how many changes were accepted, rejected, and so on
+---@field accepted integer as proposed
+---@field reworked integer accepted after the user changed them
 ---@field part integer accepted in part
 ---@field rejected integer
----@field any integer accepted, whether whole, changed or in part
+---@field any integer the sum of all that were accepted
 
-local last = 0 ---@type integer the last key that was given out
+local last = 0 ---@type integer the last key in use
 
---- Keys for the changes of a proposal.
+--- Makes keys for the changes of a proposal.
 ---@param count integer
----@return integer # the one before the first
-function M.keys(count)
+---@return integer # the key before the first
+function M.new_keys(count)
   last = last + count
   return last - count
 end
 
+--- The lines of a hunk as a string, to compare it with others.
 ---@param hunk caliban.Hunk
 ---@return string
 local function key(hunk)
   return table.concat(hunk.old, '\n') .. '\0' .. table.concat(hunk.new, '\n')
 end
 
---- As `key`, for all that differ from it in blanks. Empty where blanks are what was proposed.
+--- As `key`, but equal for hunks whose new lines differ only in blanks. Empty if the hunk changes nothing but blanks.
 ---@param hunk caliban.Hunk
 ---@return string
 local function without_blanks(hunk)
@@ -46,14 +47,14 @@ local function without_blanks(hunk)
     or ''
 end
 
----@class caliban.Written what the model wrote
----@field came caliban.Hunks[] the hunks of each proposal, until `texts` has them
----@field texts table<string, true> the same by their text
----@field seen integer how many of the proposals those are of
+---@class caliban.Written the hunks as the model wrote them
+---@field came caliban.Hunks[] of each proposal, until they are in `texts`
+---@field texts table<string, true> their keys
+---@field seen integer how many proposals they are of
 
 local written = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, caliban.Written>
 
---- Nothing is known of what the model wrote.
+--- A review begins: forgets the hunks that the model wrote.
 ---@param r caliban.Review
 function M.begin(r)
   written[r] = { came = {}, texts = {}, seen = 0 }
@@ -65,7 +66,7 @@ function M.follow(r)
   local it = written[r]
   if it.seen < #r.proposals then
     it.seen = #r.proposals
-    it.came[#it.came + 1] = r.hunks
+    it.came[#it.came + 1] = tracking.hunks(r)
   end
 end
 
@@ -77,7 +78,7 @@ local function reworked(r, hunk)
   if not hunk.typed then
     return false
   end
-  -- only here: at the entry of 2,000 hunks these strings would hold the editor up
+  -- the keys are made only now: at the entry of 2,000 hunks that would block the editor
   local texts = written[r].texts
   for _, came in ipairs(written[r].came) do
     for _, it in ipairs(index.list(came)) do
@@ -90,7 +91,7 @@ local function reworked(r, hunk)
   return not texts[key(hunk)] and not texts[without_blanks(hunk)]
 end
 
---- The user has decided on hunks. One without a key is of a record that an older Caliban wrote: `0` stands for it.
+--- The user has decided on hunks. A hunk without keys comes from the record of an older Caliban: its key is `0`.
 ---@param r caliban.Review
 ---@param verdict 'accept'|'reject'
 ---@param taken caliban.Hunk[]
@@ -109,6 +110,14 @@ function M.decided(r, verdict, taken)
   end
 end
 
+--- Whether the user has decided on any change in the present undo state.
+---@param r caliban.Review
+---@return boolean
+function M.has_decisions(r)
+  return r.decided ~= nil
+end
+
+--- The decision on a change from the decisions on two of its parts.
 ---@param one? caliban.Decision
 ---@param other caliban.Decision
 ---@return caliban.Decision
@@ -120,11 +129,11 @@ local function joined(one, other)
   return (both.rejected or both.part) and 'part' or 'reworked'
 end
 
---- What was decided of each change, by its key; which were changed again by a later proposal.
+--- What was decided on each change.
 ---@param r caliban.Review
----@return table<integer, caliban.Decision> fates
----@return table<integer, true> past
----@return caliban.Decision[]? pieces what was decided of each hunk, where some have no key
+---@return table<integer, caliban.Decision> fates by key
+---@return table<integer, true> past keys of changes that a later proposal changed again
+---@return caliban.Decision[]? pieces what was decided on each hunk, where some hunks have no key
 local function fold(r)
   local fates, past = {}, {} ---@type table<integer, caliban.Decision>, table<integer, true>
   local pieces = {} ---@type caliban.Decision[]
@@ -140,7 +149,7 @@ local function fold(r)
   return fates, past, fates[0] and pieces or nil
 end
 
---- For the program: what became of each change of each proposal. Of one whose changes have no keys nothing is known.
+--- For the program: what was decided on each change of each proposal. The list is empty where changes have no keys.
 ---@param r caliban.Review
 ---@return caliban.Decision[][]
 function M.decisions(r)
@@ -154,13 +163,13 @@ function M.decisions(r)
   end, r.proposals)
 end
 
---- For the user: the changes that are not pending, by what became of them.
+--- For the user: how many changes were accepted, rejected, and so on. Pending changes do not count.
 ---@param r caliban.Review
 ---@return caliban.Tally
 function M.tally(r)
   local fates, past, pieces = fold(r)
   local pending = {} ---@type table<integer, true>
-  for _, hunk in ipairs(index.list(r.hunks)) do
+  for _, hunk in ipairs(tracking.list(r)) do
     for _, k in ipairs(hunk.of or {}) do
       pending[math.abs(k)], past[math.abs(k)] = true, k < 0 or past[math.abs(k)]
     end
@@ -181,11 +190,14 @@ function M.tally(r)
   return out
 end
 
---- A tally as words, as `1 accepted`; none for what there is none of.
+--- A tally in words, as `1 accepted`. Empty where nothing is decided in the present undo state.
 ---@param r caliban.Review
 ---@param words table<caliban.Decision, string>
 ---@return string[]
 function M.words(r, words)
+  if not M.has_decisions(r) then
+    return {}
+  end
   local tally, out = M.tally(r), {}
   for _, fate in ipairs({ 'accepted', 'reworked', 'part', 'rejected' }) do
     if tally[fate] > 0 then
@@ -195,28 +207,28 @@ function M.words(r, words)
   return out
 end
 
---- What was decided, for a record on disk.
+--- The decisions, for the record on disk.
 ---@param r caliban.Review
----@return { fate: caliban.Verdict, of: integer[] }[] the first decision first
+---@return { fate: caliban.Verdict, of: integer[] }[] list the first decision first
 function M.list(r)
-  local last_first, out, it = {}, {}, r.decided
+  local reversed, out, it = {}, {}, r.decided
   while it do
-    last_first[#last_first + 1] = { fate = it.fate, of = it.of }
+    reversed[#reversed + 1] = { fate = it.fate, of = it.of }
     it = it.before
   end
-  for i = #last_first, 1, -1 do
-    out[#out + 1] = last_first[i]
+  for i = #reversed, 1, -1 do
+    out[#out + 1] = reversed[i]
   end
   return out
 end
 
---- The same, back from there.
+--- Takes the decisions over from the record on disk.
 ---@param r caliban.Review
 ---@param list { fate: caliban.Verdict, of: integer[] }[]
----@param again? boolean what was accepted has to be decided again
+---@param again? boolean whether accepted changes have to be decided again
 function M.take_up(r, list, again)
   for _, it in ipairs(r.proposals) do
-    -- keys of the Neovim before are not given out again
+    -- new keys must differ from those in the record
     last = math.max(last, (it.key or 0) + (it.count or 0))
   end
   tracking.decide(r, nil)
@@ -227,9 +239,9 @@ function M.take_up(r, list, again)
   end
 end
 
---- The text was read from disk again. What was written at once and is still there is accepted by that.
+--- The text was read from disk again. Hunks that were written at once and are still on disk count as accepted.
 ---@param r caliban.Review
----@param was caliban.Hunk[] pending before
+---@param was caliban.Hunk[] that were pending
 function M.reread(r, was)
   if r.auto and tracking.text(r) == r.origin then
     M.decided(r, 'accept', was)

@@ -1,4 +1,4 @@
---- Files proposed to be deleted or renamed: decided as a whole, their text left alone.
+--- Proposals to delete or rename a file. They are decided as a whole and leave the text alone.
 local M = {}
 
 local api = vim.api
@@ -10,8 +10,8 @@ local state = require('caliban.review.state')
 ---@field kind 'delete'|'rename'
 ---@field from string
 ---@field to? string
----@field done boolean it is so on disk already: it came in auto-edit mode
----@field lines? string[] of the file that is gone
+---@field done boolean whether it is done on disk: it came in auto-edit mode
+---@field lines? string[] of the deleted file
 
 ---@param whole caliban.Whole
 ---@return string
@@ -19,15 +19,21 @@ local function words(whole)
   return whole.to and ('rename to %s'):format(file.short(whole.to)) or 'delete'
 end
 
---- For the user, at the head of the file.
+---@param whole caliban.Whole
+---@return string # as `words`, within a sentence about the file
+local function words_in_sentence(whole)
+  return whole.to and ('rename it to %s'):format(file.short(whole.to)) or 'delete it'
+end
+
+--- The header of the file, for the user.
 ---@param r caliban.Review
 ---@return string
 function M.title(r)
   local whole = r.whole --[[@as caliban.Whole]]
-  return ('Caliban %s this file%s%s'):format(
-    whole.kind == 'delete' and 'deletes' or 'renames',
-    whole.to and ' to ' .. file.short(whole.to) or '',
-    whole.done and ', done' or ''
+  local verb = whole.kind == 'delete' and 'delete' or 'rename'
+  return ('Caliban %s this file%s'):format(
+    whole.done and ('has %sd'):format(verb) or verb .. 's',
+    whole.to and ' to ' .. file.short(whole.to) or ''
   )
 end
 
@@ -49,7 +55,7 @@ function M.counted(counts)
   return table.concat(parts, ', ')
 end
 
---- A line of a list.
+--- A line for a list.
 ---@param r caliban.Review
 ---@return string
 function M.line(r)
@@ -62,7 +68,7 @@ local function there(path)
   return vim.uv.fs_lstat(path) ~= nil
 end
 
---- Whether a buffer goes by a path, and is more than a name.
+--- Whether a loaded buffer has this path.
 ---@param path string
 ---@return boolean
 local function taken(path)
@@ -70,22 +76,22 @@ local function taken(path)
   return buf ~= nil and api.nvim_buf_is_loaded(buf)
 end
 
---- Whether the file is deleted already, and may come back.
+--- Whether the file is deleted, and the user may still reject that.
 ---@param r caliban.Review
 ---@return boolean
 function M.gone(r)
   return r.whole ~= nil and r.whole.done and r.whole.kind == 'delete'
 end
 
---- Why it cannot be proposed, the end of a sentence.
+--- Why a proposal cannot enter because of a deletion or renaming.
 ---@param p caliban.WireProposal
 ---@param buf integer
 ---@param r? caliban.Review
----@return string?
+---@return string? # the end of a sentence
 function M.refusal(p, buf, r)
   local pending = r and r.open and r.whole
   if pending and (p.whole or pending.kind == 'delete') then
-    return 'the user has not decided yet whether to ' .. words(pending) .. ' it'
+    return 'the user has not decided yet whether to ' .. words_in_sentence(pending)
   elseif not p.whole then
     return nil
   elseif r and r.open and r.own or not (r and r.open) and vim.bo[buf].modified then
@@ -99,7 +105,7 @@ function M.refusal(p, buf, r)
   end
 end
 
---- What is only the name of a buffer goes.
+--- Removes a buffer of this path that is not loaded: Neovim would not give its name to another.
 ---@param path string
 local function free(path)
   local buf = file.find(path)
@@ -108,6 +114,7 @@ local function free(path)
   end
 end
 
+--- Gives a buffer the new path of its file.
 ---@param buf integer
 ---@param to string
 ---@param binary boolean
@@ -120,7 +127,7 @@ local function move_buffer(buf, to, binary)
     vim.cmd({ cmd = 'file', args = { name }, mods = mods, magic = { file = false } })
   end)
   free(from)
-  -- Neovim takes the file under its new name for another's, and asks for a bang until it has written it
+  -- Neovim takes a file under a new name for another file: `:w` needs a bang until the buffer is written once
   if not binary and not vim.bo[buf].modified and file.disk(buf) == file.text(buf) then
     file.restore(buf)
   end
@@ -130,6 +137,7 @@ local function move_buffer(buf, to, binary)
   end
 end
 
+--- Renames a file on disk.
 ---@param from string
 ---@param to string
 ---@return string? why not
@@ -150,7 +158,7 @@ local function move_file(from, to)
   return not moved and (err or 'it could not be moved') or nil
 end
 
---- Writes and names of a buffer under guard are not those of a file.
+--- Calls `fn` with the guard off: a guarded buffer cannot be written or renamed like a file's.
 ---@param buf integer
 ---@param fn fun()
 local function as_ordinary(buf, fn)
@@ -162,7 +170,7 @@ local function as_ordinary(buf, fn)
   end
 end
 
---- Deletes or renames a file that is not under review, as in its unmodified buffer.
+--- Deletes or renames a file that is not under review, and its unmodified buffer.
 ---@param p caliban.WireProposal
 ---@param buf integer
 ---@return string? why not
@@ -180,9 +188,10 @@ function M.at_once(p, buf)
   if not ok then
     return err
   end
-  M.close({ buf = buf, from = {} })
+  M.close(buf)
 end
 
+--- Renames a file under review, with its buffer.
 ---@param r caliban.Review
 ---@param from string
 ---@param to string
@@ -195,10 +204,10 @@ local function move(r, from, to)
   as_ordinary(r.buf, function()
     move_buffer(r.buf, to, r.binary)
   end)
-  state.move(r, to)
+  state.set_path(r, to)
 end
 
---- Does it, where it is not done.
+--- Does the pending deletion or renaming on disk, unless it is done.
 ---@param r caliban.Review
 ---@return string? why not
 function M.apply(r)
@@ -214,7 +223,7 @@ function M.apply(r)
     if not ok and there(r.path) then
       return tostring(err)
     end
-    -- its text is nowhere else
+    -- the text is nowhere else: Neovim must not drop it
     whole.lines, vim.bo[r.buf].modified = file.lines(r.buf), true
   elseif r.path ~= whole.to then
     local failed = move(r, r.path, whole.to --[[@as string]])
@@ -225,7 +234,7 @@ function M.apply(r)
   whole.done = true
 end
 
---- A proposal has come: in auto-edit mode it is done at once.
+--- A proposal enters. In auto-edit mode it is done at once.
 ---@param r caliban.Review
 ---@param p caliban.WireProposal
 ---@return string? why not
@@ -239,7 +248,7 @@ function M.enter(r, p)
   return failed
 end
 
---- Takes back what is done.
+--- Takes the deletion or renaming back, if it is done.
 ---@param r caliban.Review
 ---@return string? why not
 local function revert(r)
@@ -261,18 +270,18 @@ local function revert(r)
   return failed
 end
 
---- It has not come to be after all: another that belongs to it could not enter.
+--- Takes the proposal back: another that should enter together with it cannot.
 ---@param r caliban.Review
 function M.withdraw(r)
   revert(r)
   state.propose_whole(r, nil)
 end
 
---- Decides it.
+--- Accepts or rejects the deletion or renaming.
 ---@param r caliban.Review
 ---@param verdict 'accept'|'reject'
 ---@param reason? string
----@return boolean decided else the user was told why not
+---@return boolean decided false where it failed, and the user was told
 function M.decide(r, verdict, reason)
   local whole = r.whole --[[@as caliban.Whole]]
   local failed
@@ -282,9 +291,11 @@ function M.decide(r, verdict, reason)
     failed = revert(r)
   end
   if failed then
-    local text = verdict == 'accept' and 'cannot %s: %s' or 'cannot take back %s: %s'
+    local wish = verdict == 'accept' and words_in_sentence(whole)
+      or whole.kind == 'delete' and 'take back the deletion'
+      or 'take back the renaming'
     require('caliban.editor.notify').show(
-      ('%s: Caliban ' .. text):format(file.short(r.path), words(whole), failed),
+      ('%s: Caliban cannot %s: %s'):format(file.short(r.path), wish, failed),
       vim.log.levels.ERROR
     )
     return false
@@ -293,37 +304,38 @@ function M.decide(r, verdict, reason)
   if verdict == 'accept' then
     M.conclude(r, whole)
   else
-    state.spare(r)
+    state.reject_whole(r)
     if (reason or '') ~= '' then
-      state.because(r, {}, reason or '')
+      state.add_reason(r, {}, reason or '')
     end
   end
   return true
 end
 
---- It is done, and stays so.
+--- The deletion or renaming is accepted.
 ---@param r caliban.Review
 ---@param whole caliban.Whole
 function M.conclude(r, whole)
   if whole.kind == 'delete' then
-    state.delete(r)
+    state.agree_to_deletion(r)
   else
     state.agree_to_path(r, whole.from)
   end
 end
 
---- Closes the buffer of a file that is no more, its windows kept.
----@param r { buf: integer, from: table<integer, integer> }
-function M.close(r)
-  for _, win in ipairs(vim.fn.win_findbuf(r.buf)) do
-    local back = r.from[win]
+--- Closes the buffer of a deleted file. Its windows stay, and show another buffer.
+---@param buf integer
+---@param r? caliban.Review of the file
+function M.close(buf, r)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local back = r and state.shown_before(r, win)
       or api.nvim_win_call(win, function()
         return vim.fn.bufnr('#')
       end)
-    local fits = back > 0 and back ~= r.buf and api.nvim_buf_is_loaded(back)
+    local fits = back > 0 and back ~= buf and api.nvim_buf_is_loaded(back)
     pcall(api.nvim_win_set_buf, win, fits and back or api.nvim_create_buf(true, false))
   end
-  pcall(api.nvim_buf_delete, r.buf, { force = true })
+  pcall(api.nvim_buf_delete, buf, { force = true })
 end
 
 return M

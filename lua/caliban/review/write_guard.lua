@@ -1,4 +1,5 @@
---- Keeps a file with pending hunks from being written by accident, and from the prompt when it changes on disk.
+--- Guards a buffer with pending hunks: a write by accident is refused, and Neovim does not ask the user when the file
+--- changes on disk.
 local M = {}
 
 local api = vim.api
@@ -8,25 +9,25 @@ local names = require('caliban.editor.name')
 local group = api.nvim_create_augroup('caliban.review.write_guard', {})
 
 local guarded = {} ---@type table<integer, caliban.Guarded>
-local heedless = {} ---@type table<integer, string> how 'autoread' comes back
-local seen = {} ---@type table<integer, string> the file's stamp when it was last looked at
-local insists = false -- the command that runs was typed with a bang
+local autoread_before = {} ---@type table<integer, 'global'|'own'> whether the buffer had its own 'autoread'
+local seen = {} ---@type table<integer, string> stamp of the file at the last `check_disk`
+local has_bang = false -- whether the running command was typed with a bang
 
 ---@class caliban.Guarded
----@field refusal fun(): string the sentence shown instead of a write
----@field written fun(past: boolean): boolean what is shown was written, or so it seems, and past this guard; whether
----so it is, and the user was told
----@field changed fun(reason: string) the file changed on disk
+---@field refusal fun(): string message in place of a write
+---@field written fun(past: boolean): boolean the buffer was written; `past`: it may have been, past this guard. Returns
+---whether it was, and the user was told
+---@field changed fun(reason: string) the file changed on disk; `reason` as `v:fcs_reason`
 
---- Not an error of `:write`: from an autocommand that takes three lines and a key to dismiss.
+--- Shows an error. Raised in an autocommand it would take three lines, and a key to dismiss.
 ---@param text string
-local function complain(text)
+local function refuse(text)
   vim.v.errmsg = text
   require('caliban.editor.notify').echo(text, 'ErrorMsg')
 end
 
---- Sets the options of a buffer that a `:write` named, as in `++ff=dos`. The command that runs instead of it takes
---- either a name or these options, not both.
+--- Sets the options of a buffer that a `:write` has as arguments, as in `++ff=dos`: the write that runs instead takes a
+--- file name or such arguments, not both.
 ---@param buf integer
 ---@return fun() restore
 local function as_asked(buf)
@@ -55,7 +56,7 @@ local function as_asked(buf)
   end
 end
 
---- `:w!`, and `:w other`, run as they would without us.
+--- Runs `:w!` or `:w other` as without a guard.
 ---@param buf integer
 ---@param own boolean
 ---@param it caliban.Guarded
@@ -75,10 +76,11 @@ local function write(buf, own, it, event)
     end
   end
   if not ok then
-    complain(tostring(err):match('E%d+: .*') or tostring(err))
+    refuse(tostring(err):match('E%d+: .*') or tostring(err))
   end
 end
 
+--- Calls `changed` where Neovim would ask what to do with a file that changed on disk.
 ---@param buf integer
 ---@param it caliban.Guarded
 local function follow_disk(buf, it)
@@ -92,6 +94,7 @@ local function follow_disk(buf, it)
   })
 end
 
+--- Guards a buffer.
 ---@param buf integer
 ---@param it caliban.Guarded
 function M.set(buf, it)
@@ -104,11 +107,11 @@ function M.set(buf, it)
     nested = true,
     callback = function(event)
       local own = names.real(event.match) == names.real(api.nvim_buf_get_name(buf))
-      if own and not (insists and vim.v.cmdbang == 1) then
-        -- a BufWriteCmd of the user's may have come before; else 'modified' stays, so that the write has failed
-        -- for `:wq` and `:wqa`
+      if own and not (has_bang and vim.v.cmdbang == 1) then
+        -- a BufWriteCmd of the user's may have written already. Else 'modified' stays, so that `:wq` and `:wqa` know
+        -- that the write has failed
         if not it.written(true) then
-          complain(it.refusal())
+          refuse(it.refusal())
         end
       else
         write(buf, own, it, event)
@@ -116,7 +119,7 @@ function M.set(buf, it)
     end,
   })
   follow_disk(buf, it)
-  -- it would be read again as what it is not
+  -- Neovim would read the file again with the guard's 'buftype'
   api.nvim_create_autocmd('BufUnload', {
     group = group,
     buffer = buf,
@@ -124,7 +127,7 @@ function M.set(buf, it)
       M.clear(buf)
     end,
   })
-  -- `:noautocmd w`
+  -- a `:noautocmd w` runs no BufWriteCmd, but it clears 'modified'
   api.nvim_create_autocmd('BufModifiedSet', {
     group = group,
     buffer = buf,
@@ -141,8 +144,8 @@ end
 ---@param it caliban.Guarded
 function M.follow(buf, it)
   M.clear(buf)
-  -- else what another program writes would be read over the hunks
-  heedless[buf] = vim.bo[buf].autoread == vim.go.autoread and 'global' or 'own'
+  -- else Neovim would read the text of another program over the hunks
+  autoread_before[buf] = vim.bo[buf].autoread == vim.go.autoread and 'global' or 'own'
   vim.bo[buf].autoread = false
   api.nvim_create_autocmd('BufWritePost', {
     group = group,
@@ -156,13 +159,14 @@ function M.follow(buf, it)
   follow_disk(buf, it)
 end
 
+--- Ends guarding and following.
 ---@param buf integer
 function M.clear(buf)
   guarded[buf] = nil
   file.guard(buf, false)
   if api.nvim_buf_is_valid(buf) then
     api.nvim_clear_autocmds({ group = group, buffer = buf })
-    local was = heedless[buf] ---@as string?
+    local was = autoread_before[buf] ---@as string?
     if was == 'own' then
       vim.bo[buf].autoread = true
     elseif was then
@@ -171,11 +175,11 @@ function M.clear(buf)
       end)
     end
   end
-  heedless[buf] = nil
+  autoread_before[buf] = nil
 end
 
---- Makes them ordinary files until the command at hand has run.
-local function aside()
+--- Lifts all guards until the running command is over.
+local function lift_briefly()
   for buf in pairs(guarded) do
     file.guard(buf, false)
   end
@@ -186,8 +190,8 @@ local function aside()
   end)
 end
 
---- Neovim asks only of ordinary files whether they changed on disk.
-local function look()
+--- Looks whether guarded files changed on disk. Neovim does that only for buffers without a guard.
+local function check_disk()
   for _, buf in ipairs(vim.tbl_keys(guarded)) do
     local now = file.stamp(buf)
     if now ~= seen[buf] then
@@ -205,14 +209,15 @@ end
 
 api.nvim_create_autocmd(
   { 'FocusGained', 'BufEnter', 'CursorHold', 'ShellCmdPost', 'TermLeave', 'VimResume' },
-  { group = group, nested = true, callback = look }
+  { group = group, nested = true, callback = check_disk }
 )
 
--- it shortens the names of ordinary files only, and another's would be written
-api.nvim_create_autocmd('DirChangedPre', { group = group, callback = aside })
+-- `:cd` adapts the relative names of unguarded buffers only: that of a guarded one would lead to another file
+api.nvim_create_autocmd('DirChangedPre', { group = group, callback = lift_briefly })
 
---- To go to an entry of a list Neovim looks for a window with an ordinary file, and else makes one.
----@return string keys
+--- The keys for `<CR>` in a quickfix window. Neovim shows an entry in a window with an unguarded file, and splits a window
+--- where there is none: these keys go to a window with a guarded file first.
+---@return string
 local function from_list()
   local target ---@type integer?
   local wins = api.nvim_tabpage_list_wins(0)
@@ -233,16 +238,17 @@ end
 api.nvim_create_autocmd({ 'FileType', 'BufEnter' }, {
   group = group,
   callback = function(event)
-    local there = next(guarded) ~= nil and vim.bo[event.buf].buftype == 'quickfix'
-    if there and vim.fn.maparg('<CR>', 'n') == '' then
+    local is_list = next(guarded) ~= nil and vim.bo[event.buf].buftype == 'quickfix'
+    if is_list and vim.fn.maparg('<CR>', 'n') == '' then
       vim.keymap.set('n', '<CR>', from_list, { buffer = event.buf, expr = true })
     end
   end,
 })
 
-local asides = { checktime = true, mksession = true, mkview = true }
+--- Commands that need unguarded buffers.
+local LIFTED = { checktime = true, mksession = true, mkview = true }
 
--- typed, `:w!` and `:noautocmd w` are meant
+-- a `:w!` or `:noautocmd w` that the user types is no accident
 api.nvim_create_autocmd('CmdlineLeave', {
   group = group,
   pattern = ':',
@@ -251,20 +257,20 @@ api.nvim_create_autocmd('CmdlineLeave', {
       return
     end
     local line = vim.fn.getcmdline()
-    -- the bang of `:silent!` is about errors
-    insists = line:gsub('%f[%a]sil%a*!', ''):find('%a!') ~= nil
+    -- the bang of `:silent!` does not count
+    has_bang = line:gsub('%f[%a]sil%a*!', ''):find('%a!') ~= nil
     local ok, cmd = pcall(api.nvim_parse_cmd, line, {})
-    if ok and (cmd.mods.noautocmd or asides[cmd.cmd]) then
-      aside()
+    if ok and (cmd.mods.noautocmd or LIFTED[cmd.cmd]) then
+      lift_briefly()
     end
   end,
 })
 
--- what runs may let other things run before it is done
+-- a command may run other commands: all of them are over at SafeState
 api.nvim_create_autocmd('SafeState', {
   group = group,
   callback = function()
-    insists = false
+    has_bang = false
   end,
 })
 

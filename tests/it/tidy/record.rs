@@ -1,4 +1,5 @@
-//! The record of a review, in Lua, has one writer: the file that declares a field is the only one that sets it.
+//! The record of a review, in Lua, has one writer: the file that declares a field is the only one that sets it. Others
+//! read the facts of a review. Its bookkeeping they ask for by functions of that file.
 
 use super::names::without_comments;
 
@@ -7,6 +8,30 @@ pub(super) const WRITERS: [(&str, &str); 2] = [
     ("caliban.Review", "lua/caliban/review/state.lua"),
     ("caliban.Tracked", "lua/caliban/review/hunks/tracking.lua"),
 ];
+
+/// The fields that others read: which file and conversation it is, what was proposed, and how the file stands.
+pub(super) const FACTS: [&str; 18] = [
+    "buf",
+    "path",
+    "session",
+    "create",
+    "created",
+    "auto",
+    "binary",
+    "proposals",
+    "reasons",
+    "whole",
+    "deleted",
+    "was",
+    "whole_rejected",
+    "open",
+    "own",
+    "origin",
+    "clash",
+    "eol",
+];
+/// Files that read one field more: the verdict is a chain of decisions, and each names the one before.
+const READERS: [(&str, &str); 1] = [("lua/caliban/review/verdict.lua", "decided")];
 
 /// What a record is called where its fields are set.
 const NAMES: [&str; 2] = ["r", "review"];
@@ -46,6 +71,40 @@ fn set(line: &str) -> Vec<&str> {
     for call in CHANGES {
         let calls = line.split(call).skip(1);
         found.extend(calls.filter_map(field));
+    }
+    found
+}
+
+/// A line of code with blanks in place of its strings: a module's name is no field.
+fn without_strings(line: &str) -> String {
+    let mut quote = None;
+    let blank = |c: char| match quote {
+        Some(open) if c == open => {
+            quote = None;
+            c
+        }
+        Some(_) => ' ',
+        None => {
+            quote = ['\'', '"'].into_iter().find(|it| *it == c);
+            c
+        }
+    };
+    line.chars().map(blank).collect()
+}
+
+/// Fields of the record that a file reads, and neither declares nor may read. `of` has all fields with their files.
+pub(super) fn reads(path: &str, text: &str, of: &[(String, &str)]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (number, line) in without_comments(text).lines().enumerate() {
+        let line = without_strings(line);
+        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+        for name in line.split(|c| !is_part(c)).filter_map(field) {
+            let is_fact = FACTS.contains(&name) || READERS.contains(&(path, name));
+            let writer = of.iter().find(|(it, _)| it == name).map(|(_, writer)| *writer);
+            if let Some(writer) = writer.filter(|it| *it != path && !is_fact) {
+                found.push(format!("{path}:{}: reads `{name}`, which {writer} tells", number + 1));
+            }
+        }
     }
     found
 }

@@ -30,6 +30,14 @@ pub(super) const ROOMS: [&str; 18] = [
 /// The files that others rely on, or that are asked for before all else.
 const FACES: [&str; 6] = ["command", "config", "health", "init", "status", "version"];
 
+/// Modules that only the files of one room import: a review cuts its work into slices in `review/hunks` alone, and long
+/// texts and moved lines are known there alone.
+const INNER: [(&str, &str); 3] = [
+    ("editor/slices", "review/hunks"),
+    ("review/hunks/rope", "review/hunks"),
+    ("review/hunks/moved", "review/hunks"),
+];
+
 /// What stands before a module's name.
 const IMPORTS: [&str; 4] = ["require(", "require, ", "loaded[", "preload["];
 
@@ -105,6 +113,20 @@ pub(super) fn imports(files: &[(String, String)], rooms: &[&str]) -> Vec<String>
         }
     }
     found.extend(circles(&edges));
+    found
+}
+
+/// Imports of modules that another room has to itself.
+pub(super) fn inner(path: &str, text: &str) -> Vec<String> {
+    let Some(from) = place(path) else { return Vec::new() };
+    let mut found = Vec::new();
+    for (line, module) in named(text) {
+        let name = module.trim_start_matches("caliban.").replace('.', "/");
+        let room = INNER.iter().find(|(inner, _)| *inner == name).map(|(_, room)| *room);
+        if let Some(room) = room.filter(|it| !from.starts_with(&format!("{it}/"))) {
+            found.push(format!("{path}:{line}: imports {module}, as {room} alone may"));
+        }
+    }
     found
 }
 

@@ -116,10 +116,7 @@ end
 ---@return string[]
 local function decided(it, first)
   local parts = first and { first } or {}
-  return vim.list_extend(
-    parts,
-    it.r.decided and require('caliban.review.verdict').words(it.r, WORDS) or {}
-  )
+  return vim.list_extend(parts, require('caliban.review.verdict').words(it.r, WORDS))
 end
 
 --- The words at the right end of a file's line.

@@ -1,16 +1,16 @@
---- A review: the hunks pending between the base (the text the user has agreed to) and the buffer. A hunk keeps
---- the base's lines it replaces, so the base is the buffer with its hunks taken back, and an edit outside every
---- hunk is the user's with nothing to do. Tables in, tables out; lists are never changed in place.
---- Rows count from 0. A list is ascending and no two of its hunks touch.
+--- Pure functions on hunks: the pending changes between the base (the text that the user has agreed to) and the buffer.
+--- A hunk keeps the lines of the base that it replaces, so the base is the buffer with all hunks taken back. A change
+--- outside of all hunks belongs to the base too: it is the user's. No list is changed in place.
+--- Rows count from 0. A list of hunks is ascending, and no two of its hunks touch.
 local M = {}
 
 ---@class caliban.Hunk
 ---@field start integer its first row in the buffer
 ---@field new string[] its lines as they stand in the buffer
----@field old string[] the lines of the base in their place
----@field loose? boolean typed in: `new` and `old` may share lines (see `tighten`)
----@field typed? boolean the user changed lines of it
----@field of? integer[] keys of the proposed changes it is a part of; a negative one was changed again by a later proposal
+---@field old string[] the lines of the base that they replace
+---@field loose? boolean lines of it have changed: `new` and `old` may share lines (see `tighten`)
+---@field typed? boolean the user has changed lines of it
+---@field of? integer[] keys of the proposed changes that it is a part of; negative: a later proposal changed it again
 
 --- `:h vim.diff()` became `vim.text.diff` in 0.12.
 local diff = vim.text and vim.text.diff or vim.diff
@@ -34,7 +34,7 @@ local function join(...)
   return out
 end
 
---- NULs stand as '\n' within a line.
+--- The lines joined, for a diff. Neovim gives a NUL within a line as '\n'.
 ---@param lines string[]
 ---@return string
 local function text(lines)
@@ -56,7 +56,7 @@ function M.runs(old, new)
   elseif #old == 1 and #new == 1 then
     return old[1] ~= new[1] and { { 0, 1, 0, 1 } } or {}
   end
-  -- `histogram` takes seconds where thousands of hunks meet
+  -- `histogram` takes seconds for texts with thousands of differences
   local opts = { result_type = 'indices', algorithm = 'patience' }
   local out = {}
   for _, d in
@@ -69,13 +69,13 @@ function M.runs(old, new)
 end
 
 ---@class caliban.Edit
----@field start integer row of the text before all of them
+---@field start integer row in the text before the first edit
 ---@field old string[]
 ---@field new string[]
----@field of? integer[] as of a hunk
+---@field of? integer[] as in a hunk
 ---@field typed? boolean
 
---- The keys of both, each once.
+--- The keys in either list, each once.
 ---@param one? integer[]
 ---@param other? integer[]
 ---@return integer[]?
@@ -106,8 +106,15 @@ function M.diff(old, new, at, of, typed)
   end, M.runs(old, new))
 end
 
+--- Whether a hunk stands for the newline at the end of the file: its old and its new line are the same.
+---@param it caliban.Hunk|caliban.Edit
+---@return boolean
+function M.ends(it)
+  return #it.old == 1 and #it.new == 1 and it.old[1] == it.new[1]
+end
+
 ---@param hunk caliban.Hunk
----@return integer end_ row after its last line
+---@return integer row after its last line
 local function stop(hunk)
   return hunk.start + #hunk.new
 end
@@ -129,7 +136,7 @@ function M.moved(hunk, by)
   }
 end
 
---- Drops empty hunks and makes one of those that touch.
+--- Drops empty hunks, and joins hunks that touch.
 ---@param hunks caliban.Hunk[]
 ---@return caliban.Hunk[]
 function M.fused(hunks)
@@ -137,7 +144,7 @@ function M.fused(hunks)
   for _, hunk in ipairs(hunks) do
     local before = out[#out]
     if #hunk.new == 0 and #hunk.old == 0 then
-      -- nothing of it is left
+      -- an empty hunk
     elseif before and stop(before) == hunk.start then
       local new, old = join(before.new, hunk.new), join(before.old, hunk.old)
       out[#out] = { start = before.start, new = new, old = old, loose = true }
@@ -149,7 +156,7 @@ function M.fused(hunks)
   return out
 end
 
---- The hunks that edits leave in a text with none.
+--- The hunks of edits in a text without hunks.
 ---@param edits caliban.Edit[] ascending
 ---@return caliban.Hunk[]
 function M.proposed(edits)
@@ -161,7 +168,7 @@ function M.proposed(edits)
   return M.tighten(M.fused(out))
 end
 
---- Diffs again what was typed in: lines that agree are no longer pending.
+--- Diffs the loose hunks again: lines that `new` and `old` share are no longer pending.
 ---@param hunks caliban.Hunk[]
 ---@return caliban.Hunk[]
 function M.tighten(hunks)
@@ -191,7 +198,7 @@ function M.base(lines, hunks)
   return vim.list_extend(out, lines, row + 1, #lines)
 end
 
---- Replaces hunks `i`..`j` by `with` and moves those after by `delta`.
+--- Replaces hunks `i`..`j` by `with`, and moves the hunks after them by `delta` rows.
 ---@param hunks caliban.Hunk[]
 ---@param i integer
 ---@param j integer
@@ -206,8 +213,8 @@ local function replaced(hunks, i, j, with, delta)
   return out
 end
 
---- The hunks an edit of rows [first, last) reaches into, by index: `i`..`j`, none where j < i. What stands at the
---- very edge is not reached: a line opened beside a hunk is the user's.
+--- The hunks that a change of rows [first, last) reaches into: indices `i`..`j`, none where j < i. A change at the edge
+--- of a hunk does not reach into it: a line opened beside a hunk is the user's.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
@@ -221,19 +228,19 @@ local function reached(hunks, first, last)
   while hunks[j + 1] and hunks[j + 1].start < last do
     j = j + 1
   end
-  -- an insertion within a hunk
+  -- lines inserted within a hunk
   if first == last and hunks[i] and hunks[i].start < first then
     j = i
   end
   return i, j
 end
 
---- Each line stays whose it was: the counts are equal.
+--- The hunks after a change that keeps the number of lines: each line keeps its owner.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param new string[]
 ---@return caliban.Hunk[] touched
----@return integer lines of them that were written
+---@return integer how many of the new lines are in hunks
 local function line_by_line(hunks, first, new)
   local out, within = {}, 0
   for k, hunk in ipairs(hunks) do
@@ -250,11 +257,11 @@ local function line_by_line(hunks, first, new)
   return out, within
 end
 
---- All new lines are the user's; the hunks lose the lines that were replaced and keep what they removed.
+--- The hunks after a change whose new lines are all the user's: the hunks lose the replaced lines, and keep `old`.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
----@param count integer
+---@param count integer of the new lines
 ---@return caliban.Hunk[]
 local function users(hunks, first, last, count)
   local out, inside = {}, 0
@@ -273,7 +280,7 @@ local function users(hunks, first, last, count)
   return out
 end
 
---- The lines that stood in [first, last), as far as the hunks know them; the others are `false`.
+--- The lines that stood in rows [first, last). A line outside of the hunks is not known: it is `false`.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
@@ -293,7 +300,7 @@ end
 
 ---@param before (string|false)[]
 ---@param new string[]
----@return integer head, integer tail lines that are the same
+---@return integer head, integer tail how many lines are the same at the beginning, and at the end
 local function shared(before, new)
   local most, head, tail = math.min(#before, #new), 0, 0
   while head < most and before[head + 1] == new[head + 1] do
@@ -305,13 +312,14 @@ local function shared(before, new)
   return head, tail
 end
 
---- A wholesale replacement (a formatter's) across hunks: what it left alone is found by the hunks' own lines.
+--- The hunks after a change across several hunks, as a formatter makes it. A diff finds the lines of hunks that the change
+--- left alone.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param before (string|false)[]
 ---@param new string[]
----@return caliban.Hunk[]? hunks absent: it left nothing alone
----@return boolean? own
+---@return caliban.Hunk[]? hunks absent where the change left no line alone
+---@return boolean? own as `change` returns it
 local function piecewise(hunks, first, before, new)
   local marked = {}
   for n, line in ipairs(before) do
@@ -332,15 +340,15 @@ local function piecewise(hunks, first, before, new)
   return hunks, own
 end
 
---- The user changed rows [first, last) into `new`. In a hunk it is the hunk's; outside it is the user's own and
---- stays whatever is decided. A change across both: line by line if the counts agree, else the new lines are the
---- user's.
+--- The hunks after a change of rows [first, last) into `new`. A change inside a hunk belongs to the hunk. A change outside
+--- is the user's own, and no decision touches it. Of a change across both each line keeps its owner if the number of
+--- lines stays; else the new lines are the user's.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
 ---@param new string[]
 ---@return caliban.Hunk[]
----@return boolean own something outside the hunks changed
+---@return boolean own lines outside of the hunks changed
 function M.change(hunks, first, last, new)
   local i, j = reached(hunks, first, last)
   local delta = #new - (last - first)
@@ -383,8 +391,8 @@ function M.change(hunks, first, last, new)
   return M.fused(replaced(hunks, i, j, users(touched, first, last, #new), delta)), true
 end
 
---- The part of a hunk on rows [first, last): its n-th new line stands for the n-th old one, and the last new line
---- for all old ones that are left. A pure deletion hangs between two rows: either takes it whole.
+--- Splits a hunk by the rows [first, last). Its n-th new line stands for its n-th old line, and the last new line for all
+--- old lines that are left. A hunk without new lines lies between two rows, and a range with either of them takes it.
 ---@param hunk caliban.Hunk
 ---@param first integer
 ---@param last integer
@@ -413,13 +421,13 @@ local function split(hunk, first, last)
   return part(0, a), part(a, b), part(b, count)
 end
 
---- Parts the hunks by a range of rows.
+--- Splits the hunks by the rows [first, last).
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
----@return caliban.Hunk[] taken
----@return caliban.Hunk[] rest where `taken` is accepted: the buffer stays
----@return caliban.Hunk[] after where it is rejected: taken rows became the base's
+---@return caliban.Hunk[] taken in these rows
+---@return caliban.Hunk[] rest the others, if `taken` is accepted and the buffer stays
+---@return caliban.Hunk[] after the others, if `taken` is rejected and its rows become the base's
 function M.take(hunks, first, last)
   local taken, rest, after, delta = {}, {}, {}, 0
   for _, hunk in ipairs(hunks) do
@@ -438,32 +446,32 @@ function M.take(hunks, first, last)
   return taken, rest, M.fused(after)
 end
 
---- The hunk that holds a row; a pure deletion belongs to the rows it hangs between.
+--- The hunk that holds a row. A hunk without new lines belongs to the rows above and below it.
 ---@param hunks caliban.Hunk[]
 ---@param row integer
 ---@return integer? index
 function M.at(hunks, row)
-  local hangs
+  local between ---@type integer?
   for i, hunk in ipairs(hunks) do
     if hunk.start > row + 1 then
       break
     elseif hunk.start <= row and row < stop(hunk) then
       return i
     elseif #hunk.new == 0 and (hunk.start == row or hunk.start == row + 1) then
-      hangs = hangs or i
+      between = between or i
     end
   end
-  return hangs
+  return between
 end
 
---- The file changed from `origin` to `disk` while the buffer went from `origin` to `mine`. The program merges too
---- (`edit::merge`), whole texts for its checkpoints, and where both have changed a line it takes the other's. This one
---- gives edits to a buffer, so that hunks, marks and cursors stay, and where both have changed a line the user's stands.
+--- A three-way merge: the file changed from `origin` to `disk` while the buffer changed from `origin` to `mine`. It gives
+--- edits to the buffer, so that hunks, marks and cursors stay; where both have changed a line, the buffer's stays. The
+--- program merges whole texts for its checkpoints, and there the other side's line stays (`edit::merge`).
 ---@param origin string[]
 ---@param disk string[]
 ---@param mine string[]
 ---@return { start: integer, count: integer, lines: string[] }[] edits to `mine`, ascending
----@return integer clashes changes on disk to lines changed here too
+---@return integer clashes changes on disk to lines that the buffer has changed too
 function M.merge(origin, disk, mine)
   local ours = M.runs(origin, mine)
   local edits, clashes, shift, k = {}, 0, 0, 1

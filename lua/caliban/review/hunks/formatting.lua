@@ -1,19 +1,19 @@
---- What formatters change in a file under review. They hand Neovim text edits, as a language server does: conform.nvim
---- with whatever it runs, `vim.lsp.buf.format()` and 'formatexpr' too. Who applies those is on the stack meanwhile.
+--- Notes what formatters change in a file under review. conform.nvim, `vim.lsp.buf.format()` and 'formatexpr' apply their
+--- changes as text edits, by one function of `vim.lsp.util`: while a formatter runs, that function is on the call stack.
 local M = {}
 
 local api = vim.api
 local rope = require('caliban.review.hunks.rope')
 
---- Texts that are kept, and the bytes of one that is sent to the program.
+--- At most so many changes are kept, and only texts of fewer bytes are sent to the program.
 local MOST, LONG = 10, 1000000
 
 ---@class caliban.Formatted
 ---@field before caliban.Rope|string
 ---@field after caliban.Rope|string
 
---- Whether it is a formatter that changes a buffer right now. Completion applies text edits too, in insert mode, and
---- what renames or refactors does so for a whole workspace.
+--- Whether a formatter is changing a buffer right now. Completion applies text edits too, but in insert mode; renaming and
+--- refactoring apply theirs as workspace edits.
 ---@return boolean
 function M.runs()
   local util = package.loaded['vim.lsp.util']
@@ -33,7 +33,7 @@ function M.runs()
   return found
 end
 
---- The changes of formatters, and one more; those that follow each other are one.
+--- Adds a change of a formatter. If it follows on the last one, both become one change.
 ---@param list? caliban.Formatted[]
 ---@param before caliban.Rope|string
 ---@param after caliban.Rope|string
@@ -58,7 +58,7 @@ local function plain(text)
   return type(text) == 'string' and text or rope.text(text --[[@as caliban.Rope]])
 end
 
---- All of them, for the program.
+--- The changes of formatters, for the program.
 ---@param list? caliban.Formatted[]
 ---@return caliban.WireFormatting[]
 function M.list(list)

@@ -1,21 +1,21 @@
---- The hunks of a review, however many: in blocks whose rows count from the block's own, so that a change costs what
---- its neighbourhood costs, and the lists of two undo states share the blocks that are the same. Each means what its
---- namesake in `review` means of the plain list. Never changed in place.
+--- Thousands of hunks, in blocks. The rows of a block's hunks count from the block's own row: a change copies the blocks
+--- around it and moves the others, and the lists of two undo states share the blocks that are the same. The functions do
+--- what those of the same name in `algebra` do with a plain list. Nothing is changed in place.
 local M = {}
 
 local algebra = require('caliban.review.hunks.algebra')
 
 ---@class caliban.HunkBlock
----@field at integer the row its own count from
+---@field at integer row from which the hunks' rows count
 ---@field list caliban.Hunk[] at least one
----@field loose boolean one of them is
+---@field loose boolean whether any hunk is loose
 
 ---@class caliban.Hunks
 ---@field blocks caliban.HunkBlock[] ascending
 ---@field count integer
----@field list? caliban.Hunk[] all of them, once asked for
+---@field list? caliban.Hunk[] all hunks, once `list` was called
 
---- Hunks of a new block. Typing may grow it to twice as many.
+--- How many hunks a new block has. Changes may grow a block to twice as many.
 local SIZE = 64
 
 --- Appends hunks in blocks.
@@ -46,10 +46,10 @@ function M.of(list)
   return { blocks = blocks, count = #list, list = list }
 end
 
---- The hunks of some blocks.
+--- The hunks of blocks `i`..`j`.
 ---@param hunks caliban.Hunks
 ---@param i integer
----@param j integer inclusive
+---@param j integer
 ---@return caliban.Hunk[]
 local function plain(hunks, i, j)
   local out = {} ---@type caliban.Hunk[]
@@ -62,7 +62,7 @@ local function plain(hunks, i, j)
   return out
 end
 
---- All of them.
+--- All hunks as a plain list.
 ---@param hunks caliban.Hunks
 ---@return caliban.Hunk[]
 function M.list(hunks)
@@ -70,7 +70,7 @@ function M.list(hunks)
   return hunks.list
 end
 
---- The last block that begins at or before a row, else the first.
+--- The last block that begins at or before a row; the first where none does.
 ---@param hunks caliban.Hunks
 ---@param row integer
 ---@return integer
@@ -88,12 +88,12 @@ local function find(hunks, row)
 end
 
 ---@param block caliban.HunkBlock
----@return integer row where its last hunk begins
+---@return integer row of its last hunk
 local function last_start(block)
   return block.at + block.list[#block.list].start
 end
 
---- The blocks around rows [first, last): with the hunks right before and right after them.
+--- The blocks with the hunks in rows [first, last), and the hunks next to them.
 ---@param hunks caliban.Hunks
 ---@param first integer
 ---@param last integer
@@ -109,7 +109,7 @@ end
 
 ---@param hunks caliban.Hunks
 ---@param i integer
----@return integer hunks before a block
+---@return integer how many hunks stand before block `i`
 local function before(hunks, i)
   local n = 0
   for k = 1, i - 1 do
@@ -140,6 +140,7 @@ function M.near(hunks, first, last)
   return out
 end
 
+--- The hunk that holds a row.
 ---@param hunks caliban.Hunks
 ---@param row integer
 ---@return integer? index
@@ -170,7 +171,7 @@ function M.beyond(hunks, row, step)
   end
 end
 
---- Blocks `i`..`j` replaced by these hunks, and those after moved.
+--- Replaces blocks `i`..`j` by these hunks, and moves the blocks after them by `delta` rows.
 ---@param hunks caliban.Hunks
 ---@param i integer
 ---@param j integer
@@ -194,14 +195,7 @@ local function replaced(hunks, i, j, list, delta)
   return { blocks = blocks, count = count }
 end
 
---- Whether it is of the last newline alone: its line stands for it.
----@param it caliban.Hunk|caliban.Edit
----@return boolean
-function M.ends(it)
-  return #it.old == 1 and #it.new == 1 and it.old[1] == it.new[1]
-end
-
---- What a formatter changed is the user's work only where they had changed it before.
+--- A formatter changed the hunks `before` into `after`: a hunk is typed only if the user had typed in its changes before.
 ---@param before caliban.Hunk[]
 ---@param after caliban.Hunk[]
 local function formatted(before, after)
@@ -220,13 +214,14 @@ local function formatted(before, after)
   end
 end
 
+--- The hunks after a change of rows [first, last) into `new`.
 ---@param hunks caliban.Hunks
 ---@param first integer
 ---@param last integer
 ---@param new string[]
----@param formats? boolean a formatter did it
+---@param formats? boolean whether a formatter makes the change
 ---@return caliban.Hunks
----@return boolean own
+---@return boolean own lines outside of the hunks changed
 function M.change(hunks, first, last, new, formats)
   local i, j = around(hunks, first, last)
   local list = plain(hunks, i, j)
@@ -239,6 +234,7 @@ function M.change(hunks, first, last, new, formats)
   return replaced(hunks, i, j, after, #new - (last - first)), own
 end
 
+--- Diffs the loose hunks again.
 ---@param hunks caliban.Hunks
 ---@return caliban.Hunks
 function M.tighten(hunks)

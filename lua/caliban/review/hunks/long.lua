@@ -1,5 +1,5 @@
---- Long texts, in parts, so that what the user types comes in between. Where such work runs in slices, anything may have
---- changed when it is done.
+--- Work on long texts and many hunks, in slices: between two slices Neovim reads keys. Within `run` and `each`, anything
+--- may have changed when one of these functions returns.
 local M = {}
 
 local api = vim.api
@@ -10,12 +10,42 @@ local rope = require('caliban.review.hunks.rope')
 local slices = require('caliban.editor.slices')
 local stack = require('caliban.review.hunks.stack')
 
---- Lines that are read in one go, lines that are joined in one go, and hunks between two rests.
+--- Between two rests: lines that are read, lines that are joined, and hunks.
 local PART, MANY, SOME = 1000, 4000, 64
---- Bytes that are hashed in one go; the program does the same (`Text::hash_of_parts`).
+--- Bytes of a part that is hashed; the program's parts are as long (`Text::hash_of_parts`).
 local CHUNK = 65536
 
---- The lines of a buffer, and the same joined. It may have changed since.
+--- Runs `work` in slices, the first at once. Then `over` gets its result, as `pcall` returns it.
+---@param work fun(): any
+---@param over fun(ok: boolean, result: any)
+function M.run(work, over)
+  slices.run(function()
+    over(pcall(work))
+  end)
+end
+
+--- Calls `fn` with each item, in slices. Then `over` is called, as by `run`.
+---@generic T
+---@param items T[]
+---@param fn fun(item: T)
+---@param over fun(ok: boolean, err: any)
+function M.each(items, fn, over)
+  M.run(function()
+    for _, item in ipairs(items) do
+      fn(item)
+      slices.rest()
+    end
+  end, over)
+end
+
+--- Runs work that must not rest, on many hunks. The garbage collector waits until it is over.
+---@param fn fun(...)
+---@param ... any
+function M.step(fn, ...)
+  slices.whole(fn, ...)
+end
+
+--- The lines of a buffer, and its text.
 ---@param buf integer
 ---@return string[] lines
 ---@return string text
@@ -38,7 +68,7 @@ function M.read(buf)
   return lines, text
 end
 
---- The hash by which a text is known to the program: of a long one that of its parts' hashes.
+--- The hash by which the program knows a text. A long text has the hash of the hashes of its parts.
 ---@param text string
 ---@return string
 function M.hash(text)
@@ -53,7 +83,7 @@ function M.hash(text)
   return vim.fn.sha256(table.concat(parts))
 end
 
---- Joined as they stand in a file: NULs are '\n' within a line.
+--- Joins lines as they stand in a file. Neovim gives a NUL within a line as '\n'.
 ---@param lines string[]
 ---@return string
 function M.joined(lines)
@@ -70,10 +100,41 @@ function M.joined(lines)
   return table.concat(parts, '\n')
 end
 
+--- The base under a buffer's lines, joined.
+---@param lines string[]
+---@param hunks caliban.Hunk[] that stand in these lines
+---@return string text
+---@return integer count of its lines
+function M.base(lines, hunks)
+  slices.rest(true)
+  local base = algebra.base(lines, hunks)
+  slices.rest(true)
+  return M.joined(base), #base
+end
+
+--- A table as JSON. The items of `lists` are encoded one after the other.
+---@param fields table<string, any>
+---@param lists table<string, (table|string)[]> an item that is a string is JSON already
+---@return string
+function M.json(fields, lists)
+  local json = vim.json.encode(fields):sub(1, -2)
+  for name, list in pairs(lists) do
+    local items = {} ---@type string[]
+    for i, item in ipairs(list) do
+      items[i] = type(item) == 'string' and item or vim.json.encode(item)
+      slices.rest()
+    end
+    json = ('%s,"%s":[%s]'):format(json, name, table.concat(items, ','))
+  end
+  slices.rest(true)
+  return json .. '}'
+end
+
 --- How many lines a joined text has.
 ---@param text string
 ---@return integer
 function M.count(text)
+  slices.rest(true)
   local lines, at = 1, text:find('\n', 1, true)
   while at do
     lines, at = lines + 1, text:find('\n', at + 1, true)
@@ -84,12 +145,12 @@ function M.count(text)
   return lines
 end
 
---- The edits of a proposal, in rows of the text it was made from. The program's hunks are git's, made to be read: one may
---- hold lines that are in both texts. Those are not proposed, so they are taken out here.
+--- The edits of a proposal. The program's hunks are made to be read and may hold lines that are in both texts; the edits
+--- leave these lines out.
 ---@param hunks caliban.WireHunk[]
----@param lines string[]
----@param key integer the one before that of its first change
----@return caliban.Edit[]? edits absent: they do not fit the text
+---@param lines string[] of the text that the proposal was made from
+---@param key integer the key before the first change's
+---@return caliban.Edit[]? edits in rows of this text; absent where the hunks do not fit it
 function M.edits(hunks, lines, key)
   local edits, row = {}, 0
   for i, h in ipairs(hunks) do
@@ -116,7 +177,7 @@ end
 
 ---@param lines string[]
 ---@param edits caliban.Edit[]
----@return string[] lines after them
+---@return string[] lines after the edits
 local function lines_after(lines, edits)
   local out, row = {}, 0
   for i, e in ipairs(edits) do
@@ -135,10 +196,13 @@ end
 ---@param edits caliban.Edit[]
 ---@return caliban.Rope
 function M.after(lines, edits)
-  return rope.of(lines_after(lines, edits))
+  local after = rope.of(lines_after(lines, edits))
+  -- next the edits enter, which must not rest
+  slices.rest(true)
+  return after
 end
 
---- The same, joined.
+--- The text after edits.
 ---@param lines string[]
 ---@param edits caliban.Edit[]
 ---@return string
@@ -146,10 +210,10 @@ function M.text_after(lines, edits)
   return table.concat(lines_after(lines, edits), '\n')
 end
 
---- What is pending once edits have entered a buffer with these lines.
+--- The pending hunks once edits have entered a buffer with these lines.
 ---@param lines string[]
 ---@param edits caliban.Edit[]
----@param was? caliban.Hunks
+---@param was? caliban.Hunks that are pending before
 ---@return caliban.Hunks
 function M.stacked(lines, edits, was)
   if not was or was.count == 0 then
@@ -164,7 +228,7 @@ function M.stacked(lines, edits, was)
     return vim.list_slice(lines, first + 1, last)
   end
   local list, last = stack.stacked(index.list(was), edits, get), edits[#edits]
-  if last and index.ends(last) and not algebra.at(list, last.start) then
+  if last and algebra.ends(last) and not algebra.at(list, last.start) then
     list[#list + 1] = { start = last.start, new = last.new, old = last.old, of = last.of }
   end
   return index.of(list)

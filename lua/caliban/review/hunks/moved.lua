@@ -1,15 +1,15 @@
---- Whose the lines are that one command took from one place and put in another: `:sort`, `:move`, `J`, `gq`, a filter.
---- Neovim tells of a move as lines that go and lines that come; a line that comes again keeps its owner.
+--- Finds the owners of lines that a command has moved: `:sort`, `:move`, `J`, `gq`, a filter. Neovim reports lines that go
+--- and lines that come; a line that goes and comes again keeps its owner.
 local M = {}
 
 local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
 
 ---@class caliban.Moved
----@field users table<string, integer> the user's lines that went, how often
----@field agents table<string, integer> lines of hunks that went
----@field of table<string, integer[]> keys of the hunks that they went from
----@field fresh { row: integer, line: string }[] lines that came and are there, in no order
+---@field users table<string, integer> the user's lines that went, and how often
+---@field agents table<string, integer> lines of hunks that went, and how often
+---@field of table<string, integer[]> by line: the keys of the hunks that it was in
+---@field fresh { row: integer, line: string }[] lines that came and have not gone again, in no order
 
 ---@return caliban.Moved
 function M.new()
@@ -18,7 +18,7 @@ end
 
 ---@param list caliban.Hunk[]
 ---@param rows integer[] ascending
----@return table<integer, caliban.Hunk> the hunks of those that are in one
+---@return table<integer, caliban.Hunk> by row, of the rows that are in a hunk
 local function within(list, rows)
   local out = {} ---@type table<integer, caliban.Hunk>
   local k = 1
@@ -31,9 +31,9 @@ local function within(list, rows)
   return out
 end
 
---- The lines `old` at row `first` became `new`.
+--- Notes that the lines `old` at row `first` became `new`.
 ---@param moved caliban.Moved
----@param near caliban.Hunk[] as they were before it, at least those in these rows
+---@param near caliban.Hunk[] before the change, at least those in these rows
 ---@param first integer
 ---@param old string[]
 ---@param new string[]
@@ -68,12 +68,13 @@ function M.note(moved, near, first, old, new)
 end
 
 ---@class caliban.Came
----@field mine integer[] rows outside the hunks
----@field theirs integer[] rows in them
+---@field mine integer[] rows outside of hunks
+---@field theirs integer[] rows in hunks
 
+--- The rows where lines came.
 ---@param moved caliban.Moved
----@param all caliban.Hunks
----@return table<string, caliban.Came>
+---@param all caliban.Hunks after the command
+---@return table<string, caliban.Came> by line
 local function came(moved, all)
   table.sort(moved.fresh, function(a, b)
     return a.row < b.row
@@ -91,10 +92,10 @@ local function came(moved, all)
   return out
 end
 
---- Counts the words of lines.
----@param lines table<string, integer> and how often
+--- Counts the words of lines in `out`, up or down.
+---@param lines table<string, integer> and how often each is there
 ---@param sign 1|-1
----@param out table<string, integer>
+---@param out table<string, integer> by word: how often it is there
 ---@return table<string, integer> out
 local function words(lines, sign, out)
   for line, n in pairs(lines) do
@@ -105,7 +106,7 @@ local function words(lines, sign, out)
   return out
 end
 
---- Rows in hunks that took in words which the user's lines have lost.
+--- Rows in hunks with a word that the user's lines have lost.
 ---@param moved caliban.Moved
 ---@param lines table<string, caliban.Came>
 ---@return integer[]
@@ -114,7 +115,7 @@ local function flowed(moved, lines)
   for line, rows in pairs(lines) do
     mine[line], taken = #rows.mine, taken or #rows.theirs > 0
   end
-  -- words are counted only where there may be some: a line may be long
+  -- counting the words of long lines takes time
   if not taken or next(moved.users) == nil then
     return {}
   end
@@ -131,11 +132,11 @@ local function flowed(moved, lines)
   return out
 end
 
---- Gives rows of hunks to the user, and rows of the user's to hunks.
+--- Gives rows of hunks to the user, and rows of the user to hunks of their own.
 ---@param list caliban.Hunk[]
 ---@param to_user table<integer, boolean>
 ---@param to_agent { row: integer, line: string }[]
----@param of table<string, integer[]>
+---@param of table<string, integer[]> by line: the keys of a hunk
 ---@return caliban.Hunk[]
 local function given(list, to_user, to_agent, of)
   local out = {} ---@type caliban.Hunk[]
@@ -168,8 +169,8 @@ local function given(list, to_user, to_agent, of)
   return algebra.fused(out)
 end
 
---- The command is over: each line that is there again goes back to its owner, the user's first. Where it brought no
---- line that was not there before, the agent's do too.
+--- The hunks once the command is over: each line that came again goes back to its owner. The user's lines go first. The
+--- agent's lines go back only where the command brought no line that was not there before.
 ---@param moved caliban.Moved
 ---@param all caliban.Hunks
 ---@return caliban.Hunks

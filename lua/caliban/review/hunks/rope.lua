@@ -1,18 +1,18 @@
---- The lines of a text in pieces, which its versions share: a change copies the pieces it touches, no others.
---- Rows count from 0. A version is never changed.
+--- The lines of a text in pieces, which the versions of the text share: a change copies the pieces that it touches.
+--- Rows count from 0. No version is changed in place.
 local M = {}
 
 local slices = require('caliban.editor.slices')
 
 ---@class caliban.Piece
 ---@field [integer] string its lines, at least one
----@field text? string the same, joined
+---@field text? string the lines joined, once `text` was called
 
 ---@class caliban.Rope
 ---@field pieces caliban.Piece[]
 ---@field count integer lines
 
---- Lines of a new piece. Typing may grow it to twice as many.
+--- How many lines a new piece has. Changes may grow a piece to twice as many.
 local SIZE = 256
 
 --- Appends lines in pieces.
@@ -44,8 +44,8 @@ end
 --- The piece that holds a row; the last one where the row is past the end.
 ---@param rope caliban.Rope
 ---@param row integer
----@return integer index 0 where there is none
----@return integer at its first row
+---@return integer index 0 where the rope has no pieces
+---@return integer at the first row of the piece
 local function find(rope, row)
   local pieces, at = rope.pieces, 0
   for i = 1, #pieces - 1 do
@@ -58,7 +58,7 @@ local function find(rope, row)
   return #pieces, at
 end
 
---- The rows [first, last).
+--- The lines in rows [first, last).
 ---@param rope caliban.Rope
 ---@param first integer
 ---@param last integer
@@ -94,7 +94,7 @@ function M.hold(rope, list)
   return true
 end
 
---- With rows [first, last) replaced.
+--- Replaces rows [first, last) by `new`.
 ---@param rope caliban.Rope
 ---@param first integer
 ---@param last integer
@@ -117,10 +117,10 @@ function M.splice(rope, first, last, new)
   return { pieces = pieces, count = rope.count + #new - (last - first) }
 end
 
---- Where two versions differ.
+--- Where two versions differ: rows [first, last).
 ---@param a caliban.Rope
 ---@param b caliban.Rope
----@return integer first
+---@return integer first in both
 ---@return integer last in `a`
 ---@return integer last in `b`
 function M.differing(a, b)

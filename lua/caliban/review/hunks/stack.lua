@@ -1,15 +1,15 @@
---- A proposal on a text that has hunks already. Tables in, tables out.
+--- Stacks a proposal on pending hunks. Pure functions.
 local M = {}
 
 local algebra = require('caliban.review.hunks.algebra')
 
 ---@param hunk caliban.Hunk
----@return integer end_ row after its last line
+---@return integer row after its last line
 local function stop(hunk)
   return hunk.start + #hunk.new
 end
 
---- The keys of a hunk on which a proposal's edits came: what they changed again is theirs now.
+--- The keys of a hunk, negative where one of these edits changes it again.
 ---@param hunk caliban.Hunk
 ---@param edits caliban.Edit[]
 ---@return integer[]?
@@ -24,10 +24,11 @@ local function under(hunk, edits)
   return hunk.of
 end
 
---- A proposal's edits on a text with hunks; the base stays. Where they touch, one hunk comes of both.
+--- The hunks after a proposal's edits entered a text with hunks; the base stays. Edits and hunks that touch become one
+--- hunk.
 ---@param hunks caliban.Hunk[]
 ---@param edits caliban.Edit[] ascending
----@param get fun(first: integer, last: integer): string[] the text's lines before them
+---@param get fun(first: integer, last: integer): string[] lines of the text before the edits
 ---@return caliban.Hunk[]
 function M.stacked(hunks, edits, get)
   local out, delta, i, k = {}, 0, 1, 1 ---@type caliban.Hunk[], integer, integer, integer
@@ -38,7 +39,7 @@ function M.stacked(hunks, edits, get)
     else
       local from = hunk and math.min(hunk.start, edit.start) or edit.start
       local old, now, to = {}, {}, from ---@type string[], string[], integer
-      local upto = { from, from } -- how far `old` and `now` have come
+      local upto = { from, from } -- rows up to which `old` and `now` are made
       local first, head = k, i
       while true do
         hunk, edit = hunks[i], edits[k]

@@ -1,4 +1,4 @@
---- Which hunks belong to which undo state of a buffer: follows typing, `u` and `<C-r>`.
+--- The pending hunks of a buffer, for each of its undo states. They follow typing, `u` and `<C-r>`.
 local M = {}
 
 local api = vim.api
@@ -9,47 +9,48 @@ local moved = require('caliban.review.hunks.moved')
 local rope = require('caliban.review.hunks.rope')
 local slices = require('caliban.editor.slices')
 
---- Changes of one command whose moves are followed one by one.
+--- After so many changes of one command, moved lines are no longer looked for change by change.
 local MOST = 50
---- Lines that are read in one go.
+--- Lines that are read between two rests.
 local PART = 4000
 
----@class caliban.Tracked the hunks of a buffer, undo state by undo state; written here alone
+---@class caliban.Tracked the hunks of a buffer, for each undo state; only this module sets its fields
 ---@field buf integer
 ---@field hunks caliban.Hunks
 ---@field own boolean the user has unsaved changes outside the hunks
----@field decided? caliban.Decided the last decision of the undo state `hunks` belong to
----@field open boolean something has been pending since it was last settled
----@field seq integer the undo state `hunks` belong to
----@field states table<integer, { hunks: caliban.Hunks, own: boolean, decided?: caliban.Decided }> other undo states
----@field undoing? caliban.Change[] an undo or redo was seen and not looked up yet; what it changed
----@field burst integer changes since the last look
----@field lines? caliban.Rope the buffer's, while something is pending
----@field reading? boolean they are being read
----@field tick integer the buffer's changedtick that `lines` are of
----@field moved? caliban.Moved what the running command has moved
----@field far? { hunks: caliban.Hunks, lines: caliban.Rope } before the first change of it not followed
----@field busy boolean the buffer is being changed from here
----@field formatted? caliban.Formatted[] what formatters changed since it was last settled
+---@field decided? caliban.Decided the last decision in this undo state
+---@field open boolean changes have been pending since the review was last settled
+---@field seq integer the undo state that `hunks`, `own` and `decided` belong to
+---@field states table<integer, { hunks: caliban.Hunks, own: boolean, decided?: caliban.Decided }> of the other undo states
+---@field undoing? caliban.Change[] the changes of an undo or redo whose undo state `sync` has not looked up yet
+---@field burst integer changes since the last `sync`
+---@field lines? caliban.Rope of the buffer, while hunks are pending
+---@field reading? boolean `lines` are being read
+---@field tick integer the changedtick of the buffer when it had these `lines`
+---@field moved? caliban.Moved the lines that the running command has moved
+---@field far? { hunks: caliban.Hunks, lines: caliban.Rope } before the running command's first change past `MOST`
+---@field busy boolean `edit` is changing the buffer
+---@field formatted? caliban.Formatted[] what formatters changed since the review was last settled
 
 ---@class caliban.Change rows [first, last) became `new`
 ---@field first integer
 ---@field last integer
 ---@field new string[]
 
---- Ends the running undo block.
+--- Ends the open undo block.
 ---@param buf integer
 local function cut_undo(buf)
   vim.bo[buf].undolevels = vim.bo[buf].undolevels
 end
 
+--- The number of the buffer's undo state.
 ---@param r caliban.Tracked
 ---@return integer
 function M.seq(r)
   return vim.fn.undotree(r.buf).seq_cur
 end
 
---- Whether `<C-r>` leads to a text with hunks in it.
+--- Whether `<C-r>` can bring hunks back.
 ---@param r caliban.Tracked
 ---@return boolean
 function M.returns(r)
@@ -74,12 +75,82 @@ function M.new(buf)
   return r
 end
 
---------------------------------------------------------------------------------------------- as it is told
+--------------------------------------------------------------------------------------------- questions
+
+--- How many hunks are pending.
+---@param r caliban.Tracked
+---@return integer
+function M.count(r)
+  return r.hunks.count
+end
+
+--- The pending hunks, in the order of their rows.
+---@param r caliban.Tracked
+---@return caliban.Hunk[]
+function M.list(r)
+  return index.list(r.hunks)
+end
+
+--- The pending hunks, in the form that `set` takes.
+---@param r caliban.Tracked
+---@return caliban.Hunks
+function M.hunks(r)
+  return r.hunks
+end
+
+--- The pending hunk that holds a row, and its number.
+---@param r caliban.Tracked
+---@param row integer
+---@return integer? number from 1
+---@return caliban.Hunk?
+function M.at(r, row)
+  return index.at(r.hunks, row)
+end
+
+--- The pending hunks that reach into rows [first, last], or touch them.
+---@param r caliban.Tracked
+---@param first integer
+---@param last integer
+---@return caliban.Hunk[]
+function M.near(r, first, last)
+  return index.near(r.hunks, first, last)
+end
+
+--- The first pending hunk that begins after a row, or the last that begins before it.
+---@param r caliban.Tracked
+---@param row integer
+---@param step 1|-1
+---@return caliban.Hunk?
+function M.beyond(r, row, step)
+  return index.beyond(r.hunks, row, step)
+end
+
+--- Whether the user has undone or redone a change, and `sync` has not found the hunks of that undo state yet.
+---@param r caliban.Tracked
+---@return boolean
+function M.is_undoing(r)
+  return r.undoing ~= nil
+end
+
+--- What formatters changed since the review was last settled.
+---@param r caliban.Tracked
+---@return caliban.WireFormatting[]
+function M.formattings(r)
+  return formatting.list(r.formatted)
+end
+
+--------------------------------------------------------------------------------------------- setting fields
 
 ---@param r caliban.Tracked
----@param hunks caliban.Hunks that are in the buffer
+---@param hunks caliban.Hunks that stand in the buffer
 function M.set(r, hunks)
   r.hunks = hunks
+end
+
+---@param r caliban.Tracked
+---@param list caliban.Hunk[] that stand in the buffer
+function M.set_list(r, list)
+  r.hunks = index.of(list)
 end
 
 ---@param r caliban.Tracked
@@ -87,22 +158,22 @@ function M.empty(r)
   r.hunks = index.of({})
 end
 
---- Rows [first, last) became these lines, and not by the user.
+--- Rows [first, last) became these lines, and the change is not the user's.
 ---@param r caliban.Tracked
 ---@param first integer
 ---@param last integer
 ---@param lines string[]
-function M.change(r, first, last, lines)
+function M.follow_edit(r, first, last, lines)
   r.hunks = index.change(r.hunks, first, last, lines)
 end
 
---- Whether the user has unsaved changes outside the hunks.
 ---@param r caliban.Tracked
----@param own boolean
-function M.own(r, own)
+---@param own boolean the user has unsaved changes outside the hunks
+function M.set_own(r, own)
   r.own = own
 end
 
+--- Sets the last decision of the present undo state.
 ---@param r caliban.Tracked
 ---@param decided? caliban.Decided
 function M.decide(r, decided)
@@ -111,7 +182,7 @@ end
 
 ---@param r caliban.Tracked
 ---@param open boolean
-function M.open(r, open)
+function M.set_open(r, open)
   r.open = open
 end
 
@@ -121,16 +192,16 @@ function M.settled(r)
   r.lines, r.formatted = nil, nil
 end
 
---- The buffer is at this changedtick, its text as it was.
+--- Neovim has counted a change that left the text as it was.
 ---@param r caliban.Tracked
 ---@param tick integer
-function M.ticked(r, tick)
+function M.on_changedtick(r, tick)
   r.tick = tick
 end
 
---- The buffer's text is read from disk again, or it is unloaded: nothing is pending.
+--- Neovim reads the buffer's text from disk again, or unloads the buffer: nothing is pending.
 ---@param r caliban.Tracked
----@return caliban.Hunk[] # pending before
+---@return caliban.Hunk[] # that were pending
 function M.reread(r)
   local was = index.list(r.hunks)
   r.hunks, r.states, r.undoing = index.of({}), {}, nil
@@ -138,7 +209,7 @@ function M.reread(r)
   return was
 end
 
---- The text is there.
+--- Neovim has read the buffer's text from disk.
 ---@param r caliban.Tracked
 function M.reloaded(r)
   r.own, r.seq = false, M.seq(r)
@@ -152,17 +223,17 @@ function M.format(r, before, after)
   r.formatted = formatting.noted(r.formatted, before, after)
 end
 
---------------------------------------------------------------------------------------------- as it goes
+--------------------------------------------------------------------------------------------- following the buffer
 
---- Keeps the hunks of the undo state that is about to be left.
+--- Keeps the hunks of the present undo state, before the buffer leaves it.
 ---@param r caliban.Tracked
-local function remember(r)
+local function keep_state(r)
   r.states[r.seq] = { hunks = r.hunks, own = r.own, decided = r.decided }
 end
 
 ---@param r caliban.Tracked
 ---@param list caliban.Hunk[]
----@return boolean whether they are in the buffer
+---@return boolean whether the hunks' lines stand in the buffer
 local function fits(r, list)
   if r.lines then
     return rope.hold(r.lines, list)
@@ -176,11 +247,12 @@ local function fits(r, list)
   return true
 end
 
---- Takes up the hunks of the undo state that `u` or `<C-r>` went to.
+--- Sets the hunks that were kept of the undo state that `u` or `<C-r>` went to. Where they are not known, or do not fit,
+--- the hunks follow the changes that the undo made.
 ---@param r caliban.Tracked
----@param at integer
----@param check boolean the buffer still is what it was there
-local function land(r, at, check)
+---@param at integer the undo state
+---@param check boolean whether to check that the hunks fit the buffer
+local function restore_state(r, at, check)
   local state = r.states[at]
   if state and (not check or fits(r, index.list(state.hunks))) then
     r.hunks, r.own, r.decided = state.hunks, state.own, state.decided
@@ -194,15 +266,15 @@ local function land(r, at, check)
   r.seq, r.undoing = at, nil
 end
 
---- Keeps `lines` what the buffer's are.
+--- Changes `lines` as the buffer changed.
 ---@param r caliban.Tracked
 ---@param tick integer
 ---@param first integer
 ---@param last integer
 ---@param new_last integer
----@return string[]? old absent: not known, or not to be followed
+---@return string[]? old absent where they are not known, or moved lines are not looked for in this change
 ---@return string[] new
-function M.follow(r, tick, first, last, new_last)
+local function follow(r, tick, first, last, new_last)
   local lines = r.lines
   if not lines and r.hunks.count == 0 then
     return nil, {}
@@ -222,10 +294,10 @@ function M.follow(r, tick, first, last, new_last)
   return rope.lines(lines, first, last), new
 end
 
---- A command of many changes, looked at as one: what stands where another thing stood.
+--- Looks for lines that a command of many changes has moved: the changes past `MOST` count as one.
 ---@param r caliban.Tracked
 ---@param it caliban.Moved
-local function leap(r, it)
+local function note_burst(r, it)
   local far = r.far --[[@as { hunks: caliban.Hunks, lines: caliban.Rope }]]
   local first, last, new_last = rope.differing(far.lines, r.lines or M.read(r))
   local old = rope.lines(far.lines, first, last)
@@ -233,12 +305,12 @@ local function leap(r, it)
   moved.note(it, index.near(far.hunks, first, last), first, old, new)
 end
 
---- A command is over: what it moved keeps its owner.
+--- A command is over: the lines that it moved keep their owner.
 ---@param r caliban.Tracked
-local function conclude(r)
+local function end_command(r)
   local it = r.moved or moved.new()
   if r.far and not r.undoing then
-    leap(r, it)
+    note_burst(r, it)
   end
   r.moved, r.far = nil, nil
   if not r.undoing then
@@ -246,7 +318,7 @@ local function conclude(r)
   end
 end
 
---- The buffer's lines, read in parts.
+--- Reads the buffer's lines, in slices.
 ---@param r caliban.Tracked
 ---@return caliban.Rope
 function M.read(r)
@@ -260,9 +332,9 @@ function M.read(r)
   return rope.of(lines)
 end
 
---- Reads `lines`; those of a long text are there later.
+--- Sets `lines` from the buffer. Those of a long text are there later.
 ---@param r caliban.Tracked
-local function copy(r)
+local function read_lines(r)
   r.lines = nil
   if r.reading then
     return
@@ -283,8 +355,8 @@ local function copy(r)
 end
 
 ---@param r caliban.Tracked
----@return caliban.Rope? # absent: the buffer has to be read
-local function known(r)
+---@return caliban.Rope? # absent where the buffer has to be read
+local function current_lines(r)
   local holds = r.tick == api.nvim_buf_get_changedtick(r.buf) and not file.empty(r.buf)
   return holds and r.lines or nil
 end
@@ -293,40 +365,40 @@ end
 ---@param r caliban.Tracked
 ---@return string
 function M.text(r)
-  local lines = known(r)
+  local lines = current_lines(r)
   return lines and rope.text(lines) or file.text(r.buf)
 end
 
 ---@param r caliban.Tracked
 ---@return string[]
 function M.lines(r)
-  local lines = known(r)
+  local lines = current_lines(r)
   return lines and rope.lines(lines, 0, lines.count) or file.lines(r.buf)
 end
 
---- Brings the hunks up to date with the buffer.
+--- Brings the hunks up to date with the buffer. To be called before they are asked for.
 ---@param r caliban.Tracked
 function M.sync(r)
-  conclude(r)
+  end_command(r)
   r.burst = 0
   if r.undoing then
-    land(r, M.seq(r), true)
+    restore_state(r, M.seq(r), true)
   end
   r.hunks = index.tighten(r.hunks)
   if r.hunks.count == 0 then
     r.lines = r.open and r.lines or nil
   elseif not r.lines or r.lines.count ~= api.nvim_buf_line_count(r.buf) then
-    copy(r)
+    read_lines(r)
   end
 end
 
 --- Changes the buffer in one undo step of its own.
 ---@param r caliban.Tracked
 ---@param change fun()
----@param after? caliban.Rope its lines then, if they are known already
+---@param after? caliban.Rope the buffer's lines after the change, where the caller knows them
 ---@return boolean ok, any err
 function M.edit(r, change, after)
-  remember(r)
+  keep_state(r)
   if after then
     r.lines = nil
   end
@@ -342,49 +414,56 @@ function M.edit(r, change, after)
   return ok, err
 end
 
---- `synced` is what tells undo and redo from typing: a new change has an open undo block.
+--- Finds out which undo state a change belongs to. After an undo or redo the undo tree is `synced`; a new change has an
+--- open undo block.
 ---@param r caliban.Tracked
-local function step(r)
+local function follow_undo(r)
   local tree = vim.fn.undotree(r.buf)
   if tree.synced == 1 then
     if not r.undoing then
-      conclude(r)
-      remember(r)
+      end_command(r)
+      keep_state(r)
     end
     r.undoing = r.undoing or {}
     return
   end
   if r.undoing then
     local parent = tree.entries[#tree.entries - 1]
-    land(r, parent and parent.seq or 0, false)
+    restore_state(r, parent and parent.seq or 0, false)
   end
   if tree.seq_cur ~= r.seq then
-    conclude(r)
-    remember(r)
+    end_command(r)
+    keep_state(r)
     r.seq = tree.seq_cur
   end
 end
 
+--- Follows a change of the buffer: rows [first, last) became rows [first, new_last).
 ---@param r caliban.Tracked
 ---@param tick integer
 ---@param first integer
 ---@param last integer
 ---@param new_last integer
-function M.typed(r, tick, first, last, new_last)
-  -- one command's many changes are of one kind, and the tree grows with the history
+---@return boolean by_user false where `edit` made the change
+function M.on_lines(r, tick, first, last, new_last)
+  if r.busy then
+    follow(r, tick, first, last, new_last)
+    return false
+  end
+  -- so many changes come from one command: all are typed, or all undone. `undotree()` takes longer with the history
   if r.burst < MOST then
-    step(r)
+    follow_undo(r)
   end
   r.burst = r.burst + 1
   local was, lines = r.hunks, r.lines
-  local old, new = M.follow(r, tick, first, last, new_last)
+  local old, new = follow(r, tick, first, last, new_last)
   local formats = lines and r.lines and formatting.runs()
   if lines and r.lines and formats then
     M.format(r, lines, r.lines)
   end
   if r.undoing then
     table.insert(r.undoing, { first = first, last = last, new = new })
-    return
+    return true
   end
   local own = true
   if was.count > 0 then
@@ -395,6 +474,7 @@ function M.typed(r, tick, first, last, new_last)
     moved.note(r.moved, index.near(was, first, last), first, old, new)
   end
   r.own = r.own or own
+  return true
 end
 
 return M

@@ -1,19 +1,18 @@
---- Gives up the reviews of a conversation that another Neovim takes over: it finds them on disk.
+--- Gives up the reviews of a conversation that another Neovim takes over. That Neovim reads them from disk.
 local M = {}
 
 local arrival = require('caliban.review.arrival')
 local file = require('caliban.editor.file')
-local index = require('caliban.review.hunks.index')
 local record = require('caliban.review.restore.record')
 local registry = require('caliban.review.registry')
 local tracking = require('caliban.review.hunks.tracking')
 local undone = require('caliban.review.undone')
 
---- Takes the hunks out of a buffer, as they are kept on disk. What was written at once stays.
+--- Writes the record of a review, and takes its hunks out of the buffer. Hunks that are in the file already stay.
 ---@param r caliban.Review
 local function leave(r)
   record.hand_over(r)
-  local list = index.list(r.hunks)
+  local list = tracking.list(r)
   if not r.auto then
     tracking.edit(r, function()
       for i = #list, 1, -1 do
@@ -30,12 +29,12 @@ local function leave(r)
   end
 end
 
---- Gives up what is under review in a conversation.
+--- Gives up the reviews of a conversation.
 ---@param session string
----@return boolean done else a buffer may not change now
+---@return boolean done false where a buffer may not change now
 function M.give_up(session)
   local calm = arrival.calm
-  undone.over()
+  undone.tell_all()
   local mine = vim.tbl_filter(function(r)
     return r.session == session
   end, registry.open())

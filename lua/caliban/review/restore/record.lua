@@ -1,24 +1,20 @@
---- The records of open reviews on disk, so that they outlive the editor: beside their conversation's file, one for each
---- file under review. The first line is JSON, and behind it stand the texts that it counts.
+--- Keeps open reviews on disk, so that they outlive the editor. Each file under review has a record beside the file of
+--- its conversation. The first line of a record is JSON, with the lengths of the texts that follow.
 local M = {}
 
 local api = vim.api
 local disk = require('caliban.editor.disk')
 local file = require('caliban.editor.file')
-local index = require('caliban.review.hunks.index')
-local algebra = require('caliban.review.hunks.algebra')
 local long = require('caliban.review.hunks.long')
-local slices = require('caliban.editor.slices')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 
---- Lines that are joined between two rests. A text of more is long: it is written a while after a decision, and once
---- for all that were made by then.
-local PART = 4000
---- That while, in ms.
+--- A text of more lines is long: its record is written a while after a decision, once for all decisions until then.
+local LONG = 4000
+--- That while, in milliseconds.
 local WHILE = 1000
 
----@class caliban.Record a review as it stood
+---@class caliban.Record a review as kept on disk
 ---@field session string
 ---@field path string
 ---@field create boolean
@@ -26,33 +22,34 @@ local WHILE = 1000
 ---@field binary boolean
 ---@field own boolean
 ---@field eol boolean
----@field decided? { fate: caliban.Verdict, of: integer[] }[] of the changes, the first decision first
+---@field decided? { fate: caliban.Verdict, of: integer[] }[] the first decision first
 ---@field reasons caliban.Reason[]
 ---@field was? string
 ---@field whole? caliban.Whole
----@field hunks caliban.Hunk[] their rows are those of the base with the hunks in it
----@field base string[] the text agreed to
----@field origin string[] the disk's, as far as it is known
+---@field hunks caliban.Hunk[] rows count in the base with all hunks in it
+---@field base string[] the text that the user has agreed to
+---@field origin string[] the file's text on disk, or the base where that is not known
 ---@field proposals caliban.Entered[]
----@field name string of its file
+---@field name string path of the record
 
-local known = {} ---@type table<string, true> files of reviews that are, or were, open here
-local written = {} ---@type table<caliban.Review, string> what is on disk, and where
-local saving = {} ---@type table<caliban.Review, boolean> being written; whether it has changed meanwhile
-local pending = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, integer> changes at the last write
-local due = {} ---@type table<caliban.Review, boolean> to be written after a while
+local known = {} ---@type table<string, true> paths of records whose reviews are or were open here
+local written = {} ---@type table<caliban.Review, string> path of the record, of reviews that have one
+local saving = {} ---@type table<caliban.Review, boolean> being written; true: to be written again after that
+local pending = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, integer> changes that were pending at the last write
+local due = {} ---@type table<caliban.Review, boolean> to be written after `WHILE`
 local texts_of = setmetatable({}, { __mode = 'k' }) ---@type table<string[], string> the joined lines of proposals
 
+--- The path of a record.
 ---@param session string
----@param path string
----@return string? # absent where the conversation is not kept
+---@param path string of the file under review
+---@return string? # absent where the conversation is not kept on disk
 local function name_of(session, path)
   local dir = require('caliban.program.project').folder_of(session)
   return dir and ('%s/%s.review-%s'):format(dir, session, vim.fn.sha256(path):sub(1, 12))
 end
 
 ---@param text string
----@param count integer
+---@param count integer of its lines
 ---@return string[]
 local function lines_of(text, count)
   local lines = count == 0 and {} or vim.split(text, '\n', { plain = true })
@@ -62,6 +59,7 @@ local function lines_of(text, count)
   return lines
 end
 
+--- The text of the buffer before a proposal.
 ---@param proposal caliban.Entered
 ---@return string
 local function text_of(proposal)
@@ -70,26 +68,9 @@ local function text_of(proposal)
   return texts_of[lines]
 end
 
---- As JSON, its long lists item by item.
----@param fields table<string, any>
----@param lists table<string, table[]|string[]> items that are texts are JSON already
----@return string
-local function encoded(fields, lists)
-  local json = vim.json.encode(fields):sub(1, -2)
-  for name, list in pairs(lists) do
-    local items = {} ---@type string[]
-    for i, item in ipairs(list) do
-      items[i] = type(item) == 'string' and item or vim.json.encode(item)
-      slices.rest()
-    end
-    json = ('%s,"%s":[%s]'):format(json, name, table.concat(items, ','))
-  end
-  return json .. '}'
-end
-
---- What is written of a review, and nothing of it twice.
+--- The parts of a record. Each text is in it once.
 ---@param r caliban.Review
----@return string head
+---@return string head the first line
 ---@return string[] texts
 local function parts(r)
   local texts, counts, at = {}, {}, {} ---@type string[], integer[][], table<string, integer>
@@ -103,39 +84,26 @@ local function parts(r)
     end
     return at[text]
   end
-  local list, eol = index.list(r.hunks), file.eol(r.buf)
-  local lines = tracking.lines(r)
-  -- from here on the buffer may be gone
-  slices.rest(true)
-  lines = algebra.base(lines, list)
-  slices.rest(true)
-  local base = add(long.joined(lines), #lines)
+  local list, eol = tracking.list(r), file.eol(r.buf)
+  -- `long.base` works in slices: when it returns, the buffer may be gone
+  local base = add(long.base(tracking.lines(r), list))
   local proposals = vim.tbl_map(function(it)
     local text = add(text_of(it), #it.lines)
-    local fields = { id = it.id, eol = it.eol, whole = it.whole, to = it.to, text = text }
-    fields.key, fields.count = it.key, it.count
-    return encoded(fields, { edits = it.edits })
+    local one = { id = it.id, eol = it.eol, whole = it.whole, to = it.to, text = text }
+    one.key, one.count = it.key, it.count
+    return long.json(one, { edits = it.edits })
   end, r.proposals)
-  slices.rest(true)
   local text = r.origin
   local origin = text and (at[text] or add(text, text == '' and 0 or long.count(text)))
-  local head = encoded({
+  local fields = vim.tbl_extend('error', state.stored(r), {
     version = 1,
-    session = r.session,
-    path = r.path,
-    create = r.create,
-    auto = r.auto,
-    binary = r.binary == true,
-    own = r.own == true,
     eol = eol,
     decided = require('caliban.review.verdict').list(r),
-    reasons = r.reasons,
-    was = r.was,
-    whole = r.whole,
     base = base,
     origin = origin,
     texts = counts,
-  }, {
+  })
+  local head = long.json(fields, {
     hunks = vim.tbl_map(function(it)
       return { start = it.start, new = it.new, old = it.old, of = it.of, typed = it.typed }
     end, list),
@@ -144,23 +112,24 @@ local function parts(r)
   return head, texts
 end
 
+--- Whether there is a review to be kept on disk.
 ---@param r caliban.Review
 ---@return boolean
-local function there(r)
+local function is_kept(r)
   return r.open and api.nvim_buf_is_loaded(r.buf)
 end
 
+--- Writes a record, in slices.
 ---@param name string
 ---@param r caliban.Review
----@return boolean done false: the buffer has changed meanwhile
+---@return boolean done false where the buffer has changed meanwhile
 local function save(name, r)
-  if not there(r) then
+  if not is_kept(r) then
     return true
   end
   local tick = api.nvim_buf_get_changedtick(r.buf)
   local head, texts = parts(r)
-  slices.rest(true)
-  if not there(r) then
+  if not is_kept(r) then
     return true
   elseif tick ~= api.nvim_buf_get_changedtick(r.buf) then
     return false
@@ -170,7 +139,7 @@ local function save(name, r)
   return true
 end
 
---- Nothing of it is pending any more.
+--- Removes the record of a review that has ended.
 ---@param r caliban.Review
 function M.drop(r)
   local name = written[r] ---@as string?
@@ -181,19 +150,21 @@ function M.drop(r)
   end
 end
 
---- A review is the one that is on disk under this name.
+--- The record under this name is the review's.
 ---@param r caliban.Review
 ---@param name string
 function M.adopt(r, name)
   known[name], written[r] = true, name
 end
 
+--- Writes a record in the background, and once more if the review has changed meanwhile.
 ---@param name string
 ---@param r caliban.Review
 local function start(name, r)
   saving[r] = false
-  slices.run(function()
-    local ok, done = pcall(save, name, r)
+  long.run(function()
+    return save(name, r)
+  end, function(ok, done)
     local again = saving[r] or done == false
     saving[r] = nil
     if not ok then
@@ -204,10 +175,10 @@ local function start(name, r)
   end)
 end
 
---- Keeps what is pending in a file now.
+--- Writes the record of a review, or lets it be written soon.
 ---@param r caliban.Review
 function M.save(r)
-  local name = there(r) and name_of(r.session, r.path)
+  local name = is_kept(r) and name_of(r.session, r.path)
   if not name or due[r] then
     return
   elseif saving[r] ~= nil then
@@ -219,19 +190,20 @@ function M.save(r)
     M.drop(r)
   end
   M.adopt(r, name)
-  if api.nvim_buf_line_count(r.buf) <= PART then
+  if api.nvim_buf_line_count(r.buf) <= LONG then
     return start(name, r)
   end
   due[r] = true
   vim.defer_fn(function()
     due[r] = nil
-    if there(r) and written[r] and saving[r] == nil then
+    if is_kept(r) and written[r] and saving[r] == nil then
       start(written[r], r)
     end
   end, first and 1 or WHILE)
 end
 
---- Its conversation has another name, and what is on disk went along.
+--- The conversation was renamed, and the program renamed its records: writes that of an open review again, under the new
+--- name.
 ---@param r caliban.Review
 function M.move(r)
   local name = name_of(r.session, r.path)
@@ -242,7 +214,7 @@ function M.move(r)
   end
 end
 
---- Another Neovim is to take it up: what is on disk is how it stands.
+--- Writes the record of a review for the Neovim that takes it over, and forgets it.
 ---@param r caliban.Review
 function M.hand_over(r)
   local name = name_of(r.session, r.path)
@@ -252,12 +224,12 @@ function M.hand_over(r)
   end
 end
 
--- what was typed since
+-- keeps what was typed since the last write
 api.nvim_create_autocmd('VimLeavePre', {
   group = api.nvim_create_augroup('caliban.review.restore.record', {}),
   callback = function()
     for r, name in pairs(written) do
-      if r.open and api.nvim_buf_is_loaded(r.buf) then
+      if is_kept(r) then
         pcall(tracking.sync, r)
         pcall(save, name, r)
       end
@@ -266,7 +238,7 @@ api.nvim_create_autocmd('VimLeavePre', {
 })
 
 ---@param name string
----@return caliban.Record? # absent: nothing that can be read
+---@return caliban.Record? # absent where the file is no valid record
 local function read(name)
   local all = disk.read(name) or ''
   local stop = all:find('\n', 1, true) or 0
@@ -290,7 +262,7 @@ local function read(name)
   return it
 end
 
---- The reviews of a conversation that wait from before; each is given once.
+--- The records of a conversation, to be reopened. Each is given once.
 ---@param message caliban.Session
 ---@return caliban.Record[]
 function M.waiting(message)
@@ -301,7 +273,7 @@ function M.waiting(message)
     local it = not known[name] and read(name)
     known[name] = true
     if it then
-      -- its conversation may have had another name when it was written
+      -- the conversation may have been renamed since
       it.session = message.session
       out[#out + 1] = it
     end
@@ -313,7 +285,7 @@ require('caliban.review.listeners').add({
   pending = function(r, decided)
     local count = state.count(r)
     if count > 0 and (decided or pending[r] ~= count) then
-      -- the first write drops what an older record left, and this number with it
+      -- a first `save` calls `drop`, which clears this number
       M.save(r)
       pending[r] = count
     end

@@ -1,12 +1,11 @@
---- Reviews that waited on disk come back into their buffers: whatever became of the text meanwhile, its hunks are
---- pending again where they stand or still fit, and nothing else is changed.
+--- Reopens reviews from their records on disk. The text may have changed meanwhile: hunks are pending again where they
+--- stand in the buffer or still fit, and nothing else is changed.
 local M = {}
 
 local api = vim.api
 local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
 local names = require('caliban.editor.name')
-local index = require('caliban.review.hunks.index')
 local record = require('caliban.review.restore.record')
 local algebra = require('caliban.review.hunks.algebra')
 local settlement = require('caliban.review.settlement')
@@ -14,22 +13,22 @@ local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
 
---- What the model hears of a hunk that is not taken up again.
+--- Tells the model about a hunk that does not fit any more.
 local LOST =
   '(from Caliban, not from the user) The hunk could not be restored: the text around it changed while the editor was closed.'
 
----@class caliban.Put rows of a buffer that become `lines`
+---@class caliban.Put rows of a buffer that are replaced by `lines`
 ---@field start integer
 ---@field count integer
 ---@field lines string[]
 
----@class caliban.Reopening what a record makes of a buffer
----@field puts caliban.Put[][] one after the other, each from the last to the first
----@field hunks caliban.Hunk[] pending then
+---@class caliban.Reopening how a review comes back into a buffer
+---@field puts caliban.Put[][] ascending lists, each in rows of the text after the list before
+---@field hunks caliban.Hunk[] pending after that
 ---@field lost caliban.Hunk[] that do not fit any more
----@field agreed integer changes that were agreed to, not on disk, and do not fit any more
----@field own boolean the user's own unsaved changes are among it
----@field again? boolean what was agreed to is not on disk, so that it has to be decided again
+---@field agreed integer how many accepted changes are not on disk and do not fit any more
+---@field own boolean whether the buffer then has unsaved changes of the user
+---@field again? boolean whether accepted changes are not on disk, so that the user has to decide again
 
 ---@param lines string[]
 ---@param first integer
@@ -41,7 +40,7 @@ end
 
 ---@param lines string[]
 ---@param puts caliban.Put[] ascending
----@return string[]
+---@return string[] lines after them
 local function with(lines, puts)
   local out, row = {}, 0
   for _, it in ipairs(puts) do
@@ -52,7 +51,7 @@ local function with(lines, puts)
   return vim.list_extend(out, lines, row + 1)
 end
 
---- The text with the hunks in it.
+--- The text of the buffer as the record has it: the base with the hunks in it.
 ---@param it caliban.Record
 ---@return string[]
 local function shown(it)
@@ -66,7 +65,7 @@ local function shown(it)
 end
 
 ---@param runs integer[][]
----@return integer lines
+---@return integer count of lines that differ
 local function size(runs)
   local lines = 0
   for _, d in ipairs(runs) do
@@ -75,11 +74,11 @@ local function size(runs)
   return lines
 end
 
---- The buffer has the hunks (its swap file was recovered, or they are on disk): what differs from how it stood was
---- typed since. One that is wholly missing came after the swap file was written, and comes again.
+--- The buffer has the hunks in it: a swap file was recovered, or they are on disk. Where it differs from the record, the
+--- user has typed since. A hunk that is missing entered after the swap file was written, and enters again.
 ---@param it caliban.Record
----@param runs integer[][] from the text as it stood to `now`
----@param now string[]
+---@param runs integer[][] from the text in the record to `now`
+---@param now string[] lines of the buffer
 ---@return caliban.Reopening
 local function typed(it, runs, now)
   local list, own, edits = it.hunks, it.own, {} ---@type caliban.Hunk[], boolean, caliban.Edit[]
@@ -119,7 +118,7 @@ local function among(lines, all)
   return true
 end
 
---- The keys of the first change that a hunk can be a part of.
+--- The keys of the first proposed edit that has all lines of a hunk.
 ---@param it caliban.Record
 ---@param hunk caliban.Hunk
 ---@return integer[]?
@@ -133,7 +132,8 @@ local function part_of(it, hunk)
   end
 end
 
---- Says of which changes hunks are a part that were made anew from the texts.
+--- Sets the keys of hunks that were made from texts: the keys of a hunk or edit in the record with the same lines, else
+--- the keys of an edit that contains their lines.
 ---@param it caliban.Record
 ---@param list caliban.Hunk[]
 local function named(it, list)
@@ -163,18 +163,18 @@ local function named(it, list)
   end
 end
 
---- Puts hunks back into a buffer that is as it was before them, or that others have changed: where their lines still
---- are. A hunk that was accepted but is not on disk is pending again: nothing is written because a record says so.
+--- The buffer does not have the hunks in it: they enter where the lines that they replace still are. An accepted hunk that
+--- is not on disk is pending again: nothing is written only because a record says so.
 ---@param it caliban.Record
----@param stood string[] the text with the hunks
----@param now string[]
+---@param stood string[] the text in the record, with the hunks
+---@param now string[] lines of the buffer
 ---@return caliban.Reopening
 local function merged(it, stood, now)
   local agreed, clashes = algebra.merge(it.origin, it.base, now)
   local text = with(now, agreed)
   local puts = algebra.merge(it.base, stood, text)
   local last = it.hunks[#it.hunks]
-  if last and index.ends(last) and text[#text] == last.old[1] then
+  if last and algebra.ends(last) and text[#text] == last.old[1] then
     puts[#puts + 1] = { start = #text - 1, count = 1, lines = last.new }
   end
   local final = with(text, puts)
@@ -203,7 +203,8 @@ local function merged(it, stood, now)
   }
 end
 
---- What to do to a buffer with these lines.
+--- How a review comes back into a buffer with these lines. The buffer counts as having the hunks if it differs less from
+--- the text with the hunks than from the text on disk at that time.
 ---@param it caliban.Record
 ---@param now string[]
 ---@return caliban.Reopening
@@ -222,18 +223,18 @@ end
 ---@field left integer
 ---@field files string[]
 ---@field hunks integer
----@field said string[] what else there is to say
+---@field said string[] more sentences for the user
 
 ---@param n integer
 ---@param what string
----@return string
+---@return string # as `2 changes`
 local function count(n, what)
   return ('%d %s%s'):format(n, what, n == 1 and '' or 's')
 end
 
---- One line for all of them.
+--- Counts a review of the batch as done: it is back, or waits for its file. After the last one shows a message for all.
 ---@param batch caliban.Batch
-local function over(batch)
+local function one_done(batch)
   batch.left = batch.left - 1
   if batch.left > 0 then
     return
@@ -251,7 +252,7 @@ local function over(batch)
   batch.files, batch.hunks, batch.said = {}, 0, {}
 end
 
---- Which of the files as a whole it was about.
+--- Takes over the deletion or renaming in a record.
 ---@param r caliban.Review
 ---@param it caliban.Record
 local function take_up_whole(r, it)
@@ -265,6 +266,7 @@ local function take_up_whole(r, it)
   end
 end
 
+--- Changes the buffer as planned.
 ---@param r caliban.Review
 ---@param it caliban.Record
 ---@param plan caliban.Reopening
@@ -276,7 +278,7 @@ local function change(r, it, plan)
         file.put(r.buf, puts[i].start, puts[i].count, puts[i].lines)
       end
     end
-    tracking.set(r, index.of(plan.hunks))
+    tracking.set_list(r, plan.hunks)
     take_up_whole(r, it)
   end)
 end
@@ -292,7 +294,8 @@ local function puts_anything(plan)
   return false
 end
 
---- Takes a review up again in its buffer. An error is one that passes (E565), and then nothing has changed.
+--- Reopens a review in its buffer. Raises an error only where no buffer may change for a moment (E565): then nothing has
+--- changed.
 ---@param reviews caliban.Reviews
 ---@param item caliban.Arriving
 function M.enter(reviews, item)
@@ -306,7 +309,7 @@ function M.enter(reviews, item)
       why
     )
     M.wait(it)
-    return over(batch)
+    return one_done(batch)
   end
   if not vim.bo[buf].modified then
     file.refresh(buf)
@@ -316,7 +319,7 @@ function M.enter(reviews, item)
   local p = item.proposals[1]
   p.at_once = p.at_once and not vim.bo[buf].modified and not puts_anything(plan) and not it.whole
   local r = reviews.begin(item, p, buf)
-  state.base(r, settlement.origin(buf))
+  state.set_origin(r, settlement.origin(buf))
   local ok, err = change(r, it, plan)
   if not ok then
     reviews.look(r)
@@ -326,15 +329,15 @@ function M.enter(reviews, item)
   vim.bo[buf].buflisted = true
   state.restore(r, it, plan.own)
   verdict.take_up(r, it.decided or {}, plan.again)
-  state.act(r, r.decided ~= nil)
+  state.set_acted(r, verdict.has_decisions(r))
   record.adopt(r, it.name)
   for _, h in ipairs(plan.lost) do
-    state.because(r, h.new, LOST)
+    state.add_reason(r, h.new, LOST)
   end
   local n = state.count(r)
   if n == 0 then
-    -- nothing was decided here
-    state.act(r, false)
+    -- the user has decided nothing in this Neovim
+    state.set_acted(r, false)
   end
   state.open(r)
   if n > 0 then
@@ -348,9 +351,10 @@ function M.enter(reviews, item)
   end
   reviews.look(r, true)
   require('caliban.editor.event').fire('CalibanProposal', { buf = buf, path = it.path, hunks = n })
-  over(batch)
+  one_done(batch)
 end
 
+--- Lets a review come back, through `arrival` like a proposal.
 ---@param it caliban.Record
 ---@param batch caliban.Batch
 local function push(it, batch)
@@ -379,7 +383,7 @@ local function push(it, batch)
   require('caliban.review.registry').push({ item })
 end
 
---- A file that cannot be loaded unasked, as long as it has a swap file, is left until the user opens it.
+--- The file cannot be loaded without asking the user, for it has a swap file: waits until the user opens it.
 ---@param it caliban.Record
 function M.wait(it)
   local id ---@type integer
@@ -394,7 +398,7 @@ function M.wait(it)
   })
 end
 
---- A conversation was opened here: its reviews come back with it.
+--- A conversation was opened in this Neovim: reopens its reviews.
 ---@param message caliban.Session
 function M.take_up(message)
   local waiting = record.waiting(message)

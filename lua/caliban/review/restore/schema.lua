@@ -1,8 +1,8 @@
---- Checks the record of a review: anybody may have written that file. The program has checked already which files the
---- record names (`Project::under_review`).
+--- Checks the record of a review, a file that anybody may have written. The program has already checked the paths in it
+--- (`Project::under_review`).
 local M = {}
 
---- Lines of a text, and items of a list.
+--- Upper bound of a number.
 local MOST = 2 ^ 31
 
 ---@param value any
@@ -114,7 +114,7 @@ local proposal = has({
   to = maybe(is('string')),
 })
 
---- Whether its first line has the fields of a record, each of the right type.
+--- Whether a value has the fields of a record, each of the right type.
 M.is_one = has({
   version = function(value)
     return value == 1
@@ -136,16 +136,16 @@ M.is_one = has({
   texts = list(pair(is_count)),
 })
 
---- Whether its texts are there, and its hunks lie in the base text, in order.
----@param it table
----@param texts string[][]
+--- Whether the texts that a record names are there, and its hunks lie in the base text, in order.
+---@param it table the record's first line
+---@param texts string[][] the lines of each text behind it
 ---@return boolean
 function M.fits(it, texts)
   local base = texts[it.base]
   local is_there = base and (not it.origin or texts[it.origin] ~= nil)
   for _, proposal_of in ipairs(it.proposals) do
     local count = proposal_of.count ---@type integer?
-    -- each change has an edit at least
+    -- each change has at least one edit
     local is_keyed = (count or 0) <= #proposal_of.edits
       and (count == nil) == (proposal_of.key == nil)
     is_there = is_there and is_keyed and texts[proposal_of.text] ~= nil
@@ -153,9 +153,9 @@ function M.fits(it, texts)
   if not is_there or it.whole and it.whole.kind == 'rename' and not it.whole.to then
     return false
   end
-  local list = it.hunks ---@type caliban.Hunk[]
+  local hunks = it.hunks ---@type caliban.Hunk[]
   local row, delta = 0, 0 ---@type integer, integer
-  for _, h in ipairs(list) do
+  for _, h in ipairs(hunks) do
     local at = h.start - delta
     if at < row or at + #h.old > #base then
       return false

@@ -1,28 +1,27 @@
---- One hunk on the screen: its added and removed lines, the words that differ, its signs. What stands is left alone,
---- so that a redraw costs what is new to the screen.
+--- Draws a hunk: its added and removed lines, the words that differ, its signs. Marks that are right already stay, so
+--- that a redraw costs only what is new on the screen.
 local M = {}
 
 local api = vim.api
-local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
 
 local space = api.nvim_create_namespace('caliban.review')
 
---- Of a hunk longer than the rows that are wanted, so many more are drawn above and below.
+--- How many rows of a long hunk are drawn above and below the rows that are wanted.
 local MORE = 200
---- Beyond these, changed words are not looked for.
+--- In longer hunks and lines no changed words are looked for.
 local MOST_LINES, MOST_BYTES = 60, 800
 
---- Said of a removed line that only its end tells from the one below.
+--- Stands behind a removed last line that differs from the new one only by its newline.
 local NO_END, WITH_END = ' (no newline at the end)', ' (a newline at the end)'
 
 ---@class caliban.Drawn a hunk on the screen
 ---@field old string[]
----@field first integer its rows that are drawn, from its own first
----@field last integer
----@field marks table<integer, integer> where they are (`place`), rows counted so, by id
----@field edge? 'top'|'end' of the buffer, where removed lines are shown otherwise
----@field above [string, string][][] the removed lines that belong above row 0
+---@field first integer first drawn row, counted from the hunk's first row
+---@field last integer the row after the last drawn one, counted likewise
+---@field marks table<integer, integer> by id: the `place` of a mark, its row counted likewise
+---@field edge? 'top'|'end' of the buffer, where removed lines are drawn in another way
+---@field above [string, string][][] removed lines to be shown above row 0
 
 --- A row and a column as one number.
 ---@param row integer
@@ -33,7 +32,7 @@ local function place(row, col)
 end
 
 ---@param line string
----@return string[] words and what is between them
+---@return string[] parts of the line: words, blanks and other characters
 local function words(line)
   local out = {}
   for space_, word, other in line:gmatch('(%s*)([%w_\128-\255]*)([^%w%s_\128-\255]?)') do
@@ -63,7 +62,7 @@ local function differing(old, new)
   end
   local left, right = {}, {}
   local runs = algebra.runs(a, b)
-  -- lines that have little in common are not compared word by word
+  -- lines that have little in common get no highlighted words
   local changed = 0
   for _, d in ipairs(runs) do
     changed = changed + math.max(d[2], d[4])
@@ -76,7 +75,7 @@ local function differing(old, new)
   return left, right
 end
 
---- The part of a line that can be on the screen: virtual lines do not wrap.
+--- The part of a line that fits on the screen: virtual lines do not wrap.
 ---@param line string
 ---@return string
 local function cut(line)
@@ -84,8 +83,9 @@ local function cut(line)
   return #line > 8 * most and vim.fn.strcharpart(line:sub(1, 8 * most), 0, most) or line
 end
 
+--- A removed line as a virtual line.
 ---@param line string
----@param ranges integer[][]
+---@param ranges integer[][] bytes of words that differ
 ---@return [string, string][] chunks
 local function removed(line, ranges)
   line = cut(line):gsub('\t', (' '):rep(vim.bo.tabstop)):gsub('%c', '?')
@@ -96,17 +96,18 @@ local function removed(line, ranges)
     at = range[2]
   end
   out[#out + 1] = { line:sub(at + 1), 'CalibanDelete' }
-  -- to the right edge, as a changed line is shown
+  -- an added line is highlighted up to the right edge too
   out[#out + 1] =
     { (' '):rep(math.max(0, vim.o.columns - vim.fn.strdisplaywidth(line))), 'CalibanDelete' }
   return out
 end
 
+--- Shows virtual lines above a row.
 ---@param buf integer
 ---@param row integer
 ---@param lines [string, string][][]
----@param id? integer
----@return integer id
+---@param id? integer of the mark to be replaced
+---@return integer id of the mark
 function M.above(buf, row, lines, id)
   local rows = api.nvim_buf_line_count(buf)
   local opts = { id = id, virt_lines = lines, virt_lines_above = row < rows }
@@ -122,8 +123,8 @@ end
 
 ---@param buf integer
 ---@param hunk caliban.Hunk
----@param from integer rows to draw
----@param to integer
+---@param from integer first row to draw
+---@param to integer row after the last one to draw
 ---@return caliban.Drawn
 local function draw(buf, hunk, from, to)
   local above, compare = {}, math.min(#hunk.old, #hunk.new) <= MOST_LINES
@@ -149,7 +150,7 @@ local function draw(buf, hunk, from, to)
       left, right = differing(line, hunk.new[i])
     end
     above[i] = removed(line, #left > 0 and line:find('[%c]') and {} or left)
-    if index.ends(hunk) then
+    if algebra.ends(hunk) then
       table.insert(
         above[i],
         2,
@@ -191,13 +192,13 @@ function M.erase(buf, it)
   end
 end
 
---- Whether a hunk is on the screen as it was drawn.
+--- Whether a hunk is drawn already: its marks are where they were set, and each wanted row has its marks.
 ---@param buf integer
 ---@param it caliban.Drawn
 ---@param hunk caliban.Hunk
----@param from integer rows that are wanted
----@param to integer
----@param marks table<integer, integer> where they are, by id
+---@param from integer first row that is wanted
+---@param to integer row after the last one that is wanted
+---@param marks table<integer, integer> by id: the place of each mark in the buffer
 ---@return boolean
 local function stands(buf, it, hunk, from, to, marks)
   local first, last = math.max(from - hunk.start, 0), math.min(to - hunk.start, #hunk.new)
@@ -214,13 +215,13 @@ local function stands(buf, it, hunk, from, to, marks)
   return true
 end
 
---- Draws a hunk, where it is not drawn already.
+--- Draws a hunk, unless it is drawn already.
 ---@param buf integer
 ---@param hunk caliban.Hunk
----@param rows [integer, integer] that are wanted
----@param marks table<integer, integer> where they are, by id; those of this one are added
----@param was? caliban.Drawn as it was drawn before
----@param other? caliban.Drawn as it is drawn for another window
+---@param rows [integer, integer] that a window shows
+---@param marks table<integer, integer> by id: the place of each mark in the buffer; new marks are added
+---@param was? caliban.Drawn the hunk as drawn before
+---@param other? caliban.Drawn the hunk as just drawn for another window
 ---@return caliban.Drawn
 function M.draw(buf, hunk, rows, marks, was, other)
   local it = other or was
@@ -241,7 +242,7 @@ function M.draw(buf, hunk, rows, marks, was, other)
   return it
 end
 
---- Where the marks of all hunks are.
+--- The places of the marks of all hunks.
 ---@param buf integer
 ---@return table<integer, integer> by id
 function M.marks(buf)

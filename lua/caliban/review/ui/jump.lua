@@ -1,8 +1,8 @@
---- Going from hunk to hunk, across files and windows.
+--- Goes from hunk to hunk, across files and windows.
 local M = {}
 
 local api = vim.api
-local index = require('caliban.review.hunks.index')
+local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 
 ---@param win integer
@@ -15,7 +15,8 @@ local function free(win)
     and api.nvim_win_get_config(win).relative == ''
 end
 
---- Goes to a window with the buffer: one that shows it, else the current one, else one that is free.
+--- Goes to a window that shows the file. If there is none, shows it in the current window, or in another if the current
+--- one must not show other buffers.
 ---@param r caliban.Review
 local function show(r)
   local here, anywhere = vim.fn.bufwinid(r.buf), vim.fn.win_findbuf(r.buf)
@@ -31,10 +32,11 @@ local function show(r)
       vim.wo.winfixbuf = false
     end
   end
-  state.shown(r, api.nvim_get_current_win(), api.nvim_get_current_buf())
+  state.keep_window(r, api.nvim_get_current_win(), api.nvim_get_current_buf())
   api.nvim_set_current_buf(r.buf)
 end
 
+--- Puts the cursor on a row of the file, and keeps its place before in the jump list.
 ---@param r caliban.Review
 ---@param row integer
 local function land(r, row)
@@ -44,19 +46,18 @@ local function land(r, row)
   end
   api.nvim_win_set_cursor(0, { row + 1, 0 })
   vim.cmd('normal! zv')
-  local _, hunk = index.at(r.hunks, row)
+  local _, hunk = tracking.at(r, row)
   require('caliban.review.ui.overlay').uncover(
     r.buf,
     row + math.max(hunk and #hunk.new or 0, 1) - 1
   )
 end
 
---- Goes to a hunk. Without one: to the top of a file that is to be deleted or renamed, else to the file's first hunk if
---- it has any.
+--- Goes to a hunk.
 ---@param r caliban.Review
----@param hunk? caliban.Hunk
+---@param hunk? caliban.Hunk absent: the top of a file that is to be deleted or renamed, else the first hunk
 function M.to(r, hunk)
-  local first = hunk or require('caliban.review.pending').list(r)[1] ---@as caliban.Hunk?
+  local first = hunk or tracking.list(r)[1] ---@as caliban.Hunk?
   if r.whole and not hunk then
     return land(r, 0)
   elseif first then
@@ -66,24 +67,24 @@ function M.to(r, hunk)
   show(r)
 end
 
---- Where a review's next hunk begins beyond a row; a file to be deleted or renamed stands for one at its top.
+--- The row of the next hunk. The top of a file that is to be deleted or renamed counts as a hunk.
 ---@param r caliban.Review
 ---@param row integer
 ---@param step 1|-1
 ---@return integer? row
 local function beyond(r, row, step)
-  local hunk = index.beyond(r.hunks, row, step)
+  local hunk = tracking.beyond(r, row, step)
   if step == 1 and row < 0 and r.whole or step == -1 and not hunk and row > 0 and r.whole then
     return 0
   end
-  -- one that is hung below the last line is shown on it
+  -- lines that are removed at the end are shown on the last line
   local start = hunk and math.min(hunk.start, api.nvim_buf_line_count(r.buf) - 1)
   return start and (start - row) * step > 0 and start or nil
 end
 
---- The next hunk of this buffer, else of the next file, else of this one from its other end.
+--- Goes to the next hunk of this file, else to the first one of the next file. From the last file it goes to the first.
 ---@param open caliban.Review[]
----@param step 1|-1
+---@param step 1|-1 1: forwards
 function M.go(open, step)
   if #open == 0 then
     return require('caliban.editor.notify').show('Nothing is under review.')
@@ -102,6 +103,7 @@ function M.go(open, step)
   land(r, beyond(r, step == 1 and -1 or api.nvim_buf_line_count(r.buf) + 1, step) or 0)
 end
 
+--- Lists the pending hunks in the quickfix list.
 ---@param open caliban.Review[]
 function M.quickfix(open)
   local items = {}
@@ -111,7 +113,7 @@ function M.quickfix(open)
       items[#items + 1] =
         { bufnr = r.buf, lnum = 1, text = require('caliban.review.whole').line(r) }
     end
-    for _, h in ipairs(index.list(r.hunks)) do
+    for _, h in ipairs(tracking.list(r)) do
       local text = ('-%d +%d  %s'):format(#h.old, #h.new, vim.trim(h.new[1] or h.old[1] or ''))
       items[#items + 1] = { bufnr = r.buf, lnum = math.min(h.start + 1, last), text = text }
     end

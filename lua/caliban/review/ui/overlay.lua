@@ -1,21 +1,22 @@
---- What a file under review looks like: the hunks in its windows, what stands above them, and the keys that decide.
+--- How a file under review looks: the hunks in its windows, the header above row 0, the hint on the hunk under the
+--- cursor; and the keys to decide.
 local M = {}
 
 local api = vim.api
 local drawing = require('caliban.review.ui.drawing')
-local index = require('caliban.review.hunks.index')
 local maps = require('caliban.editor.maps')
 local registry = require('caliban.review.registry')
+local tracking = require('caliban.review.hunks.tracking')
 local undone = require('caliban.review.undone')
 
 local hints = api.nvim_create_namespace('caliban.review.hint')
 local struck = api.nvim_create_namespace('caliban.review.struck')
 local group = api.nvim_create_augroup('caliban.review.ui.overlay', {})
 
---- Lines above and below what windows show whose hunks are drawn too.
+--- How many rows above and below a window are drawn too.
 local MARGIN = 50
 
---- What does the same as a key.
+--- Commands that do the same as a key.
 local COMMANDS = {
   ['next hunk'] = ':Caliban next',
   ['accept hunk'] = ':Caliban accept',
@@ -27,16 +28,16 @@ local COMMANDS = {
 ---@class caliban.Shown
 ---@field review caliban.Review
 ---@field keys caliban.Mapped[]
----@field drawn table<string[], caliban.Drawn> by the `new` of their hunks
----@field style string what it depends on besides
+---@field drawn table<string[], caliban.Drawn> by the hunk's `new`
+---@field style string options that the drawing depends on
 ---@field top? caliban.Top
 ---@field above integer virtual lines above row 0
 ---@field hint? string
 
----@class caliban.Top what stands above row 0
+---@class caliban.Top the virtual lines above row 0
 ---@field mark integer
----@field head [string, string][][] what says that the file is under review
----@field drawn? caliban.Drawn
+---@field head [string, string][][] the header
+---@field drawn? caliban.Drawn the hunk at row 0, whose removed lines stand below the header
 
 local shown = {} ---@type table<integer, caliban.Shown>
 
@@ -72,7 +73,7 @@ local function bindings()
   }
 end
 
---- What to type for one of them: the key, as long as it is not mapped to something else, or a command.
+--- The key for an action, or a command where the user has mapped that key to something else.
 ---@param buf integer
 ---@param desc 'next hunk'|'accept hunk'|'reject hunk'|'accept file'|'reject file'
 ---@return string
@@ -81,15 +82,15 @@ function M.key(buf, desc)
   return state and maps.key(buf, state.keys, desc) or COMMANDS[desc]
 end
 
---- The same with what it does. A command says that itself.
+--- A key and its action. A command names its action itself.
 ---@param key string
----@param word string
+---@param word string the action
 ---@return string
 local function worded(key, word)
   return vim.startswith(key, ':') and key or key .. ' ' .. word
 end
 
---- Says that the cursor is on no hunk.
+--- The message where the cursor is on no hunk.
 ---@return string
 function M.no_hunk()
   local key = M.key(api.nvim_get_current_buf(), 'next hunk')
@@ -98,14 +99,14 @@ end
 
 --------------------------------------------------------------------------------------------- drawing
 
---- What stands above a file under review.
+--- The header above a file under review.
 ---@param r caliban.Review
 ---@return string
 local function header(r)
   if undone.holds(r) then
     return undone.words
   end
-  local n = r.hunks.count
+  local n = tracking.count(r)
   local what = ('%d change%s by Caliban%s'):format(
     n,
     n == 1 and '' or 's',
@@ -120,7 +121,7 @@ local function header(r)
   return ('%s · %s · %s'):format(what, accept, reject)
 end
 
---- The same as virtual lines, which Neovim does not wrap: as many as its narrowest window needs.
+--- The header as virtual lines. Neovim does not wrap these: the narrowest window of the buffer says where a line ends.
 ---@param buf integer
 ---@param text string
 ---@return [string, string][][]
@@ -133,7 +134,7 @@ local function header_lines(buf, text)
   end, rows)
 end
 
---- The rows to draw: those in windows and some around.
+--- The rows to draw: for each window the rows that it shows, and some around them.
 ---@param buf integer
 ---@return [integer, integer][]
 local function visible(buf)
@@ -143,9 +144,9 @@ local function visible(buf)
   end, vim.fn.win_findbuf(buf))
 end
 
---- Virtual lines above row 0 show only where a window leaves room, and drawing them anew takes it.
+--- How many virtual lines above row 0 each window shows. Drawing these lines again would hide them.
 ---@param buf integer
----@return table<integer, integer> room by window, of those at the top
+---@return table<integer, integer> lines by window, of the windows that show row 0 at the top
 local function room(buf)
   local out = {}
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
@@ -155,9 +156,10 @@ local function room(buf)
   return out
 end
 
+--- Shows the virtual lines above row 0 again.
 ---@param buf integer
----@param before table<integer, integer>
----@param all boolean room for all lines, not just as much as before
+---@param before table<integer, integer> lines by window, as `room` gives them
+---@param all boolean whether to show all lines, not only as many as before
 local function make_room(buf, before, all)
   local above = shown[buf].above
   for win, fill in pairs(before) do
@@ -167,7 +169,7 @@ local function make_room(buf, before, all)
   end
 end
 
---- All lines go.
+--- Strikes out all lines, of a file that is to be deleted.
 ---@param buf integer
 ---@param rows [integer, integer][]
 local function strike(buf, rows)
@@ -188,26 +190,26 @@ local function room_behind(row)
   if #line > 8 * vim.o.columns or room <= 0 then
     return 0
   end
-  -- the cells of its last row on the screen, and the one of the line's end
+  -- the cells of the line's last row on the screen, with the cell of the line's end
   local last = vim.fn.virtcol({ row + 1, '$' }) --[[@as integer]]
   local used = vim.wo.wrap and last > 1 and (last - 2) % room + 1 or last - 1
   return room - used - 1
 end
 
---- The hints on a hunk that has the cursor, the longest first.
+--- The hints on the hunk under the cursor, the longest first.
 ---@param r caliban.Review
----@param i integer
+---@param i integer number of the hunk
 ---@return string[]
 local function hints_of(r, i)
   local accept, reject = M.key(r.buf, 'accept hunk'), M.key(r.buf, 'reject hunk')
   local keys = ('  %s  %s'):format(worded(accept, 'accept'), worded(reject, 'reject'))
-  local counted = ('  [%d/%d]%s'):format(i, r.hunks.count, keys:sub(2))
+  local counted = ('  [%d/%d]%s'):format(i, tracking.count(r), keys:sub(2))
   local jump = ('%s  %s'):format(counted, worded(M.key(r.buf, 'next hunk'), 'next'))
   local bare = ('  %s  %s'):format(accept, reject)
   return { jump, counted, keys, bare }
 end
 
---- The first of these texts for which a line has room. Neovim cuts what stands behind a line.
+--- The first of these texts that fits behind a line. Neovim would cut a longer one.
 ---@param texts string[]
 ---@param row integer
 ---@return string?
@@ -220,18 +222,17 @@ local function fitting(texts, row)
   end
 end
 
---- The keys, on the hunk under the cursor.
+--- Shows the keys on the hunk under the cursor.
 ---@param buf integer
 local function hint(buf)
   local state = shown[buf] ---@as caliban.Shown?
-  if not state or state.review.undoing then
+  if not state or tracking.is_undoing(state.review) then
     return
   end
   local text, row ---@type string?, integer
   if buf == api.nvim_get_current_buf() then
     row = api.nvim_win_get_cursor(0)[1] - 1
-    local all = state.review.hunks
-    local i = index.at(all, row)
+    local i = tracking.at(state.review, row)
     if undone.holds(state.review) then
       text = fitting({ '  ' .. undone.words }, row)
     elseif i then
@@ -250,13 +251,13 @@ local function hint(buf)
   state.hint = text
 end
 
---- What stands above row 0.
+--- Draws the virtual lines above row 0: the header, and lines removed there.
 ---@param r caliban.Review
----@param drawn? caliban.Drawn a hunk there
----@param back boolean a window came to the top
----@param marks table<integer, integer>
+---@param drawn? caliban.Drawn the hunk at row 0
+---@param back boolean whether a window has scrolled back to the top
+---@param marks table<integer, integer> by id: the place of each mark
 ---@param head [string, string][][]
-local function crown(r, drawn, back, marks, head)
+local function draw_top(r, drawn, back, marks, head)
   local buf, state = r.buf, shown[r.buf]
   local top = state.top
   local stays = top
@@ -276,9 +277,9 @@ local function crown(r, drawn, back, marks, head)
   make_room(buf, before, grown or back)
 end
 
---- Draws what is not drawn yet, and takes away what is no more.
+--- Draws the hunks that are not drawn yet, and erases those that are gone.
 ---@param r caliban.Review
----@param back boolean a window came to the top
+---@param back boolean whether a window has scrolled back to the top
 local function paint(r, back)
   local buf, state = r.buf, shown[r.buf]
   local style = vim.o.columns .. ' ' .. vim.bo.tabstop
@@ -288,10 +289,11 @@ local function paint(r, back)
   end
   local before, after, top = state.drawn, {}, nil ---@type table<string[], caliban.Drawn>, table<string[], caliban.Drawn>, caliban.Drawn?
   local marks, ranges = drawing.marks(buf), visible(buf)
-  -- before the marks: with them Neovim has to measure the windows again. The first ones may bring a column for signs
+  -- new marks make Neovim measure the windows again, so the header is made before them. The first marks may add the
+  -- column for signs, which narrows the windows: then the header is made after them
   local head = state.top and header_lines(buf, header(r))
   for _, rows in ipairs(ranges) do
-    for _, hunk in ipairs(index.near(r.hunks, rows[1], rows[2])) do
+    for _, hunk in ipairs(tracking.near(r, rows[1], rows[2])) do
       local it = drawing.draw(buf, hunk, rows, marks, before[hunk.new], after[hunk.new])
       before[hunk.new], after[hunk.new] = nil, it
       top = hunk.start == 0 and it or top
@@ -305,7 +307,7 @@ local function paint(r, back)
   if r.whole and r.whole.kind == 'delete' then
     strike(buf, ranges)
   end
-  crown(r, top, back, marks, head or header_lines(buf, header(r)))
+  draw_top(r, top, back, marks, head or header_lines(buf, header(r)))
   hint(buf)
 end
 
@@ -316,12 +318,12 @@ local function listen(buf)
     buffer = buf,
     callback = function(event)
       local state = shown[buf]
-      -- a plugin may have come late to a buffer that was loaded without a window
+      -- in a buffer that was loaded without a window, a plugin may map its keys only now
       if
         event.event == 'BufEnter'
         and state
         and maps.take(buf, state.keys)
-        and not state.review.undoing
+        and not tracking.is_undoing(state.review)
       then
         return paint(state.review, false)
       end
@@ -333,7 +335,7 @@ local function listen(buf)
     buffer = buf,
     callback = function(event)
       local state = shown[buf]
-      if not state or state.review.undoing then
+      if not state or tracking.is_undoing(state.review) then
         return
       end
       local scroll = event.event == 'WinScrolled' and vim.v.event[event.match] or nil --[[@as { topline: integer }?]]
@@ -343,15 +345,15 @@ local function listen(buf)
   })
 end
 
---- Shows what stands above row 0, where the window has room for that and for the rows that the cursor needs.
+--- Shows the virtual lines above row 0, if the window has room for them and for the first rows.
 ---@param buf integer shown in the current window
----@param last integer the last of these rows
+---@param last integer the last row that has to stay in the window
 function M.uncover(buf, last)
   local state = shown[buf] ---@as caliban.Shown?
   local win = api.nvim_get_current_win()
   local rows = math.min(last + vim.wo.scrolloff, api.nvim_buf_line_count(buf) - 1)
   local room = vim.fn.getwininfo(win)[1].height
-  -- Neovim takes long to measure a long line, and it does not fit
+  -- a long line does not fit, and Neovim would measure it for long
   local bytes = api.nvim_buf_get_offset(buf, rows + 1)
   if not state or rows >= room or bytes > 8 * room * vim.o.columns then
     return
@@ -360,7 +362,7 @@ function M.uncover(buf, last)
   end
 end
 
---- Draws a review as it stands; the first time its keys are mapped.
+--- Draws a review. The first time its keys are mapped.
 ---@param r caliban.Review
 function M.draw(r)
   if not shown[r.buf] then
@@ -371,7 +373,7 @@ function M.draw(r)
   paint(r, false)
 end
 
---- Nothing is pending: the buffer looks and works as before.
+--- Nothing is pending: erases the hunks, and gives the keys back.
 ---@param buf integer
 function M.clear(buf)
   local state = shown[buf]
