@@ -2,6 +2,7 @@
 //! each field means. A test keeps the two equal.
 
 mod chats;
+mod complete;
 mod config;
 mod files;
 mod permissions;
@@ -10,6 +11,7 @@ mod servers;
 mod verdict;
 
 pub use chats::*;
+pub use complete::*;
 pub use config::*;
 pub use files::*;
 pub use permissions::*;
@@ -116,6 +118,8 @@ pub enum FromNvim {
     Reviewed(Reviewed),
     Found(Found),
     Checked(Checked),
+    Prepare,
+    Complete(Complete),
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -246,6 +250,7 @@ pub enum ToNvim {
         provider: Option<String>,
         providers: Vec<Offer>,
     },
+    Completed(Completed),
     Sessions(Sessions),
     Held(Held),
     Renamed(Renamed),
