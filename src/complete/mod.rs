@@ -68,7 +68,9 @@ impl Files {
         let found = Arc::new(Found::default());
         self.running = Some((found.clone(), now));
         let (reach, root) = (self.reach.clone(), self.root.clone());
-        Some(move || found.walk(&reach, &root))
+        // nobody waits for a walk that only renews the index
+        let threads = if self.whole.is_some() { 1 } else { index::threads() };
+        Some(move || found.walk(&reach, &root, threads))
     }
 
     /// Whether a search finds only a part of the files, because the first walk still runs.
@@ -138,19 +140,12 @@ impl Search {
 
     /// Of an empty query: the open files, then what lies directly in the project.
     fn first(&self, open: &[&str]) -> Vec<Place> {
-        let mut top: Vec<String> = index::entries(&self.reach, &self.root, ENTRIES)
-            .into_iter()
-            .map(|(name, is_folder)| if is_folder { name + "/" } else { name })
-            .filter(|it| self.is_known(it) && !open.contains(&it.as_str()))
-            .collect();
-        top.sort();
-        let open = open.iter().map(|it| (*it).to_owned());
-        open.chain(top).take(ITEMS).map(relative).collect()
-    }
-
-    /// Whether the index has the path, or there is none yet.
-    fn is_known(&self, path: &str) -> bool {
-        self.chunks.is_empty() || self.chunks.iter().any(|it| it.paths().any(|(it, _)| it == path))
+        let is_top = |it: &&str| !it.trim_end_matches('/').contains('/') && !open.contains(it);
+        let mut top: Vec<&str> =
+            self.chunks.iter().flat_map(|it| it.paths()).filter(is_top).collect();
+        top.sort_unstable();
+        let all = open.iter().copied().chain(top).take(ITEMS);
+        all.map(|it| relative(it.to_owned())).collect()
     }
 
     /// The entries of one folder, ignored ones too.

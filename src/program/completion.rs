@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 /// How long the first walk is waited for before an answer has only a part of the files.
-const PATIENCE: Duration = Duration::from_millis(120);
+const PATIENCE: Duration = Duration::from_millis(80);
 /// How long a list of models is used.
 const LISTED: Duration = Duration::from_secs(300);
 

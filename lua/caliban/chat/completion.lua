@@ -37,6 +37,9 @@ local last = 0
 --- The text before the cursor of a completion that was accepted: the menu does not open for it again.
 ---@type string?
 local accepted
+--- The text before the cursor that the open menu is for.
+---@type string?
+local shown
 
 ---@return string[] absolute paths of listed files, the one used last first
 local function open_files()
@@ -159,10 +162,11 @@ end
 local function open_menu()
   local line = before_cursor()
   local chosen = vim.fn.complete_info({ 'selected' }).selected
-  if line == accepted or not may_complete(line) or chosen >= 0 then
+  local is_open = line == shown and vim.fn.pumvisible() == 1
+  if line == accepted or is_open or not may_complete(line) or chosen >= 0 then
     return
   end
-  accepted = nil
+  accepted, shown = nil, nil
   vim.lsp.completion.get()
 end
 
@@ -173,7 +177,7 @@ function M.answer(message)
   if not question or question.id ~= message.id then
     return
   end
-  asked = nil
+  asked, shown = nil, not message.more and question.line or nil
   question.answer(nil, { isIncomplete = true, items = items(question, message) })
   if message.more and not has_plugin() then
     vim.defer_fn(function()
