@@ -4,7 +4,7 @@ use super::Subject;
 use caliban::store::Project;
 use rmpv::Value;
 use std::io::{BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
@@ -66,8 +66,7 @@ impl Editor {
     fn spawn(subject: Subject, port: u16, home: tempfile::TempDir) -> Editor {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let project = home.path().join("project");
-        let named =
-            std::env::var_os("NVIM").map(std::path::PathBuf::from).filter(|it| it.is_file());
+        let named = std::env::var_os("NVIM").map(PathBuf::from).filter(|it| it.is_file());
         let nvim = named.unwrap_or_else(|| root.join("target/nvim/0.11/bin/nvim"));
         let mut command = Command::new(nvim);
         let script = if subject == Subject::Caliban { "init.lua" } else { "floor.lua" };
@@ -114,6 +113,11 @@ impl Editor {
         let size = [SIZE.0.into(), SIZE.1.into(), Value::Map(options.to_vec())];
         editor.request("nvim_ui_attach", size.to_vec());
         editor
+    }
+
+    /// The project's folder.
+    pub(crate) fn project(&self) -> PathBuf {
+        self.home.path().join("project")
     }
 
     /// Puts a file into the project.

@@ -76,7 +76,9 @@ end
 
 ---@class bench.Times
 ---@field welcome number ms
-local Bench = { welcome = 0 }
+---@field answers number[] ms from a key to each answer of the completion
+---@field pause number ms
+local Bench = { welcome = 0, answers = {}, pause = 0 }
 _G.Bench = Bench
 
 ---@param fn fun()
@@ -118,4 +120,28 @@ function Bench.first()
     return receive(message)
   end
   return { sourced[50], opened }
+end
+
+--- Notes the time from each key to the data of the menu.
+function Bench.watch_completion()
+  local key = 0 ---@type number
+  vim.on_key(function(_, typed)
+    key = typed ~= '' and vim.uv.hrtime() or key
+  end)
+  local completion = require('caliban.chat.completion')
+  local answer = completion.answer
+  completion.answer = function(message)
+    answer(message)
+    table.insert(Bench.answers, (vim.uv.hrtime() - key) / 1e6)
+  end
+end
+
+--- Notes the longest time in which the editor's loop does not come round.
+function Bench.watch_pauses()
+  local before = vim.uv.hrtime()
+  assert(vim.uv.new_timer()):start(1, 1, function()
+    local now = vim.uv.hrtime()
+    Bench.pause = math.max(Bench.pause, (now - before) / 1e6)
+    before = now
+  end)
 end

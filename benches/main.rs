@@ -1,5 +1,5 @@
 //! `make bench`: Caliban beside two floors, as Markdown tables; each is written to `doc/benchmarks` too. One part alone:
-//! `BENCH=decode` (the decoders), `edits` (the matching of edits), `reach` (the rules of paths), `rope` (a rope beside a
+//! `BENCH=complete` (completion), `decode` (the decoders), `edits` (the matching of edits), `reach` (the rules of paths), `rope` (a rope beside a
 //! `String`), `review` (reviews), `way` (the whole way of large things), `sessions` (large sessions), `flood` (replies
 //! of thousands of calls). `BENCH=quick` is a short run and `BENCH_ONLY=0,6,once` single rows; these are only
 //! printed. The floors do what any chat must: *plain* appends the text as it comes, *marked* also highlights each finished line once.
@@ -12,6 +12,7 @@
     reason = "counts are far from where it matters"
 )]
 
+mod complete;
 mod decode;
 mod edits;
 mod editor;
@@ -81,7 +82,8 @@ impl Part {
     }
 }
 
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 9] = [
+    Part { name: "complete", table: complete::table },
     Part { name: "decode", table: decode::table },
     Part { name: "edits", table: edits::table },
     Part { name: "reach", table: reach::table },

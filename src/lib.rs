@@ -20,6 +20,7 @@ pub mod provider;
 pub mod supervisor;
 pub mod tool;
 pub mod context;
+pub mod complete;
 pub mod conversation;
 pub mod agent;
 pub mod nvim;

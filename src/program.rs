@@ -3,6 +3,7 @@
 
 mod archive;
 mod chats;
+mod completion;
 mod connect;
 mod unavailable;
 mod lanes;
@@ -17,6 +18,7 @@ mod tests;
 
 use crate::agent::models::Models;
 use crate::agent::{Command, Decided};
+use crate::complete::Files;
 use crate::context::instructions::Places;
 use crate::conversation::report::{Level, Wish};
 use crate::event::SessionId;
@@ -121,6 +123,8 @@ struct Program {
     reviews: mpsc::UnboundedSender<reviews::Order>,
     /// Requests to the editor's language servers.
     questions: mpsc::UnboundedSender<lsp::Order>,
+    /// Questions of the composer's completion.
+    completion: mpsc::UnboundedSender<completion::Order>,
     wishes: mpsc::UnboundedSender<(Handle, Wish)>,
     /// Messages that wait for tasks of the program.
     lanes: Lanes<Incoming>,
@@ -165,7 +169,9 @@ impl Program {
             home: dirs::home_dir(),
             reach: archive.reach.clone(),
         };
+        let files = Files::new(places.root.clone(), dirs::home_dir(), archive.reach.clone());
         let program = Program {
+            completion: completion::begin(editor.clone(), files),
             sessions: Sessions::new(editor.clone()),
             editor,
             archive,
@@ -199,6 +205,8 @@ impl Program {
             FromNvim::GiveKey { provider, key } => self.connect(provider, key),
             FromNvim::Arrived(arrived) => drop(self.reviews.send(reviews::Order::Arrived(arrived))),
             FromNvim::Found(found) => drop(self.questions.send(lsp::Order::Found(found))),
+            FromNvim::Prepare => drop(self.completion.send(completion::Order::Prepare)),
+            FromNvim::Complete(question) => self.complete(question),
             FromNvim::Reviewed(reviewed) => self.reviewed(reviewed),
             FromNvim::ListSessions(asked) => self.list_sessions(asked.text),
             FromNvim::RenameSession(asked) => match self.sessions.find(&asked.session) {

@@ -2,6 +2,11 @@
 //! and added to the prompt as labelled excerpts. The prompt keeps the path, so that its sentence still reads well.
 
 mod code;
+mod quote;
+#[cfg(test)]
+mod tests;
+
+pub use quote::{spell, write};
 
 use crate::message::{Excerpt, ExcerptKind};
 use crate::reach::{Reach, Reading};
@@ -42,20 +47,22 @@ pub fn find(text: &str) -> Vec<Mention> {
     let lines = code::Lines::of(text);
     let code = code::spans(&lines);
     for (at, _) in text.match_indices('@') {
-        let before = text[..at].chars().next_back();
-        if at < end || before.is_some_and(|c| !c.is_whitespace() && !"([{,;\"'".contains(c)) {
+        if at < end || !begins_word(&text[..at]) {
             continue;
         }
         let span = code.get(code.partition_point(|it| it.end <= at));
         if span.is_some_and(|it| it.start < at) {
             continue;
         }
-        let quoted = text[at + 1..].strip_prefix('"').and_then(|it| it.find('"'));
-        end = quoted.map_or(end, |length| at + 2 + length);
-        let Some(mut mention) = parse(&text[at + 1..]) else { continue };
-        if quoted.is_none() {
-            mention.meant = meant(&lines, at, &mention.path);
-        }
+        let quoted = text[at + 1..].strip_prefix('"').and_then(quote::read);
+        end = quoted.as_ref().map_or(end, |(_, length)| at + 2 + length);
+        let mention = match quoted {
+            Some((path, length)) => in_quotes(path, &text[at + 2 + length..]),
+            None => {
+                bare(&text[at + 1..]).map(|it| Mention { meant: meant(&lines, at, &it.path), ..it })
+            }
+        };
+        let Some(mention) = mention else { continue };
         if found.insert((mention.path.clone(), mention.lines)) {
             mentions.push(mention);
         }
@@ -63,22 +70,60 @@ pub fn find(text: &str) -> Vec<Mention> {
     mentions
 }
 
-fn parse(rest: &str) -> Option<Mention> {
-    let (word, rest) = if let Some(quoted) = rest.strip_prefix('"') {
-        quoted.split_once('"')?
-    } else {
-        let end = rest.find(|c: char| c.is_whitespace() || "`\"'<>|()[]{},;".contains(c));
-        rest.split_at(end.unwrap_or(rest.len()))
-    };
-    let word = word.trim_end_matches(['.', '!', '?', ':']);
-    let tail = rest.strip_prefix(':').and_then(|it| it.split(char::is_whitespace).next());
-    let (path, lines) = match tail.and_then(range) {
-        Some(lines) => (word, Some(lines)),
-        None => word
-            .rsplit_once(':')
-            .and_then(|(path, lines)| Some((path, Some(range(lines)?))))
-            .unwrap_or((word, None)),
-    };
+/// The mention that is still being written at the end of `line`: the byte of its `@`, and its path so far.
+pub fn open(line: &str) -> Option<(usize, String)> {
+    let at = line.match_indices('@').map(|(at, _)| at).filter(|at| begins_word(&line[..*at]));
+    let mut end = 0;
+    let mut open = None;
+    for at in at {
+        if at < end {
+            continue;
+        }
+        let rest = &line[at + 1..];
+        open = match rest.strip_prefix('"') {
+            Some(quoted) => match quote::read(quoted) {
+                Some((_, length)) => {
+                    end = at + 2 + length;
+                    None
+                }
+                None => {
+                    return Some((at, quote::read_open(quoted)?)).filter(|_| !in_code(line, at));
+                }
+            },
+            None if rest.contains(|c: char| c.is_whitespace() || quote::ENDS.contains(c)) => None,
+            None => Some((at, rest.to_owned())),
+        };
+    }
+    open.filter(|(at, _)| !in_code(line, *at))
+}
+
+/// Whether an odd number of backticks stands before this byte: code begins there and does not end yet.
+fn in_code(line: &str, at: usize) -> bool {
+    line[..at].matches('`').count() % 2 == 1
+}
+
+/// Whether an `@` behind this text is at the beginning of a word.
+fn begins_word(before: &str) -> bool {
+    before.chars().next_back().is_none_or(|c| c.is_whitespace() || "([{,;\"'".contains(c))
+}
+
+/// A mention whose path stands in quotes. `rest` is the text behind the closing quote.
+fn in_quotes(path: String, rest: &str) -> Option<Mention> {
+    let lines = rest.strip_prefix(':').and_then(|it| {
+        let end = it.find(|c: char| !(c.is_ascii_digit() || c == '-'));
+        range(it.split_at(end.unwrap_or(it.len())).0.trim_end_matches('-'))
+    });
+    (!path.is_empty()).then_some(Mention { path, lines, meant: Meant::Path })
+}
+
+/// A mention whose path stands in no quotes. `rest` is the text behind the `@`.
+fn bare(rest: &str) -> Option<Mention> {
+    let end = rest.find(|c: char| c.is_whitespace() || quote::ENDS.contains(c));
+    let word = rest[..end.unwrap_or(rest.len())].trim_end_matches(quote::TRAILING);
+    let (path, lines) = word
+        .rsplit_once(':')
+        .and_then(|(path, lines)| Some((path, Some(range(lines)?))))
+        .unwrap_or((word, None));
     let (path, meant) = (path.to_owned(), Meant::Path);
     (!path.is_empty()).then_some(Mention { path, lines, meant })
 }
@@ -239,62 +284,4 @@ fn list(reach: &Reach, dir: &std::path::Path) -> String {
         lines.push("… and more".into());
     }
     lines.join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use expect_test::{Expect, expect};
-
-    #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
-    fn check(text: &str, expect: Expect) {
-        let show = |it: Mention| {
-            let lines = it.lines.map(|(a, b)| format!(" {a}-{b}")).unwrap_or_default();
-            let meant = ["", " word", " other"][it.meant as usize];
-            format!("{}{lines}{meant}", it.path)
-        };
-        let found: Vec<String> = find(text).into_iter().map(show).collect();
-        expect.assert_eq(&found.join(" | "));
-    }
-
-    #[test]
-    fn mentions_are_found_outside_of_code_and_addresses() {
-        check("look at @src/a.rs, and @src/b.rs:10-40.", expect!["src/a.rs | src/b.rs 10-40"]);
-        check("@dir/ (@a.rs:7) \"@b.rs\"", expect!["dir/ | a.rs 7-7 | b.rs"]);
-        check("mail me@example.com or `x@y`", expect![""]);
-        check("@\"with blank.rs\":3-4 @~/notes.md", expect!["with blank.rs 3-4 | ~/notes.md"]);
-        check("@\"a @b.rs c\" @d.rs \"@e.rs\"", expect!["a @b.rs c | d.rs | e.rs"]);
-        check("twice @a.rs @a.rs, ends @a.rs.", expect!["a.rs"]);
-        check("@ alone, @: too, backwards @a.rs:9-3", expect!["a.rs:9-3"]);
-    }
-
-    /// Reading the whole text for each `@` would take minutes.
-    #[test]
-    fn very_many_mentions_are_found_in_one_pass() {
-        for piece in ["@w\n", "@w ", "(@a", " @a:9-3", " @\"", "`@a "] {
-            let text = piece.repeat(400_000);
-            assert!(find(&text).len() < 10, "{piece}");
-        }
-    }
-
-    #[test]
-    fn a_missing_path_a_word_and_other_uses_of_at_signs_differ() {
-        check(
-            "fix @buffer and @diff, ask @someone.",
-            expect!["buffer word | diff word | someone word"],
-        );
-        check(
-            "@Makefile:3 @.gitignore @\"TODO list\"",
-            expect!["Makefile 3-3 word | .gitignore word | TODO list"],
-        );
-        check("me@example.com <a@b.c> @me@example.social", expect!["me@example.social other"]);
-        check("is @Override or @property right?", expect!["Override other | property other"]);
-        check("@app.get(\"/\")\ndef f():", expect!["app.get other"]);
-        check("@slow\n@other\nasync def f():", expect!["slow other | other other"]);
-        check("@diff\nwhy?", expect!["diff word"]);
-        check("at @3 o'clock, git show @~1 @^ @2x", expect!["3 other | ~1 | ^ other | 2x other"]);
-        check("use `a @b c` and `@d`, ``@e ` @f``, @g", expect!["g word"]);
-        check("```py\n@a\n@b.rs\n```\n@c.rs", expect!["c.rs"]);
-        check("```\n@a.rs is read: no fence closes", expect!["a.rs"]);
-    }
 }

@@ -32,91 +32,128 @@ impl Slash {
     }
 }
 
+/// What a command's first argument names, for completion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Argument {
+    Model,
+    Provider,
+    Session,
+    Skill,
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
 pub struct Row {
     pub name: &'static str,
     pub slash: Slash,
     /// The line in the help.
     pub help: &'static str,
+    pub argument: Option<Argument>,
 }
 
 pub const TABLE: &[Row] = &[
-    Row { name: "help", slash: Slash::Help, help: "this list" },
+    Row { name: "help", slash: Slash::Help, help: "this list", argument: None },
     Row {
         name: "system",
         slash: Slash::System,
         help: "shows the system prompt; `/system new` makes it anew from the settings",
+        argument: Some(Argument::Word(&["new"])),
     },
     Row {
         name: "new",
         slash: Slash::New,
         help: "starts a new conversation and keeps this one: `/new [name]`",
+        argument: None,
     },
     Row {
         name: "sessions",
         slash: Slash::Sessions,
         help: "opens another conversation of this project; `/sessions text` searches them",
+        argument: Some(Argument::Session),
     },
     Row {
         name: "rename",
         slash: Slash::Rename,
         help: "renames this conversation; a text that cannot be a name becomes its title",
+        argument: None,
     },
     Row {
         name: "fork",
         slash: Slash::Fork,
         help: "continues in a copy; this conversation stays as it is",
+        argument: None,
     },
     Row {
         name: "save",
         slash: Slash::Save,
         help: "saves a copy of this conversation: `/save name`",
+        argument: None,
     },
     Row {
         name: "export",
         slash: Slash::Export,
         help: "writes this conversation to a file, as Markdown or JSON: `/export [file]`",
+        argument: None,
     },
-    Row { name: "copy", slash: Slash::Copy, help: "copies the last reply to the clipboard" },
+    Row {
+        name: "copy",
+        slash: Slash::Copy,
+        help: "copies the last reply to the clipboard",
+        argument: None,
+    },
     Row {
         name: "history",
         slash: Slash::History,
         help: "lists your messages in this project, to send one again",
+        argument: None,
     },
     Row {
         name: "clear",
         slash: Slash::Clear,
         help: "empties this conversation; the old text goes to the trash folder",
+        argument: None,
     },
     Row {
         name: "models",
         slash: Slash::Models,
         help: "lists the models; `/models provider/model` chooses one",
+        argument: Some(Argument::Model),
     },
     Row {
         name: "connect",
         slash: Slash::Connect,
         help: "asks for a provider's key and stores it: `/connect [provider]`",
+        argument: Some(Argument::Provider),
     },
     Row {
         name: "usage",
         slash: Slash::Usage,
         help: "shows the tokens of this conversation, and their cost if it is known",
+        argument: None,
     },
     Row {
         name: "plan",
         slash: Slash::Plan,
         help: "switches to plan mode, which edits and runs nothing: `/plan [message]`",
+        argument: None,
     },
     Row {
         name: "permissions",
         slash: Slash::Permissions,
         help: "lists what you allowed for this session, to take it back",
+        argument: None,
     },
-    Row { name: "skills", slash: Slash::Skills, help: "lists the skills and their problems" },
+    Row {
+        name: "skills",
+        slash: Slash::Skills,
+        help: "lists the skills and their problems",
+        argument: None,
+    },
     Row {
         name: "skill",
         slash: Slash::Skill,
         help: "sends a message with the text of a skill: `/skill name [message]`",
+        argument: Some(Argument::Skill),
     },
 ];
 

@@ -5,6 +5,7 @@
 //! line ends in a newline. Lines are counted from 0, and ranges are half open, unless the field says otherwise.
 
 mod chats;
+mod complete;
 mod config;
 mod files;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod servers;
 mod verdict;
 
 pub use chats::*;
+pub use complete::*;
 pub use config::*;
 pub use files::*;
 pub use permissions::*;
@@ -145,6 +147,9 @@ pub enum FromNvim {
     Reviewed(Reviewed),
     Found(Found),
     Checked(Checked),
+    /// A composer is used: the program begins to look for the files of the project.
+    Prepare,
+    Complete(Complete),
 }
 
 /// The handshake: the first message, sent once. The answer is `welcome`.
@@ -335,6 +340,7 @@ pub enum ToNvim {
         provider: Option<String>,
         providers: Vec<Offer>,
     },
+    Completed(Completed),
     Sessions(Sessions),
     Held(Held),
     Renamed(Renamed),

@@ -37,17 +37,8 @@ impl Program {
         let Some(link) = self.sessions.link(session) else { return };
         let (models, probes) = (self.models.clone(), self.config.probe);
         tokio::spawn(async move {
-            let endpoints = endpoint::names(&models.users).into_iter();
-            let endpoints =
-                endpoints.filter_map(|it| endpoint::named(&it, &models.users, &env).ok());
-            let asked = endpoints.filter(|it| it.is_usable(&env, probes));
-            let lists = join_all(asked.map(|it| list(it, &models))).await;
-            let (offers, problems): (Vec<_>, Vec<_>) = lists.into_iter().unzip();
-            link.tell(|session| ToNvim::Models {
-                session,
-                models: offers.concat(),
-                problems: problems.into_iter().flatten().collect(),
-            });
+            let (models, problems) = list_all(&models, probes).await;
+            link.tell(|session| ToNvim::Models { session, models, problems });
         });
     }
 
@@ -103,6 +94,17 @@ impl Program {
         }
         self.notice(level, text);
     }
+}
+
+/// All models of the providers whose keys are there, and one sentence for each provider that did not answer. `probes`:
+/// local servers without a key are asked too.
+pub(super) async fn list_all(models: &Models, probes: bool) -> (Vec<Offer>, Vec<String>) {
+    let endpoints = endpoint::names(&models.users).into_iter();
+    let endpoints = endpoints.filter_map(|it| endpoint::named(&it, &models.users, &env).ok());
+    let asked = endpoints.filter(|it| it.is_usable(&env, probes));
+    let lists = join_all(asked.map(|it| list(it, models))).await;
+    let (offers, problems): (Vec<_>, Vec<_>) = lists.into_iter().unzip();
+    (offers.concat(), problems.into_iter().flatten().collect())
 }
 
 async fn list(endpoint: Endpoint, models: &Models) -> (Vec<Offer>, Option<String>) {

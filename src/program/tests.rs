@@ -32,6 +32,7 @@ fn program(dir: &Path) -> (Program, Ends, mpsc::UnboundedReceiver<Order>) {
         current: None,
         reviews,
         questions: mpsc::unbounded_channel().0,
+        completion: mpsc::unbounded_channel().0,
         wishes,
         lanes: Lanes::default(),
         done,

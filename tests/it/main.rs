@@ -10,6 +10,7 @@ mod build;
 mod cases;
 mod changes;
 mod chat;
+mod completion;
 mod consent;
 mod context;
 mod dialects;

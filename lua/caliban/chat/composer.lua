@@ -411,6 +411,11 @@ function M.attach(chat)
     callback = M.leave,
   })
   show_chips(chat)
+  vim.schedule(function()
+    if require('caliban.chat.chats').usable(chat.composer) then
+      require('caliban.chat.completion').attach(chat)
+    end
+  end)
 end
 
 return M

@@ -52,6 +52,9 @@ local handlers = {
   consult = function(message)
     require('caliban.lsp').consult(message)
   end,
+  completed = vim.schedule_wrap(function(message)
+    require('caliban.chat.completion').answer(message)
+  end),
   -- scheduled: these prompt the user, and the program must not wait for the answer
   models = vim.schedule_wrap(function(message)
     require('caliban.sessions.models').offer(message)

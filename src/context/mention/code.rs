@@ -192,10 +192,15 @@ fn closing(
     found
 }
 
-/// Adds the inline code of a line: between two runs of equally many backticks.
+/// Adds the inline code of a line: between two runs of equally many backticks. A backtick behind a backslash begins
+/// no code.
 fn inline(start: usize, line: &str, spans: &mut Vec<Range<usize>>) {
     let mut at = 0;
     while let Some(open) = line[at..].find('`').map(|it| at + it) {
+        if is_escaped(&line[..open]) {
+            at = open + 1;
+            continue;
+        }
         let count = backticks(&line[open..]);
         at = open + count;
         let mut seek = at;
@@ -209,6 +214,11 @@ fn inline(start: usize, line: &str, spans: &mut Vec<Range<usize>>) {
             }
         }
     }
+}
+
+/// Whether the character behind this text is escaped: the text ends in an odd number of backslashes.
+fn is_escaped(before: &str) -> bool {
+    before.bytes().rev().take_while(|it| *it == b'\\').count() % 2 == 1
 }
 
 /// The number of backticks at the beginning of a text.
@@ -245,6 +255,7 @@ mod tests {
         check("```\nnever closed, `a`", expect!["`a`"]);
         check("```\n~~~\n```\n~~~", expect!["```⏎~~~⏎```⏎"]);
         check("é `ü` ``", expect!["`ü`"]);
+        check(r"a \` b `c` \\`d`", expect!["`c` | `d`"]);
     }
 
     #[test]

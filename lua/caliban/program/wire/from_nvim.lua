@@ -396,6 +396,20 @@
 ---| 'told' # This is the result.
 ---| 'dropped' # There will be no result, because another edit came meanwhile.
 
+--- A composer is used: the program begins to look for the files of the project.
+---@class (exact) caliban.Prepare
+---@field kind 'prepare'
+
+--- Asks for the completions at the cursor of the composer. The answer is `completed`. Only the newest question is
+--- answered.
+---@class (exact) caliban.Complete
+---@field kind 'complete'
+---@field id integer
+---@field session? caliban.SessionId Absent until the session is open.
+---@field line string The cursor's line up to the cursor.
+---@field is_first boolean Only blank lines stand above the line: it may be a slash command.
+---@field open string[] Absolute paths of the files that are open in the editor; the one used last comes first.
+
 --- A message from the editor: a notification with this table as its only argument.
 ---@alias caliban.FromNvim
 ---| caliban.Hello
@@ -429,6 +443,8 @@
 ---| caliban.Reviewed
 ---| caliban.Found
 ---| caliban.Checked
+---| caliban.Prepare
+---| caliban.Complete
 
 --- The answer to `read`.
 ---@class (exact) caliban.BufferText

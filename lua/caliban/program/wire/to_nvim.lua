@@ -200,6 +200,22 @@
 ---@field provider? string If absent, the user chooses one of `providers`.
 ---@field providers caliban.Offer[]
 
+--- The completions of one question.
+---@class (exact) caliban.Completed
+---@field kind 'completed'
+---@field id integer The id of the question.
+---@field start integer The byte of the line at which each completed text begins.
+---@field items caliban.CompletionItem[] The best first.
+---@field more boolean The program does not know all items yet: the same question will have more soon.
+
+---@class (exact) caliban.CompletionItem
+---@field label string
+---@field text string Replaces the line from `start` to the cursor.
+---@field is 'file'|'folder'|'command'|'word'|'model'|'session'|'skill'
+---@field about string A few words about the item; may be empty.
+
+---@alias caliban.CompletionKind 'file'|'folder'|'command'|'word'|'model'|'session'|'skill'
+
 --- The answer to `list_sessions`.
 ---@class (exact) caliban.Sessions
 ---@field kind 'sessions'
@@ -336,6 +352,7 @@
 ---| caliban.Bounce
 ---| caliban.Models
 ---| caliban.Connect
+---| caliban.Completed
 ---| caliban.Sessions
 ---| caliban.Held
 ---| caliban.Renamed

@@ -1,0 +1,277 @@
+--- The composer's completion: a language server inside this Neovim, so that |lsp-completion|, 'omnifunc' and the
+--- completion plugins have it. Its answers come from the program.
+local M = {}
+
+local api = vim.api
+
+--- The most files of the editor that are named in a question, those used last first.
+local OPEN = 100
+--- The lines above the cursor's that may be blank before a slash command.
+local BLANK = 50
+--- Milliseconds until a question is asked again whose answer had only a part.
+local AGAIN = 150
+
+---@type table<string, lsp.CompletionItemKind>
+local kinds = {
+  file = vim.lsp.protocol.CompletionItemKind.File,
+  folder = vim.lsp.protocol.CompletionItemKind.Folder,
+  command = vim.lsp.protocol.CompletionItemKind.Function,
+  word = vim.lsp.protocol.CompletionItemKind.Keyword,
+  model = vim.lsp.protocol.CompletionItemKind.Class,
+  session = vim.lsp.protocol.CompletionItemKind.Reference,
+  skill = vim.lsp.protocol.CompletionItemKind.Module,
+}
+
+--- The question that has no answer yet.
+---@class caliban.AskedCompletion
+---@field id integer
+---@field request integer of the language client
+---@field row integer line of the cursor, from 0
+---@field line string the line up to the cursor
+---@field answer fun(err?: lsp.ResponseError, result?: lsp.CompletionList)
+---@field drop fun() the client is answered nothing
+
+---@type caliban.AskedCompletion?
+local asked
+local last = 0
+--- The text before the cursor of a completion that was accepted: the menu does not open for it again.
+---@type string?
+local accepted
+--- The text before the cursor that the open menu is for.
+---@type string?
+local shown
+
+---@return string[] absolute paths of listed files, the one used last first
+local function open_files()
+  local infos = vim.fn.getbufinfo({ buflisted = 1 })
+  table.sort(infos, function(a, b)
+    return a.lastused > b.lastused
+  end)
+  local files = {} ---@type string[]
+  for _, info in ipairs(infos) do
+    if info.name ~= '' and vim.bo[info.bufnr].buftype == '' and #files < OPEN then
+      files[#files + 1] = info.name
+    end
+  end
+  return files
+end
+
+---@param buf integer
+---@param row integer from 0
+---@return boolean # whether all lines above are blank
+local function is_first(buf, row)
+  for _, line in ipairs(api.nvim_buf_get_lines(buf, 0, math.min(row, BLANK), false)) do
+    if line:find('%S') then
+      return false
+    end
+  end
+  return row < BLANK
+end
+
+---@param line string up to the cursor
+---@return boolean # whether a mention or a slash command may end there
+local function may_complete(line)
+  return line:find('@', 1, true) ~= nil or line:find('^%s*/') ~= nil
+end
+
+---@return lsp.CompletionList
+local function nothing()
+  return { isIncomplete = false, items = {} }
+end
+
+--- The answer to a language client is due no more.
+local function drop()
+  if asked then
+    local old = asked
+    asked = nil
+    old.drop()
+  end
+end
+
+---@param params lsp.CompletionParams
+---@param request integer
+---@param answer fun(err?: lsp.ResponseError, result?: lsp.CompletionList)
+---@param forget fun()
+local function ask(params, request, answer, forget)
+  drop()
+  local buf = api.nvim_get_current_buf()
+  local chat = require('caliban.chat.chats').of(buf)
+  local row = params.position.line
+  local line = api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
+  line = line:sub(1, params.position.character)
+  if not chat or chat.composer ~= buf or not may_complete(line) then
+    return answer(nil, nothing())
+  end
+  last = last + 1
+  local question = {
+    kind = 'complete',
+    id = last,
+    session = chat.session,
+    line = line,
+    is_first = is_first(buf, row),
+    open = line:find('@', 1, true) and open_files() or {},
+  }
+  if not require('caliban.program.process').notify(question) then
+    return answer(nil, nothing())
+  end
+  asked =
+    { id = last, request = request, row = row, line = line, answer = answer, drop = forget }
+end
+
+---@param question caliban.AskedCompletion
+---@param message caliban.Completed
+---@return lsp.CompletionItem[]
+local function items(question, message)
+  local typed = question.line:sub(message.start + 1)
+  local range = {
+    start = { line = question.row, character = message.start },
+    ['end'] = { line = question.row, character = #question.line },
+  }
+  local list = {} ---@type lsp.CompletionItem[]
+  for at, item in ipairs(message.items) do
+    list[at] = {
+      label = item.label,
+      kind = kinds[item.is],
+      detail = item.about ~= '' and item.about or nil,
+      -- the program has matched: clients that match again must find what is typed, and keep the order
+      filterText = typed,
+      sortText = ('%04d'):format(at),
+      textEdit = { newText = item.text, range = range },
+    }
+  end
+  return list
+end
+
+--- Neovim's own menu, where no plugin has one.
+---@return boolean
+local function has_plugin()
+  for _, name in ipairs({ 'blink.cmp', 'cmp', 'mini.completion' }) do
+    if package.loaded[name] then
+      return true
+    end
+  end
+  return false
+end
+
+---@return string # the cursor's line up to the cursor
+local function before_cursor()
+  return api.nvim_get_current_line():sub(1, api.nvim_win_get_cursor(0)[2])
+end
+
+--- Opens Neovim's own menu, or asks anew for the one that is open.
+local function open_menu()
+  local line = before_cursor()
+  local chosen = vim.fn.complete_info({ 'selected' }).selected
+  local is_open = line == shown and vim.fn.pumvisible() == 1
+  if line == accepted or is_open or not may_complete(line) or chosen >= 0 then
+    return
+  end
+  accepted, shown = nil, nil
+  vim.lsp.completion.get()
+end
+
+--- The program's answer.
+---@param message caliban.Completed
+function M.answer(message)
+  local question = asked
+  if not question or question.id ~= message.id then
+    return
+  end
+  asked, shown = nil, not message.more and question.line or nil
+  question.answer(nil, { isIncomplete = true, items = items(question, message) })
+  if message.more and not has_plugin() then
+    vim.defer_fn(function()
+      local is_same = api.nvim_get_mode().mode:find('^i') and before_cursor() == question.line
+      local _ = is_same and not asked and open_menu()
+    end, AGAIN)
+  end
+end
+
+---@type lsp.ServerCapabilities
+local capabilities = {
+  positionEncoding = 'utf-8',
+  textDocumentSync = 0,
+  completionProvider = { triggerCharacters = { '@', '/', '"', ' ' } },
+}
+
+--- The language server: what |vim.lsp.start()| takes as `cmd`.
+---@param dispatchers vim.lsp.rpc.Dispatchers
+---@return vim.lsp.rpc.PublicClient
+local function server(dispatchers)
+  local requests, closing = 0, false
+  local client = {}
+  function client.request(method, params, answer, forget)
+    requests = requests + 1
+    local request = requests
+    if method == 'initialize' then
+      answer(nil, { capabilities = capabilities, serverInfo = { name = 'caliban' } })
+    elseif method == 'textDocument/completion' then
+      ask(params, request, answer, function()
+        local _ = forget and forget(request)
+      end)
+    else
+      answer(nil, vim.NIL)
+    end
+    return true, request
+  end
+  function client.notify(method, params)
+    if method == '$/cancelRequest' and asked and asked.request == params.id then
+      drop()
+    elseif method == 'exit' then
+      closing = true
+      dispatchers.on_exit(0, 0)
+    end
+    return true
+  end
+  function client.is_closing()
+    return closing
+  end
+  function client.terminate()
+    closing = true
+  end
+  return client
+end
+
+---@param item lsp.CompletionItem
+---@return table # the whole text: by itself Neovim takes it up to the first blank
+local function convert(item)
+  return { word = item.textEdit.newText, kind = '', menu = item.detail or '' }
+end
+
+---@param chat caliban.Chat
+---@param client integer
+local function watch(chat, client)
+  local buf = chat.composer
+  vim.lsp.completion.enable(true, client, buf, { convert = convert })
+  vim.bo[buf].completeopt = 'menuone,noselect,fuzzy'
+  local function on(events, fn)
+    api.nvim_create_autocmd(events, { buffer = buf, callback = fn })
+  end
+  on({ 'TextChangedI', 'TextChangedP' }, function()
+    local _ = not has_plugin() and open_menu()
+  end)
+  on('CompleteDone', function()
+    accepted = vim.v.event.reason == 'accept' and before_cursor() or nil
+  end)
+  on('InsertEnter', function()
+    accepted = nil
+    require('caliban.program.process').notify({ kind = 'prepare' })
+  end)
+end
+
+--- Gives a composer its completion.
+---@param chat caliban.Chat
+function M.attach(chat)
+  local client = vim.lsp.start({
+    name = 'caliban',
+    cmd = server,
+    reuse_client = function(it)
+      return it.name == 'caliban'
+    end,
+  }, { bufnr = chat.composer, silent = true })
+  if client then
+    watch(chat, client)
+  end
+end
+
+return M

@@ -1,0 +1,288 @@
+//! The files and folders of a project, to be searched at each key. A walk fills the index on threads of its own; what
+//! it has found so far can be searched meanwhile.
+
+use crate::reach::{Reach, Reading};
+use crate::tool::walk;
+use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkState};
+use memchr::memmem::Finder;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The paths of one chunk: so many are searched by one thread in about 0.2 ms.
+const CHUNK: usize = 1024;
+/// The most paths of an index. At 60 bytes a path, an index of this many has 80 MB.
+const PATHS: usize = 1_000_000;
+
+/// A part of the index: paths relative to the project, those of folders with a slash at the end.
+#[derive(Default)]
+pub struct Chunk {
+    text: String,
+    /// `text` in lower case, as far as it is ASCII. `None`: as `text`.
+    folded: Option<String>,
+    paths: Vec<Entry>,
+}
+
+/// One path of a chunk.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Where the path begins and ends in its chunk's text, and where its last part begins.
+    start: u32,
+    end: u32,
+    name: u32,
+    /// The characters of the path, and of its last part.
+    all: Letters,
+    last: Letters,
+}
+
+/// How a path may match a query, the best way first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Likely {
+    /// The last part contains the query.
+    InName,
+    /// Another part contains the query.
+    InPath,
+    /// The last part has the characters of the query.
+    LettersInName,
+    /// The path has the characters of the query.
+    Letters,
+}
+
+/// How many ways there are.
+pub(super) const WAYS: usize = 4;
+
+impl Chunk {
+    fn push(&mut self, path: &str) {
+        let start = self.text.len();
+        self.text.push_str(path);
+        let name = path.trim_end_matches('/').rfind('/').map_or(0, |it| it + 1);
+        let offset = |it: usize| u32::try_from(it).unwrap_or(u32::MAX);
+        self.paths.push(Entry {
+            start: offset(start),
+            end: offset(self.text.len()),
+            name: offset(start + name),
+            all: Letters::of(path),
+            last: Letters::of(&path[name..]),
+        });
+    }
+
+    /// Done once no path is added any more.
+    fn finish(mut self) -> Chunk {
+        let has_capitals = self.text.bytes().any(|it| it.is_ascii_uppercase());
+        self.folded = has_capitals.then(|| self.text.to_ascii_lowercase());
+        self
+    }
+
+    pub fn path(&self, entry: &Entry) -> &str {
+        &self.text[entry.start as usize..entry.end as usize]
+    }
+
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().map(|it| self.path(it))
+    }
+
+    pub fn len(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// Adds the paths that may match to the list of their way.
+    pub fn sift<'a>(&'a self, query: &Sieve<'_>, into: &mut [Vec<(&'a Chunk, &'a Entry)>; WAYS]) {
+        let folded = self.folded.as_ref().filter(|_| !query.has_capitals);
+        let text = folded.unwrap_or(&self.text);
+        let mut found = query.finder.find_iter(text.as_bytes()).peekable();
+        for entry in &self.paths {
+            let mut likely = None;
+            while let Some(at) = found.next_if(|at| *at < entry.end as usize) {
+                let is_whole = at + query.finder.needle().len() <= entry.end as usize;
+                let way = if at >= entry.name as usize { Likely::InName } else { Likely::InPath };
+                if is_whole {
+                    likely = Some(likely.map_or(way, |it: Likely| it.min(way)));
+                }
+            }
+            let by_letters = || {
+                entry.all.may_match(query.letters).then(|| match entry.last {
+                    it if it.may_match(query.letters) => Likely::LettersInName,
+                    _ => Likely::Letters,
+                })
+            };
+            if let Some(way) = likely.or_else(by_letters) {
+                into[way as usize].push((self, entry));
+            }
+        }
+    }
+}
+
+/// Tells quickly which paths may match a query.
+pub struct Sieve<'a> {
+    finder: Finder<'a>,
+    has_capitals: bool,
+    letters: Letters,
+}
+
+impl<'a> Sieve<'a> {
+    /// `query`: without blanks.
+    pub fn new(query: &'a str) -> Sieve<'a> {
+        Sieve {
+            finder: Finder::new(query),
+            has_capitals: query.chars().any(char::is_uppercase),
+            letters: Letters::of(query),
+        }
+    }
+}
+
+/// Which characters a text has, without their case: most paths that cannot match a query are known by this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Letters(u64);
+
+impl Letters {
+    fn of(text: &str) -> Letters {
+        let bit = |byte: u8| match byte {
+            b'a'..=b'z' => 1 << (byte - b'a'),
+            b'A'..=b'Z' => 1 << (byte - b'A'),
+            b'0'..=b'9' => 1 << (26 + byte - b'0'),
+            b'.' => 1 << 36,
+            b'_' => 1 << 37,
+            b'-' => 1 << 38,
+            b'/' => 1 << 39,
+            b' ' => 1 << 40,
+            // the matcher folds some letters that are not ASCII into ASCII ones
+            0x80.. => ALL,
+            _ => 0,
+        };
+        Letters(text.bytes().fold(0, |all, byte| all | bit(byte)))
+    }
+
+    /// Whether a text with these characters may match a query. A query with characters that are not ASCII is not
+    /// judged.
+    fn may_match(self, query: Letters) -> bool {
+        query.0 == ALL || self.0 & query.0 == query.0
+    }
+}
+
+const ALL: u64 = u64::MAX;
+
+/// What a walk has found, while it runs and after.
+#[derive(Default)]
+pub struct Found {
+    chunks: Mutex<Vec<Arc<Chunk>>>,
+    is_whole: AtomicBool,
+    is_unwanted: AtomicBool,
+}
+
+impl Found {
+    /// The chunks so far.
+    pub fn chunks(&self) -> Vec<Arc<Chunk>> {
+        self.chunks.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn is_whole(&self) -> bool {
+        self.is_whole.load(Ordering::Acquire)
+    }
+
+    /// Ends the walk.
+    pub fn stop(&self) {
+        self.is_unwanted.store(true, Ordering::Relaxed);
+    }
+
+    /// Walks the project on so many threads until all is found, and sorts it. Blocks.
+    pub fn walk(&self, reach: &Reach, root: &Path, threads: usize) {
+        let walker = walk::walker(reach, root).threads(threads).build_parallel();
+        walker.visit(&mut Builder { found: self, root });
+        let sorted = sorted(&self.chunks());
+        *self.chunks.lock().unwrap_or_else(PoisonError::into_inner) = sorted;
+        self.is_whole.store(true, Ordering::Release);
+    }
+
+    fn add(&self, chunk: Chunk) -> WalkState {
+        let mut chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
+        chunks.push(Arc::new(chunk.finish()));
+        let is_full = chunks.len() * CHUNK >= PATHS;
+        let ends = is_full || self.is_unwanted.load(Ordering::Relaxed);
+        if ends { WalkState::Quit } else { WalkState::Continue }
+    }
+}
+
+/// The same paths: those with few folders first, of these the short ones.
+fn sorted(chunks: &[Arc<Chunk>]) -> Vec<Arc<Chunk>> {
+    let depth = |path: &str| path.trim_end_matches('/').bytes().filter(|it| *it == b'/').count();
+    let mut paths: Vec<_> =
+        chunks.iter().flat_map(|it| it.paths()).map(|it| (depth(it), it.len(), it)).collect();
+    paths.sort_unstable();
+    let chunk = |paths: &[(usize, usize, &str)]| {
+        let mut chunk = Chunk::default();
+        for (_, _, path) in paths {
+            chunk.push(path);
+        }
+        Arc::new(chunk.finish())
+    };
+    paths.chunks(CHUNK).map(chunk).collect()
+}
+
+/// The threads of a walk or a search.
+pub(super) fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |it| it.get().min(4))
+}
+
+struct Builder<'a> {
+    found: &'a Found,
+    root: &'a Path,
+}
+
+impl<'a> ParallelVisitorBuilder<'a> for Builder<'a> {
+    fn build(&mut self) -> Box<dyn ParallelVisitor + 'a> {
+        Box::new(Visitor { found: self.found, root: self.root, chunk: Chunk::default() })
+    }
+}
+
+/// Gathers what one thread of the walk finds.
+struct Visitor<'a> {
+    found: &'a Found,
+    root: &'a Path,
+    chunk: Chunk,
+}
+
+impl ParallelVisitor for Visitor<'_> {
+    fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
+        let Ok(entry) = entry else { return WalkState::Continue };
+        let path = entry.path().strip_prefix(self.root).ok().and_then(Path::to_str);
+        let kind = entry.file_type();
+        match (path, kind) {
+            // links are files here: they are not followed, and a mention of one is judged by where it leads
+            (Some(path), Some(kind)) if !path.is_empty() && kind.is_dir() => {
+                self.chunk.push(&format!("{path}/"));
+            }
+            (Some(path), Some(_)) if !path.is_empty() => self.chunk.push(path),
+            _ => (),
+        }
+        if self.chunk.len() < CHUNK {
+            return WalkState::Continue;
+        }
+        self.found.add(std::mem::take(&mut self.chunk))
+    }
+}
+
+impl Drop for Visitor<'_> {
+    fn drop(&mut self) {
+        if self.chunk.len() > 0 {
+            self.found.add(std::mem::take(&mut self.chunk));
+        }
+    }
+}
+
+/// The entries of one folder and whether each is a folder, at most `most`. Ignored files count, files that are never
+/// read do not. Blocks.
+pub(super) fn entries(reach: &Reach, folder: &Path, most: usize) -> Vec<(String, bool)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_free = |path: &Path| !matches!(reach.reading(path), Reading::Never(_));
+    let free = entries.map(|it| it.path()).filter(|it| is_free(it)).take(most);
+    let named = free.filter_map(|it| Some((it.file_name()?.to_str()?.to_owned(), it.is_dir())));
+    named.collect()
+}
+
+/// The absolute path of a folder as it is written in a mention.
+pub(super) fn absolute(root: &Path, home: Option<&Path>, folder: &str) -> PathBuf {
+    match (folder.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => root.join(folder),
+    }
+}

@@ -1,0 +1,129 @@
+//! Finds the paths that match a query best.
+
+use super::index::{Chunk, Sieve, WAYS, threads};
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use std::cmp::Reverse;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a match is worth more in a file that is open in the editor: about as much as a letter at the beginning of a word.
+const OPEN: u32 = 24;
+
+/// The most paths that are compared for one query: at 0.3 µs each they take 3 ms on two threads.
+const COMPARED: usize = 20_000;
+
+/// A match: a better one is greater. Of equals the shorter path is, then the first of the alphabet.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Match<'a> {
+    score: u32,
+    short: Reverse<usize>,
+    path: Reverse<&'a str>,
+}
+
+/// Compares texts with one query. Lower-case letters of the query match both cases.
+pub struct Query {
+    pattern: Pattern,
+    /// The query without blanks.
+    text: String,
+}
+
+impl Query {
+    pub fn new(query: &str) -> Query {
+        let (case, normal) = (CaseMatching::Smart, Normalization::Smart);
+        let pattern = Pattern::new(query, case, normal, AtomKind::Fuzzy);
+        Query { pattern, text: query.split_whitespace().collect() }
+    }
+
+    /// How well a text matches, if it does.
+    fn score(&self, text: &str, matcher: &mut Matcher, buffer: &mut Vec<char>) -> Option<u32> {
+        self.pattern.score(Utf32Str::new(text, buffer), matcher)
+    }
+
+    /// The `most` best of `texts`, the best first. Of equals the earlier one comes first.
+    pub fn best<'a, T>(
+        &self,
+        texts: impl IntoIterator<Item = T>,
+        text: impl Fn(&T) -> &str + 'a,
+        most: usize,
+    ) -> Vec<T> {
+        let mut matcher = Matcher::new(Config::DEFAULT);
+        let mut buffer = Vec::new();
+        let scored = texts
+            .into_iter()
+            .filter_map(|it| Some((self.score(text(&it), &mut matcher, &mut buffer)?, it)));
+        let mut scored: Vec<_> = scored.collect();
+        scored.sort_by_key(|(score, _)| Reverse(*score));
+        scored.into_iter().map(|(_, it)| it).take(most).collect()
+    }
+
+    /// The `most` best paths of an index, the best first. `is_open` tells the files that are open in the editor. In a
+    /// large index only the likely paths are compared: those that contain the query before those that have its letters,
+    /// and those in few folders before those in many.
+    pub fn best_paths(
+        &self,
+        chunks: &[Arc<Chunk>],
+        is_open: impl Fn(&str) -> bool + Sync,
+        most: usize,
+    ) -> Vec<String> {
+        let sieve = Sieve::new(&self.text);
+        let sifted = in_parallel(chunks.chunks(16), |chunks| {
+            let mut sifted = <[Vec<_>; WAYS]>::default();
+            for chunk in chunks {
+                chunk.sift(&sieve, &mut sifted);
+            }
+            sifted
+        });
+        let likely = (0..WAYS).flat_map(|way| sifted.iter().flat_map(move |it| &it[way]));
+        let likely: Vec<_> = likely.take(COMPARED).collect();
+        let best = in_parallel(likely.chunks(1024), |likely| {
+            let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
+            let mut buffer = Vec::new();
+            let found = likely.iter().filter_map(|(chunk, entry)| {
+                let path = chunk.path(entry);
+                let score = self.score(path, &mut matcher, &mut buffer)?;
+                let score = if is_open(path) { score + OPEN } else { score };
+                Some(Reverse(Match { score, short: Reverse(path.len()), path: Reverse(path) }))
+            });
+            least(found.collect(), most)
+        });
+        let best = least(best.into_iter().flatten().collect(), most);
+        best.into_iter().map(|Reverse(it)| it.path.0.to_owned()).collect()
+    }
+}
+
+/// The `most` least values in their order.
+fn least<T: Ord>(mut values: Vec<T>, most: usize) -> Vec<T> {
+    if values.len() > most {
+        values.select_nth_unstable(most);
+        values.truncate(most);
+    }
+    values.sort_unstable();
+    values
+}
+
+/// Does the work for each item, on a few threads. The results are in the order of the items.
+fn in_parallel<I: Send, T: Send>(
+    items: impl ExactSizeIterator<Item = I> + Send,
+    work: impl Fn(I) -> T + Sync,
+) -> Vec<T> {
+    if items.len() < 2 {
+        return items.map(work).collect();
+    }
+    let items = Mutex::new(items.enumerate());
+    let run = || {
+        let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let mut done = Vec::new();
+        while let Some((at, item)) = next() {
+            done.push((at, work(item)));
+        }
+        done
+    };
+    let mut done = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads()).map(|_| scope.spawn(run)).collect();
+        let mut done = run();
+        done.extend(others.into_iter().flat_map(|it| it.join().unwrap_or_default()));
+        done
+    });
+    done.sort_unstable_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, it)| it).collect()
+}

@@ -1,0 +1,85 @@
+//! Finds the mention or the slash command that the cursor stands behind.
+
+use crate::context::mention;
+use crate::context::slash::{Argument, Row, TABLE};
+
+/// What is to be completed.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Token {
+    pub kind: Kind,
+    /// The byte of the line at which the completed text begins.
+    pub start: usize,
+    /// What is written of it: of a mention the path without quotes.
+    pub query: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// What stands behind an `@`.
+    Mention,
+    /// The name of a slash command.
+    Command,
+    /// A slash command's first argument.
+    Argument(Argument),
+}
+
+/// The token that ends at the end of `line`, which is the composer's line up to the cursor. `is_first`: nothing but
+/// blank lines stands above it.
+pub fn at(line: &str, is_first: bool) -> Option<Token> {
+    mention(line).or_else(|| is_first.then(|| command(line)).flatten())
+}
+
+fn mention(line: &str) -> Option<Token> {
+    let (start, query) = mention::open(line)?;
+    Some(Token { kind: Kind::Mention, start, query })
+}
+
+fn command(line: &str) -> Option<Token> {
+    let start = line.len() - line.trim_start().len();
+    let rest = line[start..].strip_prefix('/')?;
+    let Some((word, argument)) = rest.split_once(char::is_whitespace) else {
+        let is_word = rest.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+        return is_word.then(|| Token { kind: Kind::Command, start, query: rest.to_owned() });
+    };
+    let row: &Row = TABLE.iter().find(|it| it.name == word)?;
+    let argument = argument.trim_start();
+    let is_one_word = !argument.contains(char::is_whitespace);
+    let kind = Kind::Argument(row.argument.filter(|_| is_one_word)?);
+    Some(Token { kind, start: line.len() - argument.len(), query: argument.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+    fn check(line: &str, expect: Expect) {
+        let token = at(line, true);
+        let shown = token.map(|it| format!("{:?} {} {:?}", it.kind, it.start, it.query));
+        expect.assert_eq(&shown.unwrap_or_default());
+    }
+
+    #[test]
+    fn the_token_before_the_cursor_is_found() {
+        check("look at @", expect![[r#"Mention 8 """#]]);
+        check("look at @src/a", expect![[r#"Mention 8 "src/a""#]]);
+        check("@\"a b", expect![[r#"Mention 0 "a b""#]]);
+        check("@\"a b\" and @\"c\\\" d", expect![[r#"Mention 11 "c\" d""#]]);
+        check("/", expect![[r#"Command 0 """#]]);
+        check("/mod", expect![[r#"Command 0 "mod""#]]);
+        check("/models ", expect![[r#"Argument(Model) 8 """#]]);
+        check("/models gpt", expect![[r#"Argument(Model) 8 "gpt""#]]);
+        check("/plan the @src/b", expect![[r#"Mention 10 "src/b""#]]);
+    }
+
+    #[test]
+    fn prose_and_code_have_no_token() {
+        for line in
+            ["", "me@example", "@a b", "@\"a b\" c", "use `x @a", "/usr/bin", "/copy x", "a /mod"]
+        {
+            assert_eq!(at(line, true), None, "{line}");
+        }
+        assert_eq!(at("/mod", false), None);
+    }
+}

@@ -1,0 +1,74 @@
+//! How a path is written behind an `@`: bare (`@src/a.rs`) if that reads back as the same path, else in double quotes
+//! (`@"a b.rs"`). Within quotes a backslash stands before `"`, `\` and `` ` ``, and `\n` and `\r` are line breaks.
+
+/// Characters that end a bare path.
+pub(super) const ENDS: &str = "`\"'<>|()[]{},;";
+/// Punctuation that belongs to the sentence if a bare path ends in it.
+pub(super) const TRAILING: [char; 4] = ['.', '!', '?', ':'];
+
+/// The mention of a path relative to the project. `super::find` reads it back, as the same path or with `./` before
+/// it.
+pub fn write(path: &str) -> String {
+    let means_home = path == "~" || path.starts_with("~/");
+    if means_home { spell(&format!("./{path}")) } else { spell(path) }
+}
+
+/// The mention of a path as the user spells it: `~/notes.md` is in the home folder.
+pub fn spell(path: &str) -> String {
+    let is_bare = !path.contains(|c: char| c.is_whitespace() || ENDS.contains(c))
+        && !path.ends_with(TRAILING)
+        && !path.is_empty()
+        && !has_lines(path);
+    if is_bare { format!("@{path}") } else { format!("@\"{}\"", escaped(path)) }
+}
+
+fn has_lines(path: &str) -> bool {
+    path.rsplit_once(':').is_some_and(|(_, lines)| super::range(lines).is_some())
+}
+
+fn escaped(path: &str) -> String {
+    let mut text = String::with_capacity(path.len() + 2);
+    for c in path.chars() {
+        match c {
+            '\n' => text.push_str("\\n"),
+            '\r' => text.push_str("\\r"),
+            '"' | '\\' | '`' => text.extend(['\\', c]),
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+/// Reads the path in quotes that `rest` begins with, behind the opening quote. Returns the path and the bytes up to
+/// the end of the closing quote. `None`: no quote closes it.
+pub(super) fn read(rest: &str) -> Option<(String, usize)> {
+    let mut path = String::new();
+    let mut chars = rest.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Some((path, at + 1)),
+            '\\' => path.push_str(&unescaped(chars.as_str().chars().next(), &mut chars)),
+            c => path.push(c),
+        }
+    }
+    None
+}
+
+/// The path as far as it is written, where no quote closes it yet.
+pub(super) fn read_open(rest: &str) -> Option<String> {
+    let closed = format!("{rest}\"");
+    let (path, length) = read(&closed)?;
+    (length == closed.len() && read(rest).is_none()).then_some(path)
+}
+
+/// What a backslash and the character behind it stand for. A backslash before any other character is itself.
+fn unescaped(next: Option<char>, chars: &mut std::str::CharIndices<'_>) -> String {
+    let meant = match next {
+        Some('n') => '\n',
+        Some('r') => '\r',
+        Some(c @ ('"' | '\\' | '`')) => c,
+        _ => return "\\".to_owned(),
+    };
+    chars.next();
+    meant.to_string()
+}

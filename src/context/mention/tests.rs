@@ -1,0 +1,71 @@
+use super::*;
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+fn check(text: &str, expect: Expect) {
+    let show = |it: Mention| {
+        let lines = it.lines.map(|(a, b)| format!(" {a}-{b}")).unwrap_or_default();
+        let meant = ["", " word", " other"][it.meant as usize];
+        format!("{}{lines}{meant}", it.path)
+    };
+    let found: Vec<String> = find(text).into_iter().map(show).collect();
+    expect.assert_eq(&found.join(" | "));
+}
+
+#[test]
+fn mentions_are_found_outside_of_code_and_addresses() {
+    check("look at @src/a.rs, and @src/b.rs:10-40.", expect!["src/a.rs | src/b.rs 10-40"]);
+    check("@dir/ (@a.rs:7) \"@b.rs\"", expect!["dir/ | a.rs 7-7 | b.rs"]);
+    check("mail me@example.com or `x@y`", expect![""]);
+    check("@\"with blank.rs\":3-4 @~/notes.md", expect!["with blank.rs 3-4 | ~/notes.md"]);
+    check("@\"a @b.rs c\" @d.rs \"@e.rs\"", expect!["a @b.rs c | d.rs | e.rs"]);
+    check("twice @a.rs @a.rs, ends @a.rs.", expect!["a.rs"]);
+    check("@ alone, @: too, backwards @a.rs:9-3", expect!["a.rs:9-3"]);
+}
+
+/// Reading the whole text for each `@` would take minutes.
+#[test]
+fn very_many_mentions_are_found_in_one_pass() {
+    for piece in ["@w\n", "@w ", "(@a", " @a:9-3", " @\"", "`@a "] {
+        let text = piece.repeat(400_000);
+        assert!(find(&text).len() < 10, "{piece}");
+    }
+}
+
+#[test]
+fn a_missing_path_a_word_and_other_uses_of_at_signs_differ() {
+    check(
+        "fix @buffer and @diff, ask @someone.",
+        expect!["buffer word | diff word | someone word"],
+    );
+    check(
+        "@Makefile:3 @.gitignore @\"TODO list\"",
+        expect!["Makefile 3-3 word | .gitignore word | TODO list"],
+    );
+    check("me@example.com <a@b.c> @me@example.social", expect!["me@example.social other"]);
+    check("is @Override or @property right?", expect!["Override other | property other"]);
+    check("@app.get(\"/\")\ndef f():", expect!["app.get other"]);
+    check("@slow\n@other\nasync def f():", expect!["slow other | other other"]);
+    check("@diff\nwhy?", expect!["diff word"]);
+    check("at @3 o'clock, git show @~1 @^ @2x", expect!["3 other | ~1 | ^ other | 2x other"]);
+    check("use `a @b c` and `@d`, ``@e ` @f``, @g", expect!["g word"]);
+    check("```py\n@a\n@b.rs\n```\n@c.rs", expect!["c.rs"]);
+    check("```\n@a.rs is read: no fence closes", expect!["a.rs"]);
+}
+
+proptest! {
+    /// Completion writes names of files, and each has to be read back as the same file.
+    #[test]
+    fn a_written_path_is_read_back_as_the_same_path(
+        path in "([ -~]|[@\"`\\\\:.~\n\ré日 \u{a0}]){1,12}",
+        before in "(|look at |\\(|see `x` )",
+        after in "(| and more|, then| `y`|\n)",
+    ) {
+        let same = |found: &str| found == path || found == format!("./{path}");
+        let found = find(&format!("{before}{}{after}", write(&path)));
+        prop_assert!(found.iter().any(|it| same(&it.path) && it.lines.is_none()), "{found:?}");
+        let found = find(&format!("{}:3-4", write(&path)));
+        prop_assert!(found.iter().any(|it| same(&it.path) && it.lines == Some((3, 4))), "{found:?}");
+    }
+}

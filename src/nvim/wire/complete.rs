@@ -1,0 +1,58 @@
+//! The composer's completion.
+
+use crate::event::SessionId;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Asks for the completions at the cursor of the composer. The answer is `completed`. Only the newest question is answered.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Deserialize)]
+pub struct Complete {
+    pub id: u32,
+    /// Absent until the session is open.
+    pub session: Option<SessionId>,
+    /// The cursor's line up to the cursor.
+    pub line: String,
+    /// Only blank lines stand above the line: it may be a slash command.
+    pub is_first: bool,
+    /// Absolute paths of the files that are open in the editor; the one used last comes first.
+    pub open: Vec<PathBuf>,
+}
+
+/// The completions of one question.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize)]
+pub struct Completed {
+    /// The id of the question.
+    pub id: u32,
+    /// The byte of the line at which each completed text begins.
+    pub start: u32,
+    /// The best first.
+    pub items: Vec<CompletionItem>,
+    /// The program does not know all items yet: the same question will have more soon.
+    pub more: bool,
+}
+
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize)]
+pub struct CompletionItem {
+    pub label: String,
+    /// Replaces the line from `start` to the cursor.
+    pub text: String,
+    pub is: CompletionKind,
+    /// A few words about the item; may be empty.
+    pub about: String,
+}
+
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CompletionKind {
+    File,
+    Folder,
+    Command,
+    Word,
+    Model,
+    Session,
+    Skill,
+}

@@ -1,0 +1,233 @@
+//! Answers the composer's completion. One task has the index of files and what it has learnt of the models. It answers
+//! the newest question only: those before it are of keys that were typed since.
+
+use super::Program;
+use super::connect;
+use crate::agent::models::Models;
+use crate::complete::{self, Files, ITEMS, Kind, Place, Query, Token};
+use crate::context::slash::{Argument, Row, TABLE};
+use crate::event::SessionId;
+use crate::nvim::link::Editor;
+use crate::nvim::wire::{Complete, Completed, CompletionItem, CompletionKind, Offer, ToNvim};
+use crate::provider::endpoint;
+use crate::store::Project;
+use crate::tool::{Desk, skills};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// How long the first walk is waited for before an answer has only a part of the files.
+const PATIENCE: Duration = Duration::from_millis(80);
+/// How long a list of models is used.
+const LISTED: Duration = Duration::from_secs(300);
+
+pub(super) enum Order {
+    /// A composer is used: a walk of the project begins.
+    Prepare,
+    Ask(Box<Ask>),
+    Listed(Vec<Offer>),
+}
+
+/// What is to be completed, and what the answer needs.
+pub(super) struct Ask {
+    id: u32,
+    token: Token,
+    source: Source,
+}
+
+enum Source {
+    /// Absolute paths of the files that are open in the editor.
+    Files(Vec<PathBuf>),
+    Commands,
+    Words(Vec<String>),
+    /// Whether local servers are asked that nothing is known of.
+    Models(Box<Models>, bool),
+    Skills(Box<Desk>),
+    Sessions(Project),
+}
+
+#[derive(Default)]
+struct Listed {
+    offers: Vec<Offer>,
+    when: Option<Instant>,
+    is_asked: bool,
+}
+
+struct Completion {
+    editor: Editor,
+    files: Files,
+    listed: Listed,
+    orders: mpsc::WeakUnboundedSender<Order>,
+}
+
+impl Program {
+    /// Answers a question of the composer's completion.
+    pub(super) fn complete(&self, question: Complete) {
+        let Complete { id, session, line, is_first, open } = question;
+        let source = |kind| self.source(kind, session.as_ref(), open);
+        let asked = complete::at(&line, is_first).and_then(|it| Some((source(it.kind)?, it)));
+        if let Some((source, token)) = asked {
+            let _ = self.completion.send(Order::Ask(Box::new(Ask { id, token, source })));
+            return;
+        }
+        // a session that is being opened has no tools yet, and the editor does not know its name
+        let more = session.is_none() && line.trim_start().starts_with('/');
+        self.editor.tell(ToNvim::Completed(Completed { id, start: 0, items: Vec::new(), more }));
+    }
+
+    fn source(
+        &self,
+        kind: Kind,
+        session: Option<&SessionId>,
+        open: Vec<PathBuf>,
+    ) -> Option<Source> {
+        Some(match kind {
+            Kind::Mention => Source::Files(open),
+            Kind::Command => Source::Commands,
+            Kind::Argument(Argument::Word(words)) => {
+                Source::Words(words.iter().map(|it| (*it).to_owned()).collect())
+            }
+            Kind::Argument(Argument::Provider) => {
+                Source::Words(endpoint::names(&self.models.users))
+            }
+            Kind::Argument(Argument::Model) => {
+                Source::Models(Box::new(self.models.clone()), self.config.probe)
+            }
+            Kind::Argument(Argument::Session) => Source::Sessions(self.archive.project.clone()),
+            Kind::Argument(Argument::Skill) => {
+                let link = self.sessions.link(self.sessions.find(session?)?)?;
+                let (output, _) = mpsc::unbounded_channel();
+                Source::Skills(Box::new(self.desk(link, output)))
+            }
+        })
+    }
+}
+
+/// Begins the task. It ends when the sender is dropped.
+pub(super) fn begin(editor: Editor, files: Files) -> mpsc::UnboundedSender<Order> {
+    let (orders, inbox) = mpsc::unbounded_channel();
+    let completion =
+        Completion { editor, files, listed: Listed::default(), orders: orders.downgrade() };
+    tokio::spawn(completion.run(inbox));
+    orders
+}
+
+impl Completion {
+    async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<Order>) {
+        while let Some(order) = inbox.recv().await {
+            let mut newest = None;
+            let mut next = Some(order);
+            while let Some(order) = next {
+                match order {
+                    Order::Prepare => self.walk(),
+                    Order::Ask(ask) => newest = Some(ask),
+                    Order::Listed(offers) => {
+                        self.listed =
+                            Listed { offers, when: Some(Instant::now()), is_asked: false };
+                    }
+                }
+                next = inbox.try_recv().ok();
+            }
+            if let Some(ask) = newest {
+                let answer = self.answer(*ask).await;
+                self.editor.tell(ToNvim::Completed(answer));
+            }
+        }
+    }
+
+    fn walk(&mut self) {
+        if let Some(walk) = self.files.refresh(Instant::now()) {
+            tokio::task::spawn_blocking(walk);
+        }
+    }
+
+    async fn answer(&mut self, ask: Ask) -> Completed {
+        let Ask { id, token, source } = ask;
+        let start = u32::try_from(token.start).unwrap_or_default();
+        let query = token.query;
+        let (items, more) = match source {
+            Source::Files(open) => self.mentions(query, open).await,
+            Source::Commands => (commands(&query), false),
+            Source::Words(words) => {
+                let words =
+                    words.into_iter().map(|it| item(CompletionKind::Word, it, String::new()));
+                (best(&query, words), false)
+            }
+            Source::Models(models, probes) => {
+                self.list_models(*models, probes);
+                let offers = self.listed.offers.iter().cloned();
+                let models = offers.map(|it| item(CompletionKind::Model, it.name, it.about));
+                (best(&query, models), self.listed.is_asked)
+            }
+            Source::Skills(desk) => {
+                let list = move || {
+                    let found = skills::find(&desk).found.into_iter();
+                    let skills =
+                        found.map(|it| item(CompletionKind::Skill, it.name, it.description));
+                    best(&query, skills)
+                };
+                (apart(list).await, false)
+            }
+            Source::Sessions(project) => {
+                let list = move || {
+                    let listed = project.list().into_iter();
+                    let sessions =
+                        listed.map(|it| item(CompletionKind::Session, it.name, it.title));
+                    best(&query, sessions)
+                };
+                (apart(list).await, false)
+            }
+        };
+        Completed { id, start, items, more }
+    }
+
+    async fn mentions(&mut self, query: String, open: Vec<PathBuf>) -> (Vec<CompletionItem>, bool) {
+        self.walk();
+        let until = Instant::now() + PATIENCE;
+        while self.files.is_partial() && Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let (search, more) = (self.files.search(), self.files.is_partial());
+        let find = move || search.places(&query, &open).into_iter().map(of_place).collect();
+        (apart(find).await, more)
+    }
+
+    /// Asks the providers for their models, unless they have answered lately.
+    fn list_models(&mut self, models: Models, probes: bool) {
+        let is_fresh = self.listed.when.is_some_and(|it| it.elapsed() < LISTED);
+        if is_fresh || self.listed.is_asked {
+            return;
+        }
+        self.listed.is_asked = true;
+        let orders = self.orders.clone();
+        tokio::spawn(async move {
+            let (offers, _) = connect::list_all(&models, probes).await;
+            if let Some(orders) = orders.upgrade() {
+                let _ = orders.send(Order::Listed(offers));
+            }
+        });
+    }
+}
+
+async fn apart(list: impl FnOnce() -> Vec<CompletionItem> + Send + 'static) -> Vec<CompletionItem> {
+    tokio::task::spawn_blocking(list).await.unwrap_or_default()
+}
+
+/// The items whose names match best.
+fn best(query: &str, items: impl Iterator<Item = CompletionItem>) -> Vec<CompletionItem> {
+    Query::new(query).best(items, |it| it.label.trim_start_matches('/'), ITEMS)
+}
+
+fn commands(query: &str) -> Vec<CompletionItem> {
+    let name = |it: &Row| format!("/{}", it.name);
+    best(query, TABLE.iter().map(|it| item(CompletionKind::Command, name(it), it.help.to_owned())))
+}
+
+fn item(is: CompletionKind, name: String, about: String) -> CompletionItem {
+    CompletionItem { label: name.clone(), text: name, is, about }
+}
+
+fn of_place(Place { path, text }: Place) -> CompletionItem {
+    let is = if path.ends_with('/') { CompletionKind::Folder } else { CompletionKind::File };
+    CompletionItem { label: path, text, is, about: String::new() }
+}

@@ -1,0 +1,105 @@
+//! Completion in the composer: Neovim's own menu over a language server whose answers come from the program.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+
+fn start(setup: Setup) -> (Server, Nvim) {
+    let server = Server::start();
+    server.otherwise(Reply::said("Seen."));
+    let nvim = Nvim::start(&setup.anthropic(&server).size(100, 30));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Caliban");
+    nvim.wait(|it| it.lua_str("return #vim.lsp.get_clients({ bufnr = 0 })") == "1", "a client");
+    (server, nvim)
+}
+
+fn project() -> Setup {
+    Setup::new()
+        .file("src/main.rs", "fn main() {}\n")
+        .file("src/map.rs", "struct Map;\n")
+        .file("a b's.md", "blanks\n")
+        .file("target/out.txt", "built\n")
+        .file(".gitignore", "target\n")
+}
+
+#[test]
+fn a_file_is_completed_behind_an_at_sign_and_sent() {
+    let (server, nvim) = start(project());
+    nvim.keys("isee @m");
+    nvim.wait_screen("src/map.rs");
+    nvim.keys("ain");
+    nvim.wait_gone("src/map.rs");
+    nvim.keys("<C-n><C-y><C-s>");
+    nvim.wait_transcript("Seen.");
+    let said = server.requests()[0].last_user_text();
+    assert_eq!(
+        said,
+        "<context kind=\"file\" path=\"src/main.rs\">\nfn main() {}\n</context>\nsee @src/main.rs"
+    );
+}
+
+#[test]
+fn a_name_with_blanks_and_quotes_is_completed_to_a_mention_of_the_same_file() {
+    let (server, nvim) = start(project());
+    nvim.keys("i@\"a b");
+    nvim.wait_screen("a b's.md");
+    nvim.keys("<C-n><C-y><C-s>");
+    nvim.wait_transcript("Seen.");
+    let said = server.requests()[0].last_user_text();
+    assert!(said.contains("blanks"), "{said}");
+    assert!(said.ends_with("@\"a b's.md\""), "{said}");
+}
+
+#[test]
+fn the_menu_stays_closed_for_what_was_accepted_and_opens_within_a_folder() {
+    let (_server, nvim) = start(project());
+    nvim.keys("i@sr");
+    nvim.wait_screen("src/main.rs");
+    nvim.keys("<C-n><C-y>");
+    nvim.wait(|it| it.composer() == "@src/", "the folder");
+    assert_eq!(nvim.lua_str("return vim.fn.pumvisible()"), "0");
+    nvim.keys("ma");
+    nvim.wait_screen("src/map.rs");
+}
+
+#[test]
+fn ignored_files_are_offered_once_their_folder_is_written() {
+    let (_server, nvim) = start(project());
+    nvim.keys("i@out");
+    nvim.keys("<C-u>@target/");
+    nvim.wait_screen("target/out.txt");
+}
+
+#[test]
+fn slash_commands_and_their_arguments_are_completed() {
+    let skill = "---\nname: tidy-up\ndescription: Puts things in order\n---\nDo.\n";
+    let (server, nvim) = start(project().file(".caliban/skills/tidy-up/SKILL.md", skill));
+    nvim.keys("i/sk");
+    nvim.wait_screen("sends a message with the text of a skill");
+    nvim.keys("<C-u>/skill ");
+    nvim.wait_screen("Puts things in order");
+    nvim.keys("<C-n><C-y> now<C-s>");
+    nvim.wait_transcript("Seen.");
+    assert!(server.requests()[0].last_user_text().contains("The skill `tidy-up`."));
+}
+
+#[test]
+fn prose_and_addresses_open_no_menu() {
+    let (_server, nvim) = start(project());
+    nvim.keys("ime@src and a/b @");
+    nvim.wait_screen("src/");
+    nvim.keys("<BS>x");
+    nvim.wait(|it| it.lua_str("return vim.fn.pumvisible()") == "0", "no menu");
+    assert_eq!(nvim.composer(), "me@src and a/b x");
+}
+
+#[test]
+fn omnifunc_completes_where_the_menu_does_not_open_by_itself() {
+    let (_server, nvim) = start(project().before("package.loaded['blink.cmp'] = {}"));
+    nvim.keys("i@mai");
+    nvim.wait(|it| it.composer() == "@mai", "the text");
+    nvim.keys("<C-x><C-o>");
+    nvim.wait_screen("src/main.rs");
+}
