@@ -21,6 +21,7 @@ local M = {}
 ---@field probe boolean
 ---@field pass_env string[]
 ---@field lsp caliban.LspConfig
+---@field completion 'auto'|'manual'
 ---@field layout 'auto'|'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
 
 --- How long to wait for language servers, in milliseconds.
@@ -42,6 +43,7 @@ local defaults = {
   probe = true,
   pass_env = {},
   lsp = waits,
+  completion = 'auto',
   layout = 'auto',
 }
 
@@ -203,6 +205,7 @@ local known = {
   probe = is('boolean'),
   pass_env = variables,
   lsp = is('table'),
+  completion = one_of({ 'auto', 'manual' }),
   layout = one_of({ 'auto', 'right', 'left', 'top', 'bottom', 'tab', 'float', 'current' }),
 }
 

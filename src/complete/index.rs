@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The paths of one chunk: so many are searched by one thread in about 0.2 ms.
 const CHUNK: usize = 1024;
-/// The most paths of an index. At 60 bytes a path, an index of this many has 80 MB.
-const PATHS: usize = 1_000_000;
+/// The most paths of an index, so that it has at most 80 MB.
+const PATHS: usize = 400_000;
 
 /// A part of the index: paths relative to the project, those of folders with a slash at the end.
 #[derive(Default)]

@@ -55,6 +55,11 @@ impl Files {
         Files { root, home, reach, whole: None, running: None }
     }
 
+    /// Whether no walk has begun yet.
+    pub fn is_new(&self) -> bool {
+        self.whole.is_none() && self.running.is_none()
+    }
+
     /// Takes up a walk that has ended. Returns the one to run on a thread of its own if there is none and the index is
     /// old.
     pub fn refresh(&mut self, now: Instant) -> Option<impl FnOnce() + Send + use<>> {

@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_millis(80);
 const LISTED: Duration = Duration::from_secs(300);
 
 pub(super) enum Order {
-    /// A composer is used: a walk of the project begins.
+    /// A composer is used: the first walk of the project begins.
     Prepare,
     Ask(Box<Ask>),
     Listed(Vec<Offer>),
@@ -119,7 +119,8 @@ impl Completion {
             let mut next = Some(order);
             while let Some(order) = next {
                 match order {
-                    Order::Prepare => self.walk(),
+                    Order::Prepare if self.files.is_new() => self.walk(),
+                    Order::Prepare => (),
                     Order::Ask(ask) => newest = Some(ask),
                     Order::Listed(offers) => {
                         self.listed =

@@ -15,6 +15,19 @@ fn start(setup: Setup) -> (Server, Nvim) {
     (server, nvim)
 }
 
+/// How often Neovim's own menu was asked to open.
+fn openings(nvim: &Nvim) -> String {
+    nvim.lua_str("return _G.openings")
+}
+
+/// Counts the openings of Neovim's own menu.
+const COUNT: &str = "_G.openings = 0
+    local get = vim.lsp.completion.get
+    vim.lsp.completion.get = function(...)
+        _G.openings = _G.openings + 1
+        return get(...)
+    end";
+
 fn project() -> Setup {
     Setup::new()
         .file("src/main.rs", "fn main() {}\n")
@@ -54,12 +67,13 @@ fn a_name_with_blanks_and_quotes_is_completed_to_a_mention_of_the_same_file() {
 
 #[test]
 fn the_menu_stays_closed_for_what_was_accepted_and_opens_within_a_folder() {
-    let (_server, nvim) = start(project());
+    let (_server, nvim) = start(project().before(COUNT));
     nvim.keys("i@sr");
     nvim.wait_screen("src/main.rs");
+    let before = openings(&nvim);
     nvim.keys("<C-n><C-y>");
     nvim.wait(|it| it.composer() == "@src/", "the folder");
-    assert_eq!(nvim.lua_str("return vim.fn.pumvisible()"), "0");
+    assert_eq!(openings(&nvim), before);
     nvim.keys("ma");
     nvim.wait_screen("src/map.rs");
 }
@@ -97,9 +111,22 @@ fn prose_and_addresses_open_no_menu() {
 
 #[test]
 fn omnifunc_completes_where_the_menu_does_not_open_by_itself() {
-    let (_server, nvim) = start(project().before("package.loaded['blink.cmp'] = {}"));
+    let setup = project().before("package.loaded['blink.cmp'] = {}").before(COUNT);
+    let (_server, nvim) = start(setup);
     nvim.keys("i@mai");
     nvim.wait(|it| it.composer() == "@mai", "the text");
+    assert_eq!(openings(&nvim), "0");
+    nvim.keys("<C-x><C-o>");
+    nvim.wait_screen("src/main.rs");
+}
+
+#[test]
+fn the_menu_does_not_open_by_itself_if_the_user_says_so() {
+    let setup = project().config("{ completion = 'manual' }").before(COUNT);
+    let (_server, nvim) = start(setup);
+    nvim.keys("i@mai");
+    nvim.wait(|it| it.composer() == "@mai", "the text");
+    assert_eq!(openings(&nvim), "0");
     nvim.keys("<C-x><C-o>");
     nvim.wait_screen("src/main.rs");
 }

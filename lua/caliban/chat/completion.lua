@@ -6,9 +6,9 @@ local api = vim.api
 
 --- The most files of the editor that are named in a question, those used last first.
 local OPEN = 100
---- The lines above the cursor's that may be blank before a slash command.
+--- The most blank lines above a slash command.
 local BLANK = 50
---- Milliseconds until a question is asked again whose answer had only a part.
+--- Milliseconds until a question is asked again if the program did not know all items yet.
 local AGAIN = 150
 
 ---@type table<string, lsp.CompletionItemKind>
@@ -28,8 +28,8 @@ local kinds = {
 ---@field request integer of the language client
 ---@field row integer line of the cursor, from 0
 ---@field line string the line up to the cursor
----@field answer fun(err?: lsp.ResponseError, result?: lsp.CompletionList)
----@field drop fun() the client is answered nothing
+---@field answer fun(err?: lsp.ResponseError, result?: lsp.CompletionList) gives the client its answer
+---@field drop fun() tells the client that no answer will come
 
 ---@type caliban.AskedCompletion?
 local asked
@@ -79,7 +79,7 @@ local function nothing()
   return { isIncomplete = false, items = {} }
 end
 
---- The answer to a language client is due no more.
+--- Drops the pending question: its client no longer waits for the answer.
 local function drop()
   if asked then
     local old = asked
@@ -114,8 +114,7 @@ local function ask(params, request, answer, forget)
   if not require('caliban.program.process').notify(question) then
     return answer(nil, nothing())
   end
-  asked =
-    { id = last, request = request, row = row, line = line, answer = answer, drop = forget }
+  asked = { id = last, request = request, row = row, line = line, answer = answer, drop = forget }
 end
 
 ---@param question caliban.AskedCompletion
@@ -133,7 +132,7 @@ local function items(question, message)
       label = item.label,
       kind = kinds[item.is],
       detail = item.about ~= '' and item.about or nil,
-      -- the program has matched: clients that match again must find what is typed, and keep the order
+      -- the program has matched and sorted the items: with these two fields a client keeps all of them in order
       filterText = typed,
       sortText = ('%04d'):format(at),
       textEdit = { newText = item.text, range = range },
@@ -142,15 +141,18 @@ local function items(question, message)
   return list
 end
 
---- Neovim's own menu, where no plugin has one.
+--- Whether Neovim's own menu opens by itself: not if a plugin has a menu.
 ---@return boolean
-local function has_plugin()
+local function is_automatic()
+  if require('caliban.config').get().completion == 'manual' then
+    return false
+  end
   for _, name in ipairs({ 'blink.cmp', 'cmp', 'mini.completion' }) do
     if package.loaded[name] then
-      return true
+      return false
     end
   end
-  return false
+  return true
 end
 
 ---@return string # the cursor's line up to the cursor
@@ -179,7 +181,7 @@ function M.answer(message)
   end
   asked, shown = nil, not message.more and question.line or nil
   question.answer(nil, { isIncomplete = true, items = items(question, message) })
-  if message.more and not has_plugin() then
+  if message.more and is_automatic() then
     vim.defer_fn(function()
       local is_same = api.nvim_get_mode().mode:find('^i') and before_cursor() == question.line
       local _ = is_same and not asked and open_menu()
@@ -232,10 +234,12 @@ local function server(dispatchers)
   return client
 end
 
+--- An item of Neovim's menu. Without this Neovim would insert the text only up to its first blank.
 ---@param item lsp.CompletionItem
----@return table # the whole text: by itself Neovim takes it up to the first blank
+---@return table
 local function convert(item)
-  return { word = item.textEdit.newText, kind = '', menu = item.detail or '' }
+  local edit = item.textEdit or { newText = item.label }
+  return { word = edit.newText, kind = '', menu = item.detail or '' }
 end
 
 ---@param chat caliban.Chat
@@ -248,7 +252,7 @@ local function watch(chat, client)
     api.nvim_create_autocmd(events, { buffer = buf, callback = fn })
   end
   on({ 'TextChangedI', 'TextChangedP' }, function()
-    local _ = not has_plugin() and open_menu()
+    local _ = is_automatic() and open_menu()
   end)
   on('CompleteDone', function()
     accepted = vim.v.event.reason == 'accept' and before_cursor() or nil
