@@ -1,13 +1,13 @@
-//! The files and folders of a project, to be searched at each key. A walk fills the index on threads of its own; what
-//! it has found so far can be searched meanwhile.
+//! The files and folders of a project, to be searched at each key. A walk finds them on threads of its own; the
+//! paths that it has found so far can be searched meanwhile.
 
 use crate::reach::{Reach, Reading};
 use crate::tool::walk;
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkState};
 use memchr::memmem::Finder;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
 
 /// The paths of one chunk: so many are searched by one thread in about 0.2 ms.
 const CHUNK: usize = 1024;
@@ -161,45 +161,19 @@ impl Letters {
 
 const ALL: u64 = u64::MAX;
 
-/// What a walk has found, while it runs and after.
-#[derive(Default)]
-pub struct Found {
-    chunks: Mutex<Vec<Arc<Chunk>>>,
-    is_whole: AtomicBool,
-    is_unwanted: AtomicBool,
+/// What a walk says, in this order: the chunks as they are found, and once all of them, sorted.
+pub(super) enum Found {
+    Some(Arc<Chunk>),
+    All(Vec<Arc<Chunk>>),
 }
 
-impl Found {
-    /// The chunks so far.
-    pub fn chunks(&self) -> Vec<Arc<Chunk>> {
-        self.chunks.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    pub fn is_whole(&self) -> bool {
-        self.is_whole.load(Ordering::Acquire)
-    }
-
-    /// Ends the walk.
-    pub fn stop(&self) {
-        self.is_unwanted.store(true, Ordering::Relaxed);
-    }
-
-    /// Walks the project on so many threads until all is found, and sorts it. Blocks.
-    pub fn walk(&self, reach: &Reach, root: &Path, threads: usize) {
-        let walker = walk::walker(reach, root).threads(threads).build_parallel();
-        walker.visit(&mut Builder { found: self, root });
-        let sorted = sorted(&self.chunks());
-        *self.chunks.lock().unwrap_or_else(PoisonError::into_inner) = sorted;
-        self.is_whole.store(true, Ordering::Release);
-    }
-
-    fn add(&self, chunk: Chunk) -> WalkState {
-        let mut chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
-        chunks.push(Arc::new(chunk.finish()));
-        let is_full = chunks.len() * CHUNK >= PATHS;
-        let ends = is_full || self.is_unwanted.load(Ordering::Relaxed);
-        if ends { WalkState::Quit } else { WalkState::Continue }
-    }
+/// Walks the project on so many threads, and tells what it finds. It ends early if nobody listens any more. Blocks.
+pub(super) fn walk(reach: &Reach, root: &Path, threads: usize, found: &Sender<Found>) {
+    let (chunks, all) = channel();
+    let walker = walk::walker(reach, root).threads(threads).build_parallel();
+    walker.visit(&mut Builder { root, found, chunks });
+    let all: Vec<Arc<Chunk>> = all.try_iter().collect();
+    let _ = found.send(Found::All(sorted(&all)));
 }
 
 /// The same paths: those with few folders first, of these the short ones.
@@ -224,21 +198,41 @@ pub(super) fn threads() -> usize {
 }
 
 struct Builder<'a> {
-    found: &'a Found,
     root: &'a Path,
+    found: &'a Sender<Found>,
+    chunks: Sender<Arc<Chunk>>,
 }
 
 impl<'a> ParallelVisitorBuilder<'a> for Builder<'a> {
     fn build(&mut self) -> Box<dyn ParallelVisitor + 'a> {
-        Box::new(Visitor { found: self.found, root: self.root, chunk: Chunk::default() })
+        Box::new(Visitor {
+            root: self.root,
+            found: self.found.clone(),
+            chunks: self.chunks.clone(),
+            chunk: Chunk::default(),
+            left: PATHS / threads(),
+        })
     }
 }
 
-/// Gathers what one thread of the walk finds.
+/// Gathers the paths that one thread of the walk finds.
 struct Visitor<'a> {
-    found: &'a Found,
     root: &'a Path,
+    found: Sender<Found>,
+    chunks: Sender<Arc<Chunk>>,
     chunk: Chunk,
+    /// How many more paths this thread may find.
+    left: usize,
+}
+
+impl Visitor<'_> {
+    /// Hands the chunk on. Returns whether the walk goes on.
+    fn send(&mut self) -> bool {
+        let chunk = Arc::new(std::mem::take(&mut self.chunk).finish());
+        self.left = self.left.saturating_sub(chunk.len());
+        let _ = self.chunks.send(chunk.clone());
+        self.found.send(Found::Some(chunk)).is_ok() && self.left > 0
+    }
 }
 
 impl ParallelVisitor for Visitor<'_> {
@@ -257,14 +251,14 @@ impl ParallelVisitor for Visitor<'_> {
         if self.chunk.len() < CHUNK {
             return WalkState::Continue;
         }
-        self.found.add(std::mem::take(&mut self.chunk))
+        if self.send() { WalkState::Continue } else { WalkState::Quit }
     }
 }
 
 impl Drop for Visitor<'_> {
     fn drop(&mut self) {
         if self.chunk.len() > 0 {
-            self.found.add(std::mem::take(&mut self.chunk));
+            self.send();
         }
     }
 }

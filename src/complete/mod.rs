@@ -6,15 +6,16 @@ mod token;
 #[cfg(test)]
 mod tests;
 
-pub use index::Found;
 pub use rank::Query;
 pub use token::{Kind, Token, at};
 
 use crate::context::mention;
 use crate::reach::Reach;
+use index::{Chunk, Found};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// The most items of an answer.
@@ -39,67 +40,73 @@ pub struct Files {
     root: PathBuf,
     home: Option<PathBuf>,
     reach: Reach,
-    /// The walk that has ended, and the one that runs.
-    whole: Option<Walked>,
-    running: Option<(Arc<Found>, Instant)>,
+    chunks: Vec<Arc<Chunk>>,
+    /// The walk that runs.
+    running: Option<Running>,
+    /// When the last walk ended, and how long it took.
+    ended: Option<(Instant, Duration)>,
 }
 
-struct Walked {
-    found: Arc<Found>,
-    ended: Instant,
-    took: Duration,
+struct Running {
+    found: Receiver<Found>,
+    begun: Instant,
 }
 
 impl Files {
     pub fn new(root: PathBuf, home: Option<PathBuf>, reach: Reach) -> Files {
-        Files { root, home, reach, whole: None, running: None }
+        Files { root, home, reach, chunks: Vec::new(), running: None, ended: None }
     }
 
     /// Whether no walk has begun yet.
     pub fn is_new(&self) -> bool {
-        self.whole.is_none() && self.running.is_none()
+        self.ended.is_none() && self.running.is_none()
     }
 
-    /// Takes up a walk that has ended. Returns the one to run on a thread of its own if there is none and the index is
-    /// old.
+    /// Returns a walk to run on a thread of its own, if the index is old and no walk runs.
     pub fn refresh(&mut self, now: Instant) -> Option<impl FnOnce() + Send + use<>> {
-        if let Some((found, begun)) = self.running.take_if(|(found, _)| found.is_whole()) {
-            self.whole = Some(Walked { found, ended: now, took: now - begun });
-        }
-        let is_fresh = |it: &Walked| now - it.ended < FRESH.max(10 * it.took);
-        if self.running.is_some() || self.whole.as_ref().is_some_and(is_fresh) {
+        self.take_up(now);
+        let is_fresh = |(at, took): (Instant, Duration)| now - at < FRESH.max(10 * took);
+        if self.running.is_some() || self.ended.is_some_and(is_fresh) {
             return None;
         }
-        let found = Arc::new(Found::default());
-        self.running = Some((found.clone(), now));
+        let (sender, found) = channel();
+        self.running = Some(Running { found, begun: now });
         let (reach, root) = (self.reach.clone(), self.root.clone());
         // nobody waits for a walk that only renews the index
-        let threads = if self.whole.is_some() { 1 } else { index::threads() };
-        Some(move || found.walk(&reach, &root, threads))
+        let threads = if self.ended.is_some() { 1 } else { index::threads() };
+        Some(move || index::walk(&reach, &root, threads, &sender))
     }
 
-    /// Whether a search finds only a part of the files, because the first walk still runs.
-    pub fn is_partial(&self) -> bool {
-        self.whole.is_none() && self.running.as_ref().is_some_and(|(found, _)| !found.is_whole())
+    /// Takes up what the running walk has found. The old index is used until a new one is whole.
+    fn take_up(&mut self, now: Instant) {
+        let Some(running) = &self.running else { return };
+        let mut all = None;
+        for found in running.found.try_iter() {
+            match found {
+                Found::Some(chunk) if self.ended.is_none() => self.chunks.push(chunk),
+                Found::Some(_) => (),
+                Found::All(chunks) => all = Some(chunks),
+            }
+        }
+        if let Some(chunks) = all {
+            (self.chunks, self.ended) = (chunks, Some((now, now - running.begun)));
+            self.running = None;
+        }
     }
 
-    /// What a search of the files as they are known now needs, to be done on another thread.
+    /// Whether a search finds only some of the files, because the first walk still runs.
+    pub fn is_partial(&mut self, now: Instant) -> bool {
+        self.take_up(now);
+        self.ended.is_none() && self.running.is_some()
+    }
+
+    /// A search of the files that are known now, to be done on another thread.
     pub fn search(&self) -> Search {
-        let found = self.whole.as_ref().map(|it| &it.found);
-        let found = found.or(self.running.as_ref().map(|(found, _)| found));
         Search {
             root: self.root.clone(),
             home: self.home.clone(),
             reach: self.reach.clone(),
-            chunks: found.map(|it| it.chunks()).unwrap_or_default(),
-        }
-    }
-}
-
-impl Drop for Files {
-    fn drop(&mut self) {
-        if let Some((found, _)) = &self.running {
-            found.stop();
+            chunks: self.chunks.clone(),
         }
     }
 }
@@ -109,7 +116,7 @@ pub struct Search {
     root: PathBuf,
     home: Option<PathBuf>,
     reach: Reach,
-    chunks: Vec<Arc<index::Chunk>>,
+    chunks: Vec<Arc<Chunk>>,
 }
 
 impl Search {

@@ -4,7 +4,8 @@ use super::index::{Chunk, Sieve, WAYS, threads};
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use std::cmp::Reverse;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a match is worth more in a file that is open in the editor: about as much as a letter at the beginning of a word.
 const OPEN: u32 = 24;
@@ -66,16 +67,20 @@ impl Query {
         most: usize,
     ) -> Vec<String> {
         let sieve = Sieve::new(&self.text);
-        let sifted = in_parallel(chunks.chunks(16), |chunks| {
+        // numbered, so that the paths stay in their order
+        let parts: Vec<_> = chunks.chunks(16).enumerate().collect();
+        let mut sifted = in_parallel(&parts, |(at, chunks)| {
             let mut sifted = <[Vec<_>; WAYS]>::default();
-            for chunk in chunks {
+            for chunk in *chunks {
                 chunk.sift(&sieve, &mut sifted);
             }
-            sifted
+            (*at, sifted)
         });
-        let likely = (0..WAYS).flat_map(|way| sifted.iter().flat_map(move |it| &it[way]));
+        sifted.sort_unstable_by_key(|(at, _)| *at);
+        let likely = (0..WAYS).flat_map(|way| sifted.iter().flat_map(move |(_, it)| &it[way]));
         let likely: Vec<_> = likely.take(COMPARED).collect();
-        let best = in_parallel(likely.chunks(1024), |likely| {
+        let parts: Vec<_> = likely.chunks(1024).collect();
+        let best = in_parallel(&parts, |likely| {
             let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
             let mut buffer = Vec::new();
             let found = likely.iter().filter_map(|(chunk, entry)| {
@@ -101,29 +106,23 @@ fn least<T: Ord>(mut values: Vec<T>, most: usize) -> Vec<T> {
     values
 }
 
-/// Does the work for each item, on a few threads. The results are in the order of the items.
-fn in_parallel<I: Send, T: Send>(
-    items: impl ExactSizeIterator<Item = I> + Send,
-    work: impl Fn(I) -> T + Sync,
-) -> Vec<T> {
-    if items.len() < 2 {
-        return items.map(work).collect();
-    }
-    let items = Mutex::new(items.enumerate());
+/// Does the work for each item, on a few threads. The results are in no order.
+fn in_parallel<I: Sync, T: Send>(items: &[I], work: impl Fn(&I) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
     let run = || {
-        let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
         let mut done = Vec::new();
-        while let Some((at, item)) = next() {
-            done.push((at, work(item)));
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push(work(item));
         }
         done
     };
-    let mut done = std::thread::scope(|scope| {
+    if items.len() < 2 {
+        return run();
+    }
+    std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads()).map(|_| scope.spawn(run)).collect();
         let mut done = run();
         done.extend(others.into_iter().flat_map(|it| it.join().unwrap_or_default()));
         done
-    });
-    done.sort_unstable_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, it)| it).collect()
+    })
 }

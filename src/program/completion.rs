@@ -185,10 +185,10 @@ impl Completion {
     async fn mentions(&mut self, query: String, open: Vec<PathBuf>) -> (Vec<CompletionItem>, bool) {
         self.walk();
         let until = Instant::now() + PATIENCE;
-        while self.files.is_partial() && Instant::now() < until {
+        while self.files.is_partial(Instant::now()) && Instant::now() < until {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let (search, more) = (self.files.search(), self.files.is_partial());
+        let (more, search) = (self.files.is_partial(Instant::now()), self.files.search());
         let find = move || search.places(&query, &open).into_iter().map(of_place).collect();
         (apart(find).await, more)
     }

@@ -6,6 +6,7 @@ use crate::kit::dice::Dice;
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::review::scene::{Scene, edit, write};
+use caliban::context::mention;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -277,24 +278,16 @@ fn answered(scene: &Scene, round: &Round) {
     }
 }
 
-/// Checks that a mention reads the files that it can name.
+/// Checks that mentions read the files with the accepted text.
 fn mention(scene: &Scene, round: &Round) {
-    // the text after a colon is a range of lines
-    let is_range = |it: &str| {
-        it.rsplit_once(':').is_some_and(|it| it.1.bytes().all(|it| b"0123456789-".contains(&it)))
-    };
-    let can = |it: &&PathBuf| {
-        it.to_str().is_some_and(|it| {
-            !it.contains('"') && !is_range(it) && !it.ends_with(['.', '!', '?', ':'])
-        })
-    };
     let named: Vec<(&PathBuf, String)> = round
         .after
         .iter()
-        .filter(|(path, bytes)| can(path) && bytes.ends_with(b"new\n"))
+        .filter(|(path, bytes)| path.to_str().is_some() && bytes.ends_with(b"new\n"))
         .map(|(path, bytes)| (path, String::from_utf8(bytes.clone()).unwrap()))
         .collect();
-    let mentions = named.iter().map(|(path, _)| format!("see @\"{}\" ", path.display()));
+    let mentions =
+        named.iter().map(|(path, _)| format!("see {} ", mention::write(path.to_str().unwrap())));
     let prompt = mentions.collect::<Vec<_>>().join("\n");
     let n = scene.server.requests().len();
     scene.server.reply(Reply::said("All seen."));
