@@ -4,7 +4,8 @@ use crate::event::SessionId;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Asks for the completions at the cursor of the composer. The answer is `completed`. Only the newest question is answered.
+/// Asks for the completions at the cursor of the composer. The answer is `completed`. Only the newest question is
+/// answered.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Clone, Deserialize)]
 pub struct Complete {
