@@ -31,12 +31,14 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// Counts the turns of a session from 1. A late result carries the id of its turn and does nothing after it.
+/// Counts the turns of a session from 1. A result that arrives after the end of its turn is recognised by the turn's
+/// id, and does nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct TurnId(pub u32);
 
-/// The highest number that is accepted from a file. Counting goes on from it without reaching the end of a `u32`.
+/// The highest number that is accepted from a file. The program can count up from this number without reaching the end
+/// of a `u32`.
 pub const HIGHEST: u32 = 1 << 30;
 
 impl<'de> Deserialize<'de> for TurnId {
@@ -45,7 +47,7 @@ impl<'de> Deserialize<'de> for TurnId {
     }
 }
 
-/// Reads a number from which the program counts on; at most `HIGHEST`.
+/// Reads a number from a file, to count up from it; at most `HIGHEST`.
 pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     Ok(u32::deserialize(from)?.min(HIGHEST))
 }
@@ -109,7 +111,7 @@ pub enum Event {
     Revoked {
         grant: Grant,
     },
-    /// The call's work began: from here on it "may have run".
+    /// The call's work began. If the program ends before the answer, the call "may have run".
     Started {
         turn: TurnId,
         call: CallId,
@@ -131,12 +133,11 @@ pub enum Event {
     Reviewed {
         path: PathBuf,
     },
-    /// The user has agreed to text in the buffers of these files that is not on disk. Paths are as the user sees
-    /// them.
+    /// The user agreed to text in the buffers of these files that is not on disk. Paths are as the user sees them.
     Unsaved {
         paths: Vec<String>,
     },
-    /// Instructions of folders that were touched for the first time, and other excerpts for the next request.
+    /// Excerpts for the next request: the instructions of folders that were touched for the first time, and others.
     Instructed {
         files: Vec<Excerpt>,
     },
@@ -150,13 +151,13 @@ pub enum Event {
     Titled {
         title: String,
     },
-    /// A model was asked for a title.
+    /// A model was asked for a title of the conversation.
     Named(Named),
     /// Something to tell the model with the next request.
     Noted {
         text: String,
     },
-    /// A sentence for the user alone.
+    /// A sentence that only the user sees.
     Told {
         text: String,
     },
@@ -166,19 +167,19 @@ pub enum Event {
         failure: Failure,
         wait_ms: u64,
     },
-    /// The provider refused this model's thoughts. The model does not get its earlier thoughts back any more, and the
-    /// request is repeated without them. This breaks the request's prefix on purpose.
+    /// The provider refused this model's thoughts. The model's earlier thoughts are not sent back to it any more, and
+    /// the request is repeated without them. This breaks the request's prefix on purpose.
     ThoughtsDropped {
         turn: TurnId,
         model: String,
     },
-    /// Fields that `tuning` leaves out have their default.
+    /// Settings that `tuning` leaves out have their default.
     ModelChosen {
         model: String,
         #[serde(default, skip_serializing_if = "Tuning::is_empty")]
         tuning: Tuning,
     },
-    /// Holds from the next call on.
+    /// The mode applies from the next call on.
     ModeChosen {
         mode: Mode,
     },
@@ -186,8 +187,8 @@ pub enum Event {
     Spent {
         cost: Option<f64>,
     },
-    /// The user took the newly built system prompt and the current instructions. This breaks the request's prefix on
-    /// purpose.
+    /// The user chose to use the newly built system prompt and the current instructions. This breaks the request's
+    /// prefix on purpose.
     SystemChosen {
         system: String,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -202,7 +203,7 @@ pub enum Event {
 /// A model's title for a conversation, and the cost of asking for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Named {
-    /// Empty if the model gave none, or if the user had given a title by then.
+    /// Empty if the model gave no title, or if the user had given one by then.
     pub title: String,
     pub usage: Usage,
     /// In USD; `None` if the price is not known.
@@ -233,11 +234,12 @@ pub enum End {
     Failed(Failure),
     /// The reply ended in a way that the user has to know: cut by `max_tokens`, refused, or for an unknown reason.
     Stopped(String),
-    /// The editor or the program ended in mid-turn. Found when the session is opened again.
+    /// The editor or the program ended in the middle of the turn. Noticed when the session is opened again.
     Interrupted,
 }
 
-/// Progress: shown at once, but no fact. The journal keeps only the text of a reply, until the reply is whole.
+/// Progress that is shown at once but is not an event. Of progress, the journal stores only a reply's text, and only
+/// until the reply is complete.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Delta {
     Text(String),

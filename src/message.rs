@@ -55,13 +55,14 @@ pub enum Block {
     Text {
         text: String,
     },
-    /// A model's reasoning. `signature` is the provider's proof, sent back verbatim and to the same model only.
+    /// A model's reasoning. `signature` proves to the provider that the text is genuine; it is sent back verbatim, and
+    /// only to the same model.
     Thinking {
         text: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signature: Option<String>,
     },
-    /// A file, a range or a selection that goes along with a user's message.
+    /// A file, a range or a selection that is attached to a user's message.
     Excerpt(Excerpt),
     Call(ToolCall),
     Answer(ToolAnswer),
@@ -69,8 +70,8 @@ pub enum Block {
     Notice {
         text: String,
     },
-    /// A provider's own block, sent back verbatim, to the same model and at the same place: a block that signs
-    /// another one stands directly behind it. `provider` names the dialect that made the block.
+    /// A provider's own block, sent back verbatim, to the same model and at the same place. `provider` names the
+    /// dialect that made the block. A block that signs another block comes directly after that block.
     Raw {
         provider: String,
         value: Value,
@@ -78,7 +79,7 @@ pub enum Block {
 }
 
 impl Block {
-    /// Whether it is a model's thought, in our form or in the provider's.
+    /// Whether the block is a model's thought, as `Thinking` or as a provider's raw block.
     pub fn is_thought(&self) -> bool {
         match self {
             Block::Thinking { .. } => true,
@@ -97,12 +98,12 @@ pub struct ToolCall {
     pub input: Input,
 }
 
-/// A call's arguments. Broken JSON is kept as it came; such a call does not run, and is shown as cut.
+/// A call's arguments. Broken JSON is kept as it arrived; such a call does not run, and is shown as cut.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Input {
     Json(Value),
-    /// The text as it came, and the parser's message.
+    /// The text as it arrived, and the parser's message.
     Broken {
         text: String,
         why: String,
@@ -112,7 +113,7 @@ pub enum Input {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ToolAnswer {
     pub id: CallId,
-    /// The text for the model. Empty if the text stands in `output` and has not been loaded from there.
+    /// The text for the model. Empty if the text is in the file `output` and has not been loaded.
     #[serde(default)]
     pub text: String,
     #[serde(default)]
@@ -187,7 +188,7 @@ pub enum ExcerptKind {
     Skill,
     /// What changed in a file since the model last saw it, other than by the model.
     Changes,
-    /// A change under review, as a diff: the message is the user's comment on it.
+    /// A change under review, as a diff. The message is the user's comment on the change.
     Hunk,
 }
 
@@ -285,7 +286,7 @@ impl Reply {
     }
 }
 
-/// How hard a model is to think before it answers, as the user says it.
+/// How hard a model should think before it answers, as the user chooses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -297,21 +298,21 @@ pub enum Effort {
     Max,
 }
 
-/// How a request asks for thinking, in the terms of its model.
+/// How a request asks for thinking, in the form that its model takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thinking {
     Off,
-    /// At most this many tokens.
+    /// The model may think for at most this many tokens.
     Budget(u32),
-    /// As much as the model sees fit, at this effort; never `Off`.
+    /// The model decides how much it thinks, within this effort; never `Off`.
     Adaptive(Effort),
-    /// By a named effort; never `Off`.
+    /// The model thinks with this effort; never `Off`.
     Named(Effort),
 }
 
 /// One request, ready for any dialect. `messages` holds no `Role::System` or `Role::Note`; excerpts and notices have
-/// become texts. Each call is answered by the next message, in order. No text is empty. All thoughts and raw blocks
-/// are those of the model that is asked.
+/// become texts. The message after a reply answers the reply's calls, in order. No text is empty. Thoughts and raw
+/// blocks are only those of the model that is asked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     pub model: String,

@@ -81,11 +81,11 @@ mod tests {
         ] {
             assert!(!is_within("/p", path), "{path:?}");
         }
-        // the project may be the whole disk
+        // a project may be the whole disk
         assert!(
             is_within("/", "/etc/passwd") && !is_within("/", "/") && !is_within("/", "/.git/x")
         );
-        // or lie below a folder with the name `.git`
+        // a project may lie below a folder named `.git`
         assert!(is_within("/x/.git/p", "/x/.git/p/a"));
     }
 

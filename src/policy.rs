@@ -11,14 +11,14 @@ pub enum Decision<'a> {
     Deny(Reason<'a>),
 }
 
-/// What the user is asked, and when.
+/// A question to the user, and when it is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question<'a> {
-    /// Before a file is read that is not free to read.
+    /// Asked before a read that needs the user's consent.
     Read(&'a Guarded),
-    /// Before a command runs.
+    /// Asked before a command runs.
     Run(&'a str),
-    /// After an edit of these files is in the buffers. The review is the question.
+    /// Asked after an edit of these files is in the buffers; the review itself is the question.
     Review(&'a [String]),
 }
 
@@ -46,7 +46,7 @@ pub fn decide<'a>(mode: Mode, grants: &[Grant], access: &'a Access) -> Decision<
 }
 
 impl Question<'_> {
-    /// The sentence for the chat. `None` if the review asks.
+    /// The sentence for the chat. `None` for an edit, because its review is the question.
     pub fn text(self) -> Option<String> {
         Some(match self {
             Question::Read(Guarded { tool, path, is_outside, why }) => {

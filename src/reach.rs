@@ -23,7 +23,7 @@ pub enum Reading {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Writing {
     Free,
-    /// Nothing is written before the user has reviewed it, in auto-edit mode too.
+    /// Nothing is written before the user's review, not even in auto-edit mode.
     Reviewed(&'static str),
     Never(&'static str),
 }
@@ -32,17 +32,17 @@ pub enum Writing {
 /// spellings.
 #[derive(Debug, Clone, Default)]
 pub struct Folders {
-    /// The project's.
+    /// The project's root.
     pub root: PathBuf,
-    /// Folders that the table calls by another name, each with that name: the home folder is `~`.
+    /// Folders for which the table has another name, each with that name: the home folder is `~`.
     pub named: Vec<(PathBuf, String)>,
-    /// Caliban's own.
+    /// Caliban's own folders.
     pub own: Vec<PathBuf>,
-    /// Paths within Caliban's own folders that may be read all the same.
+    /// Paths within Caliban's own folders that may nevertheless be read.
     pub open: Vec<PathBuf>,
 }
 
-/// The rules for one project. They do not look at the disk: a caller passes each spelling of a path that it knows.
+/// The rules for one project. They never read the disk: the caller passes each spelling that it knows of a path.
 #[derive(Clone)]
 pub struct Reach(Arc<Rules>);
 
@@ -55,12 +55,13 @@ struct Rules {
     index: Index,
 }
 
-/// Finds the rules whose pattern may begin at a part of a path, by the first part of the pattern.
+/// Finds the rules whose pattern may begin at a given part of a path, by the pattern's first part.
 #[derive(Default)]
 struct Index {
     /// Patterns whose first part has no `*`.
     names: HashMap<String, Vec<usize>>,
-    /// Patterns whose first part has a `*`, by its last two bytes, or else its first two.
+    /// Patterns whose first part has a `*`: in `tails` by the last two bytes of that part, else in `heads` by its first
+    /// two.
     tails: HashMap<[u8; 2], Vec<usize>>,
     heads: HashMap<[u8; 2], Vec<usize>>,
     others: Vec<usize>,
@@ -72,7 +73,7 @@ struct Rule {
     row: &'static Row,
 }
 
-/// The rules of the table for a path.
+/// What the table's rules say about a path.
 #[derive(Default)]
 struct Found {
     own: bool,
@@ -116,7 +117,7 @@ impl Reach {
         never.map_or_else(asked, Reading::Never)
     }
 
-    /// Those of Caliban's own paths that may be read may not be written either.
+    /// Caliban's own paths may not be written, even if they may be read.
     pub fn writing(&self, path: &Path) -> Writing {
         let found = self.0.find(path);
         let never = found.never.or((found.own || found.open).then_some(OWN));
@@ -213,7 +214,7 @@ fn folded(text: &str) -> String {
     seen.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 
-/// The parts of a path, without `.` and `..`. The first is `/` where it is absolute.
+/// The parts of a path, without `.` and `..`. The first part is `/` if the path is absolute.
 fn parts(path: &str) -> Vec<&str> {
     let mut parts = Vec::with_capacity(16);
     let bottom = usize::from(path.starts_with('/'));
@@ -233,7 +234,7 @@ fn split(pattern: &str) -> Vec<String> {
     parts(&folded).into_iter().map(str::to_owned).collect()
 }
 
-/// The parts of a path below a folder; `None` where it is not in it.
+/// The parts of a path below a folder; `None` if the path is not in the folder.
 fn below<'a, 'b>(parts: &'a [&'b str], folder: &[String]) -> Option<&'a [&'b str]> {
     let head = parts.get(..folder.len())?;
     head.iter().zip(folder).all(|(part, it)| part == it).then(|| &parts[folder.len()..])

@@ -28,8 +28,8 @@ fn opened(
     there: io::Result<Metadata>,
     flags: OFlags,
 ) -> io::Result<File> {
-    // This check keeps devices from being opened. The check after `open` sees a file that took the name in the
-    // meantime.
+    // This check keeps devices from being opened. The check after `open` catches a file that took this file's name in
+    // the meantime.
     match there {
         Ok(there) => check(&there)?,
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => (),
@@ -54,8 +54,8 @@ pub async fn read_apart(path: &Path) -> io::Result<Vec<u8>> {
     tokio::task::spawn_blocking(move || read(&path)).await.map_err(io::Error::other)?
 }
 
-/// The beginning of a regular file, at most `most` bytes of it, as text. The size that a file claims is no limit for
-/// memory: a sparse file may claim any size.
+/// The beginning of a regular file, at most `most` bytes of it, as text. The file's own size is not trusted: a sparse
+/// file may claim any size.
 pub fn head(path: &Path, most: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     open(path)?.take(most).read_to_end(&mut bytes)?;

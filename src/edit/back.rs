@@ -1,32 +1,34 @@
-//! The way back from a text to the text before some edits. It is kept instead of a copy of that text, and holds only
-//! what the edits replaced.
+//! How to restore a text as it was before some edits. Holds only the text that the edits replaced, not a copy of the
+//! whole text.
 
 use crate::text::Text;
 use std::ops::Range;
 
-/// A range of bytes of a text, and its new text.
+/// A range of bytes of a text, and the text that replaces it.
 pub(super) type Splice = (Range<usize>, String);
 
-/// The steps back, one for each edit, the first edit first. Empty if no edit changed the text.
+/// One step for each edit, in the order of the edits; undone from the last to the first. Empty if no edit changed the
+/// text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Back(Vec<Step>);
 
-/// One edit's way back.
+/// How one edit is undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The old text of these ranges of the new text. The ranges ascend and do not overlap.
+    /// For each range of the text after the edit: the text that the edit replaced there. The ranges ascend and do not
+    /// overlap.
     Places(Vec<Splice>),
-    /// The whole old text; `None` if there was no file.
+    /// The whole text before the edit; `None` if there was no file.
     Whole(Option<Text>),
 }
 
 impl Back {
-    /// The way back to this text from any text.
+    /// A `Back` that restores this text, whatever the edits did.
     pub(super) fn to(text: Option<Text>) -> Back {
         Back(vec![Step::Whole(text)])
     }
 
-    /// Adds the step of a further edit.
+    /// Adds the step for one more edit.
     pub(super) fn push(&mut self, step: Step) {
         match step {
             Step::Places(places) if places.is_empty() => (),
@@ -58,7 +60,8 @@ impl Back {
     }
 }
 
-/// Applies changes that ascend and do not overlap. Returns the changes back, or `None` if the text stays the same.
+/// Applies changes that ascend and do not overlap. Returns the changes that undo them, or `None` if the text stays the
+/// same.
 pub(super) fn splice(content: &mut String, splices: &[Splice]) -> Option<Vec<Splice>> {
     if let [(bytes, new)] = splices {
         let stood = &content[bytes.start..bytes.end];

@@ -1,5 +1,5 @@
-//! Applies the chunks of a patch to a text. Each chunk must have exactly one place: in the order of the file, below
-//! its anchors, and at the end if it says so. If several places fit, none is changed.
+//! Applies the chunks of a patch to a text. A chunk whose lines occur at several places must be told apart by the order
+//! of the chunks, its anchors or its end-of-file mark; otherwise the patch is refused.
 
 use super::Misfit;
 use super::back::{Splice, Step, splice};
@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Lines of a file, and the lines that replace them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Chunk {
-    /// Lines above the chunk, each within the scope of the one before.
+    /// Lines above the chunk; each line is searched in the scope of the line before it.
     pub anchors: Vec<String>,
     /// The lines to be replaced and the new lines, each with its newline.
     pub old: String,
@@ -30,7 +30,7 @@ impl Chunk {
         }
     }
 
-    /// Removes empty lines at the end of both sides.
+    /// Removes the empty lines that end both `old` and `new`.
     pub(super) fn trim(&mut self) {
         let ends = |text: &str| text == "\n" || text.ends_with("\n\n");
         while ends(&self.old) && ends(&self.new) {
@@ -39,13 +39,13 @@ impl Chunk {
         }
     }
 
-    /// The chunk has no lines, or only empty lines that stay.
+    /// Whether the chunk has no lines, or only empty lines that it does not change.
     pub(super) fn is_blank(&self) -> bool {
         self.old == self.new && self.old.bytes().all(|it| it == b'\n')
     }
 }
 
-/// Applies the chunks. Returns, for the model, which differences were tolerated, and the way back.
+/// Applies the chunks. Returns a note for the model on the tolerated differences, and the step that undoes the patch.
 pub(super) fn patch(text: &mut Text, chunks: &[Chunk]) -> Result<(String, Step), Misfit> {
     let lines = Lines::of(&text.content);
     let mut done: Vec<Splice> = Vec::new();
@@ -70,13 +70,13 @@ pub(super) fn patch(text: &mut Text, chunks: &[Chunk]) -> Result<(String, Step),
 struct Placing<'a> {
     text: &'a Text,
     chunk: &'a Chunk,
-    /// The places of the chunks before this one.
+    /// The places and new texts of the chunks before this one.
     done: &'a [Splice],
     lines: &'a Lines<'a>,
 }
 
 impl Placing<'_> {
-    /// The chunk's place, its new text, and which differences were tolerated.
+    /// Finds the chunk's place. Returns the place, its new text, and a note on the tolerated differences.
     fn placed(&self, what: &str) -> Result<(Range<usize>, String, String), Misfit> {
         let (old, new) = (fitted(self.text, &self.chunk.old)?, fitted(self.text, &self.chunk.new)?);
         refuse_placeholder(&old, &new)?;
@@ -106,7 +106,7 @@ impl Placing<'_> {
         Ok((place.bytes.clone(), new, note))
     }
 
-    /// Tells the model that a place is not where the chunk says; empty if it is. A place above the anchors is
+    /// A note for the model if the place is not where the chunk says, otherwise empty. A place above the anchors is
     /// refused.
     fn misplaced(&self, what: &str, place: &Place) -> Result<String, Misfit> {
         let content = &self.text.content;
@@ -127,8 +127,8 @@ impl Placing<'_> {
         Ok(format!("{what} was still matched, at line {line}: {why}."))
     }
 
-    /// Chooses among places by the chunks' order, the end of the file, and the anchors. A rule that no place meets is
-    /// ignored.
+    /// Narrows the places by the order of the chunks, the end-of-file mark, and the anchors. A rule that no place meets
+    /// is ignored.
     fn meant(&self, places: Vec<Place>) -> Vec<Place> {
         let cursor = self.done.iter().map(|it| it.0.end).max().unwrap_or(0);
         let apart = |it: &Place| {
@@ -149,8 +149,8 @@ impl Placing<'_> {
         preferred(free, |it| first.is_some_and(|first| it.bytes.start >= first))
     }
 
-    /// The scopes of the innermost anchor, one for each place of the anchor: the lines up to the next line that is
-    /// not indented more than the anchor.
+    /// The scope of the last anchor, for each place where that anchor occurs: the lines below it, up to the next line
+    /// that is not indented more than the anchor.
     fn scopes(&self) -> Vec<Range<usize>> {
         let mut scopes: Vec<Range<usize>> = std::iter::once(0..self.lines.len()).collect();
         for anchor in &self.chunk.anchors {

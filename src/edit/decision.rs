@@ -1,5 +1,5 @@
-//! The user's decision on each change. The decision itself is taken from the editor's report; where the change stands
-//! and how it reads is taken from the settled text.
+//! The user's decision on each hunk. The editor reports the decision; the hunk's place and lines are read from the
+//! settled text.
 
 use super::outcome::Sides;
 use super::{Decided, Fate, Outcome, Revision};
@@ -20,7 +20,7 @@ pub enum Decision {
 }
 
 /// The decision on each hunk of the part at `at` of a proposal, taken from the decisions on the proposal's hunks.
-/// `None` for a hunk about which they say nothing.
+/// `None` for a hunk without a decision.
 pub fn decisions(
     parts: &[Revision<'_>],
     at: usize,
@@ -31,7 +31,7 @@ pub fn decisions(
     let part = parts[at];
     let own = diff(part.before, part.after);
     match of_proposal {
-        // a final newline is no change of a line, so it has no hunk
+        // a change of only the final newline changes no line, so it has no hunk
         [one] if whole.is_empty() && own.is_empty() => return vec![Some(*one)],
         all if all.len() != whole.len() => return Vec::new(),
         _ => {}
@@ -56,7 +56,7 @@ fn joined(one: Decision, other: Decision) -> Decision {
     }
 }
 
-/// Replaces the fates that were read from the settled text by the user's decisions.
+/// Sets the fates in `outcome`, which were read from the settled text, to the user's decisions.
 pub fn follow(
     outcome: &mut Outcome,
     part: Revision<'_>,

@@ -1,4 +1,4 @@
-//! Finds the hunks that only a formatter changed: a formatter was seen at work, or only blanks differ.
+//! Finds the hunks that only a formatter changed: a formatter was seen to change them, or they differ only in blanks.
 
 use super::outcome::{Sides, span};
 use super::{Fate, Outcome, Revision, merge};
@@ -33,7 +33,7 @@ pub(super) fn tell_apart(
         let lines = common(hunk.new.clone(), &by_user, &by_formatter);
         let (now, expected) = (by_user.now_of(&lines), by_formatter.now_of(&lines));
         let proposed = without_blanks(&by_user.after[span(&hunk.new)]);
-        // if the proposal changed only blanks, other blanks are the user's work
+        // if the proposal itself changed only blanks, different blanks are the user's work
         let is_of_blanks = proposed == without_blanks(&by_user.before[span(&hunk.old)]);
         let only_blanks = !is_of_blanks && without_blanks(now) == without_blanks(expected);
         if now == expected || only_blanks {
@@ -42,7 +42,7 @@ pub(super) fn tell_apart(
     }
 }
 
-/// Widens a range of lines of the proposal until no change in either text reaches over its ends.
+/// Widens a range of lines of the proposal until no change on either side crosses its ends.
 fn common(
     mut lines: std::ops::Range<u32>,
     one: &Sides<'_>,

@@ -6,9 +6,9 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// The fewest bytes of a text that gets a name. A shorter text is as easily sent again.
+/// The fewest bytes of a text that gets a name. A shorter text is easy to send again.
 const LONG: usize = 100;
-/// The argument with a text, and the argument with a name in its place.
+/// Each argument that has a text, and the argument that can name a kept text instead.
 const PAIRS: [(&str, &str); 2] = [("new", "new_from"), ("text", "text_from")];
 
 /// The name of a text; the same text always has the same name.
@@ -16,7 +16,7 @@ fn name(text: &str) -> String {
     format!("k{}", &format!("{:x}", Sha256::digest(text))[..8])
 }
 
-/// For the model, below a misfit: the names of its new texts. Empty if they would not help.
+/// Text for the model, appended to a misfit: the names of the misfit's new texts. Empty if the names would not help.
 pub fn kept(edits: &[Edit], misfit: &Misfit) -> String {
     let useless = [Misfit::Unchanged, Misfit::EmptyOld].contains(misfit)
         || matches!(misfit, Misfit::AlreadyApplied { .. } | Misfit::Refused(_));
@@ -41,7 +41,7 @@ pub fn kept(edits: &[Edit], misfit: &Misfit) -> String {
     }
 }
 
-/// The argument that brought an edit's new text, and that text.
+/// The argument that can name an edit's new text, and the new text.
 fn text(edit: &Edit) -> Option<(&'static str, &str)> {
     match &edit.change {
         Change::Replace(one) => Some(("new_from", &one.new)),
@@ -61,7 +61,7 @@ pub fn names(arguments: &Value) -> Vec<String> {
     names
 }
 
-/// Adds to `texts` the texts of a call's arguments whose name is one of `names`.
+/// Finds the texts in a call's arguments whose name is in `names`, and adds them to `texts`.
 pub fn gather(arguments: &Value, names: &[String], texts: &mut BTreeMap<String, String>) {
     objects(arguments, &mut |map| {
         for text in PAIRS.iter().filter_map(|(text, _)| map.get(*text)?.as_str()) {
@@ -73,7 +73,7 @@ pub fn gather(arguments: &Value, names: &[String], texts: &mut BTreeMap<String, 
     });
 }
 
-/// The arguments with the texts instead of their names. The error is text for the model.
+/// Replaces the names in the arguments by their texts. The error is text for the model.
 pub fn filled(mut arguments: Value, texts: &BTreeMap<String, String>) -> Result<Value, String> {
     if let Some(lost) = names(&arguments).iter().find(|it| !texts.contains_key(*it)) {
         return Err(format!(

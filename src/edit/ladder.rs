@@ -1,5 +1,5 @@
-//! Finds an `old` that does not stand in the text exactly: one tolerance after the other, each of which matches or
-//! does not. The first one that matches gives the result. Similarity never decides.
+//! Finds an `old` that the text does not contain exactly. Tries one tolerance after another; the first one that matches
+//! gives the result. Never chooses by similarity.
 
 use super::fold::{self, Folded};
 use super::lines::{Lines, Shift, bare};
@@ -34,7 +34,7 @@ impl fmt::Display for Rung {
     }
 }
 
-/// A place of an `old`: its bytes and its indentation there.
+/// A place where `old` was found: its bytes, and how its indentation differs.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) bytes: Range<usize>,
@@ -55,7 +55,7 @@ impl Place {
 /// The result of a search for an `old` in a text.
 pub(super) struct Found<'a> {
     content: &'a str,
-    /// `old` and `new` as they were sent, without the line numbers and blank lines that were removed.
+    /// `old` and `new` as they were sent, except for removed line numbers and blank lines.
     old: String,
     new: String,
     /// In ascending order and never empty. Places may overlap.
@@ -91,8 +91,8 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Finds the places of an `old` that `content` does not hold exactly: at most `most` by each rung. `pick` chooses
-/// among them.
+/// Finds the places of an `old` that `content` does not contain exactly. Each tolerance finds at most `most` places;
+/// `pick` chooses among them.
 pub(super) fn climb<'a>(
     content: &'a str,
     old: &str,
@@ -123,8 +123,8 @@ pub(super) fn climb<'a>(
     None
 }
 
-/// `old` and `new` as they are, then without a blank first line, without a blank last line, without both. Empty if
-/// nothing is left.
+/// `old` and `new` unchanged, then without a blank first line, without a blank last line, and without both. Empty if
+/// `old` is blank.
 fn ends<'a>(old: &'a str, new: &'a str) -> Vec<(&'static [Rung], &'a str, &'a str)> {
     if old.trim().is_empty() {
         return Vec::new();
@@ -162,7 +162,7 @@ struct Sought<'a> {
 }
 
 impl Sought<'_> {
-    /// The places that one rung finds. `whole`: only whole lines.
+    /// The places that one tolerance finds. If `whole` is set, matches of parts of lines are left out.
     fn places(&self, rung: Rung, (old, new): (&str, &str), whole: bool, most: usize) -> Vec<Place> {
         let sought = lines_of_block(old);
         let block = |(at, shift)| {
@@ -194,7 +194,8 @@ impl Sought<'_> {
     }
 }
 
-/// Changes the file's lines as `old` became `new`. Lines that both have stay as they are in the file.
+/// Makes in the file's lines the changes from `old` to `new`. Lines that `old` and `new` share stay as they are in the
+/// file.
 fn merged(file: &str, old: &str, new: &str, shift: &Shift) -> Option<String> {
     let pieces = |text| -> Vec<&str> { str::split(text, '\n').collect() };
     let (file, old, pieces) = (pieces(file), pieces(old), pieces(new));
@@ -221,8 +222,8 @@ fn merged(file: &str, old: &str, new: &str, shift: &Shift) -> Option<String> {
     Some(out.join("\n"))
 }
 
-/// Changes a line of the file as `sent` became `new`. Blanks at its end and typographic characters change only where
-/// `sent` and `new` differ.
+/// Makes in a line of the file the change from `sent` to `new`. Blanks at the line's end and typographic characters
+/// change only where `sent` and `new` differ.
 fn replaced(line: &str, sent: &str, new: &str) -> String {
     let end = |line: &'_ str| line[bare(line).len()..].to_owned();
     let kept = fold::changed(bare(line), bare(sent), bare(new));
@@ -230,7 +231,7 @@ fn replaced(line: &str, sent: &str, new: &str) -> String {
     kept + &if is_told { end(new) } else { end(line) }
 }
 
-/// Whether every line ends in a carriage return. The piece behind the last newline is no line.
+/// Whether every line ends in a carriage return. An empty piece after the last newline does not count as a line.
 fn carriage_returns(pieces: &[&str]) -> bool {
     let lines = match pieces {
         [lines @ .., ""] if !lines.is_empty() => lines,
@@ -240,8 +241,8 @@ fn carriage_returns(pieces: &[&str]) -> bool {
 }
 
 impl Shift {
-    /// The shift for the new text. It needs none if it already has the file's indentation and only `old` lacked it:
-    /// its first line has exactly that indentation, the others that or more.
+    /// The shift to apply to `new`. `new` needs none if only `old` lacked the file's indentation: the first line of
+    /// `new` has exactly the file's indentation, the other lines at least the missing part.
     fn of_new(self, old: &str, new: &str) -> Shift {
         let Shift::Add(more) = &self else { return self };
         let (Some(first), Some(was)) = (first_line(new), first_line(old)) else { return self };
@@ -250,7 +251,7 @@ impl Shift {
         if is_there && lines.all(|it| it.starts_with(more)) { Shift::Has } else { self }
     }
 
-    /// A line as it was sent, with the file's indentation.
+    /// A line of the new text, with the file's indentation.
     fn applied<'l>(&self, line: &'l str) -> Option<Cow<'l, str>> {
         Some(match self {
             _ if bare(line).is_empty() => Cow::Borrowed(line),

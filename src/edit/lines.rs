@@ -3,11 +3,12 @@
 
 use std::ops::Range;
 
-/// The most lines that are compared to find out whether all are shifted alike. A text that needs more was made to be
-/// slow, and nothing is found.
+/// The most lines that are compared to check whether all lines are shifted alike. Only a text made to be slow needs
+/// more; the search then finds nothing.
 const COMPARED: usize = 2_000_000;
 
-/// How the file's indentation differs from the one that was sent, the same for every line that is not blank.
+/// How the file's indentation differs from that of the sent text. The difference is the same for every line that is not
+/// blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Shift {
     None,
@@ -15,7 +16,7 @@ pub(super) enum Shift {
     Add(String),
     /// The sent text has this additional indentation.
     Remove(String),
-    /// Only `old` lacks this indentation; the file and the new text have it.
+    /// Only `old` lacks this indentation; the file and the new text already have it.
     Has,
 }
 

@@ -44,7 +44,7 @@ fn pick<T: PartialEq>(base: &T, own: T, other: T) -> T {
     if own == *base { other } else { own }
 }
 
-/// The lines of a text. An empty file has none.
+/// The lines of a text. An empty text has none.
 fn lines(text: &Text) -> Vec<&str> {
     if text.content.is_empty() { Vec::new() } else { text.lines().collect() }
 }

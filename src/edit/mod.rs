@@ -70,7 +70,7 @@ impl fmt::Display for Format {
 /// none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// Absolute once it is resolved; before, as the model wrote it.
+    /// Absolute once resolved; before that, as the model wrote it.
     pub path: PathBuf,
     pub change: Change,
 }
@@ -97,7 +97,7 @@ pub enum Change {
     Create {
         text: String,
     },
-    /// Chunks, each at its only place. All are applied, or none.
+    /// Chunks, each of which matches at one place. All are applied, or none.
     Patch(Vec<Chunk>),
     /// The text `content`, if the file still has the text with the hash `from` (`Text::sha256_hex`).
     Become {
@@ -110,18 +110,18 @@ pub enum Change {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replacement {
-    /// Has to occur in the text exactly once, unless `everywhere`.
+    /// Must occur in the text exactly once, unless `everywhere` is set.
     pub old: String,
     pub new: String,
     /// Replaces every place from the top down, without overlaps.
     pub everywhere: bool,
 }
 
-/// The result of a change.
+/// The result of applying a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fit {
     pub text: Text,
-    /// For the model: which differences were tolerated, and where. Empty for an exact match.
+    /// A note for the model: which differences were tolerated, and where. Empty for an exact match.
     pub note: String,
 }
 
@@ -131,7 +131,7 @@ pub enum Misfit {
     /// The text does not contain `old`. `nearest` is the first line, from 1, of the most similar block. `is_stale`:
     /// the text is not the one that the model has seen.
     Absent { nearest: Option<u32>, old: String, is_stale: bool },
-    /// `old` begins at each of these lines, from 1; at most a hundred places. A line with two places stands twice.
+    /// `old` begins at each of these lines, from 1; at most a hundred places. A line with two places is listed twice.
     Ambiguous { at: Vec<u32>, by: Vec<Rung> },
     /// `old` and `new` are equal, or the file already has the written text.
     Unchanged,
@@ -146,9 +146,9 @@ pub enum Misfit {
     /// Chunk `at` of `of`, counted from 1, does not fit. The misfit's `old` has the chunk's lines without the added
     /// ones.
     Chunk { at: usize, of: usize, misfit: Box<Misfit> },
-    /// A write of the whole file, whose text the model has not read.
+    /// The call writes the whole file, whose text the model has not read.
     Unread,
-    /// A write of the whole file, whose text has changed since the model read it.
+    /// The call writes the whole file, whose text has changed since the model read it.
     Stale,
     /// The file cannot be changed, for this reason: it is read-only, not modifiable, open elsewhere, a folder and so
     /// on.
@@ -176,14 +176,14 @@ pub struct Proposal {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Whole {
     Delete,
-    /// The new path, where no file is. Absolute once it is resolved; before, as the model wrote it.
+    /// `to` is the new path, where no file exists. Absolute once resolved; before that, as the model wrote it.
     Rename {
         to: PathBuf,
     },
 }
 
 impl Whole {
-    /// The path that the file is to have, if another.
+    /// The file's new path, if it is renamed.
     pub fn to(&self) -> Option<&Path> {
         match self {
             Whole::Rename { to } => Some(to),
@@ -196,9 +196,9 @@ impl Whole {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     pub call: CallId,
-    /// The way back to the text before it. `Proposal::texts` makes all of these texts.
+    /// Restores the text before this part. `Proposal::texts` restores the texts of all parts.
     pub back: Back,
-    /// For the model, with the verdict: which differences were tolerated.
+    /// A note for the model, sent with the verdict: which differences were tolerated.
     pub note: String,
 }
 
@@ -237,17 +237,17 @@ impl Proposal {
     }
 }
 
-/// What became of a part's hunks in the text that the user settled on.
+/// The fate of each of a part's hunks in the text that the user settled on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
     pub hunks: Vec<Decided>,
 }
 
-/// What became of one hunk.
+/// The fate of one hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decided {
     pub fate: Fate,
-    /// The hunk was accepted or rejected, and its lines changed after that.
+    /// Whether the hunk's lines changed after it was accepted or rejected.
     pub is_edited: bool,
     /// The hunk's line in the settled text, from 1.
     pub line: u32,
@@ -265,7 +265,7 @@ pub enum Fate {
     Formatted,
     /// Only some of its lines were accepted.
     Part,
-    /// Its lines are neither the proposed ones nor those from before.
+    /// Its lines are neither the proposed lines nor the old lines.
     Reworked,
     /// A later edit of the model changed its lines again.
     Superseded,

@@ -1,17 +1,17 @@
-//! Finds the block of a text that is most similar to a text which is not in it: by rare lines, or else by shared
-//! words. Each takes one pass over the text; not every line is compared with every other.
+//! Finds the block of a text that is most similar to a text that does not occur in it: by rare lines, or else by shared
+//! words. Both searches take one pass over the text; they do not compare every line with every other.
 
 use std::collections::{HashMap, HashSet};
 
 /// The most lines of `old` that are compared.
 const LINES: usize = 200;
-/// The most places of its rarest line that are scored.
+/// The most places that are scored of the rarest line of `old`.
 const PLACES: usize = 50;
 /// For a text with very long lines: the most words of `old` that are searched, and the bytes shown on each side of
 /// the rarest.
 const WORDS: usize = 20;
 const AROUND: usize = 150;
-/// A line with more bytes is no code, and is not compared.
+/// A line with more bytes is unlikely to be code, and is not compared.
 const LONG: usize = 2_000;
 
 /// The first line, from 1, of the block that is most similar to `old`.

@@ -1,4 +1,4 @@
-//! What the user made of a proposal: compares each hunk with the text that they settled on.
+//! What became of a proposal: compares each hunk with the text that the user settled on.
 
 use super::formatted::{self, Formatting};
 use super::{Decided, Fate, Outcome, Revision, merge};
@@ -6,16 +6,16 @@ use crate::text::{Hunk, Text, diff, diff_lines, distance};
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// The lines around a hunk that are compared with it.
+/// How many lines above and below a hunk are compared together with it.
 const AROUND: u32 = 30;
 
-/// The most lines that are quoted of one hunk, and of changes elsewhere.
+/// The most lines that are quoted of one hunk, and of the changes elsewhere.
 const QUOTED: usize = 20;
 /// The most hunks that are listed one by one.
 const TOLD: usize = 20;
 
-/// The fates of one part's hunks in the settled text. If the file is gone (`None`), all hunks are undone. The user's
-/// changes elsewhere do not count, even if they move lines.
+/// The fates of one part's hunks in the settled text. If the file is gone (`settled` is `None`), all hunks are undone.
+/// The user's changes elsewhere in the file do not count, even if they move lines.
 pub fn outcome(part: Revision<'_>, settled: Option<&Text>) -> Outcome {
     let hunks = diff(part.before, part.after);
     let all = |fate| {
@@ -32,9 +32,9 @@ pub fn outcome(part: Revision<'_>, settled: Option<&Text>) -> Outcome {
     Outcome { hunks: hunks.iter().map(|hunk| sides.decide(hunk)).collect() }
 }
 
-/// Like `outcome` for the part at `at`, if the model made several edits of the same text, in this order. Lines that a
+/// Like `outcome`, for the part at `at` when the model made several edits of the same text, in this order. Lines that a
 /// later edit or a formatter changed are not the user's work. Lines that were rejected together with an earlier edit
-/// read as they did before that edit.
+/// read as they did before the earlier edit.
 pub fn outcome_among(
     parts: &[Revision<'_>],
     at: usize,
@@ -86,9 +86,9 @@ fn tell_calls_apart(
     }
 }
 
-/// The other changes in the settled text, by the user or a formatter, as a small diff for the model; empty if there
-/// are none. `part` is the whole proposal. Changes up to the text `told` are left out, because the model knows that
-/// text.
+/// The changes in the settled text outside of the proposal's hunks, by the user or a formatter, as a small diff for the
+/// model; empty if there are none. `part` is the whole proposal. Changes that the text `told` already has are left out,
+/// because the model knows that text.
 pub fn elsewhere(part: Revision<'_>, settled: &Text, told: Option<&Text>) -> String {
     let expected = expected(part, settled);
     let known = match told {
@@ -108,7 +108,7 @@ pub fn elsewhere(part: Revision<'_>, settled: &Text, told: Option<&Text>) -> Str
     format!("The file changed elsewhere too, by the user or a formatter:\n{}", quoted(&lines))
 }
 
-/// The proposed text with the part's hunks as they are in the settled text.
+/// The proposed text, but with each hunk of the part as it is in the settled text.
 fn expected(part: Revision<'_>, settled: &Text) -> Text {
     let sides = Sides::new(part, settled);
     let mut expected: Vec<&str> = Vec::new();
@@ -139,7 +139,7 @@ fn expected(part: Revision<'_>, settled: &Text) -> Text {
     Text::new(expected.join("\n") + "\n")
 }
 
-/// The user's reasons that belong to hunks of this part, each once. A reason comes with its hunk's lines as they were
+/// The user's reasons for hunks of this part, each once. A reason is recognised by its hunk's lines as they were
 /// proposed.
 pub fn reasons<'a>(
     part: Revision<'_>,
@@ -213,9 +213,9 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// Compares the settled text with the proposal and with the proposal without this hunk. If it is nearer to one of
-    /// them by exactly the hunk's size, that one is the user's choice. Unlike positions in a diff, this does not
-    /// depend on which of several equal lines a diff calls new.
+    /// Compares the settled text with the proposal and with the proposal without this hunk. If the settled text is
+    /// nearer to one of the two by exactly the hunk's size, the user chose that one. Unlike a diff's line positions,
+    /// the result does not depend on which of several equal lines the diff calls new.
     fn judge(&self, hunk: &Hunk) -> Fate {
         let (window, now) = self.window(&hunk.new);
         if self.after[window.clone()] == self.settled[now.clone()] {
@@ -245,7 +245,8 @@ impl<'a> Sides<'a> {
         self.widened(new.start.saturating_sub(AROUND)..(new.end + AROUND).min(total))
     }
 
-    /// Lines of `after`, and the lines that now stand in their place, widened until both texts agree at the ends.
+    /// Widens lines of `after` until both texts agree at the ends. Returns the widened lines, and the lines that now
+    /// stand in their place.
     pub(super) fn widened(&self, lines: Range<u32>) -> (Range<usize>, Range<usize>) {
         let lines = self.reach(lines);
         let now = self.now(lines.start, false)..self.now(lines.end, true);
@@ -270,8 +271,8 @@ impl<'a> Sides<'a> {
         &self.settled[self.now(lines.start, false)..self.now(lines.end, true)]
     }
 
-    /// The index in the settled text of the line `at` of `after`. With `past`, behind lines that were inserted
-    /// directly before it.
+    /// The index in the settled text of the line `at` of `after`. With `past`, lines that were inserted directly before
+    /// that line are skipped.
     fn now(&self, at: u32, past: bool) -> usize {
         let before = |hunk: &Hunk| hunk.old.end < at || (past && hunk.old.end == at);
         let count = self.later.partition_point(before);
@@ -352,12 +353,12 @@ impl Outcome {
     }
 }
 
-/// The places of lines in a settled text that the model has been told.
+/// Which lines of a settled text the model has been told.
 #[derive(Default)]
 pub struct Reported(Vec<Range<usize>>);
 
 impl Reported {
-    /// A hunk's lines that have not been told. They count as told from now on.
+    /// The part of a hunk's lines that the model has not been told; marks them as told.
     fn rest<'a>(&mut self, hunk: &'a Decided) -> &'a [String] {
         let mut rest = hunk.from..hunk.from + hunk.lines.len();
         if matches!(hunk.fate, Fate::Kept | Fate::Undone) && !hunk.is_edited {

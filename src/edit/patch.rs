@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         }
         let behind = self.at;
         self.skip_empty();
-        // every line of an added file has a `+` before it; only a header may have blanks there
+        // every line of an added file begins with `+`; only a header may have blanks before it
         if self.peek().is_some_and(|it| !is_header(it.trim_start())) {
             self.at = behind + 1;
             return Err(self.fault("a line that begins with `+`", self.lines[behind]));
@@ -136,7 +136,8 @@ impl<'a> Reader<'a> {
                 _ => return Err(self.fault("a line that begins with ` `, `-` or `+`", line)),
             }
         }
-        // empty lines before the next header, or alone before a chunk, belong to the patch and not to the file
+        // empty lines that end a chunk before the next header, or that stand alone, belong to the patch and not to the
+        // file
         if self.peek().is_none_or(is_header) && !chunk.is_last {
             chunk.trim();
         }

@@ -14,14 +14,14 @@ pub type Texts = BTreeMap<PathBuf, Option<Text>>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     pub path: PathBuf,
-    /// The way back from the new text to the text before the call.
+    /// Restores the text before the call from the new text.
     pub back: Back,
     pub has_new_text: bool,
-    /// Which differences were tolerated, for the model; one line for each edit.
+    /// A note for the model on the tolerated differences; one line for each edit.
     pub note: String,
     /// Whether the file is also deleted or renamed.
     pub whole: Option<Whole>,
-    /// The file did not exist.
+    /// Whether the file did not exist before the call.
     is_new: bool,
 }
 
@@ -35,7 +35,7 @@ impl Changed {
         self.note.push_str(note);
     }
 
-    /// Whether a further change contradicts what the call already does to this file.
+    /// Whether another change contradicts what the call already does to this file.
     fn excludes(&self, path: &Path, change: &Change) -> bool {
         let own = self.whole.as_ref().and_then(Whole::to);
         let Change::Whole(whole) = change else {
@@ -49,23 +49,23 @@ impl Changed {
     }
 }
 
-/// The first edit of a call that does not fit.
+/// Why a call was refused: its first edit that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The edit's index in the call, from 0, and the number of edits.
     pub at: usize,
     pub of: usize,
     pub is_patch: bool,
-    /// The edit deletes or renames the file.
+    /// Whether the edit deletes or renames the file.
     pub is_whole: bool,
     pub path: PathBuf,
-    /// The text in which the edit was searched; `None` if there is no such file.
+    /// The text in which `old` was searched; `None` if there is no such file.
     pub text: Option<Text>,
     pub misfit: Misfit,
 }
 
-/// Applies a call's edits in order: all of them, or none. Before the first edit of a file, `may` decides whether that
-/// text may be changed.
+/// Applies a call's edits in order: all of them, or none. Before the first edit of each file, `may` decides whether the
+/// file's text may be changed.
 pub fn apply(
     texts: &mut Texts,
     edits: &[Edit],
@@ -145,7 +145,7 @@ fn add(
     Ok(())
 }
 
-/// Gives the texts back as they were before the call.
+/// Restores the texts as they were before the call.
 fn take_back(texts: &mut Texts, files: Vec<Changed>) {
     for Changed { path, back, .. } in files {
         if let Some(text) = texts.get_mut(&path) {
@@ -157,14 +157,14 @@ fn take_back(texts: &mut Texts, files: Vec<Changed>) {
 fn is_patch(edits: &[Edit]) -> bool {
     edits.iter().any(|it| match it.change {
         Change::Patch(_) | Change::Create { .. } => true,
-        // another tool also makes a single change of a whole file
+        // a single deletion or renaming can also come from another tool, not only from a patch
         Change::Whole(_) => edits.len() > 1,
         _ => false,
     })
 }
 
 impl Refusal {
-    /// Whether the model made a mistake in the edit. A file that may not be changed is none.
+    /// Whether the model made a mistake in the edit. A file that may not be changed is not a mistake.
     pub fn is_mistaken(&self) -> bool {
         !matches!(
             self.misfit,

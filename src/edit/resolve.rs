@@ -1,4 +1,5 @@
-//! Applies a change to a text: it matches at one place, or it is a misfit. Nothing outside of the match changes.
+//! Applies a change to a text. The change matches at one place, or it is a misfit. Nothing outside of the match
+//! changes.
 
 use super::back::{Splice, Step, splice};
 use super::chunk;
@@ -11,7 +12,7 @@ use std::borrow::Cow;
 
 /// The most places of an ambiguous `old` that are searched.
 const PLACES: usize = 100;
-/// The fewest bytes of a `new` that is taken for a change made before.
+/// The fewest bytes of a `new` that, if the text already contains it, counts as applied before.
 const TELLING: usize = 8;
 
 /// The result of `change`. `before` is `None` if there is no file.
@@ -21,9 +22,9 @@ pub fn resolve(before: Option<&Text>, change: &Change) -> Result<Fit, Misfit> {
     Ok(Fit { text: text.unwrap_or_default(), note })
 }
 
-/// Changes a text in place (`None` if there is no file). Returns, for the model, which differences were tolerated, and
-/// the way back. A misfit leaves the text unchanged. A reply may have thousands of edits, and copying a long text for
-/// each would take longer than searching it.
+/// Changes a text in place (`None` if there is no file). Returns a note for the model on the tolerated differences, and
+/// the step that undoes the change. A misfit leaves the text unchanged. In place, because a reply may have thousands of
+/// edits, and copying a long text for each would take longer than searching it.
 pub(super) fn amend(text: &mut Option<Text>, change: &Change) -> Result<(String, Step), Misfit> {
     let new = match (change, text.as_mut()) {
         (Change::Write { text: given }, Some(now)) if !now.content.is_empty() => {
@@ -52,7 +53,7 @@ pub(super) fn amend(text: &mut Option<Text>, change: &Change) -> Result<(String,
     Ok((String::new(), Step::Whole(text.replace(new))))
 }
 
-/// The first text of a new or an empty file, with the newlines and the byte order mark that were given.
+/// The first text of a new or an empty file. Keeps the newlines and the byte order mark of the given text.
 fn fresh(before: Option<&Text>, given: &str) -> Result<Text, Misfit> {
     let mut text = Text::decode(given.as_bytes()).map_err(|_| nul())?;
     refuse_placeholder("", given)?;
@@ -182,7 +183,7 @@ pub(super) fn absent(text: &Text, old: &str, new: &str) -> Misfit {
     Misfit::Absent { nearest: nearest(&text.content, old), old: old.to_owned(), is_stale: false }
 }
 
-/// Refuses `// ... rest of the code unchanged ...` and the like, unless the text had that line.
+/// Refuses placeholders such as `// ... rest of the code unchanged ...`, unless the old text has the same line.
 pub(super) fn refuse_placeholder(had: &str, new: &str) -> Result<(), Misfit> {
     let found = new
         .lines()

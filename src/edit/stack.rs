@@ -1,5 +1,5 @@
-//! Applies the calls of a reply in order, each to the result of the previous one, and makes proposals of them: one for
-//! a file's text, and one for its deletion or renaming.
+//! Applies the calls of a reply in order, each to the result of the previous one. Makes proposals of the results: one
+//! for a file's text, and one for its deletion or renaming.
 
 use super::{Back, Change, Changed, Edit, Misfit, Part, Proposal, Refusal, Texts, apply};
 use crate::message::CallId;
@@ -7,7 +7,7 @@ use crate::text::Text;
 use std::path::Path;
 
 pub struct Stack {
-    /// The results of the calls so far.
+    /// The texts after the calls so far.
     texts: Texts,
     proposals: Vec<Proposal>,
 }
@@ -15,9 +15,9 @@ pub struct Stack {
 /// How a file is proposed.
 #[derive(Debug, Clone, Copy)]
 pub struct Manner {
-    /// It is written as soon as it is in the buffer.
+    /// The text is written as soon as it is in the buffer, before the review.
     pub at_once: bool,
-    /// It is no text.
+    /// The file is not text.
     pub is_binary: bool,
 }
 
@@ -26,8 +26,8 @@ impl Stack {
         Stack { texts, proposals: Vec::new() }
     }
 
-    /// Applies all edits of a call, or none. Before the call's first edit of a file, `may` decides whether that text
-    /// may be changed; its last argument tells whether no earlier call changed the file.
+    /// Applies all edits of a call, or none. Before the call's first edit of each file, `may` decides whether the
+    /// file's text may be changed. Its last argument is true if no earlier call changed the file.
     pub fn push(
         &mut self,
         call: &CallId,

@@ -3,7 +3,7 @@
 use crate::text::{Hunk, Text, diff_lines};
 use std::fmt::Write;
 
-/// The lines around a change.
+/// How many lines are shown above and below a change.
 const AROUND: u32 = 3;
 /// The most characters of a line that are shown.
 const WIDE: usize = 300;
@@ -32,12 +32,13 @@ pub fn unified(old: &Text, new: &Text, most: usize) -> (String, bool) {
     out.end()
 }
 
-/// The lines of a text. A file that is empty or does not exist has none.
+/// The lines of a text. An empty or missing file has none.
 fn lines(text: &Text) -> Vec<&str> {
     if text.content.is_empty() { Vec::new() } else { text.lines().collect() }
 }
 
-/// A side's lines in the head of a hunk. If there are none, the line before them is named.
+/// The first line and the number of lines of one side, for the head of a hunk. If the side has no lines, the line
+/// before them is given.
 fn place(from: u32, count: usize) -> String {
     format!("{},{count}", from + u32::from(count > 0))
 }
@@ -50,7 +51,7 @@ fn groups(hunks: &[Hunk]) -> impl Iterator<Item = &[Hunk]> {
 struct Out {
     lines: Vec<String>,
     most: usize,
-    /// The changed lines that had no room.
+    /// How many changed lines were left out for lack of room.
     more: usize,
     is_whole: bool,
 }

@@ -1,8 +1,8 @@
-//! The answer to the model, at once, for an edit that is written before the user has decided.
+//! The immediate answer to the model for an edit that is written before the user has decided.
 
 use crate::text::{Text, diff};
 
-/// The most quoted lines of changes by the user's own tools.
+/// The most lines that are quoted of changes by the user's own tools.
 const QUOTED: usize = 40;
 
 /// `unsaved` says why the text is not on disk; empty if it is.
@@ -17,7 +17,7 @@ pub fn written(path: &str, unsaved: &str) -> String {
     }
 }
 
-/// How the proposed text changed while it was written, after a line that says so. Empty if it did not change.
+/// An introduction, and a diff of how the proposed text changed while it was written. Empty if it did not change.
 pub fn reformatted(proposed: &Text, now: &Text) -> String {
     let (before, after): (Vec<&str>, Vec<&str>) =
         (proposed.lines().collect(), now.lines().collect());

@@ -3,18 +3,18 @@
 use super::Grant;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// What a call would do if it began. `policy` decides whether it may, and words the question to the user.
+/// What a call would do if it ran. `policy` decides whether it may run, and words the question to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
-    /// Reads what is free to read, or stores something of Caliban's own.
+    /// Reads something that needs no consent, or stores something of Caliban's own.
     Read,
-    /// Reads a file or folder that is not free to read.
+    /// Reads a file or folder that needs the user's consent.
     #[serde(alias = "asked_read", deserialize_with = "guarded")]
     Guarded(Guarded),
-    /// Changes files of the project. `paths` are as the user sees them, a renamed file's new path included; two paths
-    /// never have the same text here. For the renaming of a symbol it is the file that names the symbol: the language
-    /// server finds the others later.
+    /// Changes files of the project. `paths` are as the user sees them and include a renamed file's new path; different
+    /// paths never have the same text here. For the renaming of a symbol, `paths` holds only the file that names the
+    /// symbol: the language server finds the other files later.
     Edit { paths: Vec<String> },
     /// Runs this command.
     Act {
@@ -27,15 +27,15 @@ pub enum Access {
     Never(String),
 }
 
-/// A read of something that is not free to read.
+/// A read that needs the user's consent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guarded {
     pub tool: String,
-    /// As the user sees it. Two paths never have the same text here.
+    /// The path as the user sees it. Different paths never have the same text here.
     pub path: String,
     #[serde(default)]
     pub is_outside: bool,
-    /// Why a rule protects it, to follow the file's name in a sentence. `None` if no rule does.
+    /// Why a rule protects the path: a clause that follows the file's name in a sentence. `None` if no rule does.
     #[serde(default)]
     pub why: Option<String>,
 }
@@ -67,7 +67,7 @@ impl Access {
     }
 }
 
-/// Old journals hold only the word `edit`, without the paths.
+/// Reads what a call would do. Old journals hold only the word `edit`, without the paths.
 pub(super) fn access<'de, D: Deserializer<'de>>(from: D) -> Result<Access, D::Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "snake_case")]
@@ -86,7 +86,8 @@ pub(super) fn access<'de, D: Deserializer<'de>>(from: D) -> Result<Access, D::Er
     })
 }
 
-/// Old journals hold only the question's text. A turn from a journal does not go on, so it does not need the facts.
+/// Reads a guarded read. Old journals hold only the question's text, which is enough: a turn that is read from a
+/// journal does not go on.
 fn guarded<'de, D: Deserializer<'de>>(from: D) -> Result<Guarded, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

@@ -44,7 +44,7 @@ impl Awaited {
     }
 }
 
-/// `2 hunks, 1 deletion`.
+/// For example `2 hunks, 1 deletion`.
 impl fmt::Display for Awaited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kinds =

@@ -44,11 +44,11 @@ pub enum Failure {
     RateLimited {
         after_ms: Option<u64>,
     },
-    /// The provider has too much to do.
+    /// The provider has too many requests.
     Overloaded {
         after_ms: Option<u64>,
     },
-    /// Another status that passes by itself: an error of the provider, or of a proxy before it. `said` is its
+    /// Another status that is likely to pass: an error of the provider, or of a proxy before it. `said` is the server's
     /// message.
     ServerError {
         status: u16,
@@ -62,29 +62,29 @@ pub enum Failure {
         model: String,
         said: String,
     },
-    /// The provider refused the request. `said` is its message.
+    /// The provider refused the request. `said` is the provider's message.
     Rejected {
         status: u16,
         said: String,
     },
-    /// The provider refused a thought that was sent back to it. `said` is its message.
+    /// The provider refused a thought that was sent back to it. `said` is the provider's message.
     Thoughts {
         status: u16,
         said: String,
     },
-    /// The provider does not accept this part of the request. `said` is its message.
+    /// The provider does not accept the parameter. `said` is the provider's message.
     Unsupported {
         status: u16,
         said: String,
         parameter: Parameter,
     },
-    /// The stream ended before the reply did.
+    /// The stream ended before the reply was complete.
     Cut,
-    /// The reply grew beyond this limit.
+    /// The reply was longer than this limit.
     Endless {
         megabytes: u32,
     },
-    /// No byte arrived for this long.
+    /// No byte arrived for this many seconds.
     Stalled {
         seconds: u64,
     },
@@ -162,7 +162,7 @@ fn endless(megabytes: u32) -> String {
     format!("The reply was cut off at {megabytes} MB, and its calls were not run")
 }
 
-/// What happened, for a status that passes by itself.
+/// The sentence for a status that is likely to pass.
 fn server_error(status: u16) -> String {
     match status {
         408 => "The provider waited too long for the request (408)".into(),
@@ -175,7 +175,7 @@ fn server_error(status: u16) -> String {
 }
 
 impl Failure {
-    /// What happened, the provider's message, and what to do.
+    /// The parts of the sentence for the user: what happened, the provider's message, and what to do.
     fn words(&self) -> (String, &str, &'static str) {
         match self {
             Failure::NoKey { provider, variable } => (
@@ -232,8 +232,7 @@ impl Failure {
         }
     }
 
-    /// The words for a failure that passes by itself. They include the wait that the provider asks for, if it is
-    /// long.
+    /// Like `words`, for a failure that is likely to pass. Includes the wait that the provider asks for, if it is long.
     fn not_now(&self) -> (String, &str, &'static str) {
         let (what, said) = match self {
             Failure::RateLimited { .. } => ("Rate limited by the provider".into(), ""),

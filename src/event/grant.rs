@@ -3,8 +3,8 @@
 use crate::text::unseen;
 use serde::{Deserialize, Serialize};
 
-/// The most characters of a grant that are shown whole. Of a longer one the first `HEAD` and the last `TAIL` are
-/// shown.
+/// The most characters of a grant that are shown whole. Of a longer grant, the first `HEAD` and the last `TAIL`
+/// characters are shown.
 const WHOLE: usize = 160;
 const HEAD: usize = 100;
 const TAIL: usize = 40;
@@ -13,9 +13,9 @@ const TAIL: usize = 40;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grant {
-    /// This tool may read this path without a question. Two paths never have the same text here.
+    /// This tool may read this path without a question. Different paths never have the same text here.
     Read { tool: String, path: String },
-    /// This very command may run without a question.
+    /// This exact command may run without a question.
     Act(String),
 }
 

@@ -17,7 +17,7 @@ pub enum Mode {
     AutoEdit,
 }
 
-/// In the order in which the user goes through them.
+/// The modes in the order in which the user steps through them.
 pub const MODES: [Mode; 3] = [Mode::Plan, Mode::Ask, Mode::AutoEdit];
 
 impl Mode {

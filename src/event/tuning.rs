@@ -1,4 +1,4 @@
-//! How the user wants a model to be asked, and how this is written behind the model's name.
+//! The settings of a model (thinking, temperature, maximal output), and how they are written after the model's name.
 
 use crate::message::Effort;
 use crate::nearest;
@@ -27,7 +27,7 @@ const EFFORTS: [(&str, Effort); 5] = [
 ];
 
 impl Tuning {
-    /// These settings, completed by `other`.
+    /// These settings; those that are missing are taken from `other`.
     #[must_use]
     pub fn or(self, other: Tuning) -> Tuning {
         Tuning {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 pub(super) struct Rolling {
     path: PathBuf,
-    /// The name of a full file.
+    /// The path to which a full file is renamed.
     full: PathBuf,
     file: File,
     /// The most bytes of each of the two files.
@@ -23,18 +23,18 @@ impl Rolling {
         Ok(Rolling { file: open(&path)?, path, full: full.into(), most })
     }
 
-    /// Adds a record, or nothing: if the disk gets full, the record's bytes are cut off again.
+    /// Appends a whole record, or nothing: if the disk becomes full, the bytes already written are removed again.
     fn add(&mut self, record: &[u8]) -> io::Result<()> {
         let had = self.lock_with_room(record.len() as u64)?;
         self.file.write_all(record).inspect_err(|_| drop(self.file.set_len(had)))
     }
 
-    /// Locks the file, and makes sure that `file` is the one at `path` and has room for `more` bytes: another program
-    /// may have renamed it, or the user may have deleted it. Returns its size.
+    /// Locks the file. Makes sure that `file` is still the file at `path`, which another program may have renamed or
+    /// the user deleted, and that it has room for `more` bytes. Returns the file's size.
     fn lock_with_room(&mut self, more: u64) -> io::Result<u64> {
         loop {
-            // on a disk without locks, programs that write at the same time may lose a record or exceed the limit by
-            // one
+            // if the disk has no locks, programs that write at the same time may lose a record, or exceed the limit by
+            // one record
             let _ = self.file.lock();
             let own = self.file.metadata()?;
             if is_named(&own, &self.path) {
@@ -53,7 +53,7 @@ impl Rolling {
 }
 
 impl Write for Rolling {
-    /// Writes a record, in parts if it is larger than a file may be.
+    /// Writes a record. A record that is larger than the limit is written in parts.
     fn write(&mut self, record: &[u8]) -> io::Result<usize> {
         let most = usize::try_from(self.most).unwrap_or(usize::MAX);
         let part = &record[..record.len().min(most)];

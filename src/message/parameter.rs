@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Parameter {
-    /// One of two names that Chat Completions has for the limit of a reply.
+    /// The older of the two names that Chat Completions has for the limit of a reply; the other is
+    /// `MaxCompletionTokens`.
     MaxTokens,
     MaxCompletionTokens,
     MaxOutputTokens,

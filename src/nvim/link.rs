@@ -34,9 +34,9 @@ struct Order {
 /// How the connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// The editor closed it.
+    /// The editor closed the connection.
     Closed,
-    /// The editor sent bytes that are no message, so nothing after them can be read.
+    /// The editor sent bytes that are not a message, so nothing after them can be read.
     Unreadable,
 }
 
@@ -98,7 +98,7 @@ impl AsyncRead for ToItsEnd {
 }
 
 impl Editor {
-    /// An editor that is gone.
+    /// An editor whose connection has ended.
     #[cfg(test)]
     pub(crate) fn gone() -> Editor {
         Editor { orders: mpsc::unbounded_channel().0 }

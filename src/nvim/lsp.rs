@@ -1,5 +1,6 @@
-//! Questions to the editor's language servers, by id, until their answers come. One task owns them. `reviews` numbers
-//! proposals in the same way, but keeps a proposal after its answer, because it may get several verdicts.
+//! Questions to the editor's language servers, by id, until their answers come. One task owns the questions. `reviews`
+//! numbers proposals in the same way, but keeps a proposal after its answer, because the proposal may get several
+//! verdicts.
 
 use super::wire::Found;
 use crate::tool::lsp::Findings;
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 use tokio::sync::{mpsc, oneshot};
 
 pub enum Order {
-    /// A question is about to be sent. `id` gets its number, `waiter` its answer.
+    /// A question is about to be sent. `id` receives the question's number, `waiter` the answer.
     Register {
         id: oneshot::Sender<u32>,
         waiter: oneshot::Sender<Result<Findings, String>>,
@@ -15,7 +16,7 @@ pub enum Order {
     Found(Found),
 }
 
-/// Runs until the sender is dropped. `first_id` differs from run to run, so an answer to an earlier program's question
+/// Runs until the sender is dropped. `first_id` differs from run to run, so an answer to a question of an earlier run
 /// matches no id.
 pub async fn run(first_id: u32, mut inbox: mpsc::UnboundedReceiver<Order>) {
     let mut next = first_id;
@@ -23,7 +24,7 @@ pub async fn run(first_id: u32, mut inbox: mpsc::UnboundedReceiver<Order>) {
     while let Some(order) = inbox.recv().await {
         match order {
             Order::Register { id, waiter } => {
-                // Nobody waits for the questions of stopped turns.
+                // Drops the questions of stopped turns, for which nobody waits.
                 waiting.retain(|_, it| !it.is_closed());
                 next = next.wrapping_add(1);
                 waiting.insert(next, waiter);

@@ -1,4 +1,4 @@
-//! The editor. Only this module knows msgpack, the messages of the wire and buffers.
+//! The connection to the editor. Only this module knows msgpack, the messages and buffers.
 
 pub mod wire;
 pub mod link;

@@ -1,5 +1,5 @@
-//! The proposals of all sessions, by id: which task waits for each one's arrival in a buffer, and what a settled review
-//! means for its calls. One task owns them.
+//! The proposals of all sessions, by id. One task owns them. It tells the sender of a proposal how the proposal arrived
+//! in its buffer, and turns a settled review into answers to calls.
 
 mod judge;
 
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 pub enum Order {
-    /// A proposal is about to be sent. `id` gets its number, `waiter` the answer how it arrived.
+    /// A proposal is about to be sent. `id` receives the proposal's number, `waiter` how the proposal arrived.
     Register {
         session: Handle,
         proposal: Box<Proposal>,
@@ -31,16 +31,16 @@ pub enum Order {
         text: Arc<Text>,
     },
     Settled(Settled),
-    /// A settled review, with the text that its file has on disk.
+    /// A settled review, and the text that its file has on disk.
     Read(Settled, Option<Text>),
 }
 
 /// A review is settled.
 pub struct Settled {
     pub reviewed: Reviewed,
-    /// The session that the editor names for the review, if it is open here.
+    /// The session that the editor names for the review; `None` if that session is not open here.
     pub session: Option<Handle>,
-    /// Gets the verdicts.
+    /// Receives the verdicts.
     pub done: oneshot::Sender<Vec<Verdict>>,
 }
 
@@ -62,9 +62,9 @@ struct Entry {
     session: Handle,
     proposal: Box<Proposal>,
     waiter: Option<oneshot::Sender<Arrival>>,
-    /// The last text of the file that the model got since the proposal.
+    /// The last text of the file that the model was given since the proposal.
     known: Option<Arc<Text>>,
-    /// A verdict came. Undo and redo may bring another one.
+    /// Whether a verdict was sent. After undo or redo, another verdict may follow.
     is_settled: bool,
 }
 
@@ -77,7 +77,7 @@ impl Entry {
 /// The most settled proposals that are kept for a second verdict.
 const MAX_SETTLED: usize = 200;
 
-/// Runs until the sender is dropped. `first_id` differs from run to run, so a verdict on an earlier program's proposal
+/// Runs until the sender is dropped. `first_id` differs from run to run, so a verdict on a proposal of an earlier run
 /// matches no id.
 pub async fn run(first_id: u32, root: PathBuf, mut inbox: mpsc::UnboundedReceiver<Order>) {
     let mut next = first_id;
@@ -146,7 +146,7 @@ fn arrived(entries: &mut BTreeMap<u32, Entry>, arrived: Arrived) {
     }
 }
 
-/// Sends the verdicts of a settled review. `text` is the file's text on disk, if it was needed.
+/// Sends the verdicts of a settled review. `text` is the file's text on disk, if the editor did not send the text.
 fn judged(
     entries: &mut BTreeMap<u32, Entry>,
     partial: &mut Partial,
@@ -168,8 +168,8 @@ fn judged(
 struct Partial(BTreeMap<CallId, BTreeMap<PathBuf, ToolAnswer>>);
 
 impl Partial {
-    /// Keeps the answers whose calls have other files under review. Joins each other answer with those that were kept
-    /// for its call.
+    /// Keeps back the answers to calls that have other files under review. Joins every other answer with the answers
+    /// that were kept back for its call.
     fn join(&mut self, entries: &BTreeMap<u32, Entry>, verdict: &mut Verdict) {
         let waits = |call: &CallId| {
             let of = |it: &Entry| Some(it.session) == verdict.session && it.concerns(call);

@@ -78,7 +78,7 @@ struct Screen {
 }
 
 impl Screen {
-    /// Takes in one update. True if it has to be painted at once.
+    /// Adds one update to the view. Returns whether the update has to be painted at once.
     fn fold(&mut self, show: Show) -> bool {
         let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         match show {

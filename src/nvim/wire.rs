@@ -45,11 +45,11 @@ pub enum FromNvim {
         /// If absent, the session of this project that was used last, or `main`.
         session: Option<SessionId>,
     },
-    /// Opens a session whose turn was interrupted, or that has reviews, without showing it. Sent at startup.
+    /// Opens a session without showing it, because its turn was interrupted or it has reviews. Sent at startup.
     Look {
         session: SessionId,
     },
-    /// Begins a session. The session before it stays.
+    /// Begins a new session. The present session is kept.
     New {
         /// If absent, the program makes a name.
         name: Option<String>,
@@ -185,21 +185,21 @@ pub enum WireRuling {
 pub struct Arrived {
     pub id: u32,
     pub state: ArrivedState,
-    /// How many hunks of the proposal are pending. 0 unless it has entered.
+    /// How many hunks of the proposal are pending; 0 unless the state is `entered`.
     pub hunks: u32,
-    /// If it was written at once: why the text is not on disk, or the empty string if it is on disk.
+    /// If the proposal was written at once: why the text is not on disk, or the empty string if it is on disk.
     pub unsaved: Option<String>,
-    /// If it has moved, the file's present text, or nothing if there is no such file. If it has entered, the text that
-    /// the user's autocommands made of it on writing, if they changed it.
+    /// If the state is `moved`: the file's present text, or nothing if there is no such file. If the state is
+    /// `entered`: the text as the user's autocommands changed it on writing, if they did.
     pub text: Option<String>,
     #[serde(default)]
     pub eol: bool,
-    /// 'fileformat' is `dos`.
+    /// The file's 'fileformat' is `dos`.
     #[serde(default)]
     pub dos: bool,
     #[serde(default)]
     pub bom: bool,
-    /// The reason for a refusal: the end of a sentence for the model.
+    /// The reason for a refusal, worded as the end of a sentence for the model.
     #[serde(default)]
     pub why: String,
 }
@@ -213,9 +213,9 @@ pub enum ArrivedState {
     /// The text is no longer the text that the proposal was made from.
     Moved,
     Refused,
-    /// Another proposal of the group could not enter, so none did.
+    /// Another proposal of the group could not be put into its buffer, so none was.
     Withheld,
-    /// The turn was stopped before the proposal could enter.
+    /// The turn was stopped before the proposal was in the buffer.
     Stopped,
 }
 
@@ -233,7 +233,7 @@ pub enum ToNvim {
     /// A session is open here and needs its buffers. Its transcript follows as `paint` messages.
     Session {
         session: SessionId,
-        /// The session that could not be opened, in whose place this one was opened.
+        /// The session that could not be opened; this session was opened in its place.
         #[serde(skip_serializing_if = "Option::is_none")]
         instead: Option<SessionId>,
         /// The project's root.
@@ -254,7 +254,7 @@ pub enum ToNvim {
         session: SessionId,
         /// The transcript is emptied first.
         reset: bool,
-        /// More blocks follow that stand above those painted so far.
+        /// More blocks follow, above the blocks that are painted so far.
         above: bool,
         updates: Vec<BlockUpdate>,
     },
@@ -266,9 +266,10 @@ pub enum ToNvim {
     },
     /// Proposals for the user's review. The editor answers at once; an `arrived` message follows for each proposal.
     Propose {
-        /// The session of the turn: a worker's, for a worker's proposals.
+        /// The session of the turn; for a worker's proposals, the worker's session.
         session: SessionId,
-        /// The session in which the proposals are reviewed: a worker's parent, or the session itself.
+        /// The session in which the proposals are reviewed: for a worker's proposals its parent, otherwise the session
+        /// of the turn.
         owner: SessionId,
         turn: u32,
         proposals: Vec<WireProposal>,
@@ -277,29 +278,30 @@ pub enum ToNvim {
     Read {
         /// The absolute path.
         path: PathBuf,
-        /// The file is not UTF-8 on disk: the answer has its text as Neovim reads it, loaded or not.
+        /// The file on disk is not UTF-8: the answer has the text as Neovim decodes it, even if the file is not loaded.
         decode: bool,
     },
     /// Asks for the paths of the loaded, modified file buffers. The answer is a list.
     Changed,
-    /// Asks for the version of each file's text. The answer is a list of strings: empty if the text is the one on
-    /// disk, `undecided` if the text has pending changes.
+    /// Asks for the version of each file's text. The answer is a list of strings. A string is empty if the file's text
+    /// is the one on disk, and `undecided` if the text has pending changes.
     Stamps {
         /// Absolute paths.
         paths: Vec<PathBuf>,
     },
-    /// Asks to save those of the files that are modified and have nothing pending. The answer is a list of the files
+    /// Asks to save those of the files that are modified and have no pending changes. The answer is a list of the files
     /// that are still unsaved.
     Save {
         /// Absolute paths.
         paths: Vec<PathBuf>,
     },
-    /// The program has stopped a turn: its proposals that have not entered a buffer must not enter any more.
+    /// The program has stopped a turn. Proposals of the turn that are not in a buffer yet must not be put into one any
+    /// more.
     Halt {
         session: SessionId,
         turn: u32,
     },
-    /// A question to the language servers. The editor answers at once; their answer follows as `found`.
+    /// A question to the language servers. The editor answers at once; the servers' answer follows as `found`.
     Consult {
         id: u32,
         session: SessionId,
@@ -311,7 +313,7 @@ pub enum ToNvim {
         line: u32,
         /// The symbol as it is written on that line.
         symbol: String,
-        /// A part of the names of the project's symbols that are searched.
+        /// A part of the names of the symbols to find in the project.
         #[serde(skip_serializing_if = "Option::is_none")]
         query: Option<String>,
         /// The symbol's new name.
@@ -328,7 +330,7 @@ pub enum ToNvim {
     /// All models, for the user's choice.
     Models {
         session: SessionId,
-        /// By their full names.
+        /// The models, by their full names.
         models: Vec<Offer>,
         /// A sentence for each provider that could not be asked.
         problems: Vec<String>,
@@ -350,7 +352,7 @@ pub enum ToNvim {
     Turns(Turns),
     Permissions(Permissions),
     Preview(Preview),
-    /// Asks to do one thing to a file without a review. The answer is a `Restored`.
+    /// Asks to change, delete or rename one file without a review. The answer is a `Restored`.
     Restore {
         file: WireProposal,
     },
@@ -394,7 +396,7 @@ pub struct Offer {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WireProposal {
     pub id: u32,
-    /// The proposals of a group enter together, or none of them does.
+    /// Either all proposals of a group are put into their buffers, or none.
     pub group: u32,
     /// The absolute path.
     pub path: PathBuf,
@@ -402,15 +404,15 @@ pub struct WireProposal {
     pub create: bool,
     /// The hash of the text from which the proposal was made (`Text::hash_of_parts`); empty for a new file.
     pub sha: String,
-    /// In ascending order.
+    /// The hunks in ascending order.
     pub hunks: Vec<WireHunk>,
     /// The last line of the proposed text ends in a newline.
     pub eol: bool,
     /// The text is written as soon as it is in the buffer.
     pub at_once: bool,
-    /// The file is not text: it can only be proposed to delete or rename it.
+    /// The file is not text: the proposal can only delete or rename it.
     pub binary: bool,
-    /// A change of the whole file. There are no hunks then.
+    /// Deletes or renames the file. There are no hunks then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<WireWhole>,
     /// The file's new path, absolute.
@@ -447,7 +449,7 @@ impl FromNvim {
 }
 
 impl ToNvim {
-    /// As a map with names: `rmpv::ext::to_value` would make arrays of the structs.
+    /// Encodes the message as a map with names: `rmpv::ext::to_value` would make arrays of the structs.
     pub fn encode(&self) -> Result<Value, String> {
         let bytes = rmp_serde::to_vec_named(self).map_err(|error| error.to_string())?;
         rmpv::decode::read_value(&mut bytes.as_slice()).map_err(|error| error.to_string())

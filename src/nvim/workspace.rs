@@ -1,5 +1,5 @@
-//! The user's files through the editor. A file's text comes from its buffer if that is loaded and changed, else from
-//! disk. Proposals go into buffers.
+//! The user's files through the editor. A file's text comes from its buffer if the buffer is loaded and changed,
+//! otherwise from disk. Proposals go into buffers.
 
 use super::lsp;
 use super::reviews::{Order, on_wire};
@@ -25,8 +25,8 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// The editor's text of a file, and the number of its pending hunks. No text if the disk has the same one, unless
-    /// the editor has to `decode` the file.
+    /// The editor's text of a file, and the number of its pending hunks. The text is `None` if it is the text on disk,
+    /// unless the editor has to `decode` the file.
     async fn shown(&self, path: &Path, decode: bool) -> (Option<Source>, u32) {
         let asked = self.link.editor.call(ToNvim::Read { path: path.to_owned(), decode }).await;
         let buffer: BufferText =
@@ -159,7 +159,8 @@ impl Workspace for Buffers {
     }
 }
 
-/// The group of each proposal. Proposals that share a call are in one group: either all of them enter, or none does.
+/// The group of each proposal. Proposals that share a call are in one group: either all of them are put into their
+/// buffers, or none.
 fn groups(proposals: &[Proposal]) -> Vec<u32> {
     let mut groups: Vec<u32> = (0..).take(proposals.len()).collect();
     let calls = |it: &Proposal| it.parts.iter().map(|part| part.call.clone()).collect::<Vec<_>>();

@@ -6,12 +6,12 @@ use crate::event::Delta;
 
 /// The most bytes of text and thoughts in one reply. The longest replies of models have about half a megabyte.
 const TEXT: usize = 16 << 20;
-/// The most bytes of one reply as it comes over the wire, apart from text and thoughts; most of them are calls and
-/// their arguments.
+/// The most bytes of one reply as it arrives over the wire, without text and thoughts. Most of these bytes are calls
+/// and their arguments.
 const ALL: usize = 64 << 20;
-/// How many bytes around the text of a frame are not counted. Every token comes with about this many.
+/// How many bytes around the text of a frame are not counted: about as many as every token brings with it.
 const AROUND_TEXT: usize = 2 << 10;
-/// The fewest bytes that a call counts, so a reply has at most 16,000 calls.
+/// A call counts as at least this many bytes, so a reply has at most 16,000 calls.
 const CALL: usize = 4 << 10;
 
 /// The bytes of one reply that have arrived.
@@ -22,7 +22,7 @@ pub(super) struct Amount {
 }
 
 impl Amount {
-    /// Counts a frame of `frame` bytes and its content. Returns the limit, in megabytes, once it is passed.
+    /// Counts a frame of `frame` bytes and its content. Returns the limit, in megabytes, once the reply exceeds it.
     pub(super) fn add(&mut self, frame: usize, said: &[Sampled]) -> Option<u32> {
         let (mut text, mut calls) = (0, 0);
         for it in said {
@@ -56,7 +56,7 @@ mod tests {
         vec![Sampled::Delta(Delta::CallBegun { id: CallId(String::new()), tool: String::new() })]
     }
 
-    /// How many of these frames pass a limit, and that limit in megabytes.
+    /// How many of these frames exceed a limit, and the limit in megabytes.
     fn passed(frame: usize, said: &[Sampled]) -> (usize, u32) {
         let mut amount = Amount::default();
         (1..).find_map(|n| Some((n, amount.add(frame, said)?))).unwrap()

@@ -1,4 +1,4 @@
-//! Azure's addresses: the host of a resource, alone, with `/openai/v1`, or with a deployment and an API version.
+//! Azure's addresses: the host of a resource, alone or followed by `/openai/v1` or by a deployment and an API version.
 
 use super::dialect::Dialect;
 use reqwest::Url;
@@ -12,7 +12,7 @@ pub(super) fn is_at(url: &Url) -> bool {
     HOSTS.iter().any(|end| host.ends_with(end)) || url.path().starts_with("/openai/deployments")
 }
 
-/// Adds the API version to an address. Azure's own tools keep the version apart from the address.
+/// Adds the API version to an address. Azure's own tools store the two separately.
 pub(super) fn versioned(text: &str, version: Option<String>) -> String {
     let text = text.trim().trim_end_matches('/');
     let version = version.unwrap_or_default();

@@ -34,25 +34,26 @@ pub enum Dialect {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub struct Quirks {
-    /// The limit of the reply is called `max_completion_tokens`; newer models refuse `max_tokens`.
+    /// The endpoint calls the limit of the reply `max_completion_tokens`; newer models refuse `max_tokens`.
     pub completion_tokens: bool,
-    /// Refuses `stream_options`, and reports usage without it.
+    /// The endpoint refuses `stream_options`, and reports usage without it.
     pub no_stream_options: bool,
-    /// Call ids are exactly nine letters or digits.
+    /// The endpoint takes only call ids of exactly nine letters or digits.
     pub short_ids: bool,
-    /// Wants a reply's reasoning back as `reasoning_content`, and refuses calls without it.
+    /// The endpoint wants a reply's reasoning back as `reasoning_content`, and refuses calls without it.
     pub reasoning_back: bool,
-    /// Wants a reply's reasoning back as parts of the reply's content.
+    /// The endpoint wants a reply's reasoning back as parts of the reply's content.
     pub thinking_parts: bool,
-    /// Is asked for thinking by an object called `reasoning`.
+    /// A request asks for thinking by an object called `reasoning`.
     pub reasoning_object: bool,
-    /// Is asked for thinking by a switch called `thinking`.
+    /// A request asks for thinking by a switch called `thinking`.
     pub thinking_switch: bool,
-    /// Passes cache marks on to Anthropic's models.
+    /// The endpoint passes cache marks on to Anthropic's models.
     pub cache_marks: bool,
-    /// Refuses a user's message directly after the answers of calls.
+    /// The endpoint refuses a user's message directly after the answers to calls.
     pub reply_after_tool: bool,
-    /// Refuses two user messages in a row, because its chat template wants user and assistant to alternate.
+    /// The endpoint refuses two user messages in a row, because its chat template wants user and assistant to
+    /// alternate.
     pub alternate: bool,
 }
 
@@ -120,8 +121,8 @@ impl Dialect {
         body
     }
 
-    /// The address of a request for this model, below an endpoint's base URL. A query in the base URL comes last, and
-    /// `{model}` in it stands for the model.
+    /// The address of a request for this model, below an endpoint's base URL. `{model}` in the base URL is replaced by
+    /// the model's name. A query in the base URL comes last.
     pub fn url(self, base: &str, model: &str) -> String {
         let (place, query) = base.split_at(base.find('?').unwrap_or(base.len()));
         let place = place.replace("{model}", model);
@@ -137,7 +138,7 @@ impl Dialect {
         }
     }
 
-    /// How a model of this dialect is told to think, if nothing is known of the model.
+    /// How a model of this dialect is told to think, if the facts table does not know the model.
     pub fn thinking(self) -> ThinkingKind {
         if self == Dialect::Anthropic { ThinkingKind::Budget } else { ThinkingKind::Named }
     }
@@ -152,7 +153,7 @@ impl Dialect {
         }
     }
 
-    /// The window that a request asks for, in tokens; `None` if the dialect has no such field.
+    /// The context window that a request asks for, in tokens; `None` if the dialect has no such field.
     pub fn window(self, num_ctx: Option<u32>) -> Option<u32> {
         (self == Dialect::Ollama).then(|| ollama::window(num_ctx))
     }
@@ -172,7 +173,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// `seed` makes the ids of calls that come without one; it should differ with every request.
+    /// Calls that arrive without an id get an id made from `seed`, which should differ with every request.
     pub fn new(provider: &str, request: &Request, seed: u64) -> Asked {
         let taken =
             request.messages.iter().flat_map(|message| &message.blocks).filter_map(|block| {
@@ -191,7 +192,7 @@ impl Asked {
         }
     }
 
-    /// The id of a call in the conversation: the provider's, unless it is missing or has been used before.
+    /// The id of a call in the conversation: the provider's id, unless it is missing or has been used before.
     pub(super) fn claim(&mut self, given: &str) -> CallId {
         let mut id = given.to_owned();
         while id.is_empty() || self.taken.contains(&id) {
@@ -207,7 +208,8 @@ impl Asked {
 pub(super) trait Decoder: Send {
     /// Adds the content of the frame to `out`. Nothing follows a `Done` or `Failed`.
     fn read(&mut self, frame: Frame<'_>, out: &mut Vec<Sampled>);
-    /// The bytes ended without `Done` or `Failed`. Returns the reply if it was complete, otherwise the failure.
+    /// Called if the bytes ended without `Done` or `Failed`. Returns the reply if it was complete, otherwise the
+    /// failure.
     fn end(&mut self) -> Sampled;
 }
 
@@ -225,7 +227,7 @@ impl Frames {
         }
     }
 
-    /// Whether only the newline of the last line is missing.
+    /// Whether the last line is complete except for its newline.
     fn lacks_end(&self) -> bool {
         match self {
             Frames::Events(_) => false,
@@ -238,14 +240,14 @@ impl Frames {
 pub struct Reading {
     frames: Frames,
     decoder: Box<dyn Decoder>,
-    /// The first bytes, to be quoted if no event ever comes.
+    /// The first bytes, which the failure quotes if no event arrives.
     head: Vec<u8>,
     framed: bool,
     ended: bool,
     amount: Amount,
 }
 
-/// How many bytes are kept for a quotation of an answer that is no event stream.
+/// How many bytes are kept to quote an answer that is not an event stream.
 const HEAD: usize = 512;
 
 impl Reading {
@@ -294,7 +296,7 @@ impl Reading {
         }
     }
 
-    /// The bytes have ended, or no more come. Adds the reply if it was complete, otherwise the failure.
+    /// Called when the bytes have ended, or no more are read. Adds the reply if it was complete, otherwise the failure.
     pub fn end(&mut self, out: &mut Vec<Sampled>) {
         if self.frames.lacks_end() {
             self.push(b"\n", out);
@@ -394,8 +396,8 @@ pub(super) fn replayed(input: &Input) -> Value {
     }
 }
 
-/// The id as the target takes it: unchanged if it has only letters, digits, `_` and `-` and is not longer than
-/// `longest`. Otherwise a digest, which is the same for a call and its answer.
+/// The id in a form that the endpoint accepts: unchanged if it has only letters, digits, `_` and `-` and is not longer
+/// than `longest`; otherwise a digest, which is the same for a call and its answer.
 pub(super) fn fitting_id(id: &CallId, longest: usize) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !id.0.is_empty() && id.0.len() <= longest && id.0.chars().all(fits) {
@@ -404,7 +406,7 @@ pub(super) fn fitting_id(id: &CallId, longest: usize) -> String {
     format!("call_{}", &digest(&id.0)[..24])
 }
 
-/// A tool's name in a form that every provider takes back. Models also call tools whose names no tool can have.
+/// A tool's name in a form that every provider accepts. Models also call tools by names that no provider accepts.
 pub(super) fn fitting_name(name: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let name: String = name.chars().take(64).map(fits).collect();

@@ -15,7 +15,7 @@ impl Facts {
             (ThinkingKind::Always, Some(Effort::Off)) => Some(Thinking::Adaptive(Effort::Low)),
             (_, Some(Effort::Off)) => Some(Thinking::Off),
             (ThinkingKind::Budget, Some(effort)) => budget(effort, max_tokens),
-            // the vendor's own default
+            // `high` is the vendor's own default
             (ThinkingKind::Adaptive | ThinkingKind::Always, None) => {
                 Some(Thinking::Adaptive(Effort::High))
             }
@@ -27,8 +27,8 @@ impl Facts {
     }
 }
 
-/// Thinking counts towards the limit of the reply, so a quarter of the limit is left for the answer. `None` if that
-/// leaves no room to think.
+/// The thinking budget for an effort. Thinking counts towards the limit of the reply, so a quarter of the limit is left
+/// for the answer. `None` if too few tokens remain for thinking.
 fn budget(effort: Effort, max_tokens: u32) -> Option<Thinking> {
     let wanted = match effort {
         Effort::Off => 0,

@@ -42,13 +42,14 @@ pub struct Chosen {
     pub facts: Facts,
 }
 
-/// `providers.NAME` of the configuration. If the table has this name, each field here overrides the table's.
+/// `providers.NAME` of the configuration. If the built-in table has this name, the fields that are set here override
+/// the table's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct UserProvider {
-    /// `anthropic`, `openai-chat`, `openai-responses`, `gemini` or `ollama`.
+    /// One of `anthropic`, `openai-chat`, `openai-responses`, `gemini`, `ollama`.
     pub dialect: Option<String>,
     pub base_url: Option<String>,
-    /// `env:NAME` or `cmd:COMMAND`; absent if the provider needs no key.
+    /// Where the key comes from: `env:NAME` or `cmd:COMMAND`. Absent if the provider needs no key.
     pub key: Option<String>,
     #[serde(default)]
     pub models: Vec<String>,
@@ -83,10 +84,10 @@ pub enum Unresolved {
     Wrong(String),
 }
 
-/// Looks up an environment variable, in the program's environment or a test's.
+/// Looks up an environment variable, either of the program or as a test defines it.
 pub type Lookup<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
-/// The names of the table and of the user's providers, each once, for completion and errors.
+/// The names of the built-in and of the user's providers, each once, for completion and error messages.
 pub fn names(users: &BTreeMap<String, UserProvider>) -> Vec<String> {
     let table = TABLE.iter().map(|row| row.name.to_owned());
     let own = users.keys().filter(|name| TABLE.iter().all(|row| row.name != name.as_str()));
@@ -107,9 +108,9 @@ pub fn key_variables(users: &BTreeMap<String, UserProvider>, env: Lookup<'_>) ->
     endpoints.flat_map(variables).collect()
 }
 
-/// The endpoint and model of `choice` (`provider/model`, or a provider alone for its default model). Without a
-/// choice, those of `CALIBAN_MODEL`; else the first of the user's providers that has a model; else the first of the
-/// table whose key is set.
+/// The endpoint and model of `choice` (`provider/model`, or a provider alone for its default model). Without a choice:
+/// those of `CALIBAN_MODEL`, else the first of the user's providers that has a model, else the first of the built-in
+/// endpoints whose key is set.
 pub fn resolve(
     choice: Option<&str>,
     users: &BTreeMap<String, UserProvider>,
@@ -268,7 +269,7 @@ fn overlay(
     user.quirks.iter().try_for_each(|name| endpoint.quirks.set(name))
 }
 
-/// A base URL as people write it, with or without `/v1` or the whole path. Returns the one form that `Dialect::url`
+/// Normalises a base URL as people write it, with or without `/v1` or the whole path, to the form that `Dialect::url`
 /// completes.
 fn base_url(text: &str, dialect: Dialect) -> Result<String, String> {
     let url = checked(text, false)?;
@@ -291,7 +292,7 @@ fn base_url(text: &str, dialect: Dialect) -> Result<String, String> {
     })
 }
 
-/// The same for the provider `azure`, at any host.
+/// Like `base_url`, but for the provider `azure`, at any host.
 fn azure_base(text: &str, dialect: Dialect) -> Result<String, String> {
     azure::base(&checked(text, true)?, dialect)
 }
@@ -340,13 +341,13 @@ impl Endpoint {
         self.quirks.completion_tokens = at_home || self.is_azure();
     }
 
-    /// Whether its models are Azure's. Their key goes in a header of its own.
+    /// Whether the endpoint's models are Azure's. Azure takes the key in a header of its own.
     pub fn is_azure(&self) -> bool {
         self.name == "azure" || Url::parse(&self.base_url).is_ok_and(|url| azure::is_at(&url))
     }
 
-    /// Why no key may be sent there: the address is plain HTTP to another machine, and the user did not write it
-    /// themselves.
+    /// Why no key may be sent to this endpoint: the address is plain HTTP to another machine, and the user did not
+    /// write it themselves. `None` if a key may be sent.
     pub fn exposes_key(&self) -> Option<String> {
         let url = Url::parse(&self.base_url).ok()?;
         let open = url.scheme() == "http"
@@ -366,8 +367,8 @@ impl Endpoint {
         url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
-    /// Whether it can be asked: its key is available, or it needs none. `local` includes servers on this machine that
-    /// the user did not name.
+    /// Whether the endpoint can be asked: its key is available, or it needs no key. `local` includes servers on this
+    /// machine that the user did not name.
     pub fn is_usable(&self, env: Lookup<'_>, local: bool) -> bool {
         match &self.key {
             Key::None => self.named_by_user || (local && self.is_local()),
@@ -376,7 +377,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether it is on this machine.
+    /// Whether the endpoint is on this machine.
     pub fn is_local(&self) -> bool {
         Url::parse(&self.base_url).is_ok_and(|url| is_loopback(&url))
     }

@@ -35,9 +35,9 @@ pub enum ThinkingKind {
     Unasked,
     /// By a number of tokens (Claude to 4.5, Gemini 2.5).
     Budget,
-    /// By a named effort, within which the model decides how much (Claude from 4.6).
+    /// By a named effort; within it, the model decides how much it thinks (Claude from 4.6).
     Adaptive,
-    /// The same, but thinking cannot be switched off (Claude from 5.5, Fable).
+    /// Like `Adaptive`, but thinking cannot be switched off (Claude from 5.5, Fable).
     Always,
     /// By a named effort (GPT-5, o-series, Gemini 3, gpt-oss).
     Named,
@@ -99,8 +99,8 @@ impl Facts {
         Facts { edits, ..self }
     }
 
-    /// These facts with the user's configuration. `kind` is how the model is told to think if only the user says that
-    /// it thinks.
+    /// These facts, overridden by the user's configuration. `kind` is how the model is told to think if the table does
+    /// not say that it thinks, but the user does.
     #[must_use]
     pub fn with(self, user: &UserModel, kind: ThinkingKind) -> Facts {
         let says_effort = user.tuning.thinking.is_some_and(|it| it != Effort::Off);
@@ -117,7 +117,8 @@ impl Facts {
     }
 }
 
-/// The newest model of a line, in which `*` stands for the version: the first match in the table.
+/// The newest model of a line such as `claude-sonnet-*`, where `*` stands for the version: the first match in the
+/// table.
 pub fn newest(line: &str) -> &'static str {
     let (start, end) = line.split_once('*').unwrap_or((line, ""));
     let mut names = table::MODELS.iter().map(|(name, _)| *name);

@@ -31,18 +31,18 @@ pub struct Refusal<'a> {
     pub sent: &'a Sent,
 }
 
-/// An answer with an error status.
+/// Classifies an answer with an error status.
 pub fn from_status(refusal: &Refusal<'_>) -> Failure {
     let value: Value = serde_json::from_str(refusal.body).unwrap_or_default();
     let mut said = Said::of(&value, refusal.body);
     said.refused = refusal.sent.refused(refusal.body);
-    // if the HTTP status says success, only the kind of the error tells the status
+    // if the HTTP status says success, the status is taken from the kind of the error
     let status =
         if refusal.status < 300 { said.status.unwrap_or(refusal.status) } else { refusal.status };
     classify(status, said, refusal.after_ms, refusal.provider, refusal.model)
 }
 
-/// An error that came as an event of a stream, under status 200.
+/// Classifies an error that came as an event of a stream, under status 200.
 pub fn in_stream(error: &Value, asked: &Asked) -> Failure {
     let mut said = Said::of(error, "");
     said.refused = asked.sent.refused(&error.to_string());
@@ -59,7 +59,7 @@ struct Said {
     /// The status that the kind of error stands for.
     status: Option<u16>,
     after_ms: Option<u64>,
-    /// There was no message.
+    /// Whether the provider sent no message.
     is_silent: bool,
     /// The body is an HTML page, so a proxy or portal answered instead of the provider.
     is_page: bool,
@@ -77,7 +77,7 @@ impl Said {
         let message = ["message", "error", "detail"].iter().find_map(|name| error[name].as_str());
         let text =
             snippet(message.unwrap_or(if body.is_empty() { "no details given" } else { body }));
-        // OpenRouter's own message is always the same, so the message of the provider behind it is added.
+        // OpenRouter's own message is always the same, so the message of the provider that OpenRouter asked is added.
         let behind = error["metadata"]["raw"].as_str().map(|raw| {
             let value: Value = serde_json::from_str(raw).unwrap_or_default();
             Said::of(&value, raw)
@@ -184,20 +184,20 @@ const QUOTA: [&str; 15] = [
     "billing_",
 ];
 
-/// Ollama's words for a model, or a window, that is too large for the machine. This does not pass by itself. In lower
-/// case.
+/// Ollama's words for a model, or a window, that is too large for the machine. Waiting does not help. In lower case.
 const NO_ROOM: [&str; 2] = ["system memory", "resource limitations"];
 
 /// The vendors' words for having too much to do, in lower case.
 const OVERLOADED: [&str; 4] = ["overload", "slow_down", "high demand", "at capacity"];
 
-/// Providers that answer a request which is too long with 400 and no message.
+/// Providers that answer a too long request with status 400 and no message.
 const SILENT: [&str; 2] = ["cerebras", "mistral"];
 
-/// Words by which a refusal is about the key, and not about the region or the content. In lower case.
+/// Words that show that a refusal is about the key, and not about the region or the content. In lower case.
 const KEY: [&str; 6] = ["key", "permission", "auth", "token", "credential", "access"];
 
-/// Words of Anthropic, `OpenAI` and Gemini for a thought that they no longer accept, or its signature. In lower case.
+/// Words of Anthropic, `OpenAI` and Gemini for a thought, or a thought's signature, that they no longer accept. In
+/// lower case.
 const THOUGHTS: [&str; 15] = [
     "bound to a different conversation",
     "`signature` in `thinking`",

@@ -39,7 +39,7 @@ const READ_PAUSE: Duration = Duration::from_millis(33);
 /// The most bytes of text that are read before any are passed on.
 const MOST_AT_ONCE: usize = 64 << 10;
 
-/// How often, at most, bytes without content (pings, comments) are reported.
+/// The shortest time between two reports of bytes without content (pings, comments).
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
 /// How long to wait at each stage.
@@ -112,13 +112,13 @@ impl Http {
         &self.endpoint
     }
 
-    /// Records the keys that it uses in `used`.
+    /// Adds every key that is used to `used`.
     #[must_use]
     pub fn noting(self, used: Used) -> Http {
         Http { used, ..self }
     }
 
-    /// Uses other clocks, and takes keys from another environment than the program's.
+    /// Uses other timeouts, and reads keys from another environment than the program's.
     #[must_use]
     pub fn with(self, clocks: Clocks, env: Env) -> Http {
         Http { env, clocks, ..self }
@@ -199,7 +199,7 @@ impl Http {
             return self.offline(reason(error));
         }
         let why = reason(error);
-        // these are the HTTP library's messages for an answer that is no HTTP, or has a broken head
+        // the HTTP library's messages for an answer that is not HTTP, or has a broken head
         if ["parsed", "too large"].iter().any(|it| why.ends_with(it)) {
             return Failure::Protocol { said: why };
         }
@@ -243,16 +243,16 @@ fn refusal(status: StatusCode, body: &str, after_ms: Option<u64>, asked: &Asked)
 
 /// An answer that is arriving.
 struct Body {
-    /// The stream ends, or gives `None` if the connection broke.
+    /// The answer's bytes; `None` if the connection broke.
     bytes: BoxStream<'static, Option<Bytes>>,
     reading: Reading,
     waiting: VecDeque<Sampled>,
-    /// Keys that are removed from the text of a failure.
+    /// Keys to remove from the text of a failure.
     secrets: Vec<Secret>,
     clocks: Clocks,
     begun: bool,
     ended: bool,
-    /// The last bytes held only text, so the next read may pause.
+    /// Whether the last bytes held only text; then the next read may pause.
     is_text_only: bool,
     /// When the last sign of life was reported.
     last_sign: Instant,
@@ -286,8 +286,8 @@ impl Body {
         }
     }
 
-    /// Reads the next bytes and everything that is available then. Flowing text is read with a pause, in whose middle
-    /// the available bytes are taken too, so that an end or a call behind the text does not wait.
+    /// Reads the next bytes and all that are available then. While text arrives, pauses before it reads. In the middle
+    /// of the pause, the available bytes are read too, so that an end or a call after the text is not delayed.
     async fn read(&mut self) {
         let mut room = MOST_AT_ONCE;
         if self.is_text_only {
@@ -309,7 +309,7 @@ impl Body {
         }
     }
 
-    /// Takes `next` and everything that is available then. False if the result has to be passed on at once.
+    /// Decodes `next` and all bytes that are available then. Returns false if the result has to be passed on at once.
     async fn take(&mut self, mut next: Option<Bytes>, room: &mut usize) -> bool {
         loop {
             let Some(bytes) = next else {
@@ -395,7 +395,7 @@ pub(super) fn build(local: bool, secure: bool, connect: Duration) -> Result<Clie
         .tls_backend_preconfigured(tls)
         .connect_timeout(connect)
         .redirect(reqwest::redirect::Policy::none())
-        // A connection that died while the machine slept is noticed in 30 s, instead of by the first clock.
+        // A connection that died while the machine slept is noticed after 30 s, long before `Clocks::first` ends.
         .http2_keep_alive_interval(Duration::from_secs(20))
         .http2_keep_alive_timeout(Duration::from_secs(10))
         .user_agent(concat!("caliban/", env!("CARGO_PKG_VERSION")));
@@ -417,7 +417,7 @@ fn tls(secure: bool) -> Result<rustls::ClientConfig, rustls::Error> {
     Ok(config)
 }
 
-/// The beginning of a body: as much as arrives in time.
+/// The beginning of a body: as much as arrives within `clock`.
 async fn read_some(mut response: Response, clock: Duration) -> String {
     let mut body = Vec::new();
     while let Ok(Ok(Some(bytes))) = timeout(clock, response.chunk()).await {

@@ -34,7 +34,7 @@ pub enum Key {
     Env(String),
     /// The first line that this shell command prints.
     Command(String),
-    /// Given by the user. This file says where it is stored.
+    /// The user gave the key to Caliban. This file says where the key is stored.
     Stored(PathBuf),
 }
 
@@ -44,8 +44,8 @@ pub enum Key {
 #[serde(transparent)]
 pub struct Secret(String);
 
-/// The keys that the program has used since it started. They are replaced in everything that is shown. Clones share
-/// them.
+/// The keys that the program has used since it started. They are replaced in all text that is shown. Clones share the
+/// list.
 #[derive(Debug, Clone, Default)]
 pub struct Used(Arc<watch::Sender<Vec<Secret>>>);
 
@@ -116,7 +116,7 @@ impl fmt::Debug for Key {
 }
 
 impl Secret {
-    /// Stands for the key of a request that is only described.
+    /// Stands for the key in a request that is only shown.
     pub fn removed() -> Secret {
         Secret("removed".to_owned())
     }
@@ -131,18 +131,18 @@ impl Secret {
         if self.is_long() && text.contains(&self.0) { text.replace(&self.0, "[key]") } else { text }
     }
 
-    /// Whether it is too long to occur in a text by chance.
+    /// Whether the key is too long to occur in a text by chance.
     pub fn is_long(&self) -> bool {
         self.0.len() >= SHORTEST
     }
 
-    /// Whether it is replaced in files and outputs. A server without keys may be given a word such as `lm-studio`,
-    /// which occurs in texts for other reasons.
+    /// Whether the key is replaced in files and outputs. For a server without keys, the key may be a word such as
+    /// `lm-studio`, which also occurs in ordinary text.
     pub fn is_distinct(&self) -> bool {
         self.0.len() >= 20 || self.is_long() && self.0.contains(|it: char| it.is_ascii_digit())
     }
 
-    /// The key itself, for the request's header and for taking it out of texts.
+    /// The key itself, to send it in the request's header, and to remove it from texts.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -103,8 +103,8 @@ fn recorded() -> Vec<(Dialect, Vec<u8>)> {
     files.into_iter().map(read).collect()
 }
 
-/// Checks that deltas come first and one end last, that a reply holds the text that was shown, and that each of its
-/// calls has its own id and is whole or marked as broken.
+/// Checks that deltas come first and exactly one end comes last, that a reply holds the text that was shown, and that
+/// each of the reply's calls has its own id and is complete or marked as broken.
 fn check(sampled: &[Sampled]) {
     let (last, before) = sampled.split_last().unwrap();
     assert!(before.iter().all(|it| matches!(it, Sampled::Delta(_))), "{sampled:?}");

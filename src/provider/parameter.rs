@@ -1,4 +1,4 @@
-//! The parameters that a request can do without, how servers refuse one, and the request without it. The model, the
+//! The parameters that a request can do without: how a server refuses one, and how it is left out. The model, the
 //! messages and the tools are never left out.
 
 use super::dialect::Dialect;
@@ -6,14 +6,14 @@ use crate::message::Parameter;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Where a parameter stands in a request.
+/// Where a parameter is in a request.
 #[derive(Debug)]
 enum Place {
     /// At this JSON pointer of the body.
     At(&'static str),
     /// In any block of the system prompt, the tools and the messages.
     Marks,
-    /// In a header, which is sent if this pointer of the body leads to a value.
+    /// In a header. The header is sent only if this JSON pointer finds a value in the body.
     Header(&'static str),
 }
 
@@ -22,9 +22,9 @@ struct Row {
     dialect: Dialect,
     parameter: Parameter,
     place: Place,
-    /// Its name in the request, for the user.
+    /// The parameter's name in the request, as shown to the user.
     name: &'static str,
-    /// Other names for it in refusals, in lower case.
+    /// Other names for the parameter in refusals, in lower case.
     aliases: &'static [&'static str],
 }
 
@@ -198,7 +198,7 @@ const BEHIND: [&str; 16] = [
 
 /// The most bytes between a parameter's name and the words that refuse it.
 const GAP: usize = 40;
-/// The most bytes of a refusal that are read, and the bytes around a name that are compared.
+/// The most bytes of a refusal that are read, and how many bytes before and after a name are searched.
 const LONGEST: usize = 64 << 10;
 const AROUND: usize = 128;
 
@@ -227,7 +227,7 @@ impl Sent {
             let names = row.aliases.iter().map(|it| (*it).to_owned()).chain([own]);
             names.filter_map(|name| {
                 let gap = least_gap(text, &name, row.parameter == Parameter::CacheControl)?;
-                // of two names at one place the longer one is meant
+                // of two names at the same distance, the longer one is meant
                 Some((gap, usize::MAX - name.len(), row.parameter))
             })
         });
@@ -235,7 +235,7 @@ impl Sent {
     }
 }
 
-/// The fewest bytes between this name, anywhere in the text, and words that refuse it.
+/// The fewest bytes between this name and words that refuse it, among all places of the name.
 fn least_gap(text: &str, name: &str, in_content: bool) -> Option<usize> {
     let gap = |at: usize| {
         let end = at + name.len();
@@ -312,7 +312,7 @@ pub(super) fn leave_out(dialect: Dialect, without: &BTreeSet<Parameter>, body: &
     }
 }
 
-/// Removes the value at a pointer, and its parent if that becomes empty.
+/// Removes the value at a pointer, and its parent if the parent becomes empty.
 fn remove(body: &mut Value, pointer: &str) {
     let Some((parent, name)) = pointer.rsplit_once('/') else { return };
     let Some(object) = body.pointer_mut(parent).and_then(Value::as_object_mut) else { return };

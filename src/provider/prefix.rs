@@ -1,5 +1,5 @@
-//! The beginning of a request that its provider caches: from which length on it is cached, and where one request
-//! stops continuing the previous one.
+//! The beginning of a request, which its provider caches: how long it must be, and where a request no longer repeats
+//! the previous one.
 
 use super::facts::Facts;
 use serde_json::Value;
@@ -9,7 +9,8 @@ use std::borrow::Cow;
 const CONTEXT: usize = 16;
 
 /// The first place where `after` does not continue `before`. Lists may grow at their end and cache marks may move;
-/// everything else has to be the same. The sentence names the place, the byte in it, and a few bytes of both.
+/// everything else has to be the same. Returns a sentence with the place, the byte offset within it, and a few bytes of
+/// both.
 pub fn first_difference(before: &Value, after: &Value) -> Option<String> {
     let (Some(fields), Some(_)) = (before.as_object(), after.as_object()) else {
         return item("the body", before, after);
@@ -51,14 +52,13 @@ fn unmarked(value: &Value) -> Value {
     }
 }
 
-/// Compares the text before a mark with the least that the model's provider caches.
+/// Compares the length of the text before a mark with the least that the model's provider caches.
 pub(super) struct CacheMinimum {
-    /// How many bytes are still missing until a mark is worth it.
+    /// How many bytes of text are missing before a mark is useful.
     missing: usize,
 }
 
-/// Assumed bytes of a token, fewer than almost any text has, so that text which would be cached is not taken for too
-/// short.
+/// The assumed bytes per token: fewer than almost any text has. So text that would be cached never counts as too short.
 const TOKEN: usize = 2;
 
 impl CacheMinimum {

@@ -70,7 +70,7 @@ fn ollama(answer: &Value) -> Option<String> {
 fn llamacpp(answer: &Value) -> Option<String> {
     answer.get("default_generation_settings")?;
     let path = answer["model_path"].as_str()?;
-    // without an alias, newer servers give the path as the alias
+    // newer servers that were given no alias repeat the path as the alias
     let alias = answer["model_alias"].as_str().filter(|alias| !alias.is_empty() && *alias != path);
     let file = path.rsplit(['/', '\\']).next().filter(|file| !file.is_empty());
     alias.or(file).map(str::to_owned)

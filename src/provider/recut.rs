@@ -7,7 +7,7 @@ use crate::message::Request;
 use expect_test::Expect;
 use std::fmt::Write;
 
-/// What the pieces give, including the end.
+/// What the decoder makes of the pieces, including the end of the stream.
 pub(super) fn read<'a>(
     dialect: Dialect,
     pieces: impl IntoIterator<Item = &'a [u8]>,
@@ -22,8 +22,8 @@ pub(super) fn read<'a>(
     out
 }
 
-/// Checks the result of a stream, which has to be the same however it is cut, with CR LF as line ends, and with
-/// comments between its lines. Every beginning of the stream has to give a failure, or a reply if the dialect lets a
+/// Checks the result of a stream. The result must be the same however the stream is cut, with CR LF as line ends, and
+/// with comments between the lines. Every beginning of the stream must give a failure, or a reply if the dialect lets a
 /// reply end there.
 #[track_caller]
 pub(super) fn check(dialect: Dialect, stream: &str, expected: &Expect) {

@@ -17,15 +17,15 @@ pub struct Frame<'a> {
     pub data: &'a str,
 }
 
-/// An event grew beyond `LIMIT`.
+/// An event was longer than `LIMIT`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLarge;
 
-/// The state between two calls of `push`. An event that no blank line ended is never dispatched.
+/// The state between two calls of `push`. An event is dispatched only when a blank line ends it.
 #[derive(Debug, Default)]
 pub struct Sse {
     begun: bool,
-    /// The last byte was a CR, so an LF that follows belongs to it.
+    /// Whether the last byte was a CR; then an LF that follows belongs to the same line end.
     after_cr: bool,
     /// The beginning of a line that has not ended.
     partial: Vec<u8>,

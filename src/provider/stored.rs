@@ -65,7 +65,7 @@ fn entries(file: &Path) -> Entries {
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
-/// Replaces the file. Also the temporary file can be read by its owner only, from the beginning.
+/// Replaces the file. From the beginning, only its owner can read the temporary file.
 fn write(file: &Path, entries: &Entries) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -76,12 +76,12 @@ fn write(file: &Path, entries: &Entries) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether `security` takes the text as one word.
+/// Whether macOS's `security` command reads the text as one word.
 fn plain(text: &str) -> bool {
     text.bytes().all(|it| it.is_ascii_graphic() && !b"\"'\\".contains(&it))
 }
 
-/// The command that stores a key, and its input. The key is no argument, because `ps` shows arguments.
+/// The command that stores a key, and the command's input. The key is in the input, because `ps` shows arguments.
 fn keeping(provider: &str, key: &Secret) -> (Vec<String>, String) {
     if cfg!(target_os = "macos") {
         let add = format!("add-generic-password -U -s caliban -a {provider} -w {}\n", key.expose());
@@ -117,7 +117,7 @@ async fn ask(command: &[String], input: &str) -> Result<String, String> {
         .map_err(|_| format!("cannot be read: there is no {}", command[0]))?;
     let answer = async {
         if let Some(mut stdin) = child.stdin.take() {
-            // a command that does not read its input tells so by its exit status
+            // a command that fails before it reads its input says so by its exit status
             let _ = stdin.write_all(input.as_bytes()).await;
         }
         child.wait_with_output().await

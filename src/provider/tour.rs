@@ -1,5 +1,5 @@
-//! The offline tour: a scripted model inside the program, for users without a model. It leads through the real
-//! program on the sample project, through the same trait as any model.
+//! The offline tour: a scripted model inside the program, for users without a model. It implements the same trait as
+//! any model, and leads through the real program on the sample project.
 
 use super::dialect::{Dialect, Quirks};
 use super::endpoint::{Chosen, Endpoint};

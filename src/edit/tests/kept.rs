@@ -1,4 +1,4 @@
-//! New texts that a model need not send twice.
+//! New texts that a model does not need to send twice.
 
 use super::*;
 use crate::edit::kept::{filled, gather, kept, names};

@@ -74,7 +74,7 @@ fn edit(how: std::ops::Range<u8>) -> impl Strategy<Value = (String, String, Stri
     )
 }
 
-/// A text without everything that the ladder tolerates, except line numbers.
+/// A text without anything that the ladder tolerates, except line numbers.
 fn squashed(text: &str) -> String {
     let plain = text.replace(['“', '”'], "\"").replace('–', "-").replace('…', "...");
     plain.chars().filter(|c| !c.is_whitespace()).collect()
@@ -89,7 +89,7 @@ fn unnumbered(text: &str) -> String {
     text.split('\n').map(bare).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether `after` is `before` with one piece replaced that equals `old`, apart from tolerated differences.
+/// Whether `after` is `before` with one piece replaced, and the piece equals `old` apart from tolerated differences.
 fn is_one_splice(before: &str, after: &str, old: &str) -> bool {
     let same = |(a, b): &(u8, u8)| a == b;
     let head = before.bytes().zip(after.bytes()).take_while(same).count();
@@ -104,7 +104,7 @@ fn is_one_splice(before: &str, after: &str, old: &str) -> bool {
     })
 }
 
-/// The first lines of the places where `old` stands as whole lines. `same` normalises each line.
+/// The first line of each place where the lines of `old` occur. `same` normalises each line.
 fn windows(file: &str, old: &str, same: impl Fn(&str) -> String) -> Vec<usize> {
     let split = |text: &str| -> Vec<String> {
         text.strip_suffix('\n').unwrap_or(text).split('\n').map(&same).collect()
@@ -131,7 +131,7 @@ proptest! {
         }
     }
 
-    /// A text with two places is never replaced at one of them, and a text with one place is found.
+    /// If `old` occurs twice, nothing is replaced; if it occurs once, it is found.
     #[test]
     fn an_edit_changes_one_place_or_none((file, old, new) in edit(0..12)) {
         let text = Text::new(file.clone());
@@ -165,7 +165,7 @@ proptest! {
         let bare = |line: &str| line.trim_end().replace(['“', '”'], "\"").replace('–', "-");
         let is_plain = straight.as_ref().is_ok_and(|it| it.note.is_empty())
             && windows(&file, &old, str::to_owned).len() == 1
-            // an exact match may begin within a line, and then no line is shifted
+            // an exact match may begin within a line; then no line is shifted
             && file.find(&old).is_none_or(|at| at == 0 || file.as_bytes()[at - 1] == b'\n')
             && windows(&file, &shifted(&old), bare).is_empty()
             && !file.contains(&shifted(&old))

@@ -76,7 +76,7 @@ proptest! {
         prop_assert_eq!(heard.count(Fate::Kept), kept);
         prop_assert_eq!(heard.count(Fate::Undone), hunks - kept);
     }
-    /// Each call of a reply begins with the text that the one before has made, and each of these texts is found again. A
+    /// Each call of a reply begins with the text that the previous call made, and all these texts can be restored. A
     /// call that does not fit changes nothing.
     #[test]
     fn the_texts_between_calls_are_found_again(

@@ -5,7 +5,7 @@ mod places;
 use super::*;
 use proptest::prelude::*;
 
-/// What a patch makes of these files, or why it is refused.
+/// The result of a patch of these files, or why it is refused.
 fn told(files: &[(&str, &str)], patch: &str) -> String {
     let edits = match parse_patch(patch) {
         Ok(edits) => edits,

@@ -7,7 +7,8 @@ fn texts(files: &[(&str, Option<&str>)]) -> Texts {
     files.iter().map(|(path, text)| (path.into(), text.map(Text::new))).collect()
 }
 
-/// What a call makes of these files: of each its texts, and what was tolerated. A call that is refused leaves all as it was.
+/// The result of a call on these files: the texts of each file, and the tolerated differences. A refused call must
+/// leave all files unchanged.
 fn over(
     files: &[(&str, Option<&str>)],
     edits: &[(&str, &str, &str)],

@@ -20,9 +20,9 @@ struct Judged<'a> {
     parts: Cow<'a, [Part]>,
     /// The text before the first part, then the text after each part.
     texts: Vec<Text>,
-    /// The proposed deletion or renaming, and the path that the file had then.
+    /// The proposed deletion or renaming, and the file's path at that time.
     whole: Option<(Cow<'a, Whole>, &'a Path)>,
-    /// The user's decision on each change, as far as the editor knows it.
+    /// The user's decision on each change; empty if the editor does not know the decisions.
     decisions: &'a [Decision],
 }
 
@@ -40,7 +40,7 @@ struct Judge<'a> {
     /// The text that the user settled on.
     settled: Option<Text>,
     formattings: Vec<Formatting>,
-    /// The lines that its calls have been told.
+    /// The lines that the answers so far have told the model.
     told: Reported,
 }
 
@@ -68,8 +68,8 @@ impl Judge<'_> {
         ToolAnswer { id: part.call.clone(), text, failed, summary: summary(&outcome), output: None }
     }
 
-    /// The answers to the calls of one proposal. `all` has the changes of all proposals; those of this one begin at
-    /// `from`.
+    /// The answers to the calls of one proposal. `all` has the changes of all proposals of the review; the changes of
+    /// this proposal begin at `from`.
     fn answers(
         &mut self,
         judged: &Judged<'_>,
@@ -89,8 +89,8 @@ impl Judge<'_> {
     }
 }
 
-/// The verdicts of a review, one for each session. `session` is the one that the editor names for the review, if it is
-/// open here.
+/// The verdicts of a review, one for each session. `session` is the session that the editor names for the review, if
+/// that session is open here.
 pub(super) fn judge(
     entries: &mut BTreeMap<u32, Entry>,
     (reviewed, session): (&Reviewed, Option<Handle>),
@@ -140,8 +140,8 @@ pub(super) fn judge(
     verdicts
 }
 
-/// Adds the user's own changes to the last answer. `known` is the last text of the file that the model got since its
-/// proposal.
+/// Adds the changes outside of the proposals' hunks to the last answer. `known` is the last text of the file that the
+/// model was given since its proposal.
 fn tell_elsewhere(
     answer: &mut ToolAnswer,
     all: &[Revision<'_>],

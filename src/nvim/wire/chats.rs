@@ -17,7 +17,7 @@ pub struct ListSessions {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RenameSession {
     pub session: SessionId,
-    /// A text that cannot be a name becomes the session's title.
+    /// The new name. A text that cannot be a name becomes the session's title.
     pub name: String,
 }
 
@@ -26,9 +26,9 @@ pub struct RenameSession {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ForkSession {
     pub session: SessionId,
-    /// How many of the user's last messages are left out. If absent, the copy is whole.
+    /// How many of the user's last messages are left out. If absent, the copy is complete.
     pub after: Option<u32>,
-    /// The copy ends with the last message of the user that stays; what followed that message is left out too.
+    /// The copy ends with the user's last message that is not left out; the reply to that message is left out too.
     pub is_prompt: bool,
 }
 
@@ -56,7 +56,7 @@ pub struct ExportSession {
 pub struct Claim {
     pub session: SessionId,
     pub way: Way,
-    /// The root of the session's project, if it is another one. From there a session can only be copied.
+    /// The root of the session's project, if it is another project. A session of another project can only be copied.
     pub root: Option<PathBuf>,
 }
 
@@ -76,16 +76,16 @@ pub enum Way {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Yield {
     pub session: SessionId,
-    /// The other Neovim, for the user.
+    /// How the other Neovim is called in messages to the user.
     pub by: String,
 }
 
-/// Another Neovim has the session that was asked for.
+/// The session that was asked for is open in another Neovim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Held {
     pub session: SessionId,
-    /// The other Neovim, for the user; empty if it is not known.
+    /// How the other Neovim is called in messages to the user; empty if not known.
     pub by: String,
     /// The address on which the other Neovim listens; empty if it is not known.
     pub server: String,
@@ -156,7 +156,7 @@ pub struct SessionRow {
 #[serde(rename_all = "snake_case")]
 pub enum WhereOpen {
     Here,
-    /// Another Neovim has it.
+    /// The session is open in another Neovim.
     Elsewhere,
     Nowhere,
 }

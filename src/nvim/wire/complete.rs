@@ -4,14 +4,15 @@ use crate::event::SessionId;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Asks for the completions at the cursor of the composer. The answer is `completed`. Only the newest question is answered.
+/// Asks for the completions at the cursor of the composer. The answer is `completed`. Only the newest question is
+/// answered.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Clone, Deserialize)]
 pub struct Complete {
     pub id: u32,
     /// Absent until the session is open.
     pub session: Option<SessionId>,
-    /// The cursor's line up to the cursor.
+    /// The text before the cursor in the cursor's line.
     pub line: String,
     /// Only blank lines stand above the line: it may be a slash command.
     pub is_first: bool,
@@ -27,9 +28,9 @@ pub struct Completed {
     pub id: u32,
     /// The byte of the line at which each completed text begins.
     pub start: u32,
-    /// The best first.
+    /// The items, the best one first.
     pub items: Vec<CompletionItem>,
-    /// The program does not know all items yet: the same question will have more soon.
+    /// The program does not know all items yet; the same question will get more soon.
     pub more: bool,
 }
 

@@ -22,7 +22,7 @@ pub struct WireConfig {
     pub temperature: Option<f64>,
     pub max_output: Option<u32>,
     pub mode: Mode,
-    /// `:Caliban` opens the session that was used last. With `open`, the chat is also shown when Neovim starts.
+    /// Whether `:Caliban` opens the session that was used last. With `open`, the chat is also shown when Neovim starts.
     pub resume: Resume,
     pub debug: bool,
     pub system: Option<String>,
@@ -34,7 +34,7 @@ pub struct WireConfig {
     pub probe: bool,
     /// Ask the model for a title after the first turn.
     pub titles: bool,
-    /// Variables that commands get even if they look like secrets.
+    /// Environment variables that commands get even if they look like secrets.
     pub pass_env: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ pub struct ProviderConfig {
     #[cfg_attr(test, schemars(with = "Option<crate::provider::dialect::Dialect>"))]
     pub dialect: Option<String>,
     pub base_url: Option<String>,
-    /// `env:NAME` or `cmd:COMMAND`.
+    /// Where the key comes from: `env:NAME` or `cmd:COMMAND`.
     pub key: Option<String>,
     #[serde(default)]
     pub models: Vec<String>,
@@ -59,21 +59,21 @@ pub struct ProviderConfig {
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ModelConfig {
-    /// In tokens.
+    /// The context window, in tokens.
     pub window: Option<u32>,
-    /// In tokens.
+    /// The longest reply, in tokens.
     pub max_output: Option<u32>,
     #[serde(default, deserialize_with = "named")]
     pub thinking: Option<Effort>,
     pub temperature: Option<f64>,
     pub price: Option<PriceConfig>,
-    /// The window that a server on this machine is told to give the model, in tokens.
+    /// The context window that a server on this machine is told to give the model, in tokens.
     pub num_ctx: Option<u32>,
     #[serde(default, deserialize_with = "named")]
     pub edits: Option<Format>,
 }
 
-/// In USD for a million tokens.
+/// Prices in USD per million tokens.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PriceConfig {
@@ -102,13 +102,13 @@ impl<'de> Deserialize<'de> for Resume {
     }
 }
 
-/// An enum, by its name. In the values of a map, `rmpv` cannot read an enum itself.
+/// Reads an enum by its name. In the values of a map, `rmpv` cannot read an enum itself.
 fn named<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     let name = String::deserialize(from)?;
     T::deserialize(name.into_deserializer()).map(Some)
 }
 
-/// An empty Lua table arrives as an array.
+/// Reads a map. An empty Lua table arrives as an array.
 fn map<'de, D, T>(from: D) -> Result<BTreeMap<String, T>, D::Error>
 where
     D: Deserializer<'de>,

@@ -6,14 +6,14 @@ use crate::event::SessionId;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Asks for the turns that changed files, for a preview of rewinding one of them, or to rewind one of them.
+/// Asks for a list of the turns that changed files, for a preview of rewinding one turn, or to rewind one turn.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RewindWanted {
     pub session: SessionId,
-    /// The turn. If absent, the answer is `turns`.
+    /// The turn to preview or to rewind. If absent, the answer is `turns`.
     pub entry: Option<u32>,
-    /// The absolute paths of the files that are rewound. If absent, the answer is `preview`.
+    /// The absolute paths of the files to rewind. If absent, the answer is `preview`.
     pub paths: Option<Vec<PathBuf>>,
 }
 
@@ -33,7 +33,7 @@ impl From<RewindWanted> for (SessionId, Rewind) {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Turns {
     pub session: SessionId,
-    /// The latest first.
+    /// The turns, the latest first.
     pub turns: Vec<TurnRow>,
 }
 
@@ -52,7 +52,7 @@ pub struct Preview {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Restored {
     pub done: bool,
-    /// Why it was not done. If it was done: why the file is not on disk, or empty.
+    /// If `done` is false: why nothing was done. If `done` is true: why the file is not on disk; empty if it is.
     pub why: String,
 }
 

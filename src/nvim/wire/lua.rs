@@ -14,13 +14,13 @@ use std::collections::BTreeMap;
 const WIDTH: usize = 118;
 const COMMAND: &str = "UPDATE_EXPECT=1 cargo test --lib wire::lua";
 
-/// What is common to all messages: the second paragraph of the module's documentation.
+/// The second paragraph of the module's documentation, which applies to all messages.
 fn notes() -> String {
     let doc = include_str!("../wire.rs").lines().map_while(|line| line.strip_prefix("//!"));
     doc.skip_while(|line| !line.is_empty()).collect()
 }
 
-/// Each file's name and text.
+/// The name and the text of each generated file.
 fn files() -> [(&'static str, String); 2] {
     let mut read = SchemaSettings::draft2020_12().for_deserialize().into_generator();
     let mut sent = SchemaSettings::draft2020_12().for_serialize().into_generator();
@@ -46,7 +46,7 @@ fn files() -> [(&'static str, String); 2] {
 
 type Schemas = Map<String, Value>;
 
-/// The schemas of types and of all types that these contain.
+/// The schemas of some types, and of all types that they contain.
 fn schemas(from: &mut SchemaGenerator, name: impl Fn(&mut SchemaGenerator)) -> Schemas {
     name(from);
     let mut schemas = from.take_definitions(true);
@@ -71,8 +71,8 @@ fn words(schema: &Value) -> Vec<Value> {
     one.chain(some).cloned().chain(parts.flat_map(words)).collect()
 }
 
-/// Repeats the words of a set wherever a type contains the set: `emmylua_check` does not always take the alias of a set
-/// for a string.
+/// Repeats the words of a set wherever a type refers to the set: `emmylua_check` does not always accept the set's alias
+/// as a string.
 fn spell_out(schema: &mut Value, sets: &BTreeMap<String, Vec<Value>>) {
     if let Some(words) = reference(schema).and_then(|it| sets.get(it)) {
         schema["enum"] = words.clone().into();
@@ -84,8 +84,9 @@ fn spell_out(schema: &mut Value, sets: &BTreeMap<String, Vec<Value>>) {
     }
 }
 
-/// Joins the schemas of the types that the program reads and of those that it sends. A type of both is described as the
-/// program sends it. The program must also read it in this form, because Lua may send it back.
+/// Joins the schemas of the types that the program reads with the schemas of the types that it sends. A type that is
+/// both read and sent is described as it is sent. The program must also read the type in this form, because Lua may
+/// send it back.
 fn both(mut read: Schemas, sent: Schemas) -> Schemas {
     for (name, sent) in sent {
         if let Some(read) = read.get(&name) {
@@ -118,7 +119,7 @@ fn fields(class: &Value) -> Vec<Field<'_>> {
     let mut fields = Vec::new();
     for (name, schema) in all {
         let optional = !required.iter().any(|it| it == name);
-        // Neovim makes `vim.NIL` of null, which is true in Lua.
+        // Neovim turns null into `vim.NIL`, which is true in Lua.
         assert!(optional || !may_be_null(schema), "`{name}` is sent even if it is null");
         fields.push(Field { name, kind: kind(schema), optional, doc: doc(schema), schema });
     }
@@ -180,7 +181,7 @@ fn kind_of_item(schema: &Value) -> Option<String> {
     Some(if kind.contains('|') && !kind.ends_with(']') { format!("({kind})") } else { kind })
 }
 
-/// The types, of which a value has one, and their documentation.
+/// The types that a value may have, each with its documentation.
 fn alternatives(schema: &Value) -> Vec<(String, String)> {
     if let Value::String(word) = &schema["const"] {
         return vec![(format!("'{word}'"), doc(schema))];
@@ -228,7 +229,7 @@ impl Printer {
         self.wrapped("---", text);
     }
 
-    /// A line that begins with `head`, then `text`, wrapped.
+    /// Prints `head` followed by `text`, wrapped.
     fn wrapped(&mut self, head: &str, text: &str) {
         let mut line = head.to_owned();
         for word in text.split_whitespace() {
@@ -244,7 +245,8 @@ impl Printer {
         }
     }
 
-    /// All messages of an enum, each followed by the types that it is the first to contain.
+    /// Prints all messages of an enum. Each message is followed by the types that it contains and that are not printed
+    /// yet.
     fn messages(&mut self, name: &str) {
         let Some(all) = self.schemas.remove(name) else { panic!("no type {name}") };
         let mut names = Vec::new();
@@ -266,7 +268,7 @@ impl Printer {
         }
     }
 
-    /// A type, unless it is printed already.
+    /// Prints a type, unless it is printed already.
     fn define(&mut self, name: &str) {
         let Some(schema) = self.schemas.remove(name) else { return };
         if schema["type"] == "object" {
@@ -286,7 +288,7 @@ impl Printer {
         }
     }
 
-    /// A class, then the types of its fields. `message`: the class is a message of this kind.
+    /// Prints a class, then the types of its fields. If `message` is set, the class is a message of this kind.
     fn class(&mut self, name: &str, message: Option<&str>, schema: &Value) {
         self.line("");
         self.comment(&doc(schema));

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PermissionsWanted {
     pub session: SessionId,
-    /// A permission that is taken back first.
+    /// A permission to take back before the list is made.
     pub revoke: Option<Granted>,
 }
 
@@ -27,7 +27,7 @@ pub struct Granted {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Permissions {
     pub session: SessionId,
-    /// In the order in which they were granted.
+    /// The permissions in the order in which they were granted.
     pub grants: Vec<GrantRow>,
 }
 

@@ -5,7 +5,7 @@ use crate::conversation::report::{Opened, Report};
 use crate::event::SessionId;
 
 impl ToNvim {
-    /// `session`: the one whose agent reports.
+    /// `session` is the session whose agent reports.
     pub fn of(session: SessionId, report: Report) -> ToNvim {
         match report {
             Report::Opened(Opened { instead, root, ephemeral, reading, reviews, show, draft }) => {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub struct Found {
     pub id: u32,
     pub findings: Vec<Finding>,
-    /// How many more findings there are.
+    /// How many findings were left out.
     pub more: u32,
     /// Sentences about servers that did not answer.
     pub notes: Vec<String>,
@@ -22,7 +22,7 @@ pub struct Found {
     pub why: Option<String>,
 }
 
-/// How an edit changed the diagnostics of a file. The lists hold only the first of the findings that the numbers count.
+/// How an edit changed the diagnostics of a file. The numbers count all findings; the lists hold only the first ones.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Checked {
@@ -33,7 +33,7 @@ pub struct Checked {
     pub state: CheckState,
     /// New findings.
     pub added: Vec<Finding>,
-    /// Findings that were there before.
+    /// Findings that existed before the edit.
     pub remaining: Vec<Finding>,
     /// New findings in other files.
     pub elsewhere: Vec<Finding>,
@@ -54,7 +54,7 @@ pub struct Checked {
 pub enum CheckState {
     /// The result will follow: the verdict on the edit waits for it.
     Awaited,
-    /// This is the result.
+    /// This message has the result.
     Told,
     /// There will be no result, because another edit came meanwhile.
     Dropped,

@@ -30,7 +30,7 @@ pub struct Reviewed {
     pub text: Option<String>,
     pub eol: bool,
     pub saved: bool,
-    /// Why the text was not saved; empty if it was.
+    /// Why the text was not saved; empty if it was saved.
     pub unsaved: String,
     pub reasons: Vec<Reason>,
     pub formattings: Vec<WireFormatting>,

@@ -89,7 +89,7 @@ impl dialect::Decoder for Decoder {
     }
 }
 
-/// Events that have to have the expected shape. Other events may have any shape.
+/// Events that must have the expected shape. Other events may have any shape.
 const KNOWN: [&str; 7] = [
     "message_start",
     "content_block_start",
@@ -149,7 +149,7 @@ impl Decoder {
         self.count(&message["usage"]);
     }
 
-    /// Takes the total counts so far. A count that is missing or null leaves the earlier one.
+    /// Stores the total counts so far. A count that is missing or null leaves the earlier count unchanged.
     fn count(&mut self, usage: &Value) {
         for (name, count) in [
             ("input_tokens", &mut self.usage.input),

@@ -8,7 +8,7 @@ use crate::provider::{answer_text, plain_text};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
-/// The longest call id of the API, whose pattern is `^[a-zA-Z0-9_-]{1,64}$`.
+/// The longest call id that the API accepts. The API's pattern is `^[a-zA-Z0-9_-]{1,64}$`.
 const ID: usize = 64;
 
 pub(crate) fn body(request: &Request) -> Value {
@@ -35,8 +35,8 @@ pub(crate) fn body(request: &Request) -> Value {
     body
 }
 
-/// Removes a server's tool call that has no result, because the next request would be refused for it. The call stays
-/// if the reply in which it stands is still to be continued.
+/// Removes a server's tool call that has no result, because the API would refuse the next request. The call stays if
+/// its reply is still to be continued.
 fn close_server_tools(messages: &mut Vec<Value>) {
     let finished = messages.iter().rposition(|message| message["role"] == "user").unwrap_or(0);
     let results: HashSet<String> = messages
@@ -63,9 +63,10 @@ fn tool(spec: &ToolSpec) -> Value {
 /// The distance between two marks in blocks. The API looks back 20 blocks from a mark.
 const STRIDE: usize = 15;
 
-/// Marks the end of this request and the end of the previous one, which is the last user message before the last reply:
-/// the API reads from its cache what the previous request wrote. A third mark stands `STRIDE` blocks before. If the
-/// previous request was stopped before it was cached, the API finds the end of an earlier request from there.
+/// Marks the end of this request, and the end of the previous request (the last user message before the last reply):
+/// the API reads from its cache what the previous request wrote. A third mark is `STRIDE` blocks before the second. If
+/// the previous request was stopped before it was cached, the API finds the end of an earlier request from the third
+/// mark.
 fn mark_messages(messages: &mut [Value], minimum: CacheMinimum) {
     let short = minimum.too_short(messages);
     let last = |messages: &[Value], role: &str| {
@@ -94,7 +95,7 @@ fn mark(blocks: &mut Value) {
     }
 }
 
-/// `None` for a message that models do not see, and for an empty message.
+/// The message as the API takes it. `None` for a message that models do not see, and for an empty message.
 fn message(message: &Message) -> Option<Value> {
     let role = match message.role {
         Role::User => "user",
@@ -102,7 +103,7 @@ fn message(message: &Message) -> Option<Value> {
         Role::System | Role::Note => return None,
     };
     let mut blocks = message.blocks.iter().collect::<Vec<_>>();
-    // The API refuses answers of calls behind other blocks. The sort is stable.
+    // The API refuses the answer to a call after other blocks. The sort is stable.
     blocks.sort_by_key(|block| role == "user" && !matches!(block, Block::Answer(_)));
     let content: Vec<Value> = blocks.into_iter().filter_map(self::block).collect();
     (!content.is_empty()).then(|| json!({ "role": role, "content": content }))

@@ -227,7 +227,7 @@ fn without_a_system_prompt_the_tools_are_marked() {
     assert_eq!(body["tools"][1]["cache_control"], json!({ "type": "ephemeral" }));
 }
 
-/// Each request is marked where the next one looks, with at most four marks.
+/// Each request has at most four marks, where the next request looks for them.
 #[test]
 fn each_request_is_marked_where_the_next_one_looks() {
     for model in ["m-1", "claude-sonnet-4-5"] {

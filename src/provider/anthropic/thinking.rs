@@ -28,7 +28,7 @@ pub(super) fn ask(request: &Request, messages: &[Value], body: &mut Value) {
     }
 }
 
-/// `high` is the default of the API.
+/// Writes the effort into `body`, unless it is `high`, the API's default.
 fn ask_effort(effort: Effort, body: &mut Value) {
     let name = match effort {
         Effort::Off | Effort::High => return,
@@ -40,8 +40,8 @@ fn ask_effort(effort: Effort, body: &mut Value) {
 }
 
 /// Whether the running turn began with a thought, or no turn runs. With a budget, the API refuses thinking in a tool
-/// loop that began without a thought, for example another model's loop. User messages in a row count as one: if
-/// answers are among them, they continue the turn.
+/// loop that began without a thought, for example in another model's loop. Consecutive user messages count as one; if
+/// they contain answers, they continue the turn.
 fn may_think(messages: &[Value]) -> bool {
     let is_user = |message: &Value| message["role"] == "user";
     let mut first = None;

@@ -24,7 +24,7 @@ impl Header {
         self.value.strip_prefix("env:").map(str::trim)
     }
 
-    /// The value, marked as secret if it comes from a variable. The error says why there is none, as a clause.
+    /// The value, marked as secret if it comes from a variable. The error is a clause that says why there is no value.
     pub fn read(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<HeaderValue, String> {
         let text = match self.variable() {
             None => self.value.clone(),

@@ -70,7 +70,7 @@ const fn row(
     }
 }
 
-/// Keys are looked for in this order.
+/// The built-in endpoints, in the order in which their keys are looked for.
 pub(super) const TABLE: [Row; 20] = [
     Row {
         base_variable: "ANTHROPIC_BASE_URL",

@@ -77,8 +77,8 @@ const fn gpt_6(price: Price) -> Facts {
 /// Beginnings of the names of models that were trained on `apply_patch`.
 pub(super) const PATCHING: [&str; 4] = ["gpt-5", "gpt-6", "codex", "gpt-codex"];
 
-/// The beginning of a model's name (behind the last `/`) and the model's facts. In a line of models the newest comes
-/// first.
+/// The beginning of a model's name (after the last `/`), and the model's facts. Within a line of models, the newest
+/// comes first.
 pub(super) const MODELS: [(&str, Facts); 73] = [
     ("claude-fable-5-1", always(4096, usd(10.0, 50.0, 0.25, 12.5))),
     ("claude-fable-5", always(512, usd(10.0, 50.0, 1.0, 12.5))),

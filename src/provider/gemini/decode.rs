@@ -1,5 +1,5 @@
-//! Reads an answer of generateContent: chunks with parts of one candidate, with whole calls. The end of the stream is
-//! the end of the reply.
+//! Reads an answer of generateContent. Each chunk has parts of one candidate; calls are never split. The end of the
+//! stream ends the reply.
 
 use super::NAME;
 use crate::event::{Delta, Failure};
@@ -20,7 +20,7 @@ struct Chunk<P> {
     error: Option<Box<Value>>,
 }
 
-/// The name of the model. It stands in every chunk and is read from one.
+/// The model's name. Every chunk repeats it; it is read from one chunk.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Named {
@@ -53,8 +53,7 @@ struct Content<P> {
     parts: Option<Vec<P>>,
 }
 
-/// A part that holds only text. Nearly all chunks have only such parts. Other parts take a `Value`, to keep them as
-/// they came.
+/// A part that holds only text, as nearly all parts do. Any other part is kept as it arrived, as a `Value`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Said {
@@ -182,7 +181,7 @@ impl Decoder {
         }
     }
 
-    /// Keeps a part as it came, in its place, because it is neither text nor a call, or holds nothing but a
+    /// Keeps a part as it arrived and in its place, because the part is neither text nor a call, or holds only a
     /// signature.
     fn keep(&mut self, mut part: Value, signed: bool) {
         let Some(fields) = part.as_object_mut() else { return };
@@ -199,7 +198,7 @@ impl Decoder {
         self.blocks.push(Block::Raw { provider: NAME.to_owned(), value: part });
     }
 
-    /// Joins pieces of text. A signed part stays by itself.
+    /// Adds a piece of text to the previous piece. A signed part stays separate.
     fn say(&mut self, more: String, thought: bool, signed: bool, out: &mut Vec<Sampled>) {
         match self.blocks.last_mut() {
             Some(Block::Text { text }) if !thought && !signed => text.push_str(&more),

@@ -29,7 +29,7 @@ pub(crate) fn body(request: &Request) -> Value {
             Role::User => contents.extend(user(message, &names)),
             Role::Assistant => {
                 let parts = model(message, wants_signatures(&request.model));
-                // A call has to follow a user's message, and messages that were sent before must not change.
+                // The API wants a user's message before a call. Earlier messages must not change, so one is inserted.
                 if contents.last().is_some_and(|it| it["role"] == "model") && has_call(&parts) {
                     contents.extend(content("user", &[json!({ "text": "Go on." })]));
                 }
@@ -66,8 +66,8 @@ fn config(request: &Request) -> Value {
     config
 }
 
-/// Switches thinking off if the model allows it, otherwise to the least. The limits are those of the vendor's model
-/// pages.
+/// How a request asks for thinking. If the model cannot switch thinking off, `Off` asks for the least. The limits are
+/// those of the vendor's model pages.
 fn thinking(thinking: Thinking, model: &str) -> Value {
     match thinking {
         Thinking::Off if wants_signatures(model) => json!({ "thinkingLevel": "low" }),
@@ -101,8 +101,8 @@ fn has_call(parts: &[Value]) -> bool {
     parts.iter().any(|part| part.get("functionCall").is_some())
 }
 
-/// A user's message as contents: all answers in one, because Gemini counts them against the calls before them, and
-/// the text in another.
+/// A user's message as contents: all answers in one content, because Gemini counts the answers against the calls before
+/// them, and the texts in another content.
 fn user<'a>(
     message: &'a Message,
     names: &HashMap<&'a CallId, &'a str>,

@@ -1,5 +1,5 @@
-//! Gemini's generateContent. A signature (`thoughtSignature`) belongs to one part, so signed parts are never joined
-//! or moved. A raw block that holds only a signature stands right behind the block that it signs.
+//! Gemini's generateContent. A signature (`thoughtSignature`) belongs to one part, so signed parts are never joined or
+//! moved. A raw block that holds only a signature comes directly after the block that it signs.
 
 mod decode;
 mod encode;

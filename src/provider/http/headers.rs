@@ -25,7 +25,7 @@ impl Http {
         Some((about, serde_json::to_string_pretty(&body).ok()?))
     }
 
-    /// The secrets of a request with this key. They are recorded as used.
+    /// The secrets in a request with this key. Records them as used.
     pub(super) fn secrets(&self, key: Option<&Secret>) -> Vec<Secret> {
         let own = self.endpoint.headers.iter().filter_map(|it| (self.env)(it.variable()?));
         let own = own.map(|it| Secret::given(&it)).filter(Secret::is_long);
@@ -48,7 +48,7 @@ impl Http {
         own.collect()
     }
 
-    /// The headers of a request. The user's own come after the program's, and replace none of them.
+    /// The headers of a request. The user's own headers never replace the program's.
     pub(super) fn headers(
         &self,
         request: &Request,

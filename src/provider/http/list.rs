@@ -35,7 +35,7 @@ const OTHERS: [&str; 14] = [
 ];
 
 impl Http {
-    /// The names of its models, asked with the endpoint's own key, or with `given` instead.
+    /// The names of the endpoint's models. Sends the key `given`, or else the endpoint's own key.
     pub async fn list(&self, given: Option<&Secret>) -> Result<Vec<String>, Failure> {
         if let Some(said) = self.endpoint.exposes_key() {
             return Err(Failure::Unauthorized { provider: self.endpoint.name.clone(), said });
@@ -51,7 +51,7 @@ impl Http {
     }
 
     async fn listed(&self, key: Option<&Secret>) -> Result<Vec<String>, Failure> {
-        // the address of a deployment leads to that deployment only
+        // the address of a deployment gives access to that deployment only
         if self.endpoint.is_azure() {
             return Ok(Vec::new());
         }

@@ -76,7 +76,7 @@ async fn accept(listener: &TcpListener) -> (TcpStream, String) {
     }
 }
 
-/// Everything that one answer gives, and the request that it answered.
+/// Everything that one answer gives, and the request that was answered.
 async fn answered(answer: String) -> (Vec<Sampled>, String) {
     let (listener, http) = pair(PATIENT()).await;
     let server = tokio::spawn(async move {
@@ -245,7 +245,7 @@ async fn an_answer_that_never_begins_is_a_stall() {
     }
 }
 
-/// What an answer gives whose pieces arrive after so many seconds each, and which then falls silent. The clock is
+/// What an answer gives if its pieces arrive after these delays in seconds, and then nothing more arrives. The clock is
 /// simulated.
 async fn paced(pieces: Vec<(u64, &'static str)>) -> Vec<Sampled> {
     let bytes = stream::iter(pieces).then(|(seconds, text)| async move {

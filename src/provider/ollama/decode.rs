@@ -1,4 +1,4 @@
-//! Reads an answer of Ollama's chat: pieces of one message, and a last line with the reason of the end.
+//! Reads an answer of Ollama's chat: pieces of one message, and a last line that says why the reply ended.
 
 use crate::event::{Delta, Failure};
 use crate::message::{Block, Reply, Stop, ToolCall, Usage};
@@ -20,7 +20,7 @@ struct Line {
     error: Option<Value>,
 }
 
-/// The name of the model. It stands in every line and is read from one.
+/// The model's name. Every line repeats it; it is read from one line.
 #[derive(Deserialize)]
 struct Named {
     model: Option<String>,
@@ -57,7 +57,7 @@ impl dialect::Decoder for Decoder {
     fn read(&mut self, frame: Frame<'_>, out: &mut Vec<Sampled>) {
         match json::<Line>(frame.data) {
             Ok(Line { error: Some(error), .. }) => {
-                // an error before the stream has a status; an error within the stream is a fault of the server
+                // an error within the stream has no status; it is a fault of the server
                 let error = json!({ "code": 500, "message": error });
                 out.push(Sampled::Failed(fault::in_stream(&error, &self.asked)));
             }
@@ -140,7 +140,7 @@ fn stop(reason: String, blocks: &[Block]) -> Stop {
         "stop" | "" if calls => Stop::ToolUse,
         "stop" | "" => Stop::EndTurn,
         "length" => Stop::MaxTokens,
-        // not from Ollama itself, but from models behind it
+        // not from Ollama itself, but from models of other providers that Ollama passes on
         "refusal" | "content_filter" => Stop::Refusal,
         _ => Stop::Unknown(reason),
     }

@@ -10,8 +10,8 @@ use std::collections::HashMap;
 /// tools. Ollama's own default is 4096 on most machines. A model with a smaller window uses its own.
 const WINDOW: u32 = 65_536;
 
-/// The window that is asked for, in tokens. It is the same with every request, because another window would make
-/// Ollama load the model again.
+/// The window that every request asks for, in tokens. It never changes, because for another window Ollama would load
+/// the model again.
 pub(crate) fn window(num_ctx: Option<u32>) -> u32 {
     num_ctx.unwrap_or(WINDOW)
 }
@@ -61,7 +61,7 @@ fn tool(spec: &ToolSpec) -> Value {
     json!({ "type": "function", "function": function })
 }
 
-/// Only gpt-oss takes an effort by name. Other models are told whether to think.
+/// Only gpt-oss takes an effort by name. Other models are only told whether to think.
 fn think(thinking: Thinking, model: &str) -> Value {
     match thinking {
         Thinking::Off => false.into(),

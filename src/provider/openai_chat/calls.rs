@@ -1,5 +1,5 @@
-//! Puts tool calls together from pieces. By the documentation, `index` tells the calls apart. Real servers also send
-//! several calls under one index, no index, no id, a late name, or a name again and again.
+//! Joins the pieces of tool calls. By the documentation, `index` says to which call a piece belongs. Real servers also
+//! send several calls under one index, no index, no id, a late name, or a name again and again.
 
 use super::NAME;
 use crate::event::Delta;
@@ -46,7 +46,7 @@ impl Open {
             && serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok()
     }
 
-    /// Whether a piece that seems to continue this call begins another one.
+    /// Whether a piece that seems to continue this call begins another call.
     fn is_followed_by(&self, id: &str, name: &str, arguments: &str) -> bool {
         if !id.is_empty() && !self.given.is_empty() {
             return id != self.given;
@@ -117,7 +117,7 @@ impl Calls {
         }
     }
 
-    /// The calls in order. `cut`: the last one may be incomplete.
+    /// The calls in order. If `cut` is set, the last call may be incomplete.
     pub(super) fn finish(&mut self, cut: bool, asked: &mut Asked) -> Vec<Block> {
         let last = self.0.len().saturating_sub(1);
         let mut blocks = Vec::new();

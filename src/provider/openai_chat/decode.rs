@@ -11,7 +11,7 @@ use crate::text::cause;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Rare fields are boxed, because chunks are moved about and come by the thousand.
+/// A piece of the answer. Rare fields are boxed to keep it small, because an answer has thousands of pieces.
 #[derive(Deserialize)]
 struct Chunk {
     choices: Option<Vec<Choice>>,
@@ -19,7 +19,7 @@ struct Chunk {
     error: Option<Box<Value>>,
 }
 
-/// The name of the model. It stands in every chunk and is read from one.
+/// The model's name. Every chunk repeats it; it is read from one chunk.
 #[derive(Deserialize)]
 struct Named {
     model: Option<String>,
@@ -118,7 +118,7 @@ impl Decoder {
         }
     }
 
-    /// The failure behind a finish reason that is no ordinary end.
+    /// The failure that the finish reason stands for; `None` if it is an ordinary end.
     fn failed_finish(&self) -> Option<Failure> {
         match self.finish.as_deref()? {
             "error" => {
@@ -180,7 +180,7 @@ impl Decoder {
         out.push(Sampled::Delta(Delta::Thinking(more.to_owned())));
     }
 
-    /// Takes the total counts; the last ones hold. The prompt's count includes tokens from the cache.
+    /// Stores the total counts; the last ones are valid. The prompt's count includes tokens from the cache.
     fn count(&mut self, usage: Option<Box<Value>>) {
         let Some(usage) = usage.filter(|it| it.is_object()) else { return };
         let details = &usage["prompt_tokens_details"];
@@ -219,7 +219,7 @@ impl Decoder {
     }
 }
 
-/// An error that is an event by itself.
+/// The error of an event that holds only an error.
 fn bare_error(frame: Frame<'_>) -> Option<Box<Value>> {
     let whole: Box<Value> = json(frame.data).ok()?;
     (frame.event == "error" || whole["object"] == "error").then_some(whole)

@@ -134,7 +134,8 @@ fn assistant(message: &Message, quirks: Quirks) -> Option<Value> {
     Some(value)
 }
 
-/// `behind` is the next block, which may hold fields that the server added to the call.
+/// A call as Chat Completions has it. `behind` is the next block, which may hold fields that the server added to the
+/// call.
 fn call(call: &ToolCall, behind: Option<&Block>, quirks: Quirks) -> Value {
     let function =
         json!({ "name": fitting_name(&call.tool), "arguments": replayed(&call.input).to_string() });

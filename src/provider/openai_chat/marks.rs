@@ -4,8 +4,8 @@ use crate::message::Request;
 use crate::provider::prefix::CacheMinimum;
 use serde_json::{Value, json};
 
-/// Marks the system prompt, the end of this request, and the end of the previous request, as far as they are long
-/// enough to be cached.
+/// Marks the system prompt, the end of this request, and the end of the previous request, each if it is long enough to
+/// be cached.
 pub(super) fn mark(request: &Request, tools: &Value, messages: &mut [Value]) {
     if !request.model.starts_with("anthropic/") {
         return;

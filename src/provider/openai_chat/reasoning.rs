@@ -1,5 +1,5 @@
-//! Asks for reasoning, collects it and sends it back. There is no standard: quirks, or what the server sent, tell
-//! what a server wants back, and under which name.
+//! Asks for reasoning, collects it and sends it back. There is no standard: the quirks, or the fields that the server
+//! sent, tell what the server wants back and under which name.
 
 use super::NAME;
 use crate::message::{Block, Effort, Message, Request, Thinking};
@@ -46,7 +46,8 @@ pub(super) fn texts_of(part: &Value) -> impl Iterator<Item = &str> {
     part["thinking"].as_array().into_iter().flatten().filter_map(|part| part["text"].as_str())
 }
 
-/// `reasoning_details` come in pieces and go back whole. They may be readable, summarised, encrypted or signed.
+/// The `reasoning_details` of a reply. They arrive in pieces and are sent back complete. They may be readable,
+/// summarised, encrypted or signed.
 #[derive(Default)]
 pub(super) struct Details(Vec<Value>);
 
@@ -76,7 +77,7 @@ impl Details {
     }
 }
 
-/// Extends texts, adds missing fields, and leaves the others unchanged.
+/// Adds a piece to a detail: extends its texts, adds missing fields, and leaves other fields unchanged.
 fn extend(open: &mut Value, piece: &Value) {
     for (name, more) in piece.as_object().into_iter().flatten() {
         match (&mut open[name], more) {

@@ -105,7 +105,8 @@ fn assistant(message: &Message, input: &mut Vec<Value>) {
     }
 }
 
-/// Sets whether the text before was said along the way or is the answer. Without this, models stop too early.
+/// Marks the text before this block as an intermediate message or as the answer. Without the mark, models stop too
+/// early.
 fn mark_phase(input: &mut [Value], value: &Value) {
     if let Some(last) = input.last_mut().filter(|it| it["role"] == "assistant") {
         last["phase"] = value["phase"].clone();
@@ -148,7 +149,7 @@ fn effort(thinking: Thinking, model: &str) -> &'static str {
     }
 }
 
-/// `(5, 1)` of `gpt-5.1-mini`.
+/// The version in a model's name: `(5, 1)` for `gpt-5.1-mini`.
 fn version(name: &str) -> Option<(u32, u32)> {
     let number = name.strip_prefix("gpt-")?.split('-').next()?;
     let (major, minor) = number.split_once('.').unwrap_or((number, "0"));

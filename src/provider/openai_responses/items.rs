@@ -1,5 +1,5 @@
 //! The items of a reply that is arriving. Events name their item by `item_id` and `output_index`. Servers leave out
-//! either or both, give every item the same index, or a new id with each event.
+//! either or both, give every item the same index, or send a new id with each event.
 
 use super::RAW;
 use crate::event::Delta;
@@ -16,14 +16,14 @@ pub(super) struct Key<'a> {
     pub(super) stage: Stage,
 }
 
-/// How far an item has come. An event that names no item belongs to an item that has not come as far: a piece to the
-/// last such item, an end to the first.
+/// How much of an item has arrived. An event that names no item belongs to an item of which less has arrived: a piece
+/// belongs to the last such item, an end to the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
     Pieces,
-    /// Its whole text or its whole arguments have come.
+    /// The item's whole text or whole arguments have arrived.
     Whole,
-    /// The whole item has come.
+    /// The complete item has arrived.
     Ended,
 }
 
@@ -50,13 +50,13 @@ struct Open {
     class: Class,
     id: String,
     index: Option<u64>,
-    /// Its `output_item.added` event has come.
+    /// Whether the item's `output_item.added` event has arrived.
     added: bool,
     stage: Stage,
     /// The text of a message or of reasoning, or the pieces of a call's arguments.
     text: String,
     call: Call,
-    /// The item as it came at its end.
+    /// The complete item, from the event that ended it.
     item: Value,
 }
 
@@ -82,7 +82,8 @@ impl Items {
         self.0.iter().any(|open| open.class == Class::Call)
     }
 
-    /// Finds the item that the event names. If the id changes with each event, the index counts.
+    /// Finds the item that the event names: by its id, or else by its index, because some servers send a new id with
+    /// each event.
     fn named(&self, class: Class, key: Key<'_>) -> Option<usize> {
         let find = |is: &dyn Fn(&Open) -> bool| {
             self.0.iter().rposition(|open| open.class == class && is(open))
@@ -92,7 +93,7 @@ impl Items {
         by_id().or_else(by_index)
     }
 
-    /// Finds the item of an event if the item or the event has no name.
+    /// Finds the item of an event if the item or the event lacks the id or the index.
     fn unnamed(&self, class: Class, key: Key<'_>) -> Option<usize> {
         let fits = |open: &Open| {
             let id = key.id.is_empty() || open.id.is_empty();
@@ -105,7 +106,7 @@ impl Items {
         }
     }
 
-    /// The item at `at`, or else a new one, with all names of the event.
+    /// The item at `at`, or else a new item. Takes the event's id and index if the item has none.
     fn open(&mut self, at: Option<usize>, class: Class, key: Key<'_>) -> &mut Open {
         let at = at.unwrap_or_else(|| {
             self.0.push(Open::new(class));
@@ -124,7 +125,7 @@ impl Items {
         self.open(at, class, key)
     }
 
-    /// An item begins.
+    /// Begins an item.
     pub(super) fn add(
         &mut self,
         key: Key<'_>,
@@ -133,14 +134,14 @@ impl Items {
         out: &mut Vec<Sampled>,
     ) {
         let class = Class::of(item);
-        // pieces of the item may have come before
+        // pieces of the item may have arrived before
         let early = self.named(class, key).or_else(|| self.unnamed(class, key));
         let open = self.open(early.filter(|&at| !self.0[at].added), class, key);
         open.added = true;
         open.name(item, asked, out);
     }
 
-    /// A piece of text, reasoning or arguments.
+    /// Adds a piece of text, reasoning or arguments to its item.
     pub(super) fn extend(
         &mut self,
         class: Class,
@@ -164,14 +165,15 @@ impl Items {
         }
     }
 
-    /// The whole text of an item. It counts only if the text did not come in pieces. Empty arguments never count.
+    /// Adds the whole text of an item. It counts only if the text did not arrive in pieces before. Empty arguments
+    /// never count.
     pub(super) fn whole(&mut self, class: Class, key: Key<'_>, text: &str, out: &mut Vec<Sampled>) {
         let open = self.place(class, key);
         open.whole(text, out);
         open.stage = open.stage.max(Stage::Whole);
     }
 
-    /// Ends an item, which comes as a whole.
+    /// Ends an item. The event that ends it contains the complete item.
     pub(super) fn end(
         &mut self,
         key: Key<'_>,
@@ -193,7 +195,7 @@ impl Items {
         open.item = item.clone();
     }
 
-    /// The reply's blocks in order. `cut`: the last item may be incomplete.
+    /// The reply's blocks in order. If `cut` is set, the last item may be incomplete.
     pub(super) fn finish(&mut self, cut: bool, asked: &mut Asked) -> Vec<Block> {
         let mut items = std::mem::take(&mut self.0);
         if items.iter().all(|open| open.index.is_some()) {
@@ -241,7 +243,8 @@ impl Open {
         }
     }
 
-    /// Names a call, once its id and name are known.
+    /// Takes a call's id and name from the item. Once the name is known, claims an id and reports that the call has
+    /// begun.
     fn name(&mut self, item: &Value, asked: &mut Asked, out: &mut Vec<Sampled>) {
         if self.class != Class::Call || self.call.id.is_some() {
             return;
@@ -277,8 +280,8 @@ impl Open {
         Block::Call(ToolCall { id, tool: name, input: dialect::input(arguments, cut) })
     }
 
-    /// The readable reasoning, and behind it the block that goes back. Without encrypted content nothing goes back:
-    /// the provider would look for an item that it was told not to store.
+    /// The readable reasoning, then the block that is sent back. Without encrypted content nothing is sent back: the
+    /// provider would look for an item that it was told not to store.
     fn reasoning(self) -> impl Iterator<Item = Block> {
         let shown =
             (!self.text.is_empty()).then_some(Block::Thinking { text: self.text, signature: None });
@@ -291,7 +294,7 @@ fn raw(value: Value) -> Block {
     Block::Raw { provider: RAW.to_owned(), value }
 }
 
-/// The text of a whole item, as its pieces would give it.
+/// The text of a complete item, equal to its joined pieces.
 fn text_of(class: Class, item: &Value) -> String {
     let texts = |list: &Value, between: &str| -> String {
         let parts = list.as_array().into_iter().flatten();

@@ -7,7 +7,7 @@ mod items;
 pub(super) use decode::Decoder;
 pub(super) use encode::body;
 
-/// The `provider` of raw blocks that hold an item as it came.
+/// The `provider` of raw blocks that hold an item as it arrived.
 const RAW: &str = "openai-responses";
 
 #[cfg(test)]

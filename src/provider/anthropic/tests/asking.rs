@@ -1,4 +1,4 @@
-//! How thinking is asked for, which server tools are sent back, and where cache marks stand.
+//! How a request asks for thinking, which server tools are sent back, and where cache marks are set.
 
 use super::{NONE, Value, answer, assistant, call, json, sample, user};
 use crate::message::{Block, Effort, Message, Request, Thinking};
@@ -117,7 +117,7 @@ fn a_servers_tool_call_is_kept_if_it_has_a_result_or_can_be_continued() {
     );
 }
 
-/// Even behind many calls of one reply, a mark reaches back to the last request that was cached.
+/// Even after many calls of one reply, a mark reaches back to the last request that was cached.
 #[test]
 fn in_a_long_chain_a_mark_stands_about_every_fifteen_blocks() {
     for last in [answer("c29", "a", false), sample::text("And?")] {
@@ -150,7 +150,7 @@ fn in_a_long_chain_a_mark_stands_about_every_fifteen_blocks() {
     }
 }
 
-/// No mark stands behind less text than the provider caches: it would waste one of four.
+/// No mark is set after less text than the provider caches: such a mark would waste one of four.
 #[test]
 fn a_mark_stands_only_behind_enough_text() {
     // the lengths in bytes of the system prompt, the prompt and a call's answer
@@ -181,7 +181,7 @@ fn a_mark_stands_only_behind_enough_text() {
     }
 }
 
-/// A thought cannot be marked, so the block before it is.
+/// A thought cannot be marked, so the block before the thought is marked.
 #[test]
 fn no_thought_is_ever_marked() {
     for length in 1..40 {
