@@ -86,7 +86,7 @@ end
 ---@field visual? boolean use the selection as the range
 
 ---@param opts? caliban.ReviewOpts
----@return caliban.Choice? # absent if there is nothing to decide on: then the user was told
+---@return caliban.Choice? # nil if there is nothing to decide on, after telling the user
 local function chosen(opts)
   opts = vim.deepcopy(opts or {})
   if opts.visual then

@@ -193,7 +193,7 @@ function M.keys(keys)
 end
 
 ---@param command string
----@return string error in one line, without Vim's prefix; '' where there is none
+---@return string error in one line, without Vim's prefix; '' if there is none
 function M.try(command)
   vim.v.errmsg = ''
   local ok, err = pcall(vim.cmd --[[@as function]], 'silent ' .. command)

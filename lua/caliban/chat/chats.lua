@@ -7,8 +7,8 @@ local api = vim.api
 ---@field session? string nil until the program has opened the session
 ---@field asked? string the requested session, until it is open: '' for a new one, nil for one that the program chooses
 ---@field root? string the root of its project
----@field ephemeral? boolean it is never saved
----@field reading? boolean it is open for reading only
+---@field ephemeral? boolean whether the chat is never saved
+---@field reading? boolean whether the chat is open for reading only
 ---@field transcript integer buffer, -1 before it is made
 ---@field composer integer buffer, -1 before it is made
 ---@field blocks caliban.Block[]
@@ -26,7 +26,7 @@ local api = vim.api
 ---@field warning? { text: string, tick: integer } shown above the composer's text until the text changes
 ---@field text string[] the composer's text as last read
 ---@field sent_here string[] the messages of a chat that is never saved, newest last
----@field sent? { text: string, context: caliban.Excerpt[] } the draft that the program has
+---@field sent? { text: string, context: caliban.Excerpt[] } the draft that the program received last
 ---@field yielded? { text: string, context: caliban.Excerpt[] } the draft that was handed to another Neovim
 ---@field retry_at? number when a failed request is tried again, in milliseconds of vim.uv.hrtime()
 ---@field silent_since? number when a slow request last received bytes, on the same clock as `retry_at`
@@ -82,7 +82,7 @@ end
 ---@return boolean accepted
 function M.send(chat, message)
   if message.kind == 'send' then
-    -- a verdict that waits goes first
+    -- send delayed verdicts first
     require('caliban.review.undone').tell_all()
   end
   if not chat.session then
@@ -104,7 +104,7 @@ function M.waiting(session)
   end
 end
 
---- Stops the running turn. Its proposals that have not entered a buffer yet are dropped.
+--- Stops the running turn. Drops its proposals that are not in a buffer yet.
 function M.stop()
   local chat = M.current
   if not (chat and chat.session) then

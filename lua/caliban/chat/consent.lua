@@ -5,9 +5,9 @@ local M = {}
 local api, fn = vim.api, vim.fn
 local questions = require('caliban.chat.question')
 
---- In ms: a question takes keys after it has been on the screen, and no key was pressed, for so long.
+--- Milliseconds for which a question must be on the screen, without a key press, before it takes keys.
 local REST = 400
---- In ms: if a timer is later than this, Neovim was busy and has not handled all typed keys yet.
+--- Milliseconds. If a timer fires later than this, Neovim was busy and may not have handled all typed keys yet.
 local LATE = 100
 
 --- The block of a chat's open question.
@@ -20,7 +20,7 @@ local function block_of(chat)
   end)
 end
 
---- Lets the question take keys after it was shown, and no key was pressed, for long enough.
+--- Lets the question take keys once it has been on the screen for `REST` without a key press.
 ---@param chat caliban.Chat
 ---@param question caliban.Question
 ---@param wait number ms
@@ -49,7 +49,8 @@ end
 ---@field left integer
 ---@field right integer
 
---- What floating windows cover of a window. Those of a column or two are scroll bars and signs, which hide no words.
+--- The parts of the screen that floating windows above `win` cover. Leaves out windows of one or two columns: they are
+--- scroll bars and signs, which hide no words.
 ---@param win integer
 ---@return caliban.Rect[]
 local function covers(win)
@@ -96,7 +97,7 @@ end
 ---@param lnum integer
 ---@param text string
 ---@param seen table<integer, true>
----@param over caliban.Rect[] what covers the window
+---@param over caliban.Rect[] the parts of the screen where other windows cover it
 ---@return boolean # whether all characters have been seen
 local function see_part(win, lnum, text, seen, over)
   local info = fn.getwininfo(win)[1]
@@ -124,7 +125,7 @@ end
 ---@param win integer
 ---@param lnum integer
 ---@param text string
----@param over caliban.Rect[] what covers the window
+---@param over caliban.Rect[] the parts of the screen where other windows cover it
 ---@return boolean
 local function is_whole(win, lnum, text, over)
   return #over == 0
@@ -175,7 +176,7 @@ function M.drawn(chat, win)
   if #over > 0 then
     again(win)
   end
-  -- the line below the last whole one may be shown in part
+  -- the line below the last fully visible line may be partly visible
   local last = math.min(fn.line('w$', win) + 1, row + block.n)
   for lnum = math.max(fn.line('w0', win), row + 1), last do
     local i = lnum - row

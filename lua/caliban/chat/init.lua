@@ -26,7 +26,7 @@ local function new()
 end
 
 --- The current chat; starts one if there is none.
----@return caliban.Chat? # nil if the program cannot run: then the user was told
+---@return caliban.Chat? # nil if the program cannot run, after telling the user
 function M.get()
   if not chats.current then
     local fresh = require('caliban.config').get().resume == false
@@ -83,7 +83,7 @@ end
 
 --- Opens a conversation from the disk as the current chat. Its transcript is painted once the program has opened it.
 ---@param session string
----@return caliban.Chat? # nil if the program cannot run: then the user was told
+---@return caliban.Chat? # nil if the program cannot run, after telling the user
 function M.revive(session)
   local chat = chats.find(session) or chats.waiting(session)
   if not chat then
@@ -108,7 +108,7 @@ local function chat_for(session)
   return chats.find(session) or not is_other and waiting or new()
 end
 
---- Replaces a chat whose session cannot be opened by another one, which gets its windows, its draft and its warning.
+--- Moves the windows, the draft and the warning of `barred`, a chat whose session cannot be opened, to `chat`.
 ---@param chat caliban.Chat
 ---@param barred caliban.Chat
 local function inherit(chat, barred)
@@ -195,7 +195,7 @@ function M.deleted(message)
   if shown then
     M.show(false)
   end
-  -- only now: `show` finds the windows to use by this chat
+  -- after `show`, which finds the windows to use through this chat
   chats.all = vim.tbl_filter(function(other)
     return other ~= chat
   end, chats.all)
@@ -275,7 +275,7 @@ function M.status(message)
   require('caliban.chat.status').changed(chat, before)
 end
 
---- The program sends a message back that it could not use.
+--- Handles a message that the program has sent back because it could not use it.
 ---@param message caliban.Bounce
 function M.bounce(message)
   local chat = chats.find(message.session)
@@ -307,7 +307,7 @@ local function ended(why, unsent)
     chat.outbox, chat.above = {}, nil
     require('caliban.chat.question').gone(chat)
     if chat.status then
-      -- a phase that only Lua sets: without a program nobody sends one
+      -- only Lua sets this phase: no program runs that could send it
       local status = chat.status --[[@as table]]
       status.phase, status.waiting_for, status.tool = 'offline', nil, nil
       chat.retry_at, chat.silent_since = nil, nil

@@ -1,8 +1,7 @@
---- After the start of Neovim: has the program end interrupted turns in the background, and opens pending reviews again.
---- Each conversation then says what it found.
+--- After Neovim has started: asks the program to end interrupted turns in the background and to reopen pending reviews.
 local M = {}
 
---- Asks the program to look at each conversation in which something waits.
+--- Asks the program to look at each conversation with a pending review or an unfinished turn.
 function M.look()
   for _, session in ipairs(require('caliban.program.project').waiting()) do
     require('caliban.chat.chats').looked[session] = true

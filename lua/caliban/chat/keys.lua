@@ -60,7 +60,7 @@ end
 --- Keys that run an action on the list of changes.
 ---@param chat caliban.Chat
 ---@param name 'because'|'enter'|'toggle' of `caliban.chat.changes.keys`
----@return string? keys absent if the cursor is not on the list
+---@return string? keys nil if the cursor is not on the list
 local function on_list(chat, name)
   local on = chat.listing and require('caliban.chat.changes').under(chat)
   return on and at_once(function()

@@ -415,12 +415,12 @@ local function is_intact(chat)
     and api.nvim_buf_line_count(chat.transcript) == math.max(1, chat.total)
 end
 
---- Shows the list of changes: at the end while a change is pending, then where it stands.
+--- Shows the list of changes: at the end of the chat while a change is pending, afterwards where the list already is.
 ---@param chat caliban.Chat
 ---@param lines string[]
 ---@param waits boolean whether a change is pending
 ---@param follow boolean whether windows that follow the end go on following it
----@return integer? row of its first line; absent if somebody has changed the transcript
+---@return integer? row of its first line; nil if somebody has changed the transcript
 function M.review(chat, lines, waits, follow)
   if api.nvim_buf_line_count(chat.transcript) ~= math.max(1, chat.total) then
     return nil

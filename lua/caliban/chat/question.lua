@@ -9,11 +9,11 @@ local WAITS = '  …'
 ---@class caliban.Question
 ---@field call string
 ---@field lines string[] as the program sent them; the last one names the keys
----@field seen (true|table<integer, true>)[] by line: true once all of it was on the screen, else the bytes that were
+---@field seen (true|table<integer, true>)[] for each line: true if all of it has been on the screen, else the bytes that have
 ---@field folds table<integer, true> the lines that hide a part of the question
 ---@field since? number when it was first on the screen, or when a key was last pressed, in ms
----@field armed? boolean it takes keys
----@field answered? boolean an answer was sent: the next question of the same call is another one
+---@field armed? boolean whether the question takes keys
+---@field answered? boolean whether an answer was sent: a later question of the same call then starts with no line seen
 
 --- When the last key was pressed, and whether the user pressed it. Kept up to date while a question waits.
 local pressed, by_hand = 0, false ---@type number, boolean
@@ -34,7 +34,7 @@ local function any()
   return false
 end
 
---- The `seen` of new lines: equal lines at the start and at the end keep that of the old ones.
+--- `seen` for the new lines: lines at the start and the end that equal the old ones keep their value.
 ---@param old? caliban.Question
 ---@param lines string[]
 ---@return (true|table<integer, true>)[]
@@ -58,8 +58,8 @@ local function carried(old, lines)
   return seen
 end
 
---- A question is painted. Lines that it had before stay seen. If it took keys it still does, unless the transcript was
---- reset.
+--- Records a question that is painted. Lines that were seen before stay seen. A question that took keys still does,
+--- unless the transcript was reset.
 ---@param chat caliban.Chat
 ---@param update caliban.BlockUpdate
 ---@return string[] lines to paint
@@ -90,13 +90,13 @@ function M.take(chat, update)
   return shown
 end
 
---- The transcript is reset. The same question may be painted again.
+--- Called when the transcript is reset: keeps the question, which may be painted again.
 ---@param chat caliban.Chat
 function M.repaint(chat)
   chat.repainted, chat.question = chat.question or chat.repainted, nil
 end
 
---- The question is answered, or withdrawn.
+--- Called when the question is answered or withdrawn.
 ---@param chat caliban.Chat
 function M.gone(chat)
   chat.question, chat.repainted = nil, nil

@@ -1,5 +1,5 @@
---- Shows the messages of the queue: a queued one as one line, a held one in full, so that the user sees all of it
---- before sending it.
+--- Shows the messages of the queue. A queued message has one line. A held message, which only the user can send, is
+--- shown in full.
 local M = {}
 
 --- The most characters of a queued message to show.
@@ -60,14 +60,14 @@ local function some(queue, held)
   return false
 end
 
---- The keys that the queue takes, for the line above it.
+--- The keys that act on the queue, as words for the line above it.
 ---@param queue caliban.QueuedMessage[]
 ---@return string
 function M.keys(queue)
   return (some(queue, true) and 's sends · S all · ' or '') .. 'x removes · <CR> edits'
 end
 
---- Whether a message is not held.
+--- Whether any message is not held.
 ---@param queue caliban.QueuedMessage[]
 ---@return boolean
 function M.ready(queue)

@@ -4,11 +4,11 @@ local M = {}
 
 local api = vim.api
 
---- These buffers, each with its name.
+--- The buffers that wait for their conversation, each with its name.
 ---@type table<integer, string?>
 local found = {}
 
---- Whether the work waits for the end of a session file.
+--- Whether `run` is scheduled for the end of the session file.
 local is_waiting = false
 
 --- The most characters of a name to show.
@@ -30,7 +30,7 @@ end
 ---@param name string
 ---@return caliban.Chat?
 ---@return 'transcript'|'composer'|nil part
----@return string? why there is none; also absent if the user was told already
+---@return string? why there is no chat; nil too if the user has already been told
 local function chat_of(name)
   local session, part = parse(name)
   if not session then
@@ -87,7 +87,7 @@ local function run()
   end
 end
 
---- Runs at the end of the session file: it counts windows, so none may open or close before.
+--- Calls `run` at the end of the session file. The file counts windows, so no window may open or close before.
 local function at_rest()
   vim.schedule(function()
     if vim.g.SessionLoad == 1 then

@@ -14,7 +14,7 @@ local edit_waits = {
   review = "an edit waits for another chat's review",
 }
 
---- Why an edit of this chat has not entered its buffer yet.
+--- Why an edit of this chat is not in its buffer yet.
 ---@param chat caliban.Chat
 ---@return string?
 local function waiting_edit(chat)
@@ -144,7 +144,7 @@ end
 
 local focused = true
 
---- Notifies the user who does not look at the chat: it waits for them, it has finished, or its mode has changed.
+--- Notifies a user who is not looking at the chat that it waits for them, has finished, or has changed its mode.
 ---@param chat caliban.Chat
 ---@param before? caliban.Status
 function M.changed(chat, before)

@@ -4,13 +4,13 @@ local api = vim.api
 
 local M = {}
 
---- Terminals that send bytes of its own for `<M-CR>`, by Neovim's name for them. All others may send the bytes of
+--- Terminals that send distinct bytes for `<M-CR>`, by Neovim's name for the terminal. All others may send the bytes of
 --- `<Esc>` and `<CR>`, which Neovim reads as `<M-CR>` if both arrive within 'ttimeoutlen'.
 ---@type table<string, boolean?>
 local distinct =
   { ['xterm-kitty'] = true, ['xterm-ghostty'] = true, foot = true, ['foot-extra'] = true }
 
---- The key that steers: `<M-CR>`, if each UI is a graphical one or a terminal that sends it as a key of its own.
+--- The key that steers: `<M-CR>`, if each UI is graphical or is a terminal that sends distinct bytes for it.
 ---@return '<M-CR>'|'g<CR>'
 function M.key()
   for _, ui in ipairs(api.nvim_list_uis()) do

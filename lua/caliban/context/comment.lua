@@ -51,7 +51,7 @@ end
 
 ---@param opts caliban.Choice
 ---@return caliban.Excerpt[]
----@return string? session absent if the choice contains no change: then the user was told
+---@return string? session nil if the choice contains no change, after telling the user
 local function chosen(opts)
   local open, out, session =
     require('caliban.review.decision').chosen(opts, require('caliban.review').open()), {}, nil

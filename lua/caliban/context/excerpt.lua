@@ -89,7 +89,8 @@ function M.visual()
   return region(vim.fn.getpos('v'), vim.fn.getpos('.'), mode, nil, to_ends)
 end
 
---- Whether the last selected block went to the ends of its lines: only reselecting it shows that.
+--- Whether the last selected block went to the ends of its lines: Neovim tells this only after the block is selected
+--- again.
 ---@return boolean
 local function went_to_ends()
   local view = vim.fn.winsaveview()
@@ -100,7 +101,7 @@ local function went_to_ends()
   return ends
 end
 
---- The range of a command in the current buffer: the last selection in its exact shape, if the range is that; else
+--- The range of a command in the current buffer: the last selection in its exact shape if the range is `'<,'>`, else
 --- whole lines.
 ---@param first integer
 ---@param last integer

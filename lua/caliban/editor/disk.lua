@@ -24,7 +24,7 @@ end
 --- The bytes of a regular file.
 ---@param path string
 ---@param limit? integer the most bytes to read
----@return string? # absent if the file cannot be read or is not a regular file
+---@return string? # nil if the file cannot be read or is not a regular file
 function M.read(path, limit)
   -- `odd` spares a device from being opened; the `fstat` below catches a path that was replaced in between
   local constants = vim.uv.constants

@@ -91,7 +91,7 @@ end
 
 --- The text on disk as the buffer would show it, lines joined by '\n'.
 ---@param buf integer
----@return string? text absent if the file cannot be read
+---@return string? text nil if the file cannot be read
 ---@return boolean? eol whether the last line ends with a line break
 function M.disk(buf)
   local text = disk.read(api.nvim_buf_get_name(buf))
@@ -177,7 +177,7 @@ end
 --- Has Neovim compare the buffer with its file without a prompt.
 ---@param buf integer
 ---@param choice ''|'reload'
----@return string? # how the file has changed (`v:fcs_reason`); absent if it has not, or if 'autoread' has reloaded it
+---@return string? # how the file has changed (`v:fcs_reason`); nil if it has not, or if 'autoread' has reloaded it
 function M.check(buf, choice)
   if M.odd(buf) then
     -- `:checktime` would read from the pipe or device
@@ -417,7 +417,7 @@ function M.show(path)
   end
 end
 
---- A buffer's text with all that its bytes on disk depend on.
+--- A buffer's text and the options that decide its bytes on disk.
 ---@param buf integer
 ---@return { text: string, eol: boolean, dos: boolean, bom: boolean }
 function M.snapshot(buf)

@@ -48,7 +48,7 @@ local function works(buf, key)
   return ours, not ours and map or nil
 end
 
---- Maps those of the keys that do not have Caliban's mapping (any more).
+--- Maps the keys that do not have Caliban's mapping, or have lost it.
 ---@param buf integer
 ---@param keys caliban.Mapped[]
 ---@return boolean # whether a key was mapped

@@ -11,8 +11,7 @@ local FRESH = 1e6
 local running ---@type thread?
 local began = 0 ---@type number
 
---- Runs `fn` at once. If it takes longer than a slice, the first `rest` after that moves the remainder to a later
---- slice.
+--- Runs `fn` at once. If it takes longer than a slice, the next `rest` defers the remainder to a later slice.
 ---@param fn fun()
 function M.run(fn)
   local work = coroutine.create(fn)

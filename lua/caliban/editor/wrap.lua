@@ -53,7 +53,7 @@ function M.rows(text, width, indent)
 end
 
 ---@param buf integer
----@return caliban.Narrowest? # absent if no window shows the buffer
+---@return caliban.Narrowest? # nil if no window shows the buffer
 function M.narrowest(buf)
   local found ---@type caliban.Narrowest?
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do

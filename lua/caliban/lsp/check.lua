@@ -66,8 +66,8 @@ local function tell(check, state, fields)
   require('caliban.program.process').notify(message)
 end
 
---- The text and the diagnostics of a file before an edit. If the check of an earlier edit still runs, that check is
---- dropped and its state before is used again, so that the new check covers both edits.
+--- The text and the diagnostics of a file before an edit. If the check of an earlier edit still runs, drops that check
+--- and reuses its text and diagnostics, so that the new check covers both edits.
 ---@param buf integer
 ---@param lines string[]
 ---@return caliban.Before
@@ -90,7 +90,7 @@ function M.before(buf, lines)
   for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf })) do
     known.others[client.id] = watch.all(client)
     if fresh.pulls(client, buf) then
-      -- the request goes out before the edit does
+      -- send the request before Neovim sends the edit
       fresh.pull(client, buf, function(items)
         known.items[client.id] = items
       end)
@@ -199,7 +199,7 @@ local function elsewhere(check, clients)
   local out, now = { added = {}, remaining = {}, fixed = 0 }, ticks()
   local name = api.nvim_buf_get_name(check.buf)
   for _, client in ipairs(clients) do
-    -- a server that had not reported on this file may report others now for the first time: that is not new
+    -- a server that had not reported on this file before may report other files for the first time now: skip it
     local before = check.before.items[client.id] and check.before.others[client.id]
     for path, items in pairs(before and watch.all(client) or {}) do
       if path ~= name and check.before.ticks[path] == now[path] then

@@ -91,7 +91,8 @@ local function look(buf, it)
   return it.items ~= nil
 end
 
---- The clients that report on a buffer: all but those that have never published anything although they were waited for.
+--- The clients that report on a buffer: all but those that have never published anything although Caliban has waited
+--- for them.
 ---@param buf integer
 ---@return caliban.Awaited[]
 local function awaited(buf)
@@ -136,7 +137,7 @@ end
 ---@param buf integer
 ---@param ms integer
 ---@param done fun(fresh: caliban.Fresh)
----@return fun()? stop absent if no server reports on the buffer: then `done` is never called
+---@return fun()? stop nil if no server reports on the buffer; `done` is then never called
 function M.collect(buf, ms, done)
   watch.start()
   local all = awaited(buf)

@@ -43,7 +43,8 @@ local function answer(it, fields)
   })
 end
 
---- Wraps a callback: it does nothing once the question is answered, and an error in it answers the question.
+--- Wraps a callback: the result does nothing once the question is answered, and answers the question if `fn` raises an
+--- error.
 ---@param it caliban.Asked
 ---@param run function
 ---@return function

@@ -34,7 +34,7 @@ end
 ---@param row integer
 ---@param symbol string
 ---@return integer? column in bytes
----@return string? why not, for the model
+---@return string? why the symbol was not found, for the model
 function M.find(buf, row, symbol)
   local word = name(symbol)
   if word == '' then

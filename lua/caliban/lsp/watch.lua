@@ -18,7 +18,7 @@ local PUBLISH = 'textDocument/publishDiagnostics'
 ---@class caliban.Watched
 ---@field published table<string, caliban.Published> by path
 ---@field sent table<string, caliban.SentText> by path
----@field mute? boolean it has never published anything, although it was waited for
+---@field mute? boolean whether the client has never published anything, although Caliban has waited for it
 
 local watched = {} ---@type table<integer, caliban.Watched>
 local listens = false

@@ -9,16 +9,16 @@ local root = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(here)))
 ---@field job? integer the channel; nil while the program does not run
 ---@field leaving? integer the channel of a program that is ending for a restart
 ---@field welcome? caliban.Welcome
----@field queue table[] messages that wait for the welcome
----@field outliving table<string, table> messages for the next program, where none runs: verdicts and drafts
+---@field queue table[] messages to send after the program has answered the handshake
+---@field outliving table<string, table> verdicts and drafts that arose while no program ran, for the next program
 ---@field stderr string[] the last lines that the program wrote
 ---@field ended? string why the program does not run any more
 local link = { queue = {}, outliving = {}, stderr = {} }
 
----@class caliban.ProcessListener callbacks of the modules above
----@field ended? fun(why: string, unsent: table[]): boolean the program has ended; returns whether it has shown that
----@field restarted? fun() a new program runs
----@field under_review? fun(): string[] absolute paths of the files under review
+---@class caliban.ProcessListener callbacks of modules that depend on this one
+---@field ended? fun(why: string, unsent: table[]): boolean called when the program has ended; returns whether it told the user
+---@field restarted? fun() called after a new program has started
+---@field under_review? fun(): string[] returns the absolute paths of the files under review
 
 local listeners = {} ---@type caliban.ProcessListener[]
 
@@ -115,7 +115,7 @@ local function transmit(message)
   end
 end
 
---- Files whose review or verdict has outlived the last program.
+--- Files with an open review, or with a verdict that the last program did not get.
 ---@return string[] absolute paths
 local function under_review()
   local out = {}
@@ -137,7 +137,7 @@ local function utc_offset()
 end
 
 --- Starts the program unless it runs.
----@return boolean running, string? why not
+---@return boolean running, string? why it does not run
 function M.start()
   if link.job or link.leaving then
     return true

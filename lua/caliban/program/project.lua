@@ -4,12 +4,12 @@ local M = {}
 
 local disk = require('caliban.editor.disk')
 
---- The second line of a journal begins within its first so many bytes.
+--- Bytes to read of a journal: its second line begins within them.
 local JOURNAL = 65536
 
 ---@class caliban.OpenChats answers about the chats that are open in this Neovim
 ---@field root fun(): string? the root of the current chat's project
----@field root_of fun(session: string): string? the root of a session's project; absent: this Neovim does not write it
+---@field root_of fun(session: string): string? the root of a session's project; nil if this Neovim does not write it
 
 ---@type caliban.OpenChats
 local chats = {
@@ -52,7 +52,7 @@ end
 
 --- The folder of a project's conversations.
 ---@param root? string the project's root; default: this project's
----@return string? # absent if the project has no conversation on disk
+---@return string? # nil if the project has no conversation on disk
 function M.dir(root)
   local digest = '-' .. vim.fn.sha256(root or M.root()):sub(1, 8)
   local all = vim.fs.joinpath(M.folder('XDG_DATA_HOME', '.local/share'), 'sessions')
@@ -118,8 +118,8 @@ function M.history()
   return prompts
 end
 
---- The conversations in which something waits for the user: a pending review, or a turn that did not end (the journal
---- has more than its first line): it was interrupted when Neovim or the program ended, or runs in another Neovim.
+--- The conversations that wait for the user: they have a pending review, or a turn that did not end. Such a turn was
+--- interrupted when Neovim or the program ended, or runs in another Neovim; its journal has more than one line.
 ---@return string[]
 function M.waiting()
   local names = {} ---@type table<string, true>

@@ -6,10 +6,10 @@ local file = require('caliban.editor.file')
 local names = require('caliban.editor.name')
 
 ---@class caliban.Reviewing answers about the review of a buffer
----@field pending fun(buf: integer): integer the number of hunks that must not be written yet
+---@field pending fun(buf: integer): integer the number of hunks that must not be written to disk yet
 ---@field undecided fun(buf: integer): boolean whether a hunk or the file itself waits for the user's decision
 ---@field gone fun(buf: integer): boolean whether the model has deleted the file, and the buffer only shows its text
----@field saved fun(buf: integer) to be called after the buffer was written
+---@field saved fun(buf: integer) called after the buffer was written
 
 ---@type caliban.Reviewing
 local reviews = {
@@ -31,7 +31,7 @@ function M.listen(answers)
   reviews = answers
 end
 
---- A file's text as Neovim decodes it; none if Neovim could not encode it again. Runs no autocommands (those for
+--- A file's text as Neovim decodes it; nil if Neovim could not encode it again. Runs no autocommands (those for
 --- archives run programs), and unloads a buffer that it has loaded.
 ---@param path string
 ---@return caliban.BufferText

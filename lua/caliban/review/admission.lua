@@ -1,4 +1,5 @@
---- Enters proposals that belong together into their buffers, in one step: all of them, or none.
+--- Applies proposals that belong together to their buffers in one step: all of them, or none. A proposal has "entered"
+--- when the buffer contains its changes.
 local M = {}
 
 local arrival = require('caliban.review.arrival')
@@ -10,13 +11,14 @@ local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local whole = require('caliban.review.whole')
 
---- With more edits than this the garbage collector waits. With fewer it costs more to start it again.
+--- With more edits than this, the garbage collector is stopped meanwhile. With fewer, restarting it costs more than it
+--- saves.
 local MANY = 500
 
----@class caliban.Reviews functions of the registry
----@field of fun(buf: integer): caliban.Review? the review of a buffer, open or not
+---@class caliban.Reviews functions of `registry`, which requires this module
+---@field of fun(buf: integer): caliban.Review? the review of a buffer, even if it is not open
 ---@field begin fun(item: caliban.Arriving, p: caliban.WireProposal, buf: integer): caliban.Review
----@field persist fun(r: caliban.Review): string why the file was not written; '' where it was
+---@field persist fun(r: caliban.Review): string why the file was not written; '' if it was
 ---@field look fun(r: caliban.Review, decided?: boolean): string?
 ---@field say fun(text?: string)
 
@@ -29,7 +31,7 @@ local MANY = 500
 ---@param item caliban.Arriving
 ---@param p caliban.WireProposal
 ---@return caliban.Fit?
----@return caliban.Unfit? why it does not fit; absent too where the buffer has changed meanwhile
+---@return caliban.Unfit? why it does not fit; nil too if the buffer has changed meanwhile
 local function fit(reviews, item, p)
   local buf, why, created = file.open(p.path)
   if not buf then
@@ -40,7 +42,7 @@ local function fit(reviews, item, p)
   local r = reviews.of(buf)
   local open = r and r.open and r or nil
   if not vim.bo[buf].modified and not open and not p.binary then
-    -- the program read the file on disk, and the buffer has no text of the user's to lose
+    -- the program read the file from disk, and the buffer has no unsaved text
     file.refresh(buf)
   end
   why = whole.refusal(p, buf, r)
@@ -54,11 +56,11 @@ local function fit(reviews, item, p)
   return { p = p, buf = buf, plan = plan }
 end
 
---- Plans all proposals of an item before any of them enters. Works in slices.
+--- Plans all proposals of an item, before any buffer is changed. Works in slices.
 ---@param reviews caliban.Reviews
 ---@param item caliban.Arriving
----@return caliban.Fit[]? # absent where a proposal cannot enter
----@return boolean? again a buffer has changed meanwhile, and the program was told nothing
+---@return caliban.Fit[]? # nil if a proposal cannot be applied
+---@return boolean? again true: a buffer has changed meanwhile, and the program has no answer yet
 local function fits(reviews, item)
   local all = {} ---@type caliban.Fit[]
   for _, p in ipairs(item.proposals) do
@@ -83,13 +85,13 @@ local function fits(reviews, item)
   return all
 end
 
----@class caliban.Step the entry of a proposal, which is taken back where another of the item cannot enter
+---@class caliban.Step an applied proposal, which is undone if another proposal of the item cannot be applied
 ---@field fit caliban.Fit
 ---@field r caliban.Review
----@field hunks caliban.Hunks before it
----@field modified boolean before it
+---@field hunks caliban.Hunks before the step
+---@field modified boolean before the step
 
---- Takes proposals out of their buffers again.
+--- Undoes applied proposals, the last one first.
 ---@param done caliban.Step[]
 local function take_back(done)
   for i = #done, 1, -1 do
@@ -112,13 +114,13 @@ local function take_back(done)
   end
 end
 
---- Enters proposals. If one fails, takes the others out again.
+--- Applies proposals to their buffers. If one fails, undoes the others.
 ---@param steps caliban.Step[]
 ---@return caliban.WireProposal? failed
 ---@return string? why
 local function apply(steps)
   local done = {} ---@type caliban.Step[]
-  -- deletions and renamings go first: they can fail on disk
+  -- deletions and renamings first: they can fail on disk
   local rest = vim.tbl_filter(function(step)
     return not step.fit.p.whole
   end, steps)
@@ -150,10 +152,10 @@ local function apply(steps)
   end
 end
 
---- All proposals of the item have entered. In auto-edit mode writes the file; then tells the program.
+--- Called when all proposals of the item have entered: in auto-edit mode writes the file, then tells the program.
 ---@param reviews caliban.Reviews
 ---@param step caliban.Step
----@return string? line for the user
+---@return string? a message for the user
 local function tell(reviews, step)
   local r, p = step.r, step.fit.p
   if p.whole then
@@ -175,7 +177,7 @@ local function tell(reviews, step)
   return line
 end
 
---- Enters proposals that fit, and tells the program.
+--- Applies proposals that fit their buffers, and tells the program.
 ---@param reviews caliban.Reviews
 ---@param item caliban.Arriving
 ---@param all caliban.Fit[]
@@ -206,11 +208,11 @@ local function let_in(reviews, item, all)
   end
 end
 
---- Enters the proposals of an item, or tells the program why none of them has entered. Raises an error only where no
---- buffer may change for a moment (E565): then nothing has changed.
+--- Applies the proposals of an item, or tells the program why it could not. Raises an error only if Neovim forbids
+--- changing buffers at the moment (E565); then nothing has changed.
 ---@param reviews caliban.Reviews
 ---@param item caliban.Arriving
----@return boolean? again a buffer changed while its proposal was planned
+---@return boolean? again true: a buffer changed while its proposal was planned
 function M.enter(reviews, item)
   local all, again = fits(reviews, item)
   local count = 0

@@ -1,22 +1,22 @@
---- Proposals on their way into buffers. Each waits until it may enter without disturbing what the user is doing.
+--- Proposals that are not in their buffers yet. Each one waits until it can be applied without disturbing the user.
 local M = {}
 
 local api = vim.api
 local listeners = require('caliban.review.listeners')
 local long = require('caliban.review.hunks.long')
 
----@class caliban.Arriving proposals that enter together
+---@class caliban.Arriving proposals that are applied together, or a review that is to be reopened
 ---@field proposals caliban.WireProposal[]
 ---@field session string
 ---@field owner string the conversation that reviews them
 ---@field turn integer
----@field waits? 'calm'|'review' `calm`: for the user to finish a command; `review`: for another conversation's review of the file
----@field created? table<integer, true> buffers that were made for them
----@field record? caliban.Record of a review that is to be reopened
----@field enter? fun(reviews: caliban.Reviews, item: caliban.Arriving): boolean? instead of `admission.enter`
+---@field waits? 'calm'|'review' `calm`: for the user to finish a command; `review`: for another conversation's review to end
+---@field created? table<integer, true> buffers that were created for the proposals
+---@field record? caliban.Record the record of the review that is to be reopened
+---@field enter? fun(reviews: caliban.Reviews, item: caliban.Arriving): boolean? called instead of `admission.enter`
 ---@field batch? caliban.Batch
 
----@alias caliban.Enter fun(item: caliban.Arriving): 'calm'|'review'|nil lets an item in, or returns what it waits for
+---@alias caliban.Enter fun(item: caliban.Arriving): 'calm'|'review'|nil applies an item, or returns what it waits for
 
 local waiting = {} ---@type caliban.Arriving[]
 local stopped = {} ---@type table<string, boolean> turns, by `key`
@@ -30,8 +30,8 @@ local function key(session, turn)
   return session .. '\0' .. turn
 end
 
---- Whether a buffer may change now. `state()` tells of a half-typed command and the like, but not of a macro.
----@param buf? integer absent where it is not loaded yet
+--- Whether a buffer may change now. `state()` shows a half-typed command, but not a macro.
+---@param buf? integer nil if the buffer is not loaded yet
 ---@return boolean
 function M.calm(buf)
   local busy = vim.fn.getcmdwintype() .. vim.fn.state('x')
@@ -49,13 +49,13 @@ function M.calm(buf)
     and vim.fn.pumvisible() == 0
 end
 
---- Tries to let an item in.
+--- Tries to apply an item.
 ---@param item caliban.Arriving
----@param blocked table<string, 'calm'|'review'> by path of the items before it: what they wait for
+---@param blocked table<string, 'calm'|'review'> for each path of the items before this one: what that item waits for
 ---@param enter caliban.Enter
 local function try(item, blocked, enter)
   local waits ---@type 'calm'|'review'|nil
-  -- the proposals for a file enter in their order
+  -- the proposals for a file are applied in their order
   for _, p in ipairs(M.stopped(item) and {} or item.proposals) do
     waits = waits or blocked[p.path]
   end
@@ -70,13 +70,14 @@ local function try(item, blocked, enter)
   end
 end
 
---- What the first item waits for; false where no item waits.
+--- What the first item waits for; false if there are no items.
 ---@return 'calm'|'review'|false|nil
 local function first_waits()
   return #waiting > 0 and waiting[1].waits
 end
 
---- Whether a try could let an item in. Each try brings another SafeState event: without this check tries would never end.
+--- Whether an item may be applied now. Each try causes another SafeState event, so tries would never end without this
+--- check.
 ---@return boolean
 local function may_enter()
   local calm = vim.fn.getcmdwintype() == ''
@@ -94,7 +95,7 @@ end
 local EVENTS =
   { 'SafeState', 'ModeChanged', 'CmdwinLeave', 'InsertLeave', 'RecordingLeave', 'BufEnter' }
 
---- Listens for events after which the editor may be calm, as long as items wait.
+--- While items wait, listens for events after which the user may have finished a command.
 ---@param enter caliban.Enter
 local function watch(enter)
   if #waiting > 0 and not group then
@@ -113,7 +114,7 @@ local function watch(enter)
   end
 end
 
---- Tries to let the items in, once the running event is over.
+--- Tries to apply the waiting items, after the current event.
 ---@param enter caliban.Enter
 function M.retry(enter)
   again = trying
@@ -143,7 +144,7 @@ function M.retry(enter)
   end)
 end
 
---- Makes items of the proposals in a message: one item for each group.
+--- Splits the proposals of a message into items, one for each group.
 ---@param message caliban.Propose
 ---@return caliban.Arriving[]
 function M.grouped(message)
@@ -160,7 +161,7 @@ function M.grouped(message)
   return items
 end
 
---- Lets items enter as soon as they may.
+--- Adds items, and applies each as soon as possible.
 ---@param items caliban.Arriving[]
 ---@param enter caliban.Enter
 function M.push(items, enter)
@@ -168,20 +169,20 @@ function M.push(items, enter)
   M.retry(enter)
 end
 
---- The items that wait.
+--- The items that are not applied yet.
 ---@return caliban.Arriving[]
 function M.waiting()
   return waiting
 end
 
---- No proposal of a turn may enter any more.
+--- Marks a turn as stopped: its waiting proposals are not applied any more.
 ---@param session string
 ---@param turn integer
 function M.stop(session, turn)
   stopped[key(session, turn)] = true
 end
 
---- No turn of a session runs: forgets the stopped turns, whose numbers the next turns may have.
+--- Called when no turn of a session runs: forgets its stopped turns, because later turns may reuse their numbers.
 ---@param session string
 function M.rest(session)
   for it in pairs(stopped) do

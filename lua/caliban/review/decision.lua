@@ -14,7 +14,7 @@ local whole = require('caliban.review.whole')
 ---@field buf? integer
 ---@field range? [integer, integer] lines, from 1, inclusive
 ---@field reason? string
----@field row? integer of the hunk, from 0; absent: the cursor's
+---@field row? integer a row of the hunk, from 0; default: the cursor's row
 ---@field session? string with scope `all`: only files that this conversation reviews
 
 --- Accepts or rejects the hunks, and parts of hunks, in rows [first, last).
@@ -23,7 +23,7 @@ local whole = require('caliban.review.whole')
 ---@param first integer
 ---@param last integer
 ---@param reason? string
----@return integer? count of hunks; absent where the buffer cannot be changed, and the user was told
+---@return integer? the number of hunks decided; nil if the buffer cannot be changed, after telling the user
 function M.decide(r, verdict, first, last, reason)
   local taken, rest, after = algebra.take(tracking.list(r), first, last)
   if #taken == 0 then
@@ -67,7 +67,7 @@ end
 --- The rows [first, last) that a choice means.
 ---@param r caliban.Review
 ---@param opts caliban.Choice
----@return integer? first absent where the row is in no hunk
+---@return integer? first nil if the row is in no hunk
 ---@return integer? last
 function M.rows(r, opts)
   if opts.range then
@@ -97,9 +97,9 @@ end
 ---@param verdict 'accept'|'reject'
 ---@param opts caliban.Choice
 ---@param chosen caliban.Review[] with pending changes
----@param look fun(r: caliban.Review): string? draws or settles a review; returns a line for the user where it settles
+---@param look fun(r: caliban.Review): string? draws or settles a review; returns a message for the user if it settles
 ---@return string? message for the user
----@return boolean? missed whether the cursor is on no hunk
+---@return boolean? missed true: the cursor is on no hunk
 function M.choose(verdict, opts, chosen, look)
   local lines, failed, unsaved = {}, false, 0
   local decided = { hunk = 0, delete = 0, rename = 0 }

@@ -1,4 +1,4 @@
---- Plans the edits of a proposal, enters them into a buffer, and answers the program.
+--- Plans the edits of a proposal, applies them to a buffer, and answers the program.
 local M = {}
 
 local api = vim.api
@@ -9,17 +9,18 @@ local state = require('caliban.review.state')
 local tracking = require('caliban.review.hunks.tracking')
 
 ---@class caliban.Plan how a proposal changes a buffer
----@field tick integer the changedtick for which the plan holds
----@field lines string[] of the buffer
----@field text string these lines joined
+---@field tick integer the changedtick of the buffer that the plan was made for
+---@field lines string[] the buffer's lines before the change
+---@field text string `lines` joined by '\
+'
 ---@field edits caliban.Edit[]
----@field key integer the key before the first change's
----@field count integer of the changes
----@field was? caliban.Hunks that are pending before
----@field hunks caliban.Hunks that are pending after
----@field after caliban.Rope the lines after
+---@field key integer the key of the first change minus 1
+---@field count integer the number of changes
+---@field was? caliban.Hunks the pending hunks before the change
+---@field hunks caliban.Hunks the pending hunks after the change
+---@field after caliban.Rope the lines after the change
 
---- Whether a plan still holds: nothing has changed since it was made.
+--- Whether the buffer and its hunks are unchanged since the plan was made.
 ---@param plan caliban.Plan
 ---@param buf integer
 ---@param r? caliban.Review
@@ -31,7 +32,7 @@ function M.holds(plan, buf, r)
     and plan.was == was
 end
 
---- Enters the edits of a plan that still holds.
+--- Applies the edits of a plan that still holds.
 ---@param r caliban.Review
 ---@param plan caliban.Plan
 function M.apply(r, plan)
@@ -55,9 +56,9 @@ function M.set_eol(r, wanted)
   bo.fixendofline = wanted and eol[2]
 end
 
---- Makes 'endofline' and the hunks agree: the newline at the end is no part of an undo state. After a redo that brings
---- the hunks back, sets the option as the last proposal did. Where the user or a rewind has set the option back, drops
---- the hunk that stands for the newline.
+--- Makes 'endofline' and the hunks agree, because an undo state does not contain the newline at the end of the file.
+--- After a redo has brought the hunks back, sets the option as the last proposal did. If the user or a rewind has set
+--- the option back, drops the hunk that represents the newline.
 ---@param r caliban.Review
 function M.follow_eol(r)
   local last = r.eol and r.proposals[#r.proposals]
@@ -73,7 +74,7 @@ function M.follow_eol(r)
   end
 end
 
---- Tells the program what became of a proposal.
+--- Tells the program the outcome of a proposal.
 ---@param p caliban.WireProposal
 ---@param outcome string
 ---@param fields? table
@@ -83,13 +84,13 @@ function M.answer(p, outcome, fields)
   require('caliban.program.process').notify(message --[[@as caliban.Arrived]])
 end
 
----@class caliban.Unfit why a proposal cannot enter: the outcome and its fields
+---@class caliban.Unfit why a proposal cannot be applied: the outcome, and its fields for the program
 ---@field [1] 'moved'|'refused'
 ---@field [2] table
 
---- Tells the program that no proposal of an item has entered, because one of them cannot.
+--- Tells the program that no proposal of an item was applied, because one of them cannot be.
 ---@param item caliban.Arriving
----@param one caliban.WireProposal that cannot
+---@param one caliban.WireProposal the proposal that cannot be applied
 ---@param unfit caliban.Unfit
 function M.turn_away(item, one, unfit)
   for _, p in ipairs(item.proposals) do
@@ -103,7 +104,7 @@ function M.refused(why)
   return { 'refused', { why = why } }
 end
 
---- The proposal was made from another text: gives the program the text of the buffer.
+--- The answer to a proposal that was made from another text: the buffer's text now.
 ---@param p caliban.WireProposal
 ---@param buf integer
 ---@return caliban.Unfit
@@ -115,10 +116,10 @@ local function moved(p, buf)
   return { 'moved', now }
 end
 
---- Whether a proposal was made from the text of the buffer.
+--- Whether a proposal was made from the buffer's current text.
 ---@param p caliban.WireProposal
 ---@param buf integer
----@param text string of the buffer
+---@param text string the buffer's text
 ---@param open boolean whether a review of the file is open
 ---@return boolean
 local function current(p, buf, text, open)
@@ -128,12 +129,12 @@ local function current(p, buf, text, open)
   return long.hash(text) == p.sha
 end
 
---- Plans how a proposal enters a buffer. Works in slices: the buffer may have changed when it returns.
+--- Plans how a proposal changes a buffer. Works in slices: the buffer may have changed when the function returns.
 ---@param p caliban.WireProposal
 ---@param buf integer
 ---@param r? caliban.Review the open review of the file
----@return caliban.Plan? plan absent where the proposal cannot enter
----@return caliban.Unfit? unfit why it cannot; absent too where the buffer changed before the plan was ready
+---@return caliban.Plan? plan nil if the proposal cannot be applied
+---@return caliban.Unfit? unfit why it cannot; nil too if the buffer changed before the plan was ready
 function M.plan(p, buf, r)
   local tick, was = api.nvim_buf_get_changedtick(buf), r and tracking.hunks(r)
   local lines, text = long.read(buf)
@@ -153,7 +154,7 @@ function M.plan(p, buf, r)
     local why = 'its encoding (%s) cannot hold the new text'
     return nil, M.refused(why:format(vim.bo[buf].fileencoding))
   elseif not p.whole and #edits == 0 and not file.empty(buf) and p.eol ~= file.eol(buf) then
-    -- only the newline at the end differs: the last line stands for it
+    -- only the newline at the end differs: a hunk of the last line represents it
     local last = { lines[#lines] }
     edits = { { start = #lines - 1, old = last, new = last, of = { key + 1 } } }
   end
@@ -170,7 +171,7 @@ function M.plan(p, buf, r)
   }
 end
 
---- A proposal has entered: adds it to the review.
+--- Adds a proposal that was applied to its review.
 ---@param r caliban.Review
 ---@param p caliban.WireProposal
 ---@param plan caliban.Plan
@@ -191,12 +192,12 @@ function M.entered(r, p, plan)
   })
 end
 
---- Tells the program that a proposal has entered.
+--- Tells the program that a proposal was applied.
 ---@param p caliban.WireProposal
 ---@param buf integer
 ---@param hunks integer
----@param unsaved? string why it was not written, '' where it was; absent where it waits for the user
----@param text? string of the buffer before it was written
+---@param unsaved? string why the file was not written, '' if it was; nil if the file waits for the user's decision
+---@param text? string the buffer's text before it was written
 function M.told(p, buf, hunks, unsaved, text)
   local fields = { hunks = hunks, unsaved = unsaved }
   if text and api.nvim_buf_is_loaded(buf) and file.text(buf) ~= text then
@@ -205,7 +206,7 @@ function M.told(p, buf, hunks, unsaved, text)
   M.answer(p, 'entered', fields)
 end
 
---- The proposals of a program that has ended, with their texts: the program that runs now does not know them.
+--- The proposals of earlier programs, with their texts, which the running program does not know.
 ---@param r caliban.Review
 ---@return caliban.ProposedText[]
 function M.orphans(r)

@@ -112,7 +112,7 @@ end
 
 --- Writes the file with its pending hunks, in auto-edit mode. Tells the user where that fails.
 ---@param r caliban.Review
----@return string why it was not written; '' where it was
+---@return string why it was not written; '' if it was
 local function persist(r)
   local why = settlement.write_pending(r)
   say(why ~= '' and ('%s is not written: %s.'):format(file.short(r.path), why) or nil)
@@ -167,7 +167,7 @@ end
 --- Looks at a review after a change: opens it, has it drawn, or settles it.
 ---@param r caliban.Review
 ---@param decided? boolean whether the user has just decided something
----@return string? summary for the user, where the review was settled
+---@return string? summary for the user if the review was settled
 function M.look(r, decided)
   if reviews[r.buf] ~= r or not api.nvim_buf_is_loaded(r.buf) then
     return nil
@@ -198,7 +198,7 @@ end
 --- Settles a review without pending changes, once its buffer may be written.
 ---@param r caliban.Review
 ---@param at_once? boolean even while the user is in the middle of a command
----@return string? summary for the user, where the review was settled
+---@return string? summary for the user if the review was settled
 function M.conclude(r, at_once)
   if reviews[r.buf] ~= r or not r.open or state.count(r) > 0 then
     return nil
@@ -266,7 +266,7 @@ end
 --- The buffer's text was read from disk again, or the buffer was unloaded.
 ---@param r caliban.Review
 ---@param detached boolean
----@param was? caliban.Hunk[] that were pending; absent where the review was not open
+---@param was? caliban.Hunk[] that were pending; nil if the review was not open
 function M.reloaded(r, detached, was)
   if reviews[r.buf] ~= r then
     return
@@ -344,7 +344,7 @@ end
 
 --- Enters an item, or tells the program why it cannot enter.
 ---@param item caliban.Arriving
----@return 'calm'|'review'|nil waits absent where it is done
+---@return 'calm'|'review'|nil waits nil if it is done
 local function enter(item)
   local host = { begin = begin, persist = persist, look = M.look, of = M.of, say = say }
   while true do

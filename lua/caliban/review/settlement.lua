@@ -29,8 +29,8 @@ end
 
 --- The file's text on disk.
 ---@param buf integer
----@param text? string of the buffer, where the caller knows it
----@return string? text absent where the file has changed since the buffer read it, or does not exist
+---@param text? string of the buffer if the caller knows it
+---@return string? text nil if the file has changed since the buffer read it, or does not exist
 function M.origin(buf, text)
   if file.stale(buf) then
     return nil
@@ -157,7 +157,7 @@ end
 --- Writes the buffer, unless changes on disk or of the user stand against that.
 ---@param r caliban.Review
 ---@param disk? string the file's text on disk now
----@return string why it was not written; '' where it was
+---@return string why it was not written; '' if it was
 ---@return boolean changed whether autocommands of the write changed the text
 local function write(r, disk)
   if disk and disk ~= r.origin then
@@ -178,7 +178,7 @@ end
 
 --- Writes the file with its pending hunks, in auto-edit mode.
 ---@param r caliban.Review
----@return string why it was not written; '' where it was
+---@return string why it was not written; '' if it was
 function M.write_pending(r)
   compare(r)
   local disk = file.disk(r.buf)
@@ -206,7 +206,7 @@ end
 --- Saves the accepted changes.
 ---@param r caliban.Review
 ---@return boolean written
----@return string why the text is not on disk; '' where it is
+---@return string why the text is not on disk; '' if it is
 function M.save(r)
   compare(r)
   if r.eol and verdict.tally(r).any == 0 then
@@ -244,7 +244,7 @@ end
 --- How a review ended, for the user.
 ---@param r caliban.Review
 ---@param written boolean
----@param unsaved string why the text is not on disk; '' where it is
+---@param unsaved string why the text is not on disk; '' if it is
 ---@return string
 function M.summary(r, written, unsaved)
   local parts = {}
@@ -294,7 +294,7 @@ end
 --- Tells the program how a review ended.
 ---@param r caliban.Review
 ---@param gone boolean whether the file or its buffer no longer exists, and the user has not agreed to that
----@param unsaved string why the text is not on disk; '' where it is
+---@param unsaved string why the text is not on disk; '' if it is
 function M.report(r, gone, unsaved)
   require('caliban.review.listeners').tell('reported', r, unsaved)
   local is_loaded = api.nvim_buf_is_loaded(r.buf)

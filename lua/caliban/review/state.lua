@@ -30,7 +30,7 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field auto boolean the hunks are on disk already: they entered in auto-edit mode
 ---@field binary boolean the buffer's text is not the file's
 ---@field created boolean the buffer was made for the review
----@field origin? string the file's text on disk as last seen; absent where it is not known
+---@field origin? string the file's text on disk as last seen; nil if it is not known
 ---@field clash? string why the file on disk must not be overwritten
 ---@field eol? { [1]: boolean, [2]: boolean } 'endofline' and 'fixendofline' before a proposal changed them
 ---@field from table<integer, integer> the buffer that each window showed before `ui/jump` put the file there

@@ -67,7 +67,7 @@ function M.begin(r, conclude)
 end
 
 --- Sends every verdict that waits, even while the editor is busy.
----@return string? line for the user, where there was one
+---@return string? line for the user if there was one
 function M.tell_all()
   local before, line = resting, nil ---@type table<caliban.Review, caliban.Resting>, string?
   resting = {}

@@ -281,7 +281,7 @@ end
 ---@param r caliban.Review
 ---@param verdict 'accept'|'reject'
 ---@param reason? string
----@return boolean decided false where it failed, and the user was told
+---@return boolean decided false if it failed, after telling the user
 function M.decide(r, verdict, reason)
   local whole = r.whole --[[@as caliban.Whole]]
   local failed

@@ -23,7 +23,7 @@ end
 
 --- Counts the user's messages below the cursor's block in the transcript.
 ---@param chat caliban.Chat
----@return integer? after absent if the cursor is on no block
+---@return integer? after nil if the cursor is on no block
 ---@return boolean is_prompt whether the cursor is on a message of the user
 local function below_cursor(chat)
   local paint = require('caliban.chat.paint')

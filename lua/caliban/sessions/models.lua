@@ -62,7 +62,7 @@ end
 --- Asks for a key. `inputsecret()` shows a star for each character and keeps no history. A plugin that has replaced
 --- `vim.ui.input` would show the key and might keep it.
 ---@param provider string
----@return string? # absent if the user cancelled
+---@return string? # nil if the user cancelled
 local function ask_secret(provider)
   local ok, key = pcall(vim.fn.inputsecret, ('Key for %s: '):format(provider))
   return ok and key or nil

@@ -24,13 +24,13 @@ local CALM = 100
 ---@field r caliban.Review
 ---@field of caliban.Entered[] the proposals of the review
 ---@field state integer the undo state that the first proposal made; 0 if it also deletes or renames the file
----@field open? boolean whether the user has opened or closed its hunks; nil if neither
+---@field open? boolean true or false: the user has opened or closed its hunks; nil: neither
 ---@field outcome? string what was decided, once the review is settled
 
 ---@class caliban.Listing
 ---@field files caliban.Listed[]
----@field folded? boolean whether the user has closed or opened the list; nil if neither
----@field spread? boolean whether more than its first line is shown
+---@field folded? boolean true or false: the user has closed or opened the list; nil: neither
+---@field spread? boolean whether the list shows more than its first line
 ---@field items caliban.Item[] one for each line of the block
 
 ---@class caliban.Item a line of the list: for a hunk (`r`, `hunk`), a file (`r`, `listed`) or all changes (`session`)
@@ -172,8 +172,8 @@ local function settled(listing)
   return ('  %s reviewed'):format(count(#listing.files, 'file'))
 end
 
---- Whether to show more than the first line. While the model works, the list is folded so that its reply stays visible;
---- a list under the cursor does not fold.
+--- Whether the list shows more than its first line. While the model works, the list is folded so that its reply stays
+--- visible; a list under the cursor does not fold.
 ---@param chat caliban.Chat
 ---@param listing caliban.Listing
 ---@return boolean
@@ -396,7 +396,7 @@ function soon(chat, now)
   timer:start(now and 0 or CALM, 0, vim.schedule_wrap(flush))
 end
 
---- Adds a review to the chat's list. If that has no pending changes, begins a new list.
+--- Adds a review to the chat's list. If the list has no pending changes, begins a new one.
 ---@param chat caliban.Chat
 ---@param r caliban.Review
 ---@return caliban.Listed
@@ -419,7 +419,7 @@ end
 
 --- A review may have changed: updates its chat's list soon.
 ---@param r caliban.Review
----@param now? boolean at once, after a decision; default: once typing pauses
+---@param now? boolean true: updates the list at once, after a decision; default: once typing pauses
 function M.touch(r, now)
   local chats = require('caliban.chat.chats')
   local chat = chats.find(r.session) or chats.current
@@ -434,7 +434,7 @@ function M.touch(r, now)
   soon(chat, now or false)
 end
 
---- Calls `fn` for each list that has a review, and updates the list.
+--- Calls `fn` for each list that contains a review, and updates the list.
 ---@param r caliban.Review
 ---@param fn fun(it: caliban.Listed)
 local function update_listed(r, fn)
@@ -449,7 +449,7 @@ end
 
 --- A review is settled: notes its outcome in the list.
 ---@param r caliban.Review
----@param unsaved string why its text is not on disk; '' if it is
+---@param unsaved string why the review's text is not on disk; '' if it is
 function M.settled(r, unsaved)
   update_listed(r, function(it)
     local parts = decided(it, r.deleted and 'deleted' or r.was and 'renamed')

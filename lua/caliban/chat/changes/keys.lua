@@ -5,7 +5,7 @@ local api = vim.api
 
 local list = require('caliban.chat.changes')
 
---- The item under the cursor, after the list was composed anew.
+--- Composes the list again and returns the item under the cursor.
 ---@param chat caliban.Chat
 ---@return caliban.Item?
 local function item(chat)
@@ -13,7 +13,7 @@ local function item(chat)
   return list.under(chat)
 end
 
---- Whether a review still has a hunk, unchanged.
+--- Whether a review still has this hunk, with the same new lines.
 ---@param r caliban.Review
 ---@param it caliban.Hunk
 ---@return boolean
@@ -28,9 +28,9 @@ end
 
 --- The changes that an item stands for.
 ---@param it caliban.Item
----@param whole boolean the whole file, even for a hunk's line
+---@param whole boolean choose the whole file, even if the item is a hunk
 ---@param reason? string
----@return caliban.Choice? # absent if the hunk has changed: then the user was told
+---@return caliban.Choice? # nil if the hunk has changed, after telling the user
 local function choice(it, whole, reason)
   local r, hunk = it.r, it.hunk
   if not r then
@@ -48,7 +48,7 @@ end
 
 --- Resolves a choice that names no buffer or range: on a list it means the item under the cursor.
 ---@param opts caliban.Choice
----@return caliban.Choice? # absent if there is nothing to decide on: then the user was told
+---@return caliban.Choice? # nil if there is nothing to decide on, after telling the user
 function M.resolve(opts)
   local named = opts.buf or opts.range or opts.scope == 'all'
   local buf = api.nvim_get_current_buf()

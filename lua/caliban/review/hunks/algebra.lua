@@ -1,16 +1,16 @@
 --- Pure functions on hunks: the pending changes between the base (the text that the user has agreed to) and the buffer.
---- A hunk keeps the lines of the base that it replaces, so the base is the buffer with all hunks taken back. A change
---- outside of all hunks belongs to the base too: it is the user's. No list is changed in place.
---- Rows count from 0. A list of hunks is ascending, and no two of its hunks touch.
+--- A hunk keeps the lines of the base that it replaces, so rejecting all hunks gives the base. A change outside of all
+--- hunks is the user's and belongs to the base. No list is changed in place. Rows count from 0. A list of hunks is
+--- ascending, and no two of its hunks touch.
 local M = {}
 
 ---@class caliban.Hunk
 ---@field start integer its first row in the buffer
----@field new string[] its lines as they stand in the buffer
----@field old string[] the lines of the base that they replace
----@field loose? boolean lines of it have changed: `new` and `old` may share lines (see `tighten`)
----@field typed? boolean the user has changed lines of it
----@field of? integer[] keys of the proposed changes that it is a part of; negative: a later proposal changed it again
+---@field new string[] its lines in the buffer
+---@field old string[] the lines of the base that `new` replaces
+---@field loose? boolean it has changed since the last diff: `new` and `old` may share lines (see `tighten`)
+---@field typed? boolean the user has changed some of its lines
+---@field of? integer[] keys of the proposed changes that it is a part of; negative if a later proposal changed it again
 
 --- `:h vim.diff()` became `vim.text.diff` in 0.12.
 local diff = vim.text and vim.text.diff or vim.diff
@@ -92,7 +92,7 @@ function M.both(one, other)
   return out
 end
 
---- The hunks between `old` and `new`, where `new` stands at row `at`.
+--- The hunks between `old` and `new`, where `new` begins at row `at`.
 ---@param old string[]
 ---@param new string[]
 ---@param at integer
@@ -106,7 +106,7 @@ function M.diff(old, new, at, of, typed)
   end, M.runs(old, new))
 end
 
---- Whether a hunk stands for the newline at the end of the file: its old and its new line are the same.
+--- Whether a hunk represents the newline at the end of the file: its old and its new line are the same.
 ---@param it caliban.Hunk|caliban.Edit
 ---@return boolean
 function M.ends(it)
@@ -213,8 +213,8 @@ local function replaced(hunks, i, j, with, delta)
   return out
 end
 
---- The hunks that a change of rows [first, last) reaches into: indices `i`..`j`, none where j < i. A change at the edge
---- of a hunk does not reach into it: a line opened beside a hunk is the user's.
+--- The hunks that a change of rows [first, last) reaches into: indices `i`..`j`, none if j < i. A change beside a hunk
+--- does not reach into the hunk: a new line next to it is the user's.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
@@ -235,7 +235,7 @@ local function reached(hunks, first, last)
   return i, j
 end
 
---- The hunks after a change that keeps the number of lines: each line keeps its owner.
+--- The hunks after a change that keeps the number of lines: each line stays inside or outside its hunk.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param new string[]
@@ -280,7 +280,7 @@ local function users(hunks, first, last, count)
   return out
 end
 
---- The lines that stood in rows [first, last). A line outside of the hunks is not known: it is `false`.
+--- The lines in rows [first, last) before the change; `false` for a line outside of the hunks, which is not known.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
@@ -312,13 +312,13 @@ local function shared(before, new)
   return head, tail
 end
 
---- The hunks after a change across several hunks, as a formatter makes it. A diff finds the lines of hunks that the change
---- left alone.
+--- The hunks after a change across several hunks, for example by a formatter. A diff finds the lines of hunks that the
+--- change kept.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param before (string|false)[]
 ---@param new string[]
----@return caliban.Hunk[]? hunks absent where the change left no line alone
+---@return caliban.Hunk[]? hunks nil if the change kept no line
 ---@return boolean? own as `change` returns it
 local function piecewise(hunks, first, before, new)
   local marked = {}
@@ -340,15 +340,15 @@ local function piecewise(hunks, first, before, new)
   return hunks, own
 end
 
---- The hunks after a change of rows [first, last) into `new`. A change inside a hunk belongs to the hunk. A change outside
---- is the user's own, and no decision touches it. Of a change across both each line keeps its owner if the number of
---- lines stays; else the new lines are the user's.
+--- The hunks after rows [first, last) were replaced by `new`. A change inside a hunk belongs to the hunk. A change
+--- outside is the user's own and is not decided on. If a change covers both and keeps the number of lines, each line
+--- stays inside or outside its hunk; else the new lines are the user's.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
 ---@param new string[]
 ---@return caliban.Hunk[]
----@return boolean own lines outside of the hunks changed
+---@return boolean own whether lines outside of the hunks changed
 function M.change(hunks, first, last, new)
   local i, j = reached(hunks, first, last)
   local delta = #new - (last - first)
@@ -391,8 +391,9 @@ function M.change(hunks, first, last, new)
   return M.fused(replaced(hunks, i, j, users(touched, first, last, #new), delta)), true
 end
 
---- Splits a hunk by the rows [first, last). Its n-th new line stands for its n-th old line, and the last new line for all
---- old lines that are left. A hunk without new lines lies between two rows, and a range with either of them takes it.
+--- Splits a hunk by the rows [first, last). Its n-th new line replaces its n-th old line, and its last new line
+--- replaces all remaining old lines. A hunk without new lines lies between two rows; a range that contains either row
+--- takes the hunk.
 ---@param hunk caliban.Hunk
 ---@param first integer
 ---@param last integer
@@ -425,9 +426,9 @@ end
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
----@return caliban.Hunk[] taken in these rows
----@return caliban.Hunk[] rest the others, if `taken` is accepted and the buffer stays
----@return caliban.Hunk[] after the others, if `taken` is rejected and its rows become the base's
+---@return caliban.Hunk[] taken the parts in these rows
+---@return caliban.Hunk[] rest the other hunks if `taken` is accepted, so that the buffer stays the same
+---@return caliban.Hunk[] after the other hunks if `taken` is rejected, so that its rows get the lines of the base
 function M.take(hunks, first, last)
   local taken, rest, after, delta = {}, {}, {}, 0
   for _, hunk in ipairs(hunks) do
@@ -464,14 +465,14 @@ function M.at(hunks, row)
   return between
 end
 
---- A three-way merge: the file changed from `origin` to `disk` while the buffer changed from `origin` to `mine`. It gives
---- edits to the buffer, so that hunks, marks and cursors stay; where both have changed a line, the buffer's stays. The
---- program merges whole texts for its checkpoints, and there the other side's line stays (`edit::merge`).
+--- A three-way merge: the file changed from `origin` to `disk` while the buffer changed from `origin` to `mine`.
+--- Returns edits of the buffer, so that hunks, marks and cursors stay. If both have changed a line, the buffer's line
+--- stays. `edit::merge` in the program, which merges whole texts for checkpoints, keeps the other side's line instead.
 ---@param origin string[]
 ---@param disk string[]
 ---@param mine string[]
 ---@return { start: integer, count: integer, lines: string[] }[] edits to `mine`, ascending
----@return integer clashes changes on disk to lines that the buffer has changed too
+---@return integer clashes the number of changes on disk to lines that the buffer has changed too
 function M.merge(origin, disk, mine)
   local ours = M.runs(origin, mine)
   local edits, clashes, shift, k = {}, 0, 0, 1

@@ -1,5 +1,6 @@
---- Notes what formatters change in a file under review. conform.nvim, `vim.lsp.buf.format()` and 'formatexpr' apply their
---- changes as text edits, by one function of `vim.lsp.util`: while a formatter runs, that function is on the call stack.
+--- Notes what formatters change in a file under review. conform.nvim, `vim.lsp.buf.format()` and 'formatexpr' apply
+--- their changes as text edits through one function of `vim.lsp.util`, which is on the call stack while a formatter
+--- runs.
 local M = {}
 
 local api = vim.api
@@ -33,7 +34,7 @@ function M.runs()
   return found
 end
 
---- Adds a change of a formatter. If it follows on the last one, both become one change.
+--- Adds a change of a formatter. If it continues the last change, joins both.
 ---@param list? caliban.Formatted[]
 ---@param before caliban.Rope|string
 ---@param after caliban.Rope|string

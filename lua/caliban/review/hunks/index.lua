@@ -1,6 +1,7 @@
---- Thousands of hunks, in blocks. The rows of a block's hunks count from the block's own row: a change copies the blocks
---- around it and moves the others, and the lists of two undo states share the blocks that are the same. The functions do
---- what those of the same name in `algebra` do with a plain list. Nothing is changed in place.
+--- A list of thousands of hunks, stored in blocks. The rows of a block's hunks count from the block's own row, so a
+--- change copies only the blocks around it and moves the others, and the lists of two undo states share their equal
+--- blocks. A function with the name of a function in `algebra` does the same as that function does with a plain list.
+--- Nothing is changed in place.
 local M = {}
 
 local algebra = require('caliban.review.hunks.algebra')
@@ -70,7 +71,7 @@ function M.list(hunks)
   return hunks.list
 end
 
---- The last block that begins at or before a row; the first where none does.
+--- The last block that begins at or before a row; the first block if none does.
 ---@param hunks caliban.Hunks
 ---@param row integer
 ---@return integer
@@ -93,11 +94,11 @@ local function last_start(block)
   return block.at + block.list[#block.list].start
 end
 
---- The blocks with the hunks in rows [first, last), and the hunks next to them.
+--- The blocks that contain the hunks in rows [first, last) and the hunks next to those rows.
 ---@param hunks caliban.Hunks
 ---@param first integer
 ---@param last integer
----@return integer i, integer j none where j < i
+---@return integer i, integer j no blocks if j < i
 local function around(hunks, first, last)
   local i = find(hunks, first)
   local j = math.min(i, #hunks.blocks)
@@ -109,7 +110,7 @@ end
 
 ---@param hunks caliban.Hunks
 ---@param i integer
----@return integer how many hunks stand before block `i`
+---@return integer the number of hunks before block `i`
 local function before(hunks, i)
   local n = 0
   for k = 1, i - 1 do
@@ -195,7 +196,8 @@ local function replaced(hunks, i, j, list, delta)
   return { blocks = blocks, count = count }
 end
 
---- A formatter changed the hunks `before` into `after`: a hunk is typed only if the user had typed in its changes before.
+--- A formatter changed the hunks `before` into `after`: a hunk in `after` is `typed` only if the user had already
+--- changed one of its proposed changes.
 ---@param before caliban.Hunk[]
 ---@param after caliban.Hunk[]
 local function formatted(before, after)
@@ -214,14 +216,14 @@ local function formatted(before, after)
   end
 end
 
---- The hunks after a change of rows [first, last) into `new`.
+--- The hunks after rows [first, last) were replaced by `new`.
 ---@param hunks caliban.Hunks
 ---@param first integer
 ---@param last integer
 ---@param new string[]
 ---@param formats? boolean whether a formatter makes the change
 ---@return caliban.Hunks
----@return boolean own lines outside of the hunks changed
+---@return boolean own whether lines outside of the hunks changed
 function M.change(hunks, first, last, new, formats)
   local i, j = around(hunks, first, last)
   local list = plain(hunks, i, j)

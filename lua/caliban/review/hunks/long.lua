@@ -1,5 +1,5 @@
---- Work on long texts and many hunks, in slices: between two slices Neovim reads keys. Within `run` and `each`, anything
---- may have changed when one of these functions returns.
+--- Work on long texts and many hunks, in slices: Neovim reads keys between two slices, at a "rest". Within `run` and
+--- `each`, anything may have changed when one of these functions returns.
 local M = {}
 
 local api = vim.api
@@ -10,12 +10,12 @@ local rope = require('caliban.review.hunks.rope')
 local slices = require('caliban.editor.slices')
 local stack = require('caliban.review.hunks.stack')
 
---- Between two rests: lines that are read, lines that are joined, and hunks.
+--- The work between two rests: lines to read, lines to join, and hunks to handle.
 local PART, MANY, SOME = 1000, 4000, 64
---- Bytes of a part that is hashed; the program's parts are as long (`Text::hash_of_parts`).
+--- The bytes of a part for `hash`, as in the program (`Text::hash_of_parts`).
 local CHUNK = 65536
 
---- Runs `work` in slices, the first at once. Then `over` gets its result, as `pcall` returns it.
+--- Runs `work` in slices, the first one at once. Then calls `over` with what `pcall(work)` returned.
 ---@param work fun(): any
 ---@param over fun(ok: boolean, result: any)
 function M.run(work, over)
@@ -24,7 +24,7 @@ function M.run(work, over)
   end)
 end
 
---- Calls `fn` with each item, in slices. Then `over` is called, as by `run`.
+--- Calls `fn` with each item, in slices. Then calls `over`, as `run` does.
 ---@generic T
 ---@param items T[]
 ---@param fn fun(item: T)
@@ -38,7 +38,7 @@ function M.each(items, fn, over)
   end, over)
 end
 
---- Runs work that must not rest, on many hunks. The garbage collector waits until it is over.
+--- Runs work on many hunks that must not be split into slices. The garbage collector is stopped meanwhile.
 ---@param fn fun(...)
 ---@param ... any
 function M.step(fn, ...)
@@ -68,7 +68,7 @@ function M.read(buf)
   return lines, text
 end
 
---- The hash by which the program knows a text. A long text has the hash of the hashes of its parts.
+--- The hash of a text, as the program computes it. For a long text it is the hash of the hashes of its parts.
 ---@param text string
 ---@return string
 function M.hash(text)
@@ -83,7 +83,7 @@ function M.hash(text)
   return vim.fn.sha256(table.concat(parts))
 end
 
---- Joins lines as they stand in a file. Neovim gives a NUL within a line as '\n'.
+--- Joins lines as they are in a file. Neovim gives a NUL within a line as '\n'.
 ---@param lines string[]
 ---@return string
 function M.joined(lines)
@@ -102,7 +102,7 @@ end
 
 --- The base under a buffer's lines, joined.
 ---@param lines string[]
----@param hunks caliban.Hunk[] that stand in these lines
+---@param hunks caliban.Hunk[] the hunks in these lines
 ---@return string text
 ---@return integer count of its lines
 function M.base(lines, hunks)
@@ -145,12 +145,12 @@ function M.count(text)
   return lines
 end
 
---- The edits of a proposal. The program's hunks are made to be read and may hold lines that are in both texts; the edits
+--- The edits of a proposal. The program's hunks may contain lines that are in both texts, for readability; the edits
 --- leave these lines out.
 ---@param hunks caliban.WireHunk[]
----@param lines string[] of the text that the proposal was made from
----@param key integer the key before the first change's
----@return caliban.Edit[]? edits in rows of this text; absent where the hunks do not fit it
+---@param lines string[] the lines of the text that the proposal was made from
+---@param key integer the key of the first change minus 1
+---@return caliban.Edit[]? edits in rows of this text; nil if the hunks do not fit it
 function M.edits(hunks, lines, key)
   local edits, row = {}, 0
   for i, h in ipairs(hunks) do
@@ -197,7 +197,7 @@ end
 ---@return caliban.Rope
 function M.after(lines, edits)
   local after = rope.of(lines_after(lines, edits))
-  -- next the edits enter, which must not rest
+  -- applying the edits comes next and must not rest
   slices.rest(true)
   return after
 end
@@ -210,10 +210,10 @@ function M.text_after(lines, edits)
   return table.concat(lines_after(lines, edits), '\n')
 end
 
---- The pending hunks once edits have entered a buffer with these lines.
+--- The pending hunks after edits were applied to a buffer with these lines.
 ---@param lines string[]
 ---@param edits caliban.Edit[]
----@param was? caliban.Hunks that are pending before
+---@param was? caliban.Hunks the pending hunks before the edits
 ---@return caliban.Hunks
 function M.stacked(lines, edits, was)
   if not was or was.count == 0 then

@@ -1,15 +1,16 @@
---- Finds the owners of lines that a command has moved: `:sort`, `:move`, `J`, `gq`, a filter. Neovim reports lines that go
---- and lines that come; a line that goes and comes again keeps its owner.
+--- Finds the owners of lines that a command has moved: `:sort`, `:move`, `J`, `gq`, a filter. Neovim reports such lines
+--- as removed and added; a line that is removed and added again keeps its owner. A line in a hunk is the agent's, any
+--- other line is the user's.
 local M = {}
 
 local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
 
 ---@class caliban.Moved
----@field users table<string, integer> the user's lines that went, and how often
----@field agents table<string, integer> lines of hunks that went, and how often
----@field of table<string, integer[]> by line: the keys of the hunks that it was in
----@field fresh { row: integer, line: string }[] lines that came and have not gone again, in no order
+---@field users table<string, integer> the user's lines that were removed, and how often
+---@field agents table<string, integer> lines of hunks that were removed, and how often
+---@field of table<string, integer[]> for each line: the keys of the hunks that it was in
+---@field fresh { row: integer, line: string }[] lines that were added and not removed again, unordered
 
 ---@return caliban.Moved
 function M.new()
@@ -18,7 +19,7 @@ end
 
 ---@param list caliban.Hunk[]
 ---@param rows integer[] ascending
----@return table<integer, caliban.Hunk> by row, of the rows that are in a hunk
+---@return table<integer, caliban.Hunk> the hunk of each row that is in one
 local function within(list, rows)
   local out = {} ---@type table<integer, caliban.Hunk>
   local k = 1
@@ -33,7 +34,7 @@ end
 
 --- Notes that the lines `old` at row `first` became `new`.
 ---@param moved caliban.Moved
----@param near caliban.Hunk[] before the change, at least those in these rows
+---@param near caliban.Hunk[] the hunks before the change, at least those in these rows
 ---@param first integer
 ---@param old string[]
 ---@param new string[]
@@ -71,9 +72,9 @@ end
 ---@field mine integer[] rows outside of hunks
 ---@field theirs integer[] rows in hunks
 
---- The rows where lines came.
+--- The rows of the added lines.
 ---@param moved caliban.Moved
----@param all caliban.Hunks after the command
+---@param all caliban.Hunks the hunks after the command
 ---@return table<string, caliban.Came> by line
 local function came(moved, all)
   table.sort(moved.fresh, function(a, b)
@@ -92,10 +93,10 @@ local function came(moved, all)
   return out
 end
 
---- Counts the words of lines in `out`, up or down.
----@param lines table<string, integer> and how often each is there
+--- Adds the word counts of lines to `out`, or subtracts them.
+---@param lines table<string, integer> the lines, and how often each occurs
 ---@param sign 1|-1
----@param out table<string, integer> by word: how often it is there
+---@param out table<string, integer> for each word: how often it occurs
 ---@return table<string, integer> out
 local function words(lines, sign, out)
   for line, n in pairs(lines) do
@@ -106,7 +107,7 @@ local function words(lines, sign, out)
   return out
 end
 
---- Rows in hunks with a word that the user's lines have lost.
+--- Rows in hunks that contain a word which is missing from the user's lines since the command, as after `gq`.
 ---@param moved caliban.Moved
 ---@param lines table<string, caliban.Came>
 ---@return integer[]
@@ -132,11 +133,11 @@ local function flowed(moved, lines)
   return out
 end
 
---- Gives rows of hunks to the user, and rows of the user to hunks of their own.
+--- Takes the rows `to_user` out of hunks, and makes each row of `to_agent` a hunk.
 ---@param list caliban.Hunk[]
 ---@param to_user table<integer, boolean>
 ---@param to_agent { row: integer, line: string }[]
----@param of table<string, integer[]> by line: the keys of a hunk
+---@param of table<string, integer[]> for each line: the keys of the hunk that it becomes
 ---@return caliban.Hunk[]
 local function given(list, to_user, to_agent, of)
   local out = {} ---@type caliban.Hunk[]
@@ -169,8 +170,8 @@ local function given(list, to_user, to_agent, of)
   return algebra.fused(out)
 end
 
---- The hunks once the command is over: each line that came again goes back to its owner. The user's lines go first. The
---- agent's lines go back only where the command brought no line that was not there before.
+--- The hunks after the command: each line that was added again goes back to its owner, first the user's lines. The
+--- agent's lines go back only if the command added no other line.
 ---@param moved caliban.Moved
 ---@param all caliban.Hunks
 ---@return caliban.Hunks

@@ -1,4 +1,4 @@
---- The lines of a text in pieces, which the versions of the text share: a change copies the pieces that it touches.
+--- The lines of a text in pieces. Versions of the text share pieces: a change copies only the pieces that it touches.
 --- Rows count from 0. No version is changed in place.
 local M = {}
 
@@ -41,11 +41,11 @@ function M.of(lines)
   return { pieces = pieces, count = #lines }
 end
 
---- The piece that holds a row; the last one where the row is past the end.
+--- The piece that holds a row; the last one if the row is past the end.
 ---@param rope caliban.Rope
 ---@param row integer
----@return integer index 0 where the rope has no pieces
----@return integer at the first row of the piece
+---@return integer index 0 if the rope has no pieces
+---@return integer at the piece's first row
 local function find(rope, row)
   local pieces, at = rope.pieces, 0
   for i = 1, #pieces - 1 do
@@ -74,7 +74,7 @@ function M.lines(rope, first, last)
   return out
 end
 
---- Whether these hunks' lines stand at their rows.
+--- Whether the rope has the hunks' new lines at their rows.
 ---@param rope caliban.Rope
 ---@param list caliban.Hunk[] ascending
 ---@return boolean

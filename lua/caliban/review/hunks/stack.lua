@@ -1,4 +1,4 @@
---- Stacks a proposal on pending hunks. Pure functions.
+--- Combines the edits of a proposal with the pending hunks. Pure functions.
 local M = {}
 
 local algebra = require('caliban.review.hunks.algebra')
@@ -9,7 +9,7 @@ local function stop(hunk)
   return hunk.start + #hunk.new
 end
 
---- The keys of a hunk, negative where one of these edits changes it again.
+--- The keys of a hunk, made negative if one of these edits changes the hunk again.
 ---@param hunk caliban.Hunk
 ---@param edits caliban.Edit[]
 ---@return integer[]?
@@ -24,8 +24,8 @@ local function under(hunk, edits)
   return hunk.of
 end
 
---- The hunks after a proposal's edits entered a text with hunks; the base stays. Edits and hunks that touch become one
---- hunk.
+--- The hunks after a proposal's edits were applied to a text with hunks. The base stays the same. Edits and hunks that
+--- touch become one hunk.
 ---@param hunks caliban.Hunk[]
 ---@param edits caliban.Edit[] ascending
 ---@param get fun(first: integer, last: integer): string[] lines of the text before the edits

@@ -1,4 +1,4 @@
---- The pending hunks of a buffer, for each of its undo states. They follow typing, `u` and `<C-r>`.
+--- The pending hunks of a buffer, for each of its undo states. The hunks follow typing, `u` and `<C-r>`.
 local M = {}
 
 local api = vim.api
@@ -9,30 +9,30 @@ local moved = require('caliban.review.hunks.moved')
 local rope = require('caliban.review.hunks.rope')
 local slices = require('caliban.editor.slices')
 
---- After so many changes of one command, moved lines are no longer looked for change by change.
+--- After this many changes by one command, moved lines are no longer looked for in each single change.
 local MOST = 50
---- Lines that are read between two rests.
+--- The lines to read between two slices.
 local PART = 4000
 
 ---@class caliban.Tracked the hunks of a buffer, for each undo state; only this module sets its fields
 ---@field buf integer
 ---@field hunks caliban.Hunks
----@field own boolean the user has unsaved changes outside the hunks
+---@field own boolean whether the user has unsaved changes outside the hunks
 ---@field decided? caliban.Decided the last decision in this undo state
----@field open boolean changes have been pending since the review was last settled
+---@field open boolean whether changes have been pending since the review was last settled
 ---@field seq integer the undo state that `hunks`, `own` and `decided` belong to
----@field states table<integer, { hunks: caliban.Hunks, own: boolean, decided?: caliban.Decided }> of the other undo states
+---@field states table<integer, { hunks: caliban.Hunks, own: boolean, decided?: caliban.Decided }> the other undo states
 ---@field undoing? caliban.Change[] the changes of an undo or redo whose undo state `sync` has not looked up yet
 ---@field burst integer changes since the last `sync`
----@field lines? caliban.Rope of the buffer, while hunks are pending
----@field reading? boolean `lines` are being read
+---@field lines? caliban.Rope the buffer's lines, while hunks are pending
+---@field reading? boolean whether `lines` are being read
 ---@field tick integer the changedtick of the buffer when it had these `lines`
 ---@field moved? caliban.Moved the lines that the running command has moved
----@field far? { hunks: caliban.Hunks, lines: caliban.Rope } before the running command's first change past `MOST`
----@field busy boolean `edit` is changing the buffer
+---@field far? { hunks: caliban.Hunks, lines: caliban.Rope } before change number `MOST` + 1 of the running command
+---@field busy boolean whether `edit` is changing the buffer
 ---@field formatted? caliban.Formatted[] what formatters changed since the review was last settled
 
----@class caliban.Change rows [first, last) became `new`
+---@class caliban.Change rows [first, last) were replaced by `new`
 ---@field first integer
 ---@field last integer
 ---@field new string[]
@@ -142,13 +142,13 @@ end
 --------------------------------------------------------------------------------------------- setting fields
 
 ---@param r caliban.Tracked
----@param hunks caliban.Hunks that stand in the buffer
+---@param hunks caliban.Hunks whose new lines are in the buffer
 function M.set(r, hunks)
   r.hunks = hunks
 end
 
 ---@param r caliban.Tracked
----@param list caliban.Hunk[] that stand in the buffer
+---@param list caliban.Hunk[] whose new lines are in the buffer
 function M.set_list(r, list)
   r.hunks = index.of(list)
 end
@@ -158,7 +158,7 @@ function M.empty(r)
   r.hunks = index.of({})
 end
 
---- Rows [first, last) became these lines, and the change is not the user's.
+--- Follows a change that is not the user's: rows [first, last) were replaced by `lines`.
 ---@param r caliban.Tracked
 ---@param first integer
 ---@param last integer
@@ -168,12 +168,12 @@ function M.follow_edit(r, first, last, lines)
 end
 
 ---@param r caliban.Tracked
----@param own boolean the user has unsaved changes outside the hunks
+---@param own boolean whether the user has unsaved changes outside the hunks
 function M.set_own(r, own)
   r.own = own
 end
 
---- Sets the last decision of the present undo state.
+--- Sets the last decision of the current undo state.
 ---@param r caliban.Tracked
 ---@param decided? caliban.Decided
 function M.decide(r, decided)
@@ -186,22 +186,22 @@ function M.set_open(r, open)
   r.open = open
 end
 
---- The verdict was sent: drops the copies of the text that only the verdict needs.
+--- Called after the verdict was sent: drops the copies of the text that only the verdict needs.
 ---@param r caliban.Tracked
 function M.settled(r)
   r.lines, r.formatted = nil, nil
 end
 
---- Neovim has counted a change that left the text as it was.
+--- Called when Neovim has increased the changedtick without changing the text.
 ---@param r caliban.Tracked
 ---@param tick integer
 function M.on_changedtick(r, tick)
   r.tick = tick
 end
 
---- Neovim reads the buffer's text from disk again, or unloads the buffer: nothing is pending.
+--- Called when Neovim reads the buffer's text from disk again, or unloads the buffer: drops all hunks.
 ---@param r caliban.Tracked
----@return caliban.Hunk[] # that were pending
+---@return caliban.Hunk[] # the hunks that were pending
 function M.reread(r)
   local was = index.list(r.hunks)
   r.hunks, r.states, r.undoing = index.of({}), {}, nil
@@ -209,13 +209,13 @@ function M.reread(r)
   return was
 end
 
---- Neovim has read the buffer's text from disk.
+--- Called after Neovim has read the buffer's text from disk.
 ---@param r caliban.Tracked
 function M.reloaded(r)
   r.own, r.seq = false, M.seq(r)
 end
 
---- A formatter has changed the text.
+--- Records that a formatter has changed the text.
 ---@param r caliban.Tracked
 ---@param before caliban.Rope|string
 ---@param after caliban.Rope|string
@@ -225,7 +225,7 @@ end
 
 --------------------------------------------------------------------------------------------- following the buffer
 
---- Keeps the hunks of the present undo state, before the buffer leaves it.
+--- Saves the hunks of the current undo state, before the buffer goes to another one.
 ---@param r caliban.Tracked
 local function keep_state(r)
   r.states[r.seq] = { hunks = r.hunks, own = r.own, decided = r.decided }
@@ -233,7 +233,7 @@ end
 
 ---@param r caliban.Tracked
 ---@param list caliban.Hunk[]
----@return boolean whether the hunks' lines stand in the buffer
+---@return boolean whether the buffer has the hunks' new lines at their rows
 local function fits(r, list)
   if r.lines then
     return rope.hold(r.lines, list)
@@ -247,8 +247,8 @@ local function fits(r, list)
   return true
 end
 
---- Sets the hunks that were kept of the undo state that `u` or `<C-r>` went to. Where they are not known, or do not fit,
---- the hunks follow the changes that the undo made.
+--- Restores the saved hunks of the undo state that `u` or `<C-r>` went to. If no hunks were saved or they do not fit,
+--- applies the changes of the undo to the current hunks.
 ---@param r caliban.Tracked
 ---@param at integer the undo state
 ---@param check boolean whether to check that the hunks fit the buffer
@@ -266,13 +266,13 @@ local function restore_state(r, at, check)
   r.seq, r.undoing = at, nil
 end
 
---- Changes `lines` as the buffer changed.
+--- Makes the same change in `lines` as in the buffer.
 ---@param r caliban.Tracked
 ---@param tick integer
 ---@param first integer
 ---@param last integer
 ---@param new_last integer
----@return string[]? old absent where they are not known, or moved lines are not looked for in this change
+---@return string[]? old the replaced lines; nil if they are not known, or if this change needs no search for moved lines
 ---@return string[] new
 local function follow(r, tick, first, last, new_last)
   local lines = r.lines
@@ -294,7 +294,8 @@ local function follow(r, tick, first, last, new_last)
   return rope.lines(lines, first, last), new
 end
 
---- Looks for lines that a command of many changes has moved: the changes past `MOST` count as one.
+--- Notes the lines that a command of more than `MOST` changes has moved: the changes after the first `MOST` count as
+--- one.
 ---@param r caliban.Tracked
 ---@param it caliban.Moved
 local function note_burst(r, it)
@@ -305,7 +306,7 @@ local function note_burst(r, it)
   moved.note(it, index.near(far.hunks, first, last), first, old, new)
 end
 
---- A command is over: the lines that it moved keep their owner.
+--- Called after a command: lines that it moved go back to their owner.
 ---@param r caliban.Tracked
 local function end_command(r)
   local it = r.moved or moved.new()
@@ -332,7 +333,7 @@ function M.read(r)
   return rope.of(lines)
 end
 
---- Sets `lines` from the buffer. Those of a long text are there later.
+--- Sets `lines` from the buffer; for a long text it does so later.
 ---@param r caliban.Tracked
 local function read_lines(r)
   r.lines = nil
@@ -355,7 +356,7 @@ local function read_lines(r)
 end
 
 ---@param r caliban.Tracked
----@return caliban.Rope? # absent where the buffer has to be read
+---@return caliban.Rope? # nil if the buffer has to be read
 local function current_lines(r)
   local holds = r.tick == api.nvim_buf_get_changedtick(r.buf) and not file.empty(r.buf)
   return holds and r.lines or nil
@@ -376,7 +377,7 @@ function M.lines(r)
   return lines and rope.lines(lines, 0, lines.count) or file.lines(r.buf)
 end
 
---- Brings the hunks up to date with the buffer. To be called before they are asked for.
+--- Brings the hunks up to date with the buffer. Call it before reading the hunks.
 ---@param r caliban.Tracked
 function M.sync(r)
   end_command(r)
@@ -395,7 +396,7 @@ end
 --- Changes the buffer in one undo step of its own.
 ---@param r caliban.Tracked
 ---@param change fun()
----@param after? caliban.Rope the buffer's lines after the change, where the caller knows them
+---@param after? caliban.Rope the buffer's lines after the change if the caller knows them
 ---@return boolean ok, any err
 function M.edit(r, change, after)
   keep_state(r)
@@ -414,8 +415,8 @@ function M.edit(r, change, after)
   return ok, err
 end
 
---- Finds out which undo state a change belongs to. After an undo or redo the undo tree is `synced`; a new change has an
---- open undo block.
+--- Finds out which undo state a change belongs to. `synced` of `undotree()` is 1 after an undo or redo; a new change
+--- leaves an undo block open.
 ---@param r caliban.Tracked
 local function follow_undo(r)
   local tree = vim.fn.undotree(r.buf)
@@ -438,19 +439,20 @@ local function follow_undo(r)
   end
 end
 
---- Follows a change of the buffer: rows [first, last) became rows [first, new_last).
+--- Follows a change of the buffer: rows [first, last) were replaced by rows [first, new_last).
 ---@param r caliban.Tracked
 ---@param tick integer
 ---@param first integer
 ---@param last integer
 ---@param new_last integer
----@return boolean by_user false where `edit` made the change
+---@return boolean by_user false if `edit` made the change
 function M.on_lines(r, tick, first, last, new_last)
   if r.busy then
     follow(r, tick, first, last, new_last)
     return false
   end
-  -- so many changes come from one command: all are typed, or all undone. `undotree()` takes longer with the history
+  -- after `MOST` changes, assume that one command makes them all, by typing or by undo: `undotree()` is slow for a long
+  -- history
   if r.burst < MOST then
     follow_undo(r)
   end

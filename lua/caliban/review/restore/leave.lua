@@ -31,7 +31,7 @@ end
 
 --- Gives up the reviews of a conversation.
 ---@param session string
----@return boolean done false where a buffer may not change now
+---@return boolean done false if a buffer may not change now
 function M.give_up(session)
   local calm = arrival.calm
   undone.tell_all()

@@ -42,7 +42,7 @@ local texts_of = setmetatable({}, { __mode = 'k' }) ---@type table<string[], str
 --- The path of a record.
 ---@param session string
 ---@param path string of the file under review
----@return string? # absent where the conversation is not kept on disk
+---@return string? # nil if the conversation is not kept on disk
 local function name_of(session, path)
   local dir = require('caliban.program.project').folder_of(session)
   return dir and ('%s/%s.review-%s'):format(dir, session, vim.fn.sha256(path):sub(1, 12))
@@ -122,7 +122,7 @@ end
 --- Writes a record, in slices.
 ---@param name string
 ---@param r caliban.Review
----@return boolean done false where the buffer has changed meanwhile
+---@return boolean done false if the buffer has changed meanwhile
 local function save(name, r)
   if not is_kept(r) then
     return true
@@ -238,7 +238,7 @@ api.nvim_create_autocmd('VimLeavePre', {
 })
 
 ---@param name string
----@return caliban.Record? # absent where the file is no valid record
+---@return caliban.Record? # nil if the file is no valid record
 local function read(name)
   local all = disk.read(name) or ''
   local stop = all:find('\n', 1, true) or 0
