@@ -24,8 +24,8 @@
 ---@field temperature? number
 ---@field max_output? integer
 ---@field mode 'plan'|'ask'|'auto-edit'
----@field resume boolean|'open' `:Caliban` opens the session that was used last. With `open`, the chat is also shown
---- when Neovim starts.
+---@field resume boolean|'open' Whether `:Caliban` opens the session that was used last. With `open`, the chat is also
+--- shown when Neovim starts.
 ---@field debug boolean
 ---@field system? string
 ---@field system_file? string
@@ -33,12 +33,12 @@
 ---@field instructions boolean Read `AGENTS.md` and files like it.
 ---@field probe boolean If nothing is configured, look for a model server on this machine.
 ---@field titles boolean Ask the model for a title after the first turn.
----@field pass_env string[] Variables that commands get even if they look like secrets.
+---@field pass_env string[] Environment variables that commands get even if they look like secrets.
 
 ---@class (exact) caliban.ProviderConfig
 ---@field dialect? 'anthropic'|'openai-chat'|'openai-responses'|'gemini'|'ollama'
 ---@field base_url? string
----@field key? string `env:NAME` or `cmd:COMMAND`.
+---@field key? string Where the key comes from: `env:NAME` or `cmd:COMMAND`.
 ---@field models? string[]
 ---@field quirks? string[]
 ---@field headers? table<string, string> Each value is a text or `env:NAME`.
@@ -48,18 +48,18 @@
 
 --- The user's facts about one model.
 ---@class (exact) caliban.ModelConfig
----@field window? integer In tokens.
----@field max_output? integer In tokens.
+---@field window? integer The context window, in tokens.
+---@field max_output? integer The longest reply, in tokens.
 ---@field thinking? 'off'|'low'|'medium'|'high'|'max'
 ---@field temperature? number
 ---@field price? caliban.PriceConfig
----@field num_ctx? integer The window that a server on this machine is told to give the model, in tokens.
+---@field num_ctx? integer The context window that a server on this machine is told to give the model, in tokens.
 ---@field edits? 'replace'|'patch'|'whole'
 
---- How hard a model is to think before it answers, as the user says it.
+--- How hard a model should think before it answers, as the user chooses it.
 ---@alias caliban.Effort 'off'|'low'|'medium'|'high'|'max'
 
---- In USD for a million tokens.
+--- Prices in USD per million tokens.
 ---@class (exact) caliban.PriceConfig
 ---@field input number
 ---@field output number
@@ -85,12 +85,12 @@
 --- A session's name: `[A-Za-z0-9_-]{1,64}`, unique within its project.
 ---@alias caliban.SessionId string
 
---- Opens a session whose turn was interrupted, or that has reviews, without showing it. Sent at startup.
+--- Opens a session without showing it, because its turn was interrupted or it has reviews. Sent at startup.
 ---@class (exact) caliban.Look
 ---@field kind 'look'
 ---@field session caliban.SessionId
 
---- Begins a session. The session before it stays.
+--- Begins a new session. The present session is kept.
 ---@class (exact) caliban.New
 ---@field kind 'new'
 ---@field name? string If absent, the program makes a name.
@@ -120,7 +120,7 @@
 ---| 'skills' # The names and purposes of the skills that exist.
 ---| 'skill' # The text of one skill.
 ---| 'changes' # What changed in a file since the model last saw it, other than by the model.
----| 'hunk' # A change under review, as a diff: the message is the user's comment on it.
+---| 'hunk' # A change under review, as a diff. The message is the user's comment on the change.
 
 --- Takes a message back out of the queue.
 ---@class (exact) caliban.Unqueue
@@ -213,15 +213,15 @@
 ---@class (exact) caliban.RenameSession
 ---@field kind 'rename_session'
 ---@field session caliban.SessionId
----@field name string A text that cannot be a name becomes the session's title.
+---@field name string The new name. A text that cannot be a name becomes the session's title.
 
 --- Copies a session and opens the copy.
 ---@class (exact) caliban.ForkSession
 ---@field kind 'fork_session'
 ---@field session caliban.SessionId
----@field after? integer How many of the user's last messages are left out. If absent, the copy is whole.
----@field is_prompt boolean The copy ends with the last message of the user that stays; what followed that message is
---- left out too.
+---@field after? integer How many of the user's last messages are left out. If absent, the copy is complete.
+---@field is_prompt boolean The copy ends with the user's last message that is not left out; the reply to that message
+--- is left out too.
 
 --- Moves a session into the trash. A running turn is stopped.
 ---@class (exact) caliban.DeleteSession
@@ -235,18 +235,18 @@
 ---@field file string The absolute path. If empty, `{session}.md` in the project.
 ---@field force boolean A file that exists is overwritten.
 
---- Asks for the turns that changed files, for a preview of rewinding one of them, or to rewind one of them.
+--- Asks for a list of the turns that changed files, for a preview of rewinding one turn, or to rewind one turn.
 ---@class (exact) caliban.RewindWanted
 ---@field kind 'rewind'
 ---@field session caliban.SessionId
----@field entry? integer The turn. If absent, the answer is `turns`.
----@field paths? string[] The absolute paths of the files that are rewound. If absent, the answer is `preview`.
+---@field entry? integer The turn to preview or to rewind. If absent, the answer is `turns`.
+---@field paths? string[] The absolute paths of the files to rewind. If absent, the answer is `preview`.
 
 --- Asks for the permissions of a session. The answer is `permissions`.
 ---@class (exact) caliban.PermissionsWanted
 ---@field kind 'permissions'
 ---@field session caliban.SessionId
----@field revoke? caliban.Granted A permission that is taken back first.
+---@field revoke? caliban.Granted A permission to take back before the list is made.
 
 --- A permission to read a path with a tool, or to run a command.
 ---@class (exact) caliban.Granted
@@ -258,8 +258,8 @@
 ---@field kind 'claim'
 ---@field session caliban.SessionId
 ---@field way 'read'|'fork'|'take'
----@field root? string The root of the session's project, if it is another one. From there a session can only be
---- copied.
+---@field root? string The root of the session's project, if it is another project. A session of another project can
+--- only be copied.
 
 ---@alias caliban.Way
 ---| 'read'
@@ -270,29 +270,29 @@
 ---@class (exact) caliban.Yield
 ---@field kind 'yield'
 ---@field session caliban.SessionId
----@field by string The other Neovim, for the user.
+---@field by string How the other Neovim is called in messages to the user.
 
 --- A proposal has reached its buffer, or cannot.
 ---@class (exact) caliban.Arrived
 ---@field kind 'arrived'
 ---@field id integer
 ---@field state 'refused'|'entered'|'moved'|'withheld'|'stopped'
----@field hunks integer How many hunks of the proposal are pending. 0 unless it has entered.
----@field unsaved? string If it was written at once: why the text is not on disk, or the empty string if it is on
---- disk.
----@field text? string If it has moved, the file's present text, or nothing if there is no such file. If it has
---- entered, the text that the user's autocommands made of it on writing, if they changed it.
+---@field hunks integer How many hunks of the proposal are pending; 0 unless the state is `entered`.
+---@field unsaved? string If the proposal was written at once: why the text is not on disk, or the empty string if it
+--- is on disk.
+---@field text? string If the state is `moved`: the file's present text, or nothing if there is no such file. If the
+--- state is `entered`: the text as the user's autocommands changed it on writing, if they did.
 ---@field eol? boolean
----@field dos? boolean 'fileformat' is `dos`.
+---@field dos? boolean The file's 'fileformat' is `dos`.
 ---@field bom? boolean
----@field why? string The reason for a refusal: the end of a sentence for the model.
+---@field why? string The reason for a refusal, worded as the end of a sentence for the model.
 
 ---@alias caliban.ArrivedState
 ---| 'refused'
 ---| 'entered' # The proposal is in the buffer.
 ---| 'moved' # The text is no longer the text that the proposal was made from.
----| 'withheld' # Another proposal of the group could not enter, so none did.
----| 'stopped' # The turn was stopped before the proposal could enter.
+---| 'withheld' # Another proposal of the group could not be put into its buffer, so none was.
+---| 'stopped' # The turn was stopped before the proposal was in the buffer.
 
 --- The review of a file is settled: nothing in the file is pending any more.
 ---@class (exact) caliban.Reviewed
@@ -309,7 +309,7 @@
 ---@field text? string The resulting text, if it differs from the file on disk.
 ---@field eol boolean
 ---@field saved boolean
----@field unsaved string Why the text was not saved; empty if it was.
+---@field unsaved string Why the text was not saved; empty if it was saved.
 ---@field reasons caliban.Reason[]
 ---@field formattings caliban.WireFormatting[]
 
@@ -347,7 +347,7 @@
 ---@field kind 'found'
 ---@field id integer
 ---@field findings caliban.Finding[]
----@field more integer How many more findings there are.
+---@field more integer How many findings were left out.
 ---@field notes string[] Sentences about servers that did not answer.
 ---@field rewrites caliban.Rewrite[] The changes of a renaming.
 ---@field why? string Why no server could be asked, for the model.
@@ -372,8 +372,7 @@
 ---@field to integer
 ---@field text string
 
---- How an edit changed the diagnostics of a file. The lists hold only the first of the findings that the numbers
---- count.
+--- How an edit changed the diagnostics of a file. The numbers count all findings; the lists hold only the first ones.
 ---@class (exact) caliban.Checked
 ---@field kind 'checked'
 ---@field id integer
@@ -381,7 +380,7 @@
 ---@field path string The absolute path.
 ---@field state 'awaited'|'told'|'dropped'
 ---@field added caliban.Finding[] New findings.
----@field remaining caliban.Finding[] Findings that were there before.
+---@field remaining caliban.Finding[] Findings that existed before the edit.
 ---@field elsewhere caliban.Finding[] New findings in other files.
 ---@field notes string[] Sentences about the servers.
 ---@field new integer
@@ -393,7 +392,7 @@
 
 ---@alias caliban.CheckState
 ---| 'awaited' # The result will follow: the verdict on the edit waits for it.
----| 'told' # This is the result.
+---| 'told' # This message has the result.
 ---| 'dropped' # There will be no result, because another edit came meanwhile.
 
 --- A composer is used: the program begins to look for the files of the project.
@@ -406,7 +405,7 @@
 ---@field kind 'complete'
 ---@field id integer
 ---@field session? caliban.SessionId Absent until the session is open.
----@field line string The cursor's line up to the cursor.
+---@field line string The text before the cursor in the cursor's line.
 ---@field is_first boolean Only blank lines stand above the line: it may be a slash command.
 ---@field open string[] Absolute paths of the files that are open in the editor; the one used last comes first.
 
@@ -458,4 +457,5 @@
 --- The answer to `restore`.
 ---@class (exact) caliban.Restored
 ---@field done boolean
----@field why string Why it was not done. If it was done: why the file is not on disk, or empty.
+---@field why string If `done` is false: why nothing was done. If `done` is true: why the file is not on disk; empty
+--- if it is.

@@ -14,7 +14,7 @@
 ---@class (exact) caliban.Session
 ---@field kind 'session'
 ---@field session caliban.SessionId
----@field instead? caliban.SessionId The session that could not be opened, in whose place this one was opened.
+---@field instead? caliban.SessionId The session that could not be opened; this session was opened in its place.
 ---@field root string The project's root.
 ---@field ephemeral boolean The session is never saved.
 ---@field reading boolean The session can only be read here.
@@ -28,7 +28,7 @@
 ---@field kind 'paint'
 ---@field session caliban.SessionId
 ---@field reset boolean The transcript is emptied first.
----@field above boolean More blocks follow that stand above those painted so far.
+---@field above boolean More blocks follow, above the blocks that are painted so far.
 ---@field updates caliban.BlockUpdate[]
 
 --- A change to one block of the transcript. An unknown `id` is a new block; blocks stand in the order of their ids. A
@@ -99,25 +99,25 @@
 --- Proposals for the user's review. The editor answers at once; an `arrived` message follows for each proposal.
 ---@class (exact) caliban.Propose
 ---@field kind 'propose'
----@field session caliban.SessionId The session of the turn: a worker's, for a worker's proposals.
----@field owner caliban.SessionId The session in which the proposals are reviewed: a worker's parent, or the session
---- itself.
+---@field session caliban.SessionId The session of the turn; for a worker's proposals, the worker's session.
+---@field owner caliban.SessionId The session in which the proposals are reviewed: for a worker's proposals its
+--- parent, otherwise the session of the turn.
 ---@field turn integer
 ---@field proposals caliban.WireProposal[]
 
 --- A proposed change of one file.
 ---@class (exact) caliban.WireProposal
 ---@field id integer
----@field group integer The proposals of a group enter together, or none of them does.
+---@field group integer Either all proposals of a group are put into their buffers, or none.
 ---@field path string The absolute path.
 ---@field create boolean The file is new.
 ---@field sha string The hash of the text from which the proposal was made (`Text::hash_of_parts`); empty for a new
 --- file.
----@field hunks caliban.WireHunk[] In ascending order.
+---@field hunks caliban.WireHunk[] The hunks in ascending order.
 ---@field eol boolean The last line of the proposed text ends in a newline.
 ---@field at_once boolean The text is written as soon as it is in the buffer.
----@field binary boolean The file is not text: it can only be proposed to delete or rename it.
----@field whole? 'delete'|'rename' A change of the whole file. There are no hunks then.
+---@field binary boolean The file is not text: the proposal can only delete or rename it.
+---@field whole? 'delete'|'rename' Deletes or renames the file. There are no hunks then.
 ---@field to? string The file's new path, absolute.
 
 ---@class (exact) caliban.WireHunk
@@ -130,31 +130,33 @@
 ---@class (exact) caliban.Read
 ---@field kind 'read'
 ---@field path string The absolute path.
----@field decode boolean The file is not UTF-8 on disk: the answer has its text as Neovim reads it, loaded or not.
+---@field decode boolean The file on disk is not UTF-8: the answer has the text as Neovim decodes it, even if the file
+--- is not loaded.
 
 --- Asks for the paths of the loaded, modified file buffers. The answer is a list.
 ---@class (exact) caliban.Changed
 ---@field kind 'changed'
 
---- Asks for the version of each file's text. The answer is a list of strings: empty if the text is the one on disk,
---- `undecided` if the text has pending changes.
+--- Asks for the version of each file's text. The answer is a list of strings. A string is empty if the file's text is
+--- the one on disk, and `undecided` if the text has pending changes.
 ---@class (exact) caliban.Stamps
 ---@field kind 'stamps'
 ---@field paths string[] Absolute paths.
 
---- Asks to save those of the files that are modified and have nothing pending. The answer is a list of the files that
---- are still unsaved.
+--- Asks to save those of the files that are modified and have no pending changes. The answer is a list of the files
+--- that are still unsaved.
 ---@class (exact) caliban.Save
 ---@field kind 'save'
 ---@field paths string[] Absolute paths.
 
---- The program has stopped a turn: its proposals that have not entered a buffer must not enter any more.
+--- The program has stopped a turn. Proposals of the turn that are not in a buffer yet must not be put into one any
+--- more.
 ---@class (exact) caliban.Halt
 ---@field kind 'halt'
 ---@field session caliban.SessionId
 ---@field turn integer
 
---- A question to the language servers. The editor answers at once; their answer follows as `found`.
+--- A question to the language servers. The editor answers at once; the servers' answer follows as `found`.
 ---@class (exact) caliban.Consult
 ---@field kind 'consult'
 ---@field id integer
@@ -163,7 +165,7 @@
 ---@field path? string The absolute path.
 ---@field line integer The symbol's line.
 ---@field symbol string The symbol as it is written on that line.
----@field query? string A part of the names of the project's symbols that are searched.
+---@field query? string A part of the names of the symbols to find in the project.
 ---@field name? string The symbol's new name.
 
 --- The subject of a question.
@@ -187,7 +189,7 @@
 ---@class (exact) caliban.Models
 ---@field kind 'models'
 ---@field session caliban.SessionId
----@field models caliban.Offer[] By their full names.
+---@field models caliban.Offer[] The models, by their full names.
 ---@field problems string[] A sentence for each provider that could not be asked.
 
 ---@class (exact) caliban.Offer
@@ -205,8 +207,8 @@
 ---@field kind 'completed'
 ---@field id integer The id of the question.
 ---@field start integer The byte of the line at which each completed text begins.
----@field items caliban.CompletionItem[] The best first.
----@field more boolean The program does not know all items yet: the same question will have more soon.
+---@field items caliban.CompletionItem[] The items, the best one first.
+---@field more boolean The program does not know all items yet; the same question will get more soon.
 
 ---@class (exact) caliban.CompletionItem
 ---@field label string
@@ -236,13 +238,13 @@
 ---@alias caliban.WhereOpen
 ---| 'here'
 ---| 'nowhere'
----| 'elsewhere' # Another Neovim has it.
+---| 'elsewhere' # The session is open in another Neovim.
 
---- Another Neovim has the session that was asked for.
+--- The session that was asked for is open in another Neovim.
 ---@class (exact) caliban.Held
 ---@field kind 'held'
 ---@field session caliban.SessionId
----@field by string The other Neovim, for the user; empty if it is not known.
+---@field by string How the other Neovim is called in messages to the user; empty if not known.
 ---@field server string The address on which the other Neovim listens; empty if it is not known.
 
 --- A session has a new name.
@@ -270,7 +272,7 @@
 ---@class (exact) caliban.Turns
 ---@field kind 'turns'
 ---@field session caliban.SessionId
----@field turns caliban.TurnRow[] The latest first.
+---@field turns caliban.TurnRow[] The turns, the latest first.
 
 ---@class (exact) caliban.TurnRow
 ---@field entry integer
@@ -282,7 +284,7 @@
 ---@class (exact) caliban.Permissions
 ---@field kind 'permissions'
 ---@field session caliban.SessionId
----@field grants caliban.GrantRow[] In the order in which they were granted.
+---@field grants caliban.GrantRow[] The permissions in the order in which they were granted.
 
 ---@class (exact) caliban.GrantRow
 ---@field label string One line for the user.
@@ -304,7 +306,7 @@
 ---@field diff string A unified diff without the header.
 ---@field todo boolean The rewind changes this file.
 
---- Asks to do one thing to a file without a review. The answer is a `Restored`.
+--- Asks to change, delete or rename one file without a review. The answer is a `Restored`.
 ---@class (exact) caliban.Restore
 ---@field kind 'restore'
 ---@field file caliban.WireProposal
