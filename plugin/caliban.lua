@@ -81,7 +81,7 @@ end, { expr = true, desc = 'Caliban: add the text of a motion' })
 local add = '<Cmd>lua require("caliban").add()<CR><Esc>'
 vim.keymap.set('x', '<Plug>(caliban-add)', add, { desc = 'Caliban: add the selection' })
 
--- after the first screen: opens the chat, or looks for conversations in which something waits
+-- after the first screen: open the chat, or look for conversations that wait for the user
 local function resume()
   local config = package.loaded['caliban.config']
   local settings = config and config.get() or vim.g.caliban
@@ -98,7 +98,7 @@ end
 if vim.v.vim_did_enter == 1 then
   vim.schedule(resume)
 else
-  -- by a timer: a scheduled call would run before the terminal has the first screen
+  -- use a timer: a scheduled call would run before the terminal shows the first screen
   vim.api.nvim_create_autocmd('UIEnter', {
     once = true,
     callback = function()

@@ -51,7 +51,7 @@ pub struct Conversation {
     work: VecDeque<Work>,
     /// The status that was shown last.
     status: Option<Status>,
-    /// The user was told that the disk fails.
+    /// Whether the user was told that the disk fails.
     disk_warned: bool,
     /// The command whose start could not be recorded on disk. The user was asked whether to run it without the record.
     unrecorded: Option<CallId>,
@@ -83,7 +83,7 @@ impl Conversation {
         }
     }
 
-    /// Takes an input: saves and shows its events, and keeps its effects for `due`.
+    /// Takes an input: saves and shows its events, and queues its effects for `next_work`.
     pub fn take(&mut self, mut input: Input) {
         redact::without_keys(&mut input, &self.secrets.known());
         if let (Input::Answered { answer, .. }, Some(store)) = (&mut input, &mut self.store) {
@@ -110,10 +110,10 @@ impl Conversation {
         }
     }
 
-    /// Takes an input while the session is being opened: nothing is shown yet, and no effect depends on its record.
+    /// Takes an input while the session is being opened: nothing is shown yet, and its effects are not carried out.
     pub fn recall(&mut self, input: Input) {
         let step = self.session.step(input);
-        // the user is told if the disk fails, and goes on in memory
+        // if the disk fails, the user is told and the session goes on in memory
         let _ = self.save(&step.events, false);
     }
 
@@ -140,8 +140,8 @@ impl Conversation {
         self.work.pop_front()
     }
 
-    /// Keeps effects for `due`. A command whose start could not be recorded on disk waits for the user's answer;
-    /// other effects go on in memory.
+    /// Queues effects for `next_work`. A command whose start could not be recorded on disk waits for the user's answer;
+    /// other effects do not need the record.
     fn queue_effects(&mut self, effects: Vec<Effect>, unsaved: Option<&io::Error>) {
         let mut waiting = None;
         for effect in effects {
@@ -210,7 +210,7 @@ impl Conversation {
         }
     }
 
-    /// Tells the user once that the conversation goes on in memory. The winbar shows it for as long as it lasts.
+    /// Tells the user once that the conversation goes on in memory. The winbar shows this as long as the disk fails.
     pub fn warn_of_disk(&mut self, error: &io::Error) {
         if !std::mem::replace(&mut self.disk_warned, true) {
             let path = self.store.as_ref().map(Store::path).unwrap_or_default();

@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     match runtime {
         Ok(runtime) => {
             let code = runtime.block_on(caliban::program::run());
-            // Standard input's reader and a slow disk must not hold up the end.
+            // The reader of standard input and a slow disk must not delay the end of the program.
             runtime.shutdown_background();
             code
         }
@@ -41,7 +41,7 @@ fn list_withheld() -> ExitCode {
     }
 }
 
-/// For a person who starts it by hand.
+/// Prints a text for a person who starts the program by hand.
 fn introduce(asks_version: bool) -> ExitCode {
     let version = env!("CARGO_PKG_VERSION");
     let text = if asks_version {

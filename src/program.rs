@@ -242,8 +242,8 @@ impl Program {
         }
     }
 
-    /// Has a settled review judged. Later messages to its sessions wait in their lanes until the verdict has been
-    /// delivered.
+    /// Asks the reviews' task for the verdicts of a settled review. Later messages to its sessions wait in their lanes
+    /// until the verdict has been delivered.
     fn reviewed(&mut self, reviewed: Reviewed) {
         let lanes = self.lanes_of_review(&reviewed.session);
         let (done, verdicts) = oneshot::channel();
@@ -321,8 +321,8 @@ impl Program {
         }
     }
 
-    /// The session that gets a verdict: the named one if it is open here, else the current one. A review may be of a
-    /// session that is not open, because its program has ended.
+    /// The session that gets a verdict: the named one if it is open here, else the current one. The session of a review
+    /// is not open if an earlier program had it and has ended.
     fn judged_for(&self, session: &SessionId) -> Option<Handle> {
         let own = self.sessions.find(session);
         own.filter(|it| self.sessions.runs(*it)).or(self.current).or(own)

@@ -15,7 +15,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) struct Question {
-    /// The kind of question. It gives such questions a cache key of their own.
+    /// The kind of question. Questions of one kind share a key for the provider's cache.
     pub(super) about: &'static str,
     pub(super) system: &'static str,
     pub(super) text: String,

@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 
 /// A command about a session as a whole.
 pub enum Act {
-    /// Renames the session; the name is free. The answer says why not.
+    /// Renames the session to a name that is not in use. The answer says why it failed.
     Rename {
         to: SessionId,
         done: oneshot::Sender<Result<(), String>>,
@@ -32,7 +32,7 @@ pub enum Act {
     },
 }
 
-/// Renames a conversation; the name is free. The error is a sentence.
+/// Renames a conversation to a name that is not in use. The error is a sentence.
 pub(super) fn rename(conversation: &mut Conversation, to: SessionId) -> Result<(), String> {
     if conversation.session.phase != Phase::Idle {
         return Err("A turn is running. Stop it first (<C-c>), then rename.".to_owned());

@@ -17,7 +17,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tokio::sync::{mpsc, oneshot};
 
-/// A message of a keeper to the agent.
+/// A message of a [`Keeper`] to the agent.
 pub(super) enum KeeperMessage {
     /// Files are about to be changed. `kept` says whether their content could be stored; `ids` gets the numbers of the
     /// changes.
@@ -54,7 +54,7 @@ pub(super) struct Planned {
 pub(super) struct Record {
     /// Loaded when it is first needed.
     checkpoints: Option<Checkpoints>,
-    /// The user was told that nothing can be stored.
+    /// Whether the user was told that nothing can be stored.
     has_failed: bool,
     messages: mpsc::UnboundedSender<KeeperMessage>,
 }

@@ -1,5 +1,5 @@
-//! Verdicts wait a second or so for the diagnostics of their edits, so that the model gets both at once. A command of
-//! the user releases them.
+//! Delays the verdict on an edit for about a second, until the diagnostics after the edit are known, so that the model
+//! gets both at once. A command of the user ends the delay.
 
 use crate::conversation::Conversation;
 use crate::message::{CallId, ToolAnswer};
@@ -26,7 +26,7 @@ pub enum Looked {
 pub(super) struct Checks {
     /// Checks that the editor has begun.
     awaited: BTreeSet<u32>,
-    /// Verdicts that wait, in order.
+    /// Delayed verdicts, in order.
     verdicts: Vec<Input>,
     /// The results of finished checks, each with its file.
     found: Vec<(PathBuf, String)>,
@@ -53,7 +53,7 @@ impl Checks {
         }
     }
 
-    /// Takes a verdict. It waits while a check is under way.
+    /// Takes a verdict, and delays it while a check is under way.
     pub(super) fn judged(&mut self, conversation: &mut Conversation, input: Input) {
         self.verdicts.push(input);
         if self.awaited.is_empty() {
@@ -61,7 +61,7 @@ impl Checks {
         }
     }
 
-    /// Passes all waiting verdicts on, with the results that have come so far.
+    /// Passes all delayed verdicts on, with the results that have arrived so far.
     pub(super) fn release(&mut self, conversation: &mut Conversation) {
         let mut verdicts = std::mem::take(&mut self.verdicts);
         for (path, text) in std::mem::take(&mut self.found) {

@@ -24,7 +24,7 @@ pub(super) struct Job {
     pub(super) observations: mpsc::UnboundedSender<Observation>,
     /// The hash of each file's text that the model knows.
     pub(super) known: BTreeMap<PathBuf, String>,
-    /// In auto-edit mode: edits are written at once.
+    /// Whether edits are written at once, as in auto-edit mode.
     pub(super) at_once: bool,
     /// Texts of the conversation that the calls refer to, by name.
     pub(super) kept: BTreeMap<String, String>,
@@ -57,12 +57,12 @@ pub(super) struct Open {
     pub(super) edits: Vec<Edit>,
     /// Files whose edits are always reviewed before they are written, also in auto-edit mode.
     reviewed: BTreeSet<PathBuf>,
-    /// Part of the call waits for the user's decision.
+    /// Whether a part of the call waits for the user's decision.
     waits: bool,
     /// Files whose edits were to be written at once, and whether each was.
     files: Vec<(PathBuf, bool)>,
     hunks: u32,
-    /// The sentences for the model about these files, and a word for each deletion or renaming.
+    /// The sentences for the model about `files`, and a word for each deletion or renaming.
     sentences: Vec<String>,
     done: Vec<&'static str>,
 }
@@ -85,9 +85,9 @@ impl Open {
 /// Newer texts that the editor gave back; `None` if the file does not exist.
 type Given = BTreeMap<PathBuf, Option<Text>>;
 
-/// Proposes the edits of these calls. A call that does not fit is answered at once by `Answered`. Each file of the
-/// others sends an `Entered`, and the verdict comes later; a call that is written at once ends in an `Applied`. If the
-/// turn is stopped, a call whose edits have not entered gets no answer here.
+/// Proposes the edits of these calls. A call that does not fit gets an `Answered` at once. For the others, each file
+/// that is in its buffer sends an `Entered`, and the verdict follows later; a call that is written at once ends with an
+/// `Applied`. If the turn is stopped, a call whose edits are not in their buffers gets no answer here.
 pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
     let mut open = Vec::new();
     for call in calls {
@@ -241,7 +241,7 @@ impl Job {
         tool::path::show(&self.desk.root, path)
     }
 
-    /// The editor refused a file, so all calls with edits in it are refused whole.
+    /// Refuses all calls that edit a file which the editor has refused, with all their other edits.
     fn turned_away(&self, turn: TurnId, open: &mut Vec<Open>, proposal: &Proposal, why: &Misfit) {
         let text = why.say(&self.shown(&proposal.path), None);
         for part in &proposal.parts {
@@ -273,7 +273,7 @@ impl Job {
         }
     }
 
-    /// Reports a proposal that has entered its buffer. `text` is the file's text if it differs from the proposed one.
+    /// Reports a proposal that is now in its buffer. `text` is the file's text if it differs from the proposed one.
     /// Returns the path.
     fn entered(&self, turn: TurnId, proposal: Proposal, text: Option<Text>, hunks: u32) -> PathBuf {
         let Proposal { parts, path, before, after, whole, .. } = proposal;
@@ -296,7 +296,7 @@ impl Job {
         path
     }
 
-    /// Adds the sentences about a written file to its calls. Changes by formatters are told once, with the last call.
+    /// Adds the sentences about a written file to its calls. The last call alone tells of changes by formatters.
     fn written(
         &self,
         open: &mut [Open],

@@ -33,7 +33,7 @@ struct Seen {
     text: Option<Arc<Text>>,
     /// The file's stamp when it had this text.
     stamp: Stamp,
-    /// Counts the observations of the file, so that an older look is ignored.
+    /// Counts the observations of the file, so that the result of an older check is ignored.
     at: u64,
 }
 
@@ -57,16 +57,16 @@ pub(super) struct Look {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
     User,
-    /// A command of the model ran.
+    /// While a command of the model ran.
     Command,
-    /// The session was opened. Changes before that are told with the first prompt.
+    /// When the session was opened. The first prompt tells the model of changes before that.
     Opened,
 }
 
 /// Something new about the user's files.
 pub(super) enum Observation {
-    /// The model was shown a file's text or a part of it, or its edit entered the file. `text` is the file's text now.
-    /// If the model did not see all of it, `stood` is the text without the model's own edit: the model is told how that
+    /// The model was shown a file's text or a part of it, or has edited it. `text` is the file's text now. If the model
+    /// did not see all of the text, `stood` is the text without the model's own edit: the model is told how `stood`
     /// differs from the text that it knew.
     Learnt {
         path: PathBuf,
@@ -197,7 +197,7 @@ impl Tracker<'_> {
         }
     }
 
-    /// A verdict tells the model the file's text; `None` if the file does not exist any more.
+    /// Notes the file's text that a verdict tells the model; `None` if the file does not exist any more.
     pub(super) fn settled(&mut self, path: &Path, text: Option<Text>) {
         let path = path.to_owned();
         match text {

@@ -89,7 +89,7 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
                 Some(command) => agent.command(command),
                 None => return agent.quit(),
             },
-            // what a call observes of files is taken in before its answer
+            // take in what a call has observed of files before the call's answer
             Some(observation) = ends.changes.observations.recv() => {
                 agent.files.tracker(&mut agent.conversation, &agent.desk).observe(observation);
             }
@@ -276,7 +276,7 @@ impl Agent {
     }
 
     fn sent(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
-        // A comment on a change goes to the model as it is: a slash in it is no command.
+        // A comment on a change goes to the model unchanged: a slash at its beginning is not a command.
         let is_comment = context.iter().any(|it| it.kind == ExcerptKind::Hunk);
         let parsed = if is_comment { Parsed::Prompt } else { slash::parse(&text) };
         let is_prompt =
@@ -454,7 +454,7 @@ impl Agent {
         self.guidance.touch(conversation, &touched);
     }
 
-    /// Stops the turn. While edits are on their way into buffers, the turn ends only after the editor has taken or
+    /// Stops the turn. While edits are being applied to buffers, the turn ends only after the editor has taken or
     /// refused the last one, so that each call gets its true answer.
     fn stop(&mut self) {
         self.prompts.withdraw();
@@ -466,7 +466,7 @@ impl Agent {
         self.conversation.take(Input::Cancel { partial });
     }
 
-    /// A task of the turn has ended and its results have been taken.
+    /// Called when a task of the turn has ended and its results have been taken.
     fn work_ended(&mut self) {
         if let Some(landed) = self.turn.landed() {
             self.conversation.take(Input::Stop { landed });

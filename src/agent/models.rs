@@ -101,7 +101,7 @@ impl Models {
         }
     }
 
-    /// Leaves a parameter out of all further requests to this model. False if it was left out already.
+    /// Leaves a parameter out of all further requests to this model. Returns false if it was left out already.
     pub fn leave_out(&mut self, model: &str, parameter: Parameter) -> bool {
         self.refused.entry(model.to_owned()).or_default().insert(parameter)
     }
@@ -199,7 +199,8 @@ pub fn full_name(chosen: &Chosen) -> String {
 }
 
 /// A sentence if Ollama read far less than it was sent: it drops the beginning of a conversation that does not fit its
-/// window, without an error. A token is about four bytes; half as many tokens as that are too few for any text.
+/// window, without an error. A token is about four bytes, so fewer than one token for eight bytes is too few for any
+/// text.
 pub fn truncated(chosen: &Chosen, request: &Request, usage: Usage) -> Option<String> {
     let Endpoint { dialect, quirks, .. } = chosen.endpoint;
     if dialect != Dialect::Ollama || usage.read() == 0 {

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 pub(super) struct Opening {
     /// The session that could not be opened, in whose place this one was opened.
     pub(super) instead: Option<SessionId>,
-    /// The journal held events that the session's file does not have.
+    /// Whether the journal had events that the session's file does not have.
     pub(super) replayed: bool,
     /// The mode of a new session.
     pub(super) mode: Mode,
@@ -36,7 +36,7 @@ pub(super) struct Opening {
 }
 
 impl Opening {
-    /// The chat of a read-only session. The reason stands at its end and is not part of the session.
+    /// The chat of a read-only session. The reason is shown at its end and is not part of the session.
     pub(super) fn read(&self, conversation: &Conversation, why: String) -> View {
         let mut shown = conversation.session.clone();
         shown.step(Input::Tell { text: why });

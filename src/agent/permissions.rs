@@ -1,4 +1,4 @@
-//! `/permissions`: lists what the user has allowed for the session, and takes it back.
+//! `/permissions`: lists what the user has allowed for the session, and revokes grants.
 
 use super::files::Files;
 use crate::conversation::Conversation;
@@ -17,8 +17,8 @@ pub(super) fn list(conversation: &Conversation) {
 }
 
 impl Files {
-    /// Takes a grant back. The next call that needs it asks again, and the model is not told any more how a file
-    /// changes that it may no longer read.
+    /// Revokes a grant. The next call that needs the grant asks again, and the model is no longer told of changes to
+    /// files that it may not read any more.
     pub(super) fn revoke(&mut self, conversation: &mut Conversation, desk: &Desk, grant: Grant) {
         if !conversation.session.granted.contains(&grant) {
             return conversation

@@ -1,4 +1,4 @@
-//! `:Caliban rewind`: lists the turns that changed files, previews taking one back, and does it.
+//! `:Caliban rewind`: lists the turns that changed files, previews the undoing of a turn, and does it.
 
 mod plan;
 
@@ -31,7 +31,7 @@ pub enum Rewind {
     Preview {
         entry: u32,
     },
-    /// Takes the turn's changes of these files back.
+    /// Undoes the turn's changes to these files.
     Do {
         entry: u32,
         paths: Vec<PathBuf>,
@@ -194,7 +194,7 @@ impl Step {
 }
 
 impl Job {
-    /// Takes the changes back, file by file. Returns a line about each file.
+    /// Undoes the changes, file by file. Returns a line about each file.
     async fn run(&self, title: &str, changes: &[Change], paths: &[PathBuf]) -> Vec<String> {
         let mut files = plan::plan(&self.desk, &self.keeper.blobs, changes).await;
         files.retain(|it| paths.contains(&it.path));
@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(read, b"\xff old");
         assert_eq!(fs::read(&path).unwrap(), b"\xff new");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o751);
-        // the content differs, the file does not exist, and the file exists although it should not
+        // three refusals: the content differs; the file does not exist; the file exists although it should not
         assert!(write_file(&path, &old, &new, None).is_err());
         assert!(write_file(&dir.path().join("other"), &old, &new, None).is_err());
         assert!(write_file(&path, &Content::Absent, &old, None).is_err());

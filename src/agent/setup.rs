@@ -55,7 +55,7 @@ pub enum Command {
     Present,
     Act(Act),
     Rewind(Rewind),
-    /// Takes a grant back; `None` lists all grants of the session.
+    /// Revokes a grant; `None` lists all grants of the session.
     Permissions(Option<Grant>),
     /// Saves everything and ends.
     Quit(oneshot::Sender<()>),
@@ -73,8 +73,7 @@ pub struct Decided {
 }
 
 impl Command {
-    /// Whether the command is an act of the user that comes after the waiting verdicts, so that they have to be passed
-    /// on first.
+    /// Whether the command is an act of the user, before which delayed verdicts have to be passed on.
     pub(super) fn acts(&self) -> bool {
         !matches!(
             self,
@@ -142,13 +141,13 @@ impl Command {
 pub struct Setup {
     pub id: SessionId,
     pub desk: Desk,
-    /// The channel to the agent's surroundings.
+    /// The channel for what the agent reports to the editor, another agent or a test.
     pub screen: mpsc::UnboundedSender<Show>,
     pub store: Option<Store>,
     pub session: Session,
-    /// The journal held events that the session's file does not have.
+    /// Whether the journal had events that the session's file does not have.
     pub replayed: bool,
-    /// The journal's text of a reply that did not end.
+    /// The text of an unfinished reply, from the journal.
     pub partial: String,
     pub draft: Draft,
     pub models: Models,

@@ -21,7 +21,7 @@ pub(super) struct Turn {
     results: mpsc::UnboundedSender<Input>,
     samples: mpsc::UnboundedSender<(TurnId, Sampled)>,
     sampling: Option<AbortHandle>,
-    /// The task that brings edits into buffers.
+    /// The task that has edits applied to buffers.
     proposing: Option<AbortHandle>,
     resting: Option<AbortHandle>,
     /// The results that came since the user stopped the turn while edits were on their way; `None` if the turn is not

@@ -53,7 +53,7 @@ pub(super) fn needs_no_text(change: &Change, why: &Unreadable) -> bool {
 }
 
 impl Job {
-    /// A deletion or renaming is done: the sentence for the model, and a word for the summary.
+    /// Reports a finished deletion or renaming. Returns the sentence for the model and a word for the summary.
     pub(super) fn done(&self, path: &Path, whole: &Whole) -> (String, &'static str) {
         let shown = self.shown(path);
         let (done, word, to) = match whole {

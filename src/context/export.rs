@@ -50,7 +50,7 @@ fn calls(earlier: &[Message]) -> Vec<&CallId> {
     blocks.filter_map(|it| if let Block::Call(it) = it { Some(&it.id) } else { None }).collect()
 }
 
-/// Whether the block answers one of these calls. Such an answer is shown behind its call.
+/// Whether the block answers one of these calls. Such an answer is shown after its call.
 fn is_answer(block: &Block, calls: &[&CallId]) -> bool {
     matches!(block, Block::Answer(it) if calls.contains(&&it.id))
 }

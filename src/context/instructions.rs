@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The first of these names that a folder has counts.
+/// The names of an instruction file. In each folder the first one that exists is used.
 const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 /// The most bytes of one file, and of all files together.
 const LIMIT: usize = 32 * 1024;
@@ -111,7 +111,7 @@ struct Reader<'a> {
     found: Found,
     /// The real paths of files that were read or refused.
     seen: HashSet<PathBuf>,
-    /// How many more bytes may be taken.
+    /// How many more bytes may be added.
     left: usize,
 }
 
@@ -129,7 +129,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes a file, and behind it the files that it imports. The error follows the file's name in a sentence.
+    /// Adds a file, and after it the files that it imports. The error follows the file's name in a sentence.
     fn file(&mut self, path: &Path, is_users: bool, hops: usize) -> Result<(), String> {
         let real = fs::canonicalize(path).map_err(|_| "does not exist.".to_owned())?;
         let is_own = is_users && path.starts_with(&self.places.config);
@@ -184,7 +184,7 @@ impl Reader<'_> {
             _ => folder.join(written),
         };
         let path = path::normal(&path);
-        // a word behind an `@` may mean something else than a path
+        // a word after an `@` need not be a path
         if !mention::looks_like_path(written) && !path.exists() {
             return Ok(());
         }
@@ -226,8 +226,7 @@ impl Reader<'_> {
     }
 }
 
-/// Where to cut a text so that at most this many bytes stay: behind a line, or within the first line if it is too
-/// long.
+/// Where to cut a text so that at most this many bytes stay: after a line, or within the first line if it is too long.
 fn cut_at(text: &str, most: usize) -> usize {
     let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     text[..end].rfind('\n').map_or(end, |at| at + 1)

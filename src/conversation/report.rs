@@ -1,4 +1,4 @@
-//! What an agent says to its surroundings: an editor, another agent or a test. It knows none of them.
+//! What an agent says to its surroundings: an editor, another agent or a test. The agent knows none of them.
 
 use crate::event::{Delta, Event, Grant, Mode, Queued, SessionId};
 use crate::message::{Excerpt, Parameter};
@@ -20,7 +20,7 @@ pub enum Show {
     Toggle { block: u32, line: u32 },
     /// A new transcript.
     View(Box<View>),
-    /// The surroundings have lost the transcript.
+    /// The transcript was lost and has to be shown again.
     Repaint,
     /// A report that is made once everything before it has been shown.
     Tell(Report),
@@ -33,7 +33,7 @@ pub enum Show {
 pub enum Report {
     Opened(Opened),
     Status(Status),
-    /// An event that scripts can wait for. They are told its session too.
+    /// An event that scripts can wait for. Scripts also get the session's name.
     Event {
         name: &'static str,
         data: BTreeMap<&'static str, String>,
@@ -76,13 +76,13 @@ pub struct Opened {
     /// The session that could not be opened, in whose place this one was opened.
     pub instead: Option<SessionId>,
     pub root: PathBuf,
-    /// The session is never saved.
+    /// Whether the session is never saved.
     pub ephemeral: bool,
-    /// The session can only be read.
+    /// Whether the session can only be read.
     pub reading: bool,
     /// The names of the reviews that the editor has to reopen.
     pub reviews: Vec<String>,
-    /// The chat has to show this session.
+    /// Whether the chat has to show this session.
     pub show: bool,
     pub draft: Draft,
 }
@@ -109,9 +109,9 @@ pub struct Status {
     pub tool: Option<String>,
     pub model: String,
     pub mode: Mode,
-    /// The model is the tour.
+    /// Whether the model is the tour.
     pub tour: bool,
-    /// The conversation is in memory only: it is ephemeral, or the disk fails.
+    /// Whether the conversation is in memory only: it is ephemeral, or the disk fails.
     pub unsaved: bool,
     /// The tokens that this session has used.
     pub input: u64,
@@ -137,7 +137,7 @@ pub struct Status {
     /// The session's cost in USD, without the replies whose price is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
-    /// The price of at least one reply is not known.
+    /// Whether the price of at least one reply is not known.
     pub unpriced: bool,
 }
 
@@ -178,7 +178,7 @@ pub struct QueuedMessage {
     pub text: String,
     pub context: Vec<Excerpt>,
     pub steer: bool,
-    /// It is sent only when the user says so.
+    /// Whether the message is sent only when the user says so.
     pub held: bool,
     /// The text of a held message with each deceptive character spelt out; empty for other messages.
     pub shown: String,
@@ -214,7 +214,7 @@ pub struct RewindFile {
     pub about: String,
     /// A unified diff without the header.
     pub diff: String,
-    /// The rewind changes this file.
+    /// Whether the rewind changes this file.
     pub todo: bool,
 }
 

@@ -66,7 +66,7 @@ impl Archive {
         }
     }
 
-    /// Waits until no Neovim has the session open. False if one still has it after `patience`.
+    /// Waits until no Neovim has the session open. Returns false if another Neovim still has it after `patience`.
     pub(super) async fn freed_within(&self, id: &SessionId, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
         while Instant::now() < deadline {
@@ -322,7 +322,7 @@ impl Archive {
         was_last
     }
 
-    /// Moves the files of a closed session to the trash. `was_open`: it had a chat here.
+    /// Moves the files of a closed session to the trash. `was_open` says whether it had a chat here.
     pub(super) fn delete(&self, session: SessionId, was_open: bool) -> Vec<Outcome> {
         let (notice, is_gone) = match self.project.delete(&session) {
             Ok(()) => {

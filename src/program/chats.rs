@@ -37,7 +37,7 @@ impl Program {
         });
     }
 
-    /// Begins a new session. `shown`: the chat shows it at once.
+    /// Begins a new session. `shown` says whether the chat shows it at once.
     pub(super) fn new_session(&mut self, name: Option<String>, ephemeral: bool, shown: bool) {
         let base = name.unwrap_or_else(|| "main".to_owned());
         if !store::is_name(&base) {
@@ -150,7 +150,7 @@ impl Program {
         });
     }
 
-    /// Forgets a deleted session. `is_gone`: its chat closes too.
+    /// Forgets a deleted session. `is_gone` says whether its chat closes too.
     pub(super) fn deleted(&mut self, session: SessionId, is_gone: bool) {
         let of = self.sessions.named(&session);
         self.current.take_if(|it| Some(*it) == of);

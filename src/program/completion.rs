@@ -1,5 +1,5 @@
-//! Answers the composer's completion. One task has the index of files and what it has learnt of the models. It answers
-//! the newest question only: those before it are of keys that were typed since.
+//! Answers the composer's completion. One task has the index of files and what it has learnt of the models. The task
+//! answers only the newest question, because each typed key asks again.
 
 use super::Program;
 use super::connect;
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_millis(80);
 const LISTED: Duration = Duration::from_secs(300);
 
 pub(super) enum Order {
-    /// A composer is used: the first walk of the project begins.
+    /// Begins the first walk of the project, because the user has turned to a composer.
     Prepare,
     Ask(Box<Ask>),
     Listed(Vec<Offer>),
@@ -40,7 +40,7 @@ enum Source {
     Files(Vec<PathBuf>),
     Commands,
     Words(Vec<String>),
-    /// Whether local servers are asked that nothing is known of.
+    /// The flag says whether local servers without a key are asked too.
     Models(Box<Models>, bool),
     Skills(Box<Desk>),
     Sessions(Project),

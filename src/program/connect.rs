@@ -47,7 +47,7 @@ impl Program {
     pub(super) fn leave_out(&mut self, model: &str, parameter: Parameter) {
         if self.models.leave_out(model, parameter) {
             for (_, agent) in self.sessions.agents() {
-                // A closed agent sends no requests.
+                // Fails only for a closed agent, which sends no requests.
                 let _ = agent.send(Command::LeaveOut(model.to_owned(), parameter));
             }
         }
@@ -88,7 +88,7 @@ impl Program {
             self.models.connect(&provider, &self.keys);
             self.model = self.model.take().filter(|(name, _)| !self.models.is_tour(name));
             for (_, agent) in self.sessions.agents() {
-                // A closed agent needs no key.
+                // Fails only for a closed agent, which needs no key.
                 let _ = agent.send(Command::Connect(provider.clone(), self.keys.clone()));
             }
         }

@@ -37,7 +37,7 @@ impl Incoming {
     }
 }
 
-/// The results of a task, and the lanes that it had.
+/// The results of a task, and the lanes that the task used.
 pub(super) struct Done {
     pub(super) lanes: Vec<Lane>,
     pub(super) outcomes: Vec<Outcome>,
@@ -57,13 +57,13 @@ pub(super) enum Outcome {
     Leaving(SessionId),
     /// No Neovim has the session open any more.
     Free(SessionId),
-    /// `was_last`: it was the session that opens when Neovim starts.
+    /// `was_last` says whether it was the session that opens when Neovim starts.
     Renamed {
         session: Handle,
         to: SessionId,
         was_last: bool,
     },
-    /// The session is closed. `is_gone`: its chat closes too.
+    /// The session is closed. `is_gone` says whether its chat closes too.
     Deleted {
         session: SessionId,
         is_gone: bool,
@@ -98,7 +98,8 @@ pub(super) struct Start {
 }
 
 impl Program {
-    /// Handles a message. If a task has one of its sessions, the message waits for the end of that task.
+    /// Handles a message. If a task works on a session that the message needs, the message waits for the end of the
+    /// task.
     pub(super) fn step(&mut self, incoming: Incoming) {
         let lanes = self.lanes_of(&incoming);
         match self.lanes.admit(&lanes, incoming) {
@@ -231,7 +232,7 @@ impl Program {
             }
             FromNvim::New { .. } => return vec![Lane::Unnamed],
             FromNvim::Open { session: None } => vec![self.current],
-            // These mean a name on disk, not a session that had the name before.
+            // In these messages the name is a name on disk, not the former name of a running session.
             FromNvim::Open { session: Some(session) } | FromNvim::Look { session } => {
                 vec![self.sessions.named(session)]
             }

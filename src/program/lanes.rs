@@ -25,7 +25,7 @@ impl<T> Default for Lanes<T> {
 }
 
 impl<T> Lanes<T> {
-    /// A task takes these lanes, which are free.
+    /// Gives these lanes, which must be free, to a task.
     pub(super) fn begin(&mut self, lanes: &[Lane]) {
         for lane in lanes {
             self.busy.entry(*lane).or_default();
@@ -78,7 +78,7 @@ mod tests {
         prop::collection::vec(prop_oneof![say, (0..4usize).prop_map(Act::End)], 0..80)
     }
 
-    /// Delivers an item to its session, unless a task has the session.
+    /// Delivers an item to its session, unless a task works on the session.
     fn step(
         lanes: &mut Lanes<(usize, bool, usize)>,
         item: (usize, bool, usize),

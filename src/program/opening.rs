@@ -174,8 +174,8 @@ impl Program {
         wishes
     }
 
-    /// A session of this name has begun in the meantime: the chat shows that one. A new session that is never saved
-    /// takes another name.
+    /// Called when a session of this name has begun in the meantime: the chat shows the earlier session. A new session
+    /// that is never saved takes another name.
     fn came_twice(&mut self, open: Handle, start: Start) {
         let Start { id, source, shown, .. } = start;
         if matches!(&source, Source::InMemory(it) if it.is_blank()) {

@@ -14,7 +14,7 @@ struct Running {
     name: watch::Sender<SessionId>,
     /// `None` while a task opens or closes the session.
     agent: Option<Agent>,
-    /// The session is read-only.
+    /// Whether the session is read-only.
     read_only: bool,
 }
 
@@ -117,7 +117,7 @@ impl Sessions {
         Some(agent)
     }
 
-    /// A task that had this session has ended. Removes the record if it has no agent.
+    /// Called when a task that worked on this session has ended. Removes the session's record if it has no agent.
     pub(super) fn settle(&mut self, session: Handle) {
         if self.agent(session).is_none() {
             self.end(session);

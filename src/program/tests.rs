@@ -1,4 +1,4 @@
-//! While a task of the program has one session, messages to other sessions are delivered at once.
+//! While a task of the program works on one session, messages to other sessions are delivered at once.
 
 use super::*;
 use crate::agent::Act;
@@ -222,7 +222,7 @@ async fn wishes_of_an_ended_session_do_not_reach_another_of_its_name() {
     }
     program.tell(old.session, Command::Retry);
     assert_eq!((heard(&mut new), heard(&mut old_inbox)), (vec![], vec![]));
-    // a review belongs to its session's name: the other Neovim may have given the session back
+    // a review belongs to a session's name, because another Neovim may have had the session in the meantime
     let verdict = Verdict {
         session: Some(old.session),
         answers: Vec::new(),

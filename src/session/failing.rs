@@ -70,8 +70,8 @@ impl Session {
     }
 }
 
-/// The wait before the next try. If the provider asks for a wait, that counts. Otherwise it doubles with each try, from
-/// 0.5 s to 30 s, and `dice` shortens it by up to three quarters, so that programs do not ask at the same moment.
+/// The wait before the next try. If the provider asks for a wait, uses it. Otherwise it doubles with each try, from 0.5
+/// s to 30 s, and `dice` shortens it by up to three quarters, so that programs do not ask at the same moment.
 fn back_off(failure: &Failure, tries: u32, dice: u32) -> Duration {
     failure.after_ms().map_or_else(|| exponential(tries, dice), Duration::from_millis)
 }

@@ -81,8 +81,8 @@ pub enum Input {
         path: PathBuf,
         what: Awaited,
     },
-    /// All files of the call have entered their buffers and were to be written at once. Each flag says whether the
-    /// file was.
+    /// All changes of the call are in their buffers, in a mode that writes them at once. Each flag says whether the
+    /// file was written.
     Applied {
         files: Vec<(PathBuf, bool)>,
         answer: ToolAnswer,

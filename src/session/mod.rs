@@ -105,7 +105,7 @@ pub struct Open {
 pub enum State {
     Ready,
     Asking {
-        /// The command was begun, which could not be recorded on disk: it waits for the user's word to run without.
+        /// Whether the command waits for the user's consent because its start could not be recorded on disk.
         is_unrecorded: bool,
     },
     /// The user has consented; the call has not begun.
@@ -331,7 +331,7 @@ impl Session {
         }
     }
 
-    /// The call's change of one file is shown to the user. Changes of other files may have come before.
+    /// Called when the call's change of one file is shown to the user. Changes of other files may have come before.
     fn entered(
         &mut self,
         turn: TurnId,

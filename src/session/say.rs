@@ -215,7 +215,7 @@ pub(super) fn never_begun(call: &CallId, why: &End) -> ToolAnswer {
 pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer {
     let ended = ended(why);
     let text = match access {
-        // after a stop the editor lets no change in; after the end of the program nobody knows
+        // after a stop the editor applies no change; after the end of the program nobody knows whether it did
         Access::Edit { .. } if *why == End::Cancelled => {
             format!(
                 "Not applied: {ended} before the edit was in the user's buffer. Nothing changed."

@@ -13,8 +13,9 @@ const MOST_TOKENS: u64 = 1 << 52;
 const MOST_SPENT: f64 = 1e9;
 
 impl Session {
-    /// Takes from a loaded session everything by which its file could act: the queue is held, nothing is granted, and
-    /// files outside of the project are not watched. Its counters get room to count on. `root` is the project's.
+    /// Removes everything from a loaded session by which its file could act: the queue is held, nothing is granted, and
+    /// files outside of the project are not watched. Lowers counters that are near their limit. `root` is the project's
+    /// folder.
     pub fn distrust(&mut self, root: &Path) {
         self.granted.clear();
         self.unsaved.clear();

@@ -39,7 +39,7 @@ function T.a_diff_gives_hunks()
   end
 end
 
---- Checks that each hunk's lines stand in the buffer, and that no two hunks touch.
+--- Checks that the buffer contains each hunk's lines at their rows, and that no two hunks touch.
 local function stands(buffer, hunks)
   local row = -1
   for _, h in ipairs(hunks) do
@@ -135,8 +135,8 @@ function T.a_merge_takes_changes_on_disk_to_other_lines()
   eq('a b X d 0', merge('a b c d', 'a b X d', 'a b X d'))
 end
 
---- Random proposals, typed lines and decisions: the base stays but for the user's own changes, and no decision loses a
---- typed line.
+--- Random proposals, typed lines and decisions: the base changes only by the user's own changes, and no decision loses
+--- a typed line.
 function T.random_changes_keep_the_base()
   math.randomseed(11)
   local function rnd(n, char)

@@ -1,4 +1,4 @@
---- When a proposal may enter. Each test starts another Neovim and types keys in it.
+--- When a proposal may be applied to its buffer. Each test starts another Neovim and types keys in it.
 local T = {}
 
 local root = vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h:h:h')
@@ -74,7 +74,7 @@ function Child:wait(code, what)
   eq(true, ok, ('%s: %s never came'):format(what, code))
 end
 
---- Lets the other Neovim's loop run a few times: a proposal that may enter has entered then.
+--- Lets the other Neovim's loop run a few times, after which a proposal that may be applied has been applied.
 function Child:rounds()
   for _ = 1, 5 do
     self:lua('Rounds = Rounds or 0; vim.schedule(function() Rounds = Rounds + 1 end)')
@@ -97,7 +97,7 @@ function T.a_proposal_enters_an_idle_editor()
 end
 
 function T.a_proposal_waits_until_the_user_has_finished_a_command()
-  -- keys before the proposal arrives, keys after that, the text and the answer then
+  -- keys before the proposal arrives, keys after its arrival, the final text, the answer to the program
   local rows = {
     { 'insert', 'i', '<Esc>', 'a X c d' },
     { 'visual', 'V', '<Esc>', 'a X c d' },
@@ -145,7 +145,7 @@ function T.a_proposal_enters_while_the_user_types_in_another_buffer()
   child:stop()
 end
 
---- A try brings another SafeState event, which must not bring another try.
+--- A try causes another SafeState event, which must not cause another try.
 function T.waiting_does_not_try_again_without_an_event()
   local child = start()
   child:keys('i')

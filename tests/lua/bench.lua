@@ -18,7 +18,7 @@ vim.notify = function(text)
   said[#said + 1] = text
 end
 
--- no work rests: the clock would cut it into slices. Tests that need slices use `M.rest`
+-- turn `rest` off, so that no work is cut into slices by the clock. Tests that need slices use `M.rest`
 M.rest = require('caliban.editor.slices').rest
 require('caliban.editor.slices').rest = function() end
 
@@ -158,7 +158,7 @@ function M.text(buf)
   return table.concat(api.nvim_buf_get_lines(buf or 0, 0, -1, false), ' ')
 end
 
---- Opens a file of the words `before` and lets a proposal of `after` enter it.
+--- Opens a file with the words `before` and applies a proposal that makes them `after`.
 ---@param before string
 ---@param after string
 ---@param opts? table

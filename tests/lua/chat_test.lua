@@ -165,7 +165,7 @@ local function window(part)
 end
 
 ---@param row integer
----@return string[] # highlight groups of a row, as `col-col group`: those of marks, and those that are only drawn
+---@return string[] # highlight groups of a row, as `col-col group`: groups of extmarks and of `markdown.spans`
 local function marks(row)
   local list = {}
   local buf, ns = chat().transcript, require('caliban.chat.paint').ns
@@ -186,7 +186,7 @@ local function marks(row)
   return list
 end
 
---- Waits until a row of code has its colours: its parser is loaded later.
+--- Waits until a row of code is highlighted; its parser is loaded in the background.
 ---@param row integer
 ---@param mark string
 local function coloured(row, mark)

@@ -146,7 +146,7 @@ function T.random_scripts_keep_the_base_and_typed_lines()
   end
 end
 
---- Lines of unique words that tell their owner.
+--- Lines of unique words; the second letter of a word names its owner.
 ---@param whose 'u'|'x'
 ---@param n integer
 ---@return string[]
@@ -164,7 +164,7 @@ local function marked(whose, n)
 end
 
 ---@param list string[]
----@return table<string, integer> by word: how often it is in the lines
+---@return table<string, integer> for each word: how often it occurs in the lines
 local function words_of(list)
   local out = {}
   for _, line in ipairs(list) do
@@ -175,7 +175,7 @@ local function words_of(list)
   return out
 end
 
---- Opens a file of the user's lines, and lets hunks of the agent's lines enter.
+--- Opens a file with lines of the user, and applies a proposal with lines of the agent.
 ---@param most integer
 local function marked_review(most)
   H.fresh()
@@ -196,7 +196,7 @@ local function marked_review(most)
 end
 
 --- The words in the buffer outside of all hunks.
----@return table<string, integer> by word: how often it is there
+---@return table<string, integer> for each word: how often it occurs
 local function users_words()
   local here, row, out = lines(), 0, {}
   for _, h in ipairs(B.pending(0)) do

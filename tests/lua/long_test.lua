@@ -68,7 +68,7 @@ function T.versions_of_a_rope_share_unchanged_pieces()
   eq({ 50000, 50001, 50002 }, { rope.differing(it, after) })
 end
 
---- A random list of hunks in a text of about that many rows.
+--- A random list of hunks in a text of about `rows` rows.
 ---@param rows integer
 ---@return caliban.Hunk[]
 local function random_hunks(rows)
@@ -172,7 +172,7 @@ function T.scheduled_functions_run_between_slices_of_long_work()
   eq({}, order, 'work without a rest is done at once')
 end
 
---- The program's test has the same text and hash.
+--- A test of the program uses the same text and hash.
 local LONG = ('a line of text\n'):rep(10000)
 local HASH = '5161a798306eecf8e9e1dc5792592a8c9206f35275756651bdf854952490aa1f'
 
@@ -184,7 +184,7 @@ local function proposal(path)
   return p
 end
 
---- Shows a long file, and lets a proposal enter. At the first rest of that work `meanwhile` is called.
+--- Shows a long file and applies a proposal to it. Calls `meanwhile` at the first pause of that work.
 ---@param meanwhile fun(buf: integer)
 ---@param turn? integer
 ---@return table[] sent

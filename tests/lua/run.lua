@@ -34,12 +34,12 @@ if only then
   run_file(only)
   os.exit(failed == 0 and 0 or 1)
 end
--- where a loader starts Neovim, `progpath` is the loader, and $NVIM names Neovim
+-- if a loader starts Neovim, `progpath` is the loader; $NVIM then names Neovim
 local nvim = vim.env.NVIM and vim.fn.executable(vim.env.NVIM) == 1 and vim.env.NVIM
   or vim.v.progpath
 for _, file in ipairs(vim.fn.sort(vim.fn.glob(here .. '/*_test.lua', true, true))) do
   if #arg == 0 or vim.list_contains(arg, vim.fn.fnamemodify(file, ':t:r')) then
-    -- not with `-l`: that Neovim has no screen, and its windows get no sizes
+    -- not with `-l`: Neovim then has no screen, and its windows have no sizes
     local command = { nvim, '--clean', '--headless', '-c', 'luafile ' .. self }
     local options = { env = { CALIBAN_TEST_FILE = file, CALIBAN_TEST_NVIM = nvim }, text = true }
     local ended = vim.system(command, options):wait()

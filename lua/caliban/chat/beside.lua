@@ -5,7 +5,7 @@ local api = vim.api
 local wrap = require('caliban.editor.wrap')
 local ns = api.nvim_create_namespace('caliban_chat')
 
---- How many rows above and below the visible ones are fitted too.
+--- How many rows above and below the visible rows are fitted too.
 local MARGIN = 50
 
 --- The extmark that shows words beside a line.

@@ -4,7 +4,7 @@ local M = {}
 
 local api = vim.api
 
---- The most files of the editor that are named in a question, those used last first.
+--- The most loaded files that a question to the program names, the last used ones first.
 local OPEN = 100
 --- The most blank lines above a slash command.
 local BLANK = 50
@@ -79,7 +79,7 @@ local function nothing()
   return { isIncomplete = false, items = {} }
 end
 
---- Drops the pending question: its client no longer waits for the answer.
+--- Drops the pending question, so that its client stops waiting for an answer.
 local function drop()
   if asked then
     local old = asked

@@ -266,7 +266,7 @@ function M.send(chat, steer)
   M.save(chat)
 end
 
---- Puts a message that was not sent back, before the text that was typed since.
+--- Puts an unsent message back into the composer, before the text that was typed since.
 ---@param chat caliban.Chat
 ---@param message string
 ---@param context caliban.Excerpt[]
@@ -344,7 +344,7 @@ end
 --- Goes to an earlier or a later message of the history.
 ---@param chat caliban.Chat
 ---@param step -1|1
----@return boolean # false: the key does what it does without a mapping
+---@return boolean # false if the key is to keep its meaning in Vim
 function M.walk(chat, step)
   local row, count = api.nvim_win_get_cursor(0)[1], api.nvim_buf_line_count(0)
   local edge = step < 0 and row == 1 or step > 0 and row == count

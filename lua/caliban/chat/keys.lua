@@ -7,7 +7,7 @@ local api = vim.api
 ---@field mode string|string[]
 ---@field lhs string
 ---@field desc string
----@field run fun(chat: caliban.Chat): boolean|string? with `own`: false for the key's meaning in Vim, or keys to run
+---@field run fun(chat: caliban.Chat): boolean|string? with `own`, returns false to leave the key to Vim, or the keys to type instead
 ---@field own? boolean keep the key's meaning in Vim where `run` returns false
 ---@field remap? boolean apply mappings to the keys that `run` returns
 
@@ -60,7 +60,7 @@ end
 --- Keys that run an action on the list of changes.
 ---@param chat caliban.Chat
 ---@param name 'because'|'enter'|'toggle' of `caliban.chat.changes.keys`
----@return string? keys nil if the cursor is not on the list
+---@return string? keys nil if the cursor is not on the list of changes
 local function on_list(chat, name)
   local on = chat.listing and require('caliban.chat.changes').under(chat)
   return on and at_once(function()

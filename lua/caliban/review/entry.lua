@@ -11,7 +11,7 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@class caliban.Plan how a proposal changes a buffer
 ---@field tick integer the changedtick of the buffer that the plan was made for
 ---@field lines string[] the buffer's lines before the change
----@field text string `lines` joined by '\n'
+---@field text string `lines`, joined by '\n'
 ---@field edits caliban.Edit[]
 ---@field key integer the key of the first change minus 1
 ---@field count integer the number of changes

@@ -1,5 +1,5 @@
---- The reviews, for the modules above. Loading this module also starts the listeners that draw reviews and keep them on
---- disk.
+--- The reviews, for modules outside of `review`. Loading this module also starts the listeners that draw reviews and
+--- save them to disk.
 local M = {}
 
 local arrival = require('caliban.review.arrival')
@@ -17,7 +17,7 @@ function M.halt(message)
   M.stopped(message.session, message.turn)
 end
 
---- A conversation was opened: reopens its reviews from disk.
+--- Called when a conversation was opened: reopens its reviews from disk.
 ---@param message caliban.Session
 function M.take_up(message)
   require('caliban.review.restore.reopen').take_up(message)
@@ -37,7 +37,7 @@ function M.reviews()
   return pending.files(M.open())
 end
 
---- The proposals that have not entered a buffer yet, and what each of them waits for.
+--- The proposals that are not in a buffer yet, and what each of them waits for.
 ---@return caliban.Waiting[]
 function M.waiting()
   return pending.waiting(arrival.waiting())

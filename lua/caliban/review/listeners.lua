@@ -1,15 +1,15 @@
---- Calls the modules that follow a review: they draw it, keep it on disk, and list it in the chat.
+--- Calls the modules that draw a review, save it to disk, and list it in the chat.
 local M = {}
 
 ---@class caliban.ReviewListener
----@field looked? fun(r: caliban.Review, decided: boolean) the review is up to date; `decided`: after a decision of the user
+---@field looked? fun(r: caliban.Review, decided: boolean) the review was updated; `decided`: after a decision of the user
 ---@field pending? fun(r: caliban.Review, decided: boolean) changes are pending, or a redo can bring them back
 ---@field cleared? fun(r: caliban.Review) the buffer shows nothing of the review any more
 ---@field closed? fun(r: caliban.Review) the review has ended
 ---@field reported? fun(r: caliban.Review, unsaved: string) its verdict was sent; `unsaved`: why the text is not on disk, or ''
 ---@field renamed? fun(r: caliban.Review) its conversation was renamed
----@field missed? fun() the user decided on the hunk under the cursor, and there is none
----@field waiting? fun() an edit began to wait for the buffer, or stopped waiting
+---@field missed? fun() the user decided on the hunk under the cursor, but there is none
+---@field waiting? fun() an edit began to wait for its buffer, or stopped waiting
 
 local all = {} ---@type caliban.ReviewListener[]
 
@@ -19,7 +19,7 @@ function M.add(listener)
 end
 
 ---@param event 'looked'|'pending'|'cleared'|'closed'|'reported'|'renamed'|'missed'|'waiting'
----@param ... any as the listener takes it
+---@param ... any the arguments of the listener
 function M.tell(event, ...)
   for _, listener in ipairs(all) do
     local fn = listener[event]

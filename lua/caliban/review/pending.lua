@@ -12,7 +12,7 @@ local state = require('caliban.review.state')
 ---@field count integer
 ---@field removed string[]
 ---@field added string[]
----@field whole? 'delete'|'rename' of the file
+---@field whole? 'delete'|'rename' whether the file itself is to be deleted or renamed
 ---@field to? string the new path
 
 ---@class caliban.UnderReview
@@ -27,7 +27,7 @@ local state = require('caliban.review.state')
 ---@field path string
 ---@field session string
 ---@field turn integer
----@field waits 'calm'|'review' as in `caliban.Arriving`
+---@field waits 'calm'|'review' what the proposal waits for, as in `caliban.Arriving`
 
 --- The pending hunks of a review, in the order of their rows.
 ---@param r caliban.Review
@@ -55,7 +55,7 @@ end
 
 --- The pending changes of these reviews.
 ---@param open caliban.Review[]
----@param buf? integer absent: of all buffers
+---@param buf? integer default: all buffers
 ---@return caliban.Pending[]
 function M.hunks(open, buf)
   local out = {}
@@ -95,7 +95,7 @@ function M.files(open)
   end, open)
 end
 
---- The proposals that have not entered a buffer yet.
+--- The proposals that are not in a buffer yet.
 ---@param items caliban.Arriving[]
 ---@return caliban.Waiting[]
 function M.waiting(items)

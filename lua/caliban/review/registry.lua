@@ -1,4 +1,5 @@
---- The reviews, one for each buffer: proposals enter, the user types and decides, the file is saved, the program is told.
+--- The reviews, one for each buffer: applies proposals, follows typing and decisions, saves files, and tells the
+--- program.
 local M = {}
 
 local api = vim.api
@@ -42,7 +43,7 @@ local function forget(r)
   end, order)
 end
 
---- Nothing is pending any more: saves the file, tells the program, and ends the review.
+--- Called when nothing is pending any more: saves the file, tells the program, and ends the review.
 ---@param r caliban.Review
 ---@return string summary for the user
 local function settle(r)
@@ -79,7 +80,7 @@ local function settle(r)
   return line
 end
 
---- Another Neovim takes the review over: here nothing is pending any more.
+--- Called when another Neovim takes the review over: removes it here.
 ---@param r caliban.Review
 function M.release(r)
   forget(r)
@@ -89,7 +90,7 @@ function M.release(r)
   listeners.tell('reported', r, '')
 end
 
---- The buffer was closed: ends its review.
+--- Called when the buffer was closed: ends its review.
 ---@param r caliban.Review
 local function lose(r)
   forget(r)
@@ -110,16 +111,16 @@ end
 
 --------------------------------------------------------------------------------------------- listening
 
---- Writes the file with its pending hunks, in auto-edit mode. Tells the user where that fails.
+--- Writes the file with its pending hunks, in auto-edit mode. Tells the user if this fails.
 ---@param r caliban.Review
----@return string why it was not written; '' if it was
+---@return string why the file was not written; '' if it was
 local function persist(r)
   local why = settlement.write_pending(r)
   say(why ~= '' and ('%s is not written: %s.'):format(file.short(r.path), why) or nil)
   return why
 end
 
---- Guards the buffer, or follows its writes.
+--- Refuses writes of the buffer, or follows them, as `guarded` says.
 ---@param r caliban.Review
 local function protect(r)
   local set = guarded[r] == 'refuse' and write_guard.set or write_guard.follow
@@ -154,7 +155,7 @@ local function protect(r)
   })
 end
 
---- Guards the buffer if it has hunks that are not on disk, else follows its writes.
+--- Refuses writes of the buffer if it has hunks that are not on disk, else follows them.
 ---@param r caliban.Review
 local function guard(r)
   local wanted = (r.auto or tracking.count(r) == 0) and 'follow' or 'refuse'
@@ -164,7 +165,7 @@ local function guard(r)
   end
 end
 
---- Looks at a review after a change: opens it, has it drawn, or settles it.
+--- Updates a review after a change: opens it, has it drawn, or settles it.
 ---@param r caliban.Review
 ---@param decided? boolean whether the user has just decided something
 ---@return string? summary for the user if the review was settled
@@ -197,7 +198,7 @@ end
 
 --- Settles a review without pending changes, once its buffer may be written.
 ---@param r caliban.Review
----@param at_once? boolean even while the user is in the middle of a command
+---@param at_once? boolean true: even while the user is in the middle of a command
 ---@return string? summary for the user if the review was settled
 function M.conclude(r, at_once)
   if reviews[r.buf] ~= r or not r.open or state.count(r) > 0 then
@@ -215,7 +216,7 @@ function M.conclude(r, at_once)
   })
 end
 
---- Looks at a review once the running change is over.
+--- Calls `look` after the current change.
 ---@param r caliban.Review
 function M.soon(r)
   if due[r] then
@@ -228,10 +229,10 @@ function M.soon(r)
   end)
 end
 
---- Neovim reads the text from disk again, or unloads the buffer: nothing is pending. The rest is done later, and a
---- proposal may enter before that.
+--- Called when Neovim reads the text from disk again, or unloads the buffer: drops all hunks now and calls `reloaded`
+--- later. A proposal may be applied in between.
 ---@param r caliban.Review
----@param detached boolean whether Neovim has stopped telling of changes
+---@param detached boolean whether Neovim has detached the buffer's callbacks
 local function reread(r, detached)
   local was_open, was = r.open, tracking.reread(r)
   vim.schedule(function()
@@ -263,10 +264,10 @@ local function listen(r)
   })
 end
 
---- The buffer's text was read from disk again, or the buffer was unloaded.
+--- Called after the buffer's text was read from disk again, or the buffer was unloaded.
 ---@param r caliban.Review
 ---@param detached boolean
----@param was? caliban.Hunk[] that were pending; nil if the review was not open
+---@param was? caliban.Hunk[] the hunks that were pending; nil if the review was not open
 function M.reloaded(r, detached, was)
   if reviews[r.buf] ~= r then
     return
@@ -286,7 +287,7 @@ end
 
 --------------------------------------------------------------------------------------------- entry
 
---- The review that a proposal joins, or a new one.
+--- The open review that a proposal is added to; begins one if there is none.
 ---@param item caliban.Arriving
 ---@param p caliban.WireProposal
 ---@param buf integer
@@ -311,7 +312,7 @@ local function begin(item, p, buf)
   return r
 end
 
---- A conversation was renamed: its reviews, and its proposals that wait, get the new name.
+--- Called when a conversation was renamed: gives its reviews and waiting proposals the new name.
 ---@param from string
 ---@param to string
 function M.renamed(from, to)
@@ -342,9 +343,9 @@ local function waits(item)
   end
 end
 
---- Enters an item, or tells the program why it cannot enter.
+--- Applies an item, or tells the program why it cannot be applied.
 ---@param item caliban.Arriving
----@return 'calm'|'review'|nil waits nil if it is done
+---@return 'calm'|'review'|nil waits what the item waits for; nil if it is done
 local function enter(item)
   local host = { begin = begin, persist = persist, look = M.look, of = M.of, say = say }
   while true do
@@ -377,24 +378,24 @@ local function enter(item)
   end
 end
 
---- Tries again to enter the items that wait.
+--- Tries again to apply the waiting items.
 function M.retry()
   arrival.retry(enter)
 end
 
---- Lets items enter once they may.
+--- Applies items as soon as possible.
 ---@param items caliban.Arriving[]
 function M.push(items)
   arrival.push(items, enter)
 end
 
---- Lets proposals enter once they may; returns at once.
+--- Applies proposals as soon as possible; returns at once.
 ---@param message caliban.Propose
 function M.propose(message)
   M.push(arrival.grouped(message))
 end
 
---- The user stopped a turn: its proposals that wait must not enter.
+--- Called when the user has stopped a turn: its waiting proposals are not applied.
 ---@param session string
 ---@param turn integer
 function M.stopped(session, turn)
@@ -431,7 +432,7 @@ function M.accept(opts)
   long.step(choose, 'accept', opts)
 end
 
---- Rejects hunks: takes them out of the buffers, in one undo step for each file.
+--- Rejects hunks: restores the lines of the base in the buffers, in one undo step for each file.
 ---@param opts? caliban.Choice|caliban.ReviewOpts
 function M.reject(opts)
   long.step(choose, 'reject', opts)

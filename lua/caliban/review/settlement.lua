@@ -1,5 +1,5 @@
---- The end of a review: compares the buffer with the file on disk, merges changes made there, writes the file, and tells
---- the program.
+--- The end of a review: compares the buffer with the file on disk, merges changes made on disk, writes the file, and
+--- tells the program.
 local M = {}
 
 local api = vim.api
@@ -17,7 +17,7 @@ local WORDS = {
   rejected = 'rejected',
 }
 
---- The buffer's text before the write that ends the review: that write may close the buffer.
+--- The buffer's text before the write that ends the review, because the write may close the buffer.
 local texts = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, string>
 --- The diagnostics before the edits of a review that is not settled yet.
 local diagnostics = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, caliban.Before>
@@ -29,7 +29,7 @@ end
 
 --- The file's text on disk.
 ---@param buf integer
----@param text? string of the buffer if the caller knows it
+---@param text? string the buffer's text if the caller knows it
 ---@return string? text nil if the file has changed since the buffer read it, or does not exist
 function M.origin(buf, text)
   if file.stale(buf) then
@@ -43,10 +43,10 @@ function M.origin(buf, text)
   return disk
 end
 
---- The buffer was written with its pending hunks.
+--- Called after the buffer was written with its pending hunks.
 ---@param r caliban.Review
----@param past boolean whether a write may have passed by the guard: then the file on disk tells
----@return string? line for the user
+---@param past boolean whether a write may have bypassed the guard; the file on disk then shows whether it has
+---@return string? a message for the user
 function M.written(r, past)
   local text = tracking.text(r)
   if past and (text == r.origin or text ~= file.disk(r.buf)) then
@@ -65,17 +65,18 @@ local function split(text)
   return text == '' and {} or vim.split(text, '\n', { plain = true })
 end
 
---- Whether a change on disk is a rejected hunk: something wrote the buffer past the guard while the hunk was in it.
+--- Whether a change on disk is a rejected hunk: something bypassed the guard and wrote the buffer while it contained
+--- the hunk.
 ---@param r caliban.Review
----@param edit { start: integer, count: integer, lines: string[] } that would bring the change into the buffer
----@param mine string[] lines of the buffer
+---@param edit { start: integer, count: integer, lines: string[] } the edit that would merge the change into the buffer
+---@param mine string[] the buffer's lines
 ---@return boolean
 local function was_rejected(r, edit, mine)
   local now = vim.list_slice(mine, edit.start + 1, edit.start + edit.count)
   return state.has_rejected(r, now, edit.lines)
 end
 
---- The file changed on disk: merges these changes into the buffer. Lines that the buffer has changed too stay.
+--- Merges the changes of the file on disk into the buffer. Lines that the buffer has changed too stay.
 ---@param r caliban.Review
 ---@param why string as `v:fcs_reason`
 function M.merge(r, why)
@@ -139,7 +140,7 @@ local function discard(r)
   return r.created and pcall(api.nvim_buf_delete, r.buf, { force = true })
 end
 
---- Lets Neovim look whether the file changed on disk, and merges the changes.
+--- Makes Neovim check whether the file changed on disk, and merges the changes.
 ---@param r caliban.Review
 local function compare(r)
   local odd = file.odd(r.buf)
@@ -147,14 +148,14 @@ local function compare(r)
     state.set_clash(r, odd)
     return
   end
-  -- about a new file Neovim would ask the user (W13)
+  -- Neovim would ask the user about a new file (W13)
   local why = not r.create and file.check(r.buf, '')
   if why and not r.clash then
     M.merge(r, why)
   end
 end
 
---- Writes the buffer, unless changes on disk or of the user stand against that.
+--- Writes the buffer, unless it conflicts with the file on disk or has unsaved changes of the user.
 ---@param r caliban.Review
 ---@param disk? string the file's text on disk now
 ---@return string why it was not written; '' if it was
@@ -189,7 +190,7 @@ function M.write_pending(r)
   return why
 end
 
---- Whether a new file was rejected as a whole, and there is nothing on disk that others wrote.
+--- Whether a new file was rejected as a whole, and nobody else has written the file.
 ---@param r caliban.Review
 ---@param disk? string the file's text on disk
 ---@return boolean
@@ -222,7 +223,7 @@ function M.save(r)
     discard(r)
     return false, ''
   elseif not r.clash and not state.has_acted(r) then
-    -- after `u` alone the user has not asked for a write
+    -- a user who only pressed `u` has not asked for a write
     return false, 'it was undone'
   end
   local failed, changed = write(r, disk)
@@ -232,7 +233,7 @@ function M.save(r)
   return failed == '', failed
 end
 
---- Takes a buffer that was made for the review, and that the user has never entered, out of the buffer list.
+--- Removes a buffer from the buffer list if it was created for the review and the user has never entered it.
 ---@param r caliban.Review
 function M.unlist(r)
   if r.created and api.nvim_buf_is_valid(r.buf) and not vim.bo[r.buf].modified then
@@ -268,20 +269,20 @@ function M.summary(r, written, unsaved)
   return ('%s: %s'):format(file.short(r.path), table.concat(parts, ', '))
 end
 
---- An edit is about to enter: keeps the diagnostics before it.
+--- Called before an edit is applied: records the current diagnostics.
 ---@param r caliban.Review
----@param lines string[] of the buffer
+---@param lines string[] the buffer's lines
 function M.remember(r, lines)
   diagnostics[r] = diagnostics[r] or require('caliban.lsp.check').before(r.buf, lines)
 end
 
---- Forgets these diagnostics: the edit has not entered, or the review is settled.
+--- Forgets the recorded diagnostics: the edit was not applied, or the review is settled.
 ---@param r caliban.Review
 function M.forget(r)
   diagnostics[r] = nil
 end
 
---- Begins to compare the diagnostics with those before the edits. To be called before the program gets the verdict.
+--- Begins to compare the diagnostics with those before the edits. Call it before the program gets the verdict.
 ---@param r caliban.Review
 function M.check(r)
   local before = diagnostics[r] ---@as caliban.Before?
@@ -293,7 +294,7 @@ end
 
 --- Tells the program how a review ended.
 ---@param r caliban.Review
----@param gone boolean whether the file or its buffer no longer exists, and the user has not agreed to that
+---@param gone boolean whether the file or its buffer no longer exists, without the user's consent
 ---@param unsaved string why the text is not on disk; '' if it is
 function M.report(r, gone, unsaved)
   require('caliban.review.listeners').tell('reported', r, unsaved)

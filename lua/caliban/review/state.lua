@@ -1,16 +1,16 @@
---- The record of a file under review. Only this module writes it, and `hunks/tracking` writes the fields that follow
---- the buffer's undo states. Other modules read its facts, and call functions for all else.
+--- The state of a file under review. Only this module writes its fields; `hunks/tracking` writes the fields that depend
+--- on the buffer's undo state. Other modules read the fields, and change them through functions.
 local M = {}
 
 local tracking = require('caliban.review.hunks.tracking')
 
----@class caliban.Entered a proposal that has entered a buffer
+---@class caliban.Entered a proposal that was applied to a buffer
 ---@field id integer
----@field program? integer the process that proposed it
----@field lines string[] of the buffer before the proposal
+---@field program? integer the channel of the program that made it
+---@field lines string[] the buffer's lines before the proposal
 ---@field edits caliban.Edit[]
----@field key? integer the key before its first change's; absent in the record of an older Caliban
----@field count? integer of its changes, each with a key
+---@field key? integer the key of its first change minus 1; nil in the record of an older Caliban
+---@field count? integer the number of its changes, each of which has a key
 ---@field eol { [1]: boolean, [2]: boolean } whether the file ended in a newline before the proposal, and after
 ---@field whole? 'delete'|'rename'
 ---@field to? string
@@ -21,22 +21,22 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field proposals caliban.Entered[]
 ---@field reasons caliban.Reason[]
 ---@field rejected caliban.Hunk[] hunks that were rejected since the review was last settled
----@field acted boolean the user has decided something since the review was last settled
----@field whole_rejected? boolean the user has rejected the deletion or renaming
+---@field acted boolean whether the user has decided something since the review was last settled
+---@field whole_rejected? boolean whether the user has rejected the deletion or renaming
 ---@field create boolean
 ---@field whole? caliban.Whole the pending deletion or renaming
----@field deleted? boolean the user has agreed to the deletion
+---@field deleted? boolean whether the user has agreed to the deletion
 ---@field was? string the path before the renaming that the user has agreed to
----@field auto boolean the hunks are on disk already: they entered in auto-edit mode
----@field binary boolean the buffer's text is not the file's
----@field created boolean the buffer was made for the review
+---@field auto boolean auto-edit mode: the pending hunks are already on disk
+---@field binary boolean whether the file is binary, so that the buffer does not show its bytes
+---@field created boolean whether the buffer was created for the review
 ---@field origin? string the file's text on disk as last seen; nil if it is not known
 ---@field clash? string why the file on disk must not be overwritten
 ---@field eol? { [1]: boolean, [2]: boolean } 'endofline' and 'fixendofline' before a proposal changed them
 ---@field from table<integer, integer> the buffer that each window showed before `ui/jump` put the file there
 
 ---@param buf integer
----@param created boolean the buffer was made for the review
+---@param created boolean whether the buffer was created for the review
 ---@return caliban.Review
 function M.new(buf, created)
   local r = tracking.new(buf) --[[@as caliban.Review]]
@@ -75,12 +75,12 @@ end
 --- The buffer that a window showed before it showed the file.
 ---@param r caliban.Review
 ---@param win integer
----@return integer? # absent: Caliban did not put the file there
+---@return integer? # nil if Caliban did not show the file in the window
 function M.shown_before(r, win)
   return r.from[win]
 end
 
---- The fields that the record on disk keeps; `restore` takes them back.
+--- The fields that the record on disk contains.
 ---@param r caliban.Review
 ---@return table<string, any>
 function M.stored(r)
@@ -99,11 +99,11 @@ end
 
 --------------------------------------------------------------------------------------------- beginning and end
 
---- A proposal is about to enter, and no review of the file is open.
+--- Called before a proposal is applied while no review of the file is open: resets the fields.
 ---@param r caliban.Review
 ---@param p caliban.WireProposal
----@param owner string the conversation that reviews it
----@param own boolean the user has unsaved changes
+---@param owner string the conversation that reviews the file
+---@param own boolean whether the user has unsaved changes
 function M.begin(r, p, owner, own)
   r.path, r.session, r.create = p.path, owner, p.create
   r.auto, r.binary = p.at_once, p.binary
@@ -113,25 +113,26 @@ function M.begin(r, p, owner, own)
   tracking.set_own(r, own)
 end
 
---- A proposal that waits for the user joins hunks that are on disk: from now on hunks are written once decided.
+--- Called when a proposal that waits for the user is added to hunks that are already on disk: from now on the file is
+--- written only after decisions.
 ---@param r caliban.Review
 function M.leave_auto_edit(r)
   r.auto = false
 end
 
---- Changes are pending.
+--- Called when changes are pending.
 ---@param r caliban.Review
 function M.open(r)
   tracking.set_open(r, true)
 end
 
---- Nothing is pending any more: the review is about to be settled.
+--- Called when nothing is pending any more, before the review is settled.
 ---@param r caliban.Review
 function M.close(r)
   tracking.set_open(r, false)
 end
 
---- Another Neovim takes the review over.
+--- Called when another Neovim takes the review over.
 ---@param r caliban.Review
 function M.release(r)
   M.close(r)
@@ -139,7 +140,7 @@ function M.release(r)
   tracking.empty(r)
 end
 
---- The verdict was sent.
+--- Called after the verdict was sent.
 ---@param r caliban.Review
 function M.settled(r)
   r.reasons, r.rejected, r.acted, r.clash, r.origin = {}, {}, false, nil, nil
@@ -147,10 +148,10 @@ function M.settled(r)
   tracking.settled(r)
 end
 
---- Takes over the fields of a record on disk.
+--- Restores the fields from a record on disk.
 ---@param r caliban.Review
 ---@param it caliban.Record
----@param own boolean the user has unsaved changes
+---@param own boolean whether the user has unsaved changes
 function M.restore(r, it, own)
   r.was, r.proposals, r.reasons = it.was, it.proposals, it.reasons
   tracking.set_own(r, own)
@@ -177,7 +178,7 @@ function M.propose_whole(r, whole)
   r.whole = whole
 end
 
---- Keeps 'endofline' and 'fixendofline' before the first proposal that changes them.
+--- Saves 'endofline' and 'fixendofline' before the first proposal that changes them.
 ---@param r caliban.Review
 ---@param eol { [1]: boolean, [2]: boolean } their values now
 ---@return { [1]: boolean, [2]: boolean } # their values before the first such proposal
@@ -194,36 +195,36 @@ function M.set_acted(r, acted)
   r.acted = acted
 end
 
---- Keeps why lines were rejected, for the model.
+--- Records why lines were rejected, for the model.
 ---@param r caliban.Review
----@param lines string[] of the rejected hunk; none of a deletion or renaming
+---@param lines string[] the new lines of the rejected hunk; empty for a deletion or renaming
 ---@param reason string
 function M.add_reason(r, lines, reason)
   r.reasons[#r.reasons + 1] = { lines = lines, reason = reason }
 end
 
---- Keeps hunks that the user has rejected: they are no longer in the buffer.
+--- Records hunks that the user has rejected and that are no longer in the buffer.
 ---@param r caliban.Review
 ---@param taken caliban.Hunk[]
 function M.add_rejected(r, taken)
   vim.list_extend(r.rejected, taken)
 end
 
---- The user has rejected the deletion or renaming.
+--- Records that the user has rejected the deletion or renaming.
 ---@param r caliban.Review
 function M.reject_whole(r)
   r.whole_rejected, r.acted = true, true
 end
 
---- The user has agreed to the deletion.
+--- Records that the user has agreed to the deletion.
 ---@param r caliban.Review
 function M.agree_to_deletion(r)
   r.deleted = true
 end
 
---- The user has agreed to the renaming.
+--- Records that the user has agreed to the renaming.
 ---@param r caliban.Review
----@param was string the path before it
+---@param was string the path before the renaming
 function M.agree_to_path(r, was)
   r.was, r.acted = was, true
 end
@@ -237,8 +238,8 @@ function M.set_path(r, path)
 end
 
 ---@param r caliban.Review
----@param win integer that is about to show the file
----@param buf integer that the window shows now
+---@param win integer the window that is about to show the file
+---@param buf integer the buffer that the window shows now
 function M.keep_window(r, win, buf)
   r.from[win] = buf
 end
@@ -250,14 +251,14 @@ function M.set_origin(r, origin)
   r.origin = origin
 end
 
---- Keeps why the file on disk must not be overwritten.
+--- Records why the file on disk must not be overwritten.
 ---@param r caliban.Review
 ---@param why string
 function M.set_clash(r, why)
   r.clash = why
 end
 
---- The buffer's text was written.
+--- Records that the buffer's text was written to disk.
 ---@param r caliban.Review
 ---@param text string
 function M.written(r, text)

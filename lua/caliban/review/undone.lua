@@ -1,13 +1,14 @@
---- Reviews in which `u` has left no pending change. Their verdict waits for a while: `<C-r>` may bring the changes back.
+--- Reviews in which `u` has undone all pending changes. Their verdict is delayed, because `<C-r>` may bring the changes
+--- back.
 local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
 
---- Milliseconds that a verdict waits, unless the user acts elsewhere.
+--- Milliseconds for which a verdict is delayed, unless the user acts elsewhere.
 M.delay = 2000
 
---- The header of a file whose verdict waits.
+--- The header of a file whose verdict is delayed.
 M.words = 'undone; <C-r> brings it back'
 
 ---@class caliban.Resting
@@ -15,18 +16,18 @@ M.words = 'undone; <C-r> brings it back'
 ---@field conclude caliban.Conclude
 
 ---@alias caliban.Conclude fun(at_once: boolean): string? sends the verdict, `at_once` or once the buffer may be written;
----returns a line for the user
+---returns a message for the user
 
 local resting = {} ---@type table<caliban.Review, caliban.Resting>
 
---- Whether the verdict of a review waits.
+--- Whether the verdict of a review is delayed.
 ---@param r caliban.Review
 ---@return boolean
 function M.holds(r)
   return resting[r] ~= nil
 end
 
---- Waits no longer: changes are pending again, or the verdict is about to be sent.
+--- Ends the delay: changes are pending again, or the verdict is about to be sent.
 ---@param r caliban.Review
 function M.stop(r)
   local it = resting[r] ---@as caliban.Resting?
@@ -36,7 +37,7 @@ function M.stop(r)
   end
 end
 
---- Sends a verdict, if it still waits.
+--- Sends a verdict, if it is still delayed.
 ---@param r caliban.Review
 ---@param it? caliban.Resting
 local function tell(r, it)
@@ -50,7 +51,7 @@ local function tell(r, it)
   end
 end
 
---- Lets the verdict of a review wait.
+--- Delays the verdict of a review.
 ---@param r caliban.Review
 ---@param conclude caliban.Conclude
 function M.begin(r, conclude)
@@ -66,8 +67,8 @@ function M.begin(r, conclude)
   )
 end
 
---- Sends every verdict that waits, even while the editor is busy.
----@return string? line for the user if there was one
+--- Sends every delayed verdict, even while the user is in the middle of a command.
+---@return string? a message for the user if a verdict was sent
 function M.tell_all()
   local before, line = resting, nil ---@type table<caliban.Review, caliban.Resting>, string?
   resting = {}
@@ -80,8 +81,8 @@ end
 
 local group = api.nvim_create_augroup('caliban.review.undone', {})
 
---- Sends the verdicts that wait, if the user acts outside of their files. This is checked after the event: Neovim enters
---- a buffer for a moment when it loads it without a window.
+--- Sends the delayed verdicts of the files for which `acts` returns true. Checks after the event, because Neovim enters
+--- a buffer for a moment when it loads the buffer without a window.
 ---@param acts fun(r: caliban.Review): boolean whether the user acts outside of this file
 local function elsewhere(acts)
   vim.schedule(function()
@@ -101,7 +102,7 @@ api.nvim_create_autocmd('BufEnter', {
   end,
 })
 
--- not TextChanged: that comes also when the program changes a chat
+-- not TextChanged, which also fires when the program changes a chat
 api.nvim_create_autocmd({ 'TextChangedI', 'TextChangedP' }, {
   group = group,
   callback = function(event)

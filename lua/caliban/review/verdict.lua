@@ -1,6 +1,6 @@
---- What the user decided on the changes that were proposed for a file. A notice and the list of changes tell the user
---- about these decisions, and the program tells the model. Each change has a key, and each hunk lists the keys of the
---- changes that it is a part of. A change that is neither decided nor pending is no longer in the text.
+--- What the user decided on the changes that were proposed for a file. The user sees these decisions in a notice and in
+--- the list of changes; the program tells the model. Each change has a key, and each hunk lists the keys of the changes
+--- that it is a part of. A change that is neither decided nor pending is no longer in the text.
 local M = {}
 
 local index = require('caliban.review.hunks.index')
@@ -8,7 +8,7 @@ local tracking = require('caliban.review.hunks.tracking')
 
 ---@alias caliban.Verdict 'accepted'|'reworked'|'rejected'
 
----@class caliban.Decided a decision, and those before it. Never changed in place: undo states share it
+---@class caliban.Decided a decision, and the decisions before it. Never changed in place, because undo states share it
 ---@field fate caliban.Verdict
 ---@field of integer[] keys of the changes, as in a hunk
 ---@field before? caliban.Decided
@@ -18,13 +18,13 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field reworked integer accepted after the user changed them
 ---@field part integer accepted in part
 ---@field rejected integer
----@field any integer the sum of all that were accepted
+---@field any integer `accepted`, `reworked` and `part` together
 
 local last = 0 ---@type integer the last key in use
 
 --- Makes keys for the changes of a proposal.
 ---@param count integer
----@return integer # the key before the first
+---@return integer # the first key minus 1
 function M.new_keys(count)
   last = last + count
   return last - count
@@ -48,19 +48,19 @@ local function without_blanks(hunk)
 end
 
 ---@class caliban.Written the hunks as the model wrote them
----@field came caliban.Hunks[] of each proposal, until they are in `texts`
----@field texts table<string, true> their keys
----@field seen integer how many proposals they are of
+---@field came caliban.Hunks[] the hunks after each proposal, until `texts` has their keys
+---@field texts table<string, true> the keys (`key`, `without_blanks`) of the hunks
+---@field seen integer the number of proposals that were recorded
 
 local written = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, caliban.Written>
 
---- A review begins: forgets the hunks that the model wrote.
+--- Called when a review begins: forgets the hunks that the model wrote.
 ---@param r caliban.Review
 function M.begin(r)
   written[r] = { came = {}, texts = {}, seen = 0 }
 end
 
---- Keeps the hunks of a new proposal, as the model wrote them.
+--- Records the hunks after a new proposal, as the model wrote them.
 ---@param r caliban.Review
 function M.follow(r)
   local it = written[r]
@@ -78,7 +78,7 @@ local function reworked(r, hunk)
   if not hunk.typed then
     return false
   end
-  -- the keys are made only now: at the entry of 2,000 hunks that would block the editor
+  -- compute the keys only now: doing so when 2,000 hunks are applied would block the editor
   local texts = written[r].texts
   for _, came in ipairs(written[r].came) do
     for _, it in ipairs(index.list(came)) do
@@ -91,7 +91,7 @@ local function reworked(r, hunk)
   return not texts[key(hunk)] and not texts[without_blanks(hunk)]
 end
 
---- The user has decided on hunks. A hunk without keys comes from the record of an older Caliban: its key is `0`.
+--- Records a decision on hunks. A hunk without keys, from the record of an older Caliban, gets the key `0`.
 ---@param r caliban.Review
 ---@param verdict 'accept'|'reject'
 ---@param taken caliban.Hunk[]
@@ -110,7 +110,7 @@ function M.decided(r, verdict, taken)
   end
 end
 
---- Whether the user has decided on any change in the present undo state.
+--- Whether the user has decided on any change in the current undo state.
 ---@param r caliban.Review
 ---@return boolean
 function M.has_decisions(r)
@@ -133,7 +133,7 @@ end
 ---@param r caliban.Review
 ---@return table<integer, caliban.Decision> fates by key
 ---@return table<integer, true> past keys of changes that a later proposal changed again
----@return caliban.Decision[]? pieces what was decided on each hunk, where some hunks have no key
+---@return caliban.Decision[]? pieces the decision on each hunk, if some hunks have no key
 local function fold(r)
   local fates, past = {}, {} ---@type table<integer, caliban.Decision>, table<integer, true>
   local pieces = {} ---@type caliban.Decision[]
@@ -149,7 +149,8 @@ local function fold(r)
   return fates, past, fates[0] and pieces or nil
 end
 
---- For the program: what was decided on each change of each proposal. The list is empty where changes have no keys.
+--- For the program: the decision on each change of each proposal. A proposal's list is empty if its changes have no
+--- keys.
 ---@param r caliban.Review
 ---@return caliban.Decision[][]
 function M.decisions(r)
@@ -190,7 +191,7 @@ function M.tally(r)
   return out
 end
 
---- A tally in words, as `1 accepted`. Empty where nothing is decided in the present undo state.
+--- The tally in words, such as `1 accepted`. Empty if nothing is decided in the current undo state.
 ---@param r caliban.Review
 ---@param words table<caliban.Decision, string>
 ---@return string[]
@@ -222,7 +223,7 @@ function M.list(r)
   return out
 end
 
---- Takes the decisions over from the record on disk.
+--- Restores the decisions from the record on disk.
 ---@param r caliban.Review
 ---@param list { fate: caliban.Verdict, of: integer[] }[]
 ---@param again? boolean whether accepted changes have to be decided again
@@ -239,9 +240,10 @@ function M.take_up(r, list, again)
   end
 end
 
---- The text was read from disk again. Hunks that were written at once and are still on disk count as accepted.
+--- Called after the text was read from disk again. Hunks that auto-edit mode wrote count as accepted if they are still
+--- on disk.
 ---@param r caliban.Review
----@param was caliban.Hunk[] that were pending
+---@param was caliban.Hunk[] the hunks that were pending
 function M.reread(r, was)
   if r.auto and tracking.text(r) == r.origin then
     M.decided(r, 'accept', was)

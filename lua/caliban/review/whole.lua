@@ -1,4 +1,4 @@
---- Proposals to delete or rename a file. They are decided as a whole and leave the text alone.
+--- Proposals to delete or rename a file. The user decides on the whole file; its text does not change.
 local M = {}
 
 local api = vim.api
@@ -10,8 +10,8 @@ local state = require('caliban.review.state')
 ---@field kind 'delete'|'rename'
 ---@field from string
 ---@field to? string
----@field done boolean whether it is done on disk: it came in auto-edit mode
----@field lines? string[] of the deleted file
+---@field done boolean whether it is already done on disk, as in auto-edit mode
+---@field lines? string[] the lines of the deleted file
 
 ---@param whole caliban.Whole
 ---@return string
@@ -20,7 +20,7 @@ local function words(whole)
 end
 
 ---@param whole caliban.Whole
----@return string # as `words`, within a sentence about the file
+---@return string # like `words`, for use within a sentence about the file
 local function words_in_sentence(whole)
   return whole.to and ('rename it to %s'):format(file.short(whole.to)) or 'delete it'
 end
@@ -37,7 +37,7 @@ function M.title(r)
   )
 end
 
---- Says how many changes there are of each kind, as `2 hunks, 1 deletion`. Empty where there are none.
+--- Says how many changes there are of each kind, as `2 hunks, 1 deletion`. Empty if there are none.
 ---@param counts { hunk: integer, delete: integer, rename: integer }
 ---@return string
 function M.counted(counts)
@@ -76,14 +76,14 @@ local function taken(path)
   return buf ~= nil and api.nvim_buf_is_loaded(buf)
 end
 
---- Whether the file is deleted, and the user may still reject that.
+--- Whether the file is deleted and the user can still reject the deletion.
 ---@param r caliban.Review
 ---@return boolean
 function M.gone(r)
   return r.whole ~= nil and r.whole.done and r.whole.kind == 'delete'
 end
 
---- Why a proposal cannot enter because of a deletion or renaming.
+--- Why a proposal cannot be applied because of a deletion or renaming.
 ---@param p caliban.WireProposal
 ---@param buf integer
 ---@param r? caliban.Review
@@ -105,7 +105,7 @@ function M.refusal(p, buf, r)
   end
 end
 
---- Removes a buffer of this path that is not loaded: Neovim would not give its name to another.
+--- Removes a buffer of this path that is not loaded: Neovim would not give its name to another buffer.
 ---@param path string
 local function free(path)
   local buf = file.find(path)
@@ -127,7 +127,7 @@ local function move_buffer(buf, to, binary)
     vim.cmd({ cmd = 'file', args = { name }, mods = mods, magic = { file = false } })
   end)
   free(from)
-  -- Neovim takes a file under a new name for another file: `:w` needs a bang until the buffer is written once
+  -- after a rename `:w` needs a bang until the buffer is written once, because Neovim takes the file for another one
   if not binary and not vim.bo[buf].modified and file.disk(buf) == file.text(buf) then
     file.restore(buf)
   end
@@ -223,7 +223,7 @@ function M.apply(r)
     if not ok and there(r.path) then
       return tostring(err)
     end
-    -- the text is nowhere else: Neovim must not drop it
+    -- the text exists only here: keep Neovim from dropping it
     whole.lines, vim.bo[r.buf].modified = file.lines(r.buf), true
   elseif r.path ~= whole.to then
     local failed = move(r, r.path, whole.to --[[@as string]])
@@ -234,7 +234,7 @@ function M.apply(r)
   whole.done = true
 end
 
---- A proposal enters. In auto-edit mode it is done at once.
+--- Makes the deletion or renaming of a proposal pending. In auto-edit mode also does it on disk.
 ---@param r caliban.Review
 ---@param p caliban.WireProposal
 ---@return string? why not
@@ -248,7 +248,7 @@ function M.enter(r, p)
   return failed
 end
 
---- Takes the deletion or renaming back, if it is done.
+--- Undoes the deletion or renaming on disk, if it is done.
 ---@param r caliban.Review
 ---@return string? why not
 local function revert(r)
@@ -270,7 +270,7 @@ local function revert(r)
   return failed
 end
 
---- Takes the proposal back: another that should enter together with it cannot.
+--- Drops the pending deletion or renaming, because another proposal of its item could not be applied.
 ---@param r caliban.Review
 function M.withdraw(r)
   revert(r)
@@ -312,7 +312,7 @@ function M.decide(r, verdict, reason)
   return true
 end
 
---- The deletion or renaming is accepted.
+--- Records that the deletion or renaming is accepted.
 ---@param r caliban.Review
 ---@param whole caliban.Whole
 function M.conclude(r, whole)
@@ -323,9 +323,9 @@ function M.conclude(r, whole)
   end
 end
 
---- Closes the buffer of a deleted file. Its windows stay, and show another buffer.
+--- Closes the buffer of a deleted file. Its windows stay open and show another buffer.
 ---@param buf integer
----@param r? caliban.Review of the file
+---@param r? caliban.Review the review of the file
 function M.close(buf, r)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     local back = r and state.shown_before(r, win)

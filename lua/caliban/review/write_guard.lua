@@ -1,4 +1,4 @@
---- Guards a buffer with pending hunks: a write by accident is refused, and Neovim does not ask the user when the file
+--- Guards a buffer with pending hunks: refuses an accidental write, and keeps Neovim from asking the user when the file
 --- changes on disk.
 local M = {}
 
@@ -14,19 +14,19 @@ local seen = {} ---@type table<integer, string> stamp of the file at the last `c
 local has_bang = false -- whether the running command was typed with a bang
 
 ---@class caliban.Guarded
----@field refusal fun(): string message in place of a write
----@field written fun(past: boolean): boolean the buffer was written; `past`: it may have been, past this guard. Returns
----whether it was, and the user was told
----@field changed fun(reason: string) the file changed on disk; `reason` as `v:fcs_reason`
+---@field refusal fun(): string the message when a write is refused
+---@field written fun(past: boolean): boolean called after a write; `past`: only after a possible write that bypassed
+---this guard. Returns whether the buffer was written and the user has been told
+---@field changed fun(reason: string) called after the file changed on disk; `reason` as in `v:fcs_reason`
 
---- Shows an error. Raised in an autocommand it would take three lines, and a key to dismiss.
+--- Shows an error. An error that is raised in an autocommand takes three lines, and a key to dismiss.
 ---@param text string
 local function refuse(text)
   vim.v.errmsg = text
   require('caliban.editor.notify').echo(text, 'ErrorMsg')
 end
 
---- Sets the options of a buffer that a `:write` has as arguments, as in `++ff=dos`: the write that runs instead takes a
+--- Sets the buffer's options as the arguments of a `:write` say, such as `++ff=dos`. The write that replaces it takes a
 --- file name or such arguments, not both.
 ---@param buf integer
 ---@return fun() restore
@@ -56,7 +56,7 @@ local function as_asked(buf)
   end
 end
 
---- Runs `:w!` or `:w other` as without a guard.
+--- Runs `:w!` or `:w other` as if the buffer had no guard.
 ---@param buf integer
 ---@param own boolean
 ---@param it caliban.Guarded
@@ -80,7 +80,7 @@ local function write(buf, own, it, event)
   end
 end
 
---- Calls `changed` where Neovim would ask what to do with a file that changed on disk.
+--- Calls `changed` when Neovim would ask what to do with a file that changed on disk.
 ---@param buf integer
 ---@param it caliban.Guarded
 local function follow_disk(buf, it)
@@ -108,8 +108,8 @@ function M.set(buf, it)
     callback = function(event)
       local own = names.real(event.match) == names.real(api.nvim_buf_get_name(buf))
       if own and not (has_bang and vim.v.cmdbang == 1) then
-        -- a BufWriteCmd of the user's may have written already. Else 'modified' stays, so that `:wq` and `:wqa` know
-        -- that the write has failed
+        -- a BufWriteCmd of the user may have written the buffer already. If not, 'modified' stays set, so that `:wq`
+        -- and `:wqa` see that the write has failed
         if not it.written(true) then
           refuse(it.refusal())
         end
@@ -119,7 +119,7 @@ function M.set(buf, it)
     end,
   })
   follow_disk(buf, it)
-  -- Neovim would read the file again with the guard's 'buftype'
+  -- remove the guard, because Neovim would read the file again with the guard's 'buftype'
   api.nvim_create_autocmd('BufUnload', {
     group = group,
     buffer = buf,
@@ -144,7 +144,7 @@ end
 ---@param it caliban.Guarded
 function M.follow(buf, it)
   M.clear(buf)
-  -- else Neovim would read the text of another program over the hunks
+  -- else Neovim would replace the hunks by a text that another program writes
   autoread_before[buf] = vim.bo[buf].autoread == vim.go.autoread and 'global' or 'own'
   vim.bo[buf].autoread = false
   api.nvim_create_autocmd('BufWritePost', {
@@ -178,7 +178,7 @@ function M.clear(buf)
   autoread_before[buf] = nil
 end
 
---- Lifts all guards until the running command is over.
+--- Lifts all guards until the current command has ended.
 local function lift_briefly()
   for buf in pairs(guarded) do
     file.guard(buf, false)
@@ -190,7 +190,7 @@ local function lift_briefly()
   end)
 end
 
---- Looks whether guarded files changed on disk. Neovim does that only for buffers without a guard.
+--- Checks whether guarded files changed on disk. Neovim checks only buffers without a guard.
 local function check_disk()
   for _, buf in ipairs(vim.tbl_keys(guarded)) do
     local now = file.stamp(buf)
@@ -212,11 +212,11 @@ api.nvim_create_autocmd(
   { group = group, nested = true, callback = check_disk }
 )
 
--- `:cd` adapts the relative names of unguarded buffers only: that of a guarded one would lead to another file
+-- `:cd` adapts relative names only of unguarded buffers; a guarded buffer's name would then mean another file
 api.nvim_create_autocmd('DirChangedPre', { group = group, callback = lift_briefly })
 
---- The keys for `<CR>` in a quickfix window. Neovim shows an entry in a window with an unguarded file, and splits a window
---- where there is none: these keys go to a window with a guarded file first.
+--- The keys for `<CR>` in a quickfix window. Neovim shows an entry in a window with an unguarded file, and splits a
+--- window if there is none. These keys go to a window with a guarded file first, to avoid the split.
 ---@return string
 local function from_list()
   local target ---@type integer?
@@ -248,7 +248,7 @@ api.nvim_create_autocmd({ 'FileType', 'BufEnter' }, {
 --- Commands that need unguarded buffers.
 local LIFTED = { checktime = true, mksession = true, mkview = true }
 
--- a `:w!` or `:noautocmd w` that the user types is no accident
+-- a `:w!` or `:noautocmd w` that the user types is not accidental
 api.nvim_create_autocmd('CmdlineLeave', {
   group = group,
   pattern = ':',
@@ -266,7 +266,7 @@ api.nvim_create_autocmd('CmdlineLeave', {
   end,
 })
 
--- a command may run other commands: all of them are over at SafeState
+-- a command may run other commands; all of them have ended at SafeState
 api.nvim_create_autocmd('SafeState', {
   group = group,
   callback = function()

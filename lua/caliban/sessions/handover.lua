@@ -1,5 +1,5 @@
---- A conversation that is open in another Neovim: the user of the second Neovim chooses what to do, and the first
---- releases the conversation if the second takes it over.
+--- Handles a conversation that is open in one Neovim when a second one wants to open it: the second asks its user what
+--- to do, and the first releases the conversation if the second takes it over.
 local M = {}
 
 local api = vim.api
@@ -14,7 +14,7 @@ local function claim(session, way)
   require('caliban.program.process').ask({ kind = 'claim', session = session, way = way })
 end
 
---- Asks the other Neovim to release the conversation. The program sees whether it does.
+--- Asks the other Neovim to release the conversation. The program notices whether the other Neovim does so.
 ---@param message caliban.Held
 local function take_over(message)
   pcall(function()
@@ -23,7 +23,7 @@ local function take_over(message)
     local by = ('process %d'):format(vim.fn.getpid())
     local code = "require('caliban.sessions.handover').yield(...)"
     vim.rpcnotify(channel, 'nvim_exec_lua', code, { message.session, root, by })
-    -- closing the channel drops an unread request: by then our program has given up
+    -- close the channel, which drops an unread request, only after our program has given up
     vim.defer_fn(function()
       pcall(vim.fn.chanclose, channel)
     end, PATIENCE + 1000)
@@ -44,7 +44,7 @@ end
 ---@param message caliban.Held
 function M.offer(message)
   local chats = require('caliban.chat.chats')
-  -- not set if the user did not ask for this conversation: then a new one is open in its place
+  -- false if the user did not ask for this conversation; a new conversation is then open in its place
   local wanted = chats.wanted
   chats.wanted = false
   if not may_ask() then
@@ -66,7 +66,8 @@ function M.offer(message)
   end)
 end
 
---- Another Neovim takes the conversation over: hands its reviews on, stops its turn, and leaves it open for reading.
+--- Called when another Neovim takes the conversation over: gives up its reviews, stops its turn, and leaves it open for
+--- reading.
 ---@param session string
 ---@param root string the root of its project
 ---@param by string the other Neovim, for messages

@@ -10,7 +10,7 @@ local function say(text, level)
 end
 
 --- Asks the program for the list, which `offer` shows.
----@param text? string list only the conversations that contain it
+---@param text? string list only the conversations that contain this text
 function M.ask(text)
   require('caliban.program.process').ask({ kind = 'list_sessions', text = text or '' })
 end
@@ -39,7 +39,7 @@ local function below_cursor(chat)
   return after, under.shape == 'user'
 end
 
---- Copies the conversation and continues in the copy. With the cursor in a transcript, the copy ends there.
+--- Copies the conversation and continues in the copy. If the cursor is in a transcript, the copy ends at the cursor.
 function M.fork()
   local chats = require('caliban.chat.chats')
   local chat = require('caliban.chat').get()
@@ -137,7 +137,7 @@ local open = { here = 'open here', elsewhere = 'open in another Neovim' }
 
 --- The row of a conversation.
 ---@param item caliban.SessionRow
----@param cells? integer the width to fit into, for which only the title is cut
+---@param cells? integer the width to fit into; only the title is cut to fit
 ---@return string
 local function line(item, cells)
   if item.problem then
@@ -166,7 +166,7 @@ end
 ---@field text string
 ---@field row? caliban.SessionRow for a conversation on disk
 ---@field problem? string why the conversation cannot be read
----@field root? string the root of the project to copy it from, if that is another one
+---@field root? string the root of the project to copy it from, if it is another project
 
 --- The chats of this Neovim that are not on disk: never saved, or without a message yet.
 ---@param sessions caliban.SessionRow[]

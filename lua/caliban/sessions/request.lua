@@ -3,7 +3,7 @@ local M = {}
 
 local api = vim.api
 
---- Leaves the chat's windows for one that can be split: the composer is too low.
+--- Leaves the chat's windows for a window that is large enough to be split.
 local function leave_chat()
   local chats = require('caliban.chat.chats')
   if not chats.of(api.nvim_get_current_buf()) then

@@ -1,4 +1,4 @@
---- Rewinds: lists the turns that changed files, shows the diff that takes one back, and changes the files.
+--- Rewinds: lists the turns that changed files, shows the diff that undoes a turn, and changes the files.
 local M = {}
 
 local api = vim.api
@@ -58,7 +58,7 @@ local function lines(message, shown)
   return out
 end
 
---- Closes the preview and its window, unless that is the last one.
+--- Closes the preview and its window, unless it is the last window.
 local function close()
   api.nvim_buf_delete(0, { force = true })
 end
@@ -141,7 +141,7 @@ local function change(p, buf)
   elseif not require('caliban.review.arrival').calm(buf) then
     return 'the editor was busy'
   end
-  -- changed as if by hand: an open review of the buffer follows the change
+  -- with a separate review object: an open review of the buffer follows the change as if the user had typed it
   local r = require('caliban.review.state').new(buf, false)
   local ok, err = tracking.edit(r, function()
     entry.apply(r, plan)
@@ -150,7 +150,7 @@ local function change(p, buf)
   return not ok and require('caliban.editor.file').reason(err) or nil
 end
 
---- Takes back a rename or a new file by deciding its review, if the file was written before the decision (auto-edit).
+--- Undoes a rename or a new file of auto-edit mode by rejecting it in its open review.
 ---@param p caliban.WireProposal
 ---@param buf integer
 ---@param r caliban.Review
@@ -204,7 +204,7 @@ local function restore(p)
   return nil, unsaved
 end
 
---- Takes back the change of one file, in its buffer.
+--- Undoes the change of one file, in its buffer.
 ---@param message caliban.Restore
 ---@return caliban.Restored
 function M.restore(message)
@@ -215,7 +215,7 @@ function M.restore(message)
   return { done = why == nil, why = why or unsaved or '' }
 end
 
---- The program has written a file on disk: reads its buffer again.
+--- Called after the program has written a file on disk: reads the file into its buffer again.
 ---@param message caliban.Refresh
 function M.refresh(message)
   local buffers, file = require('caliban.review'), require('caliban.editor.file')

@@ -1,5 +1,5 @@
-//! Plans a rewind: takes the changes of each file back, the latest first, each by a three-way merge with the file as it
-//! is now.
+//! Plans a rewind: undoes the changes of each file, the latest first, each by a three-way merge with the file as it is
+//! now.
 
 use crate::edit;
 use crate::reach::Writing;
@@ -19,16 +19,16 @@ pub(super) struct File {
     pub(super) from: Option<PathBuf>,
     pub(super) was: Content,
     pub(super) now: Content,
-    /// Later changes are kept in the file.
+    /// Whether later changes are kept in the file.
     pub(super) merged: bool,
     /// The number of places that stay as they are, because the same lines changed later.
     pub(super) conflicts: usize,
     /// Why the file is not changed, to follow its name in a sentence.
     pub(super) skipped: Option<String>,
-    /// A command changed the file.
+    /// Whether a command changed the file.
     pub(super) by_command: bool,
     pub(super) mode: Option<FileMode>,
-    /// The file was restored only in its buffer, for this reason.
+    /// Why the file was restored only in its buffer.
     pub(super) unsaved: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl File {
     }
 }
 
-/// The files after taking back these changes, of which the latest comes first.
+/// The files after these changes are undone; the latest change comes first.
 pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<File> {
     let mut files = BTreeMap::new();
     for change in changes {

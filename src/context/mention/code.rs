@@ -114,8 +114,8 @@ impl Lines<'_> {
         Lines { text, all, decorate }
     }
 
-    /// Whether the word behind the `@` at this byte is a decorator or similar: it has a known name, a `(` follows, or
-    /// it stands alone above a line of code.
+    /// Whether the word after the `@` at this byte is a decorator or similar: it has a known name, a `(` follows, or it
+    /// stands alone above a line of code.
     pub(super) fn is_decorator(&self, at: usize, word: &str) -> bool {
         let is_name = |it: &str| {
             !it.is_empty() && it.chars().all(|c| c.is_alphanumeric() || "_-".contains(c))
@@ -192,8 +192,8 @@ fn closing(
     found
 }
 
-/// Adds the inline code of a line: between two runs of equally many backticks. A backtick behind a backslash begins
-/// no code.
+/// Adds the inline code of a line: between two runs of equally many backticks. A backtick after a backslash begins no
+/// code.
 fn inline(start: usize, line: &str, spans: &mut Vec<Range<usize>>) {
     let mut at = 0;
     while let Some(open) = line[at..].find('`').map(|it| at + it) {
@@ -216,7 +216,7 @@ fn inline(start: usize, line: &str, spans: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Whether the character behind this text is escaped: the text ends in an odd number of backslashes.
+/// Whether the character after this text is escaped: the text ends in an odd number of backslashes.
 fn is_escaped(before: &str) -> bool {
     before.bytes().rev().take_while(|it| *it == b'\\').count() % 2 == 1
 }

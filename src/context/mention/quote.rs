@@ -1,5 +1,6 @@
-//! How a path is written behind an `@`: bare (`@src/a.rs`) if that reads back as the same path, else in double quotes
-//! (`@"a b.rs"`). Within quotes a backslash stands before `"`, `\` and `` ` ``, and `\n` and `\r` are line breaks.
+//! How a path is written after an `@`: bare (`@src/a.rs`) if the bare form reads back as the same path, else in double
+//! quotes (`@"a b.rs"`). Within quotes a backslash stands before `"`, `\` and `` ` ``, and `\n` and `\r` are line
+//! breaks.
 
 /// Characters that end a bare path.
 pub(super) const ENDS: &str = "`\"'<>|()[]{},;";
@@ -39,8 +40,8 @@ fn escaped(path: &str) -> String {
     text
 }
 
-/// Reads the path in quotes that `rest` begins with, behind the opening quote. Returns the path and the bytes up to
-/// the end of the closing quote. `None`: no quote closes it.
+/// Reads the path in quotes that `rest` begins with, after the opening quote. Returns the path and the number of bytes
+/// up to the end of the closing quote; `None` if there is no closing quote.
 pub(super) fn read(rest: &str) -> Option<(String, usize)> {
     let mut path = String::new();
     let mut chars = rest.char_indices();
@@ -54,14 +55,14 @@ pub(super) fn read(rest: &str) -> Option<(String, usize)> {
     None
 }
 
-/// The path as far as it is written, where no quote closes it yet.
+/// The part of a path in quotes that is written so far, while there is no closing quote.
 pub(super) fn read_open(rest: &str) -> Option<String> {
     let closed = format!("{rest}\"");
     let (path, length) = read(&closed)?;
     (length == closed.len() && read(rest).is_none()).then_some(path)
 }
 
-/// What a backslash and the character behind it stand for. A backslash before any other character is itself.
+/// What a backslash and the character after it stand for. A backslash before any other character is itself.
 fn unescaped(next: Option<char>, chars: &mut std::str::CharIndices<'_>) -> String {
     let meant = match next {
         Some('n') => '\n',

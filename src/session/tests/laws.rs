@@ -230,8 +230,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     /// For any script, with a stop at any point of it: the next request is valid, no call is answered twice, no call
-    /// begins without the leave of the policy or the user, nothing changes in plan mode, a replay of the events gives
-    /// the same session, and requests only grow, unless refused thoughts are left out.
+    /// begins without permission from the policy or the user, nothing changes in plan mode, a replay of the events
+    /// gives the same session, and requests only grow, unless refused thoughts are left out.
     #[test]
     fn any_script_keeps_the_laws_of_a_session(acts in prop::collection::vec(act(), 0..60)) {
         let mut session = opened();

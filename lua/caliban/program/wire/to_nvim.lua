@@ -59,8 +59,8 @@
 ---@field tool? string The running tool.
 ---@field model string
 ---@field mode 'plan'|'ask'|'auto-edit'
----@field tour boolean The model is the tour.
----@field unsaved boolean The conversation is in memory only: it is ephemeral, or the disk fails.
+---@field tour boolean Whether the model is the tour.
+---@field unsaved boolean Whether the conversation is in memory only: it is ephemeral, or the disk fails.
 ---@field input integer The tokens that this session has used.
 ---@field output integer
 ---@field cached integer
@@ -72,7 +72,7 @@
 ---@field silent_ms? integer How long the model has been silent.
 ---@field hit? integer The part of the last request that was in the provider's cache, in percent.
 ---@field cost? number The session's cost in USD, without the replies whose price is not known.
----@field unpriced boolean The price of at least one reply is not known.
+---@field unpriced boolean Whether the price of at least one reply is not known.
 
 --- What a session is doing.
 ---@alias caliban.Stage
@@ -93,7 +93,7 @@
 ---@field text string
 ---@field context caliban.Excerpt[]
 ---@field steer boolean
----@field held boolean It is sent only when the user says so.
+---@field held boolean Whether the message is sent only when the user says so.
 ---@field shown string The text of a held message with each deceptive character spelt out; empty for other messages.
 
 --- Proposals for the user's review. The editor answers at once; an `arrived` message follows for each proposal.
@@ -304,7 +304,7 @@
 ---@field name string The path as the user would write it.
 ---@field about string What will happen to the file, as words that follow its name.
 ---@field diff string A unified diff without the header.
----@field todo boolean The rewind changes this file.
+---@field todo boolean Whether the rewind changes this file.
 
 --- Asks to change, delete or rename one file without a review. The answer is a `Restored`.
 ---@class (exact) caliban.Restore

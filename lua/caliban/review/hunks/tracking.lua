@@ -11,7 +11,7 @@ local slices = require('caliban.editor.slices')
 
 --- After this many changes by one command, moved lines are no longer looked for in each single change.
 local MOST = 50
---- The lines to read between two slices.
+--- The lines to read in a slice.
 local PART = 4000
 
 ---@class caliban.Tracked the hunks of a buffer, for each undo state; only this module sets its fields

@@ -1,4 +1,4 @@
---- Gives up the reviews of a conversation that another Neovim takes over. That Neovim reads them from disk.
+--- Gives up the reviews of a conversation that another Neovim takes over. The other Neovim reads them from disk.
 local M = {}
 
 local arrival = require('caliban.review.arrival')
@@ -8,7 +8,7 @@ local registry = require('caliban.review.registry')
 local tracking = require('caliban.review.hunks.tracking')
 local undone = require('caliban.review.undone')
 
---- Writes the record of a review, and takes its hunks out of the buffer. Hunks that are in the file already stay.
+--- Writes the record of a review, and takes its hunks out of the buffer. Hunks that are already on disk stay.
 ---@param r caliban.Review
 local function leave(r)
   record.hand_over(r)
@@ -31,7 +31,7 @@ end
 
 --- Gives up the reviews of a conversation.
 ---@param session string
----@return boolean done false if a buffer may not change now
+---@return boolean done false if one of the buffers cannot be changed now
 function M.give_up(session)
   local calm = arrival.calm
   undone.tell_all()

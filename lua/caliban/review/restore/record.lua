@@ -1,5 +1,5 @@
---- Keeps open reviews on disk, so that they outlive the editor. Each file under review has a record beside the file of
---- its conversation. The first line of a record is JSON, with the lengths of the texts that follow.
+--- Saves open reviews to disk, so that they survive the end of Neovim. Each file under review has a record beside the
+--- file of its conversation. The first line of a record is JSON, with the lengths of the texts that follow.
 local M = {}
 
 local api = vim.api
@@ -9,9 +9,9 @@ local long = require('caliban.review.hunks.long')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 
---- A text of more lines is long: its record is written a while after a decision, once for all decisions until then.
+--- A text with more lines is long: its record is written `WHILE` after a decision, once for all decisions in that time.
 local LONG = 4000
---- That while, in milliseconds.
+--- The delay of writing the record of a long text, in milliseconds.
 local WHILE = 1000
 
 ---@class caliban.Record a review as kept on disk
@@ -26,9 +26,9 @@ local WHILE = 1000
 ---@field reasons caliban.Reason[]
 ---@field was? string
 ---@field whole? caliban.Whole
----@field hunks caliban.Hunk[] rows count in the base with all hunks in it
+---@field hunks caliban.Hunk[] their rows are in the base with all hunks applied
 ---@field base string[] the text that the user has agreed to
----@field origin string[] the file's text on disk, or the base where that is not known
+---@field origin string[] the file's text on disk, or the base if the text on disk is not known
 ---@field proposals caliban.Entered[]
 ---@field name string path of the record
 
@@ -42,7 +42,7 @@ local texts_of = setmetatable({}, { __mode = 'k' }) ---@type table<string[], str
 --- The path of a record.
 ---@param session string
 ---@param path string of the file under review
----@return string? # nil if the conversation is not kept on disk
+---@return string? # nil if the conversation is not saved to disk
 local function name_of(session, path)
   local dir = require('caliban.program.project').folder_of(session)
   return dir and ('%s/%s.review-%s'):format(dir, session, vim.fn.sha256(path):sub(1, 12))
@@ -68,7 +68,7 @@ local function text_of(proposal)
   return texts_of[lines]
 end
 
---- The parts of a record. Each text is in it once.
+--- The parts of a record. A text that occurs several times is stored once.
 ---@param r caliban.Review
 ---@return string head the first line
 ---@return string[] texts
@@ -112,7 +112,7 @@ local function parts(r)
   return head, texts
 end
 
---- Whether there is a review to be kept on disk.
+--- Whether a review is to be saved to disk.
 ---@param r caliban.Review
 ---@return boolean
 local function is_kept(r)
@@ -150,7 +150,7 @@ function M.drop(r)
   end
 end
 
---- The record under this name is the review's.
+--- Notes that the file `name` is the record of a review.
 ---@param r caliban.Review
 ---@param name string
 function M.adopt(r, name)
@@ -175,7 +175,7 @@ local function start(name, r)
   end)
 end
 
---- Writes the record of a review, or lets it be written soon.
+--- Writes the record of a review in the background, after a delay if its text is long.
 ---@param r caliban.Review
 function M.save(r)
   local name = is_kept(r) and name_of(r.session, r.path)
@@ -202,8 +202,8 @@ function M.save(r)
   end, first and 1 or WHILE)
 end
 
---- The conversation was renamed, and the program renamed its records: writes that of an open review again, under the new
---- name.
+--- Called after the program has renamed a conversation and its records: writes the record of an open review under the
+--- new name, and removes any other.
 ---@param r caliban.Review
 function M.move(r)
   local name = name_of(r.session, r.path)
@@ -214,7 +214,7 @@ function M.move(r)
   end
 end
 
---- Writes the record of a review for the Neovim that takes it over, and forgets it.
+--- Writes the record of a review for the Neovim that takes it over, and forgets the record.
 ---@param r caliban.Review
 function M.hand_over(r)
   local name = name_of(r.session, r.path)
@@ -224,7 +224,7 @@ function M.hand_over(r)
   end
 end
 
--- keeps what was typed since the last write
+-- save what the user has typed since the last write
 api.nvim_create_autocmd('VimLeavePre', {
   group = api.nvim_create_augroup('caliban.review.restore.record', {}),
   callback = function()
@@ -262,7 +262,7 @@ local function read(name)
   return it
 end
 
---- The records of a conversation, to be reopened. Each is given once.
+--- Reads the records of a conversation, for reopening. A record is returned only once.
 ---@param message caliban.Session
 ---@return caliban.Record[]
 function M.waiting(message)

@@ -1,5 +1,5 @@
---- Reopens reviews from their records on disk. The text may have changed meanwhile: hunks are pending again where they
---- stand in the buffer or still fit, and nothing else is changed.
+--- Reopens reviews from their records on disk. The text may have changed meanwhile: a hunk is pending again if the
+--- buffer contains it or it still fits; nothing else is changed.
 local M = {}
 
 local api = vim.api
@@ -13,7 +13,7 @@ local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
 
---- Tells the model about a hunk that does not fit any more.
+--- What the model is told about a hunk that does not fit any more.
 local LOST =
   '(from Caliban, not from the user) The hunk could not be restored: the text around it changed while the editor was closed.'
 
@@ -22,12 +22,12 @@ local LOST =
 ---@field count integer
 ---@field lines string[]
 
----@class caliban.Reopening how a review comes back into a buffer
----@field puts caliban.Put[][] ascending lists, each in rows of the text after the list before
----@field hunks caliban.Hunk[] pending after that
----@field lost caliban.Hunk[] that do not fit any more
----@field agreed integer how many accepted changes are not on disk and do not fit any more
----@field own boolean whether the buffer then has unsaved changes of the user
+---@class caliban.Reopening how to reopen a review in a buffer
+---@field puts caliban.Put[][] ascending lists, each with rows of the text after the previous list
+---@field hunks caliban.Hunk[] the pending hunks after `puts`
+---@field lost caliban.Hunk[] the hunks that do not fit any more
+---@field agreed integer the number of accepted changes that are not on disk and do not fit any more
+---@field own boolean whether the buffer has unsaved changes of the user after `puts`
 ---@field again? boolean whether accepted changes are not on disk, so that the user has to decide again
 
 ---@param lines string[]
@@ -40,7 +40,7 @@ end
 
 ---@param lines string[]
 ---@param puts caliban.Put[] ascending
----@return string[] lines after them
+---@return string[] the lines after `puts`
 local function with(lines, puts)
   local out, row = {}, 0
   for _, it in ipairs(puts) do
@@ -51,7 +51,7 @@ local function with(lines, puts)
   return vim.list_extend(out, lines, row + 1)
 end
 
---- The text of the buffer as the record has it: the base with the hunks in it.
+--- The buffer's text in the record: the base with the hunks applied.
 ---@param it caliban.Record
 ---@return string[]
 local function shown(it)
@@ -65,7 +65,7 @@ local function shown(it)
 end
 
 ---@param runs integer[][]
----@return integer count of lines that differ
+---@return integer the number of lines that differ
 local function size(runs)
   local lines = 0
   for _, d in ipairs(runs) do
@@ -74,8 +74,9 @@ local function size(runs)
   return lines
 end
 
---- The buffer has the hunks in it: a swap file was recovered, or they are on disk. Where it differs from the record, the
---- user has typed since. A hunk that is missing entered after the swap file was written, and enters again.
+--- Plans for a buffer that contains the hunks, because a swap file was recovered or because they are on disk. If it
+--- differs from the record, the user has typed since. A missing hunk was applied after the swap file was written, and
+--- is applied again.
 ---@param it caliban.Record
 ---@param runs integer[][] from the text in the record to `now`
 ---@param now string[] lines of the buffer
@@ -118,7 +119,7 @@ local function among(lines, all)
   return true
 end
 
---- The keys of the first proposed edit that has all lines of a hunk.
+--- The keys of the first proposed edit that contains all lines of a hunk.
 ---@param it caliban.Record
 ---@param hunk caliban.Hunk
 ---@return integer[]?
@@ -132,8 +133,8 @@ local function part_of(it, hunk)
   end
 end
 
---- Sets the keys of hunks that were made from texts: the keys of a hunk or edit in the record with the same lines, else
---- the keys of an edit that contains their lines.
+--- Gives keys to hunks that a diff has found: the keys of a hunk or edit in the record with the same lines, else the
+--- keys of an edit that contains their lines.
 ---@param it caliban.Record
 ---@param list caliban.Hunk[]
 local function named(it, list)
@@ -163,8 +164,8 @@ local function named(it, list)
   end
 end
 
---- The buffer does not have the hunks in it: they enter where the lines that they replace still are. An accepted hunk that
---- is not on disk is pending again: nothing is written only because a record says so.
+--- Plans for a buffer that does not contain the hunks: a hunk is applied if the lines that it replaces are still there.
+--- An accepted hunk that is not on disk is pending again: a record alone must not cause a write.
 ---@param it caliban.Record
 ---@param stood string[] the text in the record, with the hunks
 ---@param now string[] lines of the buffer
@@ -203,8 +204,8 @@ local function merged(it, stood, now)
   }
 end
 
---- How a review comes back into a buffer with these lines. The buffer counts as having the hunks if it differs less from
---- the text with the hunks than from the text on disk at that time.
+--- Plans how to reopen a review in a buffer with these lines. The buffer is taken to contain the hunks unless it is
+--- nearer to the file's text when the record was written than to the text with the hunks.
 ---@param it caliban.Record
 ---@param now string[]
 ---@return caliban.Reopening
@@ -219,7 +220,7 @@ end
 
 --------------------------------------------------------------------------------------------- entering
 
----@class caliban.Batch the reviews of one conversation, on their way back
+---@class caliban.Batch the reviews of one conversation that are being reopened
 ---@field left integer
 ---@field files string[]
 ---@field hunks integer
@@ -232,7 +233,8 @@ local function count(n, what)
   return ('%d %s%s'):format(n, what, n == 1 and '' or 's')
 end
 
---- Counts a review of the batch as done: it is back, or waits for its file. After the last one shows a message for all.
+--- Counts a review of the batch as done: it is open, or waits for its file. After the last one, shows one message for
+--- all of them.
 ---@param batch caliban.Batch
 local function one_done(batch)
   batch.left = batch.left - 1
@@ -252,7 +254,7 @@ local function one_done(batch)
   batch.files, batch.hunks, batch.said = {}, 0, {}
 end
 
---- Takes over the deletion or renaming in a record.
+--- Restores the pending deletion or renaming of a record.
 ---@param r caliban.Review
 ---@param it caliban.Record
 local function take_up_whole(r, it)
@@ -294,8 +296,8 @@ local function puts_anything(plan)
   return false
 end
 
---- Reopens a review in its buffer. Raises an error only where no buffer may change for a moment (E565): then nothing has
---- changed.
+--- Reopens a review in its buffer. Raises an error only if Neovim forbids changing buffers at the moment (E565); then
+--- nothing has changed.
 ---@param reviews caliban.Reviews
 ---@param item caliban.Arriving
 function M.enter(reviews, item)
@@ -354,7 +356,7 @@ function M.enter(reviews, item)
   one_done(batch)
 end
 
---- Lets a review come back, through `arrival` like a proposal.
+--- Reopens a review as soon as possible. It waits in `arrival`, like a proposal.
 ---@param it caliban.Record
 ---@param batch caliban.Batch
 local function push(it, batch)
@@ -383,7 +385,7 @@ local function push(it, batch)
   require('caliban.review.registry').push({ item })
 end
 
---- The file cannot be loaded without asking the user, for it has a swap file: waits until the user opens it.
+--- Reopens a review when the user opens its file, which has a swap file and cannot be loaded without asking.
 ---@param it caliban.Record
 function M.wait(it)
   local id ---@type integer
@@ -398,7 +400,7 @@ function M.wait(it)
   })
 end
 
---- A conversation was opened in this Neovim: reopens its reviews.
+--- Called when a conversation was opened in this Neovim: reopens its reviews.
 ---@param message caliban.Session
 function M.take_up(message)
   local waiting = record.waiting(message)

@@ -136,9 +136,9 @@ M.is_one = has({
   texts = list(pair(is_count)),
 })
 
---- Whether the texts that a record names are there, and its hunks lie in the base text, in order.
+--- Whether a record contains the texts that it refers to, and its hunks are in order and within the base text.
 ---@param it table the record's first line
----@param texts string[][] the lines of each text behind it
+---@param texts string[][] the lines of each text after the first line
 ---@return boolean
 function M.fits(it, texts)
   local base = texts[it.base]

@@ -1,5 +1,5 @@
---- Draws a hunk: its added and removed lines, the words that differ, its signs. Marks that are right already stay, so
---- that a redraw costs only what is new on the screen.
+--- Draws a hunk: its added and removed lines, the words that differ, its signs. Keeps marks that are already right, so
+--- that a redraw costs only as much as the new part of the screen.
 local M = {}
 
 local api = vim.api
@@ -7,21 +7,21 @@ local algebra = require('caliban.review.hunks.algebra')
 
 local space = api.nvim_create_namespace('caliban.review')
 
---- How many rows of a long hunk are drawn above and below the rows that are wanted.
+--- How many more rows of a long hunk are drawn above and below the requested rows.
 local MORE = 200
---- In longer hunks and lines no changed words are looked for.
+--- The most lines of a hunk, and bytes of a line, in which the changed words are highlighted.
 local MOST_LINES, MOST_BYTES = 60, 800
 
---- Stands behind a removed last line that differs from the new one only by its newline.
+--- The text after a removed last line that differs from the new one only in its newline.
 local NO_END, WITH_END = ' (no newline at the end)', ' (a newline at the end)'
 
 ---@class caliban.Drawn a hunk on the screen
 ---@field old string[]
 ---@field first integer first drawn row, counted from the hunk's first row
----@field last integer the row after the last drawn one, counted likewise
----@field marks table<integer, integer> by id: the `place` of a mark, its row counted likewise
----@field edge? 'top'|'end' of the buffer, where removed lines are drawn in another way
----@field above [string, string][][] removed lines to be shown above row 0
+---@field last integer the row after the last drawn one, counted from the hunk's first row
+---@field marks table<integer, integer> by id: the `place` of a mark, its row counted from the hunk's first row
+---@field edge? 'top'|'end' where the hunk is in the buffer, if removed lines are drawn differently there
+---@field above [string, string][][] removed lines to show above row 0
 
 --- A row and a column as one number.
 ---@param row integer
@@ -106,8 +106,8 @@ end
 ---@param buf integer
 ---@param row integer
 ---@param lines [string, string][][]
----@param id? integer of the mark to be replaced
----@return integer id of the mark
+---@param id? integer the id of the mark to replace
+---@return integer id the id of the mark
 function M.above(buf, row, lines, id)
   local rows = api.nvim_buf_line_count(buf)
   local opts = { id = id, virt_lines = lines, virt_lines_above = row < rows }
@@ -192,12 +192,12 @@ function M.erase(buf, it)
   end
 end
 
---- Whether a hunk is drawn already: its marks are where they were set, and each wanted row has its marks.
+--- Whether a hunk is drawn already: its marks are where they were set, and each requested row has its marks.
 ---@param buf integer
 ---@param it caliban.Drawn
 ---@param hunk caliban.Hunk
----@param from integer first row that is wanted
----@param to integer row after the last one that is wanted
+---@param from integer the first requested row
+---@param to integer the row after the last requested one
 ---@param marks table<integer, integer> by id: the place of each mark in the buffer
 ---@return boolean
 local function stands(buf, it, hunk, from, to, marks)
@@ -218,7 +218,7 @@ end
 --- Draws a hunk, unless it is drawn already.
 ---@param buf integer
 ---@param hunk caliban.Hunk
----@param rows [integer, integer] that a window shows
+---@param rows [integer, integer] the rows to draw for a window
 ---@param marks table<integer, integer> by id: the place of each mark in the buffer; new marks are added
 ---@param was? caliban.Drawn the hunk as drawn before
 ---@param other? caliban.Drawn the hunk as just drawn for another window

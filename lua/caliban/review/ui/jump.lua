@@ -6,7 +6,7 @@ local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 
 ---@param win integer
----@return boolean whether another buffer may be shown in it
+---@return boolean whether the window may show another buffer
 local function free(win)
   local filetype = vim.bo[api.nvim_win_get_buf(win)].filetype
   return not vim.wo[win].winfixbuf
@@ -36,7 +36,7 @@ local function show(r)
   api.nvim_set_current_buf(r.buf)
 end
 
---- Puts the cursor on a row of the file, and keeps its place before in the jump list.
+--- Puts the cursor on a row of the file, and adds its previous position to the jump list.
 ---@param r caliban.Review
 ---@param row integer
 local function land(r, row)
@@ -55,7 +55,7 @@ end
 
 --- Goes to a hunk.
 ---@param r caliban.Review
----@param hunk? caliban.Hunk absent: the top of a file that is to be deleted or renamed, else the first hunk
+---@param hunk? caliban.Hunk default: the top of a file that is to be deleted or renamed, else the first hunk
 function M.to(r, hunk)
   local first = hunk or tracking.list(r)[1] ---@as caliban.Hunk?
   if r.whole and not hunk then

@@ -1,5 +1,5 @@
 --- How a file under review looks: the hunks in its windows, the header above row 0, the hint on the hunk under the
---- cursor; and the keys to decide.
+--- cursor. Also maps the keys for decisions.
 local M = {}
 
 local api = vim.api
@@ -13,7 +13,7 @@ local hints = api.nvim_create_namespace('caliban.review.hint')
 local struck = api.nvim_create_namespace('caliban.review.struck')
 local group = api.nvim_create_augroup('caliban.review.ui.overlay', {})
 
---- How many rows above and below a window are drawn too.
+--- How many rows above and below the visible rows of a window are drawn too.
 local MARGIN = 50
 
 --- Commands that do the same as a key.
@@ -29,7 +29,7 @@ local COMMANDS = {
 ---@field review caliban.Review
 ---@field keys caliban.Mapped[]
 ---@field drawn table<string[], caliban.Drawn> by the hunk's `new`
----@field style string options that the drawing depends on
+---@field style string the values of the options that the drawing depends on
 ---@field top? caliban.Top
 ---@field above integer virtual lines above row 0
 ---@field hint? string
@@ -37,7 +37,7 @@ local COMMANDS = {
 ---@class caliban.Top the virtual lines above row 0
 ---@field mark integer
 ---@field head [string, string][][] the header
----@field drawn? caliban.Drawn the hunk at row 0, whose removed lines stand below the header
+---@field drawn? caliban.Drawn the hunk at row 0, whose removed lines are shown below the header
 
 local shown = {} ---@type table<integer, caliban.Shown>
 
@@ -73,7 +73,7 @@ local function bindings()
   }
 end
 
---- The key for an action, or a command where the user has mapped that key to something else.
+--- The key for an action, or a command if the user has mapped the key to something else.
 ---@param buf integer
 ---@param desc 'next hunk'|'accept hunk'|'reject hunk'|'accept file'|'reject file'
 ---@return string
@@ -82,7 +82,7 @@ function M.key(buf, desc)
   return state and maps.key(buf, state.keys, desc) or COMMANDS[desc]
 end
 
---- A key and its action. A command names its action itself.
+--- A key and its action. A command is returned alone, because it names the action itself.
 ---@param key string
 ---@param word string the action
 ---@return string
@@ -90,7 +90,7 @@ local function worded(key, word)
   return vim.startswith(key, ':') and key or key .. ' ' .. word
 end
 
---- The message where the cursor is on no hunk.
+--- The message for a cursor that is on no hunk.
 ---@return string
 function M.no_hunk()
   local key = M.key(api.nvim_get_current_buf(), 'next hunk')
@@ -121,7 +121,8 @@ local function header(r)
   return ('%s · %s · %s'):format(what, accept, reject)
 end
 
---- The header as virtual lines. Neovim does not wrap these: the narrowest window of the buffer says where a line ends.
+--- The header as virtual lines. Neovim does not wrap virtual lines, so they are wrapped here to the buffer's narrowest
+--- window.
 ---@param buf integer
 ---@param text string
 ---@return [string, string][][]
@@ -144,9 +145,9 @@ local function visible(buf)
   end, vim.fn.win_findbuf(buf))
 end
 
---- How many virtual lines above row 0 each window shows. Drawing these lines again would hide them.
+--- How many virtual lines above row 0 each window shows, to restore the view after these lines are drawn again.
 ---@param buf integer
----@return table<integer, integer> lines by window, of the windows that show row 0 at the top
+---@return table<integer, integer> the number of lines by window, for the windows that show row 0 at the top
 local function room(buf)
   local out = {}
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
@@ -158,7 +159,7 @@ end
 
 --- Shows the virtual lines above row 0 again.
 ---@param buf integer
----@param before table<integer, integer> lines by window, as `room` gives them
+---@param before table<integer, integer> as `room` returned it before the drawing
 ---@param all boolean whether to show all lines, not only as many as before
 local function make_room(buf, before, all)
   local above = shown[buf].above
@@ -169,7 +170,7 @@ local function make_room(buf, before, all)
   end
 end
 
---- Strikes out all lines, of a file that is to be deleted.
+--- Strikes out the lines of a file that is to be deleted.
 ---@param buf integer
 ---@param rows [integer, integer][]
 local function strike(buf, rows)
@@ -190,7 +191,7 @@ local function room_behind(row)
   if #line > 8 * vim.o.columns or room <= 0 then
     return 0
   end
-  -- the cells of the line's last row on the screen, with the cell of the line's end
+  -- `last` includes the cell after the line's end
   local last = vim.fn.virtcol({ row + 1, '$' }) --[[@as integer]]
   local used = vim.wo.wrap and last > 1 and (last - 2) % room + 1 or last - 1
   return room - used - 1
@@ -198,7 +199,7 @@ end
 
 --- The hints on the hunk under the cursor, the longest first.
 ---@param r caliban.Review
----@param i integer number of the hunk
+---@param i integer the hunk's number, from 1
 ---@return string[]
 local function hints_of(r, i)
   local accept, reject = M.key(r.buf, 'accept hunk'), M.key(r.buf, 'reject hunk')
@@ -209,7 +210,7 @@ local function hints_of(r, i)
   return { jump, counted, keys, bare }
 end
 
---- The first of these texts that fits behind a line. Neovim would cut a longer one.
+--- The first of these texts that fits on the screen after a line's text. Neovim would cut off a longer one.
 ---@param texts string[]
 ---@param row integer
 ---@return string?
@@ -289,8 +290,8 @@ local function paint(r, back)
   end
   local before, after, top = state.drawn, {}, nil ---@type table<string[], caliban.Drawn>, table<string[], caliban.Drawn>, caliban.Drawn?
   local marks, ranges = drawing.marks(buf), visible(buf)
-  -- new marks make Neovim measure the windows again, so the header is made before them. The first marks may add the
-  -- column for signs, which narrows the windows: then the header is made after them
+  -- new marks make Neovim measure the windows again, so compose the header before them. But the first marks may add the
+  -- sign column, which narrows the windows: then compose the header after them
   local head = state.top and header_lines(buf, header(r))
   for _, rows in ipairs(ranges) do
     for _, hunk in ipairs(tracking.near(r, rows[1], rows[2])) do
@@ -318,7 +319,7 @@ local function listen(buf)
     buffer = buf,
     callback = function(event)
       local state = shown[buf]
-      -- in a buffer that was loaded without a window, a plugin may map its keys only now
+      -- a plugin may have waited for this event to map its keys, if the buffer was loaded without a window
       if
         event.event == 'BufEnter'
         and state
@@ -347,13 +348,13 @@ end
 
 --- Shows the virtual lines above row 0, if the window has room for them and for the first rows.
 ---@param buf integer shown in the current window
----@param last integer the last row that has to stay in the window
+---@param last integer the last row that must stay visible
 function M.uncover(buf, last)
   local state = shown[buf] ---@as caliban.Shown?
   local win = api.nvim_get_current_win()
   local rows = math.min(last + vim.wo.scrolloff, api.nvim_buf_line_count(buf) - 1)
   local room = vim.fn.getwininfo(win)[1].height
-  -- a long line does not fit, and Neovim would measure it for long
+  -- a very long line does not fit, and Neovim would need a long time to measure it
   local bytes = api.nvim_buf_get_offset(buf, rows + 1)
   if not state or rows >= room or bytes > 8 * room * vim.o.columns then
     return
@@ -362,7 +363,7 @@ function M.uncover(buf, last)
   end
 end
 
---- Draws a review. The first time its keys are mapped.
+--- Draws a review. Maps its keys the first time.
 ---@param r caliban.Review
 function M.draw(r)
   if not shown[r.buf] then
@@ -373,7 +374,7 @@ function M.draw(r)
   paint(r, false)
 end
 
---- Nothing is pending: erases the hunks, and gives the keys back.
+--- Called when nothing is pending: erases the hunks and restores the user's keys.
 ---@param buf integer
 function M.clear(buf)
   local state = shown[buf]
