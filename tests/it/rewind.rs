@@ -303,7 +303,7 @@ fn one_file_or_an_earlier_turn_can_be_taken_back_alone() {
     scene.wait_chat("b.txt is restored");
     assert_eq!(scene.on_disk("b.txt"), Some(nine()));
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8")));
-    // the rewind itself is now the first entry of the list, so the first turn is the third
+    // a rewind is itself an entry of the list, so the first turn is now the third entry
     rewind(&scene, "3");
     scene.wait_chat("a.txt is restored, with the later changes kept");
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l8", "L8")));

@@ -5,8 +5,7 @@ use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 
-/// Sets the window-local option 'winbar' as lualine does: on events, and every time the test calls it like lualine's
-/// timer.
+/// Sets the window-local option 'winbar' as lualine does: on events, and when called, as lualine's timer does.
 const LUALINE: &str = "local function refresh()
       for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
         if vim.api.nvim_win_get_height(win) > 1 then

@@ -133,8 +133,8 @@ impl Talk {
         Turn { nvim, server, round, before: server.requests().len(), first, second, third }
     }
 
-    /// Stops the turn. If the files that the prompt mentions are still being read, the stop returns the prompt to the
-    /// composer. Removes that prompt and the queued replies.
+    /// Stops the turn. If the mentioned files are still being read, this returns the prompt to the composer, which is
+    /// then emptied. Removes the replies that are still queued.
     fn stop(&self) {
         let stops = |nvim: &Nvim| nvim.transcript().matches("! Stopped.").count();
         let before = stops(&self.nvim);
