@@ -9,14 +9,15 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// Folders of folders of files.
+/// The numbers of folders at the first level, of folders in each of these, and of files in each of those.
 const TREE: [usize; 3] = [40, 50, 100];
-/// Milliseconds to the first answer, to each one after, and of a pause of the editor; and megabytes of the index.
+/// The limits: milliseconds to the first answer, to each later answer and of a pause of the editor; megabytes of the
+/// index.
 const FIRST: f64 = 300.0;
 const NEXT: f64 = 10.0;
 const PAUSE: f64 = 16.0;
 const MEMORY: f64 = 60.0;
-/// What is typed behind the `@`, key by key.
+/// The texts that are typed after the `@`, key by key.
 const TYPED: [&str; 4] = ["fil", "mod7/comp", "c13/handler42", "xyzzy"];
 
 fn plant(project: &Path) {
@@ -71,7 +72,7 @@ pub(crate) fn table() -> String {
         + &row("the program's memory for the index, MB", memory, MEMORY)
 }
 
-/// Types a key. Returns the times until the answers that came within the next 100 ms, or until the first one.
+/// Types a key and waits for the first answer. Returns the times of all answers that have come by then.
 fn answers(editor: &mut Editor, key: &str) -> Vec<f64> {
     editor.lua("Bench.answers = {}", &[]);
     editor.keys(key);

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// The longest wait.
+/// The limit of every wait.
 const LIMIT: Duration = Duration::from_secs(120);
 const SIZE: (u32, u32) = (160, 45);
 /// The columns of the floors' chat: the same as Caliban's on this screen.
@@ -57,7 +57,7 @@ impl Editor {
         Editor::spawn(Subject::Caliban, port, home).wait('\u{16a0}') - start
     }
 
-    /// The sessions of its project.
+    /// The sessions of the editor's project.
     pub(crate) fn sessions(&self) -> Project {
         sessions(&self.home)
     }

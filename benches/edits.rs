@@ -9,12 +9,12 @@ use caliban::text::Text;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// The limit in milliseconds.
+/// The limit for one match in milliseconds.
 const LIMIT: f64 = 50.0;
-/// The calls of one reply with one edit each, and the lines of 50 bytes in the text.
+/// The number of calls in one reply, each with one edit, and the number of lines (of 50 bytes) in the text.
 const CALLS: usize = 200;
 const LINES: usize = 100_000;
-/// The limits for all calls: milliseconds, and megabytes that are kept (three texts).
+/// The limits for all calls together: milliseconds, and megabytes of the three texts that are kept.
 const STACKED: f64 = 200.0;
 const KEPT: f64 = 25.0;
 

@@ -122,7 +122,7 @@ function Bench.first()
   return { sourced[50], opened }
 end
 
---- Notes the time from each key to the data of the menu.
+--- Notes the time from each key to the answer with the menu's entries.
 function Bench.watch_completion()
   local key = 0 ---@type number
   vim.on_key(function(_, typed)
@@ -136,7 +136,7 @@ function Bench.watch_completion()
   end
 end
 
---- Notes the longest time in which the editor's loop does not come round.
+--- Notes the longest time for which the editor's event loop is blocked.
 function Bench.watch_pauses()
   local before = vim.uv.hrtime()
   assert(vim.uv.new_timer()):start(1, 1, function()

@@ -1,8 +1,9 @@
-//! `make bench`: Caliban beside two floors, as Markdown tables; each is written to `doc/benchmarks` too. One part alone:
-//! `BENCH=complete` (completion), `decode` (the decoders), `edits` (the matching of edits), `reach` (the rules of paths), `rope` (a rope beside a
-//! `String`), `review` (reviews), `way` (the whole way of large things), `sessions` (large sessions), `flood` (replies
-//! of thousands of calls). `BENCH=quick` is a short run and `BENCH_ONLY=0,6,once` single rows; these are only
-//! printed. The floors do what any chat must: *plain* appends the text as it comes, *marked* also highlights each finished line once.
+//! `make bench`: compares Caliban with two floors and prints Markdown tables; each is written to `doc/benchmarks` too.
+//! One part alone: `BENCH=complete` (completion), `decode` (the decoders), `edits` (the matching of edits), `reach`
+//! (the checks of paths), `rope` (a rope compared with a `String`), `review` (reviews), `way` (large texts and many
+//! hunks from end to end), `sessions` (large sessions), `flood` (replies of thousands of calls). `BENCH=quick` is a
+//! short run and `BENCH_ONLY=0,6,once` single rows; these are only printed. The floors do what any chat must: *plain*
+//! appends the text as it comes, *marked* also highlights each finished line once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a bench that fails shall end there")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]
 #![expect(

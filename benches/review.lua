@@ -28,7 +28,7 @@ local function time(fn)
   return (vim.uv.hrtime() - start) / 1e6
 end
 
---- Makes the same edits by hand in another file: enters them, undoes that, writes.
+--- Makes the same edits in another file without Caliban: changes the lines, undoes and redoes that, writes the file.
 ---@param name string
 ---@param old string
 ---@param new string

@@ -10,9 +10,9 @@ use rmpv::Value;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// One line of this many has a hunk.
+/// There is one hunk in so many lines.
 const EVERY: usize = 50;
-/// The files of the last part, and the hunks of each.
+/// The number of files in the last part, and of hunks in each file.
 const FILES: usize = 20;
 const EACH: usize = 50;
 /// The limits in milliseconds: for a frame, and for a decision on all hunks.
@@ -68,7 +68,8 @@ impl Bench<'_> {
         number(&self.editor().lua(&format!("return Review.{field}"), &[]))
     }
 
-    /// Lets edits arrive while a user types in another window. Returns how long that took, and the answer's sign.
+    /// Makes the model propose edits while a user types in another window. Returns how long that took, and the sign
+    /// that the model's answer shows.
     fn arrive(&mut self, edits: &serde_json::Value, files: usize) -> (Felt, Duration, char) {
         eprintln!("review, arrival");
         let want = self.count("entered") + files as f64;
@@ -88,7 +89,7 @@ impl Bench<'_> {
         (felt, took, sign)
     }
 
-    /// Types signs and line breaks at a line, then undoes all of it.
+    /// Types signs and line breaks at a line and undoes them. Returns the times for signs and for line breaks.
     fn type_at(&mut self, line: usize, how: &str) -> [Felt; 2] {
         eprintln!("review, typing");
         let state = self.editor().lua("return vim.fn.changenr()", &[]);
@@ -129,8 +130,8 @@ impl Bench<'_> {
         })
     }
 
-    /// Decides everything that is pending, and waits for the model's answer with the sign. Returns the time of the keys
-    /// in milliseconds.
+    /// Decides all pending hunks, and waits until the sign of the model's answer is on the screen. Returns the time of
+    /// the keys in milliseconds.
     fn decide(&mut self, keys: &str, sign: char) -> f64 {
         eprintln!("review, {keys}");
         let files = self.count("settled");

@@ -28,7 +28,7 @@ fn task() -> (String, Vec<(String, String)>) {
     (text, edits.map(|old| (old.clone(), old.replace("compute", "look_it_up"))).collect())
 }
 
-/// The median times of both in milliseconds. They run in turns.
+/// The median times of both functions in milliseconds. The functions run in turns.
 fn beside<A, B>(mut one: impl FnMut() -> A, mut other: impl FnMut() -> B) -> [f64; 2] {
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..5 {
@@ -177,7 +177,7 @@ fn by_many_calls(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     beside(in_string, in_rope)
 }
 
-/// A tenth of the edits have another indentation than the text. Matching those needs a `&str`.
+/// Edits of which a tenth have another indentation than the text. Matching those needs a `&str`.
 fn tolerated(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     let few: Vec<(usize, &(String, String))> = edits.iter().take(EDITS / 10).enumerate().collect();
     let in_string = || {
@@ -290,7 +290,7 @@ fn kept(text: &str, edits: &[(String, String)]) -> [f64; 2] {
 /// The rows of the table.
 pub(crate) fn table() -> String {
     let (text, edits) = task();
-    // first, because later no new memory would be needed
+    // measured first: later the allocator reuses memory, and the texts would seem to need none
     let memory = kept(&text, &edits);
     let [roped, made] = merged(&text, &edits);
     let rows = [

@@ -22,7 +22,7 @@ pub(crate) enum Reply {
     Call { name: &'static str, input: serde_json::Value },
     /// Many calls of this tool in one reply. If `stays`, the reply does not end.
     Calls { count: usize, stays: bool, name: &'static str, input: fn(usize) -> serde_json::Value },
-    /// This word, then nothing until the client closes the connection, which counts as the last time.
+    /// Sends this word, then nothing until the client closes the connection. `Times::last` is the time of that.
     Open { word: String },
 }
 

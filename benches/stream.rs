@@ -31,10 +31,10 @@ pub(crate) struct Measured {
     pub(crate) timer: Vec<f64>,
     pub(crate) queue: Vec<f64>,
     pub(crate) key: Vec<f64>,
-    /// The CPU time of one stream, from before its first token to the last one on the screen.
+    /// The CPU time of one stream, from just before its first token until its last token is on the screen.
     pub(crate) editor_cpu: f64,
     pub(crate) program_cpu: f64,
-    /// The CPU time from submitting to before the first token.
+    /// The CPU time from submitting the message until just before the first token.
     pub(crate) request_cpu: f64,
     pub(crate) editor_memory: f64,
     pub(crate) program_memory: f64,

@@ -1,5 +1,5 @@
-//! Large things from end to end: many hunks from the prompt to the list of changes and from the decision to the model's
-//! answer, a line of megabytes while a user types, and a resize of the screen beside a long chat.
+//! Large texts and many hunks from end to end: from the prompt to the list of changes and from the decision to the
+//! model's answer, a line of megabytes while a user types, and a resize of the screen beside a long chat.
 
 use super::Subject;
 use super::editor::Editor;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 const LINES: usize = 100_000;
 const HUNKS: usize = 2_000;
-/// The limits in milliseconds: for each way, and for a frame.
+/// The limits in milliseconds: for each of the two times of a `Way`, and for a frame.
 const WAY: f64 = 2_000.0;
 const FRAME: f64 = 16.0;
 /// The bytes of the streamed line, and of one of its tokens.
@@ -22,7 +22,7 @@ const TOKEN: usize = 40;
 /// The bytes of the chat during the resize.
 const CHAT: usize = 500_000;
 
-/// How the model sends the changes: one edit for each, or one edit for all.
+/// How the model sends the changes: one edit for each change, or a single edit that replaces every occurrence.
 #[derive(Clone, Copy, PartialEq)]
 enum How {
     Each,
@@ -30,7 +30,7 @@ enum How {
 }
 
 struct Way {
-    /// From the prompt to the list of changes, and from the decision to the model's answer.
+    /// The milliseconds from the prompt to the list of changes, and from the decision to the model's answer.
     took: [f64; 2],
     felt: [Felt; 2],
 }

@@ -23,7 +23,7 @@ fn an_edit_is_written_at_once_and_reviewed_afterwards() {
         .assert_eq(&scene.answer(2, "e1"));
     scene.nvim.wait_screen("2 changes by Caliban, written · \\A accept file");
     scene.nvim.wait_screen("2 hunks written");
-    // The user may write the file.
+    // The user may write the file during the review.
     scene.nvim.keys("5GAmine<Esc>:w<CR>");
     let mine = changed().replace("l5", "l5mine");
     assert_eq!(scene.on_disk("a.txt"), Some(mine.clone()));
@@ -241,8 +241,8 @@ fn a_change_on_disk_is_merged_and_keeps_the_hunks() {
     assert_eq!(scene.nvim.lua_str("return vim.bo[vim.fn.bufnr('a.txt')].autoread"), "true");
 }
 
-/// An edit in auto-edit mode waits if the file has waiting hunks. An edit in ask mode is not written with hunks that
-/// are.
+/// While hunks of a file wait, a further edit in auto-edit mode waits too. An edit in ask mode waits even if the file
+/// has written hunks.
 #[test]
 fn one_file_never_mixes_written_hunks_with_waiting_hunks() {
     let scene = Scene::two_hunks(|it| it);
@@ -257,7 +257,7 @@ fn one_file_never_mixes_written_hunks_with_waiting_hunks() {
     scene.wait_idle("I see.");
     let now = changed().replace("l5", "L5");
     assert_eq!(scene.on_disk("a.txt"), Some(now.clone()));
-    // Now a written hunk first, and then one that waits.
+    // Now the other order: first a written hunk, then one that waits.
     scene.server.reply(Reply::new().call("e3", "edit", edit("a.txt", &[("l6", "L6")])));
     scene.server.reply(Reply::said("Written."));
     scene.nvim.keys(":Caliban ask on<CR>");
@@ -277,7 +277,7 @@ fn one_file_never_mixes_written_hunks_with_waiting_hunks() {
     assert_eq!(scene.on_disk("a.txt"), Some(now));
 }
 
-/// `.exrc` runs when Neovim opens the folder. The other file of the call is written.
+/// `.exrc` runs when Neovim starts in the folder. The call's other file is written at once.
 #[test]
 fn an_edit_of_a_file_that_runs_by_itself_waits_for_the_user() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file(".exrc", "set nu\n").config(MODE));

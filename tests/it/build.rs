@@ -1,4 +1,4 @@
-//! `build.lua`, which plugin managers run to build the program, with a cargo of the test in its place.
+//! `build.lua`, which plugin managers run to build the program. A fake `cargo` stands in for the real one.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::root;

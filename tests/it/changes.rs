@@ -182,7 +182,7 @@ fn a_reviewed_edit_is_not_reported_again_as_a_change() {
     assert!(!said.contains("kind=\"changes\""), "{said}");
 }
 
-/// Tolerances and the user's changes are reported once.
+/// The tolerance of an edit and the user's own changes are reported once, not with each verdict.
 #[test]
 fn a_second_verdict_repeats_nothing_of_the_first() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
@@ -257,7 +257,7 @@ fn changes_in_a_file_under_review_are_reported_with_the_verdict() {
     assert_eq!(told(&scene), "and?");
 }
 
-/// A review may stay open for long in auto-edit mode.
+/// In auto-edit mode a review may stay open for long, so the changes do not wait for its verdict.
 #[test]
 fn in_auto_edit_changes_are_reported_at_once_not_with_the_verdict() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));

@@ -108,7 +108,7 @@ fn wrong_settings_are_reported_by_path_and_the_others_apply() {
         caliban: config.modle: there is no such setting. Did you mean 'model'?
         caliban: config.providers.mine.dialect: expected 'anthropic', 'openai-chat', 'openai-responses', 'gemini' or 'ollama', got 'smoke'"#]]
     .assert_eq(said.trim());
-    // the layout, which was right, is used
+    // the layout was valid in the refused configuration, and is used
     nvim.wait(|nvim| nvim.lua_str("return vim.fn.winnr('$')") == "3", "three windows");
     assert_eq!(nvim.lua_str("return vim.fn.winwidth(2)"), "120");
 }
@@ -215,7 +215,7 @@ fn stopping_closes_the_connection_and_the_next_request_is_valid() {
         nvim.keys(":Caliban<CR>ione<C-s>");
         nvim.wait_screen("Half of");
         nvim.keys("<Esc>");
-        // In its own call: after keys in Insert mode, `<C-c>` would interrupt them.
+        // `<C-c>` is sent in a call of its own: after keys in Insert mode it would interrupt them.
         nvim.keys("<C-c>");
         server.wait_closed(1);
         nvim.wait_screen("! Stopped.");
@@ -245,7 +245,7 @@ fn asking_by_the_api_shows_the_chat_without_moving_the_focus() {
     nvim.wait_screen("Answered.");
     assert_eq!(nvim.lua_str(here), "a.rs 2 n");
     assert_eq!(server.wait_requests(1)[0].last_user_text(), "what?");
-    // The chip stays for the message in the composer.
+    // The selection is still attached to the message that the composer holds.
     nvim.wait_screen("selection  a.rs:1");
 }
 

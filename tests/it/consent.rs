@@ -137,7 +137,7 @@ fn a_macro_and_a_mapping_give_no_consent() {
         assert!(!answered(&nvim), "{keys}");
         nvim.keys("<Esc>");
     }
-    // a count and a register stay with the key, as without Caliban
+    // a key that does not answer keeps its count and its register
     nvim.command("call feedkeys('gg\"a2yy')");
     nvim.wait(|nvim| nvim.lua_str("return vim.fn.getreg('a')").lines().count() == 2, "two lines");
     nvim.keys("Gy");
@@ -163,7 +163,7 @@ fn in_a_window_of_four_rows_every_line_must_be_scrolled_into_view() {
     for _ in 0..14 {
         press(&nvim, "k");
     }
-    // Lines count as seen after a repaint.
+    // Lines that were on the screen before a repaint still count as seen.
     nvim.keys("G");
     nvim.wait_question();
     nvim.lua("require('caliban.program.process').notify({ kind = 'open', session = 'main' })", &[]);

@@ -94,7 +94,7 @@ fn switching_dialects_and_back_sends_each_its_own_signatures() {
                 assert_eq!(all(&request.json, other), [""; 0], "{other} in round {round}");
             }
         }
-        // The request begins with the text and the signatures of this model's last request.
+        // The first request of this turn begins with the messages and the signatures of this model's last request.
         let (said, signed) = &last[round % 3];
         let own = |at: usize| -> Vec<String> {
             all(&requests[at].json, field).into_iter().filter(|it| it != FOREIGN).collect()

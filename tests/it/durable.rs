@@ -100,7 +100,7 @@ fn a_crash_at_any_disk_call_loses_nothing_confirmed() {
     let ops = live.disk.ops();
     let mut machine = Machine::default();
     for (n, op) in ops.iter().enumerate() {
-        // Allowed: everything confirmed so far, and any part of the write under way.
+        // Allowed states: from the last confirmed state up to the state whose write is under way.
         let told = live.told.iter().filter(|it| it.calls <= n);
         let next = live.told.iter().find(|it| it.calls > n).unwrap().state;
         let from = |only_durable: bool| {

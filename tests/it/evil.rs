@@ -8,7 +8,7 @@ fn accepted() -> String {
     nine().replace("l2", "L2").replace("l8", "L8\nL8b")
 }
 
-/// With two hunks under review, types keys and accepts everything. Compares what the model is told.
+/// With two hunks under review, types keys and accepts everything. Compares the answer that the model gets.
 fn accepted_after(keys: &str, setup: &str, heard: &Expect) -> Scene {
     let scene = Scene::two_hunks(|it| it.before(setup));
     scene.nvim.keys(keys);

@@ -96,7 +96,7 @@ impl File {
             }
             1 => {
                 let (head, tail) = line.split_once(&mark).unwrap();
-                // A single line without a line end: new lines get LF.
+                // If the file is a single line without a line end, new lines get LF.
                 let between = if self.lines[0].1.is_empty() { "\n" } else { self.lines[0].1 };
                 let new_line = (format!("{head}{new}"), between);
                 self.lines.splice(at..=at, [new_line, (format!("+{tail}"), end)]);

@@ -10,7 +10,7 @@ use serde_json::json;
 /// A path that is wider than a window of 60 cells.
 const FAR: &str = "src/components/deeply/nested/folder/with/a/long/name/renamed_at_last.txt";
 
-/// The text of the windows at the left, without blanks and line breaks.
+/// The text of the screen left of the first separator, without blanks and line breaks.
 fn joined(nvim: &Nvim) -> String {
     let screen = nvim.screen();
     let rows = screen.lines().filter_map(|it| it.split('│').next());
@@ -53,7 +53,7 @@ fn the_hint_on_a_hunk_is_shortened_to_the_room_behind_its_line() {
     }
 }
 
-/// The text after a line of `x`, in its last row on the screen.
+/// The text behind the line of `x`, in the last row of that line on the screen.
 fn behind(nvim: &Nvim) -> Option<String> {
     let screen = nvim.screen();
     let row = screen.lines().rfind(|it| it.starts_with("▎ x") || it.starts_with("  xx"))?;

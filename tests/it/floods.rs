@@ -33,7 +33,7 @@ fn only_the_first_200_calls_of_a_reply_are_run() {
         assert!(shown.contains(
             "! 800 more calls were not run: Caliban runs at most 200 calls of one reply."
         ));
-        // the same after the conversation was read from its file
+        // the chat shows the same after a restart has read the conversation from its file
         nvim.command("Caliban restart");
         nvim.wait_transcript(
             "! 800 more calls were not run: Caliban runs at most 200 calls of one reply.",
@@ -45,7 +45,7 @@ fn only_the_first_200_calls_of_a_reply_are_run() {
 #[test]
 fn an_endless_reply_is_cut_at_16_mb_and_its_text_kept() {
     let server = Server::start();
-    // Trailing blanks are not painted.
+    // Blanks, because trailing blanks need no painting.
     server.reply(Reply::said("So far.").on_and_on(&" ".repeat(1 << 20)));
     server.reply(Reply::said("Going on."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));

@@ -1,4 +1,4 @@
-//! How each model writes its edits: the tools it is given, what patches make of files, and how often they fit.
+//! How each model writes its edits: its edit tools, how patches change files, and how often edits fit.
 
 use super::review::scene::{Scene, edit, nine, write};
 use crate::kit::dialects::Dialect as _;
@@ -172,7 +172,7 @@ fn a_small_model_writes_whole_files() {
     assert_eq!(tools(&scene.request(1)), "write");
 }
 
-/// Has an edit with this new text fail, and returns the name under which Caliban kept the text.
+/// Makes an edit with this new text fail, and returns the name under which Caliban kept the text.
 fn missed(scene: &Scene, new: &str, request: usize) -> String {
     scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l2b", new)])));
     scene.server.reply(Reply::said("Missed."));

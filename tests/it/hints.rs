@@ -81,7 +81,7 @@ fn a_stopped_thought_is_titled_as_finished() {
 const FROM: &str = "src/deep/folder/name.txt";
 const TO: &str = "src/other/folder/of-many/words.txt";
 
-/// A renaming and a deletion wait, and the chat is in front.
+/// A scene in which a renaming and a deletion are under review and the chat is focused.
 fn whole_files(columns: u16, rows: u16) -> Scene {
     let scene = Scene::start(|it| it.file(FROM, nine()).file("b.txt", nine()).size(columns, rows));
     scene.ask(
@@ -210,7 +210,7 @@ fn the_users_breakat_applies_in_their_own_windows() {
     nvim.wait(|nvim| breakat(nvim) == " ;", "the user's own value");
 }
 
-/// The name of the present file as the statusline has it.
+/// The name of the current file as the statusline shows it.
 fn name(nvim: &Nvim) -> String {
     nvim.lua_str("return vim.api.nvim_eval_statusline('%f', {}).str")
 }
@@ -287,7 +287,7 @@ fn a_jump_to_a_file_to_be_deleted_shows_its_first_line() {
     scene.nvim.wait_screen("Caliban deletes this file");
 }
 
-/// The chat is scrolled after a resize.
+/// The lines come into view by scrolling after a resize.
 #[test]
 fn the_words_beside_a_tool_line_are_refitted_when_scrolled_to() {
     let path = |n: usize| format!("src/some/folder/{}/name{n}.txt", "deep".repeat(n % 4));

@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// The question about a file in the user's home folder: it names the file.
+/// The chat's question about reading a file in the user's home folder. It names the file.
 fn asked_of_a_file_at_home(script: &str) -> String {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "read", json!({ "path": "~/.ssh/no-such-key" })));
@@ -31,14 +31,14 @@ fn without_home_the_users_passwd_entry_is_used() {
     }
 }
 
-/// File systems of other systems refuse names that are not UTF-8.
+/// Other operating systems' file systems refuse names that are not UTF-8.
 #[cfg(target_os = "linux")]
 #[test]
 fn folders_are_found_below_a_home_with_an_odd_name() {
-    // the value of HOME as the script writes it, and the folder that it means
+    // the value of HOME as the script writes it, and the name of that folder
     let cases: [(&str, &[u8]); 2] = [
         (r#""$PWD/.."$'/h\xff\xfe $(x)'"#, b"h\xff\xfe $(x)"),
-        // relative: from the folder that Neovim is in
+        // relative to the folder in which Neovim was started
         ("../elsewhere", b"elsewhere"),
     ];
     for (home, folder) in cases {

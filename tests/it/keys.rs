@@ -86,7 +86,7 @@ fn connecting_asks_for_a_key_tries_it_and_stores_it() {
     nvim.wait(|nvim| nvim.lua_str(ALL).contains("anthropic: key stored in "), "the report");
     search(&nvim);
     nvim.quit_with(":qa!<CR>");
-    // another start finds it
+    // a restarted Neovim finds the stored key
     server.reply(Reply::said("Still there."));
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban new<CR>");
@@ -233,7 +233,7 @@ fn showing_the_request_runs_no_key_command() {
     assert_eq!(nvim.setup.on_disk("runs").as_deref(), Some("run\n"));
 }
 
-/// In the keyring, and in `keys.json`.
+/// Once with the key stored in the keyring, once in `keys.json`.
 #[test]
 fn a_pasted_stored_key_is_hidden_in_the_request() {
     for in_ring in [true, false] {

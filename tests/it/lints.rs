@@ -4,7 +4,7 @@ use crate::kit::{nvim_bin, root};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A tool of `scripts/tools.sh`, or the one of that name in the path.
+/// The tool as `scripts/tools.sh` installs it, else the one in the `PATH`.
 fn tool(name: &str) -> Command {
     let laid_out: PathBuf = root().join("target/tools/bin").join(name);
     Command::new(if laid_out.exists() { laid_out } else { name.into() })

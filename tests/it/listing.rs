@@ -1,4 +1,4 @@
-//! The models there are, asked of their providers.
+//! The list of models that the providers offer.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -12,7 +12,7 @@ fn list(names: &[&str]) -> Reply {
     Reply::raw(200, &[("content-type", "application/json")], json!({"data": data}).to_string())
 }
 
-/// Takes the items of a choice into `_G.items`, and chooses the one that begins so.
+/// Replaces `vim.ui.select`: keeps the items in `_G.items`, and chooses the first that begins with `g:choice`.
 const CHOOSE: &str = "
     function vim.ui.select(items, opts, done)
       _G.items = vim.tbl_map(opts.format_item, items)
@@ -32,7 +32,7 @@ fn a_provider_that_fails_to_list_models_becomes_one_entry() {
     let nvim = Nvim::start(&setup.anthropic(&first).openai(&second).size(160, 40));
     nvim.command("let g:choice = 'openai/gpt-'");
     nvim.keys(":Caliban<CR>");
-    // which model is in use is known with the first state
+    // the program's first state names the model in use
     nvim.wait_screen("anthropic/claude-sonnet-4-5 ·");
     nvim.keys("i/models<C-s>");
     nvim.wait_transcript("Model: openai/gpt-6.1-sol.");
@@ -49,7 +49,7 @@ fn a_provider_that_fails_to_list_models_becomes_one_entry() {
     assert_eq!(second.requests()[0].path, "/v1/models");
     nvim.keys("<Esc>");
     nvim.ask("hello", "Another.");
-    // from the command, the failure itself this time
+    // choosing the failed provider in the list of `:Caliban model` shows its error
     first.reply(list(&["claude-sonnet-4-5"]));
     second.reply(Reply::error(500));
     nvim.command("let g:choice = '! openai'");

@@ -8,11 +8,11 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// The dialects that it speaks, with the part of the base URL behind the origin.
+/// The dialects that the llama.cpp server speaks, each with the path of its base URL.
 const SPOKEN: [(&str, &str); 3] =
     [("openai-chat", "/v1"), ("openai-responses", "/v1"), ("anthropic", "")];
 
-/// A model on a busy processor reads a few hundred tokens a second.
+/// The limit of a wait for the model, which reads only a few hundred tokens a second on a busy processor.
 const LONG: Duration = Duration::from_secs(300);
 
 struct Llama {
@@ -49,7 +49,7 @@ impl Llama {
         llama
     }
 
-    /// The answer to a GET, headers and all.
+    /// The answer to a GET request, with its headers.
     fn get(&self, path: &str) -> Option<String> {
         let mut stream = TcpStream::connect(self.address).ok()?;
         write!(stream, "GET {path} HTTP/1.0\r\nHost: {}\r\n\r\n", self.address).ok()?;
@@ -82,7 +82,7 @@ impl Llama {
     }
 }
 
-/// Consents to nothing and decides nothing, until the turn is over; how it ended.
+/// Denies every question and stops every review until the turn is over. Returns how the turn ended.
 fn to_the_end(nvim: &Nvim, turn: usize) -> String {
     nvim.wait_within(
         LONG,
@@ -99,7 +99,8 @@ fn to_the_end(nvim: &Nvim, turn: usize) -> String {
     nvim.lua_str(&format!("return _G.ends[{turn}]"))
 }
 
-/// A turn may end by itself, at the limit of tokens, or with too many calls, never by a refusal or a failure.
+/// Checks that the turn ended by itself, at the limit of tokens, or because of too many calls, not by a refusal or a
+/// failure.
 fn check_end(why: &str, dialect: &str) {
     let fits = ["", "limit", "stopped", "requests", "Stopped"];
     assert!(
@@ -137,7 +138,7 @@ fn a_stop_frees_the_server_at_once() {
         nvim.keys("<C-c>");
         assert_eq!(to_the_end(&nvim, 1), "Stopped.", "{}", spoken.0);
         nvim.wait_within(LONG, |_| llama.rests(), "the server to rest");
-        // in the midst of the prompt's reading, too
+        // a stop works while the server reads the prompt, too
         nvim.keys("iGo on.<C-s><Esc>");
         nvim.wait_within(LONG, |_| !llama.rests(), "the server to work");
         nvim.keys("<C-c>");

@@ -14,7 +14,7 @@ fn log(setup: &Setup, name: &str) -> PathBuf {
     setup.dir().join("cache/caliban").join(name)
 }
 
-/// Writes a log of `size` bytes, as of an earlier program.
+/// Writes a log of `size` bytes, as if an earlier program had left it.
 fn filled(setup: Setup, size: usize) -> Setup {
     fs::create_dir_all(setup.dir().join("cache/caliban")).unwrap();
     let lines = "x".repeat(99) + "\n";
@@ -76,14 +76,14 @@ fn a_full_disk_loses_log_lines_and_nothing_else() {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
     let server = Server::start();
     let setup = filled(Setup::new().anthropic(&server), 1_000);
-    // The program's files may have 1024 bytes: 24 are left for the log.
+    // The program's files may grow to 1024 bytes, and the log has 1000 already.
     let script = "trap '' XFSZ\nulimit -S -f 1\nexec \"$KIT_BIN\"";
     let nvim = Nvim::start(&setup.started_by(script));
     server.reply(Reply::said("Fine."));
     nvim.ask("one", "Fine.");
-    // of a line that is written at this moment a part may be there
+    // while a line is being written, the log may hold a part of it
     nvim.wait(|nvim| nvim.setup.debug_log().len() == 1_000, "a log without a part of a line");
-    // There is room again.
+    // Without the limit the log can grow again.
     let program = |(_, line): &(u32, String)| line.ends_with("/caliban");
     let (pid, _) = nvim.setup.processes().into_iter().find(program).unwrap();
     let pid = Pid::from_raw(pid.cast_signed());

@@ -5,7 +5,7 @@ use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 
-/// Bytes of a line of the transcript.
+/// The maximal bytes of a line in the transcript.
 const MOST: usize = 8192;
 
 /// A line of this many bytes, with characters of one to four bytes and no trailing blank.
@@ -23,7 +23,7 @@ fn chat(setup: Setup, server: &Server) -> Nvim {
     nvim
 }
 
-/// The lines of the transcript from the first that begins so.
+/// The lines of the transcript from the first that begins like `line`.
 fn shown(nvim: &Nvim, line: &str) -> Vec<String> {
     let start = &line[..line.char_indices().nth(100).unwrap().0];
     let lines: Vec<String> = nvim.transcript().lines().map(str::to_owned).collect();
@@ -59,7 +59,7 @@ fn a_very_long_line_is_split_in_the_chat_and_whole_in_the_export() {
     nvim.ask("again?", "Yes.");
     assert!(server.requests()[1].outline().contains(&long), "the model has it whole");
 
-    // the same after the conversation was read from its file
+    // the chat shows the same after a restart has read the conversation from its file
     nvim.command("Caliban restart");
     nvim.wait(|nvim| nvim.setup.debug_log().matches(" hello ").count() == 2, "a new program");
     nvim.wait_phase("idle");

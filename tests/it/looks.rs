@@ -73,7 +73,7 @@ fn all_parts() -> Reply {
         .cached(9000, 0)
 }
 
-/// A row with its durations, which differ from run to run, as `N`.
+/// A row with `N` in place of durations, which differ from run to run.
 fn timeless(row: &str) -> String {
     if let Some((before, _)) = row.split_once("Thought for") {
         return format!("{before}Thought for N");
@@ -96,7 +96,7 @@ fn markdown_is_highlighted_in_every_window() {
     nvim.keys(":Caliban<CR>");
     nvim.ask("go", "The end.");
     nvim.wait_phase("idle");
-    // the rows move, and a second window shows them
+    // a thought is unfolded, so that the rows move, and a second window shows the transcript
     nvim.go_to_transcript("Thought for");
     nvim.keys("za");
     nvim.wait_screen("▾ Thought for");
@@ -137,7 +137,7 @@ fn hostile_text_of_a_model_reaches_the_buffer_as_plain_text() {
     nvim.keys(":Caliban<CR>");
     nvim.ask("go", "Over.");
     nvim.wait_transcript("end of it");
-    // the long line is shown in several
+    // the transcript breaks the long line into several, which are joined here
     let transcript = nvim.conversation().replace("x\nx", "xx");
     assert!(transcript.chars().all(|c| !c.is_control() || c == '\n'), "control characters");
     let lines: Vec<String> = transcript

@@ -1,4 +1,4 @@
-//! The user's language servers: what the tools get from them, and what is told of an edit.
+//! The user's language servers: the tools that use them, and the diagnostics that the model gets after an edit.
 
 mod asked;
 mod edited;

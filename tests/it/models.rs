@@ -1,4 +1,4 @@
-//! Models: which one answers, where its key comes from, and what is said when it does not answer.
+//! Models: which one answers, where its key comes from, and what the chat says when no model answers.
 
 use crate::kit::chat::{DIALECTS, common};
 use crate::kit::nvim::Nvim;
@@ -26,7 +26,7 @@ fn check(reply: impl Fn() -> Reply, expected: Expect) {
         let sentence = transcript.split("! ").nth(1).unwrap().trim().to_owned();
         assert!(!sentence.contains('\n'), "one line: {sentence}");
         assert_eq!(nvim.hl_of("! ").first().map(String::as_str), Some("CalibanError"));
-        // The prompt is in the chat and in the history, and the conversation can go on.
+        // The prompt is in the history, and the conversation can go on.
         nvim.keys("<Up>");
         assert_eq!(nvim.composer(), "one");
         nvim.keys("<C-s>");
@@ -82,7 +82,7 @@ fn an_error_is_one_sentence_with_its_cause_and_the_next_step() {
     );
 }
 
-/// One failed attempt, then a good one, after `r` on the line that tells of it.
+/// Lets a request fail, compares the line in the chat, and types `r` on that line. The second attempt succeeds.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_retried(reply: impl Fn() -> Reply, expected: Expect) {
     let said = DIALECTS.map(|dialect| {
@@ -188,7 +188,7 @@ fn a_server_that_hangs_or_never_ends_can_be_stopped() {
 
 #[test]
 fn a_missing_connection_or_key_is_reported_with_the_next_step() {
-    // a port that a connection has: nothing listens there, and no other test is given it meanwhile
+    // the client's port of an open connection: nothing listens on that port, and no other test gets it meanwhile
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let held = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let port = held.local_addr().unwrap().port();
@@ -289,7 +289,7 @@ fn ollama_is_found_by_ollama_host_and_the_shape_of_its_answer() {
     assert_eq!(requests[0].path, "/api/tags");
     assert_eq!(requests[1].path, "/api/chat");
     assert_eq!(requests[1].header("authorization"), None);
-    // the window the coding tools need, not the server's own, which is smaller
+    // Caliban requests the context window that coding needs instead of the server's smaller default
     assert_eq!(requests[1].json["options"]["num_ctx"], 65_536);
 }
 

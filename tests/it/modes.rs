@@ -1,4 +1,4 @@
-//! The modes: what each lets through, on the wire, on the disk and on the screen.
+//! The modes: what the model may do in each, and what the model and the user see of it.
 
 use crate::kit::chat::{DIALECTS, common};
 use crate::kit::nvim::Nvim;
@@ -51,7 +51,7 @@ fn plan_mode_allows_reads_alone_in_every_dialect() {
         assert_eq!(first.json["tools"], last.json["tools"]);
         assert_eq!(first.system_text(), last.system_text());
         let both = format!("{}\n--\n{}", first.last_user_text(), last.last_user_text());
-        // not every dialect joins the texts of one message
+        // some dialects put an empty line between the texts of one message
         both.replace("\n\n", "\n")
     });
     expect![[r#"

@@ -167,13 +167,13 @@ fn completing_a_hostile_path_puts_no_newline_into_the_command() {
         json!(["$(touch PWN).txt", "`cd;touch PWN`.txt", "`touch PWN`", "in/", "plain.md"])
     );
     assert_eq!(complete("`t"), json!(["`touch PWN`"]));
-    // Neovim completes the last word
+    // Neovim completes only the last word
     assert_eq!(complete("`touch PWN`"), json!([]));
     assert_eq!(complete("in/"), json!(["in/b.md"]));
     nothing_ran(&scene.nvim.setup);
 }
 
-/// A title is shown above the window of a rewind, in an option where `%` begins an item.
+/// A rewind shows the title of a turn in the option 'winbar', where `%` begins an item.
 #[test]
 fn a_title_in_a_winbar_is_not_evaluated() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config("{ mode = 'auto-edit' }"));

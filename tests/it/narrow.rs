@@ -1,11 +1,11 @@
-//! On a narrow screen no message waits for a key: it is cut to one line, and is whole in `:messages`.
+//! On a narrow screen no message waits for a key: a message is cut to one line, and `:messages` has all of it.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use crate::review::scene::Scene;
 
-/// Types keys, and checks that the message is cut on the screen and whole in `:messages`.
+/// Types keys, and checks that the screen shows the message cut to one line and that `:messages` has all of it.
 #[track_caller]
 fn check(nvim: &Nvim, keys: &str, whole: &str) {
     nvim.lua("vim.cmd('messages clear')", &[]);
@@ -78,7 +78,7 @@ fn with_cmdheight_0_no_message_waits_for_a_key() {
     }
 }
 
-/// As a function, and as a table that can be called: plugins for notifications are either.
+/// `vim.notify` may be a function or a callable table: notification plugins use both.
 #[test]
 fn messages_go_through_the_users_vim_notify() {
     for own in ["heard", "setmetatable({}, { __call = function(_, ...) heard(...) end })"] {

@@ -1,4 +1,4 @@
-//! `OpenAI`'s own ways: Responses with its sealed reasoning, and Azure's addresses.
+//! `OpenAI`'s peculiarities: the encrypted reasoning of the Responses API, and Azure's addresses.
 
 use crate::kit::dialects::Dialect as _;
 use crate::kit::dialects::openai_responses::OpenAiResponses;
@@ -10,7 +10,7 @@ use crate::kit::setup::Setup;
 use expect_test::expect;
 use serde_json::json;
 
-/// The items of a request, each in a few words.
+/// The type and the role or id of each item of a request.
 fn items(request: &Request) -> String {
     let input = request.json["input"].as_array().unwrap().iter();
     let shown = input.map(|item| {
@@ -138,7 +138,7 @@ fn an_azure_deployment_is_requested_at_its_own_address() {
     let request = &server.requests()[1];
     assert_eq!(request.path, "/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21");
     assert_eq!(request.header("api-key"), Some("key-of-the-test"));
-    // a deployment has a name of its own: that is no other model than was asked
+    // the reply names the model behind the deployment: that is not another model than the requested one
     assert!(!nvim.transcript().contains("answered with"), "{}", nvim.transcript());
 }
 

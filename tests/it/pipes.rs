@@ -21,7 +21,8 @@ fn is_fifo(path: &Path) -> bool {
     fs::symlink_metadata(path).unwrap().file_type().is_fifo()
 }
 
-/// Puts something else in the place of the file under review, and decides. Gives the answer that the model gets.
+/// Replaces the file under review by something else, and types keys that decide. Returns the answer that the model
+/// gets.
 fn decided(replace: impl Fn(&Path), keys: &str) -> (Scene, String) {
     let scene = Scene::two_hunks(|it| it);
     replace(&scene.nvim.setup.path("a.txt"));
@@ -64,7 +65,7 @@ fn accepting_a_file_that_became_a_socket_or_device_writes_nothing() {
 fn rejecting_a_file_that_became_a_pipe_keeps_the_pipe() {
     let (scene, _) = decided(fifo, ":Caliban reject all<CR>");
     assert!(is_fifo(&scene.nvim.setup.path("a.txt")));
-    // each of these keys makes Neovim look at the disk
+    // entering a buffer makes Neovim look at the file on disk
     scene.nvim.keys(":edit b.txt<CR>:buffer a.txt<CR>");
     assert!(!scene.nvim.is_blocked());
 }
@@ -100,7 +101,8 @@ fn deleting_or_renaming_leaves_a_pipe_in_the_files_place_alone() {
     }
 }
 
-/// A pipe takes the place of a file that was written at once. Neither a look at the disk nor a rejection waits for it.
+/// A pipe replaces a file whose hunks are written but undecided. Neither a look at the disk nor a rejection waits for
+/// the pipe.
 #[test]
 fn in_auto_edit_a_file_that_became_a_pipe_hangs_nothing() {
     let scene = Scene::two_written(|it| it);

@@ -30,7 +30,7 @@ fn each_request_begins_with_the_one_before() {
     }
 }
 
-/// Thoughts with text, without text and redacted.
+/// The reply has thoughts with text, without text and redacted.
 #[test]
 fn thoughts_are_sent_back_unchanged_to_their_own_model_alone() {
     let server = Server::start();
@@ -77,7 +77,7 @@ fn a_cache_miss_is_named_in_the_debug_log() {
     server.reply(Reply::said("Five.").usage(4100, 5).cached(0, 0));
     let setup = Setup::new().file("p.md", "be kind").config("{ system_file = 'p.md' }");
     let nvim = Nvim::start(&setup.anthropic(&server));
-    // The log is written by a thread of its own.
+    // A thread of its own writes the log, so the line may come late.
     let wait_missed = |times| {
         let missed = |nvim: &Nvim| nvim.setup.debug_log().matches("cache was missed").count();
         nvim.wait(|nvim| missed(nvim) == times, "a line of the log");
@@ -103,7 +103,7 @@ fn a_cache_miss_is_named_in_the_debug_log() {
     assert!(line.ends_with(r#"became ",\"text\":\"be kinder\"}""#), "{line}");
 }
 
-/// The turn was begun by a model without thinking blocks. The next turn thinks, also between calls.
+/// Another model without thinking blocks began the turn. The next turn thinks, also between calls.
 #[test]
 fn a_turn_begun_without_thinking_goes_on_without() {
     let server = Server::start();

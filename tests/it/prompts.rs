@@ -9,7 +9,7 @@ use expect_test::expect;
 
 #[test]
 fn the_default_system_prompt_names_the_project_and_every_tool() {
-    // these would be given other tools for their edits
+    // by default these two models get other edit tools
     let same = "{ models = { ['openai/gpt-5'] = { edits = 'replace' },
         ['ollama/qwen3:8b'] = { edits = 'replace' } } }";
     let prompts = DIALECTS.map(|dialect| {

@@ -25,7 +25,7 @@ fn at_home(setup: Setup) -> Setup {
         .env("XDG_CACHE_HOME", &below(".cache"))
 }
 
-/// The files of a home folder that matter here.
+/// The home folder as the project, with a key file of Caliban, an SSH key and a text file.
 fn home(setup: Setup) -> Setup {
     at_home(setup)
         .file(".local/share/caliban/keys.json", SECRET)
@@ -74,8 +74,7 @@ fn in_the_home_folder_calibans_files_are_closed_and_keys_asked_for() {
     let said =
         asked(&scene, "read", json!({ "path": "~/.ssh/id_rsa" }), question, ":Caliban deny<CR>");
     assert!(said.contains("the user refused"), "{said}");
-    // searches skip both
-    // Neovim 0.12 calls its log otherwise.
+    // Searches skip both files. Neovim 0.12 has another name for its log.
     let said = answer(&scene, "grep", json!({ "pattern": "TOKEN" })).replace("nvim.log", "log");
     expect![[r#"
         notes.txt:1: TOKEN=none
@@ -124,7 +123,7 @@ fn in_the_home_folder_auto_edit_writes_nothing_that_runs_by_itself() {
         reply.call(&format!("w{n}"), "write", write(path, "evil\n"))
     });
     scene.ask(reply);
-    // a file that is free is written at once
+    // a file that needs no review is written at once
     scene.wait_pending(2 + waiting.len());
     scene.nvim.wait(|it| it.setup.on_disk("new.txt").is_some(), "the free file");
     assert_eq!(scene.on_disk(".bashrc").as_deref(), Some("# mine\n"));
@@ -226,7 +225,7 @@ fn in_auto_edit_files_that_run_by_themselves_wait_for_the_user() {
     }
 }
 
-/// Under another name the file could be read without consent.
+/// With another name the file could be read without consent.
 #[test]
 fn in_auto_edit_renaming_a_file_with_keys_waits_for_the_user() {
     let scene = Scene::start(|it| it.file(".env", SECRET).config(AUTO));

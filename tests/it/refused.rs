@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 const TOLD: &str = "The provider does not accept ";
 
-/// A model of a provider at the server, and more of the configuration.
+/// A setup that uses `model`, with `server` as its provider. `more` is appended to the configuration.
 fn asking(server: &Server, model: &str, more: &str) -> Setup {
     let setup = Setup::new().config(&format!("{{ model = '{model}'{more} }}"));
     setup.anthropic(server).openai(server).gemini(server).env("OLLAMA_HOST", &server.url())
 }
 
-/// The same at `OpenAI`'s Responses.
+/// As `asking`, with `OpenAI`'s Responses API.
 fn responses(server: &Server, model: &str, more: &str) -> Setup {
     let provider = format!(
         ", providers = {{ openai = {{ dialect = 'openai-responses', base_url = '{}/v1' }} }}{more}",
@@ -91,7 +91,7 @@ fn learns(case: &Case) {
     assert_eq!(without(&requests[0], pointer), requests[1].json, "nothing else changes");
     let told = format!("! {TOLD}{}.", case.told);
     assert_eq!(nvim.conversation(), format!("go\n\n{told}\n\nAt the second try."));
-    // neither this conversation nor another sends it again
+    // no later request of this or another conversation has the parameter
     nvim.ask("and now?", "Once more.");
     nvim.keys(":Caliban new<CR>");
     nvim.wait(|nvim| !nvim.transcript().contains("Once more."), "a new chat");
@@ -197,7 +197,7 @@ fn a_parameter_refused_by_anthropic_gemini_or_ollama_is_left_out() {
     });
 }
 
-/// The model's name does not tell which of the two names it accepts.
+/// The limit of a reply has two names, and the model's name does not tell which of them the server accepts.
 #[test]
 fn a_refused_reply_limit_is_renamed_and_then_left_out() {
     let server = Server::start();
@@ -244,7 +244,7 @@ fn a_parameter_refused_by_a_stream_error_is_left_out() {
     assert_eq!(nvim.transcript().matches(TOLD).count(), 1);
 }
 
-/// The part of the reply that has arrived is kept.
+/// The part of the reply that has arrived stays in the chat.
 #[test]
 fn a_parameter_refused_in_mid_reply_ends_the_turn() {
     let server = Server::start();
@@ -283,7 +283,7 @@ fn cache_marks_and_beta_headers_refused_by_a_proxy_are_left_out() {
     assert!(!nvim.screen().contains("anthropic-beta: "));
 }
 
-/// Also if a parameter is refused again after it was left out.
+/// The turn also ends if a parameter is refused again after it was left out.
 #[test]
 fn a_refusal_of_a_required_parameter_ends_the_turn() {
     for (body, requests) in [

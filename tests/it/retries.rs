@@ -12,7 +12,7 @@ fn limited() -> Reply {
     Reply::error(429).header("retry-after", "60")
 }
 
-/// A chat that waits for its second try, on a screen that is wide enough for the line.
+/// A chat that waits before its second try, on a screen that is wide enough for the countdown's line.
 fn waiting(server: &Server) -> Nvim {
     server.reply(limited());
     let nvim = Nvim::start(&Setup::new().anthropic(server).size(200, 40));
@@ -30,7 +30,7 @@ fn shown(nvim: &Nvim) -> [Option<u32>; 2] {
     })
 }
 
-/// Waits until both show the same, and less than `before`.
+/// Waits until the chat and its winbar show the same number of seconds, less than `before`. Returns that number.
 fn wait_below(nvim: &Nvim, before: u32) -> u32 {
     let both = |nvim: &Nvim| match shown(nvim) {
         [Some(chat), Some(winbar)] if chat == winbar && chat < before => Some(chat),
@@ -113,7 +113,7 @@ fn the_countdown_line_goes_when_the_program_ends() {
     is_gone(&nvim);
 }
 
-/// The line names the last error.
+/// The new line names the second error.
 #[test]
 fn a_second_retry_pause_replaces_the_line_of_the_first() {
     let server = Server::start();
@@ -124,7 +124,7 @@ fn a_second_retry_pause_replaces_the_line_of_the_first() {
     nvim.wait_screen("! A gateway got no valid answer from the provider (502). Trying again in ");
     wait_below(&nvim, 61);
     assert_eq!(nvim.transcript().matches("Trying again").count(), 1);
-    // Notices that come during the pause are above the line, which survives a repaint.
+    // Notices that come during the pause are shown above the countdown, and a repaint shows the countdown once.
     nvim.keys(":Caliban mode plan<CR>");
     nvim.wait_transcript("Mode plan");
     let text = nvim.transcript();
@@ -136,7 +136,7 @@ fn a_second_retry_pause_replaces_the_line_of_the_first() {
     is_gone(&nvim);
 }
 
-/// Not even on the line of the countdown.
+/// The cursor is on the line of the countdown, which changes every second.
 #[test]
 fn the_countdown_does_not_move_the_cursor() {
     let server = Server::start();
@@ -177,7 +177,7 @@ fn each_http_status_has_its_own_sentence() {
     }
 }
 
-/// The key works on a wrapped line, too.
+/// The key `r` works on a wrapped line, too.
 #[test]
 fn the_countdown_line_is_readable_at_every_width() {
     for (columns, rows) in [(50, 18), (60, 20), (80, 24), (120, 40)] {

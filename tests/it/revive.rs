@@ -1,4 +1,4 @@
-//! Chats in a session file of Neovim's: their windows show them again.
+//! Chats in a session file of Neovim (`:mksession`): sourcing the file shows them again.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -6,7 +6,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::json;
 
-/// The names of the buffers in the windows of each tab page, and what is loaded besides.
+/// The names of the buffers in the windows of each tab page, and of the other loaded buffers.
 fn windows(nvim: &Nvim) -> String {
     nvim.lua_str(
         "local tabs = {}
@@ -25,7 +25,7 @@ fn windows(nvim: &Nvim) -> String {
 
 const CHAT: &str = "caliban://main caliban, caliban://main/prompt caliban-prompt";
 
-/// A project with a conversation, whose session file shows it; Neovim has ended.
+/// Starts a conversation, types keys, writes the session file `s.vim` with `:mksession` and quits Neovim.
 fn with_session(server: &Server, keys: &str) -> Setup {
     server.reply(Reply::said("Hello."));
     let setup = Setup::new().file("a.txt", "alpha\n").anthropic(server).size(150, 40);
@@ -197,7 +197,7 @@ fn a_hostile_chat_name_runs_nothing_and_creates_no_file() {
     assert!(messages.contains("There is no conversation `nobody`"), "{messages}");
 }
 
-/// All files of the setup but Neovim's own.
+/// All files of the setup except Neovim's state.
 fn files(nvim: &Nvim) -> Vec<std::path::PathBuf> {
     let all = ignore::WalkBuilder::new(nvim.setup.dir()).standard_filters(false).build();
     let mut all: Vec<_> = all.flatten().map(ignore::DirEntry::into_path).collect();

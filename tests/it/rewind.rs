@@ -1,4 +1,4 @@
-//! `:Caliban rewind`: the changes of a turn are taken back, also in files that changed since.
+//! `:Caliban rewind` takes back the changes of a turn, also in files that have changed since.
 
 mod back;
 mod commands;
@@ -13,7 +13,7 @@ use std::os::unix::fs::PermissionsExt;
 
 const MODE: &str = "{ mode = 'auto-edit' }";
 
-/// Two hunks of `a.txt` are written, and agreed to.
+/// A scene in auto-edit mode in which the user has accepted two written hunks of `a.txt`.
 fn two_accepted() -> Scene {
     let scene = Scene::two_written(|it| it);
     scene.nvim.keys(":Caliban accept all<CR>");
@@ -25,7 +25,7 @@ fn changed() -> String {
     nine().replace("l2", "L2").replace("l8", "L8\nL8b")
 }
 
-/// Chooses a turn of the list, 1 being the last, and waits for the preview.
+/// Chooses a turn of the list by its number, 1 for the newest, and waits for the preview.
 fn preview(scene: &Scene, turn: &str) {
     scene.nvim.keys(":Caliban rewind<CR>");
     scene.nvim.wait_screen("Type number and <Enter>");
@@ -69,7 +69,7 @@ fn an_edit_is_taken_back_in_its_buffer_and_on_disk() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(scene.nvim.buffer("/a.txt") + "\n", nine());
     assert_eq!(scene.pending(), 0);
-    // The order of the two is not fixed.
+    // The two sentences may come in either order.
     let told = scene.told_next();
     for said in [
         "The user took back the changes of “please”:\na.txt is restored\n",
@@ -151,7 +151,7 @@ fn a_rewind_keeps_unsaved_text_unsaved() {
     assert_eq!(scene.nvim.buffer("/a.txt") + "\n", nine().replace("l5", "l5mine"));
 }
 
-/// A file is made, one deleted, one renamed; all in one turn.
+/// A turn that creates `new/c.txt`, deletes `run.sh` and renames `a.txt`.
 fn whole_files(mode: &str) -> Scene {
     let dos = "\u{feff}one\r\ntwo\r\n";
     let scene = Scene::start(|it| {
@@ -303,7 +303,7 @@ fn one_file_or_an_earlier_turn_can_be_taken_back_alone() {
     scene.wait_chat("b.txt is restored");
     assert_eq!(scene.on_disk("b.txt"), Some(nine()));
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8")));
-    // the rewind is the first of the list now
+    // a rewind is itself an entry of the list, so the first turn is now the third entry
     rewind(&scene, "3");
     scene.wait_chat("a.txt is restored, with the later changes kept");
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l8", "L8")));

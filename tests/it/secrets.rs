@@ -9,7 +9,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Keys are put together here, so that nothing that looks for keys finds one in this file.
+/// The user's key. It is split in pieces, so that secret scanners do not report this file.
 fn key() -> String {
     ["sk-made", "-up-for-a-test", "-08154711"].concat()
 }
@@ -22,7 +22,7 @@ fn setup(server: &Server) -> Setup {
     Setup::new().anthropic(server).env("ANTHROPIC_API_KEY", &key()).size(160, 60)
 }
 
-/// Has the model run a command, and the user agree to it; gives its answer.
+/// Makes the model run a command, which the user approves. Returns the answer.
 fn run(nvim: &Nvim, server: &Server, command: &str) -> String {
     server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
     server.reply(Reply::said("That was it."));
@@ -34,7 +34,7 @@ fn run(nvim: &Nvim, server: &Server, command: &str) -> String {
     server.requests().pop().unwrap().answer("c1")
 }
 
-/// The files below a folder that hold a text.
+/// The files below a folder that contain a text.
 fn holding(folder: &Path, text: &str) -> Vec<String> {
     let walk = ignore::WalkBuilder::new(folder).hidden(false).ignore(false).build().flatten();
     let holds = |path: &Path| {
@@ -125,7 +125,7 @@ fn a_key_read_from_another_process_is_replaced() {
     let server = Server::start();
     let secret = ["word", "-of-the-database-5ecre7a9"].concat();
     let nvim = Nvim::start(&setup(&server).env("DB_PASSWORD", &secret));
-    // Neovim and the program have the variable, the supervisor does not
+    // the environments of Neovim and the program have the key, the supervisor's has not
     let command = "tr '\\0' '\\n' < /proc/$PPID/environ | grep -c 'made-up' ; \
         for it in /proc/[0-9]*/environ; do tr '\\0' '\\n' < $it | grep -aE '^(ANTHROPIC_API_KEY=.*made-up|ANTHROPIC_API_KEY=.*secret|DB_PASSWORD=.*database)'; done 2>/dev/null; true";
     let answer = run(&nvim, &server, command);
@@ -153,7 +153,7 @@ fn a_key_in_an_output_is_replaced_in_the_chat_the_answer_and_the_file() {
     let text = format!("{}\n{}\n{pem}", of_groq(), key());
     let nvim = Nvim::start(&setup(&server).file("keys.txt", text));
     nvim.keys(":Caliban<CR>");
-    // a key in two pieces, and then so much output that the rest goes to a file
+    // the output has a key in two pieces, and then so much text that the rest goes to a file
     let command = "mkfifo go; head -c 9 keys.txt; tail -c +10 keys.txt; echo the \"end\"; \
         read x < go; seq 1 20000; cat keys.txt; echo";
     server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
@@ -217,7 +217,7 @@ fn a_key_in_a_file_is_replaced_and_its_other_text_kept() {
     nvim.wait_screen("1 hunk");
     for folder in ["data", "cache"] {
         let holding = holding(&setup_dir(&nvim, folder), &key());
-        // the texts for a rewind and for a review are kept unchanged
+        // the texts that a rewind or a reopened review restores are kept unchanged
         let others =
             holding.iter().filter(|it| !it.contains(".checkpoints/") && !it.contains(".review-"));
         assert_eq!(others.collect::<Vec<_>>(), Vec::<&String>::new());
@@ -266,7 +266,7 @@ fn only_the_user_can_read_the_debug_log_and_the_folders() {
     nvim.ask("go", "Hi.");
     assert_eq!(open.map(mode), [0o700, 0o700, 0o700, 0o700, 0o600]);
     nvim.quit_with(":qa!<CR>");
-    // also if the folders do not exist yet
+    // the folder and the log get the same permissions if the folder does not exist yet
     fs::remove_dir_all(setup.dir().join("cache/caliban")).unwrap();
     let nvim = Nvim::start(&setup);
     server.reply(Reply::said("Hello."));

@@ -1,4 +1,4 @@
-//! Sessions on disk, and the lives and deaths of the two processes.
+//! Sessions on disk, and starts, ends and crashes of Neovim and the program.
 
 mod apart;
 mod clock;
@@ -25,7 +25,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A screen on which each sentence has a row to itself.
+/// A setup with a screen so wide that no sentence is wrapped.
 fn wide() -> Setup {
     Setup::new().size(240, 40)
 }
@@ -80,7 +80,7 @@ fn has(setup: &Setup, command: &str) -> bool {
     setup.processes().iter().any(|(_, line)| line == command)
 }
 
-/// How often a text stands in the transcript.
+/// How often the transcript contains a text.
 fn count(nvim: &Nvim, session: &str, text: &str) -> usize {
     nvim.buffer(&format!("caliban://{session}")).matches(text).count()
 }

@@ -135,7 +135,7 @@ async fn a_huge_output_of_invalid_utf_8_is_cut() {
     let command = "head -c 1000000 /dev/zero | tr '\\0' '\\200'; sleep 1000";
     let desk = room.desk.clone();
     let task = tokio::spawn(async move { shell(&desk, json!({ "command": command })).await });
-    // the chat has it while its line has not ended
+    // the chat shows the output before its line has ended
     let (_, text) = room.chat.recv().await.unwrap();
     assert!(text.contains('\u{fffd}'));
     task.abort();
@@ -171,17 +171,17 @@ async fn dropping_a_call_ends_the_commands_grandchildren() {
     let mut held = tokio::task::spawn_blocking(|| fs::File::open(fifo).unwrap()).await.unwrap();
     task.abort();
     assert!(task.await.is_err());
-    // The read ends only once no process has the pipe open.
+    // The read returns only once no process has the pipe open.
     let read = tokio::task::spawn_blocking(move || held.read(&mut [0]).unwrap());
     assert_eq!(read.await.unwrap(), 0);
 }
 
-/// The command lines of the processes of this room that are alive.
+/// The command lines of the living processes of this room.
 fn left(room: &Room) -> Vec<String> {
     living(room).into_iter().map(|it| it.1).collect()
 }
 
-/// The processes of this room that are alive, found by their working folder.
+/// The living processes of this room, found by their working folder.
 fn living(room: &Room) -> Vec<(u32, String)> {
     let lines = fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|it| {
         let folder = fs::read_link(it.path().join("cwd")).ok()?;
@@ -238,7 +238,7 @@ async fn no_child_outlives_a_stop() {
     gone(&room).await;
 }
 
-/// Waits until nothing lives in the room.
+/// Waits until no process of the room lives.
 async fn gone(room: &Room) {
     until(room, <[String]>::is_empty).await;
 }
@@ -277,11 +277,11 @@ fn without_supervisor() -> String {
     )
 }
 
-/// Ways to outlive a command that take time and many processes.
+/// Ways to outlive a command that use time or many processes.
 #[cfg(target_os = "linux")]
 const FLOODS: [&str; 2] = [
     "for n in {1..100}; do setsid bash -c 'sleep 1000 & sleep 1000' >/dev/null 2>&1 & done",
-    // each process lives for a moment, and its child takes its place
+    // each process starts its successor and ends
     "chain() { sleep 0.01; chain & }; export -f chain; setsid bash -c chain >/dev/null 2>&1 &",
 ];
 
@@ -313,7 +313,7 @@ async fn no_child_outlives_a_stop_after_the_supervisor_was_killed() {
     let task = tokio::spawn(async move { shell(&desk, json!({ "command": command })).await });
     room.chat.recv().await.unwrap();
     task.abort();
-    // The call may have ended already: its supervisor is dead.
+    // The call may have ended already, because its supervisor is dead.
     let _ = task.await;
     gone(&room).await;
 }
@@ -333,7 +333,7 @@ async fn no_child_outlives_a_stop_after_the_supervisor_was_suspended() {
     gone(&room).await;
 }
 
-/// Neither a child of the program nor an orphan that it adopted.
+/// The others are a child of the program and an orphan that the program adopted.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn other_children_of_the_program_are_not_ended() {

@@ -1,4 +1,4 @@
-//! What the user can see of a request: its figures, its silence, its very bytes.
+//! What the user can see of a request: its tokens and costs, how long the provider has been silent, its exact text.
 
 use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;
@@ -34,7 +34,7 @@ fn the_last_request_is_shown_as_sent_without_the_key() {
         assert!(!nvim.screen().contains(KEY));
         let options = "local b = vim.bo return b.filetype .. tostring(b.modifiable) .. b.buftype";
         assert_eq!(nvim.lua_str(options), "jsonfalsenofile");
-        // a second look takes the same window
+        // showing the request again uses the same window
         let windows = || nvim.lua_str("return #vim.api.nvim_tabpage_list_wins(0)");
         let before = windows();
         nvim.keys("gg:Caliban request<CR>");
@@ -81,7 +81,7 @@ fn the_winbar_shows_tokens_cache_and_cost() {
     let cost = nvim.lua_str("return ('%.4f'):format(require('caliban').state().usage.cost)");
     assert_eq!(cost, "0.0987");
     nvim.quit_with(":qa!<CR>");
-    // the money spent is known after a restart; what was cached then says nothing now
+    // after a restart the costs are known, but not how much was cached
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("$0.10");

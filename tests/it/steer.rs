@@ -32,7 +32,7 @@ fn start_in_terminal(nvim: &Nvim) {
         local ui = { bin, '--server', socket, '--remote-ui' }
         KitJob = vim.fn.jobstart(ui, { term = true, env = { TERM = 'xterm-256color' } })";
     nvim.lua(code, &[nvim_bin().to_string_lossy().as_ref().into()]);
-    // the outer Neovim's own status line has another name by then
+    // from now on the outer Neovim's status line does not say `[No Name]`
     nvim.wait_screen("term://");
     nvim.wait_screen("[No Name]");
     send(nvim, ":Caliban\r");
@@ -45,7 +45,8 @@ fn send(nvim: &Nvim, bytes: &str) {
     nvim.lua("vim.fn.chansend(KitJob, ...)", &[bytes.into()]);
 }
 
-/// Writes a message while a turn runs and sends it with these bytes; the prompts and results in the second request.
+/// Writes a message while a turn runs and sends it with these bytes. Returns the prompts and results in the second
+/// request.
 fn second_request(bytes: &str, shown: &str) -> String {
     let (server, gate, setup) = scene();
     let nvim = Nvim::start(&setup);

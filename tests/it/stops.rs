@@ -1,5 +1,5 @@
-//! Stops at every point of a turn: the connection closes before anything else is asked, nothing runs that the
-//! model had not ended with, and the next request is one that no provider refuses.
+//! Stops at every point of a turn: the connection is closed before the next request, no call of an unfinished reply
+//! runs, and every provider accepts the next request.
 
 mod child;
 mod everywhere;
@@ -26,7 +26,7 @@ fn gated() -> Reply {
         .gate()
 }
 
-/// The text that the chat shows last, by the number of open gates.
+/// The last text in the chat by the number of open gates.
 const SHOWN: [&str; 5] = ["go", "Thinking", "I look.", "▸ read", "▸ shell"];
 
 #[test]

@@ -1,5 +1,5 @@
-//! Thoughts that a provider does not take back any more: the request goes out once more without them, the user is
-//! told, and every later request goes on from that one.
+//! A provider refuses thoughts that it gave itself: the request is sent again without them, the user is told once, and
+//! later requests continue from that second request.
 
 use crate::kit::chat::{DIALECTS, assert_grows};
 use crate::kit::dialects::{Dialect, anthropic, gemini, openai_responses};
@@ -12,7 +12,7 @@ use serde_json::json;
 
 const TOLD: &str = "The provider refused the earlier thoughts of ";
 
-/// The proofs of a model's own thinking that go back with a request.
+/// The number of signatures and encrypted thoughts in a request, without placeholders.
 fn proofs(request: &Request) -> usize {
     let body = request.json.to_string();
     let found = |mark: &str| body.matches(mark).count();

@@ -1,4 +1,4 @@
-//! The rules of the house that no other tool checks, over the files that git knows and those it would.
+//! The project's own rules that no other tool checks, for the files that git tracks or would track.
 
 mod names;
 mod record;
@@ -12,7 +12,7 @@ use crate::kit::setup::Setup;
 use std::collections::BTreeSet;
 use std::process::Command;
 
-/// Path and text of each file under one of these folders with one of these endings ("" for all).
+/// The path and text of each file in these folders whose path has this ending ("" for all).
 fn files(folders: &[&str], ending: &str) -> Vec<(String, String)> {
     let list = ["ls-files", "--cached", "--others", "--exclude-standard"];
     let output = Command::new("git").args(list).current_dir(root()).output().unwrap();
@@ -48,7 +48,7 @@ fn holds(files: &[(String, String)], rule: impl Fn(&str, &str) -> Vec<String>) {
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
-/// Checks what a rule reports for a text.
+/// Checks what a rule reports for a file with this path and text.
 #[track_caller]
 fn check(rule: impl Fn(&str, &str) -> Vec<String>, path: &str, text: &str, expected: &[&str]) {
     assert_eq!(rule(path, text), expected, "of {text:?}");
@@ -287,7 +287,7 @@ fn the_tests_of_the_cases_exist() {
     holds(&[("tests/cases.md".to_owned(), cases)], rules::cases_of(&known));
 }
 
-/// A record of a past decision may name what was there then. `count` and `lamp` are examples in `CONTRIBUTING.md`.
+/// Records of past decisions may name files that no longer exist. `count` and `lamp` are examples in `CONTRIBUTING.md`.
 #[test]
 fn the_documents_name_files_that_exist() {
     let rule = rules::absent_paths(|path| {
@@ -316,7 +316,8 @@ fn lua_never_blocks_on_the_program() {
     holds(&files(&["lua/", "plugin/"], ".lua"), rules::blocking_requests);
 }
 
-/// Text that Neovim expands, runs or searches for is a literal of the source, without names from outside.
+/// Text that Neovim expands, runs or searches for must be a literal of the source, so that it contains no names from
+/// outside.
 #[test]
 fn no_name_from_outside_is_expanded_or_run() {
     let says = |code: &str, expected: &[&str]| {
@@ -379,13 +380,13 @@ fn no_private_registry_is_named() {
     let host = ["pypi", "org"].join(".");
     check(rules::registries, "a", &format!("https://{host}/x"), &[&format!("a: names {host}")]);
     let mut all = files(&[""], "");
-    // What cargo itself writes.
+    // Cargo itself writes `Cargo.lock`.
     all.retain(|(path, _)| path != "Cargo.lock");
     holds(&all, rules::registries);
 }
 
-/// Everything others may rely on has its place in the help. Commands, maps and groups are asked of a running
-/// Neovim, settings and events are read from the source.
+/// Everything public has a tag in the help. A running Neovim lists commands, mappings and highlight groups; settings
+/// and events are read from the source.
 #[test]
 fn every_public_name_has_a_help_tag() {
     let missing = rules::untagged([":Caliban", "CalibanAdd"], "*:Caliban* *CalibanAdder*");

@@ -1,4 +1,4 @@
-//! The list of what is to be done: in the chat, in the project and in what the model hears.
+//! The todo list: in the chat, in the project and in requests to the model.
 
 use crate::kit::chat::{DIALECTS, assert_grows, common};
 use crate::kit::nvim::Nvim;

@@ -61,7 +61,7 @@ fn one_refused_file_keeps_the_whole_call_out() {
     }
 }
 
-/// Calls that build on the waiting call are matched again without it.
+/// While `e1` waits, later calls are matched without its changes.
 #[test]
 fn calls_on_other_files_do_not_wait() {
     let scene = Scene::start(|it| three(it).file("d.txt", nine()).mode("c.txt", 0o444));
@@ -256,7 +256,7 @@ fn next(scene: &Scene, call: &str) -> String {
     scene.answer(n + 1, call)
 }
 
-/// The stop comes during the write, before the program is told of it.
+/// The user stops the turn during the write, before the program gets its result.
 #[test]
 fn a_file_written_as_the_stop_came_is_reported_as_written() {
     let hook = "vim.api.nvim_create_autocmd('BufWritePost', {

@@ -1,4 +1,4 @@
-//! Tools through a turn: what they answer, what they ask, and what a command may see.
+//! Tools in a turn: their answers, their questions, and the environment of commands.
 
 use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;
@@ -16,13 +16,13 @@ fn project(server: &Server) -> Setup {
         .file(".gitignore", "target/\n")
         .file("README.md", "# Read\n")
         .anthropic(server);
-    // Files written at once may bear the same time.
+    // Files written in quick succession may have the same time, but the tests need an order.
     let older = std::fs::File::options().write(true).open(setup.path("src/a.rs")).unwrap();
     older.set_modified(std::time::UNIX_EPOCH).unwrap();
     setup
 }
 
-/// One call, run in a small project: its line in the chat and the answer to it.
+/// Runs one call in a small project, and compares its line in the chat and its answer.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(tool: &str, input: Value, expected: Expect) {
     let server = Server::start();

@@ -35,7 +35,7 @@ fn the_tour_reads_edits_runs_and_says_how_to_connect_a_model() {
     assert!(text.contains("return f\"Hello, {name}.\""), "{text}");
     assert!(text.contains("print(greet(\"world\"))"), "{text}");
 
-    // away from the sample it says so instead of failing
+    // a second tour finds the sample already changed, and says so instead of failing
     nvim.keys(":Caliban new<CR>");
     nvim.wait_screen("main-2/prompt");
     nvim.keys("iagain<C-s><Esc>");

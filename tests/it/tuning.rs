@@ -1,4 +1,4 @@
-//! How a model is asked: from the settings, and for the session.
+//! Parameters of requests to a model: from the settings, and changed for a session.
 
 use crate::kit::dialects::{DIALECTS, Dialect};
 use crate::kit::nvim::Nvim;
@@ -77,7 +77,7 @@ fn thinking_and_temperature_go_out_in_the_models_terms() {
         ! Caliban does not know that openai/gpt-4o takes thinking, so it is not sent.
         temperature: 0.2"#]]
     .assert_eq(&of(openai(), &server, "openai/gpt-4o thinking=low temperature=0.2"));
-    // from the settings, for one model and for all
+    // settings for one model take precedence over settings for all
     let config =
         "{ thinking = 'low', models = { ['anthropic/claude-sonnet-4-5'] = { thinking = 'max' },
         ['anthropic/own'] = { window = 50000, price = { input = 1, output = 2.5 } }, ['anthropic/none'] = {} } }";
@@ -135,7 +135,7 @@ fn model_settings_of_a_session_survive_a_restart() {
     assert_eq!(server.requests()[1].json["temperature"], 0.25);
 }
 
-/// What the dialects call the limit of a reply.
+/// The dialects' names for the limit of a reply's tokens.
 const LIMITS: [&str; 5] =
     ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict"];
 
@@ -147,7 +147,7 @@ fn find<'a>(json: &'a Value, names: &[&str]) -> Option<&'a Value> {
     all.find_map(|fields| names.iter().find_map(|name| fields.get(*name)))
 }
 
-/// The full name of the model that is chosen by itself.
+/// The full name of the model that Caliban chooses by default.
 fn model_of(dialect: &dyn Dialect) -> String {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));

@@ -1,4 +1,4 @@
-//! Turns: replies with calls, and calls with answers.
+//! Turns: replies with tool calls, and the answers to the calls.
 
 use crate::kit::chat::{DIALECTS, common};
 use crate::kit::nvim::Nvim;
@@ -124,7 +124,8 @@ fn a_call_repeated_too_often_is_refused_and_then_ends_the_turn() {
     .assert_eq(&server.requests().last().unwrap().answers().last().unwrap().1);
 }
 
-/// The call as it came, what stands in the chat, and what the model is told.
+/// Makes the model send this call with these arguments. Compares the line in the chat and the answer that the model
+/// gets.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_call(tool: &str, input: &str, expected: Expect) {
     let shown = DIALECTS.map(|dialect| {
@@ -198,7 +199,7 @@ fn a_malformed_call_is_not_run_and_the_model_is_told_why() {
     );
 }
 
-/// Keeps what the events bring, in the order of their data's names.
+/// Records the data of each event, with the fields in the order of their names.
 const LISTEN: &str = "_G.seen = {}
         for _, name in ipairs({ 'TurnStart', 'TurnEnd', 'ToolStart', 'ToolEnd', 'Ask' }) do
           require('caliban').on(name, function(data)

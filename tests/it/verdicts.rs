@@ -1,4 +1,4 @@
-//! What the user reads of a review and what the model hears of it are two wordings of one record.
+//! The user's message about a review and the answer that the model gets report the same decisions.
 
 use crate::kit::dice::Dice;
 use crate::kit::reply::Reply;
@@ -79,12 +79,13 @@ fn a_half_accepted_change_is_reported_alike_after_a_restart() {
     assert!(told.contains("Of 2 changes in a.txt: 1 accepted, 1 accepted in part."), "{told}");
 }
 
-/// The lines of each file: `l1` to `l12`, every one of which only it has.
+/// The lines `l1` to `l12`.
 fn twelve() -> String {
     (1..=12).fold(String::new(), |text, n| text + &format!("l{n}\n"))
 }
 
-/// What a sentence counts of 4 changes: the user's notice, or the first line of the model's.
+/// How many of 4 changes a sentence counts for each decision. The sentence is the user's notice or the first line of
+/// the model's answer.
 fn counts(said: &str) -> BTreeMap<&'static str, usize> {
     let kinds = [
         ("accepted in part", "part"),
@@ -113,7 +114,7 @@ fn counts(said: &str) -> BTreeMap<&'static str, usize> {
     counts
 }
 
-/// Keys that decide, undo, redo or edit somewhere.
+/// Random keys that decide, undo, redo or edit.
 fn step(dice: &mut Dice) -> String {
     let row = dice.below(14) + 1;
     let to = row + dice.below(3);
@@ -130,7 +131,7 @@ fn step(dice: &mut Dice) -> String {
     }
 }
 
-/// Files that are reviewed; `VERDICTS_SEED` in the environment sets another seed.
+/// The number of reviewed files; `VERDICTS_SEED` in the environment sets another seed.
 const ROUNDS: usize = 24;
 
 #[test]
@@ -140,7 +141,7 @@ fn random_decisions_give_user_and_model_the_same_counts() {
         |it| (0..ROUNDS).fold(it, |it: crate::kit::setup::Setup, n| it.file(&name(n), twelve()));
     let scene = Scene::start(files);
     scene.server.otherwise(Reply::said("I see."));
-    // what was undone rests until the user acts, however long the next key takes
+    // an undone review waits for the user's next act, however long that takes
     scene.nvim.lua("require('caliban.review.undone').delay = 1000000000", &[]);
     let seed = std::env::var("VERDICTS_SEED").ok().and_then(|it| it.parse().ok());
     let mut dice = Dice(seed.unwrap_or(13));

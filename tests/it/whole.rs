@@ -17,7 +17,7 @@ fn delete(path: &str) -> Value {
     json!({ "path": path })
 }
 
-/// Opens `a.txt` and waits until this call is under review.
+/// Opens `a.txt`, lets the model make this call, and waits until it is under review.
 fn pending(tool: &str, input: Value) -> Scene {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
@@ -26,7 +26,7 @@ fn pending(tool: &str, input: Value) -> Scene {
     scene
 }
 
-/// Opens `a.txt` in auto-edit mode and waits until this call is done.
+/// Opens `a.txt` in auto-edit mode, lets the model make this call, and waits until it is done.
 fn done(tool: &str, input: Value) -> Scene {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.nvim.keys(":edit a.txt<CR>");
@@ -36,7 +36,7 @@ fn done(tool: &str, input: Value) -> Scene {
     scene
 }
 
-/// Decides with these keys, and returns what the model is told.
+/// Types keys that decide, and returns the answer that the model gets.
 fn decide(scene: &Scene, keys: &str) -> String {
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(keys);
@@ -69,7 +69,7 @@ fn a_file_is_deleted_only_once_the_user_accepts() {
         (&first["whole"], first["removed"].as_array().unwrap().len()),
         (&json!("delete"), 9)
     );
-    // its text is not under review
+    // the text of the file is not under review and can be written
     scene.nvim.keys("Gox<Esc>u:w<CR>");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     let told = decide(&scene, "\\A");
@@ -119,7 +119,7 @@ fn empty_files_and_files_without_a_buffer_can_be_deleted() {
     assert_eq!(buffers(&scene), "");
 }
 
-/// With its undo history, its marks and its window.
+/// The buffer keeps its undo history, its marks and its window.
 #[test]
 fn a_renamed_file_keeps_its_buffer() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
@@ -213,10 +213,10 @@ fn in_auto_edit_a_deletion_is_done_at_once_and_can_be_rejected() {
     assert_eq!(scene.on_disk("a.txt"), None);
     assert_eq!(scene.answer(2, "c1"), "a.txt is deleted; the user may still undo it.");
     scene.nvim.wait_screen("Caliban has deleted this file · ");
-    // the text is nowhere else
+    // the buffer has the only copy of the text, so Neovim does not quit
     scene.nvim.keys(":qa<CR>");
     scene.nvim.wait_screen("E37");
-    // for the model it is gone
+    // for the model the file does not exist any more
     scene.server.reply(Reply::new().call("r1", "read", json!({"path": "a.txt"})));
     scene.server.reply(Reply::said("Gone."));
     scene.nvim.keys("<Esc>:Caliban ask look<CR>");

@@ -1,11 +1,11 @@
-//! The state of the chat where another plugin has its own line above every window.
+//! The chat's state when another plugin sets its own 'winbar' in every window.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 
-/// Sets the line above each window as lualine does: by the option of the window, at events and by a timer's call.
+/// Sets the window-local option 'winbar' as lualine does: on events, and when called, as lualine's timer does.
 const LUALINE: &str = "local function refresh()
       for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
         if vim.api.nvim_win_get_height(win) > 1 then
@@ -36,7 +36,7 @@ fn the_state_moves_into_the_chat_where_a_plugin_has_the_winbar() {
     nvim.keys("igo<C-s>");
     nvim.wait_screen("I see");
     nvim.wait_screen("ask · ● answering");
-    // The other plugin's line stays: neither takes it from the other.
+    // The other plugin's line stays: neither plugin overwrites the other's.
     let has_all = |nvim: &Nvim| nvim.screen().matches("THEIRS").count() == 3;
     nvim.wait(has_all, "the plugin's line above each window");
     gate.finish();
@@ -53,7 +53,7 @@ fn the_state_returns_to_the_winbar_once_a_plugin_frees_it() {
     nvim.wait_screen("ask · ○ idle");
     let rows = "return vim.api.nvim_win_text_height(0, {}).all";
     assert_eq!(nvim.lua_json(rows), 1);
-    // Text that is unsent, and a chip, stand below the line.
+    // With an unsent draft and an attached selection, the state is above both.
     nvim.keys("idraft<Esc>:Caliban add<CR>");
     nvim.wait_screen("<C-x> removes");
     nvim.lua("KitLualine()", &[]);

@@ -21,7 +21,7 @@ impl Dice {
     }
 }
 
-/// One edit of a person's.
+/// Makes one random change that a person could make in the file.
 fn edit(messages: &mut Vec<Value>, dice: &mut Dice) {
     if messages.is_empty() {
         return;
@@ -46,7 +46,7 @@ fn edit(messages: &mut Vec<Value>, dice: &mut Dice) {
             let copied = messages[at]["blocks"][block].clone();
             messages[to]["blocks"].as_array_mut().unwrap().push(copied);
         }
-        // a thought is proven to be the model's
+        // not of a thought: its signature fits only its own text
         9 if !["call", "thinking"]
             .contains(&messages[at]["blocks"][block]["type"].as_str().unwrap()) =>
         {

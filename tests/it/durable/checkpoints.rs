@@ -12,13 +12,14 @@ fn open(disk: &Arc<FakeDisk>, dir: &Path) -> Checkpoints {
     Checkpoints::open(disk.clone(), dir.join("main.checkpoints"), Path::new("/p"))
 }
 
-/// What is kept, and how many calls the disk had taken when that was said.
+/// The changes that the log confirmed as saved, and the number of disk calls until then.
 struct Told {
     calls: usize,
     changes: Vec<Change>,
 }
 
-/// Two turns change a file, and what came of the second is decided; what a failing disk does not take stops nothing.
+/// Two turns change a file, then the user decides on the second change. A disk error stops none of this. Returns the
+/// disk and what was confirmed as saved.
 fn play(dir: &Path, fault: Option<Fault>) -> (Arc<FakeDisk>, Vec<Told>) {
     let disk = FakeDisk::new(Machine::default(), dir, fault);
     let mut all = open(&disk, dir);
@@ -44,7 +45,8 @@ fn play(dir: &Path, fault: Option<Fault>) -> (Arc<FakeDisk>, Vec<Told>) {
     (disk, told)
 }
 
-/// Each change is there as one of these states has it, none of the first is lost, and the next one joins them.
+/// Opens the log on this disk. Each change must be as in one of these states, and none of the first state may be
+/// missing. Another change can be saved after that.
 fn check(machine: &Machine, states: &[&[Change]], dir: &Path, at: &str) {
     let disk = FakeDisk::new(machine.clone(), dir, None);
     let mut all = open(&disk, dir);
@@ -72,7 +74,7 @@ fn a_crash_at_any_disk_call_loses_no_confirmed_checkpoint() {
     for (n, op) in disk.ops().iter().enumerate() {
         let at = format!("call {n}, {op:?}");
         let last = told.iter().rposition(|it| it.calls <= n).unwrap();
-        // what is under way is there whole, or not at all
+        // the change whose write is under way may be saved or missing, but not damaged
         let states: Vec<&[Change]> =
             told[last..].iter().take(2).map(|it| &it.changes[..]).collect();
         check(&machine, &states, other.path(), &at);

@@ -1,4 +1,4 @@
-//! A disk in memory that keeps what is durable apart from what is only written, notes each call, and fails when told.
+//! A disk in memory. It knows which bytes and names survive a loss of power, records each call, and fails on request.
 
 use caliban::store::Disk;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub(super) enum Op {
 }
 
 impl Op {
-    /// The same call when it came only so far: each way a write can be torn.
+    /// This call, interrupted: one call for each way in which the write can be torn.
     pub(super) fn torn(&self) -> Vec<Op> {
         let cuts = |bytes: &[u8]| {
             let mut cuts = vec![0, 1, bytes.len() / 2, bytes.len().saturating_sub(1)];
@@ -50,16 +50,16 @@ struct File {
     synced: Vec<u8>,
 }
 
-/// What becomes of writes that were not synced when the power goes.
+/// What a loss of power does to writes that were not synced.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Unsynced {
     Kept,
     Lost,
-    /// The length is there, the bytes are not.
+    /// The file has its new length, with zeros in place of the new bytes.
     Zeroed,
 }
 
-/// Files by number, and which name stands for which.
+/// The files, and the index in `files` that each name has, now (`names`) and after a loss of power (`durable`).
 #[derive(Debug, Clone, Default)]
 pub(super) struct Machine {
     files: Vec<File>,
@@ -141,7 +141,8 @@ impl Machine {
     }
 }
 
-/// Calls number `from` to `until` fail with this; of what they write half arrives.
+/// The disk calls from number `from` to before number `until` fail with this error. Half of the bytes that they write
+/// arrive.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fault {
     pub from: usize,
@@ -156,7 +157,7 @@ struct State {
     fault: Option<Fault>,
 }
 
-/// The machine as the store meets it. Only locks are real: in this folder.
+/// A `Machine` as the `Disk` of a store. The only real files are locks and folders, in `dir`.
 #[derive(Debug)]
 pub(super) struct FakeDisk {
     state: Mutex<State>,

@@ -12,7 +12,7 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What can come back: a session, and what has come of a reply.
+/// What the store can return after a crash: the session, the text of an unfinished reply, and the draft.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct State {
     pub session: Session,
@@ -20,31 +20,31 @@ pub(super) struct State {
     pub draft: Draft,
 }
 
-/// Which state was told to be kept when the disk had taken so many calls.
+/// A save: the number of disk calls until its end, and the index in `Live::states` of the saved state.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Told {
     pub calls: usize,
     pub state: usize,
-    /// Also after a loss of power.
+    /// Whether the state survives a loss of power.
     pub is_durable: bool,
-    /// The store said that all is on disk.
+    /// Whether the store reported success, so that everything is on disk.
     pub is_kept: bool,
 }
 
 pub(super) struct Live {
     pub disk: Arc<FakeDisk>,
     pub now: State,
-    /// One for each event and piece.
+    /// The state after each event, piece of a reply, and draft.
     pub states: Vec<State>,
     pub told: Vec<Told>,
     store: Store,
-    /// Disks at the moments when a failing one had taken everything again.
+    /// The disk and the state each time that a save succeeded after a failed one.
     pub healed: Vec<(Machine, State)>,
 }
 
 pub(super) fn open(disk: &Arc<FakeDisk>, dir: &Path) -> Opened {
     let project = Project::on(disk.clone(), dir, Path::new("/home/me/it"));
-    // a process that another test has just started holds for a moment what was open here, locks too
+    // a process that another test has just started inherits this lock for a moment
     loop {
         match project.open(&SessionId("main".into())) {
             Err(Unavailable::Locked(_)) => std::thread::yield_now(),
@@ -53,13 +53,13 @@ pub(super) fn open(disk: &Arc<FakeDisk>, dir: &Path) -> Opened {
     }
 }
 
-/// What a saved session does not have: rights, and the numbers given to messages that are gone.
+/// The session without what is never saved: the permissions, and the numbers of messages that have left the queue.
 pub(super) fn as_saved(session: &Session) -> Session {
     let queued = session.queue.iter().map(|it| it.id).max().unwrap_or(0);
     Session { granted: Vec::new(), unsaved: Vec::new(), queued, ..session.clone() }
 }
 
-/// What had come of a reply, as the agent keeps it when the turn breaks off.
+/// The reply that the agent saves when a turn breaks off after this text.
 pub(super) fn broken_off(partial: &str, session: &Session) -> Option<Reply> {
     (!partial.is_empty()).then(|| Reply {
         blocks: vec![Block::Text { text: partial.to_owned() }],
@@ -166,7 +166,8 @@ impl Live {
     }
 }
 
-/// Two turns with all that is kept of one: pieces, calls of each kind, consent, what was queued, a draft, a stop.
+/// Two turns with everything that is saved of a turn: pieces of replies, calls of each kind, consent, queued messages,
+/// a draft, a stop.
 pub(super) fn play(dir: &Path, fault: Option<Fault>) -> Live {
     let mut live = Live::new(dir, fault);
     let act = |command: &str| Access::Act { command: command.into() };

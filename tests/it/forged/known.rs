@@ -1,4 +1,4 @@
-//! Files that a session file calls known to the model: only those of the project are watched.
+//! A forged session file claims that the model knows some files: only changes of project files are reported.
 
 use super::*;
 use std::os::unix::fs::symlink;

@@ -33,7 +33,7 @@ fn a_trash_folder_that_is_a_link_is_not_used() {
     let documents = documents(&setup);
     let had = names(&documents);
     symlink(&documents, setup.sessions().join("trash")).unwrap();
-    // as if its move into the trash had been cut off
+    // as if moving the session `gone` into the trash had been interrupted
     fs::write(setup.sessions().join("gone.moved"), "trash/evil").unwrap();
     fs::write(setup.sessions().join("gone.lua"), "os.execute('touch PWN')\n").unwrap();
     fs::write(setup.sessions().join("last"), "gone").unwrap();

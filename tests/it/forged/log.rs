@@ -4,16 +4,16 @@ use super::*;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// The text of the log's only content.
+/// The text of the only stored file version that the log names.
 const TEXT: &str = "forged\n";
 
-/// The name under which `TEXT` is kept.
+/// The file name under which Caliban stores `TEXT`: its hash.
 fn name() -> String {
     use sha2::Digest;
     format!("{:x}", sha2::Sha256::digest(TEXT))
 }
 
-/// A change that makes a file.
+/// A line of the log: a change whose rewind creates the file `path` with the text `TEXT`.
 fn made(n: u32, path: &Path, mode: u32) -> Value {
     json!({
         "id": n, "entry": 1, "turn": 1, "at": 4_000_000_000u64, "title": "please\n\u{1b}[31m", "cause": "edit",
@@ -21,7 +21,7 @@ fn made(n: u32, path: &Path, mode: u32) -> Value {
     })
 }
 
-/// Writes the log and the one content that it names.
+/// Writes the log and the stored file `TEXT` that it names. Returns their folder.
 fn write_log(setup: &Setup, lines: &[Value]) -> PathBuf {
     let dir = setup.sessions().join("main.checkpoints");
     fs::create_dir_all(&dir).unwrap();
@@ -64,7 +64,8 @@ fn a_fork_touches_no_file_that_a_forged_log_names() {
     assert_eq!(there, expected);
 }
 
-/// Whatever is chosen of the list, nothing is written outside the project, in `.git`, or with more than ordinary rights.
+/// Whatever turn the user chooses, nothing is written outside the project, in `.git`, or with more than ordinary
+/// permissions.
 #[test]
 fn a_rewind_from_a_forged_log_writes_only_project_files() {
     let server = Server::start();
@@ -104,7 +105,7 @@ fn a_rewind_from_a_forged_log_writes_only_project_files() {
     assert!(mode.is_ok_and(|it| it & 0o7000 == 0));
 }
 
-/// The content is replaced by a link, then by a pipe.
+/// The stored text is replaced by a link, then by a pipe.
 #[test]
 fn checkpoint_contents_that_are_not_regular_files_are_not_read() {
     let server = Server::start();

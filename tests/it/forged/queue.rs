@@ -50,7 +50,7 @@ fn a_held_message_is_sent_only_by_the_user() {
     let setup = queued_and_wide(&server);
     let nvim = opened(&setup);
     nvim.wait_transcript(WAITS);
-    // an empty composer sends no held message
+    // sending an empty composer does not send a held message
     nvim.keys("<Esc><CR>");
     nvim.wait_screen("Nothing sent.");
     server.reply(Reply::said("Pushed."));

@@ -1,11 +1,12 @@
-//! The record of a review that somebody else has written.
+//! Forged review records.
 
 use super::*;
 use crate::review::scene::nine;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// A record of a review of `path`, whose text was `base` and is shown as `shown` in the line that follows `l1`.
+/// A record of a review of `path` whose accepted text is `base`, with one hunk that replaces `l2` by `forged`. `change`
+/// edits its head.
 pub(super) fn record(path: &Path, base: &str, change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let lines = base.lines().count();
     let mut head = json!({
@@ -16,7 +17,7 @@ pub(super) fn record(path: &Path, base: &str, change: impl FnOnce(&mut Value)) -
     let mut texts = base.trim_end().to_owned();
     change(&mut head);
     let mut counts = vec![json!([texts.len(), lines])];
-    // the text that the disk is said to have had
+    // the text that the file on disk had, by the record
     if let Some(origin) = head["origin"].as_str().map(str::to_owned) {
         head["origin"] = json!(2);
         counts.push(json!([origin.trim_end().len(), origin.lines().count()]));
@@ -30,7 +31,7 @@ pub(super) fn put(setup: &Setup, n: u32, record: &[u8]) {
     fs::write(setup.sessions().join(format!("main.review-{n:012x}")), record).unwrap();
 }
 
-/// Files that have a buffer.
+/// The names of all buffers.
 fn buffers(nvim: &Nvim) -> String {
     let names =
         "return vim.iter(vim.api.nvim_list_bufs()):map(vim.api.nvim_buf_get_name):join(' ')";
@@ -71,12 +72,12 @@ fn a_review_record_of_a_file_outside_the_project_is_ignored() {
     symlink(&outside, setup.sessions().join("main.review-00000000000b")).unwrap();
     let fifo = setup.sessions().join("main.review-00000000000c");
     assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
-    // only the valid record is taken up
+    // only the review of the valid record is reopened
     fs::write(setup.path("b.txt"), nine()).unwrap();
     put(&setup, 13, &record(&setup.path("b.txt"), &nine(), same));
     let nvim = opened(&setup);
     nvim.wait_hunks(1);
-    // once this is answered, every earlier message has come
+    // the answer comes after all messages about reviews
     server.reply(Reply::said("Yes."));
     nvim.ask("well?", "Yes.");
     assert_eq!(nvim.pending(), 1);

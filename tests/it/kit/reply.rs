@@ -13,9 +13,9 @@ pub struct Reply {
     /// Sent instead of a stream of events.
     whole: Option<Whole>,
     headers: Vec<(String, String)>,
-    /// Sends nothing, not even the response head, before the first release.
+    /// Whether even the response head waits for the first release.
     held: bool,
-    /// Writes each byte on its own.
+    /// Whether each byte is written on its own.
     trickles: bool,
 }
 

@@ -14,7 +14,8 @@ fn path(model: &str) -> String {
     format!("/v1beta/models/{model}:streamGenerateContent?alt=sse")
 }
 
-/// The body passes for this model where `why` is empty, else is refused with these words.
+/// Sends this body to this model: it must be accepted if `why` is empty, else refused with a reason that contains
+/// `why`.
 #[track_caller]
 fn check(model: &str, body: Value, why: &str) {
     let server = Server::start();
@@ -156,9 +157,9 @@ fn thought_signatures_must_stand_where_they_were_given() {
     three(&[good.clone(), unsigned.clone()], "missing a thought_signature");
     three(&[step(json!([call("a"), signed(call("b"))]))], "missing a thought_signature");
     check("gemini-2.5-pro", turn(std::slice::from_ref(&unsigned)), "");
-    // an earlier turn's are not looked for
+    // calls of an earlier turn need no signature
     three(&[unsigned, vec![user(json!([text("and")]))], good.clone()], "");
-    // a signature is its own part's alone
+    // a signature is valid only for its own part
     let mut moved = call("a");
     moved["thoughtSignature"] = signed(call("b"))["thoughtSignature"].clone();
     three(&[step(json!([moved, call("b")]))], "not valid");

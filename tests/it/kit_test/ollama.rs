@@ -12,7 +12,8 @@ fn good() -> Value {
         "messages": [{"role": "user", "content": "hi"}]})
 }
 
-/// The good body with this field passes where `why` is empty, else is refused with these words.
+/// Sends the good body with this field: it must be accepted if `why` is empty, else refused with a reason that contains
+/// `why`.
 #[track_caller]
 fn check(field: &str, value: Value, why: &str) {
     let server = Server::start();

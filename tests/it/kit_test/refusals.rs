@@ -8,8 +8,8 @@ use crate::kit::rules::anthropic::signature;
 use crate::kit::server::Server;
 use serde_json::{Map, Value, json};
 
-/// The request with these top-level fields set (null: taken away); passes where `why` is empty, else is
-/// refused with these words.
+/// Sends the good request with these top-level fields set (null removes a field): it must be accepted if `why` is
+/// empty, else refused with a reason that contains `why`.
 #[track_caller]
 pub(super) fn check(path: &str, fields: Value, why: &str) {
     let mut body = good(path);
@@ -50,7 +50,7 @@ fn openai(messages: Value, why: &str) {
     check(OPENAI, json!({"messages": messages}), why);
 }
 
-/// A user's question and these messages after it.
+/// These messages with a user's question before them.
 pub(super) fn after(rest: Value) -> Value {
     let mut all = vec![json!({"role": "user", "content": "hi"})];
     all.extend(rest.as_array().unwrap().iter().cloned());

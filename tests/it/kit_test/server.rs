@@ -11,7 +11,7 @@ pub(super) const ANTHROPIC: &str = "/v1/messages";
 pub(super) const OPENAI: &str = "/v1/chat/completions";
 pub(super) const RESPONSES: &str = "/v1/responses";
 
-/// A request that is as it should be.
+/// The body of a valid request.
 pub(super) fn good(path: &str) -> Value {
     let messages = json!([{"role": "user", "content": "hi"}]);
     match path {
@@ -40,7 +40,8 @@ pub(super) fn post(server: &Server, path: &str, body: &Value) -> TcpStream {
     send(server, path, headers, body)
 }
 
-/// Reads until the response is whole, or the server closes; gives it without the framing of chunks.
+/// Reads until the response is complete or the server closes the connection. Returns the response without chunk
+/// framing.
 pub(super) fn read(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     let mut piece = [0; 4096];

@@ -1,4 +1,4 @@
-//! What a model is told of an edit's diagnostics, and when.
+//! Which diagnostics a model gets after an edit, and when.
 
 use super::scene::{PATIENT, project, tell, wait_came};
 use crate::kit::chat::common;
@@ -258,7 +258,7 @@ fn a_stop_does_not_wait_for_diagnostics_and_keeps_the_verdict() {
     expect!["The user accepted 2 changes in a.py."].assert_eq(&scene.answer(2, "e1"));
 }
 
-/// The second edit comes before the diagnostics of the first.
+/// The model makes a second edit before the diagnostics of the first have arrived.
 #[test]
 fn diagnostics_compare_with_the_text_before_all_unanswered_edits() {
     let scene = open(PATIENT, &[json!({})]);

@@ -11,7 +11,8 @@ pub(super) const PATIENT: &str = "{ lsp = { diagnostics_ms = 120000, request_ms 
 /// The file in which each server logs the methods it receives.
 const LOG: &str = "servers.log";
 
-/// Files of a project, and servers for those in Python, each as told (see `tests/data/lsp/server.py`).
+/// A project with Python files, and scripted language servers for Python with these settings (see
+/// `tests/data/lsp/server.py`).
 pub(super) fn project(setup: Setup, servers: &[Value]) -> Setup {
     // Neovim reports the end of a server in several lines, which would wait for a key.
     let mut lua = "vim.notify = function() end\n".to_owned();
@@ -31,7 +32,7 @@ pub(super) fn project(setup: Setup, servers: &[Value]) -> Setup {
     setup.before(&lua)
 }
 
-/// The methods that came to the servers so far, each with its server's name.
+/// The methods that the servers have received so far, each with the server's name.
 pub(super) fn came(nvim: &Nvim) -> String {
     std::fs::read_to_string(nvim.setup.dir().join(LOG)).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! The law of names: whatever the names of files are, the disk holds the accepted edits, and nothing was run. It tries
-//! 500 names, or as many as the variable `NAMES` says.
+//! Random file names: whatever the names are, the disk holds the accepted edits, and no part of a name was run. It
+//! tries 500 names, or as many as the environment variable `NAMES` says.
 
 use super::nothing_ran;
 use crate::kit::dice::Dice;
@@ -14,10 +14,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The names of one round: one Neovim, and one reply with so many calls.
+/// The names of one round, which has one Neovim and one reply with so many calls.
 const ROUND: usize = 100;
 
-/// Pieces that a shell, Ex commands, wildcards, options or patterns would take for something.
+/// Pieces of names that mean something to a shell, Ex commands, wildcards, options or patterns.
 const PIECES: [&str; 68] = [
     "`",
     "$",
@@ -89,7 +89,7 @@ const PIECES: [&str; 68] = [
     "|bd!",
 ];
 
-/// Names that `:edit` would take for something else than a file of the folder.
+/// Beginnings of names that `:edit` would not take for a file of the folder.
 const STARTS: [&str; 12] = [
     "term://touch PWN",
     "oil://",
@@ -105,7 +105,7 @@ const STARTS: [&str; 12] = [
     "#",
 ];
 
-/// A name that no other has.
+/// A random name, made unique by `number`.
 fn name(dice: &mut Dice, number: usize) -> String {
     loop {
         let mut pieces: Vec<String> =
@@ -116,14 +116,14 @@ fn name(dice: &mut Dice, number: usize) -> String {
             pieces.insert(0, (*dice.one_of(&STARTS)).to_owned());
         }
         let name = pieces.concat();
-        // `~/` is the home folder, and a call may say so
+        // `~/` would mean the home folder, also in a call
         if !name.starts_with("~/") {
             return name;
         }
     }
 }
 
-/// A name that is no text, for a file that is there already.
+/// A name that is not valid UTF-8, for a file that exists already.
 fn odd(dice: &mut Dice, number: usize) -> OsString {
     let mut bytes = name(dice, number).replace('/', "_").into_bytes();
     bytes.extend([0xff, 0x80 + u8::try_from(dice.below(64)).unwrap()]);
@@ -183,7 +183,7 @@ impl Round {
             Deed::Read => Some((path.clone(), old.clone())),
             Deed::Decode => Some((path.clone(), b"caf\xe9\n".to_vec())),
         };
-        // a name that differs by a slash alone is the same file
+        // names that differ only by a slash are the same file
         let taken = |files: &Files, it: &Path| files.keys().any(|of| of.as_path() == it);
         if taken(&self.before, &path) || after.as_ref().is_some_and(|it| taken(&self.after, &it.0))
         {
@@ -222,7 +222,7 @@ fn text_of(files: &Files, path: &str) -> String {
     String::from_utf8(files[Path::new(path)].clone()).unwrap()
 }
 
-/// The names and texts of the project's files on disk.
+/// The path and bytes of each file of the project on disk.
 fn held(root: &Path) -> Files {
     let all = ignore::WalkBuilder::new(root).standard_filters(false).build().flatten();
     let files = all.filter(|it| it.file_type().is_some_and(|it| it.is_file()));
@@ -255,7 +255,7 @@ fn same(found: &Files, expected: &Files) {
     assert!(more.is_empty() && less.is_empty(), "on disk: {more:#?}\nagreed to: {less:#?}");
 }
 
-/// Neovim ends with the review pending, and another takes its place.
+/// Quits Neovim while the review is pending, and starts another.
 fn start_again(scene: Scene) -> Scene {
     assert!(scene.nvim.quit_with("<Esc>:qa!<CR>").success());
     let Scene { server, nvim } = scene;
@@ -264,7 +264,7 @@ fn start_again(scene: Scene) -> Scene {
     Scene { server, nvim: Nvim::start(&setup) }
 }
 
-/// Checks that the reads gave the texts of the files.
+/// Checks that the `read` calls returned the texts of the files.
 fn answered(scene: &Scene, round: &Round) {
     let answers = scene.server.requests().last().unwrap().answers();
     for (i, (path, deed)) in round.deeds.iter().enumerate() {
@@ -311,7 +311,7 @@ fn list(scene: &Scene) {
     scene.nvim.keys("<Esc>");
 }
 
-/// Takes back the turn with the edits.
+/// Rewinds the turn with the edits.
 fn take_back(scene: &Scene) {
     scene.nvim.keys(":Caliban rewind<CR>");
     scene.nvim.wait_screen("Type number and <Enter>");

@@ -12,7 +12,7 @@ use std::fs;
 
 const TURNS: usize = 50;
 
-/// What happens before an ordinary prompt, or in its turn.
+/// What happens before an ordinary prompt or while it is answered, in turn.
 const KINDS: [fn(&Talk, usize); 10] = [
     |talk, _| talk.mode("plan"),
     Talk::a_skill_comes,
@@ -113,7 +113,7 @@ fn requests_only_grow(dialect: &dyn Dialect) {
     let times = |text: &str| told.matches(text).count();
     let each = TURNS / KINDS.len();
     assert_eq!(times("The user chose plan mode"), each);
-    // a restart takes the mode back to the setting
+    // a restart resets the mode to the one in the settings
     assert_eq!((times("chose auto-edit mode"), times("chose ask mode")), (3, 5));
     assert_eq!(times("<skills>"), 2 * each);
     assert_eq!(times("<skill path="), each);

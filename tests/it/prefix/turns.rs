@@ -31,7 +31,7 @@ struct Talk {
     nvim: Nvim,
 }
 
-/// A reply that calls, unlike any other.
+/// A reply with a thought and a call whose id is unique.
 fn reading(turn: usize) -> Reply {
     Reply::new().thinking("Hm.").call(&format!("c{turn}"), "read", json!({"path": "a.txt"}))
 }
@@ -41,13 +41,13 @@ impl Talk {
         self.nvim.lua("require('caliban').ask(...)", &[text.into()]);
     }
 
-    /// Waits until this was said in the transcript, and the turn is over.
+    /// Waits until the transcript contains `text` and the turn is over.
     fn wait_idle(&self, text: &str) {
         self.nvim.wait_transcript(text);
         self.nvim.wait_phase("idle");
     }
 
-    /// The same, for what is said once more each time.
+    /// Waits until the transcript contains `text` `times` times and the turn is over.
     fn wait_again(&self, text: &str, times: usize) {
         let said = |nvim: &Nvim| nvim.transcript().matches(text).count() == times;
         self.nvim.wait(said, &format!("{text:?}, {times} times"));
@@ -85,7 +85,7 @@ impl Talk {
         self.sent_meanwhile(turn, "ask");
     }
 
-    /// A message while the model answers.
+    /// The user sends a message while the model answers: `by` is the function of the API.
     fn sent_meanwhile(&self, turn: usize, by: &str) {
         let gate = self.server.reply(reading(turn).gate());
         let before = self.server.requests().len();
@@ -110,7 +110,7 @@ impl Talk {
         self.nvim.wait_phase("idle");
     }
 
-    /// An edit that stands in the buffer, not decided on.
+    /// The model proposes an edit, and the user does not decide.
     fn proposes(&self, turn: usize) {
         let path = format!("f{turn}.txt");
         let call = Reply::new().thinking("So.").text("I change it.");
@@ -184,7 +184,7 @@ fn requests_only_grow_over_fifty_turns(dialect: &dyn Dialect) {
     }
     let requests = talk.server.requests();
     assert!(requests.len() > 2 * TURNS - 10, "{}", requests.len());
-    // each verdict came, after its call was answered
+    // each verdict was sent, although its call had been answered before
     let told = requests.last().unwrap().outline();
     assert_eq!(told.matches("The user accepted the change").count(), 2 * (TURNS / KINDS.len()));
     assert_eq!(told.matches("The user chose auto-edit mode").count(), TURNS / KINDS.len());

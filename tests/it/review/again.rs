@@ -1,4 +1,4 @@
-//! Several proposals on one file: of one model, of two conversations, by two names, over many files.
+//! Several proposals for one file: from one model, from two conversations, by two names of the file, over many files.
 
 use super::scene::{Scene, edit, nine, two_hunks};
 use crate::kit::reply::Reply;
@@ -97,7 +97,7 @@ fn another_conversations_proposal_waits_until_the_file_is_settled() {
     assert_eq!(scene.on_disk("a.txt"), Some(want));
 }
 
-/// A proposal of a worker: it has its own turn, and its parent's conversation owns the review.
+/// Sends a proposal of a worker, an agent with turns of its own whose reviews belong to its parent's conversation.
 const WORKER: &str = "
     local owner, turn = ...
     local lines = vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.txt'), 0, -1, false)

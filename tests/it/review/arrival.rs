@@ -158,7 +158,7 @@ fn an_edit_of_text_deleted_meanwhile_is_refused_with_the_reason() {
     assert_eq!(scene.nvim.buffer("/a.txt"), nine().replace("l8", "eight").trim_end());
 }
 
-/// While an expression is evaluated for a mapping no text may change (E565), though the mode is none that waits.
+/// While a mapping's expression is evaluated no text may change (E565), though the mode allows it.
 #[test]
 fn a_mapping_that_locks_the_text_is_not_disturbed() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));

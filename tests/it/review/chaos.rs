@@ -1,7 +1,7 @@
-//! Anything in any order: edits of the agent, typing, undo, decisions, writes, reloads, a program that dies.
-//! Every word is there once and says whose it is (`u` the user's, `a` the agent's), so what must hold is
-//! plain: the user's words outside hunks go only where the user takes them, nothing of the agent's is
-//! anywhere but in a hunk or agreed to, and nothing else is ever on disk.
+//! Random acts in random order: edits of the agent, typing, undo, decisions, writes, reloads, a killed program. Every
+//! word is unique and begins with its author (`u` for the user, `a` for the agent). So the invariants are plain: words
+//! of the user outside hunks disappear only by acts of the user, words of the agent are only in hunks or accepted, and
+//! the disk holds nothing undecided.
 
 use super::scene::{Scene, edit};
 use crate::kit::dice::Dice;
@@ -32,7 +32,7 @@ struct Pending {
     removed: Vec<String>,
 }
 
-/// The buffer at rest.
+/// The buffer's lines, hunks and undo state, and the phase, once nothing is scheduled any more.
 #[derive(Deserialize)]
 struct Look {
     lines: Vec<String>,
@@ -43,7 +43,7 @@ struct Look {
 }
 
 impl Look {
-    /// The text the user has agreed to.
+    /// The text without the pending hunks.
     fn base(&self) -> Vec<String> {
         let (mut base, mut row) = (Vec::new(), 0);
         for hunk in &self.hunks {
@@ -56,12 +56,12 @@ impl Look {
         base
     }
 
-    /// The agent's words that wait for a decision.
+    /// The agent's words in pending hunks.
     fn undecided(&self) -> BTreeSet<String> {
         words(self.hunks.iter().flat_map(|it| &it.added)).filter(|it| it.starts_with('a')).collect()
     }
 
-    /// Whether a row belongs to the user alone.
+    /// Whether a row is outside all hunks.
     fn is_users(&self, row: usize) -> bool {
         self.hunks.iter().all(|it| row < it.start || row >= it.start + it.added.len())
     }
@@ -84,9 +84,9 @@ struct Chaos {
     calls: usize,
     /// The agent's words that were accepted at some time.
     agreed: BTreeSet<String>,
-    /// Texts with nothing undecided: what may be on disk.
+    /// Texts that had no pending hunk: only these may be on disk.
     settled: BTreeSet<String>,
-    /// By undo state, text and base.
+    /// The lines and `Look::base` at each undo state.
     states: BTreeMap<u64, [Vec<String>; 2]>,
     story: Vec<String>,
 }
@@ -206,7 +206,7 @@ impl Chaos {
         self.scene.server.reply(Reply::new().call(&id, "edit", edit("a.txt", &edits)));
         let during = self.dice.below(4) == 0;
         if during {
-            // in the middle of typing: it waits until that is over
+            // the edit arrives while the user types, and waits until Insert mode ends
             let own = self.word('u');
             self.scene.nvim.keys(&format!("Go{own}"));
             self.ask();
@@ -344,7 +344,7 @@ impl Chaos {
         assert_eq!(after.base(), before.base(), "{}", self.end());
     }
 
-    /// A conversation of its own: requests stay short.
+    /// Clears the conversation, so that requests stay short.
     fn clear(&mut self, before: &Look) {
         if before.phase == "idle" {
             self.tell("clear".to_owned());

@@ -4,7 +4,7 @@ use super::scene::{Scene, nine};
 use crate::kit::reply::Reply;
 use expect_test::expect;
 
-/// These keys with two hunks pending, then everything is rejected: the lines that are left.
+/// With two hunks pending, types keys and rejects everything. Returns the lines of the buffer.
 fn rejected_after(keys: &str) -> String {
     let scene = Scene::two_hunks(|it| it.before("vim.o.textwidth = 60"));
     scene.nvim.keys(keys);

@@ -1,4 +1,4 @@
-//! Accepting and rejecting, and what the model hears of it.
+//! Accepting and rejecting hunks, and what the model gets as the answer.
 
 use super::scene::{Scene, answers, edit, nine, two_hunks, write};
 use crate::kit::nvim::Nvim;

@@ -136,7 +136,7 @@ fn unsaved_text_and_another_text_on_disk_are_both_kept() {
     .assert_eq(&scene.answer(2, "e1"));
 }
 
-/// A language server inside Neovim that keeps each text as it is told of changes, by ranges in UTF-16.
+/// A language server inside Neovim that applies the incremental changes it receives, with ranges in UTF-16.
 const SERVER: &str = r"
     _G.told = { changes = 0 }
     local function byte(line, units)

@@ -4,8 +4,8 @@ use super::scene::{Scene, edit, nine};
 use crate::kit::reply::Reply;
 use expect_test::expect;
 
-/// Does what conform.nvim does: a program is given the text, and what it changed is applied as text edits. The program
-/// is no mere matter of blanks.
+/// Formats like conform.nvim: a program gets the text, and its changes are applied as text edits. The program changes
+/// more than blanks.
 const CONFORM: &str = "
   local function applied(buf, old, out)
     local new = vim.split(vim.trim(out.stdout), '\\n')
@@ -32,7 +32,7 @@ const CONFORM: &str = "
   vim.api.nvim_create_user_command('FormatLater', function() format(vim.fn.bufnr(), false) end, {})
   _G.format = format";
 
-/// A language server within Neovim that formats the second line, and renames it.
+/// A language server inside Neovim that formats the second line, and can rename its symbol.
 const SERVER: &str = "
   local function edit(text)
     local range = { start = { line = 1, character = 0 }, ['end'] = { line = 1, character = 2 } }

@@ -48,7 +48,7 @@ fn an_autosave_of_a_file_under_review_is_refused() {
     assert_eq!(scene.pending(), 2);
 }
 
-/// An auto-save of the most common kind: it runs no autocommands of its own.
+/// An auto-save of the most common kind. It triggers no other autocommands, because it runs in an autocommand.
 const PLAIN_AUTOSAVE: &str = "vim.cmd('autocmd TextChanged,InsertLeave,FocusLost * silent! wa')";
 
 #[test]

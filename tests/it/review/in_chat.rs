@@ -7,7 +7,7 @@ use crate::kit::setup::Setup;
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-/// The list as it is on the screen, from its first line to the next empty one.
+/// The list of changes on the screen, from its first line to the next empty line.
 fn listed(nvim: &Nvim) -> String {
     let heads = ["file to review", "files to review", " reviewed"];
     let head = heads.iter().find_map(|it| nvim.grid.borrow().find(it)).map(|it| it.0);
@@ -34,7 +34,7 @@ fn check(scene: &Scene, expect: Expect) {
     scene.nvim.wait_expect(expect, rows);
 }
 
-/// Waits for a row of the list that holds all of these.
+/// Waits for a row of the list that contains all these parts.
 fn wait_row(nvim: &Nvim, parts: &[&str]) {
     nvim.wait(
         |nvim| listed(nvim).lines().any(|row| parts.iter().all(|part| row.contains(part))),
@@ -178,7 +178,7 @@ fn a_comment_from_the_chat_leaves_the_hunk_undecided() {
     gate.finish();
     scene.wait_idle("I will.");
     assert_eq!(scene.pending(), 4);
-    // the list stands below what was said since
+    // the list moves below the messages that came after it
     let is_below = |nvim: &Nvim| {
         let text = nvim.transcript();
         text.find("I will.") < text.find("4 changes in 3 files")

@@ -3,7 +3,7 @@
 use super::scene::{Scene, edit, nine};
 use crate::kit::reply::Reply;
 
-/// Like gitsigns: some time after a file is read, its buffer gets maps of its own.
+/// A plugin like gitsigns, which maps keys in a buffer some time after the file is read.
 const LATE: &str = "
   vim.api.nvim_create_autocmd('BufReadPost', { callback = function(event)
     if event.file:find('b.txt', 1, true) then
@@ -28,7 +28,7 @@ const THEIRS: &str = "local out = {}
   end
   return table.concat(out, '\\n')";
 
-/// A hunk in `b.txt`, which is loaded without a window; then the plugin comes.
+/// A scene with two hunks in `b.txt`, which has no window. Then the plugin maps its keys.
 fn hidden() -> (Scene, String) {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()).before(LATE));
     scene.nvim.keys(":edit a.txt<CR>");

@@ -43,7 +43,7 @@ fn leaving_in_the_middle_of_a_review_leaves_the_disk_alone() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
 }
 
-/// Has the program stopped, going on or dead.
+/// Sends a signal to the program.
 fn signal(scene: &Scene, signal: rustix::process::Signal) {
     let all = scene.nvim.setup.processes();
     let (pid, _) = all.into_iter().find(|(_, line)| line.contains("debug/caliban")).unwrap();
@@ -57,7 +57,7 @@ pub(super) fn kill_program(scene: &Scene) {
     scene.wait_phase("offline");
 }
 
-/// Lua alone handles decisions: they are on the screen and on disk at once, also with the chat closed.
+/// Decisions need only the Lua side: the screen and the disk change at once, also with the chat closed.
 #[test]
 fn hunks_can_be_decided_while_the_program_hangs() {
     let scene = Scene::two_hunks(|it| it);

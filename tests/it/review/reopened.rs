@@ -15,7 +15,7 @@ pub(super) fn records(scene: &Scene) -> usize {
     files.filter(|it| it.file_name().to_string_lossy().contains(".review-")).count()
 }
 
-/// Another Neovim takes the place of the one that has ended.
+/// Starts another Neovim in the place of the ended one.
 fn start_again(scene: Scene) -> Scene {
     let Scene { server, nvim } = scene;
     let setup = nvim.setup.clone();
@@ -192,7 +192,7 @@ fn recovering_from_a_swap_file_keeps_the_hunks() {
     assert!(told.contains("The user rejected 2 changes in a.txt: they are undone."), "{told}");
 }
 
-/// Opens the file, with this answer to the question that its swap file raises.
+/// Opens the file and answers the question about its swap file with this choice.
 fn recover(scene: &Scene, choice: &str) {
     let answer = format!(
         "vim.api.nvim_create_autocmd('SwapExists', {{ callback = function() vim.v.swapchoice = '{choice}' end }})"
@@ -344,7 +344,7 @@ fn auto_edit_new_deleted_and_renamed_files_are_reviewed_after_a_restart() {
     assert_eq!(scene.on_disk("gone.txt").as_deref(), Some("gone\n"));
 }
 
-/// Two conversations each changed the same file, in Neovims that knew nothing of each other.
+/// Two conversations changed the same file, in Neovims that did not run at the same time.
 #[test]
 fn two_reviews_of_one_file_are_reopened_one_after_the_other() {
     let scene = Scene::two_hunks(|it| it);
@@ -356,7 +356,7 @@ fn two_reviews_of_one_file_are_reopened_one_after_the_other() {
     let record = record.into_iter().find(|it| it.to_string_lossy().contains(".review-")).unwrap();
     fs::rename(&record, &aside).unwrap();
     let scene = start_again(scene);
-    // The look for interrupted turns may open a session meanwhile.
+    // A chat is opened explicitly: the search for interrupted turns may open another session meanwhile.
     scene.nvim.keys(":edit a.txt<CR>:Caliban new other<CR>");
     scene.nvim.wait_session("other");
     scene.server.reply(Reply::new().call("o1", "edit", edit("a.txt", &[("l4", "L4")])));

@@ -1,4 +1,4 @@
-//! An undo that takes the last hunk away: the verdict waits, and a redo takes it back.
+//! An undo that removes the last hunk: the verdict is not sent yet, and a redo restores the hunk.
 
 use super::reopened::{quit, records};
 use super::scene::{Scene, edit, nine};
@@ -7,19 +7,19 @@ use expect_test::expect;
 
 const WORDS: &str = "undone; <C-r> brings it back";
 
-/// How many milliseconds a verdict waits.
+/// Sets how long the verdict after an undo waits.
 fn delay(scene: &Scene, milliseconds: u32) {
     scene.nvim.lua("require('caliban.review.undone').delay = ...", &[milliseconds.into()]);
 }
 
-/// Two hunks under review, and a verdict by undo that waits for an act of the user alone.
+/// Two hunks under review. After an undo the verdict is sent only when the user does something else.
 fn patient() -> Scene {
     let scene = Scene::two_hunks(|it| it.file("b.txt", "b\n"));
     delay(&scene, 1_000_000_000);
     scene
 }
 
-/// As `patient`, with everything undone.
+/// As `patient`, with both hunks undone.
 fn undone() -> Scene {
     let scene = patient();
     scene.nvim.keys("u");
@@ -118,7 +118,7 @@ fn an_undo_verdict_is_reported_after_its_delay() {
     scene.nvim.keys("u");
     scene.wait_idle("I see.");
     assert_eq!(scene.answer(2, "e1"), "The user rejected 2 changes in a.txt: they are undone.");
-    // A redo still reopens the review.
+    // A redo still reopens the review after its verdict was sent.
     scene.nvim.keys("<C-r>");
     scene.wait_hunks(2);
 }

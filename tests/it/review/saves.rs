@@ -1,11 +1,11 @@
-//! Failures of the write that ends a review: no file is damaged, and user and model are told the reason.
+//! Failures of the write that ends a review: no file is damaged, and the user and the model get the reason.
 
 use super::scene::{Scene, nine};
 use crate::kit::reply::Reply;
 use expect_test::{Expect, expect};
 
-/// With two hunks under review, types keys and accepts everything. Compares what the user is told, what the model is
-/// told, and the bytes on disk.
+/// With two hunks under review, types keys and accepts everything. Compares the user's messages, the model's answer,
+/// and the bytes on disk.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(before: &str, keys: &str, expected: Expect) {
     let scene = Scene::two_hunks(|it| it.before(before));

@@ -1,11 +1,11 @@
-//! A file under review wherever it is shown: what the user has set there stays, and the review looks the same.
+//! A file under review in windows: the user's settings there stay, and every window shows the review.
 
 use super::scene::{Scene, edit, nine, two_hunks};
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use expect_test::expect;
 
-/// What follows text: two marks, a fold, an extmark, a diagnostic. Each with the line it stands on.
+/// The line of each thing that moves with the text: two marks, a fold, an extmark, a diagnostic, the cursor.
 const FOLLOWERS: &str = "local buf = vim.fn.bufnr('a.txt')
     local function at(row) return vim.api.nvim_buf_get_lines(buf, row - 1, row, false)[1] end
     local out = { 'a ' .. at(vim.api.nvim_buf_get_mark(buf, 'a')[1]), 'b ' .. at(vim.api.nvim_buf_get_mark(buf, 'b')[1]) }
@@ -53,7 +53,7 @@ fn marks_folds_extmarks_and_the_cursor_keep_their_text() {
     same("all decided");
 }
 
-/// The lines that the cursors are on, window by window over all tabs, and the mode.
+/// The line of the cursor in each window of all tab pages.
 const CURSORS: &str = "return table.concat(vim.tbl_map(function(win)
       local buf, row = vim.api.nvim_win_get_buf(win), vim.api.nvim_win_get_cursor(win)[1]
       return vim.api.nvim_buf_get_lines(buf, row - 1, row, false)[1]
@@ -166,7 +166,7 @@ fn highlights_survive_a_change_of_colour_scheme() {
     }
 }
 
-/// Whether the groups of a review lead to a colour.
+/// Whether the highlight groups of a review are defined.
 const DEFINED: &str = "return vim.iter({ 'CalibanAdd', 'CalibanDelete' }):all(function(name)
       return next(vim.api.nvim_get_hl(0, { name = name })) ~= nil
     end)";

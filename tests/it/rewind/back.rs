@@ -1,4 +1,4 @@
-//! What the preview shows of a file that comes back, and of one that goes.
+//! The preview of a rewind that restores a deleted file or deletes a created one.
 
 use super::{preview, rewind};
 use crate::kit::reply::Reply;

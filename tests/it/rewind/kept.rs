@@ -7,7 +7,7 @@ use crate::kit::setup::kill;
 use std::fs;
 use std::path::PathBuf;
 
-/// The contents that are kept beside a session.
+/// The files with contents in the checkpoint folder of a session.
 fn blobs(setup: &Setup, name: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(setup.sessions().join(format!("{name}.checkpoints"))).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|it| it.unwrap().path()).collect();
@@ -43,7 +43,7 @@ fn a_reopened_chat_shows_the_rewind() {
     }
 }
 
-/// The preview says why a file is left.
+/// Waits until the preview says that a file is not changed, and why.
 fn wait_left(scene: &Scene, why: &str) {
     let line = format!("is not changed: {why}\n");
     let shown = |it: &Nvim| (it.buffer("/rewind") + "\n").contains(&line);

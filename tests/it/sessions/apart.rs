@@ -1,9 +1,9 @@
-//! A conversation that is being opened waits for itself alone, and hears all that was said to it meanwhile.
+//! While one conversation is being opened, others go on, and messages to it are handled once it is open.
 
 use super::names::say;
 use super::*;
 
-/// Notes each message of the program, and asks the user nothing.
+/// Records each message of the program, and suppresses questions to the user.
 const NOTING: &str = "
     vim.ui.select = function() end
     local dispatch = require('caliban.program.dispatch')

@@ -1,4 +1,4 @@
-//! Times that the user reads are by their clock.
+//! Times are shown in the user's time zone.
 
 use super::names::talked;
 use super::*;

@@ -141,13 +141,13 @@ fn messages(body: &Value) -> Vec<Value> {
     messages.as_array().unwrap().clone()
 }
 
-/// The models' words in the transcript.
+/// The lines of the transcript that the model wrote.
 fn words(nvim: &Nvim) -> Vec<String> {
     let transcript = nvim.buffer("caliban://main");
     transcript.lines().filter(|it| it.starts_with("words ")).map(str::to_owned).collect()
 }
 
-/// Replies that are always at hand: calls and ends by turns, each with gates in it.
+/// Keeps replies queued: calls and final texts by turns, each with gates in it.
 struct Script<'a> {
     server: &'a Server,
     gates: Vec<Gate>,
@@ -167,13 +167,13 @@ impl Script<'_> {
         }
     }
 
-    /// Opens the next gate of the reply that is on its way.
+    /// Opens the next gate of the reply to the last request.
     fn release(&self) {
         self.gates[self.server.count() - 1].release();
     }
 }
 
-/// More moments and others, where the environment says so.
+/// The number in this environment variable, else `usual`. Other numbers test more and other moments.
 fn number(variable: &str, usual: u32) -> u32 {
     std::env::var(variable).map_or(usual, |it| it.parse().unwrap())
 }
@@ -228,7 +228,7 @@ fn a_conversation_survives_a_kill_at_any_moment() {
     }
 }
 
-/// The program of a killed Neovim keeps its lock for a moment.
+/// After Neovim is killed, its program holds the lock of the session for a moment.
 #[test]
 fn an_interrupted_turn_is_announced_once_its_lock_is_free() {
     let server = Server::start();

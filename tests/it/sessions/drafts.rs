@@ -1,9 +1,9 @@
-//! Drafts in a composer, however the editor or the program ends.
+//! A draft in a composer survives, however the editor or the program ends.
 
 use super::*;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A chat with something in its composer, still in Insert mode.
+/// A chat with the text `half a thought` in its composer, still in Insert mode.
 fn typed(setup: &Setup) -> Nvim {
     let nvim = Nvim::start(setup);
     nvim.keys(":Caliban<CR>");
@@ -12,7 +12,7 @@ fn typed(setup: &Setup) -> Nvim {
     nvim
 }
 
-/// It is there in the next Neovim.
+/// Checks that the composer has this text in the next Neovim.
 fn is_kept(setup: &Setup, nvim: Nvim, text: &str) {
     no_processes(&nvim);
     drop(nvim);
@@ -44,7 +44,7 @@ fn a_draft_is_saved_while_it_is_typed() {
     let setup = wide();
     let nvim = typed(&setup);
     let draft = setup.sessions().join("main.draft");
-    // it is kept before the typing pauses
+    // the draft is saved before the typing pauses
     let is_kept = |nvim: &Nvim| {
         nvim.keys("x");
         fs::read_to_string(&draft).is_ok_and(|it| it.contains("half a thoughtx"))

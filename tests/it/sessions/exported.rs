@@ -1,4 +1,4 @@
-//! An export shows what each call came to.
+//! An export shows the outcome of each call.
 
 use super::names::say;
 use super::*;

@@ -1,11 +1,11 @@
-//! Names that conversations have had: who is meant by them while messages are under way, and once they are another's.
+//! Former names of conversations: which conversation a message to such a name reaches while a renaming is under way,
+//! and after another conversation has got the name.
 
 use super::names::say;
 use super::*;
 use crate::review::scene::{edit, nine};
 
-/// Says all of this to the program before it answers any of it: `words` are calls of `rename`, `open`, `delete`, `retry`
-/// and `send`.
+/// Sends several messages to the program at once: `words` are calls of `rename`, `open`, `delete`, `retry` and `send`.
 fn at_once(nvim: &Nvim, words: &str) {
     let code = "local notify = require('caliban.program.process').notify
         local function rename(session, name)
@@ -20,7 +20,7 @@ fn at_once(nvim: &Nvim, words: &str) {
     nvim.lua(&format!("{code}{words}"), &[]);
 }
 
-/// A conversation `main` of one turn.
+/// A conversation `main` with one turn.
 fn begun(server: &Server) -> (Setup, Nvim) {
     let setup = wide().anthropic(server).file("a.txt", nine());
     let nvim = Nvim::start(&setup);
@@ -55,7 +55,7 @@ fn a_former_name_can_be_taken_by_another_conversation() {
     let (setup, nvim) = begun(&server);
     nvim.keys(":Caliban rename kept<CR>");
     nvim.wait_session("kept");
-    // what somebody else has under the name is another conversation
+    // a file that somebody else has put under the former name is another conversation
     fs::copy(setup.sessions().join("kept.json"), setup.sessions().join("main.json")).unwrap();
     at_once(&nvim, "delete('main')");
     nvim.wait_screen("`main` is in the trash: ");
@@ -68,7 +68,7 @@ fn a_former_name_can_be_taken_by_another_conversation() {
     nvim.wait_phase("idle");
     assert_eq!(said(&setup, "kept"), ["user: hello", "assistant: First."]);
     assert_eq!(said(&setup, "main"), ["user: to the new one", "assistant: Anew."]);
-    // deleted, it leads nowhere, and the first may have it again
+    // after the deletion the name reaches no conversation, and the first conversation can have it again
     at_once(&nvim, "delete('main') retry('main')");
     nvim.wait_screen("The conversation `main` is not open.");
     nvim.wait_session("kept");
@@ -128,7 +128,7 @@ fn a_verdict_follows_a_conversation_that_was_renamed_during_the_review() {
     nvim.wait_phase("idle");
     nvim.keys("<Esc>:Caliban rename other<CR>");
     nvim.wait_session("other");
-    // somebody else has the former name when the verdict comes
+    // another conversation has the former name when the verdict comes
     nvim.keys(":Caliban new main<CR>");
     nvim.wait_session("main");
     nvim.lua("require('caliban').accept({ scope = 'all', session = 'other' })", &[]);

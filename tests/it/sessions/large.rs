@@ -9,7 +9,7 @@ use caliban::session::Session;
 use caliban::store::Project;
 use serde_json::json;
 
-/// A saved conversation of so many prompts and replies.
+/// Saves a conversation with so many prompts and replies.
 fn long(setup: &Setup, turns: usize) {
     let root = fs::canonicalize(setup.dir().join("project")).unwrap();
     let project = Project::new(&setup.dir().join("data/caliban/sessions"), &root);
@@ -28,7 +28,7 @@ fn long(setup: &Setup, turns: usize) {
     project.set_last(&SessionId("main".into())).unwrap();
 }
 
-/// Opens it with the cursor in its transcript, at the end.
+/// Opens a long conversation, with the cursor at the end of its transcript.
 fn opened(server: &Server, turns: usize) -> (Setup, Nvim) {
     let setup = Setup::new().anthropic(server);
     long(&setup, turns);
@@ -64,7 +64,7 @@ fn every_line_is_painted_once_and_in_order() {
     assert_eq!(heads, expected);
     assert_eq!(transcript.matches("A line of it").count(), 300 * 20);
     assert!(transcript.starts_with("prompt 0:") && transcript.contains("\n\nThe very end."));
-    // the sign of a prompt stands at its line
+    // a prompt painted later has its sign
     nvim.keys("gg");
     nvim.wait_screen("┃ prompt 0:");
 }
@@ -104,7 +104,7 @@ fn painting_earlier_messages_does_not_move_the_view() {
     assert_eq!(nvim.lua_str(look), seen);
 }
 
-/// A command with a long output, answered with `Seen.`.
+/// A chat in which the model has read a long file and answered `Seen.`.
 fn logged(setup: &Setup, server: &Server) -> Nvim {
     let nvim = Nvim::start(setup);
     server.reply(Reply::new().call("c1", "read", json!({ "path": "log.txt" })));
@@ -137,7 +137,7 @@ fn a_long_output_is_stored_in_its_own_file_and_sent_again() {
     server.reply(Reply::said("Still."));
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("Seen.");
-    // opened, a result is read from there
+    // unfolding a result reads it from that file
     nvim.go_to_transcript("log.txt");
     nvim.keys("za");
     nvim.wait_transcript("line 999 of a long log");
@@ -189,7 +189,7 @@ fn a_copy_and_an_export_include_long_outputs() {
     assert!(server.requests()[2].answer("c1").contains("line 999 of a long log"));
 }
 
-/// Until then, the journal has the last turn of a long conversation.
+/// Until the session is closed, only the journal has the last turn of a long conversation.
 #[test]
 fn the_session_file_is_complete_once_the_session_is_closed() {
     let server = Server::start();

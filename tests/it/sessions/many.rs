@@ -1,16 +1,16 @@
-//! Many conversations: the picker, the search in all of them.
+//! Many conversations: the picker, and the search in all conversations.
 
 use super::names::{say, talked};
 use super::*;
 use serde_json::json;
 
-/// Opens the picker and waits until it stands.
+/// Opens the picker and waits until it is on the screen.
 fn pick(nvim: &Nvim, text: &str) {
     nvim.keys(&format!(":Caliban sessions {text}<CR>"));
     nvim.wait_screen("Type number and <Enter>");
 }
 
-/// The picker's rows as they stand on the screen, ages and sizes taken out.
+/// The picker's rows on the screen without ages and sizes.
 fn rows(nvim: &Nvim) -> Vec<String> {
     let screen = nvim.screen();
     let (_, list) = screen.rsplit_once("Conversation").unwrap();

@@ -1,4 +1,4 @@
-//! What becomes of a conversation as a whole: another name, a copy, the trash.
+//! Renaming, copying and deleting a conversation.
 
 use super::names::{say, talked};
 use super::*;
@@ -151,7 +151,7 @@ fn save_makes_a_copy_and_stays_in_the_original() {
     assert_eq!(said(&setup, "kept"), ["user: a secret", "assistant: I keep it."]);
 }
 
-/// Asks for a conversation's end, and says yes.
+/// Deletes a conversation, and answers the question with yes.
 fn delete(nvim: &Nvim, name: &str) {
     nvim.keys(&format!(":Caliban delete {name}<CR>"));
     nvim.wait_screen("2: Move it to the trash");
@@ -193,7 +193,7 @@ fn deleting_moves_to_the_trash_and_shows_another_conversation() {
     assert_eq!(trash(&setup).len(), 3);
     say(&nvim, &server, "again", "Anew.");
     assert_eq!(said(&setup, "main").len(), 2);
-    // moved out of the trash it is there again
+    // a conversation moved out of the trash by hand can be opened again
     for it in fs::read_dir(setup.sessions().join("trash")).unwrap().map(|it| it.unwrap()) {
         let name = it.file_name().into_string().unwrap();
         if name.starts_with("other-1.") {

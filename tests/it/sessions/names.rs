@@ -1,4 +1,4 @@
-//! Which conversation opens: by name, the last, a new one, and none where it cannot be.
+//! Which conversation opens: one by name, the last one, a new one, or none if that fails.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What older versions have left in a journal.
+//! Journals that older versions have written.
 
 use super::*;
 

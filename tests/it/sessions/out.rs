@@ -1,4 +1,4 @@
-//! What leaves a conversation: a file for others, the last reply, earlier messages; and two of them at once.
+//! Exporting a conversation, copying the last reply, clearing the messages; and two conversations at the same time.
 
 use super::names::say;
 use super::*;

@@ -1,10 +1,11 @@
-//! A second Neovim on a conversation: it is told who has it, and reads it, copies it or takes it over.
+//! A second Neovim opens a conversation that is open in the first: it names the first, and can read, copy or take over
+//! the conversation.
 
 use super::names::{say, talked};
 use super::*;
 use crate::review::scene::{edit, nine};
 
-/// A conversation of one turn in one Neovim, and another that has been asked what to do about it.
+/// A conversation with one turn in one Neovim, and a second Neovim that asks whether to read, copy or take it over.
 fn two(server: &Server) -> (Setup, Nvim, Nvim) {
     let setup = wide().anthropic(server).file("a.txt", nine());
     let first = talked(&setup, server, "one", "The first.");
@@ -93,7 +94,7 @@ fn a_conversation_taken_over_can_be_taken_back() {
     wait_words(&first, "main", "The third.");
     first.wait_phase("idle");
     assert_eq!(said(&setup, "main").len(), 6);
-    // The channels between the two are closed.
+    // The channels between the two Neovims are closed.
     for nvim in [&first, &second] {
         let sockets = "return #vim.tbl_filter(function(it) return it.stream == 'socket' end, vim.api.nvim_list_chans())";
         nvim.wait(|nvim| nvim.lua_json(sockets) == 0, "the end of the channels between them");
@@ -163,14 +164,14 @@ fn taking_a_conversation_over_brings_its_draft_and_loses_no_text() {
     wait_buffer(&second, "caliban://main/prompt", "half a thought");
     wait_words(&first, "main", "was taken over by another Neovim (process ");
     assert_eq!(composer(&first, "main"), "half a thought");
-    // Taken back, with the text of both composers.
+    // The first Neovim takes the conversation back and gets the text of both composers.
     second.keys("<Esc>:Caliban<CR>:call setline(1, 'another')<CR>");
     first.keys("<Esc>:Caliban resume main<CR>");
     first.wait_screen("main is open in another Neovim (process ");
     first.keys("3<CR>");
     wait_words(&second, "main", "was taken over by another Neovim (process ");
     wait_buffer(&first, "caliban://main/prompt", "another\n\nhalf a thought");
-    // what is typed here from now on is kept beside what stands there
+    // text typed in the second Neovim from now on is saved as well
     second.keys("Gomine<Esc>");
     second.quit_with(":qa!<CR>");
     first.quit_with("<Esc>:qa!<CR>");
@@ -244,7 +245,7 @@ fn a_newer_versions_file_is_read_and_never_written() {
     assert_eq!(session(&setup, "main-2")["schema"], 1);
 }
 
-/// Checks that the conversation is offered in `place`, which `make` turns into the same repository, and goes on there
+/// `make` turns `place` into another copy of the repository. Checks that the conversation is offered there, and goes on
 /// in a copy.
 fn goes_on_in_a_copy(place: &str, make: impl FnOnce(&Setup, &Path)) {
     let server = Server::start();

@@ -1,4 +1,4 @@
-//! The model's title for a conversation: asked for beside it, once, and nobody waits for it.
+//! The title that the model gives a conversation: requested once, beside the conversation, which does not wait for it.
 
 use super::*;
 use crate::kit::chat::assert_grows;
@@ -37,7 +37,7 @@ fn the_model_names_the_conversation_after_its_first_turn() {
     assert!(asked.last_user_text().starts_with("please fix the parser\nand its tests"));
     assert!(asked.last_user_text().ends_with("Fixed."));
     assert_eq!(asked.json["max_tokens"], 1000);
-    // the conversation itself knows nothing of it
+    // the title is not a part of the conversation
     assert!(!nvim.transcript().contains("Parser repairs"));
     assert_grows(requests);
 }
@@ -77,7 +77,7 @@ fn a_failed_title_request_causes_no_error() {
     }
 }
 
-/// The chat as it was saved: a failed title leaves nothing in it.
+/// The saved messages in lower case, to check that a failed title leaves no error there.
 fn nvim_free_of_errors(setup: &Setup) -> String {
     said(setup, "main").join("\n").to_lowercase()
 }
@@ -87,7 +87,7 @@ fn no_title_is_requested_when_turned_off_or_on_a_local_server() {
     let server = Server::start();
     let providers = "providers = { anthropic = { base_url = 'http://models.test' } }";
     let unwanted = wide().titled().anthropic_elsewhere(&server);
-    // A server on this machine keeps one conversation in mind, whether it wants a key or not.
+    // A local server caches only one conversation, so no title is requested, with or without a key.
     let local = wide().titled().anthropic(&server);
     for setup in [unwanted.config(&format!("{{ titles = false, {providers} }}")), local] {
         let before = server.requests().len();

@@ -1,5 +1,5 @@
-//! An agent that a tool of another agent runs: with fewer tools, without an editor, and ended with the turn that wants
-//! its answer.
+//! A tool that runs another agent (the child): the child has fewer tools and no editor, and ends with the turn of its
+//! parent.
 
 use super::polls::{Blow, MODELS, Shared, Talk, World, counted, desk, models, setup};
 use crate::kit::chat::assert_grows;
@@ -17,7 +17,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc;
 
-/// Asks an agent of its own, in one conversation, and gives its last words.
+/// Runs a child with this prompt, and returns its last reply.
 async fn ask(
     world: Shared,
     at: usize,
@@ -51,7 +51,7 @@ async fn ask(
     }
 }
 
-/// The tool `task`, made while the program runs.
+/// The tool `task`, which runs a child.
 fn task(world: &Shared, at: usize, root: &Path) -> Tool {
     let (world, root) = (world.clone(), root.to_owned());
     let run = tool::runner(move |_: &Desk, _: CallId, args: Value| {
@@ -68,13 +68,13 @@ fn task(world: &Shared, at: usize, root: &Path) -> Tool {
     }
 }
 
-/// Whether a request is of the conversation that begins with this prompt.
+/// Whether a request belongs to the conversation that begins with this prompt.
 fn is_of(request: &Request, prompt: &str) -> bool {
     request.outline().contains(&format!("user: {prompt}"))
 }
 
-/// Two turns, the first of which gives work to a child, with this blow. The requests of the child and of the parent, and
-/// the polls of the first turn.
+/// Runs two turns, the first of which gives work to a child, with this blow. Returns the requests of the child and of
+/// the parent, and the number of polls in the first turn.
 fn talk(at: usize, blow: Option<(usize, Blow)>) -> (Vec<Request>, Vec<Request>, usize) {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
@@ -128,7 +128,7 @@ fn a_child_agent_ends_with_its_parent_at_any_poll() {
             }
             let last = parent.last().unwrap().outline();
             assert!(last.contains("and now?"), "{at} at poll {poll}: {last}");
-            // Its words are in no request where the turn ended before its answer.
+            // If the turn ended before the child's answer, no request has the child's words.
             let answered = child.len() == 2 && last.contains("It says alpha.");
             assert!(answered || !last.contains("alpha"), "{at} at poll {poll}: {last}");
             assert_grows(parent);

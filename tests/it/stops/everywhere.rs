@@ -10,13 +10,13 @@ use crate::review::scene::edit;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Stops between two moments, in each dialect.
+/// The number of stops between two moments, in each dialect.
 const BETWEEN: usize = 10;
 
-/// A moment of a turn: its name, how to get there, and how to see that it is reached.
+/// A moment of a turn: its name, how to bring it about, and how to wait for it.
 type Moment = (&'static str, fn(&Turn), fn(&Turn));
 
-/// In the order in which they come.
+/// The moments of a turn in their order.
 const MOMENTS: [Moment; 15] = [
     ("the request is out", |it| it.ask(), |it| it.wait_request(1)),
     ("the head is there", |it| it.first.release(), |_| ()),
@@ -49,7 +49,7 @@ struct Turn<'a> {
     nvim: &'a Nvim,
     server: &'a Server,
     round: usize,
-    /// Requests before it.
+    /// The number of requests before this turn.
     before: usize,
     first: Gate,
     second: Gate,
@@ -67,7 +67,7 @@ impl Turn<'_> {
         self.nvim.lua("require('caliban').ask(...)", &[prompt.into()]);
     }
 
-    /// The transcript since the prompt of this turn.
+    /// The transcript after the prompt of this turn.
     fn said(&self) -> String {
         let transcript = self.nvim.transcript();
         let prompt = format!("go {} @a.txt", self.round);
@@ -88,7 +88,7 @@ impl Turn<'_> {
         self.nvim.lua(code, &[]);
     }
 
-    /// The command waits for a line.
+    /// Ends the command, which waits for a line.
     fn end_command(&self) {
         std::fs::write(self.nvim.setup.path(&format!("go{}", self.round)), "now\n").unwrap();
     }
@@ -133,8 +133,8 @@ impl Talk {
         Turn { nvim, server, round, before: server.requests().len(), first, second, third }
     }
 
-    /// Stops the turn, or takes the prompt back while what it mentions is still read; nothing is left of what it
-    /// would have been answered.
+    /// Stops the turn. If the mentioned files are still being read, this returns the prompt to the composer, which is
+    /// then emptied. Removes the replies that are still queued.
     fn stop(&self) {
         let stops = |nvim: &Nvim| nvim.transcript().matches("! Stopped.").count();
         let before = stops(&self.nvim);
@@ -146,8 +146,8 @@ impl Talk {
         self.server.forget();
     }
 
-    /// Sends a prompt after a stop, and returns what the request says. `verdict` is what the user does with an edit
-    /// under review, before or after the prompt.
+    /// Sends a prompt after a stop, and returns the messages of its request. `verdict` says what the user does with an
+    /// edit under review: accept it, reject it, or decide after the prompt.
     fn go_on(&self, round: usize, verdict: usize) -> Vec<Said> {
         let undecided = self.nvim.pending();
         let file = format!("f{round}.txt");
@@ -175,7 +175,7 @@ impl Talk {
         request.turns().into_iter().flat_map(|turn| turn.said).collect()
     }
 
-    /// Notes what a turn left on disk.
+    /// Notes the texts of the two files that a turn may write.
     fn keep(&self, round: usize, files: &mut BTreeMap<String, Option<String>>) {
         for file in [format!("f{round}.txt"), format!("ran{round}.txt")] {
             let left = self.nvim.setup.on_disk(&file);
@@ -195,7 +195,7 @@ impl Talk {
     }
 }
 
-/// Every call has one answer; gives how many there are.
+/// Checks that every call has one answer. Returns the number of calls.
 fn calls(said: &[Said]) -> usize {
     let mut open: Vec<&str> = Vec::new();
     let mut count = 0;
@@ -243,7 +243,7 @@ fn stopped_everywhere(dialect: &dyn Dialect) {
         before += made;
         talk.keep(round, &mut files);
     }
-    // Between two moments, whichever of them it is by then.
+    // The stop comes at a random time after a moment.
     let mut dice = Dice(dialect.content_type().len() as u64 + 7);
     for round in MOMENTS.len()..MOMENTS.len() + BETWEEN {
         let turn = talk.turn(round);

@@ -1,4 +1,5 @@
-//! The agent without an editor: stopped, and killed, at every poll of every future that it or its work waits in.
+//! The agent without an editor: stopped, or killed, at every poll of the agent's future and of the futures that it
+//! waits for.
 
 use crate::kit::chat::assert_grows;
 use crate::kit::dialects::{DIALECTS, Dialect};
@@ -32,7 +33,7 @@ use tokio::sync::mpsc;
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
-/// How each dialect is had: its name in the settings, the model, the way to its server.
+/// For each dialect: its name in the settings, a model, and the path of the base URL.
 pub(super) const MODELS: [(&str, &str, &str); 5] = [
     ("anthropic", "anthropic/claude-sonnet-4-5", ""),
     ("openai-chat", "openai/gpt-5", "/v1"),
@@ -41,33 +42,33 @@ pub(super) const MODELS: [(&str, &str, &str); 5] = [
     ("ollama", "ollama/qwen3:8b", ""),
 ];
 
-/// What happens at a poll.
+/// What interrupts the agent at a poll.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Blow {
     /// The user stops the turn.
     Stop,
-    /// Nothing is polled any more, as when the program is killed.
+    /// No future is polled any more, as when the program is killed.
     Kill,
 }
 
-/// The state shared by the agent's surroundings and the test.
+/// The state that the test shares with the fake model and the fake editor.
 #[derive(Default)]
 pub(super) struct World {
     pub(super) polls: usize,
-    /// The poll at which it happens.
+    /// The number of the poll at which the blow comes.
     pub(super) blow: Option<(usize, Blow)>,
     pub(super) is_dead: bool,
     pub(super) inbox: Option<mpsc::UnboundedSender<Command>>,
     pub(super) script: VecDeque<Result<Reply, Failure>>,
     pub(super) requests: Vec<Request>,
     pub(super) refused: Vec<String>,
-    /// Proposals that came to the workspace.
+    /// The number of proposals that the workspace got.
     pub(super) proposed: usize,
 }
 
 pub(super) type Shared = Arc<Mutex<World>>;
 
-/// Counts one poll; false: it must not be.
+/// Counts one poll, and carries out the blow that belongs to it. False if nothing may be polled any more.
 fn count(world: &Shared) -> bool {
     let mut world = world.lock().unwrap();
     world.polls += 1;
@@ -82,7 +83,7 @@ fn count(world: &Shared) -> bool {
     !world.is_dead
 }
 
-/// The future with its polls counted.
+/// Wraps the future so that its polls are counted.
 pub(super) fn counted<'a, T>(
     world: &Shared,
     future: impl Future<Output = T> + Send + 'a,
@@ -104,7 +105,7 @@ struct Model {
 }
 
 impl Model {
-    /// The answer to a request that is refused where the real server would.
+    /// Answers a request, and notes whether the real server would refuse it.
     fn answer(&self, request: &message::Request) -> Vec<Sampled> {
         let json = self.ours.body(request, Quirks { completion_tokens: true, ..Quirks::NONE });
         let path = self.ours.url(self.base, &request.model);
@@ -145,7 +146,7 @@ impl Provider for Model {
     }
 }
 
-/// One file, which every path names.
+/// A workspace in which every file has the same text.
 struct Files(Shared);
 
 impl Workspace for Files {
@@ -194,7 +195,7 @@ impl Workspace for Files {
     }
 }
 
-/// The model of a dialect, and all there are.
+/// The name of the dialect's model, and models that a `Model` answers.
 pub(super) fn models(world: &Shared, at: usize) -> (&'static str, Models) {
     let (name, model, base) = MODELS[at];
     let (endpoint, _) = model.split_once('/').unwrap();
@@ -226,7 +227,8 @@ pub(super) fn desk(world: &Shared, root: &Path, tools: Toolset) -> Desk {
     }
 }
 
-/// A session whose lock is free: a process that another test is starting may hold what it inherited for a moment.
+/// Opens a session. Waits for its lock, which a process that another test has just started may have inherited for a
+/// moment.
 fn opened(project: &Project, id: &SessionId) -> Opened {
     loop {
         match project.open(id) {
@@ -236,7 +238,7 @@ fn opened(project: &Project, id: &SessionId) -> Opened {
     }
 }
 
-/// An agent of which nothing is kept.
+/// The setup of an agent whose session is not saved.
 pub(super) fn setup(
     id: SessionId,
     desk: Desk,
@@ -270,18 +272,18 @@ pub(super) fn setup(
     }
 }
 
-/// A conversation in one dialect; `project`: where it is kept.
+/// A conversation in the dialect `MODELS[at]`. It is saved in `project`, if there is one.
 pub(super) struct Talk {
     pub(super) world: Shared,
     pub(super) at: usize,
     pub(super) project: Option<Project>,
     pub(super) root: PathBuf,
     pub(super) tools: Toolset,
-    /// Polls until the first turn ended.
+    /// The number of polls until the first turn ended.
     pub(super) turn: usize,
-    /// Text of the model's that was seen.
+    /// The texts of the model that were shown.
     pub(super) seen: Vec<String>,
-    /// Turns that ended.
+    /// The number of ended turns.
     pub(super) ended: usize,
 }
 
@@ -311,7 +313,7 @@ impl Talk {
         (setup, shown)
     }
 
-    /// Sends prompts, one after the end of the other.
+    /// Sends the prompts, each after the end of the turn before.
     pub(super) fn run(&mut self, prompts: &[&str]) {
         let runtime = &mut tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_time().start_paused(true).build().unwrap();
@@ -339,7 +341,7 @@ impl Talk {
         inbox: &mpsc::UnboundedSender<Command>,
         shown: &mut mpsc::UnboundedReceiver<Show>,
     ) {
-        // Where nothing comes for so long, the prompt was taken back, or the program is dead.
+        // If nothing is shown for so long, the stop came before the turn began, or the agent was killed.
         while let Ok(Some(show)) = timeout(Duration::from_secs(600), shown.recv()).await {
             match show {
                 Show::Delta(Delta::Text(text)) => self.seen.push(text),
@@ -381,7 +383,7 @@ impl Talk {
     }
 }
 
-/// The replies of the model, as long as the turn goes on.
+/// The replies of the model in the first turn.
 fn script() -> VecDeque<Result<Reply, Failure>> {
     let calls =
         Reply::new().thinking("Hm.").text("I look.").call("c1", "read", json!({"path": "a.txt"}));
@@ -395,7 +397,7 @@ fn script() -> VecDeque<Result<Reply, Failure>> {
     ])
 }
 
-/// One conversation with the blow at this poll. False once the first turn ends before it.
+/// Checks one conversation with the blow at this poll. False if the first turn ended before that poll.
 fn survives(at: usize, poll: usize, blow: Blow) -> bool {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
@@ -425,7 +427,7 @@ fn survives(at: usize, poll: usize, blow: Blow) -> bool {
     let case = format!("{} {blow:?} at poll {poll}", MODELS[at].0);
     assert_eq!(world.refused, [""; 0], "{case}");
     let outline = world.requests.last().unwrap().outline();
-    // The last answer was seen after the last request.
+    // `Fine.` is left out, because the last answer comes after the last request.
     let seen = talk.seen.iter().map(String::as_str).filter(|it| *it != "Fine.");
     for text in seen.chain(["and now?", "assistant: Fine.", "and then?"]) {
         assert!(outline.contains(text), "{case}: {text} is missing in {outline}");
@@ -445,7 +447,7 @@ fn an_agent_stopped_at_any_poll_sends_a_valid_next_request() {
     }
 }
 
-/// Each poll in one dialect only, in turn: files on disk do not depend on the dialect.
+/// Each poll is tested in one dialect only, by turns: files on disk do not depend on the dialect.
 #[test]
 fn an_agent_killed_at_any_poll_resumes() {
     let mut poll = 1;

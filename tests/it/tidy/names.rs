@@ -1,4 +1,4 @@
-//! The rule of names, for Lua: a function that expands, searches, runs or reads patterns gets only literals, so that it
+//! The rule about names in Lua: a function that expands, searches, runs or reads patterns gets only literals. So it
 //! never gets the name of a file, session or model, or a title.
 
 /// Functions that may be called only with a literal, or with a literal that is formatted with numbers alone.
@@ -63,9 +63,9 @@ const LINES: [&str; 6] =
     ["winbar", "statusline", "tabline", "statuscolumn", "titlestring", "rulerformat"];
 const OF_LINES: &str = "lua/caliban/editor/name.lua";
 
-/// What the user's own settings, or Neovim itself, have given.
+/// Allowed exceptions, by file and code: arguments that come from the user's settings or from Neovim itself.
 const OWN: [(&str, &str); 7] = [
-    // a command that the user typed, given on as it came
+    // a command that the user typed, passed on unchanged
     ("lua/caliban/review/write_guard.lua", "nvim_cmd, command, {})"),
     ("lua/caliban/editor/swap.lua", "fs.normalize(dir)"),
     ("lua/caliban/program/process.lua", "fs.normalize(bin)"),
@@ -143,7 +143,7 @@ pub(in crate::tidy) fn names(path: &str, text: &str) -> Vec<String> {
     found.into_iter().map(|(_, it)| it).collect()
 }
 
-/// The Lua code without its comments, with every line in its place.
+/// The Lua code without its comments. The line numbers stay the same.
 pub(super) fn without_comments(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let (mut quote, mut at) = (None, line.len());

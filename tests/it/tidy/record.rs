@@ -1,15 +1,15 @@
-//! The record of a review, in Lua, has one writer: the file that declares a field is the only one that sets it. Others
-//! read the facts of a review. Its bookkeeping they ask for by functions of that file.
+//! The record of a review in Lua: only the file that declares a field sets it. Other files read only the fields in
+//! `FACTS`, and call functions of the declaring file for the rest.
 
 use super::names::without_comments;
 
-/// The classes that the record is made of, each with the file that declares and writes it.
+/// The classes of the record, each with the file that declares and sets its fields.
 pub(super) const WRITERS: [(&str, &str); 2] = [
     ("caliban.Review", "lua/caliban/review/state.lua"),
     ("caliban.Tracked", "lua/caliban/review/hunks/tracking.lua"),
 ];
 
-/// The fields that others read: which file and conversation it is, what was proposed, and how the file stands.
+/// The fields that other files may read: the review's file and conversation, the proposals, and the state of the file.
 pub(super) const FACTS: [&str; 18] = [
     "buf",
     "path",
@@ -30,12 +30,12 @@ pub(super) const FACTS: [&str; 18] = [
     "clash",
     "eol",
 ];
-/// Files that read one field more: the verdict is a chain of decisions, and each names the one before.
+/// Files that may read one more field: the verdict follows the chain of decisions, each of which names the one before.
 const READERS: [(&str, &str); 1] = [("lua/caliban/review/verdict.lua", "decided")];
 
-/// What a record is called where its fields are set.
+/// The names of variables that hold a record.
 const NAMES: [&str; 2] = ["r", "review"];
-/// Functions that change the list they get.
+/// Functions that change the list they are given.
 const CHANGES: [&str; 3] = ["table.insert(", "table.remove(", "vim.list_extend("];
 
 /// The fields of a class in the text of a file.
@@ -50,7 +50,7 @@ pub(super) fn fields(class: &str, text: &str) -> Vec<String> {
     fields.map(|it| it.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()).collect()
 }
 
-/// The field of a record that an expression names, as `hunks` of `it.r.hunks[1]`.
+/// The field of a record that an expression names: `hunks` for `it.r.hunks[1]`.
 fn field(expression: &str) -> Option<&str> {
     let end = expression.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
     let parts: Vec<&str> = expression[..end.unwrap_or(expression.len())].split('.').collect();
@@ -92,7 +92,7 @@ fn without_strings(line: &str) -> String {
     line.chars().map(blank).collect()
 }
 
-/// Fields of the record that a file reads, and neither declares nor may read. `of` has all fields with their files.
+/// Fields of the record that a file reads although it may not. `of` has all fields with the files that declare them.
 pub(super) fn reads(path: &str, text: &str, of: &[(String, &str)]) -> Vec<String> {
     let mut found = Vec::new();
     for (number, line) in without_comments(text).lines().enumerate() {
@@ -109,7 +109,8 @@ pub(super) fn reads(path: &str, text: &str, of: &[(String, &str)]) -> Vec<String
     found
 }
 
-/// Fields of the record that a file sets and does not declare. `of` has them with the file that does.
+/// Fields of the record that a file sets although another file declares them. `of` has all fields with the files that
+/// declare them.
 pub(super) fn writes(path: &str, text: &str, of: &[(String, &str)]) -> Vec<String> {
     let mut found = Vec::new();
     for (number, line) in without_comments(text).lines().enumerate() {

@@ -1,11 +1,12 @@
-//! The rooms of the Lua: a folder of `lua/caliban` imports only from those below it, nothing imports in a circle, and
-//! directly in `lua/caliban` lie the faces alone.
+//! The layers of the Lua code, here called rooms: a file of `lua/caliban` imports only from its own room and the rooms
+//! below, imports form no circle, and only the files in `FACES` lie directly in `lua/caliban`.
 
 use super::names::without_comments;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// From the top down. A file belongs to the longest of these that it lies in. `init` of a folder may stand above the
-/// folder's rooms, and `program/dispatch` hands out what the program says to all of them.
+/// The rooms from top to bottom, each a folder or a file of `lua/caliban`. A file belongs to the longest path that
+/// contains it. A folder's `init` may be above the folder's other rooms. `program/dispatch` is above all rooms that it
+/// passes the program's messages to.
 pub(super) const ROOMS: [&str; 18] = [
     "command",
     "health",
@@ -27,21 +28,20 @@ pub(super) const ROOMS: [&str; 18] = [
     "version",
 ];
 
-/// The files that others rely on, or that are asked for before all else.
+/// The modules that users and other plugins call, or that every other module may import.
 const FACES: [&str; 6] = ["command", "config", "health", "init", "status", "version"];
 
-/// Modules that only the files of one room import: a review cuts its work into slices in `review/hunks` alone, and long
-/// texts and moved lines are known there alone.
+/// Modules that only the files of one room may import, each with that room.
 const INNER: [(&str, &str); 3] = [
     ("editor/slices", "review/hunks"),
     ("review/hunks/rope", "review/hunks"),
     ("review/hunks/moved", "review/hunks"),
 ];
 
-/// What stands before a module's name.
+/// The code before a module's name that imports the module.
 const IMPORTS: [&str; 4] = ["require(", "require, ", "loaded[", "preload["];
 
-/// A file's place below `lua/caliban`, without its ending.
+/// A file's path below `lua/caliban`, without its ending.
 fn place(path: &str) -> Option<&str> {
     path.strip_prefix("lua/caliban/")?.strip_suffix(".lua")
 }
@@ -55,8 +55,8 @@ fn room(place: &str, rooms: &[&str]) -> Option<usize> {
     rooms.iter().position(|room| *room == longest)
 }
 
-/// The modules of ours that a file imports, with their lines: `require('caliban.x')` wherever it stands, also within a
-/// function or a mapping, and `package.loaded`.
+/// The modules of Caliban that a file imports, with line numbers: `require('caliban.x')` anywhere, also inside a
+/// function, and `package.loaded`.
 fn named(text: &str) -> Vec<(usize, String)> {
     let code = without_comments(text);
     let mut found = Vec::new();
@@ -68,7 +68,7 @@ fn named(text: &str) -> Vec<(usize, String)> {
         let rest = &code[at..];
         let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
         let name = &rest[..end.unwrap_or(rest.len())];
-        // a file type and groups of autocommands are called like modules
+        // strings that look like modules may also be a file type or an autocommand group
         let before = &code[..at - 1];
         let is_import = IMPORTS.iter().any(|it| before.ends_with(it));
         if rest[name.len()..].starts_with(quote) && is_import {
@@ -78,14 +78,14 @@ fn named(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The place of the file that a module is, among these.
+/// The path, one of `places`, of the file that defines a module.
 fn resolve<'a>(module: &str, places: &BTreeSet<&'a str>) -> Option<&'a str> {
     let own = module.strip_prefix("caliban")?.trim_start_matches('.').replace('.', "/");
     let init = if own.is_empty() { "init".to_owned() } else { format!("{own}/init") };
     places.get(own.as_str()).or_else(|| places.get(init.as_str())).copied()
 }
 
-/// What is wrong with where these files lie and what they import.
+/// The violations of the rules about rooms and circles in these files.
 pub(super) fn imports(files: &[(String, String)], rooms: &[&str]) -> Vec<String> {
     let places: BTreeSet<&str> = files.iter().filter_map(|(path, _)| place(path)).collect();
     let mut found = Vec::new();
@@ -116,7 +116,7 @@ pub(super) fn imports(files: &[(String, String)], rooms: &[&str]) -> Vec<String>
     found
 }
 
-/// Imports of modules that another room has to itself.
+/// Imports of modules that only another room may import.
 pub(super) fn inner(path: &str, text: &str) -> Vec<String> {
     let Some(from) = place(path) else { return Vec::new() };
     let mut found = Vec::new();
@@ -130,7 +130,7 @@ pub(super) fn inner(path: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// Each circle of imports, told once: where a walk along the imports comes back to a file that it is still in.
+/// Each circle of imports once, found by a depth-first walk along the imports.
 fn circles<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<String> {
     fn walk<'a>(
         at: &'a str,
@@ -159,7 +159,7 @@ fn circles<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<String> {
     found
 }
 
-/// Files directly in `lua/caliban` that are no face.
+/// Files directly in `lua/caliban` that are not in `FACES`.
 pub(super) fn strays(path: &str, _: &str) -> Vec<String> {
     let stray = place(path).filter(|it| !it.contains('/') && !FACES.contains(it));
     stray.map(|_| format!("{path}: is no face and belongs in a folder")).into_iter().collect()

@@ -1,10 +1,10 @@
-//! Each rule: a file in, what is wrong with it out.
+//! The rules. Each gets the path and text of a file and returns the violations.
 
 use super::source::Source;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Longest file and longest function, in lines.
+/// The maximal lines of a file and of a function.
 const FILE: usize = 500;
 const FUNCTION: usize = 60;
 
@@ -71,7 +71,7 @@ fn lua_comments(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What shipped Rust code never holds, beside what clippy denies.
+/// Code that may not be in shipped Rust files, beside what clippy denies.
 pub(super) fn forbidden(path: &str, text: &str) -> Vec<String> {
     let code = Source::new(text).shipped();
     let mut found = Vec::new();
@@ -95,7 +95,7 @@ fn module(path: &str) -> Option<&str> {
     path.strip_prefix("src/")?.split('/').next()?.split('.').next()
 }
 
-/// A module imports only what stands above it in `order`.
+/// Imports of modules that `order` does not list before the importing module.
 pub(super) fn imports(path: &str, text: &str, order: &[String]) -> Vec<String> {
     let place = |name: &str| order.iter().position(|module| module == name);
     let Some(own) = module(path).and_then(place) else { return Vec::new() };
@@ -162,7 +162,7 @@ pub(super) fn raw_errors(path: &str, text: &str) -> Vec<String> {
     lines.map(|(number, _)| format!("{path}:{}: an error without `cause`", number + 1)).collect()
 }
 
-/// Hosts of package registries; spelt so that this file does not hold them.
+/// Mentions of package registries' hosts. The list is in pieces, so that this file contains no host.
 pub(super) fn registries(path: &str, text: &str) -> Vec<String> {
     let hosts = [
         ["crates", "io"],
@@ -178,7 +178,7 @@ pub(super) fn registries(path: &str, text: &str) -> Vec<String> {
     held.map(|host| format!("{path}: names {host}")).collect()
 }
 
-/// Names that are for others to rely on and have no tag in the help.
+/// Public names that have no tag in the help.
 pub(super) fn untagged<'a>(tags: impl IntoIterator<Item = &'a str>, help: &str) -> Vec<String> {
     let missing = tags.into_iter().filter(|tag| !help.contains(&format!("*{tag}*")));
     missing.map(|tag| format!("doc/caliban.txt: no tag *{tag}*")).collect()
@@ -233,7 +233,7 @@ pub(super) fn tests(text: &str) -> Vec<String> {
     found
 }
 
-/// Paths of this repository that a text names and that are not there.
+/// Paths of this repository that a text names but that do not exist.
 pub(super) fn absent_paths(exists: impl Fn(&str) -> bool) -> impl Fn(&str, &str) -> Vec<String> {
     const FOLDERS: [&str; 7] =
         ["src/", "lua/", "tests/", "scripts/", "doc/", "benches/", ".github/"];
@@ -251,7 +251,7 @@ pub(super) fn absent_paths(exists: impl Fn(&str) -> bool) -> impl Fn(&str, &str)
     }
 }
 
-/// Tests that a text names (what stands in backticks and has an underscore) and that are not among these.
+/// Test names in a text that are not in `known`. Words in backticks with an underscore count as test names.
 pub(super) fn cases_of(known: &BTreeSet<String>) -> impl Fn(&str, &str) -> Vec<String> {
     |path, text| {
         let is_name = |it: &&str| it.contains('_');

@@ -1,7 +1,7 @@
-//! Rust source without a parser: what is code, what is comment, what is a test.
+//! Finds code, comments and tests in Rust source without a parser.
 
-/// The source split in two texts of the same shape: in `code` comments and the insides of literals are
-/// blank, in `comments` everything else is.
+/// The source as two texts of the same length: `code` has blanks for comments and the contents of literals, `comments`
+/// has blanks for everything else.
 pub(super) struct Source {
     pub(super) code: String,
     pub(super) comments: String,
@@ -31,7 +31,7 @@ impl Source {
         Source { code: only(Kind::Code), comments: only(Kind::Comment) }
     }
 
-    /// The code outside `#[cfg(test)]` items, those blanked.
+    /// The code with blanks for `#[cfg(test)]` items.
     pub(super) fn shipped(&self) -> String {
         let mut code = self.code.clone();
         while let Some(start) = code.find("#[cfg(test)]") {
@@ -48,7 +48,7 @@ impl Source {
         code
     }
 
-    /// Name, first line (from 1) and number of lines of each function with a body.
+    /// The name, first line (from 1) and number of lines of each function with a body.
     pub(super) fn functions(&self) -> Vec<(String, usize, usize)> {
         let mut found = Vec::new();
         for (at, _) in self.code.match_indices("fn ") {
@@ -85,7 +85,7 @@ fn closing(code: &str, open: usize) -> usize {
     code.len() - 1
 }
 
-/// What begins at `at`, and where it ends.
+/// The kind of the token that begins at `at`, and its end.
 fn token(text: &[char], at: usize) -> (Kind, usize) {
     let after = |offset: usize| text.get(at + offset).copied().unwrap_or(' ');
     let until = |from: usize, found: &dyn Fn(usize) -> bool| {

@@ -30,7 +30,7 @@ pub trait Dialect: Sync {
     fn serves(&self, path: &str) -> bool;
     /// Configures the setup so that Caliban finds a model of this dialect at this server.
     fn choose(&self, setup: Setup, server: &Server) -> Setup;
-    /// Whether this is a local server: it needs no key, and no table knows its models.
+    /// Whether this is the dialect of a local server, which needs no key and whose models are in no table.
     fn is_local(&self) -> bool {
         false
     }
