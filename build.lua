@@ -26,7 +26,7 @@ local function show(text)
   end
 end
 
---- The number of crates in Cargo.lock: cargo prints a line for each that it compiles.
+--- The number of crates in Cargo.lock: cargo prints a line for each crate that it compiles.
 ---@return integer
 local function crates()
   local count = 0

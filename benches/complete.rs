@@ -9,10 +9,11 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// The numbers of folders at the first level, of folders in each of these, and of files in each of those.
+/// The number of folders at the first level, the number of folders in each first-level folder, and the number of files
+/// in each second-level folder.
 const TREE: [usize; 3] = [40, 50, 100];
-/// The limits: milliseconds to the first answer, to each later answer and of a pause of the editor; megabytes of the
-/// index.
+/// The limits: the milliseconds to the first answer, the milliseconds to each later answer, the longest pause of the
+/// editor in milliseconds, and the size of the index in megabytes.
 const FIRST: f64 = 300.0;
 const NEXT: f64 = 10.0;
 const PAUSE: f64 = 16.0;

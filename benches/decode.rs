@@ -58,11 +58,11 @@ const SHAPES: [Shape; 5] = [
 
 /// A piece of text of twenty bytes with one escape.
 const TEXT: &str = "of a line, and so\\n- ";
-/// The bytes that a decoder reads in one try.
+/// The number of bytes that a decoder reads in one try.
 const LONG: usize = 40 << 20;
 /// The number of tries.
 const TRIES: usize = 9;
-/// The bytes of a reply over a socket, and of each chunk.
+/// The number of bytes of a reply over a socket, and of each chunk.
 const REPLY: usize = 2 << 20;
 const CHUNK: usize = 20;
 /// The pause between two chunks, so that each arrives alone, as over a network.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// The limit of every wait.
 const LIMIT: Duration = Duration::from_secs(120);
 const SIZE: (u32, u32) = (160, 45);
-/// The columns of the floors' chat: the same as Caliban's on this screen.
+/// The width of the chat that the floors show, in columns: as wide as Caliban's chat on this screen.
 const WIDTH: &str = "64";
 
 enum Received {
@@ -30,7 +30,8 @@ pub(crate) struct Editor {
     home: tempfile::TempDir,
 }
 
-/// Whether a character is a sign that the bench looks for: Braille and runes, which nothing else shows.
+/// Whether a character is a sign that the bench looks for: a Braille character or a rune. No other text on the screen
+/// contains such characters.
 fn is_sign(c: char) -> bool {
     ('\u{2801}'..='\u{28ff}').contains(&c) || ('\u{16a0}'..='\u{16ea}').contains(&c)
 }
@@ -184,7 +185,7 @@ impl Editor {
         }
     }
 
-    /// When the sign appeared on the screen, if it did.
+    /// The time at which the sign appeared on the screen; `None` if it has not appeared.
     pub(crate) fn seen(&self, sign: char) -> Option<Instant> {
         self.seen.iter().find(|(seen, _)| *seen == sign).map(|(_, at)| *at)
     }

@@ -14,7 +14,8 @@ fn read(n: usize) -> Value {
     json!({ "path": "notes.txt", "offset": n % 100 + 1, "limit": 1 })
 }
 
-/// Every hundredth call is a command, which waits for the user after the reads.
+/// The rows for replies of `calls` calls. Every hundredth call is a command, about which the user is asked after the
+/// reads.
 fn table_of(calls: usize) -> String {
     let answered =
         ranked(milliseconds(&(0..3).map(|_| answered(calls)).collect::<Vec<_>>()).collect());

@@ -1,5 +1,5 @@
-//! The child of the floors: reads an SSE stream and sends coalesced text by notification, nothing else.
-//! The bench's own executable runs as it: `bench --floor PORT EVERY_MS PIECE BREATH_MS`.
+//! The child process of the floors: reads an SSE stream and sends coalesced text by notification, nothing else. The
+//! bench starts its own executable for this: `bench --floor PORT EVERY_MS PIECE BREATH_MS`.
 
 use rmpv::Value;
 use std::io::{BufRead, BufReader, Write};
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &[String]) {
     }
 }
 
-/// Reads the prompts out of notifications.
+/// Reads notifications from stdin and sends the prompt of each to `prompts`.
 fn listen(prompts: &mpsc::Sender<String>) {
     let mut stdin = BufReader::new(std::io::stdin().lock());
     while let Ok(message) = rmpv::decode::read_value(&mut stdin) {

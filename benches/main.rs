@@ -1,8 +1,8 @@
-//! `make bench`: compares Caliban with two floors and prints Markdown tables; each is written to `doc/benchmarks` too.
-//! One part alone: `BENCH=complete` (completion), `decode` (the decoders), `edits` (the matching of edits), `reach`
-//! (the checks of paths), `rope` (a rope compared with a `String`), `review` (reviews), `way` (large texts and many
-//! hunks from end to end), `sessions` (large sessions), `flood` (replies of thousands of calls). `BENCH=quick` is a
-//! short run and `BENCH_ONLY=0,6,once` single rows; these are only printed. The floors do what any chat must: *plain*
+//! `make bench`: compares Caliban with two floors, prints Markdown tables and writes them to `doc/benchmarks`. `BENCH`
+//! chooses a part: `complete` (completion), `decode` (the decoders), `edits` (the matching of edits), `reach` (the
+//! checks of paths), `rope` (a rope compared with a `String`), `review` (reviews), `way` (large texts and many hunks
+//! from end to end), `sessions` (large sessions), `flood` (replies of thousands of calls). `BENCH=quick` makes a short
+//! run, and `BENCH_ONLY=0,6,once` measures single rows; both only print. The floors do what any chat must: *plain*
 //! appends the text as it comes, *marked* also highlights each finished line once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a bench that fails shall end there")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]
@@ -72,7 +72,7 @@ struct Part {
 }
 
 impl Part {
-    /// Prints the table. If `keep`, writes it to its file too.
+    /// Prints the table. If `keep`, also writes the table to the part's file.
     fn run(&self, keep: bool) {
         let table = (self.table)();
         if keep {

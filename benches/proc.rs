@@ -2,8 +2,8 @@
 
 use std::fs::{read_dir, read_to_string};
 
-/// The CPU time of all threads of a process in milliseconds. It has a resolution of nanoseconds; `/proc/PID/stat`
-/// counts in 10 ms.
+/// The CPU time of all threads of a process in milliseconds, with a resolution of nanoseconds. `/proc/PID/stat` would
+/// count in steps of 10 ms.
 pub(crate) fn cpu(pid: u32) -> f64 {
     let threads = read_dir(format!("/proc/{pid}/task")).unwrap().map_while(Result::ok);
     let times = threads.filter_map(|it| read_to_string(it.path().join("schedstat")).ok());

@@ -19,7 +19,7 @@ pub(crate) enum Target {
     None,
     /// An absolute limit.
     Most(f64),
-    /// At most the first number times *marked*, and at most the second number.
+    /// At most the first number times the figure of *marked*, and at most the second number.
     Ratio(f64, f64),
 }
 
@@ -65,7 +65,8 @@ const LINES: [Line; 16] = [
     line("both memory", "MB", Of::Median(|it| it.editor_memory + it.program_memory), Target::None),
 ];
 
-/// The limit for figures that must not grow with the chat: the longest chat divided by the empty one.
+/// The limit for a figure that must not grow with the chat: its value in the longest chat divided by its value in the
+/// empty chat.
 const FLAT: f64 = 1.2;
 
 impl Report {

@@ -1,8 +1,8 @@
 -- The part of the review bench inside Neovim: waits for proposals, and makes the same edits without Caliban.
 
 ---@class bench.Review
----@field entered integer proposals in their buffers
----@field settled integer files decided
+---@field entered integer the number of proposals that are in their buffers
+---@field settled integer the number of files whose hunks are all decided
 local Review = { entered = 0, settled = 0 }
 _G.Review = Review
 
@@ -20,7 +20,7 @@ vim.api.nvim_create_autocmd('User', {
 })
 
 ---@param fn fun()
----@return number ms until it is drawn
+---@return number # ms until everything is drawn
 local function time(fn)
   local start = vim.uv.hrtime()
   fn()
@@ -28,11 +28,12 @@ local function time(fn)
   return (vim.uv.hrtime() - start) / 1e6
 end
 
---- Makes the same edits in another file without Caliban: changes the lines, undoes and redoes that, writes the file.
+--- Makes the same edits in another file without Caliban: changes the lines, undoes the change, redoes it, and writes
+--- the file.
 ---@param name string
 ---@param old string
 ---@param new string
----@return number[] # ms of each
+---@return number[] # the ms of each step
 function Review.plain(name, old, new)
   vim.cmd.edit(name)
   local edits = {}

@@ -10,7 +10,7 @@ use rmpv::Value;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// There is one hunk in so many lines.
+/// The number of lines for each hunk.
 const EVERY: usize = 50;
 /// The number of files in the last part, and of hunks in each file.
 const FILES: usize = 20;
@@ -28,7 +28,7 @@ struct File {
     /// The lines (from 1) where keys are typed: outside of the hunks, and in the first hunk.
     outside: usize,
     inside: usize,
-    /// The number of hunks that are accepted one by one. Some hunks have to remain after them.
+    /// The number of hunks that are accepted one by one. Some hunks must stay undecided for the decision on all hunks.
     singly: usize,
 }
 
@@ -162,7 +162,8 @@ pub(crate) fn one(name: &str, floor: Option<f64>, value: f64, target: &Target) -
     row(name, [floor, None, Some(value)], target)
 }
 
-/// The times of keys in a small file under review: `[signs, breaks]` outside of its one hunk, and in it.
+/// The times of keys in a small file under review: `[signs, breaks]` outside the file's only hunk, then inside the
+/// hunk.
 fn small() -> [[Felt; 2]; 2] {
     with(|bench| {
         bench.editor().put("small.txt", &lines(200, 200));

@@ -1,5 +1,6 @@
 //! A long text as a `String` and as a rope: 2,000 edits in 5 MB, in one call or in 2,000 calls, and a merge of as many
-//! changes. Both run in turns for each row. The rope is searched chunk by chunk, without a copy.
+//! changes. For each row, the `String` and the rope are measured in turns. The rope is searched chunk by chunk, without
+//! a copy.
 
 use super::proc;
 use caliban::edit::{self, Change, Edit, Manner, Replacement, Stack};
@@ -42,7 +43,7 @@ fn beside<A, B>(mut one: impl FnMut() -> A, mut other: impl FnMut() -> B) -> [f6
     times.map(|it| super::report::median(it.into_iter()))
 }
 
-/// The position of the only `old`. Like `edit`, searches to the end for a second match.
+/// The position of `old`, which occurs once in the text. Like `edit`, searches to the end for a second match.
 fn only_in_str(text: &str, old: &str) -> usize {
     let mut found = memmem::find_iter(text.as_bytes(), old);
     let at = found.next().unwrap();
@@ -152,7 +153,7 @@ fn by_one_call(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     beside(applied, || roped(text, edits))
 }
 
-/// As `by_one_call`, but each edit is a call. The rope keeps the texts before and after each call.
+/// Like `by_one_call`, but each edit is a call. The rope keeps the texts before and after each call.
 fn by_many_calls(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     let path = PathBuf::from("a.rs");
     let all: Vec<Edit> = edits.iter().map(change).collect();
@@ -177,7 +178,7 @@ fn by_many_calls(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     beside(in_string, in_rope)
 }
 
-/// Edits of which a tenth have another indentation than the text. Matching those needs a `&str`.
+/// Edits of which a tenth have another indentation than the text. Matching such an edit needs a `&str`.
 fn tolerated(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     let few: Vec<(usize, &(String, String))> = edits.iter().take(EDITS / 10).enumerate().collect();
     let in_string = || {
@@ -237,7 +238,7 @@ fn merged(text: &str, edits: &[(String, String)]) -> [[f64; 2]; 2] {
     ]
 }
 
-/// Puts the changes of two sides, which do not overlap, into the base, from its end.
+/// Applies the changes of two sides to the base, from the last change to the first. The changes do not overlap.
 fn rope_merged([base, own, other]: &[Rope; 3]) -> Rope {
     let [olds, owns, others] =
         [base, own, other].map(|it| it.lines().map(Cow::from).collect::<Vec<Cow<str>>>());

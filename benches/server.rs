@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// The characters of a call's arguments in one event.
+/// The number of characters of a call's arguments in one event.
 const PIECE: usize = 64;
 
 /// The reply to one request.
@@ -22,7 +22,7 @@ pub(crate) enum Reply {
     Call { name: &'static str, input: serde_json::Value },
     /// Many calls of this tool in one reply. If `stays`, the reply does not end.
     Calls { count: usize, stays: bool, name: &'static str, input: fn(usize) -> serde_json::Value },
-    /// Sends this word, then nothing until the client closes the connection. `Times::last` is the time of that.
+    /// Sends this word, then nothing until the client closes the connection. `Times::last` is the time of the close.
     Open { word: String },
 }
 

@@ -1,5 +1,5 @@
-//! Large sessions: the cost of opening one of 10,000 messages, saving a turn of it, listing 1,000 of them, and starting
-//! an editor that finds an interrupted turn.
+//! Large sessions: the cost of opening a session of 10,000 messages, of saving a turn in such a session, of listing
+//! 1,000 sessions, and of starting an editor that finds an interrupted turn.
 
 use super::Subject;
 use super::editor::Editor;
@@ -18,10 +18,10 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The messages of the large session, and of the small one to compare it with.
+/// The number of messages in the large session, and in the small session for comparison.
 const LARGE: usize = 10_000;
 const SMALL: usize = 100;
-/// The bytes of a command's output, and of an output that makes a session of 200 MB.
+/// The number of bytes of a command's output, and of an output that makes a session of 200 MB.
 const OUTPUT: usize = 2_000;
 const HUGE_OUTPUT: usize = 80_000;
 /// The number of listed sessions.
@@ -207,8 +207,8 @@ fn listing() -> String {
     .concat()
 }
 
-/// The time from the editor's start to its first screen, with and without an interrupted turn. Of many starts the
-/// fastest count, because noise of the machine only adds time.
+/// The time from the editor's start to its first screen, with and without an interrupted turn. The fastest of many
+/// starts counts, because noise of the machine only adds time.
 fn starting() -> String {
     let server = Server::start();
     let mut times = [vec![], vec![]];

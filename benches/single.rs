@@ -1,4 +1,4 @@
-//! Single events: a message's round trip, a tool's round trip, starting, opening.
+//! Single events: the round trips of messages and tool calls, stops, questions, and starts.
 
 use super::editor::Editor;
 use super::server::{Reply, Server};
@@ -7,12 +7,12 @@ use super::{Subject, proc, text};
 use serde_json::json;
 use std::time::Duration;
 
-/// p50, p99 and maximum in milliseconds. With fewer than a hundred runs the last two are equal.
+/// p50, p99 and maximum in milliseconds. With fewer than a hundred runs, p99 equals the maximum.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RoundTrip {
-    /// From submitting to the request's last byte at the server.
+    /// The time from submitting to the request's last byte at the server.
     pub(crate) request: [f64; 3],
-    /// From the text's first byte at the server to the screen; `last` is the same for its last byte.
+    /// The time to the screen: `first` from the text's first byte at the server, `last` from the text's last byte.
     pub(crate) first: [f64; 3],
     pub(crate) last: [f64; 3],
 }
@@ -81,11 +81,11 @@ pub(crate) fn question(count: usize) -> [[f64; 3]; 2] {
 /// The figures of a start, in milliseconds and megabytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Start {
-    /// `:source plugin/caliban.lua`, the median of many.
+    /// The median time of many runs of `:source plugin/caliban.lua`.
     pub(crate) source: f64,
-    /// The call that opens an editor's first chat, until it is drawn.
+    /// The time of the call that opens an editor's first chat, until the chat is drawn.
     pub(crate) open: f64,
-    /// From the start of the program to its `welcome`.
+    /// The time from the start of the program to its `welcome`.
     pub(crate) welcome: f64,
     /// The memory of a program that has done nothing.
     pub(crate) idle: f64,

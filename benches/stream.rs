@@ -6,9 +6,9 @@ use super::server::{Reply, Server};
 use super::{Subject, proc, text};
 use std::time::{Duration, Instant};
 
-/// The bytes of one reply that fills the chat.
+/// The number of bytes of a reply that fills the chat.
 const FILL: usize = 250_000;
-/// The tokens of the first reply, which loads parsers and queries.
+/// The number of tokens of the first reply, which loads parsers and queries.
 pub(crate) const WARM: usize = 3_000;
 /// The pause between a request and its first token.
 const PAUSE: Duration = Duration::from_millis(300);
@@ -18,7 +18,7 @@ pub(crate) struct Scenario {
     pub(crate) tokens: usize,
     /// Tokens per second; 0 is unlimited.
     pub(crate) rate: u32,
-    /// The bytes in the chat before the stream.
+    /// The number of bytes in the chat before the stream.
     pub(crate) before: usize,
     /// How often the stream is repeated: a short one alone gives too little to measure.
     pub(crate) times: u32,
@@ -27,7 +27,7 @@ pub(crate) struct Scenario {
 /// Times in milliseconds, memory in megabytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
-    /// All measured times.
+    /// Every measured time: the lateness of a timer, the delay of `vim.schedule`, and the time of a key.
     pub(crate) timer: Vec<f64>,
     pub(crate) queue: Vec<f64>,
     pub(crate) key: Vec<f64>,
@@ -85,8 +85,8 @@ pub(crate) fn ranked(mut values: Vec<f64>) -> [f64; 3] {
     [0.5, 0.99, 1.0].map(rank)
 }
 
-/// Types signs, 3 to 10 ms apart, until `over`. Returns the time of each until it is on the screen. Nobody types so
-/// fast, but a 99th percentile needs hundreds of keys.
+/// Types signs, 3 to 10 ms apart, until `over` returns true. Returns for each sign the time until it is on the screen.
+/// No user types so fast, but a 99th percentile needs hundreds of keys.
 pub(crate) fn typing(editor: &mut Editor, over: impl Fn(&mut Editor) -> bool) -> Vec<Duration> {
     let mut times = Vec::new();
     for n in 0.. {
@@ -187,8 +187,8 @@ impl<'a> Turns<'a> {
         self.server.next();
     }
 
-    /// Measures the CPU time of a stream while nobody types, and adds it to `sum`. The request ends before the first
-    /// token.
+    /// Measures the CPU time of a stream while nobody types, and adds it to `sum`. Just before the first token, the
+    /// time of the request ends and the time of the stream begins.
     fn spent(&mut self, scenario: Scenario, program: u32, seed: u64, sum: &mut Measured) {
         let editor = self.editor.pid();
         self.settle(program);

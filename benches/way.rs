@@ -16,10 +16,10 @@ const HUNKS: usize = 2_000;
 /// The limits in milliseconds: for each of the two times of a `Way`, and for a frame.
 const WAY: f64 = 2_000.0;
 const FRAME: f64 = 16.0;
-/// The bytes of the streamed line, and of one of its tokens.
+/// The number of bytes of the streamed line, and of each token.
 const LONG: usize = 3_000_000;
 const TOKEN: usize = 40;
-/// The bytes of the chat during the resize.
+/// The number of bytes of the chat during the resize.
 const CHAT: usize = 500_000;
 
 /// How the model sends the changes: one edit for each change, or a single edit that replaces every occurrence.
@@ -106,7 +106,7 @@ fn ways() -> String {
     rows
 }
 
-/// The times of keys and pauses while one line of so many bytes streams, and the time of the stream.
+/// The times of keys and pauses while one line of `LONG` bytes streams, and the time of the stream.
 fn line(subject: Subject) -> (Felt, f64) {
     eprintln!("way, a long line, {}", subject.name());
     let server = Server::start();

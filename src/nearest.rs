@@ -1,4 +1,4 @@
-//! The known word that a misspelt one was probably meant to be.
+//! Finds the known word that is most similar to a misspelt one.
 
 /// The known word with the fewest edits to `word`: at most two, and fewer than `word` has bytes.
 pub fn find<S: AsRef<str>>(word: &str, known: impl IntoIterator<Item = S>) -> Option<S> {

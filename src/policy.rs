@@ -1,4 +1,4 @@
-//! Decides whether a call may begin: the only place that judges a call, by the mode and by what the user has allowed.
+//! Decides whether a call may begin, by the mode and by the user's permissions. No other code judges calls.
 
 use crate::event::{Access, Grant, Guarded, Mode};
 use crate::text::unseen::exact;

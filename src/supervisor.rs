@@ -1,7 +1,8 @@
 //! Ends everything that a command starts together with the command. A supervisor stands between the program and each
-//! command: a small process, this program again, that adopts the processes which the command leaves behind. The
-//! supervisor kills all of them when its socket closes, because the program wants so or was killed itself. If a command
-//! kills its supervisor, its processes become children of the program, which recognises them by a mark and kills them.
+//! command: a small process, which runs this program too, and adopts the processes that the command leaves behind. The
+//! supervisor kills all of them when its socket closes: the program closes the socket, or is killed itself. If a
+//! command kills its supervisor, the command's processes become children of the program, which recognises them by a
+//! mark and kills them.
 
 mod orphans;
 
@@ -22,13 +23,13 @@ use tokio::time::timeout;
 /// The argument that makes this program a supervisor; the command and its arguments follow.
 pub const ARGUMENT: &str = "supervisor";
 
-/// Stands in the place of a command: the process that waits, and then becomes the command in the next argument.
+/// The argument of a process that waits for its supervisor, and then becomes the command in the next argument.
 const WAITING: &str = "--waiting";
 
 /// The supervisor's last message: no process of the command is left. No process id and no exit status has this value.
 const NOTHING_LEFT: i32 = i32::MIN;
 
-/// How long to wait for killed processes to end. One may hang in the kernel.
+/// How long to wait for killed processes to end: a process may hang in the kernel.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A running command. Dropping it kills everything that is left of the command.
@@ -55,7 +56,8 @@ pub fn command(program: &Path, command: &Path) -> tokio::process::Command {
 }
 
 impl Supervised {
-    /// Starts a command made by `command`. Takes it by value, because it holds ends of the socket and of the output.
+    /// Starts a command made by `command`. Drops `command` at once, because `command` holds ends of the socket and of
+    /// the output.
     pub async fn start(mut command: tokio::process::Command) -> io::Result<Supervised> {
         orphans::adopt();
         let (ours, theirs) = UnixStream::pair()?;
@@ -75,8 +77,8 @@ impl Supervised {
         Ok(supervised)
     }
 
-    /// First the command's exit status, then `None` once nothing of the command is left. `None` at once if the
-    /// supervisor was killed.
+    /// Returns first the command's exit status, then `None` once nothing of the command is left. Returns `None` at once
+    /// if the supervisor was killed.
     pub async fn ended(&mut self) -> Option<ExitStatus> {
         self.message().await.map(ExitStatus::from_raw)
     }
@@ -92,7 +94,7 @@ impl Supervised {
         }
     }
 
-    /// Kills what is left of the command, and waits for its end.
+    /// Kills the processes that are left of the command, and waits for their end.
     pub async fn finish(mut self) {
         if let Some(connection) = self.connection.take() {
             connection.finish().await;
@@ -125,8 +127,8 @@ impl Connection {
         }
     }
 
-    /// Makes the supervisor kill what is left, and waits for its end. If the supervisor itself was killed, this program
-    /// kills the rest.
+    /// Makes the supervisor kill the remaining processes, and waits for the supervisor's end. If the supervisor itself
+    /// was killed, this program kills the processes.
     async fn finish(mut self) {
         // a command may have stopped its supervisor
         if let Some(supervisor) =
@@ -147,7 +149,7 @@ impl Connection {
     }
 }
 
-/// Runs as a supervisor: starts the command behind `ARGUMENT`, and ends when no process of it is left.
+/// Runs as a supervisor: starts the command behind `ARGUMENT`, and ends when no process of the command is left.
 pub fn run(mut arguments: ArgsOs) -> ExitCode {
     match arguments.nth(2) {
         Some(first) if first == WAITING => become_next(arguments),

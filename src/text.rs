@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Bytes that the editor hashes in one go (`CHUNK` in `entry.lua`).
+/// How many bytes the editor hashes in one go (`CHUNK` in `entry.lua`).
 const PART: usize = 65_536;
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -45,8 +45,8 @@ pub enum Undecodable {
     NotUtf8 { at: usize },
 }
 
-/// Lines `old` of one text become lines `new` of another. Lines count from 0, ranges are half open, and either may be
-/// empty.
+/// The lines `old` of one text become the lines `new` of another text. Lines count from 0, ranges are half open, and
+/// either range may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hunk {
     pub old: Range<u32>,
@@ -54,7 +54,7 @@ pub struct Hunk {
 }
 
 impl Text {
-    /// A new Unix text.
+    /// A text with Unix line ends and without a byte order mark.
     pub fn new(content: impl Into<String>) -> Text {
         Text { content: content.into(), ..Text::default() }
     }
@@ -137,13 +137,13 @@ impl Text {
     }
 }
 
-/// The hunks that turn `old` into `new`, ascending, never adjacent. A final newline that comes or goes is no hunk;
-/// `eol` tells it.
+/// The hunks that turn `old` into `new`, ascending, never adjacent. A final newline that comes or goes is no hunk:
+/// compare `eol` for that.
 pub fn diff(old: &Text, new: &Text) -> Vec<Hunk> {
     diff_lines(old.lines(), new.lines())
 }
 
-/// The hunks that turn one run of lines into another.
+/// The hunks that turn the lines `old` into the lines `new`.
 pub fn diff_lines<'a>(
     old: impl Iterator<Item = &'a str>,
     new: impl Iterator<Item = &'a str>,

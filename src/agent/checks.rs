@@ -24,9 +24,9 @@ pub enum Looked {
 
 #[derive(Default)]
 pub(super) struct Checks {
-    /// Checks that the editor has begun.
+    /// The ids of the checks that the editor has started and not yet answered.
     awaited: BTreeSet<u32>,
-    /// Delayed verdicts, in order.
+    /// The delayed verdicts, in the order in which they arrived.
     verdicts: Vec<Input>,
     /// The results of finished checks, each with its file.
     found: Vec<(PathBuf, String)>,

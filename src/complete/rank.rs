@@ -7,13 +7,14 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a match is worth more in a file that is open in the editor: about as much as a letter at the beginning of a word.
+/// The bonus for a file that is open in the editor: about as much as for a letter at the beginning of a word.
 const OPEN: u32 = 24;
 
 /// The most paths that are compared for one query: at 0.3 µs each they take 3 ms on two threads.
 const COMPARED: usize = 20_000;
 
-/// A match: a better one is greater. Of equals the shorter path is, then the first of the alphabet.
+/// A match. A better match is greater. Of two equally good matches the shorter path is greater, then the first in the
+/// alphabet.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Match<'a> {
     score: u32,
@@ -21,7 +22,7 @@ struct Match<'a> {
     path: Reverse<&'a str>,
 }
 
-/// Compares texts with one query. Lower-case letters of the query match both cases.
+/// Compares texts with one query. A word of the query without capitals ignores case; a word with capitals does not.
 pub struct Query {
     pattern: Pattern,
     /// The query without blanks.
@@ -35,12 +36,12 @@ impl Query {
         Query { pattern, text: query.split_whitespace().collect() }
     }
 
-    /// How well a text matches, if it does.
+    /// How well a text matches. `None` if it does not match.
     fn score(&self, text: &str, matcher: &mut Matcher, buffer: &mut Vec<char>) -> Option<u32> {
         self.pattern.score(Utf32Str::new(text, buffer), matcher)
     }
 
-    /// The `most` best of `texts`, the best first. Of equals the earlier one comes first.
+    /// The `most` best of `texts`, the best first. Equally good texts keep their order.
     pub fn best<'a, T>(
         &self,
         texts: impl IntoIterator<Item = T>,
@@ -67,7 +68,7 @@ impl Query {
         most: usize,
     ) -> Vec<String> {
         let sieve = Sieve::new(&self.text);
-        // numbered, so that the paths stay in their order
+        // each part has a number, by which the results are sorted: the threads return the results in any order
         let parts: Vec<_> = chunks.chunks(16).enumerate().collect();
         let mut sifted = in_parallel(&parts, |(at, chunks)| {
             let mut sifted = <[Vec<_>; WAYS]>::default();
@@ -96,7 +97,7 @@ impl Query {
     }
 }
 
-/// The `most` least values in their order.
+/// The `most` least values in ascending order.
 fn least<T: Ord>(mut values: Vec<T>, most: usize) -> Vec<T> {
     if values.len() > most {
         values.select_nth_unstable(most);

@@ -14,13 +14,13 @@ pub enum Decision {
     Accepted,
     /// Accepted, after the user changed it.
     Reworked,
-    /// Only some of its lines were accepted.
+    /// Only some of the change's lines were accepted.
     Part,
     Rejected,
 }
 
-/// The decision on each hunk of the part at `at` of a proposal, taken from the decisions on the proposal's hunks.
-/// `None` for a hunk without a decision.
+/// For each hunk of the part at `at`, the user's decision, which is taken from the decisions on the hunks of the whole
+/// proposal. `None` for a hunk without a decision.
 pub fn decisions(
     parts: &[Revision<'_>],
     at: usize,

@@ -14,7 +14,7 @@ fn plain(c: char) -> Option<&'static str> {
     })
 }
 
-/// A text with plain characters.
+/// A text whose typographic characters were replaced by plain characters.
 pub(super) struct Folded {
     text: String,
     /// The replaced characters in ascending order: their bytes in the plain text, and in the original.
@@ -60,8 +60,8 @@ impl Folded {
     }
 }
 
-/// Changes a line of a file as `sent` became `new`. The file's own characters stay at the beginning and at the end,
-/// as far as `sent` and `new` agree there.
+/// Applies the change from `sent` to `new` to a line of a file. The file's own characters stay at the beginning and at
+/// the end, as far as `sent` and `new` agree there.
 pub(super) fn changed(line: &str, sent: &str, new: &str) -> String {
     let folded = Folded::of(line);
     if folded.text != Folded::of(sent).text {

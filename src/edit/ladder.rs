@@ -1,5 +1,5 @@
-//! Finds an `old` that the text does not contain exactly. Tries one tolerance after another; the first one that matches
-//! gives the result. Never chooses by similarity.
+//! Finds an `old` that the text does not contain exactly. Tries one tolerance after another; the first tolerance that
+//! matches gives the result. Never chooses by similarity.
 
 use super::fold::{self, Folded};
 use super::lines::{Lines, Shift, bare};
@@ -109,7 +109,7 @@ pub(super) fn climb<'a>(
             for rung in [Rung::Blanks, Rung::Shift, Rung::Plain] {
                 let places = pick(text.places(rung, (old, new), !rungs.is_empty(), most));
                 if !places.is_empty() {
-                    // if every match is exact after the removal, this rung was not needed
+                    // if every match is exact without the line numbers and blank lines, this rung was not needed
                     let is_exact = |it: &Place| content[it.bytes.clone()] == *old;
                     if rungs.is_empty() || !places.iter().all(is_exact) {
                         rungs.push(rung);
@@ -194,8 +194,8 @@ impl Sought<'_> {
     }
 }
 
-/// Makes in the file's lines the changes from `old` to `new`. Lines that `old` and `new` share stay as they are in the
-/// file.
+/// Applies the changes from `old` to `new` to the file's lines. Lines that `old` and `new` share stay as they are in
+/// the file.
 fn merged(file: &str, old: &str, new: &str, shift: &Shift) -> Option<String> {
     let pieces = |text| -> Vec<&str> { str::split(text, '\n').collect() };
     let (file, old, pieces) = (pieces(file), pieces(old), pieces(new));
@@ -222,7 +222,7 @@ fn merged(file: &str, old: &str, new: &str, shift: &Shift) -> Option<String> {
     Some(out.join("\n"))
 }
 
-/// Makes in a line of the file the change from `sent` to `new`. Blanks at the line's end and typographic characters
+/// Applies the change from `sent` to `new` to a line of the file. Blanks at the line's end and typographic characters
 /// change only where `sent` and `new` differ.
 fn replaced(line: &str, sent: &str, new: &str) -> String {
     let end = |line: &'_ str| line[bare(line).len()..].to_owned();

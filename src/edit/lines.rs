@@ -124,7 +124,7 @@ pub(super) fn indentation(line: &str) -> &str {
     &line[..line.len() - line.trim_start_matches(BLANKS).len()]
 }
 
-/// Every place of `sought` in `keys`, overlapping ones too, in one pass (Knuth, Morris, Pratt).
+/// Every place of `sought` in `keys`, also overlapping places, in one pass (Knuth, Morris, Pratt).
 fn windows<'k>(keys: &'k [&str], sought: &'k [&str]) -> impl Iterator<Item = usize> + 'k {
     let mut back = vec![0; sought.len()];
     let mut same = 0;

@@ -66,11 +66,11 @@ impl fmt::Display for Format {
     }
 }
 
-/// One edit of a call. A call is a list of edits, each applied to the result of the one before. All are applied, or
-/// none.
+/// One edit of a call. A call is a list of edits, each applied to the result of the edit before. All edits of the call
+/// are applied, or none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// Absolute once resolved; before that, as the model wrote it.
+    /// The file's path: absolute once resolved; before that, as the model wrote it.
     pub path: PathBuf,
     pub change: Change,
 }
@@ -144,7 +144,7 @@ pub enum Misfit {
     /// The file to be created already exists.
     Exists,
     /// Chunk `at` of `of`, counted from 1, does not fit. The misfit's `old` has the chunk's lines without the added
-    /// ones.
+    /// lines.
     Chunk { at: usize, of: usize, misfit: Box<Misfit> },
     /// The call writes the whole file, whose text the model has not read.
     Unread,
@@ -158,9 +158,9 @@ pub enum Misfit {
 /// A change that waits for the user. All edits of one reply to one file form one proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    /// Each call's part, in order.
+    /// The part of each call, in the order of the calls.
     pub parts: Vec<Part>,
-    /// Absolute.
+    /// The file's absolute path.
     pub path: PathBuf,
     /// `None` if the file is new.
     pub before: Option<Text>,
@@ -172,7 +172,7 @@ pub struct Proposal {
     pub is_binary: bool,
 }
 
-/// A proposal to delete or rename a file. Its text stays as it is.
+/// A proposal to delete or rename a file. The file's text stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Whole {
     Delete,
@@ -263,10 +263,10 @@ pub enum Fate {
     Undone,
     /// Accepted, and then changed by a formatter.
     Formatted,
-    /// Only some of its lines were accepted.
+    /// Only some of the hunk's lines were accepted.
     Part,
-    /// Its lines are neither the proposed lines nor the old lines.
+    /// The lines in the hunk's place are neither the proposed lines nor the old lines.
     Reworked,
-    /// A later edit of the model changed its lines again.
+    /// A later edit of the model changed the hunk's lines again.
     Superseded,
 }

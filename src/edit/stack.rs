@@ -1,5 +1,5 @@
-//! Applies the calls of a reply in order, each to the result of the previous one. Makes proposals of the results: one
-//! for a file's text, and one for its deletion or renaming.
+//! Applies the calls of a reply in the order of the reply, each to the result of the previous call. Makes proposals of
+//! the results: one proposal for a file's text, and one for the file's deletion or renaming.
 
 use super::{Back, Change, Changed, Edit, Misfit, Part, Proposal, Refusal, Texts, apply};
 use crate::message::CallId;
@@ -12,7 +12,7 @@ pub struct Stack {
     proposals: Vec<Proposal>,
 }
 
-/// How a file is proposed.
+/// How the changes of a file are proposed.
 #[derive(Debug, Clone, Copy)]
 pub struct Manner {
     /// The text is written as soon as it is in the buffer, before the review.
@@ -27,7 +27,7 @@ impl Stack {
     }
 
     /// Applies all edits of a call, or none. Before the call's first edit of each file, `may` decides whether the
-    /// file's text may be changed. Its last argument is true if no earlier call changed the file.
+    /// file's text may be changed. The last argument of `may` is true if no earlier call changed the file.
     pub fn push(
         &mut self,
         call: &CallId,

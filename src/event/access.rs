@@ -1,13 +1,13 @@
-//! What a call would do.
+//! The access that a call needs.
 
 use super::Grant;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// What a call would do if it ran. `policy` decides whether it may run, and words the question to the user.
+/// The access that a call needs. `policy` decides whether the call may run, and words the question to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
-    /// Reads something that needs no consent, or stores something of Caliban's own.
+    /// Reads something that needs no consent, or uses only Caliban's own data (the todo list, skills).
     Read,
     /// Reads a file or folder that needs the user's consent.
     #[serde(alias = "asked_read", deserialize_with = "guarded")]
@@ -55,7 +55,7 @@ impl Access {
         matches!(self, Access::Edit { .. })
     }
 
-    /// What the user's consent for the whole session would allow.
+    /// The grant that the user's consent for the whole session would give.
     pub fn grant(&self) -> Option<Grant> {
         match self {
             Access::Guarded(Guarded { tool, path, .. }) => {
@@ -67,7 +67,7 @@ impl Access {
     }
 }
 
-/// Reads what a call would do. Old journals hold only the word `edit`, without the paths.
+/// Deserializes the access of a call. Old journals hold only the word `edit`, without the paths.
 pub(super) fn access<'de, D: Deserializer<'de>>(from: D) -> Result<Access, D::Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "snake_case")]
@@ -86,7 +86,7 @@ pub(super) fn access<'de, D: Deserializer<'de>>(from: D) -> Result<Access, D::Er
     })
 }
 
-/// Reads a guarded read. Old journals hold only the question's text, which is enough: a turn that is read from a
+/// Deserializes a guarded read. Old journals hold only the question's text, which is enough: a turn that comes from a
 /// journal does not go on.
 fn guarded<'de, D: Deserializer<'de>>(from: D) -> Result<Guarded, D::Error> {
     #[derive(Deserialize)]

@@ -44,7 +44,7 @@ pub struct Settled {
     pub done: oneshot::Sender<Vec<Verdict>>,
 }
 
-/// What a settled review means for one session.
+/// The result of a settled review for one session.
 pub struct Verdict {
     /// The session that made the proposals; `None` if it is not open here.
     pub session: Option<Handle>,

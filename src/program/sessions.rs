@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 pub(super) type Agent = mpsc::UnboundedSender<Command>;
 
 struct Running {
-    /// The session's current name, which its `SessionLink` reads. Dropping it ends the session.
+    /// The session's current name, which its `SessionLink` reads. Dropping this sender ends the session.
     name: watch::Sender<SessionId>,
     /// `None` while a task opens or closes the session.
     agent: Option<Agent>,

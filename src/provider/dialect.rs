@@ -1,4 +1,4 @@
-//! What the dialects have in common: their names, the address of a request, and the reading of one answer from its
+//! The parts that all dialects share: their names, the address of a request, and the reading of one answer from its
 //! first byte to its end.
 
 use super::amount::Amount;
@@ -159,13 +159,13 @@ impl Dialect {
     }
 }
 
-/// What a decoder has to know of the request whose answer it reads.
+/// The facts about a request that a decoder of its answer needs.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
     /// The endpoint's name, for failures.
     pub provider: String,
     pub model: String,
-    /// The parameters of the request, which a refusal may be about.
+    /// The parameters of the request. A refusal may name one of them.
     pub sent: Sent,
     seed: u64,
     taken: HashSet<String>,

@@ -18,7 +18,7 @@ const KEY_MARK: &str = "[key]";
 /// The most characters of one word in a quotation. A longer word is raw JSON or noise.
 const WORD: usize = 80;
 
-/// A refused request.
+/// An answer that refuses a request, with facts about the request.
 #[derive(Debug, Clone, Copy)]
 pub struct Refusal<'a> {
     pub status: u16,
@@ -27,7 +27,7 @@ pub struct Refusal<'a> {
     pub after_ms: Option<u64>,
     pub provider: &'a str,
     pub model: &'a str,
-    /// The parameters of the request, which the refusal may be about.
+    /// The parameters of the request. The refusal may name one of them.
     pub sent: &'a Sent,
 }
 
@@ -299,7 +299,7 @@ fn clipped(text: &str, most: usize) -> String {
 
 /// Replaces these keys in every text of a failure: whole keys in names, and also parts of keys in quoted messages.
 pub fn without_secrets(failure: Failure, secrets: &[Secret]) -> Failure {
-    // whole keys come first, because a key may contain a part of another one
+    // whole keys come first, because a key may contain a part of another key
     let whole =
         secrets.iter().fold(failure, |failure, it| without_key(failure, it.expose(), false));
     secrets.iter().fold(whole, |failure, it| without_key(failure, it.expose(), true))

@@ -46,9 +46,9 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clocks {
     pub connect: Duration,
-    /// From the request to the first byte of the answer. A local model reads the whole prompt in this time.
+    /// The time from the request to the first byte of the answer. A local model reads the whole prompt in this time.
     pub first: Duration,
-    /// Between two bytes, including those of comments and pings.
+    /// The time between two bytes, also of comments and pings.
     pub between: Duration,
 }
 
@@ -112,7 +112,7 @@ impl Http {
         &self.endpoint
     }
 
-    /// Adds every key that is used to `used`.
+    /// Records in `used` every key that a request uses.
     #[must_use]
     pub fn noting(self, used: Used) -> Http {
         Http { used, ..self }
@@ -286,8 +286,9 @@ impl Body {
         }
     }
 
-    /// Reads the next bytes and all that are available then. While text arrives, pauses before it reads. In the middle
-    /// of the pause, the available bytes are read too, so that an end or a call after the text is not delayed.
+    /// Reads the next bytes, and all further bytes that have already arrived. While text arrives, pauses before it
+    /// reads. In the middle of the pause, the bytes that have arrived are read too, so that an end or a call after the
+    /// text is not delayed.
     async fn read(&mut self) {
         let mut room = MOST_AT_ONCE;
         if self.is_text_only {
@@ -309,7 +310,8 @@ impl Body {
         }
     }
 
-    /// Decodes `next` and all bytes that are available then. Returns false if the result has to be passed on at once.
+    /// Decodes `next`, and all further bytes that have already arrived. Returns false if the result has to be passed on
+    /// at once.
     async fn take(&mut self, mut next: Option<Bytes>, room: &mut usize) -> bool {
         loop {
             let Some(bytes) = next else {

@@ -12,7 +12,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Takes the next bytes and calls `each` for every line that they complete, except blank ones.
+    /// Takes the next bytes and calls `each` for every line that the bytes complete, except blank lines.
     pub(super) fn push(
         &mut self,
         bytes: &[u8],

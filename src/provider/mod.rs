@@ -34,7 +34,7 @@ use crate::message::{Block, Reply, Request, ToolAnswer};
 use futures::stream::BoxStream;
 use std::sync::Arc;
 
-/// What a model sends while it answers. Exactly one `Done` or `Failed` ends the stream.
+/// A value that a model sends while it answers. Exactly one `Done` or `Failed` ends the stream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sampled {
     Delta(Delta),
@@ -51,8 +51,8 @@ pub trait Provider: Send + Sync {
     fn shown(&self, request: &Request) -> Option<(String, String)>;
 }
 
-/// The text of a block that a dialect sends unchanged. `None` for other blocks, and for blank ones, because providers
-/// refuse them.
+/// The text of a block that a dialect sends unchanged. `None` for other blocks, and for blank blocks, which providers
+/// refuse.
 fn plain_text(block: &Block) -> Option<&str> {
     match block {
         Block::Text { text } if !text.trim().is_empty() => Some(text),

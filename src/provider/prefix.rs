@@ -52,13 +52,14 @@ fn unmarked(value: &Value) -> Value {
     }
 }
 
-/// Compares the length of the text before a mark with the least that the model's provider caches.
+/// Compares the length of the text before a mark with the shortest text that the model's provider caches.
 pub(super) struct CacheMinimum {
     /// How many bytes of text are missing before a mark is useful.
     missing: usize,
 }
 
-/// The assumed bytes per token: fewer than almost any text has. So text that would be cached never counts as too short.
+/// The assumed bytes per token. Nearly every text has more, so a text that the provider would cache hardly ever counts
+/// as too short.
 const TOKEN: usize = 2;
 
 impl CacheMinimum {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long a server on this machine may take. The user is waiting.
+/// How long a server on this machine may take to answer. The user is waiting.
 const PATIENCE: Duration = Duration::from_millis(150);
 /// The most bytes of an answer that are read.
 const ANSWER: usize = 1 << 20;

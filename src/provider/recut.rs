@@ -7,7 +7,7 @@ use crate::message::Request;
 use expect_test::Expect;
 use std::fmt::Write;
 
-/// What the decoder makes of the pieces, including the end of the stream.
+/// The values that the decoder makes of the pieces, and of the end of the stream.
 pub(super) fn read<'a>(
     dialect: Dialect,
     pieces: impl IntoIterator<Item = &'a [u8]>,

@@ -35,7 +35,7 @@ pub struct Sse {
 }
 
 impl Sse {
-    /// Takes the next bytes and calls `each` for every event that they complete.
+    /// Takes the next bytes and calls `each` for every event that the bytes complete.
     pub fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Frame<'_>)) -> Result<(), TooLarge> {
         let mut rest = bytes;
         while let Some(&first) = rest.first() {
@@ -89,7 +89,8 @@ impl Sse {
                 self.event.clear();
                 self.event.push_str(&lossy(value));
             }
-            // comments have an empty field; ids and retry times are for reconnection, which a reply cannot use
+            // the name of a comment's field is empty; ids and retry times are for reconnection, which a reply cannot
+            // use
             _ => {}
         }
         Ok(())

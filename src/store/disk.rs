@@ -1,4 +1,5 @@
-//! The store's calls to the disk, one method for each system call, so that a test can stop between any two.
+//! The store's calls to the disk, one method for each system call, so that a test can make the disk fail between any
+//! two calls.
 
 use crate::regular;
 use std::fmt::Debug;
@@ -11,11 +12,12 @@ use std::path::Path;
 /// synced.
 pub trait Disk: Debug + Send + Sync {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
-    /// Creates a folder and its parents. Refuses a symbolic link in its place, because it would lead elsewhere.
+    /// Creates a folder and its parents. Refuses a symbolic link at the folder's path, because the link would lead
+    /// elsewhere.
     fn create_dir(&self, dir: &Path) -> io::Result<()>;
     /// Replaces the content of a file.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-    /// Writes a new file; an error if it exists.
+    /// Writes a new file. An error if the file exists.
     fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Cuts a file to its first `len` bytes, or creates it.
@@ -27,9 +29,9 @@ pub trait Disk: Debug + Send + Sync {
 }
 
 impl dyn Disk {
-    /// Replaces a file's content at once: readers see the old or the new content, also after a loss of power. The new
-    /// content is durable once the folder is synced. The temporary file always has the same name, so a crash leaves
-    /// at most one.
+    /// Replaces a file's content atomically: readers see the old or the new content, also after a loss of power. The
+    /// new content is durable once the folder is synced. The temporary file always has the same name, so crashes leave
+    /// at most one temporary file.
     pub(super) fn replace(&self, dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.create_dir(dir)?;
         let temporary = dir.join(format!(".{name}.tmp"));
@@ -56,7 +58,7 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     plain(File::options().read(true), path)
 }
 
-/// Opens a file of a session's folder. Refuses a symbolic link, because it could lead elsewhere.
+/// Opens a file of a session's folder. Refuses a symbolic link, because the link could lead elsewhere.
 pub(super) fn plain(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     regular::open_unlinked(options, path)
 }
@@ -80,7 +82,7 @@ impl Disk for RealDisk {
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let options = &mut File::options();
-        // cut only after the check that it is a regular file
+        // the file is truncated below, after the check that it is a regular file
         let options = options.create(true).write(true).truncate(false).mode(0o600);
         let mut file = plain(options, path)?;
         file.set_len(0)?;

@@ -1,5 +1,5 @@
-//! Keeps changes that somebody else makes to a session's file while the session is open here: they are set aside
-//! beside the file, never overwritten.
+//! Another program may change a session's file while the session is open here. The changed file is copied aside before
+//! a save replaces it.
 
 use super::stamp::Stamp;
 use super::{Store, journal};
@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 
 impl Store {
-    /// Sets the session's file aside if it is not as this program left it.
+    /// Copies the session's file aside if another program has changed it.
     pub(super) fn keep_edit(&mut self) -> io::Result<()> {
         let path = self.path();
         let now = Stamp::at(&path);
@@ -21,7 +21,7 @@ impl Store {
         Ok(())
     }
 
-    /// The file with the text that was set aside since the last call.
+    /// The copy that was made since the last call.
     pub fn edited(&mut self) -> Option<PathBuf> {
         self.edited.take()
     }

@@ -5,13 +5,13 @@ use std::fs;
 use std::io;
 
 const FILE: &str = "history";
-/// The most bytes of a prompt that is kept.
+/// The most bytes of a prompt; a longer prompt is not kept.
 const LONGEST: usize = 10_000;
 /// The most bytes of the file. A larger file is cut to its newer half.
 const LIMIT: u64 = 400_000;
 
 impl Store {
-    /// Keeps a prompt, so that every session of the project can find it. Lines of several programs do not mix.
+    /// Adds a prompt to the project's history, which all its sessions share. Lines of several programs do not mix.
     pub fn remember(&self, prompt: &str) -> io::Result<()> {
         if prompt.trim().is_empty() || prompt.len() > LONGEST {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What a list of sessions shows, kept from the last list: a file that has not changed is not read again.
+//! Caches the data that a list of sessions shows, so that only changed files are read again.
 
 use super::file::SCHEMA;
 use super::listing::Head;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 
-/// The index's file in the project's folder. Without an extension it is not taken for a session.
+/// The index's file in the project's folder. The name has no extension, so the file is not taken for a session.
 const FILE: &str = "index";
 
 /// Entries by the session's name.
@@ -25,14 +25,14 @@ struct Entry {
 }
 
 impl Index {
-    /// Forgets all sessions except these, which are sorted.
+    /// Removes all sessions except `names`, which must be sorted.
     pub(super) fn keep(&mut self, names: &[String]) {
         let before = self.entries.len();
         self.entries.retain(|name, _| names.binary_search(name).is_ok());
         self.is_new |= self.entries.len() < before;
     }
 
-    /// The head of this file. Read from the file if the index does not know this version of it.
+    /// The head of a session's file. Calls `read` only if the index has no entry for this version of the file.
     pub(super) fn head(
         &mut self,
         name: &str,
@@ -41,7 +41,7 @@ impl Index {
     ) -> Result<Head, Unavailable> {
         let stamp = Stamp::of(file);
         let known = self.entries.get(name).filter(|it| it.stamp == stamp);
-        // the index of a newer Caliban may hold heads of files that this one cannot read
+        // a newer Caliban may have indexed files whose format this version cannot read
         if let Some(known) = known.filter(|it| it.head.schema <= u64::from(SCHEMA)) {
             return Ok(known.head.clone());
         }
@@ -53,7 +53,7 @@ impl Index {
 }
 
 impl Project {
-    /// The index that the last list left. A damaged index only costs time.
+    /// Loads the index that the last list stored. A damaged index counts as empty.
     pub(super) fn index(&self) -> Index {
         let bytes = self.disk.read(&self.dir.join(FILE)).unwrap_or_default();
         Index { entries: serde_json::from_slice(&bytes).unwrap_or_default(), is_new: false }

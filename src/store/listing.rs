@@ -16,15 +16,16 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// The most characters of a found line that are shown, and how many of them stand before the found text.
+/// The most characters that are shown of a line that contains the searched text, and how many of these characters stand
+/// before the searched text.
 const HIT: usize = 120;
 const BEFORE_HIT: usize = 30;
 
-/// The beginnings of those journal lines that a list uses.
+/// The beginnings of the journal lines that a list uses.
 const USED_LINES: [&str; 3] =
     [r#"{"event":"prompted""#, r#"{"event":"titled""#, r#"{"event":"named""#];
 
-/// One session on disk.
+/// A session as the list of sessions shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listed {
     pub name: String,
@@ -33,11 +34,11 @@ pub struct Listed {
     pub age: Duration,
     pub bytes: u64,
     pub turns: u32,
-    /// Another program has it open.
+    /// Another program has the session open.
     pub locked: bool,
-    /// Why it cannot be opened, as a sentence.
+    /// A sentence that says why the session cannot be opened.
     pub problem: Option<String>,
-    /// The first line that holds the searched text.
+    /// The first line that contains the searched text.
     pub line: Option<String>,
 }
 
@@ -53,7 +54,7 @@ impl Project {
         list
     }
 
-    /// The sessions in whose name, title or conversation `text` stands, in upper or lower case.
+    /// The sessions whose name, title or conversation contains `text`, in upper or lower case.
     pub fn find(&self, text: &str) -> Vec<Listed> {
         let text = text.to_lowercase();
         let mut found = self.list();
@@ -81,7 +82,7 @@ impl Project {
         names
     }
 
-    /// The session of this name; `None` if nothing has been said in it.
+    /// The session of this name. `None` if nothing has been said in the session.
     fn listed(&self, name: String, index: &mut Index) -> Option<Listed> {
         let locked = self.is_locked(&name);
         let path = |ending: &str| self.dir().join(format!("{name}.{ending}"));
@@ -108,21 +109,21 @@ impl Project {
         Some(Listed { name, title, age, bytes, turns, locked, problem, line: None })
     }
 
-    /// Whether another program has it open.
+    /// Whether another program has the session open.
     pub fn is_locked(&self, name: &str) -> bool {
         let lock = disk::open(&self.dir().join(format!("{name}.lock")));
         lock.is_ok_and(|it| matches!(it.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 }
 
-/// What a picker shows of a file.
+/// The fields of a session's file that a picker shows.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Head {
     pub(super) schema: u64,
     title: String,
     saves: u64,
     turns: u32,
-    /// The reader has reached the messages or the end.
+    /// Whether the parser has reached the messages or the end of the file.
     #[serde(skip)]
     whole: bool,
 }
@@ -161,7 +162,7 @@ fn read_head(path: &Path) -> Result<Head, Unavailable> {
     let read =
         serde_json::Deserializer::from_reader(BufReader::new(&file)).deserialize_map(&mut head);
     match read {
-        // The reader stops in the middle, once it knows all fields.
+        // The visitor stops at the messages, so the parser reports an error even for a good file.
         Err(error) if !head.whole => return Err(Unavailable::Damaged(error.to_string())),
         _ => (),
     }
@@ -181,7 +182,7 @@ fn ends_whole(file: &File) -> io::Result<bool> {
     Ok(end[..count].trim_ascii_end().ends_with(b"}"))
 }
 
-/// Adds what the journal has beyond the file. Only the few lines that a list uses are parsed.
+/// Adds the turns and the title that only the journal has. Parses only the few lines that a list uses.
 fn add_journal(journal: &Path, head: &mut Head) {
     let Ok(file) = disk::open(journal) else { return };
     let mut lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
@@ -204,7 +205,7 @@ fn add_journal(journal: &Path, head: &mut Head) {
     }
 }
 
-/// The first line of the conversation that holds `text`, which is in lower case.
+/// The first line of the conversation that contains `text`, in upper or lower case. `text` is in lower case.
 fn line_with(session: &Session, text: &str) -> Option<String> {
     let said = session.messages.iter().filter(|it| matches!(it.role, Role::User | Role::Assistant));
     let texts = said.flat_map(|it| &it.blocks).filter_map(|it| match it {

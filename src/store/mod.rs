@@ -40,11 +40,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use unknown::Unknown;
 
-/// The most bytes of a session's file that is rewritten each time the session comes to rest: about a hundred
-/// messages, a few milliseconds. The events of a larger session go to its journal.
+/// A session file of at most this many bytes is rewritten whenever the session becomes idle. Such a file holds about a
+/// hundred messages and is written in a few milliseconds. The events of a larger session go to its journal.
 const SMALL: u64 = 128 * 1024;
-/// The journal of a large session is folded into the file once it has this part of the file's size, so each byte is
-/// rewritten at most this many more times.
+/// The journal of a large session is merged into the session's file once the file is at most this many times as large
+/// as the journal. So for each byte of the journal at most this many bytes are rewritten.
 const PART: u64 = 4;
 
 /// Whether this is a valid session name: `[A-Za-z0-9_-]{1,64}`.
@@ -59,11 +59,11 @@ pub struct Project {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
     root: PathBuf,
-    /// By how many seconds the user's clock is ahead of UTC.
+    /// The seconds by which the user's clock is ahead of UTC.
     utc_offset: i32,
 }
 
-/// An open session's place on disk. Holds the session's lock for as long as it lives.
+/// An open session on disk. Holds the session's lock until it is dropped.
 #[derive(Debug)]
 pub struct Store {
     disk: Arc<dyn Disk>,
@@ -72,23 +72,23 @@ pub struct Store {
     root: PathBuf,
     name: String,
     header: SessionFile,
-    /// Bytes of the session's file.
+    /// The size of the session's file, in bytes.
     size: u64,
     /// Fields in the file's messages that the program does not know; read when first needed.
     unknown: Option<Unknown>,
-    /// The file as this program last read or wrote it.
+    /// The stamp of the session's file when this program last read or wrote the file.
     stamp: Option<Stamp>,
-    /// The file to which somebody else's changes were set aside.
+    /// The copy of the session's file with another program's changes.
     edited: Option<PathBuf>,
     journal: Journal,
-    /// Lines that the disk has not taken yet.
+    /// Journal lines that are not on disk yet.
     backlog: Vec<Line>,
-    /// A draft that the disk has not taken yet.
+    /// A draft that is not on disk yet.
     draft: Option<Draft>,
-    /// Outputs that have a file; `unsynced` are those that a loss of power may still take.
+    /// The names of the outputs that have a file. A loss of power may still remove the files of the `unsynced` outputs.
     kept: HashSet<String>,
     unsynced: Vec<String>,
-    /// Where the outputs of a cleared conversation go, once the clearing is saved.
+    /// The folder to which the outputs of a cleared conversation move after the next save.
     cleared: Option<PathBuf>,
     _lock: File,
 }
@@ -99,21 +99,21 @@ pub struct Opened {
     pub store: Store,
     /// `None` if there was no such session.
     pub session: Option<Session>,
-    /// The journal had events beyond the saved state.
+    /// The journal had events that the saved state did not have.
     pub replayed: bool,
-    /// The last turn did not come to its end.
+    /// The last turn was interrupted.
     pub interrupted: bool,
-    /// The text that had arrived of a reply that did not end.
+    /// The part of an interrupted reply that had already arrived.
     pub partial: String,
     pub draft: Draft,
-    /// Sentences for the user, about what was set aside or cannot be read.
+    /// Sentences for the user about files that were set aside or cannot be read.
     pub warnings: Vec<String>,
 }
 
-/// Why a session cannot be opened. Its files are left as they are.
+/// Why a session cannot be opened. The session's files are left unchanged.
 #[derive(Debug)]
 pub enum Unavailable {
-    /// Another Neovim has it open.
+    /// Another Neovim has the session open.
     Locked(Holder),
     Damaged(String),
     Newer(u32),
@@ -121,7 +121,7 @@ pub enum Unavailable {
 }
 
 impl Unavailable {
-    /// One sentence for the user.
+    /// The reason as one sentence for the user.
     pub fn say(&self, name: &str) -> String {
         match self {
             Unavailable::Locked(Holder { by, .. }) if by.is_empty() => {
@@ -151,13 +151,13 @@ impl Project {
         Project::on(Arc::new(RealDisk), data, root)
     }
 
-    /// Sets the clock in which times are shown to the user.
+    /// Sets the seconds by which the user's clock is ahead of UTC. The user sees times by that clock.
     #[must_use]
     pub fn at(self, utc_offset: i32) -> Project {
         Project { utc_offset, ..self }
     }
 
-    /// Like `new`, on another disk.
+    /// Like `new`, but with another disk.
     pub fn on(disk: Arc<dyn Disk>, data: &Path, root: &Path) -> Project {
         let slug: String = root
             .file_name()
@@ -202,14 +202,14 @@ impl Project {
         names
     }
 
-    /// Whether no file on disk has this name.
+    /// Whether no session on disk has this name.
     pub fn is_free(&self, name: &str) -> bool {
         let has = |ending| self.dir.join(format!("{name}.{ending}")).exists();
         !["json", "journal", "draft"].into_iter().any(has)
     }
 
-    /// A name that no session has: `base`, or else `base-2`, `base-3` and so on. `taken` knows the sessions that are
-    /// not on disk.
+    /// A name that no session has: `base`, or else `base-2`, `base-3` and so on. `taken` knows the names of sessions
+    /// that are not on disk.
     pub fn free_name(&self, base: &str, taken: impl Fn(&str) -> bool) -> String {
         let stem = &base[..base.len().min(58)];
         let others = (2..=u32::MAX).map(|n| format!("{stem}-{n}"));
@@ -219,7 +219,7 @@ impl Project {
             .unwrap_or_else(|| base.to_owned())
     }
 
-    /// Opens a session and takes its lock. The session is the saved state with the journal's events.
+    /// Opens a session: takes its lock, reads the saved state, and applies the journal's events.
     pub fn open(&self, id: &SessionId) -> Result<Opened, Unavailable> {
         self.disk.create_dir(&self.dir).map_err(Unavailable::Io)?;
         let lock = self.lock(id)?;
@@ -274,7 +274,7 @@ impl Project {
         Ok(Opened { store, session, replayed, interrupted, partial, draft, warnings })
     }
 
-    /// The part of a damaged session file that stands before the damage, with its outputs.
+    /// The part of a damaged session file before the damage, with the session's outputs.
     pub fn recover(&self, id: &SessionId) -> Option<Session> {
         let mut session =
             file::recover(&self.disk.read(&self.dir.join(format!("{id}.json"))).ok()?)?;
@@ -289,7 +289,7 @@ impl Project {
         let lock = disk::plain(options, &path).map_err(Unavailable::Io)?;
         match lock.try_lock() {
             Ok(()) => {
-                // Only people read this text. Whether the session is locked follows from the lock itself.
+                // The text is for people only. The file lock alone decides whether the session is locked.
                 if let Err(error) =
                     self.disk.write(&path, Holder::this_program(self.utc_offset).as_bytes())
                 {
@@ -307,15 +307,15 @@ impl Project {
 }
 
 impl Store {
-    /// Records events. A small session at rest is saved whole; so is a large one once its journal has grown enough.
-    /// Otherwise the events go to the journal. Lines that the disk does not take are kept and go first next time.
+    /// Records events. An idle session is saved whole if it is small or its journal has grown enough. Otherwise the
+    /// events go to the journal. Lines that cannot be written are kept, and the next call writes them first.
     pub fn record(&mut self, session: &Session, events: &[Event], sync: bool) -> io::Result<()> {
         self.wait_for_disk(events);
         let is_at_rest = session.phase == Phase::Idle && !session.is_blank();
         let is_due = self.size <= SMALL || self.journal.len() >= self.size / PART;
         let kept =
             if is_at_rest && is_due { self.save(session) } else { self.flush(sync || is_at_rest) };
-        // The caller needs only these events on disk, so a failure of the draft does not count.
+        // The caller needs only these events on disk, so an error about the draft is ignored.
         if sync {
             let _ = self.flush_draft();
             return kept;
@@ -323,14 +323,14 @@ impl Store {
         kept.and_then(|()| self.flush_draft())
     }
 
-    /// Writes the whole session if a part of it is only in the journal. An interrupted turn is not settled: it stays in
-    /// the journal, where the next start finds it.
+    /// Writes the whole session if a part of it is only in the journal. Must not be called for a session in an
+    /// interrupted turn: such a turn stays in the journal, where the next start finds it.
     pub fn settle(&mut self, session: &Session) -> io::Result<()> {
         if self.journal.len() > 0 || !self.backlog.is_empty() { self.save(session) } else { Ok(()) }
     }
 
-    /// Adds events to the journal. The operating system has them when this returns. With `sync` they also survive a
-    /// loss of power, which is needed before a side effect.
+    /// Adds events to the journal. When this method returns, the operating system has the events. With `sync` the
+    /// events also survive a loss of power, which is needed before a side effect.
     pub fn append(&mut self, events: &[Event], sync: bool) -> io::Result<()> {
         self.wait_for_disk(events);
         self.flush(sync)
@@ -356,7 +356,8 @@ impl Store {
         Ok(())
     }
 
-    /// Writes the whole session and empties the journal. If the session cannot be written, the journal goes on.
+    /// Writes the whole session and empties the journal. If the session's file cannot be written, the events go to the
+    /// journal.
     pub fn save(&mut self, session: &Session) -> io::Result<()> {
         self.header.saves = self.header.saves.wrapping_add(1);
         let json = self.render(session)?;
@@ -365,7 +366,7 @@ impl Store {
         let written = ready.and_then(|()| self.disk.replace(&self.dir, &name, &json));
         if let Err(error) = written {
             self.header.saves = self.header.saves.wrapping_sub(1);
-            // If this fails, it is tried with the next events.
+            // If this fails, the next call writes the lines.
             let _ = self.flush(true);
             return Err(error);
         }
@@ -379,7 +380,7 @@ impl Store {
         self.journal.restart(at, self.header.saves).and(is_durable)
     }
 
-    /// The text of the session's file.
+    /// The new content of the session's file.
     fn render(&mut self, session: &Session) -> io::Result<Vec<u8>> {
         if self.unknown.is_none() {
             let file = self.disk.read(&self.path()).unwrap_or_default();
@@ -389,7 +390,7 @@ impl Store {
         self.header.render(session, unknown).map_err(io::Error::other)
     }
 
-    /// The session's file.
+    /// The path of the session's file.
     pub fn path(&self) -> PathBuf {
         self.dir.join(format!("{}.json", self.name))
     }
@@ -398,12 +399,12 @@ impl Store {
         self.dir.join(format!("{}.journal", self.name))
     }
 
-    /// Removes the files of a session in which nothing was said.
+    /// Removes the journal of a session in which nothing was said.
     pub fn discard(&self) -> io::Result<()> {
         self.disk.remove_if_there(&self.journal_path())
     }
 
-    /// Saves the draft. If the disk does not take it, it is tried again with the next events.
+    /// Saves the draft. If the draft cannot be written, it is written with the next events.
     pub fn save_draft(&mut self, draft: Draft) -> io::Result<()> {
         self.draft = Some(draft);
         self.flush_draft()

@@ -1,4 +1,4 @@
-//! Long outputs of tools: each in a file of its own, in a folder beside the session that has the session's name.
+//! Long outputs of tools. Each has a file of its own, in the folder `name.outputs` beside the session's file.
 
 use super::{Disk, Project, Store};
 use crate::event::SessionId;
@@ -9,13 +9,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The most bytes of an output in the session's own file: some two hundred lines, which a person can still read
-/// there. A command may give six times as much, and each save would rewrite it.
+/// The most bytes of an output in the session's own file: about two hundred lines, which a person can still read there.
+/// A longer output gets a file of its own, so that not every save rewrites it.
 const LONG: usize = 8 * 1024;
 
 const MISSING: &str = "The output of this call is missing: its file beside the conversation is gone or cannot be read.";
 
-/// Reads the outputs of one project's sessions that the sessions themselves have not loaded.
+/// Reads the output files of one project's sessions.
 #[derive(Debug, Clone)]
 pub struct Outputs {
     disk: Arc<dyn Disk>,
@@ -23,7 +23,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// The output's text, or a sentence that says that it is missing.
+    /// The text of an output, or a sentence that says that the output is missing.
     pub fn read(&self, session: &SessionId, file: &str) -> String {
         self.find(&session.0, file).unwrap_or_else(|| MISSING.to_owned())
     }
@@ -33,11 +33,11 @@ impl Outputs {
         let bytes = is_output(file)
             .then(|| self.disk.read(&folder(&self.dir, session).join(file)))?
             .ok()?;
-        // an empty file is the rest of a loss of power, because only long texts are stored
+        // An empty file is left by a loss of power: only long texts are stored.
         (!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Loads the outputs that a session has not loaded. Returns how many are missing.
+    /// Loads the outputs that a session has not loaded. Returns the number of missing outputs.
     pub(super) fn read_all(&self, name: &str, session: &mut Session) -> usize {
         let mut missing = 0;
         for answer in answers(session).filter(|it| it.text.is_empty()) {
@@ -66,13 +66,13 @@ impl Store {
         outputs(&self.disk, &self.dir)
     }
 
-    /// Loads the outputs that the session has not loaded. Returns how many are missing.
+    /// Loads the outputs that the session has not loaded. Returns the number of missing outputs.
     pub fn read_outputs(&self, session: &mut Session) -> usize {
         self.outputs().read_all(&self.name, session)
     }
 
-    /// Writes a long output to a file, before any record names the file. If the disk does not take it, it stays in
-    /// the answer.
+    /// Writes a long output to a file, before any record names the file. If the file cannot be written, the output
+    /// stays in the session's file.
     pub fn keep_output(&mut self, answer: &mut ToolAnswer) {
         if answer.output.is_some() || answer.text.len() <= LONG {
             return;
@@ -89,7 +89,7 @@ impl Store {
         answer.output = Some(file);
     }
 
-    /// The same for all answers of a session that comes from elsewhere and has its outputs loaded.
+    /// Like `keep_output`, for all answers of a session that was copied or recovered, and whose outputs are loaded.
     pub fn keep_outputs(&mut self, session: &mut Session) {
         for answer in answers(session) {
             answer.output = None;
@@ -106,7 +106,7 @@ impl Store {
         })
     }
 
-    /// Makes the outputs durable. Only then may a durable record name them.
+    /// Makes the outputs durable. A durable record may name an output only after this call.
     pub(super) fn sync_outputs(&mut self) -> io::Result<()> {
         if self.unsynced.is_empty() {
             return Ok(());
@@ -126,7 +126,7 @@ pub(super) fn folder(dir: &Path, session: &str) -> PathBuf {
     dir.join(format!("{session}.outputs"))
 }
 
-/// The output files that a session names.
+/// The names of the output files of a session.
 pub(super) fn named(session: &Session) -> impl Iterator<Item = &String> {
     let blocks = session.messages.iter().flat_map(|it| &it.blocks);
     blocks.filter_map(|it| match it {
@@ -143,7 +143,7 @@ fn answers(session: &mut Session) -> impl Iterator<Item = &mut ToolAnswer> {
     })
 }
 
-/// Whether this is a valid name of an output; such a name leads nowhere else.
+/// Whether this is a valid name of an output. A valid name cannot lead to another folder.
 fn is_output(file: &str) -> bool {
     file.strip_suffix(".txt")
         .is_some_and(|it| it.len() == 32 && it.bytes().all(|b| b.is_ascii_hexdigit()))

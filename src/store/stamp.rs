@@ -5,12 +5,12 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// A save replaces a session's file, so the file then has another inode.
+/// Tells one version of a file from another. A save replaces a session's file, so each version has another inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamp {
     inode: u64,
     bytes: u64,
-    /// Since the epoch, in seconds and nanoseconds.
+    /// The time of modification since 1970, in seconds and nanoseconds.
     modified: (i64, i64),
 }
 

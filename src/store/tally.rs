@@ -1,4 +1,5 @@
-//! How often edits fit, by model and by edit format: one small file beside the sessions, for all projects.
+//! Counts how often a model's edits apply, by model and by edit format. All projects share one small file beside the
+//! sessions.
 
 use crate::edit::Format;
 use crate::regular;
@@ -16,19 +17,19 @@ const MODELS: usize = 100;
 #[derive(Debug, Clone)]
 pub struct Tally {
     pub file: PathBuf,
-    /// As `provider/model`.
+    /// The model's name, as `provider/model`.
     pub model: String,
     pub format: Format,
 }
 
-/// How many calls had edits that fitted at once, and how many had not.
+/// The number of calls whose edits fitted at once, and the number of calls whose edits did not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     pub fitted: u64,
     pub missed: u64,
 }
 
-/// By model, then by format.
+/// The counts by model, then by format.
 type Counts = BTreeMap<String, BTreeMap<String, Count>>;
 
 impl Tally {

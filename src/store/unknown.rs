@@ -1,12 +1,12 @@
-//! Fields in the messages of a session's file that this program does not know, written by a person or another
-//! program. They stay with their message.
+//! Fields in the messages of a session's file that this program does not know, written by a person or another program.
+//! An unknown field stays with its message.
 
 use crate::message::Message;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The unknown fields of one message: its place in the file, its blocks as this program writes them, its own unknown
-/// fields, and those of each block.
+/// fields, and the unknown fields of each block.
 #[derive(Debug)]
 struct UnknownFields {
     at: usize,
@@ -34,7 +34,7 @@ impl Unknown {
         Unknown(messages.filter_map(|(at, it)| unknown_fields(at, it)).collect())
     }
 
-    /// The messages with their unknown fields. A message that has changed loses them.
+    /// The messages with their unknown fields. A message that has changed loses its unknown fields.
     pub(super) fn with<'a>(&self, messages: &'a [Message]) -> Vec<Written<'a>> {
         let mut all: Vec<Written> = messages.iter().map(Written::Ours).collect();
         for it in &self.0 {

@@ -1,5 +1,6 @@
-//! Processes whose parents have ended. On Linux they become children of the nearest ancestor that asks for it. On
-//! other systems they belong to the system, and only a command's process group can be ended.
+//! Processes whose parents have ended. On Linux they become children of the nearest ancestor that asks to adopt them.
+//! On other systems they become children of the system's first process, and only a command's process group can be
+//! ended.
 
 #[cfg(target_os = "linux")]
 pub(super) use linux::{adopt, end_marked, kill_children, mark, name_supervisor};
@@ -23,8 +24,8 @@ mod linux {
     const MARK: Resource = Resource::Msgqueue;
     const MARK_IN_PROC: &str = "Max msgqueue size";
 
-    /// How many times it looks for marked children without a pause. After that it looks once a second, for a process
-    /// that the kernel does not let end.
+    /// How many times `end_marked` looks for marked children at intervals of 1 ms. Then it looks once a second: the
+    /// kernel may not let a process end.
     const HASTE: usize = 5000;
 
     /// From now on, orphans below this process become its children.
@@ -44,16 +45,17 @@ mod linux {
         let _ = setrlimit(MARK, Rlimit { current, maximum: Some(lower) });
     }
 
-    /// Kills the children of this process. Their own children become children of this process, for the next call. A
-    /// child's id cannot be reused before this process reaps it. False if no child is left that may be killed. A
-    /// child that was reaped in the meantime may just have left its own children to this process.
+    /// Kills the children of this process. Their own children become children of this process, for the next call. No
+    /// other process is hit: a child's id is not reused before this process reaps the child. False if this process may
+    /// kill none of its children. True if no child is found, because a child that has just been reaped may have left
+    /// children of its own.
     pub(in super::super) fn kill_children() -> bool {
         let killed = each_child(|pid, is_dead| (!is_dead).then(|| kill(pid)));
         killed.is_ok_and(|it| it.is_empty() || it.contains(&true))
     }
 
-    /// Kills the marked children of this process, and the children that they leave, until there are none. They are
-    /// left over from commands whose supervisors were killed. Other children are not touched.
+    /// Kills the marked children of this process, and the children that they leave behind, until none is left. Marked
+    /// children belong to commands whose supervisors were killed. Other children are not touched.
     pub(in super::super) async fn end_marked() {
         let own = getrlimit(MARK).maximum.unwrap_or(u64::MAX);
         let end = |pid: Pid, is_dead: bool| {
@@ -75,8 +77,8 @@ mod linux {
         waitpid(Some(pid), WaitOptions::NOHANG).is_ok()
     }
 
-    /// Calls `act` for each child as soon as it is found, with whether the child has ended. Acting at once also
-    /// reaches a child that forks and ends all the time.
+    /// Calls `act` with each child's id and whether the child has ended. Each call comes as soon as the child is found,
+    /// so that `act` also reaches a child that keeps forking and ending.
     fn each_child(act: impl Fn(Pid, bool) -> Option<bool>) -> io::Result<Vec<bool>> {
         let own = getpid().as_raw_nonzero().to_string();
         let acted = |entry: fs::DirEntry| {
@@ -91,7 +93,8 @@ mod linux {
         Ok(fs::read_dir("/proc")?.flatten().filter_map(acted).collect())
     }
 
-    /// The hard limit of a process, which may be the mark. `None` if there is no limit, or it cannot be read.
+    /// The hard limit of a process. A marked process has a lower limit than this program. `None` if there is no limit,
+    /// or if the limit cannot be read.
     fn limit_of(pid: Pid) -> Option<u64> {
         let limits = fs::read_to_string(format!("/proc/{}/limits", pid.as_raw_nonzero())).ok()?;
         let line = limits.lines().find_map(|it| it.strip_prefix(MARK_IN_PROC))?;

@@ -2,7 +2,7 @@
 
 use std::str::Chars;
 
-/// What `skip` has found behind a character.
+/// The result of `skip`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Escape {
     /// No sequence: the character is text.

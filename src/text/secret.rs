@@ -15,7 +15,7 @@ use forms::{FIRST, Form, is_part, is_random};
 use known::Known;
 use std::mem;
 
-/// What stands in a key's place.
+/// The text that replaces a secret.
 pub const MARK: &str = "[secret]";
 
 /// Only this many bytes of a word decide whether it is a key. The longest tokens have a few kilobytes.
@@ -37,7 +37,7 @@ pub fn without(text: &str, known: &[String]) -> (String, usize) {
     (out, pass.count)
 }
 
-/// A sentence for the model, to stand below a text in which secrets were replaced.
+/// A sentence for the model, which stands below a text in which `count` secrets were replaced.
 pub fn told(count: usize) -> String {
     match count {
         1 => format!("[1 secret was replaced by {MARK}]"),
@@ -50,7 +50,7 @@ pub fn is_secret(value: &str) -> bool {
     has_password(value) || marked(value, &[]).1 > 0
 }
 
-/// Whether a text is so long and so unlike a word or a name that no other text contains it by chance.
+/// Whether a text is so long and random that no other text contains it by chance.
 pub fn is_distinct(text: &str) -> bool {
     text.len() >= 16 && text.split(['-', '_', '.']).any(is_random)
 }
@@ -67,7 +67,7 @@ fn has_password(text: &str) -> bool {
 }
 
 /// Replaces secrets in a text that comes in pieces. The result is the same wherever the text is cut. A text that may be
-/// the beginning of a secret is kept back until that is decided.
+/// the beginning of a secret is kept back until more text decides whether it is a secret.
 pub struct Marking {
     known: Known,
     undecided: String,
@@ -79,12 +79,12 @@ pub struct Marking {
 enum State {
     /// A word may begin here.
     Between,
-    /// In a word that is no key.
+    /// The text goes on within a word that is no key.
     Word,
-    /// In a key, which has been replaced.
+    /// The text goes on within a key, which has been replaced.
     Key(&'static Form),
-    /// In a private key in PEM, which has been replaced; with the bytes that it may still have, and whether a line has
-    /// begun.
+    /// The text goes on within a private key in PEM, which has been replaced: the most bytes that the rest of the key
+    /// may have, and whether the next byte begins a line.
     Pem(usize, bool),
 }
 
@@ -130,8 +130,8 @@ impl Marking {
         out
     }
 
-    /// Decides about the beginning of a text that is not empty, and returns how many of its bytes are done. `None` if
-    /// the decision needs more text. After a step of zero bytes the state has changed.
+    /// Decides on the beginning of `rest`, which is not empty. Returns the number of decided bytes, or `None` if the
+    /// decision needs more text. If the number is zero, the state has changed.
     fn step(&mut self, rest: &str, is_last: bool, out: &mut String) -> Option<usize> {
         let first = rest.chars().next()?;
         match self.state {
@@ -187,7 +187,7 @@ impl Marking {
         len
     }
 
-    /// Decides about a place where a word may begin.
+    /// Decides, like `step`, on a place where a word may begin.
     fn word(&mut self, rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
         if !is_part(first) {
             return end_of_word(rest, first, is_last, out);
@@ -217,7 +217,7 @@ impl Marking {
     }
 }
 
-/// Whether a word ends here. An escaped end of line (`\n`) ends it too.
+/// Decides, like `step`, on a character between words. An escaped newline (`\n`) counts as one such character.
 fn end_of_word(rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
     let second = rest.chars().nth(1);
     if first == '\\' && second.is_none() && !is_last {

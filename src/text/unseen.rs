@@ -21,7 +21,7 @@ enum Kind {
     Joiner,
     /// Chooses among the shapes of the character before it.
     Selector,
-    /// Looks like a space and is none.
+    /// Looks like a space, but is not a space.
     Blank,
 }
 
@@ -92,7 +92,7 @@ pub fn is_hidden(c: char) -> bool {
     matches!(kind(c), Some(Kind::Direction | Kind::Invisible))
 }
 
-/// Whether a character has a use where it stands: in an emoji, or in a script that joins its letters.
+/// Whether a character has an honest use after `before`: in an emoji, or in a script that joins its letters.
 fn belongs(kind: Kind, before: Option<char>) -> bool {
     let Some(before) = before else { return false };
     let is_picture = matches!(before, '#' | '*' | '0'..='9' | '©' | '®' | '\u{203c}' | '\u{2049}' | '\u{2122}'
@@ -112,7 +112,7 @@ fn belongs(kind: Kind, before: Option<char>) -> bool {
     }
 }
 
-/// Whether the transcript spells this character out. Emoji and the blanks of ordinary prose stay.
+/// Whether the transcript spells out a character that follows `before`. Emoji and the blanks of ordinary prose stay.
 pub fn is_marked(c: char, before: Option<char>) -> bool {
     match kind(c) {
         None | Some(Kind::Blank | Kind::Control) => false,
@@ -120,20 +120,19 @@ pub fn is_marked(c: char, before: Option<char>) -> bool {
     }
 }
 
-/// Writes a character as `[U+3164]`.
+/// Writes a character as its code point, for example `[U+3164]`.
 pub fn spell(out: &mut String, c: char) {
     out.push_str(&format!("[U+{:04X}]", u32::from(c)));
 }
 
-/// The text with every deceptive character written as `[U+3164]`, except in emoji, and the number of these
-/// characters.
+/// A text with every deceptive character written as `[U+3164]`, except in emoji, and the number of these characters.
 pub fn spelt_out(text: &str) -> (Cow<'_, str>, usize) {
     let spelt = |c, before| kind(c).is_some_and(|kind| !belongs(kind, before));
     if is_plain(text) { (Cow::Borrowed(text), 0) } else { spelt_where(text, spelt) }
 }
 
-/// The text of a question, in which every deceptive character is spelt out: also those of emoji and, in a word with
-/// ASCII letters or digits, the look-alikes of ASCII.
+/// The text of a question, with every deceptive character spelt out, also in emoji. In a word with ASCII letters or
+/// digits, characters that look like ASCII are spelt out too.
 pub fn exact(text: &str) -> Cow<'_, str> {
     if is_plain(text) {
         return Cow::Borrowed(text);

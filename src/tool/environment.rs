@@ -7,7 +7,7 @@ use tokio::process::Command;
 /// The argument that makes this program list the variables that it withholds.
 pub const ARGUMENT: &str = "withheld";
 
-/// Variables that lead to the editor. No command gets them.
+/// Environment variables by which a command could find the editor. No command gets these variables.
 const EDITOR: [&str; 5] = ["NVIM", "NVIM_LISTEN_ADDRESS", "VIM", "VIMRUNTIME", "MYVIMRC"];
 
 /// Parts of names of variables that hold secrets. Names are compared in capitals.
@@ -28,7 +28,8 @@ const PARTS: [&str; 14] = [
     "TOKEN",
 ];
 
-/// Ends of such names. Digits may follow (`DEPLOY_KEY2`). `PWD` and `OLDPWD` are folders, so `PWD` is no such end.
+/// Ends of names of variables that hold secrets. Digits may follow (`DEPLOY_KEY2`). The end `PWD` is not listed,
+/// because `PWD` and `OLDPWD` are folders.
 const ENDS: [&str; 11] = [
     "DATABASE_URL",
     "_AUTH",
@@ -43,10 +44,10 @@ const ENDS: [&str; 11] = [
     "BW_SESSION",
 ];
 
-/// Beginnings of such names.
+/// Beginnings of names of variables that hold secrets.
 const BEGINNINGS: [&str; 1] = ["PRIVATE"];
 
-/// Whole names of such variables.
+/// Whole names of variables that hold secrets.
 const NAMES: [&str; 4] = ["AUTH", "DSN", "PASS", "PAT"];
 
 /// The variables that are withheld from commands, and the secrets that are replaced in the answers of tools.
@@ -54,9 +55,9 @@ const NAMES: [&str; 4] = ["AUTH", "DSN", "PASS", "PAT"];
 pub struct Secrets {
     /// Variables that hold keys according to the user's settings.
     pub variables: Vec<String>,
-    /// Variables that commands get anyway, according to the user's settings.
+    /// Variables that commands get in any case, according to the user's settings.
     pub passed: Vec<String>,
-    /// The keys that the program knows.
+    /// The keys that the program has used since it started.
     pub used: Used,
 }
 
@@ -70,7 +71,7 @@ impl Secrets {
         }
     }
 
-    /// The names of the variables that are withheld from commands, without those that lead to the editor.
+    /// The names of the variables that are withheld from commands, without the variables that lead to the editor.
     pub fn withheld(&self) -> Vec<String> {
         let names = std::env::vars_os().filter_map(|(name, value)| {
             let name = name.to_string_lossy().into_owned();

@@ -8,21 +8,21 @@ use std::path::{Component, Path, PathBuf};
 /// The most links that are followed before a path counts as a loop.
 const LINKS: usize = 40;
 
-/// Where a path of the model leads, and the answers of the rules for it.
+/// The file to which a path of the model leads, and the rules for reading and writing this file.
 pub struct Led {
-    /// The path with every symlink followed as far as it exists. A dangling link is followed too.
+    /// The path after all symlinks are followed, dangling ones too.
     pub path: PathBuf,
     pub reading: Reading,
     pub writing: Writing,
 }
 
-/// The absolute path to which `written` leads. The error is text for the model.
+/// The absolute path of the file to which `written` leads. The error is text for the model.
 pub fn resolve(desk: &Desk, written: &str) -> Result<PathBuf, String> {
     Ok(lead(desk, written)?.path)
 }
 
-/// Where `written` leads. `~` is the home folder; a relative path begins at the root. The rules are asked about the
-/// path and each spelling on its way through links, and the strictest answer counts.
+/// Follows the links of a path that the model has written. `~` is the home folder; a relative path begins at the root.
+/// The rules are asked about the path before and after each link, and the strictest answer counts.
 pub fn lead(desk: &Desk, written: &str) -> Result<Led, String> {
     let path = normal(&absolute(desk, written)?);
     let trail = trail(&path).ok_or_else(|| format!("path: `{written}` is a loop of symlinks."))?;
@@ -35,7 +35,7 @@ pub fn lead(desk: &Desk, written: &str) -> Result<Led, String> {
     Ok(led)
 }
 
-/// Whether `written` is a symbolic link, wherever it leads.
+/// Whether `written` is a symbolic link, even a dangling one.
 pub fn is_link(desk: &Desk, written: &str) -> Result<bool, String> {
     let path = normal(&absolute(desk, written)?);
     Ok(fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink()))
@@ -62,14 +62,14 @@ pub fn inside(root: &Path, path: &Path) -> bool {
     path.starts_with(root)
 }
 
-/// Whether a file may be read without a question. Its path has to be free of links.
+/// Whether a file may be read without a question. `path` has to be free of links.
 pub fn is_free(desk: &Desk, path: &Path) -> bool {
     let is_near = inside(&desk.root, path) || desk.reach.is_open(path);
     is_near && desk.reach.reading(path) == Reading::Free
 }
 
-/// The rules for these folders. Each folder counts as it is spelt and as its links lead. So do those of the user's
-/// own files that are links themselves.
+/// The rules for these folders. A rule for a folder also holds for the folder's real path without links. A rule for a
+/// file in the home folder also holds for the file to which a link there leads.
 pub fn reach(mut folders: Folders) -> Reach {
     let real = |it: &PathBuf| trail(it).and_then(|it| it.into_iter().next_back());
     for list in [&mut folders.own, &mut folders.open] {
@@ -157,7 +157,7 @@ pub fn trail(path: &Path) -> Option<Vec<PathBuf>> {
             Some(Component::CurDir) | None => (),
         }
     }
-    // a file system that ignores case knows the real spelling
+    // on a file system that ignores case, the spelling on the disk may differ in case from the given one
     spellings.push(fs::canonicalize(path).unwrap_or(real));
     Some(spellings)
 }

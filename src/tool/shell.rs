@@ -1,5 +1,5 @@
-//! The tool `shell`: runs a command in the project's root, under a supervisor, so that nothing that it starts outlives
-//! the call.
+//! The tool `shell`: runs a command in the project's root, under a supervisor, so that no process of the command
+//! outlives the call.
 
 mod output;
 
@@ -84,7 +84,7 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
     .boxed()
 }
 
-/// Names the files whose text in the editor differs from the one that a command sees.
+/// Names the files whose text in the editor differs from the text that a command sees.
 async fn unsaved(desk: &Desk) -> Option<String> {
     let changed = desk.workspace.changed().await;
     let names: Vec<String> =
@@ -101,7 +101,7 @@ async fn unsaved(desk: &Desk) -> Option<String> {
 struct End {
     status: Option<ExitStatus>,
     late: bool,
-    /// A process that it started was still running.
+    /// Processes that the command started were still running when the wait for them ended.
     left: bool,
 }
 
@@ -166,7 +166,8 @@ async fn attend(
             got = pipe.read(&mut buffer), if open => match got {
                 Ok(count) if count > 0 => {
                     output.take(&buffer[..count]);
-                    // a flood of output is always ready: without this, a stop would wait for many reads
+                    // a flood of output can be read without a pause, so without this yield a stop would wait for many
+                    // reads
                     tokio::task::yield_now().await;
                 }
                 _ => open = false,

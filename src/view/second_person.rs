@@ -1,6 +1,6 @@
 //! Rewords notes to the model for the user who reads them in the chat: "the user" becomes "you".
 
-/// Beginnings of lines in such notes, and their words for the user.
+/// How lines in notes to the model begin, and how they begin for the user.
 const BEGINNINGS: [(&str, &str); 9] = [
     ("The user accepted ", "You accepted "),
     ("The user rejected ", "You rejected "),
@@ -16,7 +16,7 @@ const BEGINNINGS: [(&str, &str); 9] = [
     ("Its buffer holds the user's own unsaved text", "Its buffer holds your own unsaved text"),
 ];
 
-/// Ends of lines, and their words for the user.
+/// How lines in notes to the model end, and how they end for the user.
 const ENDS: [(&str, &str); 2] = [
     ("; the user may still review it.", "; you may still review it."),
     ("; the user may still undo it.", "; you may still undo it."),

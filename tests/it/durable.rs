@@ -68,8 +68,8 @@ fn back(machine: &Machine, dir: &Path) -> (State, Vec<String>, Machine, Vec<mach
     (state, opened.warnings, disk.machine(), disk.ops())
 }
 
-/// Opens the session on this disk. It must be in one of these states, with unreadable files set aside whole. A crash
-/// during the opening must lose nothing for the next one.
+/// Opens the session on this disk. The session must be in one of these states, with unreadable files set aside whole. A
+/// crash during the opening must lose nothing for the next opening.
 fn check(machine: &Machine, states: &[State], dir: &Path, at: &str) {
     let (state, warnings, after, ops) = back(machine, dir);
     let is_known =

@@ -47,7 +47,7 @@ impl File {
         for at in 0..count {
             let (before, mut behind) = (words(dice, encoding), words(dice, encoding));
             if at == 0 && encoding == Encoding::Latin1 {
-                // Without a letter like this one, the file would be ASCII.
+                // Without a letter such as `é`, the file would be ASCII.
                 behind += "\u{e9}x";
             }
             let end = match ends {

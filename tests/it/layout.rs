@@ -1,4 +1,4 @@
-//! Where the chat opens on screens of different sizes, and how it follows a resized screen.
+//! The place of the chat on screens of different sizes and after a resize.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;

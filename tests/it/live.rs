@@ -1,5 +1,5 @@
-//! Tests against a real llama.cpp server with a small base model, whose text is random. `make test-live` fetches both
-//! and runs these tests.
+//! Tests against a real llama.cpp server with a small base model, whose text is random. `make test-live` fetches the
+//! server and the model and runs these tests.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::setup::Setup;

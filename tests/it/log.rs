@@ -1,4 +1,4 @@
-//! The debug log: bounded, private, and whole when the program ends.
+//! The debug log: bounded, private, and complete when the program ends.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;

@@ -1,11 +1,12 @@
-//! A line of many kilobytes: the transcript shows it in several lines, each with a mark, and everything else has it whole.
+//! A line of many kilobytes: the transcript shows the line in several pieces, each with a mark. Copies, exports and
+//! requests contain the whole line.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 
-/// The maximal bytes of a line in the transcript.
+/// The maximal number of bytes of a line in the transcript.
 const MOST: usize = 8192;
 
 /// A line of this many bytes, with characters of one to four bytes and no trailing blank.
@@ -23,7 +24,7 @@ fn chat(setup: Setup, server: &Server) -> Nvim {
     nvim
 }
 
-/// The lines of the transcript from the first that begins like `line`.
+/// The lines of the transcript, from the first line that begins like `line`.
 fn shown(nvim: &Nvim, line: &str) -> Vec<String> {
     let start = &line[..line.char_indices().nth(100).unwrap().0];
     let lines: Vec<String> = nvim.transcript().lines().map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! The modes: what the model may do in each, and what the model and the user see of it.
+//! The modes: the tools that the model may use in each, and how the model and the user see the mode.
 
 use crate::kit::chat::{DIALECTS, common};
 use crate::kit::nvim::Nvim;
@@ -15,7 +15,7 @@ fn wait_mode(nvim: &Nvim, mode: &str) {
     nvim.wait(|nvim| now(nvim) == mode, &format!("the mode {mode}"));
 }
 
-/// One reply that reads, edits, creates and runs.
+/// A reply with four calls: read a file, edit a file, create a file, run a command.
 fn everything() -> Reply {
     Reply::new()
         .call("r1", "read", json!({"path": "a.txt"}))
@@ -127,7 +127,7 @@ fn a_new_session_begins_in_the_settings_mode() {
     nvim.ask("one", "One.");
     assert!(server.requests()[0].last_user_text().contains("The user chose plan mode"));
     assert_eq!(nvim.lua_str("return require('caliban').status()"), "caliban: plan · idle");
-    // After `/clear` the mode stays, and the model is told again.
+    // After `/clear` the mode stays, and the next request names the mode once more.
     nvim.lua("require('caliban').ask('/clear')", &[]);
     nvim.wait(|nvim| !nvim.transcript().contains("One."), "an empty chat");
     nvim.ask("two", "Two.");

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const RUNS: [&str; 4] =
     ["`touch PWN`", "`cd;touch PWN`.txt", "$(touch PWN).txt", "a\n!touch PWN\n"];
 
-/// Whether the canary file `PWN` has been made anywhere in the setup.
+/// The path of the canary file `PWN`, if the file was made anywhere in the setup.
 fn canary(setup: &Setup) -> Option<PathBuf> {
     let all = ignore::WalkBuilder::new(setup.dir()).standard_filters(false).build();
     all.flatten().map(ignore::DirEntry::into_path).find(|it| it.ends_with("PWN"))

@@ -138,7 +138,7 @@ fn an_azure_deployment_is_requested_at_its_own_address() {
     let request = &server.requests()[1];
     assert_eq!(request.path, "/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21");
     assert_eq!(request.header("api-key"), Some("key-of-the-test"));
-    // the reply names the model behind the deployment: that is not another model than the requested one
+    // the reply names the model behind the deployment, and the chat shows no notice about another model
     assert!(!nvim.transcript().contains("answered with"), "{}", nvim.transcript());
 }
 

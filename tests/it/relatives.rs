@@ -1,4 +1,4 @@
-//! Other vendors' Chat Completions: what each must get back, and what each refuses.
+//! Other vendors' Chat Completions: fields that a vendor must get back, and fields that it refuses.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;

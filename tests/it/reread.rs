@@ -5,7 +5,7 @@ use crate::kit::reply::Reply;
 use crate::review::scene::Scene;
 use std::fs;
 
-/// Another program writes other lines into the file, and the user reads it anew.
+/// Another program writes other lines into the file, and the user reads the file again.
 fn read_anew(scene: &Scene) {
     let other = (1..=9).fold(String::new(), |text, n| text + &format!("other {n}\n"));
     fs::write(scene.nvim.setup.path("a.txt"), other).unwrap();

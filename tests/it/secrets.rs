@@ -266,7 +266,7 @@ fn only_the_user_can_read_the_debug_log_and_the_folders() {
     nvim.ask("go", "Hi.");
     assert_eq!(open.map(mode), [0o700, 0o700, 0o700, 0o700, 0o600]);
     nvim.quit_with(":qa!<CR>");
-    // the folder and the log get the same permissions if the folder does not exist yet
+    // a folder and a log that the program creates get the same permissions
     fs::remove_dir_all(setup.dir().join("cache/caliban")).unwrap();
     let nvim = Nvim::start(&setup);
     server.reply(Reply::said("Hello."));

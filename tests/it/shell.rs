@@ -333,7 +333,8 @@ async fn no_child_outlives_a_stop_after_the_supervisor_was_suspended() {
     gone(&room).await;
 }
 
-/// The others are a child of the program and an orphan that the program adopted.
+/// At the end of a command, the program's other children go on: a child that it has started, and a child that it has
+/// adopted.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn other_children_of_the_program_are_not_ended() {

@@ -1,4 +1,4 @@
-//! The todo list: in the chat, in the project and in requests to the model.
+//! The tool `todo`: its list in the chat, its file in the project, and its part in requests to the model.
 
 use crate::kit::chat::{DIALECTS, assert_grows, common};
 use crate::kit::nvim::Nvim;

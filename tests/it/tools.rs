@@ -22,7 +22,7 @@ fn project(server: &Server) -> Setup {
     setup
 }
 
-/// Runs one call in a small project, and compares its line in the chat and its answer.
+/// Runs one call in a small project, and compares its line in the chat and its answer with the snapshot.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(tool: &str, input: Value, expected: Expect) {
     let server = Server::start();

@@ -1,4 +1,4 @@
-//! `/usage`: what the conversation has used, told to the user alone.
+//! `/usage`: the tokens and the cost of the conversation, told to the user alone.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -6,7 +6,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use expect_test::expect;
 
-/// The notices of usage in the transcript.
+/// Waits until the transcript has `times` notices of the usage, and returns the last notice.
 fn told(nvim: &Nvim, times: usize) -> String {
     let usage = |nvim: &Nvim| nvim.transcript().matches("Tokens of this").count() == times;
     nvim.wait(usage, "the usage");

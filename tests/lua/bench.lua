@@ -71,7 +71,7 @@ function M.said()
   return out
 end
 
---- Closes everything and makes an empty folder the current one.
+--- Wipes out all buffers, forgets all messages, and makes an empty folder the working directory. Returns the folder.
 function M.fresh()
   M.calm = true
   vim.cmd('silent! %bwipeout!')

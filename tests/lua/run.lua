@@ -1,4 +1,4 @@
---- Runs the `*_test.lua` files of this folder, each in another Neovim: `nvim -l tests/lua/run.lua [name…]`. A test file
+--- Runs the `*_test.lua` files of this folder, each in a Neovim of its own: `nvim -l tests/lua/run.lua [name…]`. A test file
 --- returns a table of functions.
 local self = vim.fs.abspath(debug.getinfo(1, 'S').source:sub(2))
 local here = vim.fs.dirname(self)
@@ -39,7 +39,7 @@ local nvim = vim.env.NVIM and vim.fn.executable(vim.env.NVIM) == 1 and vim.env.N
   or vim.v.progpath
 for _, file in ipairs(vim.fn.sort(vim.fn.glob(here .. '/*_test.lua', true, true))) do
   if #arg == 0 or vim.list_contains(arg, vim.fn.fnamemodify(file, ':t:r')) then
-    -- not with `-l`: Neovim then has no screen, and its windows have no sizes
+    -- not with `-l`: Neovim would have no screen, and its windows no sizes
     local command = { nvim, '--clean', '--headless', '-c', 'luafile ' .. self }
     local options = { env = { CALIBAN_TEST_FILE = file, CALIBAN_TEST_NVIM = nvim }, text = true }
     local ended = vim.system(command, options):wait()

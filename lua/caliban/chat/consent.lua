@@ -1,13 +1,13 @@
---- Consent to a question: given by a key that was pressed after the question appeared, and accepted only after all of
---- it has been on the screen.
+--- Consent to a question. A key counts as an answer only if it was pressed after the question appeared, and a yes is
+--- accepted only after the whole question has been on the screen.
 local M = {}
 
 local api, fn = vim.api, vim.fn
 local questions = require('caliban.chat.question')
 
---- Milliseconds for which a question must be on the screen, without a key press, before it takes keys.
+--- A question takes keys once it has been on the screen for this many milliseconds without a key press.
 local REST = 400
---- Milliseconds. If a timer fires later than this, Neovim was busy and may not have handled all typed keys yet.
+--- If a timer fires more than this many ms late, Neovim was busy and may not have handled all typed keys yet.
 local LATE = 100
 
 --- The block of a chat's open question.
@@ -97,7 +97,7 @@ end
 ---@param lnum integer
 ---@param text string
 ---@param seen table<integer, true>
----@param over caliban.Rect[] the parts of the screen where other windows cover it
+---@param over caliban.Rect[] the parts of the screen where other windows cover the window
 ---@return boolean # whether all characters have been seen
 local function see_part(win, lnum, text, seen, over)
   local info = fn.getwininfo(win)[1]
@@ -125,7 +125,7 @@ end
 ---@param win integer
 ---@param lnum integer
 ---@param text string
----@param over caliban.Rect[] the parts of the screen where other windows cover it
+---@param over caliban.Rect[] the parts of the screen where other windows cover the window
 ---@return boolean
 local function is_whole(win, lnum, text, over)
   return #over == 0

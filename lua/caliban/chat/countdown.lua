@@ -9,7 +9,7 @@ function M.left(chat)
   return math.ceil(left / 1000)
 end
 
---- The lines of the block with the current countdown.
+--- The text of the block: why the request failed, and the seconds until the retry.
 ---@param chat caliban.Chat
 ---@return string[]
 function M.lines(chat)
@@ -18,7 +18,7 @@ function M.lines(chat)
   return { '', text:format(why, M.left(chat)) }
 end
 
---- The update that shows the block, or removes it if no retry is due.
+--- The update that shows the countdown's block, or removes the block if no retry is due.
 ---@param chat caliban.Chat
 ---@return caliban.BlockUpdate
 function M.block(chat)

@@ -1,5 +1,5 @@
---- The parsers of code blocks. Loading one reads its queries, which can take 20 ms: they are loaded between two keys,
---- one at a time, and their blocks are plain until then.
+--- The parsers of code blocks. Loading a parser can take 20 ms, because it reads queries. Parsers are loaded one at a
+--- time, between two keys. Until its parser is loaded, a code block has no highlights.
 local M = {}
 
 local api = vim.api
@@ -48,8 +48,8 @@ local function work()
   end
 end
 
---- The parser for the text after a fence: `rust`, `rs`, `sh`, `{.lua}`. Nil if there is none, or if it is not loaded
---- yet: the buffer is redrawn once it is.
+--- The parser for the text after a fence: `rust`, `rs`, `sh`, `{.lua}`. Nil if there is no parser, or the parser is not
+--- loaded yet; the buffer is redrawn once the parser is loaded.
 ---@param info string
 ---@param buf integer
 ---@return string?

@@ -4,8 +4,8 @@ local M = {}
 
 local api = vim.api
 
---- The columns of a screen on which the chat opens beside the code; the least columns and lines for a chat below the
---- code.
+--- A screen with at least `BESIDE` columns shows the chat beside the code. A screen with fewer than `COLUMNS` columns
+--- or `LINES` lines shows the chat in a tab, any other screen below the code.
 local BESIDE, COLUMNS, LINES = 120, 60, 20
 
 ---@alias caliban.Layout 'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
@@ -77,7 +77,7 @@ function M.place(layout)
   return { split = layout == 'left' and 'left' or 'right', win = -1, width = width() }
 end
 
---- The windows in which a chat may be open: those of this tab, or all if chats open in a tab of their own.
+--- The windows in which a chat may be open: all of this tab, or all of Neovim if chats open in a tab of their own.
 ---@return integer[]
 local function candidates()
   local own_tab = M.now() == 'tab'
@@ -156,19 +156,20 @@ function M.fit(chat)
   if top[2] ~= bottom[2] or bottom[1] - top[1] > height + 1 or height + have - want < 3 then
     return -- the user has moved one of them
   end
-  -- set the height of the upper window: Neovim takes the difference from the window below it, from no other
+  -- set the height of the upper window: Neovim takes the difference from the window below, and from no other window
   vim.wo[lower][0].winfixheight = false
   api.nvim_win_set_height(upper, height + have - want)
   vim.wo[lower][0].winfixheight = true
 end
 
----@class caliban.Share the share of the screen that the windows of a chat at a side have
+---@class caliban.Share the share of the screen that a chat at a side has
 ---@field side 'columns'|'lines'
 ---@field part number the share, from 0 to 1
----@field size integer columns or lines of the chat when they were last set or read
+---@field size integer the chat's columns or lines when last set or read
 ---@field screen integer columns or lines of the screen at that time
 
---- Columns or lines of the chat that this transcript's window belongs to.
+--- The width or the height of the chat whose transcript is in a window: in columns, or in lines with the composer
+--- below.
 ---@param win integer
 ---@param side 'columns'|'lines'
 ---@return integer
@@ -188,7 +189,7 @@ local function note(win, side)
   vim.w[win].caliban_share = { side = side, part = have / screen, size = have, screen = screen }
 end
 
---- A transcript was opened in this window.
+--- A transcript was opened in a window: notes the chat's share of the screen, if the chat is at a side.
 ---@param win integer
 ---@param layout caliban.Layout
 function M.opened(win, layout)
@@ -205,7 +206,7 @@ local function share_of(win)
   return vim.w[win].caliban_share
 end
 
---- Windows were resized: if the user did that, the new size of a chat becomes its share.
+--- Windows were resized: notes the new share of each chat that the user has resized.
 function M.note_shares()
   for _, win in ipairs(vim.v.event.windows or {}) do
     local share = api.nvim_win_is_valid(win) and share_of(win)

@@ -8,7 +8,7 @@ local api = vim.api
 ---@field from integer index in the block of the opening line
 ---@field to? integer index of the closing line
 ---@field mark string the backticks or tildes of the opening fence
----@field info string the text after them
+---@field info string the text after the opening fence
 
 local CODE_CAP = 32768 -- bytes; a longer block stays plain
 local PIECE = 64 -- lines of code to highlight at once
@@ -23,12 +23,12 @@ local ids = setmetatable({}, {
   end,
 })
 
----@param spans integer[] three for each: first byte, byte after the last, group
+---@param spans integer[] three numbers for each span: first byte, byte after the last, highlight group
 ---@param from integer
 ---@param to integer
 ---@param id integer
 local function add(spans, from, to, id)
-  -- sorted: where spans overlap, the one that begins later is drawn on top
+  -- sorted: where spans overlap, the span that begins later is drawn on top
   local n = #spans + 1
   while n > 1 and spans[n - 3] > from do
     spans[n], spans[n + 1], spans[n + 2] = spans[n - 3], spans[n - 2], spans[n - 1]
@@ -44,7 +44,7 @@ end
 ---@field groups table<integer, integer|false> by the query's capture: the highlight group
 ---@field root? TSNode nil if the code stays plain
 
---- The code block that was parsed last: a long one is highlighted in several steps.
+--- The code block that was parsed last: a long code block is highlighted in several steps.
 ---@type caliban.Code?
 local parsed
 
@@ -69,11 +69,11 @@ local function parse(fence, lines, lang)
   return code
 end
 
---- Highlights the lines of a closed code block around one of them.
+--- Highlights a piece of a closed code block: the line `i` and the lines around this line.
 ---@param buf integer
 ---@param block caliban.Block
 ---@param fence caliban.Fence
----@param row integer the block's
+---@param row integer the block's first row
 ---@param i integer the line's index in the block
 ---@return integer[]? # the line's spans
 local function code(buf, block, fence, row, i)
@@ -193,8 +193,8 @@ end
 --- computed when the line is first drawn. A line that is not finished has none.
 ---@param buf integer
 ---@param block caliban.Block
----@param row integer its first row
----@param i integer the line's index in it
+---@param row integer the block's first row
+---@param i integer the line's index in the block
 ---@return integer[]
 function M.spans(buf, block, row, i)
   local known = block.spans[i]
@@ -219,8 +219,8 @@ end
 --- Notes a fence in a finished line.
 ---@param buf integer
 ---@param block caliban.Block
----@param row integer the block's
----@param i integer its index
+---@param row integer the block's first row
+---@param i integer the line's index
 ---@param s string
 ---@return integer? # index of the first line to redraw
 local function finish(buf, block, row, i, s)
@@ -246,7 +246,7 @@ end
 --- Notes the fences in lines that were finished since the last call, and redraws.
 ---@param buf integer
 ---@param block caliban.Block
----@param row integer its first row
+---@param row integer the block's first row
 function M.advance(buf, block, row)
   local finished = block.final and block.n or block.n - 1
   local anew = block.done
@@ -270,7 +270,7 @@ end
 
 --- The lines of the code block around a line, which may be one of its fences.
 ---@param lines string[]
----@param at integer index in them, from 1
+---@param at integer the line's index in `lines`, from 1
 ---@return string[]?
 function M.code_at(lines, at)
   local open, mark ---@type integer?, string

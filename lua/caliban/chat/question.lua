@@ -9,16 +9,16 @@ local WAITS = '  …'
 ---@class caliban.Question
 ---@field call string
 ---@field lines string[] as the program sent them; the last one names the keys
----@field seen (true|table<integer, true>)[] for each line: true if all of it has been on the screen, else the bytes that have
+---@field seen (true|table<integer, true>)[] for each line: true if all of it has been seen, else the bytes seen
 ---@field folds table<integer, true> the lines that hide a part of the question
----@field since? number when it was first on the screen, or when a key was last pressed, in ms
+---@field since? number when the question was first on the screen, or when a key was last pressed, in ms
 ---@field armed? boolean whether the question takes keys
 ---@field answered? boolean whether an answer was sent: a later question of the same call then starts with no line seen
 
 --- When the last key was pressed, and whether the user pressed it. Kept up to date while a question waits.
 local pressed, by_hand = 0, false ---@type number, boolean
 
---- The time by the clock that `since` uses.
+--- The present time, on the clock of `since`.
 ---@return number ms
 function M.now()
   return vim.uv.hrtime() / 1e6
@@ -34,7 +34,8 @@ local function any()
   return false
 end
 
---- `seen` for the new lines: lines at the start and the end that equal the old ones keep their value.
+--- Which of the new lines have been on the screen. Lines at the start and the end that equal the old ones keep their
+--- state; all others are unseen.
 ---@param old? caliban.Question
 ---@param lines string[]
 ---@return (true|table<integer, true>)[]
@@ -58,8 +59,8 @@ local function carried(old, lines)
   return seen
 end
 
---- Records a question that is painted. Lines that were seen before stay seen. A question that took keys still does,
---- unless the transcript was reset.
+--- Records a question that is painted. Lines that were seen before stay seen. A question that took keys goes on taking
+--- keys, unless the transcript was reset.
 ---@param chat caliban.Chat
 ---@param update caliban.BlockUpdate
 ---@return string[] lines to paint
@@ -96,7 +97,8 @@ function M.repaint(chat)
   chat.repainted, chat.question = chat.question or chat.repainted, nil
 end
 
---- Called when the question is answered or withdrawn.
+--- Called when the question is answered or withdrawn: forgets the question, and watches keys no longer if no chat has a
+--- question.
 ---@param chat caliban.Chat
 function M.gone(chat)
   chat.question, chat.repainted = nil, nil

@@ -74,7 +74,7 @@ function M.ready(queue)
   return some(queue, false)
 end
 
---- The update that shows the queue as a block, or removes it if it is empty.
+--- The update that shows the queue as a block, or removes the block if the queue is empty.
 ---@param queue caliban.QueuedMessage[]
 ---@return caliban.BlockUpdate
 function M.block(queue)

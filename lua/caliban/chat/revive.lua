@@ -1,5 +1,5 @@
---- Buffers named `caliban://…` that a session file or `:edit` has created. Their windows get the conversation of that
---- name once the session file is loaded. If there is no such conversation, they are closed.
+--- Buffers named `caliban://…` that a session file (`:mksession`) or `:edit` has created. Once the session file is
+--- loaded, each of their windows shows the conversation of that name, or closes if there is no such conversation.
 local M = {}
 
 local api = vim.api
@@ -30,7 +30,7 @@ end
 ---@param name string
 ---@return caliban.Chat?
 ---@return 'transcript'|'composer'|nil part
----@return string? why there is no chat; nil too if the user has already been told
+---@return string? why there is no chat; also nil if the user was told already
 local function chat_of(name)
   local session, part = parse(name)
   if not session then
@@ -45,7 +45,7 @@ local function chat_of(name)
   return require('caliban.chat').revive(session), part
 end
 
---- The windows that show these buffers. Those of this tab come last, so that their conversation becomes the current
+--- The windows that show these buffers. Windows of this tab come last, so that their conversation becomes the current
 --- one.
 ---@return integer[]
 local function windows()
@@ -81,13 +81,14 @@ local function run()
     end
   end
   found, is_waiting = {}, false
-  -- `naming` may have removed the names of their buffers
+  -- `naming` may have removed the names of the chats' buffers
   for _, chat in ipairs(require('caliban.chat.chats').all) do
     local _ = chat.session and require('caliban.chat.buffers').rename(chat)
   end
 end
 
---- Calls `run` at the end of the session file. The file counts windows, so no window may open or close before.
+--- Calls `run` at the end of the session file. A session file addresses windows by their numbers, so no window may open
+--- or close earlier.
 local function at_rest()
   vim.schedule(function()
     if vim.g.SessionLoad == 1 then
@@ -117,8 +118,8 @@ local function unname(buf)
   end
 end
 
---- A session file is about to name a buffer. The name may be that of an open chat's buffer, so those buffers have no
---- names until the end of the session file.
+--- A session file is about to name a buffer. An open chat's buffer may have this name already, so the chats' buffers
+--- lose their names until the end of the session file.
 function M.naming()
   if is_waiting then
     return
@@ -131,8 +132,9 @@ function M.naming()
   end
 end
 
---- A buffer was read or named. The name that a session file gives by `:file` is removed again, because the file may
---- name the buffer of its next window the same.
+--- Called for a buffer that `:edit` opens under a `caliban://` name, and for a buffer that gets such a name. Removes a
+--- name that a session file has set by `:file`, because the file may give the same name to the buffer of its next
+--- window.
 ---@param buf integer
 ---@param was_read boolean
 function M.found(buf, was_read)

@@ -85,7 +85,7 @@ local function money(status)
     return nil
   end
   local cost = status.cost < 0.01 and '<$0.01' or ('$%.2f'):format(status.cost)
-  -- the price of a part is not known
+  -- `+`: the price of some requests is not known
   return cost .. (status.unpriced and '+' or '')
 end
 
@@ -100,9 +100,8 @@ local function share(status)
   return ('%s/%s  %d%%'):format(text, tokens(status.window), percent)
 end
 
---- The parts in the order in which they are dropped if there is no room. The state is never dropped, nor a mode other
---- than
---- `ask`.
+--- The parts of the line in the order in which they are dropped for lack of room. The state is never dropped, nor a
+--- mode other than `ask`.
 local dropped_first = { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'model' }
 
 --- A chat's state and figures, in at most `width` cells if the state fits.
@@ -144,7 +143,8 @@ end
 
 local focused = true
 
---- Notifies a user who is not looking at the chat that it waits for them, has finished, or has changed its mode.
+--- Notifies a user who is not looking at the chat that the chat waits for the user, has finished, or has changed its
+--- mode.
 ---@param chat caliban.Chat
 ---@param before? caliban.Status
 function M.changed(chat, before)

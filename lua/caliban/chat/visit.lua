@@ -16,13 +16,13 @@ local function code_window()
   end
 end
 
---- The file name under the cursor or, as with `gf`, the first one after it.
+--- The file name under the cursor or, as with `gf`, the first file name after the cursor.
 ---@param line string
 ---@param col integer
 ---@return string name '' if there is none
 ---@return string after the text after the name
 local function name_at(line, col)
-  -- only the text near the cursor: a line may be very long
+  -- search only near the cursor, because a line may be very long
   local from, start = 0, math.max(0, col - 1024)
   line, col = line:sub(start + 1, col + 4096), col - start
   while true do

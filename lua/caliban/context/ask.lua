@@ -7,7 +7,8 @@ local MOST = 256 * 1024 -- bytes of one excerpt: sending more to the program wou
 ---@field context? caliban.Excerpt[]
 ---@field steer? boolean
 
---- Sends a message. In visual mode the selection goes with it; with a buffer or a range, that text.
+--- Sends a message. The text of the buffer or range in `opts` goes with the message; without these, in visual mode, the
+--- selection.
 ---@param text string
 ---@param opts? caliban.AskOpts
 function M.ask(text, opts)

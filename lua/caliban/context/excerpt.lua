@@ -64,8 +64,8 @@ end
 ---@param from integer[] as getpos() returns it
 ---@param to integer[]
 ---@param mode string 'v', 'V' or CTRL-V
----@param exclusive? boolean without the last character; default: as 'selection' says
----@param to_ends? boolean a block to the ends of its lines
+---@param exclusive? boolean whether to leave out the last character; default: as 'selection' says
+---@param to_ends? boolean whether a block goes to the ends of its lines
 ---@return caliban.Excerpt
 local function region(from, to, mode, exclusive, to_ends)
   local text

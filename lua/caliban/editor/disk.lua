@@ -26,7 +26,7 @@ end
 ---@param limit? integer the most bytes to read
 ---@return string? # nil if the file cannot be read or is not a regular file
 function M.read(path, limit)
-  -- `odd` spares a device from being opened; the `fstat` below catches a path that was replaced in between
+  -- `odd` keeps this function from opening a device; the `fstat` below finds a path that was replaced in between
   local constants = vim.uv.constants
   local flags = constants.O_RDONLY + constants.O_NONBLOCK + constants.O_NOCTTY
   local fd = not M.odd(path) and vim.uv.fs_open(path, flags, 0)
@@ -60,12 +60,13 @@ function M.names(folder)
   return out
 end
 
---- Replaces one of Caliban's own files atomically: writes a temporary file beside it and renames that. Does not sync.
+--- Replaces one of Caliban's own files atomically: writes a temporary file beside the old file and renames the
+--- temporary file. Does not sync.
 ---@param path string
 ---@param texts string[]
 function M.replace(path, texts)
   local temporary = ('%s/.%s.tmp'):format(vim.fs.dirname(path), vim.fs.basename(path))
-  -- a crash may have left a temporary file: remove it, never open it
+  -- a crash may have left a temporary file: remove the file, never open it
   vim.uv.fs_unlink(temporary)
   local fd = vim.uv.fs_open(temporary, 'wx', 384) -- rw-------
   if not fd then

@@ -14,7 +14,7 @@ local api = vim.api
 ---@field lhs string with `<localleader>` resolved
 ---@field rhs function|string
 ---@field desc string
----@field before? table the mapping that this one replaces, as `maparg()` gives it
+---@field before? table the user's mapping that Caliban's mapping replaces, in the form of `maparg()`
 
 --- The localleader in key notation, as in `<Space>`.
 ---@return string
@@ -48,7 +48,7 @@ local function works(buf, key)
   return ours, not ours and map or nil
 end
 
---- Maps the keys that do not have Caliban's mapping, or have lost it.
+--- Maps each key that does not have Caliban's mapping, or has lost this mapping.
 ---@param buf integer
 ---@param keys caliban.Mapped[]
 ---@return boolean # whether a key was mapped
@@ -92,7 +92,8 @@ function M.key(buf, keys, desc)
   end
 end
 
---- Removes Caliban's mappings and restores the ones before. A key that the user has mapped since keeps that mapping.
+--- Removes Caliban's mappings and restores the mappings from before. A key that the user has mapped since keeps the
+--- user's mapping.
 ---@param buf integer
 ---@param keys caliban.Mapped[]
 function M.clear(buf, keys)

@@ -16,8 +16,8 @@ end
 
 local ns = vim.api.nvim_create_namespace('caliban_notify')
 
---- With 'cmdheight' 0 every message would show the hit-enter prompt: sets it to 1 until the next key. Plugins that draw
---- messages elsewhere (noice, ui2) do not need that.
+--- With 'cmdheight' 0 every message would show the hit-enter prompt: sets the option to 1 until the next key. Plugins
+--- that draw messages elsewhere (noice, ui2) do not need 'cmdheight' 1.
 local function make_room()
   if vim.o.cmdheight > 0 or package.loaded.noice or package.loaded['vim._core.ui2'] then
     return
@@ -51,7 +51,7 @@ end
 
 local waiting = {} ---@type [string, string?][]
 
---- Shows a message in one line. If it is cut, `:messages` has all of it.
+--- Shows a message in one line. If the line is cut, `:messages` has the whole message.
 ---@param text string
 ---@param group? string
 function M.echo(text, group)
@@ -94,7 +94,7 @@ local beside_text = function()
 end
 
 --- Registers the function that shows a message beside the text of a buffer while the user types there.
----@param fn fun(buf: integer, text: string): boolean whether it has shown the message
+---@param fn fun(buf: integer, text: string): boolean returns whether the message was shown
 function M.divert(fn)
   beside_text = fn
 end

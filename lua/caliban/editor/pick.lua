@@ -1,5 +1,5 @@
 --- A choice from a list that may be long. Neovim's own `vim.ui.select` prints all rows and pages after each screen, so
---- it gets only as many as fit. A plugin's picker can search, and gets all of them.
+--- it gets only as many items as fit on the screen. A plugin's picker can search, and gets all items.
 local M = {}
 
 --- The most rows of a long list to offer at first.
@@ -11,7 +11,7 @@ local FREE = 6
 ---@class caliban.PickOpts
 ---@field prompt string
 ---@field format_item fun(item: any): string one line
----@field brief? fun(item: any, cells: integer): string one line of at most so many cells
+---@field brief? fun(item: any, cells: integer): string one line of at most `cells` cells
 
 --- Whether `vim.ui.select` is Neovim's own.
 ---@return boolean
@@ -21,7 +21,7 @@ local function is_plain()
   return info and vim.endswith(info.source, '/vim/ui.lua') or false
 end
 
---- Cuts a text to so many cells, with `…` at the end.
+--- Cuts a text to `cells` cells of the screen, with `…` at the end.
 ---@param text string
 ---@param cells integer
 ---@return string
@@ -36,7 +36,7 @@ function M.cut(text, cells)
   return vim.fn.strcharpart(text, 0, count) .. '…'
 end
 
---- An item in one row of the screen, which also has room for its number.
+--- An item as one row of the screen; the row also has room for the item's number.
 ---@param item any
 ---@param opts caliban.PickOpts
 ---@return string
@@ -94,7 +94,7 @@ local function search(items, opts, chosen)
   end)
 end
 
---- Lets the user choose one of the items. Only the first ones of a long list are offered at once.
+--- Lets the user choose an item. Only the first items of a long list are offered at once.
 ---@param items any[]
 ---@param opts caliban.PickOpts
 ---@param chosen fun(item: any)

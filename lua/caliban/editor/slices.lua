@@ -11,7 +11,7 @@ local FRESH = 1e6
 local running ---@type thread?
 local began = 0 ---@type number
 
---- Runs `fn` at once. If it takes longer than a slice, the next `rest` defers the remainder to a later slice.
+--- Runs `fn` at once. If `fn` takes longer than a slice, the next `rest` defers the remainder to a later slice.
 ---@param fn fun()
 function M.run(fn)
   local work = coroutine.create(fn)
@@ -30,7 +30,7 @@ function M.run(fn)
   slice()
 end
 
---- Runs a step that cannot pause with the garbage collector stopped: it collects in later steps.
+--- Runs a step in one go, without pauses. The garbage collector is stopped meanwhile, and collects in later steps.
 ---@param fn fun(...)
 ---@param ... any
 function M.whole(fn, ...)
@@ -42,7 +42,8 @@ function M.whole(fn, ...)
   end
 end
 
---- Ends the slice if its time is over. Anything may have changed when this returns. Does nothing outside of `run`.
+--- Ends the slice if its time is over. Anything may have changed when this function returns. Does nothing outside of
+--- `run`.
 ---@param long? boolean whether the next step takes long
 function M.rest(long)
   local mine = running and coroutine.running() == running

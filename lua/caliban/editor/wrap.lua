@@ -7,7 +7,7 @@ local api = vim.api
 ---@field win integer
 ---@field room integer the cells that a row of text has
 
---- The beginning of a text: at most so many cells, but at least one character.
+--- The beginning of a text: at most `width` cells, but at least one character.
 ---@param text string
 ---@param width integer
 ---@return string
@@ -26,8 +26,8 @@ function M.first(text, width)
   return vim.fn.strcharpart(some, 0, count)
 end
 
---- Breaks a text into rows of at most so many cells: between words, and within a word only if it is wider than a row.
---- All rows but the first begin with `indent`.
+--- Breaks a text into rows of at most `width` cells: between words, or within a word that is wider than a row. All rows
+--- but the first begin with `indent`.
 ---@param text string
 ---@param width integer
 ---@param indent string

@@ -1,5 +1,5 @@
---- Compares the diagnostics after an edit with those before it. Tells the program at once that a check runs, and later
---- what it found.
+--- Compares the diagnostics before and after an edit. Tells the program at once that a check runs, and later the
+--- result.
 local M = {}
 
 local api = vim.api
@@ -7,9 +7,9 @@ local fresh = require('caliban.lsp.fresh')
 local algebra = require('caliban.review.hunks.algebra')
 local watch = require('caliban.lsp.watch')
 
---- The mildest severity that counts: warnings.
+--- The mildest severity that is reported: warnings.
 local MILDEST = 2
---- The most findings to report: of new ones, and of ones that the file had before.
+--- The most findings to report: new findings, and findings that the file had before the edit.
 local NEW, OLD = 200, 5
 
 ---@class caliban.Before
@@ -113,7 +113,8 @@ local function key(it, place)
   )
 end
 
---- Maps the rows of one text to places that both texts share: the row after the edit, or the number of its hunk.
+--- Maps the rows of one text to places that are equal in both texts: the row after the edit or, for a row of a hunk,
+--- the hunk's number.
 ---@param runs integer[][] start and count in the old text, start and count in the new one
 ---@param side 1|3 the text of the rows: 1 the old one, 3 the new one
 ---@return fun(row: integer): string|integer, boolean
@@ -181,7 +182,7 @@ function M.compare(path, before, after, runs, out)
       local name = key(it, where)
       local stood = (had[name] or 0) > 0
       had[name] = stood and had[name] - 1 or nil
-      -- without diagnostics from before, those on changed lines count as new
+      -- without diagnostics from before the edit, the diagnostics on changed lines count as new
       local list = (stood or not before and not changed) and out.remaining or out.added
       list[#list + 1] = finding(path, it)
     end
@@ -199,7 +200,8 @@ local function elsewhere(check, clients)
   local out, now = { added = {}, remaining = {}, fixed = 0 }, ticks()
   local name = api.nvim_buf_get_name(check.buf)
   for _, client in ipairs(clients) do
-    -- a server that had not reported on this file before may report other files for the first time now: skip it
+    -- a server that had not reported on this file before may report other files for the first time now: skip that
+    -- server
     local before = check.before.items[client.id] and check.before.others[client.id]
     for path, items in pairs(before and watch.all(client) or {}) do
       if path ~= name and check.before.ticks[path] == now[path] then
@@ -233,7 +235,7 @@ local function report(check, now)
   })
 end
 
---- Begins to check an edit that is settled or written. Tells nothing if no server reports on the buffer.
+--- Begins to check an edit that is settled or written. Sends no message if no server reports on the buffer.
 ---@param buf integer
 ---@param session string
 ---@param path string

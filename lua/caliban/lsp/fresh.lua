@@ -5,19 +5,19 @@ local wait = require('caliban.lsp.wait')
 local watch = require('caliban.lsp.watch')
 
 local PULL = 'textDocument/diagnostic'
---- How long a server must have published nothing more, in milliseconds.
+--- A server's diagnostics count as complete this many ms after it published the last ones.
 local SETTLE = 300
 --- The LSP error `ServerCancelled`: the client is to ask again.
 local SERVER_CANCELLED = -32802
 
 ---@class caliban.Fresh
 ---@field by_client table<integer, lsp.Diagnostic[]> only of clients that have reported on the current text
----@field notes string[] about the servers
+---@field notes string[] sentences about the servers
 
 ---@class caliban.Awaited
 ---@field client vim.lsp.Client
 ---@field starting boolean
----@field pulls? boolean whether it answers requests for diagnostics; nil until it has started
+---@field pulls? boolean whether the client answers requests for diagnostics; nil until the client has started
 ---@field asked? integer the version of the text in the last request
 ---@field request? integer
 ---@field items? lsp.Diagnostic[]
@@ -91,8 +91,7 @@ local function look(buf, it)
   return it.items ~= nil
 end
 
---- The clients that report on a buffer: all but those that have never published anything although Caliban has waited
---- for them.
+--- The clients that report on a buffer. Clients from which Caliban has waited for diagnostics in vain are left out.
 ---@param buf integer
 ---@return caliban.Awaited[]
 local function awaited(buf)
@@ -105,7 +104,7 @@ local function awaited(buf)
   return out
 end
 
---- A note about a server that failed or has not reported; nil if it has.
+--- A note about a server that failed, or has not reported on the current text; nil if the server has reported.
 ---@param buf integer
 ---@param it caliban.Awaited
 ---@return string?
@@ -176,7 +175,7 @@ end
 
 local WORDS = { 'error', 'warning', 'info', 'hint' }
 
---- A diagnostic on one line.
+--- The message of a diagnostic, as one line of text.
 ---@param it lsp.Diagnostic
 ---@return string
 function M.say(it)

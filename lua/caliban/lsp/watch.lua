@@ -7,18 +7,18 @@ local place = require('caliban.lsp.place')
 local PUBLISH = 'textDocument/publishDiagnostics'
 
 ---@class caliban.Published
----@field version? number the version of the text that the diagnostics are about, if the server says so
----@field at number milliseconds
+---@field version? number the version of the text that the diagnostics are about, if the server names it
+---@field at number when the diagnostics were published, in ms
 ---@field items lsp.Diagnostic[]
 
 ---@class caliban.SentText the last text that a server has received
 ---@field version integer
----@field at number milliseconds
+---@field at number when the server received the text, in ms
 
 ---@class caliban.Watched
----@field published table<string, caliban.Published> by path
----@field sent table<string, caliban.SentText> by path
----@field mute? boolean whether the client has never published anything, although Caliban has waited for it
+---@field published table<string, caliban.Published> the diagnostics published last, by path
+---@field sent table<string, caliban.SentText> the last text that was sent, by path
+---@field mute? boolean whether the client has never published anything, although Caliban has waited for diagnostics
 
 local watched = {} ---@type table<integer, caliban.Watched>
 local listens = false
@@ -31,7 +31,7 @@ function M.of(client_id)
   return watched[client_id]
 end
 
---- Wraps a client's handler of published diagnostics with one that records them.
+--- Wraps a client's handler of published diagnostics: the new handler also records the diagnostics.
 ---@param client vim.lsp.Client
 local function hook(client)
   local before = client.handlers[PUBLISH] ---@as function?
@@ -64,7 +64,7 @@ end
 
 --- Adds the diagnostics that Neovim stores for a client, in the form in which the client sent them.
 ---@param client vim.lsp.Client
----@param pulled boolean the requested ones, not the published ones
+---@param pulled boolean add the requested diagnostics instead of the published ones
 ---@param out table<string, lsp.Diagnostic[]> by path
 local function remember(client, pulled, out)
   local space = vim.lsp.diagnostic.get_namespace(client.id, pulled)
@@ -113,8 +113,8 @@ function M.start()
   end
 end
 
---- The diagnostics that a server published last for a buffer, for any version of its text; nil if it has published
---- none.
+--- The diagnostics that a server published last for a buffer, for any version of its text; nil if the server has
+--- published none.
 ---@param client vim.lsp.Client
 ---@param buf integer
 ---@return lsp.Diagnostic[]?
@@ -149,8 +149,8 @@ end
 --- Whether the diagnostics that a server published last are about a buffer's current text.
 ---@param client vim.lsp.Client
 ---@param buf integer
----@param settle integer how long it must have published nothing more, in milliseconds
----@param starting? boolean the server was starting when the wait began: it has yet to receive the buffer
+---@param settle integer how long the server must have published nothing more, in milliseconds
+---@param starting? boolean the server was starting when the wait began: the server has yet to receive the buffer
 ---@return boolean
 function M.fresh(client, buf, settle, starting)
   local path = vim.api.nvim_buf_get_name(buf)
@@ -158,7 +158,7 @@ function M.fresh(client, buf, settle, starting)
   local sent, published = it.sent[path], it.published[path]
   local version = vim.lsp.util.buf_versions[buf] or 0
   if not sent then
-    -- it received the text before we began to record, and the text has not changed since
+    -- the server received the text before the recording began, and the text has not changed since
     return not starting and (not published or now() - published.at >= settle)
   elseif not published or now() - published.at < settle then
     return false

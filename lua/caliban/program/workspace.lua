@@ -31,8 +31,8 @@ function M.listen(answers)
   reviews = answers
 end
 
---- A file's text as Neovim decodes it; nil if Neovim could not encode it again. Runs no autocommands (those for
---- archives run programs), and unloads a buffer that it has loaded.
+--- A file's text as Neovim decodes it; absent if Neovim could not encode the text again. Runs no autocommands, because
+--- the autocommands for archives run programs. Unloads a buffer that this function has loaded.
 ---@param path string
 ---@return caliban.BufferText
 local function decoded(path)
@@ -107,7 +107,7 @@ function M.stamps(message)
   end, message.paths)
 end
 
---- Saves modified files. Does not save one that has pending hunks or has changed on disk.
+--- Saves modified files, except files that have pending hunks or have changed on disk.
 ---@param message caliban.Save
 ---@return string[] # the paths of the modified files that were not saved
 function M.save(message)

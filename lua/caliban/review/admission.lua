@@ -11,8 +11,8 @@ local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local whole = require('caliban.review.whole')
 
---- With more edits than this, the garbage collector is stopped meanwhile. With fewer, restarting it costs more than it
---- saves.
+--- With more edits than this, the garbage collector is stopped while the edits are admitted. With fewer edits,
+--- restarting the collector costs more time than the stop saves.
 local MANY = 500
 
 ---@class caliban.Reviews functions of `registry`, which requires this module
@@ -31,7 +31,7 @@ local MANY = 500
 ---@param item caliban.Arriving
 ---@param p caliban.WireProposal
 ---@return caliban.Fit?
----@return caliban.Unfit? why it does not fit; nil too if the buffer has changed meanwhile
+---@return caliban.Unfit? why the proposal does not fit; also nil if the buffer has changed meanwhile
 local function fit(reviews, item, p)
   local buf, why, created = file.open(p.path)
   if not buf then
@@ -88,8 +88,8 @@ end
 ---@class caliban.Step an applied proposal, which is undone if another proposal of the item cannot be applied
 ---@field fit caliban.Fit
 ---@field r caliban.Review
----@field hunks caliban.Hunks before the step
----@field modified boolean before the step
+---@field hunks caliban.Hunks the hunks before the step
+---@field modified boolean whether the buffer was modified before the step
 
 --- Undoes applied proposals, the last one first.
 ---@param done caliban.Step[]
@@ -114,7 +114,7 @@ local function take_back(done)
   end
 end
 
---- Applies proposals to their buffers. If one fails, undoes the others.
+--- Applies proposals to their buffers. If a proposal fails, undoes the others.
 ---@param steps caliban.Step[]
 ---@return caliban.WireProposal? failed
 ---@return string? why
@@ -208,8 +208,8 @@ local function let_in(reviews, item, all)
   end
 end
 
---- Applies the proposals of an item, or tells the program why it could not. Raises an error only if Neovim forbids
---- changing buffers at the moment (E565); then nothing has changed.
+--- Applies the proposals of an item, or tells the program why they cannot be applied. Raises an error only if Neovim
+--- forbids changing buffers at the moment (E565); then nothing has changed.
 ---@param reviews caliban.Reviews
 ---@param item caliban.Arriving
 ---@return boolean? again true: a buffer changed while its proposal was planned

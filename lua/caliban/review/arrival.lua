@@ -1,4 +1,5 @@
---- Proposals that are not in their buffers yet. Each one waits until it can be applied without disturbing the user.
+--- Proposals that are not in their buffers yet. Each proposal waits until it can be applied without disturbing the
+--- user.
 local M = {}
 
 local api = vim.api
@@ -8,7 +9,7 @@ local long = require('caliban.review.hunks.long')
 ---@class caliban.Arriving proposals that are applied together, or a review that is to be reopened
 ---@field proposals caliban.WireProposal[]
 ---@field session string
----@field owner string the conversation that reviews them
+---@field owner string the conversation that reviews the proposals
 ---@field turn integer
 ---@field waits? 'calm'|'review' `calm`: for the user to finish a command; `review`: for another conversation's review to end
 ---@field created? table<integer, true> buffers that were created for the proposals
@@ -16,7 +17,7 @@ local long = require('caliban.review.hunks.long')
 ---@field enter? fun(reviews: caliban.Reviews, item: caliban.Arriving): boolean? called instead of `admission.enter`
 ---@field batch? caliban.Batch
 
----@alias caliban.Enter fun(item: caliban.Arriving): 'calm'|'review'|nil applies an item, or returns what it waits for
+---@alias caliban.Enter fun(item: caliban.Arriving): 'calm'|'review'|nil applies an item, or returns why it waits
 
 local waiting = {} ---@type caliban.Arriving[]
 local stopped = {} ---@type table<string, boolean> turns, by `key`
@@ -51,7 +52,7 @@ end
 
 --- Tries to apply an item.
 ---@param item caliban.Arriving
----@param blocked table<string, 'calm'|'review'> for each path of the items before this one: what that item waits for
+---@param blocked table<string, 'calm'|'review'> for each path of the items before this one: why that item waits
 ---@param enter caliban.Enter
 local function try(item, blocked, enter)
   local waits ---@type 'calm'|'review'|nil
@@ -70,7 +71,7 @@ local function try(item, blocked, enter)
   end
 end
 
---- What the first item waits for; false if there are no items.
+--- Why the first item waits; false if there are no items.
 ---@return 'calm'|'review'|false|nil
 local function first_waits()
   return #waiting > 0 and waiting[1].waits
@@ -122,7 +123,7 @@ function M.retry(enter)
     return
   end
   scheduled = true
-  -- not within the autocommand: buffers may be locked there
+  -- scheduled, because buffers may be locked within the autocommand
   vim.schedule(function()
     scheduled, trying = false, true
     local before, blocked = first_waits(), {} ---@type any, table<string, 'calm'|'review'>

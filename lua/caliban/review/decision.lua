@@ -96,7 +96,7 @@ end
 --- Accepts or rejects the hunks that a choice means.
 ---@param verdict 'accept'|'reject'
 ---@param opts caliban.Choice
----@param chosen caliban.Review[] with pending changes
+---@param chosen caliban.Review[] reviews with pending changes
 ---@param look fun(r: caliban.Review): string? draws or settles a review; returns a message for the user if it settles
 ---@return string? message for the user
 ---@return boolean? missed true: the cursor is on no hunk

@@ -31,7 +31,7 @@ function M.holds(plan, buf, r)
     and plan.was == was
 end
 
---- Applies the edits of a plan that still holds.
+--- Applies the edits of a plan for which `holds` is true.
 ---@param r caliban.Review
 ---@param plan caliban.Plan
 function M.apply(r, plan)
@@ -87,7 +87,7 @@ end
 ---@field [1] 'moved'|'refused'
 ---@field [2] table
 
---- Tells the program that no proposal of an item was applied, because one of them cannot be.
+--- Tells the program that no proposal of an item was applied, because the proposal `one` cannot be applied.
 ---@param item caliban.Arriving
 ---@param one caliban.WireProposal the proposal that cannot be applied
 ---@param unfit caliban.Unfit
@@ -103,7 +103,7 @@ function M.refused(why)
   return { 'refused', { why = why } }
 end
 
---- The answer to a proposal that was made from another text: the buffer's text now.
+--- The outcome `moved`, with the buffer's present text: the proposal was made from another text.
 ---@param p caliban.WireProposal
 ---@param buf integer
 ---@return caliban.Unfit
@@ -133,7 +133,7 @@ end
 ---@param buf integer
 ---@param r? caliban.Review the open review of the file
 ---@return caliban.Plan? plan nil if the proposal cannot be applied
----@return caliban.Unfit? unfit why it cannot; nil too if the buffer changed before the plan was ready
+---@return caliban.Unfit? unfit why the proposal cannot be applied; also nil if the buffer changed meanwhile
 function M.plan(p, buf, r)
   local tick, was = api.nvim_buf_get_changedtick(buf), r and tracking.hunks(r)
   local lines, text = long.read(buf)
@@ -170,7 +170,7 @@ function M.plan(p, buf, r)
   }
 end
 
---- Adds a proposal that was applied to its review.
+--- Adds an applied proposal to its review.
 ---@param r caliban.Review
 ---@param p caliban.WireProposal
 ---@param plan caliban.Plan

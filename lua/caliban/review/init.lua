@@ -37,7 +37,7 @@ function M.reviews()
   return pending.files(M.open())
 end
 
---- The proposals that are not in a buffer yet, and what each of them waits for.
+--- The proposals that are not in a buffer yet, each with the reason why it waits.
 ---@return caliban.Waiting[]
 function M.waiting()
   return pending.waiting(arrival.waiting())

@@ -6,8 +6,8 @@ local M = {}
 ---@field pending? fun(r: caliban.Review, decided: boolean) changes are pending, or a redo can bring them back
 ---@field cleared? fun(r: caliban.Review) the buffer shows nothing of the review any more
 ---@field closed? fun(r: caliban.Review) the review has ended
----@field reported? fun(r: caliban.Review, unsaved: string) its verdict was sent; `unsaved`: why the text is not on disk, or ''
----@field renamed? fun(r: caliban.Review) its conversation was renamed
+---@field reported? fun(r: caliban.Review, unsaved: string) the verdict was sent; `unsaved`: why the text is not on disk, or ''
+---@field renamed? fun(r: caliban.Review) the review's conversation was renamed
 ---@field missed? fun() the user decided on the hunk under the cursor, but there is none
 ---@field waiting? fun() an edit began to wait for its buffer, or stopped waiting
 

@@ -27,7 +27,7 @@ local state = require('caliban.review.state')
 ---@field path string
 ---@field session string
 ---@field turn integer
----@field waits 'calm'|'review' what the proposal waits for, as in `caliban.Arriving`
+---@field waits 'calm'|'review' why the proposal waits, as in `caliban.Arriving`
 
 --- The pending hunks of a review, in the order of their rows.
 ---@param r caliban.Review

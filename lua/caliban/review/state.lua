@@ -6,17 +6,17 @@ local tracking = require('caliban.review.hunks.tracking')
 
 ---@class caliban.Entered a proposal that was applied to a buffer
 ---@field id integer
----@field program? integer the channel of the program that made it
+---@field program? integer the channel of the program that made the proposal
 ---@field lines string[] the buffer's lines before the proposal
 ---@field edits caliban.Edit[]
----@field key? integer the key of its first change minus 1; nil in the record of an older Caliban
----@field count? integer the number of its changes, each of which has a key
+---@field key? integer the key of the proposal's first change minus 1; nil in the record of an older Caliban
+---@field count? integer the number of the proposal's changes, each of which has a key
 ---@field eol { [1]: boolean, [2]: boolean } whether the file ended in a newline before the proposal, and after
 ---@field whole? 'delete'|'rename'
 ---@field to? string
 
 ---@class caliban.Review: caliban.Tracked
----@field path string as the program named it
+---@field path string the file's path, as the program named the file
 ---@field session string
 ---@field proposals caliban.Entered[]
 ---@field reasons caliban.Reason[]
@@ -30,7 +30,7 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field auto boolean auto-edit mode: the pending hunks are already on disk
 ---@field binary boolean whether the file is binary, so that the buffer does not show its bytes
 ---@field created boolean whether the buffer was created for the review
----@field origin? string the file's text on disk as last seen; nil if it is not known
+---@field origin? string the file's text on disk as last seen; nil if the text is not known
 ---@field clash? string why the file on disk must not be overwritten
 ---@field eol? { [1]: boolean, [2]: boolean } 'endofline' and 'fixendofline' before a proposal changed them
 ---@field from table<integer, integer> the buffer that each window showed before `ui/jump` put the file there
@@ -120,19 +120,19 @@ function M.leave_auto_edit(r)
   r.auto = false
 end
 
---- Called when changes are pending.
+--- Marks the review as open: changes are pending.
 ---@param r caliban.Review
 function M.open(r)
   tracking.set_open(r, true)
 end
 
---- Called when nothing is pending any more, before the review is settled.
+--- Marks the review as closed: no change is pending any more, and the review is about to be settled.
 ---@param r caliban.Review
 function M.close(r)
   tracking.set_open(r, false)
 end
 
---- Called when another Neovim takes the review over.
+--- Called when another Neovim takes the review over: closes the review and drops its hunks.
 ---@param r caliban.Review
 function M.release(r)
   M.close(r)
@@ -140,7 +140,7 @@ function M.release(r)
   tracking.empty(r)
 end
 
---- Called after the verdict was sent.
+--- Called after the verdict was sent: clears the user's decisions and the notes about the file on disk.
 ---@param r caliban.Review
 function M.settled(r)
   r.reasons, r.rejected, r.acted, r.clash, r.origin = {}, {}, false, nil, nil
@@ -180,8 +180,8 @@ end
 
 --- Saves 'endofline' and 'fixendofline' before the first proposal that changes them.
 ---@param r caliban.Review
----@param eol { [1]: boolean, [2]: boolean } their values now
----@return { [1]: boolean, [2]: boolean } # their values before the first such proposal
+---@param eol { [1]: boolean, [2]: boolean } the options' values now
+---@return { [1]: boolean, [2]: boolean } # the options' values before the first such proposal
 function M.keep_eol(r, eol)
   r.eol = r.eol or eol
   return r.eol --[[@as { [1]: boolean, [2]: boolean }]]

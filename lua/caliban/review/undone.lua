@@ -102,7 +102,7 @@ api.nvim_create_autocmd('BufEnter', {
   end,
 })
 
--- not TextChanged, which also fires when the program changes a chat
+-- without TextChanged, which also fires when the program changes a chat
 api.nvim_create_autocmd({ 'TextChangedI', 'TextChangedP' }, {
   group = group,
   callback = function(event)

@@ -1,4 +1,4 @@
---- What the user decided on the changes that were proposed for a file. The user sees these decisions in a notice and in
+--- The user's decisions on the changes that were proposed for a file. The user sees these decisions in a notice and in
 --- the list of changes; the program tells the model. Each change has a key, and each hunk lists the keys of the changes
 --- that it is a part of. A change that is neither decided nor pending is no longer in the text.
 local M = {}
@@ -8,15 +8,15 @@ local tracking = require('caliban.review.hunks.tracking')
 
 ---@alias caliban.Verdict 'accepted'|'reworked'|'rejected'
 
----@class caliban.Decided a decision, and the decisions before it. Never changed in place, because undo states share it
+---@class caliban.Decided a decision, and the decisions before it. Never changed, because undo states share decisions
 ---@field fate caliban.Verdict
 ---@field of integer[] keys of the changes, as in a hunk
 ---@field before? caliban.Decided
 
 ---@class caliban.Tally how many changes were accepted, rejected, and so on
----@field accepted integer as proposed
----@field reworked integer accepted after the user changed them
----@field part integer accepted in part
+---@field accepted integer changes that were accepted as proposed
+---@field reworked integer changes that were accepted after the user had changed them
+---@field part integer changes of which only a part was accepted
 ---@field rejected integer
 ---@field any integer `accepted`, `reworked` and `part` together
 
@@ -30,14 +30,15 @@ function M.new_keys(count)
   return last - count
 end
 
---- The lines of a hunk as a string, to compare it with others.
+--- The lines of a hunk as a string: hunks with equal strings have the same lines.
 ---@param hunk caliban.Hunk
 ---@return string
 local function key(hunk)
   return table.concat(hunk.old, '\n') .. '\0' .. table.concat(hunk.new, '\n')
 end
 
---- As `key`, but equal for hunks whose new lines differ only in blanks. Empty if the hunk changes nothing but blanks.
+--- The lines of a hunk as a string without blanks: hunks whose new lines differ only in blanks have equal strings.
+--- Empty if the hunk changes nothing but blanks.
 ---@param hunk caliban.Hunk
 ---@return string
 local function without_blanks(hunk)
@@ -129,7 +130,7 @@ local function joined(one, other)
   return (both.rejected or both.part) and 'part' or 'reworked'
 end
 
---- What was decided on each change.
+--- The decision on each change.
 ---@param r caliban.Review
 ---@return table<integer, caliban.Decision> fates by key
 ---@return table<integer, true> past keys of changes that a later proposal changed again
@@ -229,7 +230,7 @@ end
 ---@param again? boolean whether accepted changes have to be decided again
 function M.take_up(r, list, again)
   for _, it in ipairs(r.proposals) do
-    -- new keys must differ from those in the record
+    -- new keys must differ from the keys in the record
     last = math.max(last, (it.key or 0) + (it.count or 0))
   end
   tracking.decide(r, nil)

@@ -10,7 +10,7 @@ local state = require('caliban.review.state')
 ---@field kind 'delete'|'rename'
 ---@field from string
 ---@field to? string
----@field done boolean whether it is already done on disk, as in auto-edit mode
+---@field done boolean whether the file is already deleted or renamed on disk, as in auto-edit mode
 ---@field lines? string[] the lines of the deleted file
 
 ---@param whole caliban.Whole
@@ -55,7 +55,7 @@ function M.counted(counts)
   return table.concat(parts, ', ')
 end
 
---- A line for a list.
+--- The pending deletion or renaming in words, for a line of a list.
 ---@param r caliban.Review
 ---@return string
 function M.line(r)
@@ -127,7 +127,8 @@ local function move_buffer(buf, to, binary)
     vim.cmd({ cmd = 'file', args = { name }, mods = mods, magic = { file = false } })
   end)
   free(from)
-  -- after a rename `:w` needs a bang until the buffer is written once, because Neovim takes the file for another one
+  -- after a rename `:w` needs a bang until the buffer is written once, because Neovim takes the file for a different
+  -- file
   if not binary and not vim.bo[buf].modified and file.disk(buf) == file.text(buf) then
     file.restore(buf)
   end
@@ -140,7 +141,7 @@ end
 --- Renames a file on disk.
 ---@param from string
 ---@param to string
----@return string? why not
+---@return string? why this failed
 local function move_file(from, to)
   local odd = disk.odd(from)
   if odd then
@@ -158,7 +159,7 @@ local function move_file(from, to)
   return not moved and (err or 'it could not be moved') or nil
 end
 
---- Calls `fn` with the guard off: a guarded buffer cannot be written or renamed like a file's.
+--- Calls `fn` with the guard off: a guarded buffer cannot be written or renamed like other buffers.
 ---@param buf integer
 ---@param fn fun()
 local function as_ordinary(buf, fn)
@@ -173,7 +174,7 @@ end
 --- Deletes or renames a file that is not under review, and its unmodified buffer.
 ---@param p caliban.WireProposal
 ---@param buf integer
----@return string? why not
+---@return string? why this failed
 function M.at_once(p, buf)
   if not p.binary and file.disk(buf) ~= file.text(buf) then
     return 'it has changed meanwhile'
@@ -195,7 +196,7 @@ end
 ---@param r caliban.Review
 ---@param from string
 ---@param to string
----@return string? why not
+---@return string? why this failed
 local function move(r, from, to)
   local failed = r.own and 'its buffer has unsaved changes; write them first' or move_file(from, to)
   if failed then
@@ -209,7 +210,7 @@ end
 
 --- Does the pending deletion or renaming on disk, unless it is done.
 ---@param r caliban.Review
----@return string? why not
+---@return string? why this failed
 function M.apply(r)
   local whole = r.whole --[[@as caliban.Whole]]
   if whole.kind == 'delete' then
@@ -234,10 +235,11 @@ function M.apply(r)
   whole.done = true
 end
 
---- Makes the deletion or renaming of a proposal pending. In auto-edit mode also does it on disk.
+--- Adds a proposed deletion or renaming of the file to the pending changes. In auto-edit mode, also deletes or renames
+--- the file on disk.
 ---@param r caliban.Review
 ---@param p caliban.WireProposal
----@return string? why not
+---@return string? why this failed
 function M.enter(r, p)
   local kind = p.whole --[[@as 'delete'|'rename']]
   state.propose_whole(r, { kind = kind, from = p.path, to = p.to, done = false })
@@ -250,7 +252,7 @@ end
 
 --- Undoes the deletion or renaming on disk, if it is done.
 ---@param r caliban.Review
----@return string? why not
+---@return string? why this failed
 local function revert(r)
   local whole = r.whole --[[@as caliban.Whole]]
   if not whole.done then
@@ -281,7 +283,7 @@ end
 ---@param r caliban.Review
 ---@param verdict 'accept'|'reject'
 ---@param reason? string
----@return boolean decided false if it failed, after telling the user
+---@return boolean decided false if an error occurred, after telling the user
 function M.decide(r, verdict, reason)
   local whole = r.whole --[[@as caliban.Whole]]
   local failed

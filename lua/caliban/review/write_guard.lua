@@ -15,8 +15,8 @@ local has_bang = false -- whether the running command was typed with a bang
 
 ---@class caliban.Guarded
 ---@field refusal fun(): string the message when a write is refused
----@field written fun(past: boolean): boolean called after a write; `past`: only after a possible write that bypassed
----this guard. Returns whether the buffer was written and the user has been told
+---@field written fun(past: boolean): boolean called after a write; `past`: a write may have bypassed this guard.
+---Returns whether the buffer was written and the user has been told
 ---@field changed fun(reason: string) called after the file changed on disk; `reason` as in `v:fcs_reason`
 
 --- Shows an error. An error that is raised in an autocommand takes three lines, and a key to dismiss.
@@ -26,8 +26,8 @@ local function refuse(text)
   require('caliban.editor.notify').echo(text, 'ErrorMsg')
 end
 
---- Sets the buffer's options as the arguments of a `:write` say, such as `++ff=dos`. The write that replaces it takes a
---- file name or such arguments, not both.
+--- Sets the buffer's options as the arguments of the user's `:write` say, such as `++ff=dos`. The `:write` that Caliban
+--- runs instead takes a file name or such arguments, not both.
 ---@param buf integer
 ---@return fun() restore
 local function as_asked(buf)
@@ -80,7 +80,7 @@ local function write(buf, own, it, event)
   end
 end
 
---- Calls `changed` when Neovim would ask what to do with a file that changed on disk.
+--- Calls `changed` after a change on disk, where Neovim would ask the user what to do.
 ---@param buf integer
 ---@param it caliban.Guarded
 local function follow_disk(buf, it)
@@ -139,12 +139,12 @@ function M.set(buf, it)
   })
 end
 
---- Follows a file whose pending hunks are on disk already: it may be written like any other.
+--- Watches a file whose pending hunks are on disk already: the buffer may be written like any other.
 ---@param buf integer
 ---@param it caliban.Guarded
 function M.follow(buf, it)
   M.clear(buf)
-  -- else Neovim would replace the hunks by a text that another program writes
+  -- with 'autoread' Neovim would replace the hunks by a text that another program writes
   autoread_before[buf] = vim.bo[buf].autoread == vim.go.autoread and 'global' or 'own'
   vim.bo[buf].autoread = false
   api.nvim_create_autocmd('BufWritePost', {
@@ -159,7 +159,7 @@ function M.follow(buf, it)
   follow_disk(buf, it)
 end
 
---- Ends guarding and following.
+--- Removes the guard, or stops watching the writes, and restores the buffer's options.
 ---@param buf integer
 function M.clear(buf)
   guarded[buf] = nil

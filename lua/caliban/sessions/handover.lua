@@ -4,8 +4,8 @@ local M = {}
 
 local api = vim.api
 
---- How long the first Neovim tries to release the conversation while the user is busy there, and how often, in
---- milliseconds. The program of the second waits a second longer.
+--- How long the first Neovim tries to release the conversation while its user is busy, and the pause between two tries,
+--- in milliseconds. The program of the second Neovim waits a second longer.
 local PATIENCE, AGAIN = 4000, 50
 
 ---@param session string
@@ -14,7 +14,7 @@ local function claim(session, way)
   require('caliban.program.process').ask({ kind = 'claim', session = session, way = way })
 end
 
---- Asks the other Neovim to release the conversation. The program notices whether the other Neovim does so.
+--- Asks the other Neovim to release the conversation. The program finds out whether the other Neovim releases it.
 ---@param message caliban.Held
 local function take_over(message)
   pcall(function()
@@ -69,7 +69,7 @@ end
 --- Called when another Neovim takes the conversation over: gives up its reviews, stops its turn, and leaves it open for
 --- reading.
 ---@param session string
----@param root string the root of its project
+---@param root string the root of the session's project
 ---@param by string the other Neovim, for messages
 function M.yield(session, root, by)
   local chat = require('caliban.chat.chats').find(session)

@@ -16,7 +16,7 @@ function M.ask()
   end
 end
 
---- Offers the models, the current one first. The chosen one becomes the chat's.
+--- Offers the models, the current model first. The chosen model becomes the chat's model.
 ---@param message caliban.Models
 function M.offer(message)
   local chats = require('caliban.chat.chats')
@@ -74,7 +74,7 @@ local function ask_and_store(provider)
   if key == '' then
     return say('No key was entered; nothing was changed.', vim.log.levels.INFO)
   end
-  -- the providers' errors so far were about the former key
+  -- the providers' errors so far were about the former key: remove the warnings
   for _, chat in ipairs(require('caliban.chat.chats').all) do
     require('caliban.chat.composer').unwarn(chat)
   end

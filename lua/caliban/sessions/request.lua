@@ -22,7 +22,7 @@ end
 local mods
 
 --- Asks the program for the request, which `show` puts into a new window.
----@param given? vim.api.keyset.cmd_mods modifiers for that window (`:vertical`, `:tab`)
+---@param given? vim.api.keyset.cmd_mods modifiers for the new window (`:vertical`, `:tab`)
 function M.ask(given)
   mods = given
   require('caliban.chat').send({ kind = 'show_request' })

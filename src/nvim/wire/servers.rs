@@ -22,7 +22,8 @@ pub struct Found {
     pub why: Option<String>,
 }
 
-/// How an edit changed the diagnostics of a file. The numbers count all findings; the lists hold only the first ones.
+/// How an edit changed the diagnostics of a file. The numbers count all findings; the lists hold only the first
+/// findings.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Checked {

@@ -1,4 +1,4 @@
-//! Reads an answer of Anthropic Messages: typed blocks by index, each opened, extended and closed.
+//! Reads an answer of Anthropic's Messages API: typed blocks by index, each opened, extended and closed.
 
 use crate::event::Delta;
 use crate::message::{Block, CallId, Input, Reply, Stop, ToolCall, Usage};

@@ -1,4 +1,4 @@
-//! A request in Anthropic Messages, with cache marks where the next request looks for them.
+//! Encodes a request for Anthropic's Messages API, with cache marks where the next request looks for them.
 
 use super::thinking;
 use crate::message::{Block, Message, Request, Role, ToolAnswer, ToolSpec};

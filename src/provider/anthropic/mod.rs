@@ -1,4 +1,4 @@
-//! Anthropic Messages.
+//! The dialect of Anthropic's Messages API.
 
 mod decode;
 mod encode;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
 
-/// The longest wait that is taken from a provider, in milliseconds: a day.
+/// The longest wait that is accepted from a provider, in milliseconds: a day.
 const LONGEST: f64 = 86_400_000.0;
 
 /// The wait in the headers of a refusal: `retry-after-ms`; else `retry-after`, in seconds or as a date; else the
@@ -35,7 +35,7 @@ fn resets(header: impl Fn(&str) -> Option<String>, now: SystemTime) -> Option<u6
     ["", "-requests", "-tokens"].iter().filter_map(reset).max()
 }
 
-/// A duration or a number: seconds from now, or seconds or milliseconds since 1970.
+/// Reads a duration, a number of seconds from now, or a time in seconds or milliseconds since 1970.
 fn reset_in(text: &str, now: SystemTime) -> Option<u64> {
     let Ok(number) = text.parse::<f64>() else { return duration(text) };
     let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64();

@@ -27,7 +27,7 @@ struct Named {
     model_version: Option<String>,
 }
 
-/// Totals so far. The prompt's count includes tokens from the cache; the candidates' count excludes thoughts.
+/// The token counts so far. The prompt's count includes tokens from the cache; the candidates' count excludes thoughts.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the provider's names")]
@@ -84,7 +84,7 @@ impl dialect::Decoder for Decoder {
         let failed = match json(frame.data) {
             Ok(Chunk { error: Some(error), .. }) => Ok(*error),
             Ok(chunk) => return self.chunk(chunk, frame, out, Decoder::part),
-            // an error comes in a list if the answer would have come in one
+            // an error comes in a list if the answer would have come in a list
             Err(error) => json::<Vec<Value>>(frame.data).map(Value::Array).map_err(|_| error),
         };
         out.push(match failed {
@@ -133,7 +133,7 @@ impl Decoder {
         if chunk.prompt_feedback.and_then(|feedback| feedback.block_reason).is_some() {
             self.stop = Some(Stop::Refusal);
         }
-        // only one candidate was asked for
+        // the request asks for a single candidate
         let candidates = chunk.candidates.unwrap_or_default();
         for candidate in candidates.into_iter().filter(|it| it.index.unwrap_or(0) == 0) {
             let parts = candidate.content.and_then(|content| content.parts).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A request of generateContent.
+//! Encodes a request for Gemini's generateContent.
 
 use super::NAME;
 use crate::message::{
@@ -29,7 +29,8 @@ pub(crate) fn body(request: &Request) -> Value {
             Role::User => contents.extend(user(message, &names)),
             Role::Assistant => {
                 let parts = model(message, wants_signatures(&request.model));
-                // The API wants a user's message before a call. Earlier messages must not change, so one is inserted.
+                // The API wants a user's message before a call. Earlier messages must not change, so a new message is
+                // inserted.
                 if contents.last().is_some_and(|it| it["role"] == "model") && has_call(&parts) {
                     contents.extend(content("user", &[json!({ "text": "Go on." })]));
                 }
@@ -66,8 +67,8 @@ fn config(request: &Request) -> Value {
     config
 }
 
-/// How a request asks for thinking. If the model cannot switch thinking off, `Off` asks for the least. The limits are
-/// those of the vendor's model pages.
+/// How a request asks for thinking. If the model cannot switch thinking off, `Off` asks for the least thinking. The
+/// limits come from the vendor's pages about the models.
 fn thinking(thinking: Thinking, model: &str) -> Value {
     match thinking {
         Thinking::Off if wants_signatures(model) => json!({ "thinkingLevel": "low" }),

@@ -140,7 +140,7 @@ fn stop(reason: String, blocks: &[Block]) -> Stop {
         "stop" | "" if calls => Stop::ToolUse,
         "stop" | "" => Stop::EndTurn,
         "length" => Stop::MaxTokens,
-        // not from Ollama itself, but from models of other providers that Ollama passes on
+        // these reasons come from models of other providers, whose replies Ollama passes on
         "refusal" | "content_filter" => Stop::Refusal,
         _ => Stop::Unknown(reason),
     }

@@ -1,4 +1,4 @@
-//! A request of Ollama's chat.
+//! Encodes a request for Ollama's chat API.
 
 use crate::message::{Block, CallId, Effort, Message, Request, Role, Thinking, ToolSpec};
 use crate::provider::dialect::{fitting_name, replayed};
@@ -74,7 +74,7 @@ fn think(thinking: Thinking, model: &str) -> Value {
     }
 }
 
-/// A message for each answer, then one for the text.
+/// One message for each answer, then one message for the text.
 fn user(message: &Message, names: &HashMap<&CallId, &str>, messages: &mut Vec<Value>) {
     for block in &message.blocks {
         if let Block::Answer(answer) = block {

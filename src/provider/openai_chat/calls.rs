@@ -91,7 +91,7 @@ impl Calls {
     fn place(&mut self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> usize {
         let found = match index {
             Some(_) => self.0.iter().rposition(|call| call.index == index).or_else(|| {
-                // the call was opened without an index, and its later pieces have one
+                // the call was opened without an index, and its later pieces have an index
                 let last = self.0.last()?;
                 (last.index.is_none() && id.is_empty() && name.is_empty()).then(|| self.0.len() - 1)
             }),
@@ -117,7 +117,7 @@ impl Calls {
         }
     }
 
-    /// The calls in order. If `cut` is set, the last call may be incomplete.
+    /// The calls, in the order in which their first pieces arrived. If `cut` is set, the last call may be incomplete.
     pub(super) fn finish(&mut self, cut: bool, asked: &mut Asked) -> Vec<Block> {
         let last = self.0.len().saturating_sub(1);
         let mut blocks = Vec::new();

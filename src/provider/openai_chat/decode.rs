@@ -104,7 +104,7 @@ impl Decoder {
         }
         self.count(chunk.usage);
         let choices = chunk.choices.unwrap_or_default();
-        // only one choice was asked for
+        // the request asks for a single choice
         for choice in choices.into_iter().filter(|choice| choice.index.unwrap_or(0) == 0) {
             self.count(choice.usage);
             if let Some(delta) = choice.delta {
@@ -180,7 +180,7 @@ impl Decoder {
         out.push(Sampled::Delta(Delta::Thinking(more.to_owned())));
     }
 
-    /// Stores the total counts; the last ones are valid. The prompt's count includes tokens from the cache.
+    /// Stores the total counts, in place of earlier counts. The prompt's count includes tokens from the cache.
     fn count(&mut self, usage: Option<Box<Value>>) {
         let Some(usage) = usage.filter(|it| it.is_object()) else { return };
         let details = &usage["prompt_tokens_details"];

@@ -1,4 +1,4 @@
-//! A request in Chat Completions.
+//! Encodes a request for Chat Completions.
 
 use super::{NAME, marks, reasoning};
 use crate::message::{Block, CallId, Message, Parameter, Request, Role, ToolCall, ToolSpec};
@@ -45,7 +45,7 @@ pub(crate) fn body(request: &Request, quirks: Quirks) -> Value {
     body
 }
 
-/// The name of the limit of the reply. `None` if the server has refused both names.
+/// The name of the field that limits the length of the reply. `None` if the server has refused both names.
 fn limit(request: &Request, quirks: Quirks) -> Option<&'static str> {
     let old = (Parameter::MaxTokens, "max_tokens");
     let new = (Parameter::MaxCompletionTokens, "max_completion_tokens");
@@ -93,7 +93,7 @@ fn tool(spec: &ToolSpec) -> Value {
     json!({ "type": "function", "function": function })
 }
 
-/// A message for each answer, then one for the text.
+/// One message for each answer, then one message for the text.
 fn user(message: &Message, quirks: Quirks, messages: &mut Vec<Value>) {
     for block in &message.blocks {
         if let Block::Answer(answer) = block {

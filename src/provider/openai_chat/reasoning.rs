@@ -26,7 +26,7 @@ pub(super) fn ask(request: &Request, quirks: Quirks, body: &mut Value) {
     } else if let Thinking::Adaptive(effort) | Thinking::Named(effort) = thinking {
         body["reasoning_effort"] = name(effort).into();
     } else if thinking == Thinking::Off {
-        // of OpenAI's models only the newest take `none`, and those are asked in another dialect
+        // of OpenAI's models only the newest take `none`, and these models are asked in another dialect
         let model = request.model.rsplit('/').next().unwrap_or_default();
         let is_theirs = model.starts_with("gpt-") || model.starts_with('o');
         body["reasoning_effort"] = if is_theirs { "low" } else { "none" }.into();
@@ -104,7 +104,7 @@ pub(super) fn replay(message: &Message, quirks: Quirks, value: &mut Value) {
     let thoughts: Vec<&str> = message.blocks.iter().filter_map(thought).collect();
     if quirks.reasoning_back {
         // Next to calls, the server refuses missing or empty reasoning, even for a reply of another model that never
-        // had any.
+        // had reasoning.
         let text = if thoughts.is_empty() { " ".to_owned() } else { thoughts.concat() };
         if !thoughts.is_empty() || value.get("tool_calls").is_some() {
             value["reasoning_content"] = text.into();

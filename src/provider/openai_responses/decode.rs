@@ -1,4 +1,4 @@
-//! Reads an answer of Responses: items that are added, extended and done, in a response that ends.
+//! Reads an answer of the Responses API: items that are added, extended and done, in a response that ends.
 
 use super::items::{Class, Items, Key, Stage, arguments};
 use crate::event::Failure;

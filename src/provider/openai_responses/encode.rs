@@ -1,4 +1,4 @@
-//! A request in Responses.
+//! Encodes a request for `OpenAI`'s Responses API.
 
 use super::RAW;
 use crate::message::{Block, Effort, Message, Request, Role, Thinking, ToolCall, ToolSpec};
@@ -127,7 +127,7 @@ fn effort(thinking: Thinking, model: &str) -> &'static str {
     let name = model.rsplit('/').next().unwrap_or(model);
     let specialised = name.contains("codex") || name.contains("pro");
     match thinking {
-        // from 6.1 on, thinking cannot be switched off
+        // from GPT-6.1 on, thinking cannot be switched off
         Thinking::Off
             if specialised || version(name).is_none() || version(name) >= Some((6, 1)) =>
         {

@@ -8,7 +8,7 @@ use crate::provider::Sampled;
 use crate::provider::dialect::{self, Asked};
 use serde_json::{Value, json};
 
-/// What an event says about its item.
+/// The id and the index by which an event names its item, and how much of the item has arrived with the event.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Key<'a> {
     pub(super) id: &'a str,
@@ -16,8 +16,9 @@ pub(super) struct Key<'a> {
     pub(super) stage: Stage,
 }
 
-/// How much of an item has arrived. An event that names no item belongs to an item of which less has arrived: a piece
-/// belongs to the last such item, an end to the first.
+/// How much of an item has arrived. An event that names no item belongs to an unfinished item: a piece to the last item
+/// whose whole text has not arrived, a whole text or an end to the first item of which less has arrived than the event
+/// brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
     Pieces,
@@ -165,8 +166,8 @@ impl Items {
         }
     }
 
-    /// Adds the whole text of an item. It counts only if the text did not arrive in pieces before. Empty arguments
-    /// never count.
+    /// Adds the whole text of an item. Text and reasoning that have already arrived in pieces are ignored. Arguments
+    /// replace their pieces, unless the arguments are empty.
     pub(super) fn whole(&mut self, class: Class, key: Key<'_>, text: &str, out: &mut Vec<Sampled>) {
         let open = self.place(class, key);
         open.whole(text, out);
@@ -195,7 +196,8 @@ impl Items {
         open.item = item.clone();
     }
 
-    /// The reply's blocks in order. If `cut` is set, the last item may be incomplete.
+    /// The blocks of the reply, in the order of the items' indexes if every item has one, else in the order of arrival.
+    /// If `cut` is set, the last item may be incomplete.
     pub(super) fn finish(&mut self, cut: bool, asked: &mut Asked) -> Vec<Block> {
         let mut items = std::mem::take(&mut self.0);
         if items.iter().all(|open| open.index.is_some()) {

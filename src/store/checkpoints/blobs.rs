@@ -1,4 +1,4 @@
-//! Contents of files, each under the hash of its bytes.
+//! The stored contents of files, each in a file named by its SHA-256 hash.
 
 use super::{BlobName, Disk, Kept};
 use crate::text::{Text, cause};
@@ -7,16 +7,16 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The most bytes of one file. A turn that changes a larger file cannot be rewound there.
+/// The most bytes of a file whose content is stored. A change of a larger file cannot be rewound.
 const LARGEST: usize = 16 << 20;
 
-/// What a file holds.
+/// A file's content, or the fact that there is no file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// There is no file.
     Absent,
     Text(Text),
-    /// Not text, or not UTF-8.
+    /// The bytes of a file that is no text, or that is not UTF-8.
     Bytes(Vec<u8>),
 }
 
@@ -62,13 +62,13 @@ impl Blobs {
         Ok(Kept::Blob(name))
     }
 
-    /// Like `keep`, but an error of the disk becomes a content that is lost.
+    /// Like `keep`, but returns `Kept::Lost` if the disk fails.
     pub fn keep_if_possible(&self, content: &Content) -> Kept {
         self.keep(content)
             .unwrap_or_else(|error| Kept::Lost(format!("could not be kept ({})", cause(&error))))
     }
 
-    /// A stored content. The error says why it cannot be read; it follows “it” in a sentence.
+    /// Reads a stored content. The error is the end of a sentence about the content, for example “is missing”.
     pub fn read(&self, kept: &Kept) -> Result<Content, String> {
         let name = match kept {
             Kept::Absent => return Ok(Content::Absent),
@@ -85,7 +85,7 @@ impl Blobs {
         }
     }
 
-    /// The stored contents and their sizes in bytes. Files with other names are not Caliban's.
+    /// The names of the stored contents and their sizes in bytes. Files whose name is no hash are skipped.
     pub(super) fn sizes(&self) -> Vec<(BlobName, u64)> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let sized = |it: fs::DirEntry| {

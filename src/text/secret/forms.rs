@@ -1,8 +1,8 @@
 //! The forms of the keys of known services.
 
-/// The keys that begin with `prefix`.
+/// The form of the keys that begin with `prefix`.
 pub struct Form {
-    /// The owners of such keys: names of providers (`provider::endpoint`) or of other services.
+    /// The owners of these keys: names of providers (`provider::endpoint`) or of other services.
     pub whose: &'static [&'static str],
     pub prefix: &'static str,
     pub body: Body,
@@ -13,7 +13,7 @@ pub struct Form {
 pub enum Body {
     /// At least sixteen letters, digits, `_` and `-`, with a part that no person would write.
     Random,
-    /// The same, with dots in it.
+    /// Like `Random`, with dots between the characters.
     Dotted,
     /// Exactly this many letters and digits.
     Exactly(usize),
@@ -86,7 +86,7 @@ pub const FORMS: [Form; 51] = [
     form(&["JSON Web Tokens"], "eyJ", Dotted),
 ];
 
-/// The first bytes of keys. Most words begin with none of them, so they are no keys.
+/// The first bytes of all prefixes. A word that begins with any other byte is no key.
 pub(super) const FIRST: [bool; 128] = {
     let (mut first, mut at) = ([false; 128], 0);
     while at < FORMS.len() {
@@ -96,7 +96,7 @@ pub(super) const FIRST: [bool; 128] = {
     first
 };
 
-/// Model providers whose keys cannot be told from other words, and why.
+/// Model providers whose keys look like other words, and why.
 pub const FORMLESS: [(&str, &str); 3] = [
     ("mistral", "its keys are 32 letters and digits"),
     ("zai", "its keys are two random words with a dot between them"),
@@ -127,8 +127,8 @@ pub(super) fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
-/// Whether nobody would write this as a part of a name: it is long and has digits, or it is longer and mixes capitals
-/// and small letters.
+/// Whether a part of a word is random: nobody would write such a part in a name. A random part is long and has digits,
+/// or is longer and mixes capitals and small letters.
 pub(super) fn is_random(part: &str) -> bool {
     let count = |is: fn(&u8) -> bool| part.bytes().filter(is).count();
     let (digits, upper, lower) =

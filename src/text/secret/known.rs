@@ -4,9 +4,9 @@ use super::MARK;
 use std::mem;
 
 pub(super) struct Known {
-    /// The longest first: if one key begins with another, the longer one is found.
+    /// The longest keys first: if one key begins with another, the longer key is found.
     keys: Vec<String>,
-    /// The first bytes of these keys.
+    /// The first bytes of all keys.
     first: [bool; 256],
     undecided: String,
     pub(super) count: usize,
@@ -41,7 +41,8 @@ impl Known {
         self.scan(&undecided, true).0
     }
 
-    /// The text with keys replaced, and the number of bytes of the given text that it covers.
+    /// Replaces the keys in the beginning of a text. Returns the result, and the number of bytes of `text` that are
+    /// decided.
     fn scan(&mut self, text: &str, is_last: bool) -> (String, usize) {
         let bytes = text.as_bytes();
         let (mut out, mut copied, mut at) = (String::with_capacity(text.len()), 0, 0);
@@ -50,7 +51,7 @@ impl Known {
                 at += 1;
                 continue;
             }
-            // a key begins at the boundary of a character
+            // keys begin with the first byte of a character, so `text` may be cut here
             let rest = &bytes[at..];
             let begins = |it: &String| it.len() > rest.len() && it.as_bytes().starts_with(rest);
             if !is_last && self.keys.iter().any(begins) {

@@ -1,20 +1,20 @@
-//! Finds private keys in PEM line by line, also indented, numbered, quoted or cut off ones.
+//! Finds private keys in PEM line by line, also keys that are indented, numbered, quoted or cut off.
 
-/// The most bytes of a private key. One of RSA with 16,384 bits has 13,000.
+/// The most bytes of a private key. An RSA key of 16,384 bits has 13,000.
 pub(super) const LONGEST: usize = 16 * 1024;
 /// The most bytes of a line that is compared whole. A longer line is compared in parts.
 const LINE: usize = LONGEST;
 const BEGIN: &str = "-----BEGIN ";
 const KIND: &str = "PRIVATE KEY";
 const DASHES: &str = "-----";
-/// The headers above the key itself.
+/// The headers that a private key may have between its first line and the key itself.
 const FIELDS: [&str; 6] =
     ["Proc-Type: ", "DEK-Info: ", "Version: ", "Comment: ", "Charset: ", "Hash: "];
 
 pub(super) enum Begin {
-    /// The first line, of this length.
+    /// The text begins with the first line of a private key, which has this many bytes.
     Yes(usize),
-    /// The text may become such a line when more of it comes.
+    /// More text is needed to decide.
     Perhaps,
     No,
 }
@@ -39,7 +39,7 @@ pub(super) fn begin(text: &str) -> Begin {
 }
 
 pub(super) enum Line {
-    /// The line belongs to the key.
+    /// The line belongs to the key, and has this many bytes.
     Body(usize),
     /// The key ends in this line, at this byte.
     End(usize),

@@ -1,13 +1,13 @@
-//! Finds quotations of a key in a sentence: providers quote the key that they refuse, or a part of it.
+//! Finds quotations of a key in a sentence: a provider that refuses a key often quotes the key, or a part of it.
 
 use std::ops::Range;
 
-/// This many consecutive characters of the key count as a part of it.
+/// A text that repeats this many consecutive characters of the key quotes a part of the key.
 const RUN: usize = 8;
-/// A word of this many characters counts as a quotation of a key if the key ends with it.
+/// A word of this many characters, with a digit or a capital letter, is a quotation if the key ends with the word.
 const LAST: std::ops::RangeInclusive<usize> = 4..=7;
 
-/// The text with `mark` instead of the key, of parts of the key, and of its rest beside asterisks.
+/// Replaces with `mark` the key, long parts of the key, and masked quotations of the key such as `sk-1****9f`.
 pub fn without_parts(text: &str, key: &str, mark: &str) -> String {
     if key.is_empty() {
         return text.to_owned();
@@ -46,7 +46,8 @@ fn runs(text: &[char], key: &[char]) -> Vec<Range<usize>> {
     found
 }
 
-/// Finds the key's beginning, its end or both, with asterisks, dots or the like for the rest.
+/// Finds masked quotations of the key: its beginning, its end or both, with asterisks, dots or similar characters for
+/// the rest.
 fn masked(text: &[char], key: &[char]) -> Vec<Range<usize>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while at < text.len() {
@@ -69,7 +70,7 @@ fn masked(text: &[char], key: &[char]) -> Vec<Range<usize>> {
     found
 }
 
-/// How many characters of the key's beginning a text ends with; one alone says nothing.
+/// The length of the longest beginning of the key with which the text ends. A single character does not count.
 fn head(text: &[char], key: &[char]) -> usize {
     (2..=key.len().min(text.len())).rev().find(|it| text.ends_with(&key[..*it])).unwrap_or(0)
 }

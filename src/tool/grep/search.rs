@@ -28,7 +28,7 @@ pub(super) struct Search {
     pub(super) matcher: RegexMatcher,
     pub(super) context: usize,
     pub(super) buffers: BTreeMap<PathBuf, Source>,
-    /// The user has consented to this search. It leaves out only the files that are never read.
+    /// Whether the user has consented to this search. Then only the files that are never read are left out.
     pub(super) agreed: bool,
     pub(super) reach: Reach,
 }
@@ -39,9 +39,9 @@ pub(super) struct Found {
     pub(super) matches: usize,
     /// There are more matches than are shown.
     pub(super) capped: bool,
-    /// Files with matches in text under review, and the number of their hunks.
+    /// Files under review that have matches, and the number of their undecided hunks.
     pub(super) pending: Vec<(String, u32)>,
-    /// Files that were left out, because the user would have to be asked.
+    /// Files that were left out, because reading them needs the user's consent.
     pub(super) kept: Vec<String>,
 }
 
@@ -151,7 +151,7 @@ impl Sink for Hits<'_> {
     }
 }
 
-/// A line, or the part of a long line around byte `at` that is shown.
+/// The text that is shown of a line: the whole line, or the part around byte `at` if the line is long.
 fn around(bytes: &[u8], at: usize) -> String {
     let whole = String::from_utf8_lossy(bytes);
     let whole = whole.trim_end_matches(['\n', '\r']);

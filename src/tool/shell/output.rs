@@ -17,10 +17,10 @@ pub(super) struct Output {
     call: CallId,
     chat: UnboundedSender<(CallId, String)>,
     clip: Clip,
-    /// The unfinished line as it arrived.
+    /// The bytes of the unfinished line that `add` has not got yet.
     partial: Vec<u8>,
     marking: Marking,
-    /// The part of the unfinished line that is decided, clean and without secrets.
+    /// The part of the unfinished line in which all secrets are already replaced.
     line: String,
     waiting: String,
 }
@@ -52,7 +52,7 @@ impl Output {
         }
     }
 
-    /// Cuts the line before its last character, which may not have arrived whole.
+    /// Adds the unfinished line without its last character, whose bytes may not have all arrived.
     fn cut(&mut self) {
         let bytes = &self.partial;
         // no character is longer than four bytes
@@ -70,7 +70,7 @@ impl Output {
         self.lines(&marked);
     }
 
-    /// Takes text without secrets, and passes its whole lines on.
+    /// Takes text without secrets. Adds each whole line to the clipped output and to the text for the chat.
     fn lines(&mut self, text: &str) {
         let mut rest = text;
         while let Some((head, tail)) = rest.split_once('\n') {

@@ -5,7 +5,7 @@ use crate::event::{Access, Failure};
 use crate::session;
 use proptest::prelude::*;
 
-/// An event or progress, and whether the paint after it succeeds.
+/// An event or progress, and whether the paint that follows succeeds.
 #[derive(Debug, Clone)]
 struct Act {
     kind: u8,
@@ -30,7 +30,7 @@ fn act() -> impl Strategy<Value = Act> {
     })
 }
 
-/// A session driven as the agent does it, and the messages to its view.
+/// A session that gets inputs as from an agent, and the messages to its view.
 struct Driven {
     session: Session,
     partial: Vec<Part>,

@@ -21,7 +21,7 @@ impl Dice {
     }
 }
 
-/// Makes one random change that a person could make in the file.
+/// Makes one random change that a person could make in a session file.
 fn edit(messages: &mut Vec<Value>, dice: &mut Dice) {
     if messages.is_empty() {
         return;
@@ -46,7 +46,7 @@ fn edit(messages: &mut Vec<Value>, dice: &mut Dice) {
             let copied = messages[at]["blocks"][block].clone();
             messages[to]["blocks"].as_array_mut().unwrap().push(copied);
         }
-        // not of a thought: its signature fits only its own text
+        // the text of a thought stays, because the thought's signature fits only this text
         9 if !["call", "thinking"]
             .contains(&messages[at]["blocks"][block]["type"].as_str().unwrap()) =>
         {

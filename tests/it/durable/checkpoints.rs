@@ -1,4 +1,5 @@
-//! Checkpoints after a crash at any disk call: every checkpoint confirmed before is there, with its contents.
+//! Checkpoints after a crash at any disk call: every checkpoint that was confirmed before the crash exists, with its
+//! contents.
 
 use super::machine::{FakeDisk, Fault, Machine, Unsynced};
 use caliban::event::TurnId;
@@ -19,7 +20,7 @@ struct Told {
 }
 
 /// Two turns change a file, then the user decides on the second change. A disk error stops none of this. Returns the
-/// disk and what was confirmed as saved.
+/// disk and the confirmed saves.
 fn play(dir: &Path, fault: Option<Fault>) -> (Arc<FakeDisk>, Vec<Told>) {
     let disk = FakeDisk::new(Machine::default(), dir, fault);
     let mut all = open(&disk, dir);
@@ -45,8 +46,8 @@ fn play(dir: &Path, fault: Option<Fault>) -> (Arc<FakeDisk>, Vec<Told>) {
     (disk, told)
 }
 
-/// Opens the log on this disk. Each change must be as in one of these states, and none of the first state may be
-/// missing. Another change can be saved after that.
+/// Opens the log on this disk. Each change must occur in one of these states, and every change of the first state must
+/// exist. After that, the log can save another change.
 fn check(machine: &Machine, states: &[&[Change]], dir: &Path, at: &str) {
     let disk = FakeDisk::new(machine.clone(), dir, None);
     let mut all = open(&disk, dir);

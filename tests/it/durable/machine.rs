@@ -21,7 +21,7 @@ pub(super) enum Op {
 }
 
 impl Op {
-    /// This call, interrupted: one call for each way in which the write can be torn.
+    /// The effects of this call if it is interrupted, each as a call: one for each way in which the write can be torn.
     pub(super) fn torn(&self) -> Vec<Op> {
         let cuts = |bytes: &[u8]| {
             let mut cuts = vec![0, 1, bytes.len() / 2, bytes.len().saturating_sub(1)];
@@ -50,7 +50,7 @@ struct File {
     synced: Vec<u8>,
 }
 
-/// What a loss of power does to writes that were not synced.
+/// The effect of a loss of power on writes that were not synced.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Unsynced {
     Kept,
@@ -59,7 +59,7 @@ pub(super) enum Unsynced {
     Zeroed,
 }
 
-/// The files, and the index in `files` that each name has, now (`names`) and after a loss of power (`durable`).
+/// The files, and for each name the index of its file in `files`: now (`names`) and after a loss of power (`durable`).
 #[derive(Debug, Clone, Default)]
 pub(super) struct Machine {
     files: Vec<File>,
@@ -141,8 +141,8 @@ impl Machine {
     }
 }
 
-/// The disk calls from number `from` to before number `until` fail with this error. Half of the bytes that they write
-/// arrive.
+/// The disk calls from number `from` up to, but not including, number `until` fail with this error. A failing write
+/// still writes all of its bytes except the last.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fault {
     pub from: usize,

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 /// A record of a review of `path` whose accepted text is `base`, with one hunk that replaces `l2` by `forged`. `change`
-/// edits its head.
+/// edits the record's head.
 pub(super) fn record(path: &Path, base: &str, change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let lines = base.lines().count();
     let mut head = json!({
@@ -17,7 +17,7 @@ pub(super) fn record(path: &Path, base: &str, change: impl FnOnce(&mut Value)) -
     let mut texts = base.trim_end().to_owned();
     change(&mut head);
     let mut counts = vec![json!([texts.len(), lines])];
-    // the text that the file on disk had, by the record
+    // the text that the file on disk had, according to the record
     if let Some(origin) = head["origin"].as_str().map(str::to_owned) {
         head["origin"] = json!(2);
         counts.push(json!([origin.trim_end().len(), origin.lines().count()]));

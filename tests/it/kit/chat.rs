@@ -157,7 +157,7 @@ impl Request {
         turns.iter().rev().find(|turn| turn.role == "user").map(Turn::text).unwrap_or_default()
     }
 
-    /// The tool results of the request, in order: the call's id and the text.
+    /// The tool results in the order of the request: the call's id and the text.
     pub fn answers(&self) -> Vec<(String, String)> {
         let said = self.turns().into_iter().flat_map(|turn| turn.said);
         let answers = said.filter_map(|said| match said {
@@ -167,14 +167,14 @@ impl Request {
         answers.collect()
     }
 
-    /// The text of the answer to this call. Panics if the request has none.
+    /// The text of the answer to this call. Panics if the request has no such answer.
     #[track_caller]
     pub fn answer(&self, id: &str) -> String {
         let found = self.answers().into_iter().find(|(of, _)| of == id);
         found.unwrap_or_else(|| panic!("no answer to {id} in {:#}", self.json)).1
     }
 
-    /// The names of the request's tools, in order.
+    /// The names of the tools in the order of the request.
     pub fn tools(&self) -> Vec<String> {
         let tools = self.json["tools"].as_array().into_iter().flatten();
         // Gemini nests its tools in a list.
@@ -209,7 +209,7 @@ fn part(said: &Said) -> String {
     }
 }
 
-/// Panics unless each request begins with all the messages of the one before. Cache marks do not count.
+/// Panics unless each request begins with all messages of the request before. Cache marks do not count.
 #[track_caller]
 pub fn assert_grows(requests: Vec<Request>) {
     let mut bodies: Vec<Value> = requests.into_iter().map(|it| it.json).collect();

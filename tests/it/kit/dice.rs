@@ -4,7 +4,7 @@
 pub struct Dice(pub u64);
 
 impl Dice {
-    /// A number below `n`.
+    /// A random number from 0 to `n - 1`.
     pub fn below(&mut self, n: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -55,7 +55,7 @@ impl Grid {
         }
     }
 
-    /// Columns and rows.
+    /// The number of columns and the number of rows.
     pub(super) fn size(&self) -> (usize, usize) {
         (self.rows.first().map_or(0, Vec::len), self.rows.len())
     }
@@ -80,7 +80,8 @@ impl Grid {
         }
     }
 
-    /// Moves the lines of a region up (positive `rows`) or down. Neovim sends the lines that become free again.
+    /// Moves the lines of a region up (positive `rows`) or down. Neovim then sends the text of the lines that have
+    /// become free.
     fn scroll(&mut self, [top, bottom, left, right]: [usize; 4], rows: Option<i64>) {
         let by = rows.unwrap_or(0);
         let shift = usize::try_from(by.unsigned_abs()).unwrap();
@@ -101,7 +102,7 @@ impl Grid {
         finish(rows)
     }
 
-    /// As `text`, but text in a highlight group whose name starts with `prefix` reads `⟦Group|text⟧`.
+    /// Like `text`, but text in a highlight group whose name starts with `prefix` reads `⟦Group|text⟧`.
     pub fn marked(&self, prefix: &str) -> String {
         let rows = self.rows.iter().map(|row| {
             row_text(row, |cell| {
@@ -117,7 +118,7 @@ impl Grid {
         finish(rows)
     }
 
-    /// The names of the highlight groups of a cell (from 0), outermost last.
+    /// The names of the highlight groups of a cell, outermost last. Rows and columns count from 0.
     pub fn at(&self, row: usize, column: usize) -> Vec<String> {
         self.names.get(&self.rows[row][column].highlight).cloned().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as a model server needs.
+//! The parts of HTTP/1.1 that a model server needs.
 
 use serde_json::Value;
 use std::fmt::Write as _;

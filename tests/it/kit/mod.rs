@@ -23,8 +23,8 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The Neovim under test: `$NVIM` where it is a file (inside Neovim's terminal it is a socket), else the one
-/// that `scripts/nvim.sh` lays out.
+/// The Neovim under test: `$NVIM` if that is a file (inside Neovim's terminal it is a socket), else the Neovim that
+/// `scripts/nvim.sh` installs.
 pub fn nvim_bin() -> PathBuf {
     if let Some(named) = std::env::var_os("NVIM").map(PathBuf::from).filter(|path| path.is_file()) {
         return named;

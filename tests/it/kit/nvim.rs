@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 
 /// How long to listen before a condition is checked again.
 const TICK: Duration = Duration::from_millis(10);
-/// After so many checks in a row that find Neovim blocked, it counts as waiting for a key.
+/// If this many checks in a row find Neovim blocked, Neovim counts as waiting for a key.
 const BLOCKED: u32 = 50;
-/// Numbers the starts of Neovim in this process.
+/// The number of times that this process has started Neovim.
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
 /// One running Neovim. Dropping it kills Neovim and every process that was started from it.
@@ -33,9 +33,9 @@ pub struct Nvim {
     /// The screen as last drawn.
     pub grid: RefCell<Grid>,
     stderr: PathBuf,
-    /// Set once the test asked Neovim to quit: a wait then goes on after Neovim's end.
+    /// Whether the test has asked Neovim to quit. If so, a wait does not fail when Neovim ends.
     left: Cell<bool>,
-    /// A value in the environment of every process started from this Neovim, which identifies them.
+    /// A value in the environment of every process started from this Neovim. The value identifies these processes.
     run: String,
 }
 
@@ -82,7 +82,7 @@ impl Nvim {
         nvim
     }
 
-    /// Types keys in Neovim's notation (`<Esc>`). Returns once Neovim has processed them or waits for more.
+    /// Types keys in Neovim's notation (`<Esc>`). Returns once Neovim has processed the keys or waits for another key.
     pub fn keys(&self, keys: &str) {
         let mut rest = keys;
         while !rest.is_empty() {
@@ -108,7 +108,7 @@ impl Nvim {
         self.request("nvim_exec_lua", vec![code.into(), Value::Array(arguments.to_vec())])
     }
 
-    /// As `lua`, but returns a Lua error instead of panicking.
+    /// Like `lua`, but returns a Lua error instead of panicking.
     pub fn try_lua(&self, code: &str, arguments: &[Value]) -> Result<Value, String> {
         self.try_request("nvim_exec_lua", vec![code.into(), Value::Array(arguments.to_vec())])
     }
@@ -137,7 +137,7 @@ impl Nvim {
     }
 
     /// The screen, with text in a highlight group whose name starts with `prefix` as `⟦Group|text⟧`. Caliban's groups
-    /// have their own names, not those they link to.
+    /// are shown by their own names, also if they link to others.
     pub fn screen_marked(&self, prefix: &str) -> String {
         self.listen(Duration::ZERO);
         self.grid.borrow().marked(prefix)
@@ -191,7 +191,7 @@ impl Nvim {
         self.wait_within(LIMIT, condition, awaited);
     }
 
-    /// As `wait`, with another limit.
+    /// Like `wait`, with another limit.
     pub fn wait_within(&self, limit: Duration, condition: impl Fn(&Nvim) -> bool, awaited: &str) {
         let start = Instant::now();
         loop {
@@ -283,7 +283,7 @@ impl Nvim {
         let message = vec![0.into(), id.into(), method.into(), Value::Array(arguments)];
         let mut bytes = Vec::new();
         rmpv::encode::write_value(&mut bytes, &Value::Array(message)).unwrap();
-        // A write fails if Neovim has ended. `answer` notices that.
+        // A write fails if Neovim has ended. `answer` then notices the end.
         let _ = self.stdin.borrow_mut().write_all(&bytes);
         id
     }

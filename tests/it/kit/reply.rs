@@ -13,7 +13,7 @@ pub struct Reply {
     /// Sent instead of a stream of events.
     whole: Option<Whole>,
     headers: Vec<(String, String)>,
-    /// Whether even the response head waits for the first release.
+    /// Whether the whole response, also its head, waits for the first release.
     held: bool,
     /// Whether each byte is written on its own.
     trickles: bool,
@@ -68,7 +68,7 @@ impl Default for Usage {
     }
 }
 
-/// What the connection does, in order.
+/// One act of the server on a connection. A reply is a list of steps.
 #[derive(Debug, PartialEq)]
 pub enum Step {
     Bytes(Vec<u8>),
@@ -81,7 +81,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// A step for each byte.
+    /// Splits a step of bytes into one step for each byte.
     fn single(self) -> Vec<Step> {
         match self {
             Step::Bytes(bytes) => bytes.into_iter().map(|byte| Step::Bytes(vec![byte])).collect(),
@@ -203,7 +203,7 @@ impl Reply {
         self.part(Part::Call { id: id.into(), name: name.into(), input: input.into() })
     }
 
-    /// Adds a gate: the rest is sent once the test opens it.
+    /// Adds a gate: the rest of the reply is sent once the test opens the gate.
     #[must_use]
     pub fn gate(self) -> Reply {
         self.part(Part::Gate)
@@ -221,22 +221,22 @@ impl Reply {
         self.part(Part::Error { kind: kind.into(), message: message.into() })
     }
 
-    /// Sets the stop reason, in Anthropic's words (`end_turn`, `tool_use`, `max_tokens`, …). By default it follows
-    /// from the parts.
+    /// Sets the stop reason, in Anthropic's words (`end_turn`, `tool_use`, `max_tokens`, …). Without this call, the
+    /// parts of the reply determine the stop reason.
     #[must_use]
     pub fn stop(mut self, reason: &str) -> Reply {
         self.stop = Some(reason.into());
         self
     }
 
-    /// Sets the tokens in (without cached tokens) and out.
+    /// Sets the number of input tokens (without cached tokens) and of output tokens.
     #[must_use]
     pub fn usage(mut self, input: u64, output: u64) -> Reply {
         self.usage = Usage { input, output, ..self.usage };
         self
     }
 
-    /// Sets the tokens read from and written to the cache.
+    /// Sets the number of tokens that are read from the cache and written to the cache.
     #[must_use]
     pub fn cached(mut self, read: u64, written: u64) -> Reply {
         self.usage = Usage { cache_read: read, cache_write: written, ..self.usage };
@@ -249,7 +249,7 @@ impl Reply {
         self
     }
 
-    /// Not even the head is sent before the first release.
+    /// Holds back the whole response, also its head, until the first release.
     #[must_use]
     pub fn held(mut self) -> Reply {
         self.held = true;

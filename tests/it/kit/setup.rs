@@ -1,4 +1,4 @@
-//! A home and a project in a temporary directory, and what Neovim is started with there.
+//! A home and a project in a temporary directory, and the command and environment of a Neovim in them.
 
 use super::server::Server;
 use super::{LIMIT, nvim_bin, root};
@@ -121,21 +121,21 @@ impl Setup {
         self
     }
 
-    /// Keeps the default of asking the model for a title. Without this no title is requested.
+    /// Lets Caliban ask the model for a title, as it does by default. Without this call, Caliban requests no title.
     #[must_use]
     pub fn titled(mut self) -> Setup {
         self.titles = true;
         self
     }
 
-    /// Uses the default model of the provider that is found, not one of `MODELS`.
+    /// Uses the default model of the provider that is found, instead of one of `MODELS`.
     #[must_use]
     pub fn default_model(mut self) -> Setup {
         self.model = None;
         self
     }
 
-    /// As `anthropic`, but at an address that Caliban takes for another machine. The server acts as the proxy.
+    /// Like `anthropic`, but at an address that Caliban takes for another machine. The server acts as the proxy.
     #[must_use]
     pub fn anthropic_elsewhere(self, server: &Server) -> Setup {
         self.asking(0)
@@ -144,14 +144,14 @@ impl Setup {
             .config("{ providers = { anthropic = { base_url = 'http://models.test' } } }")
     }
 
-    /// As `anthropic`, for `OpenAI`'s Chat Completions.
+    /// Like `anthropic`, for `OpenAI`'s Chat Completions.
     #[must_use]
     pub fn openai(self, server: &Server) -> Setup {
         let url = format!("{}/v1", server.url());
         self.asking(1).env("OPENAI_API_KEY", "key-of-the-test").env("OPENAI_BASE_URL", &url)
     }
 
-    /// As `anthropic`, for Gemini.
+    /// Like `anthropic`, for Gemini.
     #[must_use]
     pub fn gemini(self, server: &Server) -> Setup {
         self.asking(2)
@@ -159,7 +159,7 @@ impl Setup {
             .env("GOOGLE_GEMINI_BASE_URL", &server.url())
     }
 
-    /// As `anthropic`, for a model of Ollama's. The model is configured, not probed for.
+    /// Like `anthropic`, for a model of Ollama's. The model is configured, not probed for.
     #[must_use]
     pub fn ollama(self, server: &Server) -> Setup {
         self.env("CALIBAN_MODEL", "ollama/qwen3:8b").env("OLLAMA_HOST", &server.url())
@@ -171,7 +171,8 @@ impl Setup {
         self
     }
 
-    /// Has this bash script start the program, whose path is in `$KIT_BIN`. Sets `bin` in the configuration, and nothing else.
+    /// Lets this bash script start the program, whose path is in `$KIT_BIN`. The setting `bin` in the configuration is
+    /// the script; the configuration has no other settings.
     #[must_use]
     pub fn started_by(self, script: &str) -> Setup {
         let bin = self.script(script);
@@ -286,8 +287,8 @@ fn base_environment(dir: &Path) -> Vec<(&'static str, OsString)> {
     ]
 }
 
-/// Every process with `needle` in its environment. The parent does not tell: commands leave their group, and their
-/// parent may be dead.
+/// Every process with `needle` in its environment. Processes cannot be found by their parents: commands leave their
+/// group, and their parent may be dead.
 fn processes(needle: &str) -> Vec<(u32, String)> {
     let Ok(entries) = fs::read_dir("/proc") else { return processes_of_ps(needle) };
     let mut found = Vec::new();
@@ -315,7 +316,7 @@ fn processes_of_ps(needle: &str) -> Vec<(u32, String)> {
         .collect()
 }
 
-/// Kills every process with `needle` in its environment and those they start meanwhile, and waits until all have
+/// Kills every process with `needle` in its environment, also processes that start meanwhile, and waits until all have
 /// ended.
 pub(super) fn end_all(needle: &str) {
     let start = Instant::now();

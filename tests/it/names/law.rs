@@ -1,5 +1,5 @@
-//! Random file names: whatever the names are, the disk holds the accepted edits, and no part of a name was run. It
-//! tries 500 names, or as many as the environment variable `NAMES` says.
+//! Random file names: whatever the names are, the disk holds the accepted edits, and no part of a name was run. The
+//! test tries 500 names, or as many as the environment variable `NAMES` says.
 
 use super::nothing_ran;
 use crate::kit::dice::Dice;
@@ -14,7 +14,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The names of one round, which has one Neovim and one reply with so many calls.
+/// The number of names in one round. A round has one Neovim, and one reply with a call for each name.
 const ROUND: usize = 100;
 
 /// Pieces of names that mean something to a shell, Ex commands, wildcards, options or patterns.
@@ -130,7 +130,7 @@ fn odd(dice: &mut Dice, number: usize) -> OsString {
     OsStr::from_bytes(&bytes).to_owned()
 }
 
-/// What the model does with a file.
+/// The model's action on a file.
 #[derive(Clone, Debug)]
 enum Deed {
     Write,
@@ -138,7 +138,7 @@ enum Deed {
     Delete,
     Rename(String),
     Read,
-    /// A file that is not UTF-8: Neovim reads it.
+    /// Reads a file that is not UTF-8. Neovim decodes such a file.
     Decode,
 }
 

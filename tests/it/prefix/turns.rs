@@ -1,4 +1,4 @@
-//! Fifty turns of every kind, in each dialect: each request begins with the one before it.
+//! Fifty turns of every kind, in each dialect: each request begins with the request before it.
 
 use crate::kit::chat::assert_grows;
 use crate::kit::dialects::{DIALECTS, Dialect};
@@ -11,7 +11,7 @@ use serde_json::json;
 
 const TURNS: usize = 50;
 
-/// What happens in a turn, or before it. An ordinary prompt follows each.
+/// Acts in a turn, or before it. An ordinary prompt follows each act.
 const KINDS: [fn(&Talk, usize); 11] = [
     Talk::calls,
     Talk::is_stopped,

@@ -9,7 +9,8 @@ use crate::kit::reply::Reply;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Steps of a run in `make test`; `CHAOS` in the environment sets another number, `CHAOS_SEED` another seed.
+/// The number of steps of a run. The environment variables `CHAOS` and `CHAOS_SEED` set another number and another
+/// seed.
 const STEPS: u64 = 2_000;
 const SEED: u64 = 20;
 
@@ -225,7 +226,7 @@ impl Chaos {
         }
     }
 
-    /// Asks, and waits until the model has replied.
+    /// Sends the prompt `go on`, and waits for the reply.
     fn ask(&self) {
         self.scene.nvim.lua("require('caliban').ask('go on')", &[]);
         self.scene.nvim.wait(|_| self.scene.server.unfetched() == 0, "the request");
@@ -328,7 +329,7 @@ impl Chaos {
         let after = self.look();
         assert_eq!(after.lines.join("\n") + "\n", disk, "{}", self.end());
         assert!(after.hunks.is_empty(), "{}", self.end());
-        // `u` can bring back earlier states.
+        // `u` can restore texts from before the reload, without hunks and with any of the agent's words
         self.states.clear();
         let all = (0..=self.words).map(|n| format!("a{n}"));
         self.agreed.extend(all);

@@ -1,4 +1,4 @@
-//! Accepting and rejecting hunks, and what the model gets as the answer.
+//! Accepting and rejecting hunks, and the answers that the model gets.
 
 use super::scene::{Scene, answers, edit, nine, two_hunks, write};
 use crate::kit::nvim::Nvim;

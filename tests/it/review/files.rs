@@ -1,4 +1,4 @@
-//! Kinds of files, and what may happen to one between a read and an edit.
+//! Kinds of files, and changes of a file between a read and an edit.
 
 use super::scene::{Scene, edit, nine, two_hunks};
 use crate::kit::reply::Reply;

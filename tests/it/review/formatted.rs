@@ -4,8 +4,8 @@ use super::scene::{Scene, edit, nine};
 use crate::kit::reply::Reply;
 use expect_test::expect;
 
-/// Formats like conform.nvim: a program gets the text, and its changes are applied as text edits. The program changes
-/// more than blanks.
+/// Formats like conform.nvim: a program gets the text, and the program's changes are applied as text edits. The program
+/// changes more than blanks.
 const CONFORM: &str = "
   local function applied(buf, old, out)
     local new = vim.split(vim.trim(out.stdout), '\\n')
@@ -62,7 +62,7 @@ const SERVER: &str = "
     }
   end })";
 
-/// With two hunks under review, types keys and accepts everything. Returns what the model is told.
+/// With two hunks under review, types keys and accepts everything. Returns the answer to the model.
 fn told(before: &str, keys: &str, shown: &str) -> String {
     let scene = Scene::two_hunks(|it| it.before(before));
     scene.nvim.keys(keys);
@@ -77,7 +77,7 @@ fn without_diagnostics(told: &str) -> &str {
     told.split("\nDiagnostics").next().unwrap()
 }
 
-/// What the model is told if a formatter changed both hunks.
+/// The answer to the model if a formatter changed both hunks.
 const FORMATTED: &str = r#"Of 2 changes in a.txt: 2 accepted and formatted.
 line 2, accepted and formatted, now reads:
 L("2")

@@ -7,7 +7,7 @@ use expect_test::expect;
 
 const WORDS: &str = "undone; <C-r> brings it back";
 
-/// Sets how long the verdict after an undo waits.
+/// Sets the delay between an undo and its verdict.
 fn delay(scene: &Scene, milliseconds: u32) {
     scene.nvim.lua("require('caliban.review.undone').delay = ...", &[milliseconds.into()]);
 }
@@ -19,7 +19,7 @@ fn patient() -> Scene {
     scene
 }
 
-/// As `patient`, with both hunks undone.
+/// Like `patient`, with both hunks undone.
 fn undone() -> Scene {
     let scene = patient();
     scene.nvim.keys("u");
@@ -118,7 +118,7 @@ fn an_undo_verdict_is_reported_after_its_delay() {
     scene.nvim.keys("u");
     scene.wait_idle("I see.");
     assert_eq!(scene.answer(2, "e1"), "The user rejected 2 changes in a.txt: they are undone.");
-    // A redo still reopens the review after its verdict was sent.
+    // A redo reopens the review even after its verdict was sent.
     scene.nvim.keys("<C-r>");
     scene.wait_hunks(2);
 }

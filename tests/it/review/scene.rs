@@ -8,7 +8,7 @@ use crate::kit::setup::Setup;
 use serde_json::{Value, json};
 use std::ops::Deref;
 
-/// A model server and a Neovim that talks to it. A test can call the methods of `Nvim` on it, such as `wait_phase`.
+/// A model server and a Neovim that uses the server. A scene has all methods of `Nvim`, such as `wait_phase`.
 pub struct Scene {
     pub server: Server,
     pub nvim: Nvim,
@@ -62,7 +62,7 @@ impl Scene {
         scene
     }
 
-    /// As `two_hunks`, in auto-edit mode: the hunks are written, and the turn is over.
+    /// Like `two_hunks`, in auto-edit mode: the hunks are written, and the turn is over.
     pub fn two_written(setup: impl FnOnce(Setup) -> Setup) -> Scene {
         let mode = "{ mode = 'auto-edit' }";
         let scene = Scene::start(|it| setup(it.file("a.txt", nine()).config(mode)));
@@ -79,7 +79,7 @@ impl Scene {
         self.nvim.keys(":Caliban ask please<CR>");
     }
 
-    /// As `ask`, and waits for the reply's text `last` and the end of the turn.
+    /// Like `ask`, but also waits for the reply's text `last` and the end of the turn.
     pub fn ask_until(&self, reply: Reply, last: &str) {
         self.ask(reply);
         self.wait_idle(last);
@@ -111,7 +111,7 @@ impl Scene {
         self.request(n + 1).last_user_text()
     }
 
-    /// The answer to this call in the n-th request, for which it waits.
+    /// Waits for the n-th request and returns its answer to this call.
     #[track_caller]
     pub fn answer(&self, n: usize, id: &str) -> String {
         let request = self.request(n);
@@ -136,7 +136,7 @@ impl Scene {
     }
 }
 
-/// The call ids and texts of a request's tool results, in order.
+/// The call ids and texts of the tool results, in the order of the request.
 pub fn answers(request: &Request) -> Vec<(String, String)> {
     let messages = request.json["messages"].as_array().cloned().unwrap_or_default();
     let blocks = messages.iter().flat_map(|it| it["content"].as_array().into_iter().flatten());

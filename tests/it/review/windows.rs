@@ -1,4 +1,4 @@
-//! A file under review in windows: the user's settings there stay, and every window shows the review.
+//! A file under review in windows: the user's window settings stay, and every window shows the review.
 
 use super::scene::{Scene, edit, nine, two_hunks};
 use crate::kit::nvim::Nvim;

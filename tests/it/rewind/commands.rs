@@ -24,7 +24,7 @@ fn git_says(scene: &Scene, arguments: &[&str]) -> String {
     String::from_utf8(done.stdout).unwrap()
 }
 
-/// A project under git in which `b.txt` has a change of the user's; `command` is run in it.
+/// A project under git. `b.txt` has a change of the user's, and the model has run `command`.
 fn ran(command: &str) -> Scene {
     let scene = Scene::start(|it| {
         let it = it.file("a.txt", nine()).file("b.txt", nine()).file("gone.txt", "one\r\ntwo\r\n");
@@ -118,7 +118,7 @@ fn changes_of_a_stopped_command_are_rewound() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
 }
 
-/// A stranger's repository may configure filters and other commands. Caliban's look at the files must not run them.
+/// A stranger's repository may configure filters and other commands. Comparing the files with git must not run them.
 #[test]
 fn git_runs_no_command_that_the_repository_configures() {
     let scene = Scene::start(|it| {

@@ -1,4 +1,4 @@
-//! A list of many conversations fits on the screen, and each of them can be found.
+//! A list of many conversations fits on the screen, and each conversation can be found.
 
 use super::names::say;
 use super::*;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Rewrites the plan of the only call in the journal.
+/// Replaces the plan of the only call in the journal by this step.
 fn plan_as(setup: &Setup, step: &Value) {
     let path = setup.sessions().join("main.journal");
     let mut found = 0;

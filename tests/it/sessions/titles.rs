@@ -1,4 +1,5 @@
-//! The title that the model gives a conversation: requested once, beside the conversation, which does not wait for it.
+//! The title that the model gives a conversation: requested once, in a separate request for which the conversation does
+//! not wait.
 
 use super::*;
 use crate::kit::chat::assert_grows;
@@ -77,7 +78,7 @@ fn a_failed_title_request_causes_no_error() {
     }
 }
 
-/// The saved messages in lower case, to check that a failed title leaves no error there.
+/// The saved messages in lower case, to check that a failed title leaves no error in the messages.
 fn nvim_free_of_errors(setup: &Setup) -> String {
     said(setup, "main").join("\n").to_lowercase()
 }

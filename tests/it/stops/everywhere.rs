@@ -133,8 +133,8 @@ impl Talk {
         Turn { nvim, server, round, before: server.requests().len(), first, second, third }
     }
 
-    /// Stops the turn. If the mentioned files are still being read, this returns the prompt to the composer, which is
-    /// then emptied. Removes the replies that are still queued.
+    /// Stops the turn. If the mentioned files are still being read, the stop returns the prompt to the composer, which
+    /// is then emptied. Removes the replies that are still queued.
     fn stop(&self) {
         let stops = |nvim: &Nvim| nvim.transcript().matches("! Stopped.").count();
         let before = stops(&self.nvim);
@@ -146,8 +146,8 @@ impl Talk {
         self.server.forget();
     }
 
-    /// Sends a prompt after a stop, and returns the messages of its request. `verdict` says what the user does with an
-    /// edit under review: accept it, reject it, or decide after the prompt.
+    /// Sends a prompt after a stop, and returns the messages of its request. `verdict` chooses how the user treats an
+    /// edit under review: accepts it, rejects it, or decides after the prompt.
     fn go_on(&self, round: usize, verdict: usize) -> Vec<Said> {
         let undecided = self.nvim.pending();
         let file = format!("f{round}.txt");
@@ -263,7 +263,7 @@ fn stopped_everywhere(dialect: &dyn Dialect) {
     talk.finish(&files);
 }
 
-/// The same numbers in every run.
+/// Pseudo-random numbers, the same in every run.
 struct Dice(u64);
 
 impl Dice {

@@ -36,8 +36,8 @@ const LITERAL: [&str; 31] = [
     "os.execute",
 ];
 
-/// Functions that expand variables and `~`, look for wildcards, or call any function by its name. Only the arguments that
-/// are listed here are allowed.
+/// Functions that expand variables and `~`, look for wildcards, or call any function by its name. Only the calls in
+/// `OWN` are allowed.
 const NEVER: [&str; 17] = [
     "nvim_cmd",
     "nvim_call_function",
@@ -58,12 +58,14 @@ const NEVER: [&str; 17] = [
     "nvim_eval",
 ];
 
-/// Options that hold expressions. Only one function may set them, and it escapes the texts that it puts into them.
+/// Options that hold expressions. Only the file `OF_LINES` may set these options to more than a literal; it escapes
+/// each inserted text.
 const LINES: [&str; 6] =
     ["winbar", "statusline", "tabline", "statuscolumn", "titlestring", "rulerformat"];
 const OF_LINES: &str = "lua/caliban/editor/name.lua";
 
-/// Allowed exceptions, by file and code: arguments that come from the user's settings or from Neovim itself.
+/// Calls that may break the rule about names, by file and code: their arguments come from the user, the user's settings
+/// or Neovim itself.
 const OWN: [(&str, &str); 7] = [
     // a command that the user typed, passed on unchanged
     ("lua/caliban/review/write_guard.lua", "nvim_cmd, command, {})"),
@@ -71,7 +73,7 @@ const OWN: [(&str, &str); 7] = [
     ("lua/caliban/program/process.lua", "fs.normalize(bin)"),
     ("lua/caliban/config.lua", "fs.normalize(c.system_file)"),
     ("lua/caliban/health.lua", "fs.normalize(file)"),
-    // a register, a count and a key of the table of keys
+    // a register and a count that the user typed, and a key from Caliban's table of keys
     (
         "lua/caliban/chat/keys.lua",
         "nvim_feedkeys(('\"%s%s%s'):format(vim.v.register, count, key), 'ni', false)",
@@ -186,7 +188,7 @@ fn calls(code: &str) -> Vec<(usize, &str, &str)> {
         .collect()
 }
 
-/// The text between these parentheses; of a call without parentheses, its only argument.
+/// The text between the parentheses that open at `open`; of a call without parentheses, its only argument.
 fn arguments(code: &str, open: usize) -> &str {
     let bytes = code.as_bytes();
     let (mut depth, mut i, mut quote) = (0, open, None);
@@ -208,7 +210,7 @@ fn arguments(code: &str, open: usize) -> &str {
     code[inner].trim()
 }
 
-/// Whether the first argument is a literal, or one that is formatted with numbers alone.
+/// Whether the first argument is a literal, or a literal that is formatted with numbers alone.
 fn is_literal(arguments: &str) -> bool {
     let (wrapped, rest) = match arguments.strip_prefix('(') {
         Some(inner) => (true, inner),
@@ -231,7 +233,7 @@ fn is_literal(arguments: &str) -> bool {
     after.starts_with("):format(") && !numbers.contains('%') && !after.contains("..")
 }
 
-/// Whether a command is a literal, or a table whose arguments are taken as they are.
+/// Whether a command is a literal, or a table in whose arguments Neovim expands nothing.
 fn is_command(arguments: &str) -> bool {
     if !arguments.starts_with('{') {
         return is_literal(arguments);

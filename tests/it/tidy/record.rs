@@ -30,7 +30,8 @@ pub(super) const FACTS: [&str; 18] = [
     "clash",
     "eol",
 ];
-/// Files that may read one more field: the verdict follows the chain of decisions, each of which names the one before.
+/// Files that may read one further field. `verdict.lua` follows the chain of decisions, in which each decision names
+/// the decision before it.
 const READERS: [(&str, &str); 1] = [("lua/caliban/review/verdict.lua", "decided")];
 
 /// The names of variables that hold a record.

@@ -69,7 +69,7 @@ impl Source {
     }
 }
 
-/// The offset of the brace that closes the one at `open`.
+/// The offset of the brace that closes the brace at `open`.
 fn closing(code: &str, open: usize) -> usize {
     let mut depth = 0;
     for (offset, byte) in code.as_bytes()[open..].iter().enumerate() {

@@ -46,7 +46,7 @@ local function choice(it, whole, reason)
   return { scope = 'hunk', buf = r.buf, row = hunk.start, reason = reason }
 end
 
---- Resolves a choice that names no buffer or range: on a list it means the item under the cursor.
+--- Resolves a choice that names no buffer or range: on a list the choice is the item under the cursor.
 ---@param opts caliban.Choice
 ---@return caliban.Choice? # nil if there is nothing to decide on, after telling the user
 function M.resolve(opts)

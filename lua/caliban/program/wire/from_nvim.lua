@@ -23,6 +23,10 @@
 ---@field thinking? 'off'|'low'|'medium'|'high'|'max'
 ---@field temperature? number
 ---@field max_output? integer
+---@field trim? number|boolean When the conversation fills this share of the context window, old tool results are
+--- trimmed.
+---@field compact? number|boolean When the conversation fills this share of the context window, the conversation is
+--- compacted.
 ---@field mode 'plan'|'ask'|'auto-edit'
 ---@field resume boolean|'open' Whether `:Caliban` opens the session that was used last. With `open`, the chat is also
 --- shown when Neovim starts.
@@ -33,6 +37,7 @@
 ---@field instructions boolean Read `AGENTS.md` and files like it.
 ---@field probe boolean If nothing is configured, look for a model server on this machine.
 ---@field titles boolean Ask the model for a title after the first turn.
+---@field limit? caliban.LimitConfig What may be spent before the user is asked.
 ---@field pass_env string[] Environment variables that commands get even if they look like secrets.
 
 ---@class (exact) caliban.ProviderConfig
@@ -55,6 +60,8 @@
 ---@field price? caliban.PriceConfig
 ---@field num_ctx? integer The context window that a server on this machine is told to give the model, in tokens.
 ---@field edits? 'replace'|'patch'|'whole'
+---@field trim? number|boolean
+---@field compact? number|boolean
 
 --- How hard a model should think before it answers, as the user chooses it.
 ---@alias caliban.Effort 'off'|'low'|'medium'|'high'|'max'
@@ -76,6 +83,13 @@
 ---| 'plan' # Reads only: edits and commands are refused.
 ---| 'ask' # The user decides on each edit and each command.
 ---| 'auto-edit' # Edits are written at once and reviewed afterwards. The user decides on each command.
+
+--- What a session and one turn may spend before the user is asked: money in USD, and tokens.
+---@class (exact) caliban.LimitConfig
+---@field usd? number
+---@field tokens? integer
+---@field turn_usd? number
+---@field turn_tokens? integer
 
 --- Opens a session. The answer is a `session` message, then the transcript as `paint` messages.
 ---@class (exact) caliban.Open
@@ -106,11 +120,13 @@
 
 --- A labelled piece of text from a file, a buffer or a folder.
 ---@class (exact) caliban.Excerpt
----@field path string As the user would write it: relative to the project's root if it lies in the project.
+---@field path string The path as the user would write it: relative to the project's root if it lies in the project.
 ---@field lines? [integer, integer] First and last line, from 1, inclusive. If absent, the whole file.
 ---@field filetype? string
----@field kind 'file'|'folder'|'selection'|'instructions'|'skills'|'skill'|'changes'|'hunk'
+---@field kind 'file'|'folder'|'selection'|'instructions'|'skills'|'skill'|'command'|'changes'|'hunk'
 ---@field text string
+---@field note? string A few words for the model and the user: what was cut from the text, or why there is no text.
+--- Mostly empty.
 
 ---@alias caliban.ExcerptKind
 ---| 'file'
@@ -119,7 +135,8 @@
 ---| 'instructions' # A file in which the user or the project tells the model how to work. The user's own file lies outside the project.
 ---| 'skills' # The names and purposes of the skills that exist.
 ---| 'skill' # The text of one skill.
----| 'changes' # What changed in a file since the model last saw it, other than by the model.
+---| 'command' # The text of the user's own slash command that the message calls, with the message's arguments in it. The program makes it of the message, so a message that is given back comes without it.
+---| 'changes' # The changes in a file since the model last saw it, without the model's own changes.
 ---| 'hunk' # A change under review, as a diff. The message is the user's comment on the change.
 
 --- Takes a message back out of the queue.
@@ -132,7 +149,7 @@
 ---@class (exact) caliban.SendHeld
 ---@field kind 'send_held'
 ---@field session caliban.SessionId
----@field id? integer If absent, all of these messages.
+---@field id? integer If absent, all of these messages are sent.
 
 --- The unsent text of the composer.
 ---@class (exact) caliban.Draft
@@ -146,7 +163,7 @@
 ---@field kind 'stop'
 ---@field session caliban.SessionId
 
---- The user's answer to a call's question.
+--- The user's answer to an open question.
 ---@class (exact) caliban.Rule
 ---@field kind 'rule'
 ---@field session caliban.SessionId
@@ -190,13 +207,13 @@
 ---@field kind 'ask_for_key'
 ---@field provider? string If absent, the user chooses a provider from a list.
 
---- The user's key of a provider.
+--- The user has given a provider's key.
 ---@class (exact) caliban.GiveKey
 ---@field kind 'give_key'
 ---@field provider string
 ---@field key caliban.Secret
 
---- A key in use. `Debug` does not show it.
+--- A provider's key. Debug output does not show the key.
 ---@alias caliban.Secret string
 
 --- Asks for the last request as it was sent. The answer is `request`.
@@ -207,7 +224,7 @@
 --- Asks for the sessions of the project, the latest first. The answer is `sessions`.
 ---@class (exact) caliban.ListSessions
 ---@field kind 'list_sessions'
----@field text string Only sessions that contain this text are listed; all sessions if it is empty.
+---@field text string Only sessions that contain this text are listed. An empty text lists all sessions.
 
 --- Renames a session.
 ---@class (exact) caliban.RenameSession
@@ -240,7 +257,20 @@
 ---@field kind 'rewind'
 ---@field session caliban.SessionId
 ---@field entry? integer The turn to preview or to rewind. If absent, the answer is `turns`.
+---@field later? boolean All later turns are rewound too.
 ---@field paths? string[] The absolute paths of the files to rewind. If absent, the answer is `preview`.
+
+--- Takes a conversation back to before a message of the user. If turns since then have changed files, the answer is
+--- `undo`.
+---@class (exact) caliban.UndoWanted
+---@field kind 'undo'
+---@field session caliban.SessionId
+---@field after? integer How many messages of the user come after that message.
+---@field choice? caliban.UndoChoice The user's answer to `undo`.
+
+---@class (exact) caliban.UndoChoice
+---@field message integer The index of the message, as in `undo`.
+---@field files boolean The files of the later turns are rewound too.
 
 --- Asks for the permissions of a session. The answer is `permissions`.
 ---@class (exact) caliban.PermissionsWanted
@@ -272,7 +302,7 @@
 ---@field session caliban.SessionId
 ---@field by string How the other Neovim is called in messages to the user.
 
---- A proposal has reached its buffer, or cannot.
+--- A proposal was put into its buffer, or could not be put there.
 ---@class (exact) caliban.Arrived
 ---@field kind 'arrived'
 ---@field id integer
@@ -280,8 +310,8 @@
 ---@field hunks integer How many hunks of the proposal are pending; 0 unless the state is `entered`.
 ---@field unsaved? string If the proposal was written at once: why the text is not on disk, or the empty string if it
 --- is on disk.
----@field text? string If the state is `moved`: the file's present text, or nothing if there is no such file. If the
---- state is `entered`: the text as the user's autocommands changed it on writing, if they did.
+---@field text? string If the state is `moved`: the file's present text; absent if there is no such file. If the state
+--- is `entered`: the buffer's text, if the user's autocommands changed it on writing.
 ---@field eol? boolean
 ---@field dos? boolean The file's 'fileformat' is `dos`.
 ---@field bom? boolean
@@ -318,7 +348,7 @@
 ---| 'accepted'
 ---| 'rejected'
 ---| 'reworked' # Accepted, after the user changed it.
----| 'part' # Only some of its lines were accepted.
+---| 'part' # Only some of the change's lines were accepted.
 
 --- A proposal's text before and after the change.
 ---@class (exact) caliban.ProposedText
@@ -353,18 +383,18 @@
 ---@field why? string Why no server could be asked, for the model.
 
 ---@class (exact) caliban.Finding
----@field path string The absolute path, or a URI if it is no file.
+---@field path string The absolute path; for a finding outside of files, the URI.
 ---@field line integer The line, from 0.
----@field text string The server's text; empty if the line itself was searched.
+---@field text string The server's text about the line. If empty, the line itself is the finding.
 
 --- The changes of one file in a renaming.
 ---@class (exact) caliban.Rewrite
 ---@field path string The file's absolute path.
 ---@field sha string The hash of the text for which the renaming was computed (`Text::sha256_hex`); empty if the text
 --- does not change.
----@field splices caliban.Splice[] In ascending order and without overlaps.
+---@field splices caliban.Splice[] The changes of the text, in ascending order and without overlaps.
 ---@field deleted boolean
----@field to? string Its new path.
+---@field to? string The file's new path, if the renaming moves the file.
 
 --- A range of bytes in a text's joined lines, and its new text.
 ---@class (exact) caliban.Splice
@@ -372,7 +402,8 @@
 ---@field to integer
 ---@field text string
 
---- How an edit changed the diagnostics of a file. The numbers count all findings; the lists hold only the first ones.
+--- How an edit changed the diagnostics of a file. The numbers count all findings; the lists hold only the first
+--- findings.
 ---@class (exact) caliban.Checked
 ---@field kind 'checked'
 ---@field id integer
@@ -435,6 +466,7 @@
 ---| caliban.DeleteSession
 ---| caliban.ExportSession
 ---| caliban.RewindWanted
+---| caliban.UndoWanted
 ---| caliban.PermissionsWanted
 ---| caliban.Claim
 ---| caliban.Yield

@@ -35,31 +35,40 @@
 --- block's lines include the empty line that separates it from the block above.
 ---@class (exact) caliban.BlockUpdate
 ---@field id integer
----@field shape 'user'|'text'|'thinking'|'tool'|'ask'|'notice'|'error'|'intro'
+---@field shape 'user'|'text'|'thinking'|'tool'|'ask'|'notice'|'error'|'intro'|'boundary'
 ---@field at integer The index in the block of the first line that `lines` replaces.
 ---@field lines? string[] The block's lines from `at` to its end.
 ---@field append? string Text to append at the block's end; it may contain newlines. Sent instead of `lines`.
----@field final boolean Nothing more will be appended, so the last line may be highlighted.
+---@field final boolean The block is complete: nothing more will be appended, so its last line may be highlighted.
 ---@field right? string Virtual text at the right end of the block's first line that is not empty.
 ---@field below? string[] Virtual lines under the block: the context of a user's message.
 ---@field call? string The call that a question is about. The question's last line names the keys.
----@field folds? integer[] In a question, the indices of the lines that are folds. Each has to be opened before a yes
---- is accepted.
+---@field folds? integer[] In a question, the indices of the lines that are folds. A yes is accepted only when all
+--- folds are open.
 ---@field remove? boolean The block is gone.
 
----@alias caliban.Shape 'user'|'text'|'thinking'|'tool'|'ask'|'notice'|'error'|'intro'
+---@alias caliban.Shape
+---| 'user'
+---| 'text'
+---| 'thinking'
+---| 'tool'
+---| 'ask'
+---| 'notice'
+---| 'error'
+---| 'intro'
+---| 'boundary' # Where the conversation was compacted.
 
 --- The state of a session.
 ---@class (exact) caliban.Status
 ---@field kind 'status'
 ---@field session caliban.SessionId
----@field phase 'idle'|'sending'|'streaming'|'retrying'|'running'|'asking'|'reviewing'
----@field waiting_for? 'permission'|'review'
----@field turn integer The running turn, or the last one.
+---@field phase 'idle'|'sending'|'streaming'|'retrying'|'compacting'|'running'|'asking'|'reviewing'
+---@field waiting_for? 'permission'|'review'|'question'
+---@field turn integer The running turn; if no turn runs, the last one.
 ---@field tool? string The running tool.
 ---@field model string
 ---@field mode 'plan'|'ask'|'auto-edit'
----@field tour boolean Whether the model is the tour.
+---@field tour boolean Whether the model is the offline tour, a script inside the program.
 ---@field unsaved boolean Whether the conversation is in memory only: it is ephemeral, or the disk fails.
 ---@field input integer The tokens that this session has used.
 ---@field output integer
@@ -67,7 +76,7 @@
 ---@field context integer The tokens of the last request and its reply.
 ---@field window integer The model's context window in tokens; 0 if it is not known.
 ---@field queue caliban.QueuedMessage[]
----@field retry_ms? integer The time until the next try.
+---@field retry_ms? integer The time until a failed request is sent again.
 ---@field retry_why? string Why the last try failed, without a full stop.
 ---@field silent_ms? integer How long the model has been silent.
 ---@field hit? integer The part of the last request that was in the provider's cache, in percent.
@@ -80,12 +89,16 @@
 ---| 'sending' # A request was sent; no reply has arrived yet.
 ---| 'streaming' # A reply is arriving.
 ---| 'retrying' # A request failed and will be sent again after a pause.
+---| 'compacting' # A model is asked for a summary of the conversation.
 ---| 'running' # A tool runs.
----| 'asking' # The user is asked whether a call may run.
+---| 'asking' # The user is asked whether a call may run, or whether the turn may spend more.
 ---| 'reviewing' # The turn waits for the user's review.
 
 --- What a turn needs from the user to go on.
----@alias caliban.Wait 'permission'|'review'
+---@alias caliban.Wait
+---| 'permission'
+---| 'review'
+---| 'question' # An answer to the question whether the turn may go beyond a spending limit.
 
 --- A queued message as the user sees it. All fields are always sent.
 ---@class (exact) caliban.QueuedMessage
@@ -117,7 +130,7 @@
 ---@field eol boolean The last line of the proposed text ends in a newline.
 ---@field at_once boolean The text is written as soon as it is in the buffer.
 ---@field binary boolean The file is not text: the proposal can only delete or rename it.
----@field whole? 'delete'|'rename' Deletes or renames the file. There are no hunks then.
+---@field whole? 'delete'|'rename' Deletes or renames the file, without any hunks.
 ---@field to? string The file's new path, absolute.
 
 ---@class (exact) caliban.WireHunk
@@ -130,8 +143,7 @@
 ---@class (exact) caliban.Read
 ---@field kind 'read'
 ---@field path string The absolute path.
----@field decode boolean The file on disk is not UTF-8: the answer has the text as Neovim decodes it, even if the file
---- is not loaded.
+---@field decode boolean The file on disk is not UTF-8: the answer has the text as Neovim decodes it.
 
 --- Asks for the paths of the loaded, modified file buffers. The answer is a list.
 ---@class (exact) caliban.Changed
@@ -143,14 +155,12 @@
 ---@field kind 'stamps'
 ---@field paths string[] Absolute paths.
 
---- Asks to save those of the files that are modified and have no pending changes. The answer is a list of the files
---- that are still unsaved.
+--- Asks to save the modified files without pending changes. The answer is a list of the files that are still unsaved.
 ---@class (exact) caliban.Save
 ---@field kind 'save'
 ---@field paths string[] Absolute paths.
 
---- The program has stopped a turn. Proposals of the turn that are not in a buffer yet must not be put into one any
---- more.
+--- The program has stopped a turn. Proposals of the turn that still wait must not be put into their buffers.
 ---@class (exact) caliban.Halt
 ---@field kind 'halt'
 ---@field session caliban.SessionId
@@ -168,14 +178,14 @@
 ---@field query? string A part of the names of the symbols to find in the project.
 ---@field name? string The symbol's new name.
 
---- The subject of a question.
+--- The kind of a question to the language servers.
 ---@alias caliban.Aspect
 ---| 'diagnostics'
 ---| 'definition'
 ---| 'references'
 ---| 'hover'
 ---| 'symbols'
----| 'rename' # The changes that another name of a symbol needs.
+---| 'rename' # The changes that renaming a symbol needs.
 
 --- A message was not sent: its text goes back into the composer.
 ---@class (exact) caliban.Bounce
@@ -189,7 +199,7 @@
 ---@class (exact) caliban.Models
 ---@field kind 'models'
 ---@field session caliban.SessionId
----@field models caliban.Offer[] The models, by their full names.
+---@field models caliban.Offer[] The models. Each name is `provider/model`.
 ---@field problems string[] A sentence for each provider that could not be asked.
 
 ---@class (exact) caliban.Offer
@@ -202,11 +212,11 @@
 ---@field provider? string If absent, the user chooses one of `providers`.
 ---@field providers caliban.Offer[]
 
---- The completions of one question.
+--- The answer to `complete`.
 ---@class (exact) caliban.Completed
 ---@field kind 'completed'
 ---@field id integer The id of the question.
----@field start integer The byte of the line at which each completed text begins.
+---@field replaced integer How many bytes before the cursor an item replaces.
 ---@field items caliban.CompletionItem[] The items, the best one first.
 ---@field more boolean The program does not know all items yet; the same question will get more soon.
 
@@ -268,6 +278,31 @@
 ---@field kind 'history'
 ---@field session caliban.SessionId
 
+--- The user wants the windows of the session's chat closed.
+---@class (exact) caliban.Exit
+---@field kind 'exit'
+---@field session caliban.SessionId
+
+--- Comments of a code review, to be shown besides the ones that are shown already.
+---@class (exact) caliban.Comments
+---@field kind 'comments'
+---@field session caliban.SessionId
+---@field comments caliban.Comment[]
+
+--- A comment of the model on a line of a file.
+---@class (exact) caliban.Comment
+---@field path string The absolute path.
+---@field line integer Counted from 0.
+---@field severity 'error'|'warning'|'info'|'hint'
+---@field text string
+
+---@alias caliban.Severity 'error'|'warning'|'info'|'hint'
+
+--- Removes the comments of earlier code reviews.
+---@class (exact) caliban.Uncomment
+---@field kind 'uncomment'
+---@field session caliban.SessionId
+
 --- The turns that changed files.
 ---@class (exact) caliban.Turns
 ---@field kind 'turns'
@@ -279,6 +314,14 @@
 ---@field title string
 ---@field age integer Seconds since the turn's first change.
 ---@field files string[]
+
+--- The user is asked whether to rewind files together with the conversation.
+---@class (exact) caliban.Undo
+---@field kind 'undo'
+---@field session caliban.SessionId
+---@field message integer The index of the message in the conversation.
+---@field title string The first line of the message.
+---@field files string[] The files' paths as the user would write them.
 
 --- The permissions of a session.
 ---@class (exact) caliban.Permissions
@@ -296,6 +339,7 @@
 ---@field kind 'preview'
 ---@field session caliban.SessionId
 ---@field entry integer
+---@field later boolean All later turns are rewound too.
 ---@field title string
 ---@field files caliban.RewindFile[]
 
@@ -337,8 +381,8 @@
 ---@field name string For example `CalibanTurnStart`.
 ---@field data table<string, string>
 
---- A message to the editor: a request with this table as its only argument. The program sends the next message once
---- this one is answered.
+--- A message to the editor: a request with this table as its only argument. The program sends the next message after
+--- the editor has answered the request.
 ---@alias caliban.ToNvim
 ---| caliban.Welcome
 ---| caliban.Session
@@ -361,7 +405,11 @@
 ---| caliban.Deleted
 ---| caliban.Copied
 ---| caliban.History
+---| caliban.Exit
+---| caliban.Comments
+---| caliban.Uncomment
 ---| caliban.Turns
+---| caliban.Undo
 ---| caliban.Permissions
 ---| caliban.Preview
 ---| caliban.Restore

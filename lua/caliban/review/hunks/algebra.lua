@@ -5,14 +5,14 @@
 local M = {}
 
 ---@class caliban.Hunk
----@field start integer its first row in the buffer
----@field new string[] its lines in the buffer
+---@field start integer the hunk's first row in the buffer
+---@field new string[] the hunk's lines in the buffer
 ---@field old string[] the lines of the base that `new` replaces
----@field loose? boolean it has changed since the last diff: `new` and `old` may share lines (see `tighten`)
----@field typed? boolean the user has changed some of its lines
----@field of? integer[] keys of the proposed changes that it is a part of; negative if a later proposal changed it again
+---@field loose? boolean the hunk has changed since the last diff: `new` and `old` may share lines (see `tighten`)
+---@field typed? boolean the user has changed some of the hunk's lines
+---@field of? integer[] keys of the proposed changes that the hunk is a part of; negative if a later proposal changed the hunk again
 
---- `:h vim.diff()` became `vim.text.diff` in 0.12.
+--- `vim.diff` is called `vim.text.diff` since Neovim 0.12.
 local diff = vim.text and vim.text.diff or vim.diff
 
 ---@generic T
@@ -72,7 +72,7 @@ end
 ---@field start integer row in the text before the first edit
 ---@field old string[]
 ---@field new string[]
----@field of? integer[] as in a hunk
+---@field of? integer[] keys of the proposed changes, as in a hunk
 ---@field typed? boolean
 
 --- The keys in either list, each once.
@@ -114,7 +114,7 @@ function M.ends(it)
 end
 
 ---@param hunk caliban.Hunk
----@return integer row after its last line
+---@return integer the row after the hunk's last line
 local function stop(hunk)
   return hunk.start + #hunk.new
 end
@@ -144,7 +144,7 @@ function M.fused(hunks)
   for _, hunk in ipairs(hunks) do
     local before = out[#out]
     if #hunk.new == 0 and #hunk.old == 0 then
-      -- an empty hunk
+      -- an empty hunk is dropped
     elseif before and stop(before) == hunk.start then
       local new, old = join(before.new, hunk.new), join(before.old, hunk.old)
       out[#out] = { start = before.start, new = new, old = old, loose = true }
@@ -184,7 +184,7 @@ function M.tighten(hunks)
   return changed and out or hunks
 end
 
---- The base under a buffer's lines.
+--- The base: the buffer's lines, with the old lines of the hunks in place of their new ones.
 ---@param lines string[]
 ---@param hunks caliban.Hunk[]
 ---@return string[]
@@ -214,7 +214,7 @@ local function replaced(hunks, i, j, with, delta)
 end
 
 --- The hunks that a change of rows [first, last) reaches into: indices `i`..`j`, none if j < i. A change beside a hunk
---- does not reach into the hunk: a new line next to it is the user's.
+--- does not reach into the hunk: a new line next to a hunk is the user's.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
@@ -261,7 +261,7 @@ end
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
----@param count integer of the new lines
+---@param count integer the number of new lines
 ---@return caliban.Hunk[]
 local function users(hunks, first, last, count)
   local out, inside = {}, 0
@@ -319,7 +319,7 @@ end
 ---@param before (string|false)[]
 ---@param new string[]
 ---@return caliban.Hunk[]? hunks nil if the change kept no line
----@return boolean? own as `change` returns it
+---@return boolean? own whether lines outside of the hunks changed
 local function piecewise(hunks, first, before, new)
   local marked = {}
   for n, line in ipairs(before) do
@@ -466,7 +466,7 @@ function M.at(hunks, row)
 end
 
 --- A three-way merge: the file changed from `origin` to `disk` while the buffer changed from `origin` to `mine`.
---- Returns edits of the buffer, so that hunks, marks and cursors stay. If both have changed a line, the buffer's line
+--- Returns edits of the buffer, so that hunks, marks and cursors stay. If a line changed in both, the buffer's line
 --- stays. `edit::merge` in the program, which merges whole texts for checkpoints, keeps the other side's line instead.
 ---@param origin string[]
 ---@param disk string[]

@@ -1,4 +1,4 @@
---- Notes what formatters change in a file under review. conform.nvim, `vim.lsp.buf.format()` and 'formatexpr' apply
+--- Notes the changes of formatters in a file under review. conform.nvim, `vim.lsp.buf.format()` and 'formatexpr' apply
 --- their changes as text edits through one function of `vim.lsp.util`, which is on the call stack while a formatter
 --- runs.
 local M = {}
@@ -6,15 +6,15 @@ local M = {}
 local api = vim.api
 local rope = require('caliban.review.hunks.rope')
 
---- At most so many changes are kept, and only texts of fewer bytes are sent to the program.
+--- The most changes that are kept. Only texts of fewer than `LONG` bytes are sent to the program.
 local MOST, LONG = 10, 1000000
 
 ---@class caliban.Formatted
 ---@field before caliban.Rope|string
 ---@field after caliban.Rope|string
 
---- Whether a formatter is changing a buffer right now. Completion applies text edits too, but in insert mode; renaming and
---- refactoring apply theirs as workspace edits.
+--- Whether a formatter is changing a buffer right now. Completion applies text edits too, but in insert mode; renaming
+--- and refactoring apply workspace edits.
 ---@return boolean
 function M.runs()
   local util = package.loaded['vim.lsp.util']
@@ -34,7 +34,7 @@ function M.runs()
   return found
 end
 
---- Adds a change of a formatter. If it continues the last change, joins both.
+--- Adds a change of a formatter to the list. Joins the change with the last one if it continues that one.
 ---@param list? caliban.Formatted[]
 ---@param before caliban.Rope|string
 ---@param after caliban.Rope|string

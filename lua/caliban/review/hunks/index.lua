@@ -7,8 +7,8 @@ local M = {}
 local algebra = require('caliban.review.hunks.algebra')
 
 ---@class caliban.HunkBlock
----@field at integer row from which the hunks' rows count
----@field list caliban.Hunk[] at least one
+---@field at integer the block's row, from which its hunks' rows count
+---@field list caliban.Hunk[] the block's hunks, at least one
 ---@field loose boolean whether any hunk is loose
 
 ---@class caliban.Hunks
@@ -89,7 +89,7 @@ local function find(hunks, row)
 end
 
 ---@param block caliban.HunkBlock
----@return integer row of its last hunk
+---@return integer the row of the block's last hunk
 local function last_start(block)
   return block.at + block.list[#block.list].start
 end
@@ -157,7 +157,7 @@ function M.at(hunks, row)
   end
 end
 
---- The first hunk that begins after a row, or the last that begins before it.
+--- The first hunk that begins after a row, or the last hunk that begins before the row.
 ---@param hunks caliban.Hunks
 ---@param row integer
 ---@param step 1|-1

@@ -15,7 +15,7 @@ local PART, MANY, SOME = 1000, 4000, 64
 --- The bytes of a part for `hash`, as in the program (`Text::hash_of_parts`).
 local CHUNK = 65536
 
---- Runs `work` in slices, the first one at once. Then calls `over` with what `pcall(work)` returned.
+--- Runs `work` in slices, the first one at once. Then calls `over` with the results of `pcall(work)`.
 ---@param work fun(): any
 ---@param over fun(ok: boolean, result: any)
 function M.run(work, over)
@@ -100,11 +100,11 @@ function M.joined(lines)
   return table.concat(parts, '\n')
 end
 
---- The base under a buffer's lines, joined.
+--- The base, joined: the buffer's lines, with the old lines of the hunks in place of their new ones.
 ---@param lines string[]
 ---@param hunks caliban.Hunk[] the hunks in these lines
 ---@return string text
----@return integer count of its lines
+---@return integer how many lines the base has
 function M.base(lines, hunks)
   slices.rest(true)
   local base = algebra.base(lines, hunks)
@@ -150,7 +150,7 @@ end
 ---@param hunks caliban.WireHunk[]
 ---@param lines string[] the lines of the text that the proposal was made from
 ---@param key integer the key of the first change minus 1
----@return caliban.Edit[]? edits in rows of this text; nil if the hunks do not fit it
+---@return caliban.Edit[]? edits in rows of this text; nil if the hunks do not fit this text
 function M.edits(hunks, lines, key)
   local edits, row = {}, 0
   for i, h in ipairs(hunks) do
@@ -197,7 +197,7 @@ end
 ---@return caliban.Rope
 function M.after(lines, edits)
   local after = rope.of(lines_after(lines, edits))
-  -- applying the edits comes next and must not rest
+  -- rest now, because the edits are applied next, without a rest
   slices.rest(true)
   return after
 end

@@ -9,7 +9,7 @@ local algebra = require('caliban.review.hunks.algebra')
 ---@class caliban.Moved
 ---@field users table<string, integer> the user's lines that were removed, and how often
 ---@field agents table<string, integer> lines of hunks that were removed, and how often
----@field of table<string, integer[]> for each line: the keys of the hunks that it was in
+---@field of table<string, integer[]> for each line: the keys of the hunks that contained the line
 ---@field fresh { row: integer, line: string }[] lines that were added and not removed again, unordered
 
 ---@return caliban.Moved
@@ -19,7 +19,7 @@ end
 
 ---@param list caliban.Hunk[]
 ---@param rows integer[] ascending
----@return table<integer, caliban.Hunk> the hunk of each row that is in one
+---@return table<integer, caliban.Hunk> the hunk of each row, without rows outside of hunks
 local function within(list, rows)
   local out = {} ---@type table<integer, caliban.Hunk>
   local k = 1
@@ -107,7 +107,8 @@ local function words(lines, sign, out)
   return out
 end
 
---- Rows in hunks that contain a word which is missing from the user's lines since the command, as after `gq`.
+--- The rows in hunks that took a word from the user's lines, as `gq` does: since the command the user's lines no longer
+--- have the word.
 ---@param moved caliban.Moved
 ---@param lines table<string, caliban.Came>
 ---@return integer[]
@@ -137,7 +138,7 @@ end
 ---@param list caliban.Hunk[]
 ---@param to_user table<integer, boolean>
 ---@param to_agent { row: integer, line: string }[]
----@param of table<string, integer[]> for each line: the keys of the hunk that it becomes
+---@param of table<string, integer[]> for each line: the keys of the hunk that the line becomes
 ---@return caliban.Hunk[]
 local function given(list, to_user, to_agent, of)
   local out = {} ---@type caliban.Hunk[]
@@ -170,8 +171,8 @@ local function given(list, to_user, to_agent, of)
   return algebra.fused(out)
 end
 
---- The hunks after the command: each line that was added again goes back to its owner, first the user's lines. The
---- agent's lines go back only if the command added no other line.
+--- The hunks after the command. Each line that the command removed and added again goes back to its owner, first the
+--- user's lines. The agent's lines go back only if the command added no other line.
 ---@param moved caliban.Moved
 ---@param all caliban.Hunks
 ---@return caliban.Hunks

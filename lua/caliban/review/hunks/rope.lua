@@ -5,12 +5,12 @@ local M = {}
 local slices = require('caliban.editor.slices')
 
 ---@class caliban.Piece
----@field [integer] string its lines, at least one
+---@field [integer] string the piece's lines, at least one
 ---@field text? string the lines joined, once `text` was called
 
 ---@class caliban.Rope
 ---@field pieces caliban.Piece[]
----@field count integer lines
+---@field count integer the number of lines
 
 --- How many lines a new piece has. Changes may grow a piece to twice as many.
 local SIZE = 256

@@ -4,12 +4,12 @@ local M = {}
 local algebra = require('caliban.review.hunks.algebra')
 
 ---@param hunk caliban.Hunk
----@return integer row after its last line
+---@return integer the row after the hunk's last line
 local function stop(hunk)
   return hunk.start + #hunk.new
 end
 
---- The keys of a hunk, made negative if one of these edits changes the hunk again.
+--- The keys of a hunk; the keys are negative if one of these edits changes the hunk again.
 ---@param hunk caliban.Hunk
 ---@param edits caliban.Edit[]
 ---@return integer[]?

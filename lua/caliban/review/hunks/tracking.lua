@@ -23,14 +23,14 @@ local PART = 4000
 ---@field seq integer the undo state that `hunks`, `own` and `decided` belong to
 ---@field states table<integer, { hunks: caliban.Hunks, own: boolean, decided?: caliban.Decided }> the other undo states
 ---@field undoing? caliban.Change[] the changes of an undo or redo whose undo state `sync` has not looked up yet
----@field burst integer changes since the last `sync`
+---@field burst integer the number of changes since the last `sync`
 ---@field lines? caliban.Rope the buffer's lines, while hunks are pending
 ---@field reading? boolean whether `lines` are being read
 ---@field tick integer the changedtick of the buffer when it had these `lines`
 ---@field moved? caliban.Moved the lines that the running command has moved
 ---@field far? { hunks: caliban.Hunks, lines: caliban.Rope } before change number `MOST` + 1 of the running command
 ---@field busy boolean whether `edit` is changing the buffer
----@field formatted? caliban.Formatted[] what formatters changed since the review was last settled
+---@field formatted? caliban.Formatted[] the changes by formatters since the review was last settled
 
 ---@class caliban.Change rows [first, last) were replaced by `new`
 ---@field first integer
@@ -116,7 +116,7 @@ function M.near(r, first, last)
   return index.near(r.hunks, first, last)
 end
 
---- The first pending hunk that begins after a row, or the last that begins before it.
+--- The first pending hunk that begins after a row, or the last pending hunk that begins before the row.
 ---@param r caliban.Tracked
 ---@param row integer
 ---@param step 1|-1
@@ -132,7 +132,7 @@ function M.is_undoing(r)
   return r.undoing ~= nil
 end
 
---- What formatters changed since the review was last settled.
+--- The changes of formatters since the review was last settled.
 ---@param r caliban.Tracked
 ---@return caliban.WireFormatting[]
 function M.formattings(r)
@@ -192,7 +192,7 @@ function M.settled(r)
   r.lines, r.formatted = nil, nil
 end
 
---- Called when Neovim has increased the changedtick without changing the text.
+--- Notes the new changedtick of the buffer, whose text has not changed.
 ---@param r caliban.Tracked
 ---@param tick integer
 function M.on_changedtick(r, tick)
@@ -209,7 +209,8 @@ function M.reread(r)
   return was
 end
 
---- Called after Neovim has read the buffer's text from disk.
+--- Called after Neovim has read the buffer's text from disk: the buffer has no unsaved changes of the user, and a new
+--- undo state.
 ---@param r caliban.Tracked
 function M.reloaded(r)
   r.own, r.seq = false, M.seq(r)
@@ -306,7 +307,7 @@ local function note_burst(r, it)
   moved.note(it, index.near(far.hunks, first, last), first, old, new)
 end
 
---- Called after a command: lines that it moved go back to their owner.
+--- Called after a command: gives the lines that the command has moved back to their owners.
 ---@param r caliban.Tracked
 local function end_command(r)
   local it = r.moved or moved.new()
@@ -333,7 +334,7 @@ function M.read(r)
   return rope.of(lines)
 end
 
---- Sets `lines` from the buffer; for a long text it does so later.
+--- Reads `lines` from the buffer: a short text at once, a long one in later slices.
 ---@param r caliban.Tracked
 local function read_lines(r)
   r.lines = nil
@@ -377,7 +378,7 @@ function M.lines(r)
   return lines and rope.lines(lines, 0, lines.count) or file.lines(r.buf)
 end
 
---- Brings the hunks up to date with the buffer. Call it before reading the hunks.
+--- Brings the hunks up to date with the buffer. Must be called before the hunks are read.
 ---@param r caliban.Tracked
 function M.sync(r)
   end_command(r)

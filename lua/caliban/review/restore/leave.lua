@@ -1,4 +1,4 @@
---- Gives up the reviews of a conversation that another Neovim takes over. The other Neovim reads them from disk.
+--- Gives up the reviews of a conversation that another Neovim takes over. The other Neovim reads the reviews from disk.
 local M = {}
 
 local arrival = require('caliban.review.arrival')

@@ -26,7 +26,7 @@ local WHILE = 1000
 ---@field reasons caliban.Reason[]
 ---@field was? string
 ---@field whole? caliban.Whole
----@field hunks caliban.Hunk[] their rows are in the base with all hunks applied
+---@field hunks caliban.Hunk[] rows count in the base with all hunks applied
 ---@field base string[] the text that the user has agreed to
 ---@field origin string[] the file's text on disk, or the base if the text on disk is not known
 ---@field proposals caliban.Entered[]
@@ -49,7 +49,7 @@ local function name_of(session, path)
 end
 
 ---@param text string
----@param count integer of its lines
+---@param count integer the number of the text's lines
 ---@return string[]
 local function lines_of(text, count)
   local lines = count == 0 and {} or vim.split(text, '\n', { plain = true })
@@ -202,8 +202,8 @@ function M.save(r)
   end, first and 1 or WHILE)
 end
 
---- Called after the program has renamed a conversation and its records: writes the record of an open review under the
---- new name, and removes any other.
+--- Called after the program has renamed a conversation and its records. Writes the record of an open review under the
+--- new name; removes the record of a review that is not open.
 ---@param r caliban.Review
 function M.move(r)
   local name = name_of(r.session, r.path)
@@ -224,7 +224,7 @@ function M.hand_over(r)
   end
 end
 
--- save what the user has typed since the last write
+-- save the text that the user has typed since the last write
 api.nvim_create_autocmd('VimLeavePre', {
   group = api.nvim_create_augroup('caliban.review.restore.record', {}),
   callback = function()
@@ -285,7 +285,7 @@ require('caliban.review.listeners').add({
   pending = function(r, decided)
     local count = state.count(r)
     if count > 0 and (decided or pending[r] ~= count) then
-      -- a first `save` calls `drop`, which clears this number
+      -- the first `save` of a review calls `drop`, which clears `pending[r]`, so the count is set afterwards
       M.save(r)
       pending[r] = count
     end

@@ -1,5 +1,5 @@
---- Reopens reviews from their records on disk. The text may have changed meanwhile: a hunk is pending again if the
---- buffer contains it or it still fits; nothing else is changed.
+--- Reopens reviews from their records on disk. The file's text may have changed since the record was written: a hunk is
+--- pending again if the buffer contains the hunk or the hunk still fits. Nothing else is changed.
 local M = {}
 
 local api = vim.api
@@ -13,7 +13,7 @@ local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
 
---- What the model is told about a hunk that does not fit any more.
+--- The sentence for the model about a hunk that does not fit any more.
 local LOST =
   '(from Caliban, not from the user) The hunk could not be restored: the text around it changed while the editor was closed.'
 
@@ -74,9 +74,9 @@ local function size(runs)
   return lines
 end
 
---- Plans for a buffer that contains the hunks, because a swap file was recovered or because they are on disk. If it
---- differs from the record, the user has typed since. A missing hunk was applied after the swap file was written, and
---- is applied again.
+--- Plans for a buffer that contains the hunks, because a swap file was recovered or because they are on disk. If the
+--- buffer differs from the record, the user has typed since. A missing hunk was applied after the swap file was
+--- written, and is applied again.
 ---@param it caliban.Record
 ---@param runs integer[][] from the text in the record to `now`
 ---@param now string[] lines of the buffer
@@ -164,8 +164,8 @@ local function named(it, list)
   end
 end
 
---- Plans for a buffer that does not contain the hunks: a hunk is applied if the lines that it replaces are still there.
---- An accepted hunk that is not on disk is pending again: a record alone must not cause a write.
+--- Plans for a buffer that does not contain the hunks: a hunk is applied if the lines that it replaces are still in the
+--- buffer. An accepted hunk that is not on disk is pending again: a record alone must not cause a write.
 ---@param it caliban.Record
 ---@param stood string[] the text in the record, with the hunks
 ---@param now string[] lines of the buffer
@@ -204,8 +204,8 @@ local function merged(it, stood, now)
   }
 end
 
---- Plans how to reopen a review in a buffer with these lines. The buffer is taken to contain the hunks unless it is
---- nearer to the file's text when the record was written than to the text with the hunks.
+--- Plans how to reopen a review in a buffer with these lines. The buffer counts as containing the hunks, unless its
+--- lines differ less from the file's text in the record than from the text with the hunks.
 ---@param it caliban.Record
 ---@param now string[]
 ---@return caliban.Reopening
@@ -233,8 +233,8 @@ local function count(n, what)
   return ('%d %s%s'):format(n, what, n == 1 and '' or 's')
 end
 
---- Counts a review of the batch as done: it is open, or waits for its file. After the last one, shows one message for
---- all of them.
+--- Counts a review of the batch as done: the review is open, or waits for its file. After the last review, shows one
+--- message for the whole batch.
 ---@param batch caliban.Batch
 local function one_done(batch)
   batch.left = batch.left - 1

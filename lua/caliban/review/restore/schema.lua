@@ -2,7 +2,7 @@
 --- (`Project::under_review`).
 local M = {}
 
---- Upper bound of a number.
+--- Every number in a record is less than this.
 local MOST = 2 ^ 31
 
 ---@param value any
@@ -145,7 +145,7 @@ function M.fits(it, texts)
   local is_there = base and (not it.origin or texts[it.origin] ~= nil)
   for _, proposal_of in ipairs(it.proposals) do
     local count = proposal_of.count ---@type integer?
-    -- each change has at least one edit
+    -- each change has at least one edit, so there are no more changes than edits
     local is_keyed = (count or 0) <= #proposal_of.edits
       and (count == nil) == (proposal_of.key == nil)
     is_there = is_there and is_keyed and texts[proposal_of.text] ~= nil

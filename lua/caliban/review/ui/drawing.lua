@@ -7,12 +7,12 @@ local algebra = require('caliban.review.hunks.algebra')
 
 local space = api.nvim_create_namespace('caliban.review')
 
---- How many more rows of a long hunk are drawn above and below the requested rows.
+--- This many rows of a long hunk are also drawn above and below the requested rows.
 local MORE = 200
 --- The most lines of a hunk, and bytes of a line, in which the changed words are highlighted.
 local MOST_LINES, MOST_BYTES = 60, 800
 
---- The text after a removed last line that differs from the new one only in its newline.
+--- The text after a removed last line that differs from the new last line only in its newline.
 local NO_END, WITH_END = ' (no newline at the end)', ' (a newline at the end)'
 
 ---@class caliban.Drawn a hunk on the screen

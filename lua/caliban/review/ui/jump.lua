@@ -15,8 +15,8 @@ local function free(win)
     and api.nvim_win_get_config(win).relative == ''
 end
 
---- Goes to a window that shows the file. If there is none, shows it in the current window, or in another if the current
---- one must not show other buffers.
+--- Goes to a window that shows the file. If there is none, shows the file in the current window, or in another window
+--- if the current window must not show other buffers.
 ---@param r caliban.Review
 local function show(r)
   local here, anywhere = vim.fn.bufwinid(r.buf), vim.fn.win_findbuf(r.buf)
@@ -82,7 +82,8 @@ local function beyond(r, row, step)
   return start and (start - row) * step > 0 and start or nil
 end
 
---- Goes to the next hunk of this file, else to the first one of the next file. From the last file it goes to the first.
+--- Goes to the next hunk of this file, else to the first hunk of the next file. After the last file comes the first.
+--- With `step` -1, goes backwards.
 ---@param open caliban.Review[]
 ---@param step 1|-1 1: forwards
 function M.go(open, step)

@@ -13,10 +13,10 @@ local hints = api.nvim_create_namespace('caliban.review.hint')
 local struck = api.nvim_create_namespace('caliban.review.struck')
 local group = api.nvim_create_augroup('caliban.review.ui.overlay', {})
 
---- How many rows above and below the visible rows of a window are drawn too.
+--- This many rows above and below the visible rows of a window are drawn too.
 local MARGIN = 50
 
---- Commands that do the same as a key.
+--- The command for each action, named if the user has mapped the action's key to something else.
 local COMMANDS = {
   ['next hunk'] = ':Caliban next',
   ['accept hunk'] = ':Caliban accept',
@@ -135,7 +135,7 @@ local function header_lines(buf, text)
   end, rows)
 end
 
---- The rows to draw: for each window the rows that it shows, and some around them.
+--- The rows to draw for each window: the visible rows, and `MARGIN` rows above and below them.
 ---@param buf integer
 ---@return [integer, integer][]
 local function visible(buf)
@@ -210,7 +210,7 @@ local function hints_of(r, i)
   return { jump, counted, keys, bare }
 end
 
---- The first of these texts that fits on the screen after a line's text. Neovim would cut off a longer one.
+--- The first of these texts that fits on the screen after a line's text. Neovim would cut off a longer text.
 ---@param texts string[]
 ---@param row integer
 ---@return string?
@@ -278,7 +278,7 @@ local function draw_top(r, drawn, back, marks, head)
   make_room(buf, before, grown or back)
 end
 
---- Draws the hunks that are not drawn yet, and erases those that are gone.
+--- Draws the hunks that are not drawn yet, and erases hunks that no longer exist.
 ---@param r caliban.Review
 ---@param back boolean whether a window has scrolled back to the top
 local function paint(r, back)

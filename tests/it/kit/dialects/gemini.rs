@@ -79,7 +79,7 @@ fn error(status: u16, message: &str) -> Value {
     json!({"error": {"code": code, "message": message, "status": kind}})
 }
 
-/// Numbers calls and answers, which have no ids here, as tests do: `c1`, `c2`, …
+/// Gives the ids `c1`, `c2`, … to calls and answers, as tests do. Gemini's API has no ids.
 #[derive(Default)]
 pub(super) struct Ids {
     calls: usize,
@@ -119,7 +119,8 @@ impl Ids {
 struct Writer {
     steps: Vec<Step>,
     model: String,
-    /// Whether the reply's signature was written: on its first call, or at its end if it has no call.
+    /// Whether the reply's signature was written. The first call has the signature, or the end of a reply without
+    /// calls.
     signed: bool,
 }
 
@@ -161,7 +162,7 @@ impl Writer {
         self.steps.push(Step::Bytes(chunk(b"")));
     }
 
-    /// Writes a part. False if the stream ends with it.
+    /// Writes a part of a reply. False if the stream ends after this part.
     fn part(&mut self, part: &Part) -> bool {
         match part {
             Part::Text(text) => {

@@ -1,4 +1,5 @@
-//! The protocols the model server speaks: how each is addressed, refuses, answers, and is read.
+//! The protocols that the model server speaks, each with its paths, its refusals, its answers, and the form of its
+//! requests.
 
 pub mod anthropic;
 pub mod gemini;
@@ -22,7 +23,7 @@ pub const DIALECTS: [&dyn Dialect; 5] = [
     &ollama::Ollama,
 ];
 
-/// The status and reason with which a provider refuses a request for its headers.
+/// The result of the check of a request's headers: an error is the status and the reason of the provider's refusal.
 pub type Headers = Result<(), (u16, &'static str)>;
 
 pub trait Dialect: Sync {

@@ -111,7 +111,7 @@ impl Writer {
         self.steps.push(Step::Bytes(chunk(b"")));
     }
 
-    /// Writes a part. False if the stream ends with it.
+    /// Writes a part of a reply. False if the stream ends after this part.
     fn part(&mut self, part: &Part) -> bool {
         match part {
             Part::Text(text) => {

@@ -65,7 +65,7 @@ impl Dialect for OpenAiResponses {
     }
 }
 
-/// The role of an item, and what it says.
+/// The role of an item, and its content.
 fn said(item: &Value) -> (String, Vec<Said>) {
     let field = |name: &str| flat(&item[name]);
     match item["type"].as_str() {
@@ -87,7 +87,7 @@ fn said(item: &Value) -> (String, Vec<Said>) {
 struct Writer {
     steps: Vec<Step>,
     model: Value,
-    /// The number of items in the request, so that no id is used twice.
+    /// The number of items in the request. The reply's items are numbered from here, so that no id is used twice.
     before: usize,
     /// The finished items.
     output: Vec<Value>,
@@ -145,7 +145,7 @@ impl Writer {
         self.steps.push(Step::Bytes(chunk(b"")));
     }
 
-    /// Writes a part. False if the stream ends with it.
+    /// Writes a part of a reply. False if the stream ends after this part.
     fn part(&mut self, part: &Part) -> bool {
         match part {
             Part::Text(text) => {
@@ -192,7 +192,7 @@ impl Writer {
         self.open("message", message);
     }
 
-    /// Opens an item, unless one of the same type is open.
+    /// Opens an item, unless an item of the same type is open.
     fn open(&mut self, kind: &str, mut item: Value) {
         if self.open.as_ref().is_some_and(|(open, _)| open["type"] == kind) {
             return;

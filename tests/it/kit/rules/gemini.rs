@@ -1,4 +1,4 @@
-//! generateContent.
+//! Gemini's generateContent.
 
 use super::{Checked, array, identifier, object, positive, repeated, string};
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ const FIELDS: &[&str] = &[
     "cachedContent",
 ];
 
-/// The kinds of parts.
+/// The fields of a part that hold its content. A part must have exactly one of these fields.
 const DATA: &[&str] = &[
     "text",
     "functionCall",

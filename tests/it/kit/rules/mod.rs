@@ -1,4 +1,4 @@
-//! What the real providers refuse, in their own words where they are known.
+//! The requests that the real providers refuse, with the providers' own words where they are known.
 
 pub mod anthropic;
 pub mod gemini;
@@ -8,16 +8,16 @@ pub(super) mod openai_responses;
 
 use serde_json::{Map, Value};
 
-/// The reason for which a request is refused.
+/// The result of a check: an error is the reason for which the request is refused.
 pub type Checked = Result<(), String>;
 
-/// Requires a streamed reply: this server sends no other.
+/// Requires that the request asks for a streamed reply, because this server sends no other replies.
 fn streams(body: &Map<String, Value>) -> Checked {
     let streams = body.get("stream") == Some(&Value::Bool(true));
     streams.then_some(()).ok_or_else(|| "stream: this server only streams".into())
 }
 
-/// Refuses fields other than these.
+/// Refuses fields that are not in `allowed`.
 fn only(object: &Map<String, Value>, at: &str, allowed: &[&str]) -> Checked {
     match object.keys().find(|key| !allowed.contains(&key.as_str())) {
         Some(key) => Err(format!("{at}{key}: Extra inputs are not permitted")),

@@ -63,7 +63,7 @@ pub(in crate::kit) fn check(body: &Object) -> Checked {
     pairs(input)
 }
 
-/// Refuses fields other than these, in the API's words.
+/// Refuses fields that are not in `allowed`, in the API's words.
 fn only(object: &Object, at: &str, allowed: &[&str]) -> Checked {
     match object.keys().find(|key| !allowed.contains(&key.as_str())) {
         Some(key) => Err(format!("Unknown parameter: '{at}{key}'.")),
@@ -216,7 +216,7 @@ fn parts(content: Option<&Value>, kinds: &[&str], at: &str) -> Checked {
     Ok(())
 }
 
-/// As `parts`, but the list may be empty: the summary of reasoning.
+/// Like `parts`, but the list may be empty: the summary of reasoning.
 fn parts_or_none(content: Option<&Value>, kind: &str, at: &str) -> Checked {
     if content == Some(&Value::Array(Vec::new())) { Ok(()) } else { parts(content, &[kind], at) }
 }
@@ -244,7 +244,7 @@ fn thoughts(input: &[Value]) -> Checked {
     })
 }
 
-/// Each call must have one output, anywhere after it.
+/// Each call must have one output, anywhere after the call.
 fn pairs(input: &[Value]) -> Checked {
     let mut open: Vec<&Value> = Vec::new();
     let mut all: Vec<&str> = Vec::new();

@@ -1,4 +1,5 @@
-//! Where other vendors' Chat Completions differ from `OpenAI`'s: what each also accepts, and what each refuses.
+//! Differences of other vendors' Chat Completions from `OpenAI`'s: requests that a vendor also accepts, and requests
+//! that a vendor refuses.
 
 use super::{Checked, Object};
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ pub(super) fn plain(body: &Object) -> Result<Object, String> {
     Ok(body)
 }
 
-/// `DeepSeek` requires its reasoning back with its calls.
+/// `DeepSeek` requires that each message with calls contains the model's reasoning.
 fn deepseek(messages: &mut [Value]) -> Checked {
     for message in messages.iter_mut().filter(|it| it["role"] == "assistant") {
         let reasoning = message.as_object_mut().and_then(|it| it.shift_remove("reasoning_content"));
