@@ -1,4 +1,5 @@
--- Defines what must exist before the first use: the command, the <Plug> mappings, the highlight groups.
+-- Defines the parts of the plugin that must exist before its first use: the command, the <Plug> mappings, the highlight
+-- groups.
 if vim.g.loaded_caliban then
   return
 end
@@ -45,17 +46,20 @@ vim.api.nvim_create_autocmd('SessionLoadPost', {
   end),
 })
 
----@param mode string|string[]
+---@param mode string
 ---@param name string
 ---@param call string a call of a function of the public API
 ---@param desc string
 local function plug(mode, name, call, desc)
   local rhs = '<Cmd>lua require("caliban").' .. call .. '<CR>'
-  vim.keymap.set(mode, '<Plug>(caliban-' .. name .. ')', rhs, { desc = 'Caliban: ' .. desc })
+  -- vim.keymap.set() would double the time of this file, which every start of Neovim runs
+  local opts = { noremap = true, desc = 'Caliban: ' .. desc }
+  vim.api.nvim_set_keymap(mode, '<Plug>(caliban-' .. name .. ')', rhs, opts)
 end
 
 plug('n', 'open', 'open()', 'open or focus the chat')
-plug({ 'n', 'x' }, 'ask', 'prompt()', 'write a message in a prompt')
+plug('n', 'ask', 'prompt()', 'write a message in a prompt')
+plug('x', 'ask', 'prompt()', 'write a message in a prompt')
 plug('n', 'send', 'send()', 'send the message')
 plug('n', 'steer', 'steer()', 'send into the running turn')
 plug('n', 'stop', 'stop()', 'stop the turn')

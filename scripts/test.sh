@@ -17,7 +17,9 @@ cargo test --locked --no-run
 step 3 "the tests"
 # A fixed seed, so that a new failure comes from the change and not from other random cases. Other seeds find more.
 export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-20}
-cargo test --locked -- --skip lints::
+# Most tests wait for a Neovim or a program most of the time, so two of them keep one core busy.
+threads=$((2 * $(getconf _NPROCESSORS_ONLN)))
+RUST_TEST_THREADS=${RUST_TEST_THREADS:-$threads} cargo test --locked -- --skip lints::
 
 [ "$last" = 4 ] || exit 0
 step 4 "the lints"

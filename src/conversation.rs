@@ -1,12 +1,12 @@
-//! One conversation: its session, and where it is saved and shown. An input is saved, then shown; the agent carries
-//! out its effects.
+//! One conversation: its session, and the places where the session is saved and shown. The events of an input are
+//! saved, then shown; the agent carries out the effects.
 
 mod announce;
 mod redact;
 pub mod report;
 
 use crate::event::{End, Event, SessionId, TurnId};
-use crate::message::{Block, CallId, Excerpt, Reply, Role};
+use crate::message::{Block, CallId, Excerpt, ExcerptKind, Reply, Role};
 use crate::session::{Effect, Input, Phase, Session};
 use crate::store::Store;
 use crate::text::cause;
@@ -33,7 +33,7 @@ pub struct Retry {
 pub struct Channels {
     pub screen: mpsc::UnboundedSender<Show>,
     pub wishes: mpsc::UnboundedSender<Wish>,
-    /// Keys that are removed from all text from outside.
+    /// Keys that are replaced in all text from outside.
     pub secrets: Secrets,
 }
 
@@ -90,7 +90,9 @@ impl Conversation {
             store.keep_output(answer);
         }
         let step = self.session.step(input);
-        let reaches_out = step.effects.iter().any(|it| self.reaches_out(it));
+        // the next request has the summary only, so the summary has to be on disk before
+        let is_compacted = step.events.iter().any(|it| matches!(it, Event::Compacted { .. }));
+        let reaches_out = is_compacted || step.effects.iter().any(|it| self.reaches_out(it));
         let saved = self.save(&step.events, reaches_out);
         let is_first = |it: &Event| matches!(it, Event::Ended { turn: TurnId(1), why: End::Done });
         let has_begun = step.events.iter().any(is_first);
@@ -199,11 +201,12 @@ impl Conversation {
         self.tell_of_edit();
     }
 
-    /// Tells the user if somebody else has changed the session's file while it was open here.
+    /// Tells the user if another program has changed the session's file while the session was open here.
     fn tell_of_edit(&mut self) {
         if let Some(path) = self.store.as_mut().and_then(Store::edited) {
             let text = format!(
-                "The file of this conversation changed while it was open here. The changed text is kept as {}.",
+                "The file of this conversation changed while the conversation was open here. The changed text is \
+                 kept as {}.",
                 path.display()
             );
             self.notice(Level::Warn, text);
@@ -229,7 +232,7 @@ impl Conversation {
     }
 
     pub fn show(&self, show: Show) {
-        // the screen lives as long as the agent, so a failed send means that the editor is gone
+        // a send fails only when the editor is gone: the screen lives as long as the agent
         let _ = self.screen.send(show);
     }
 
@@ -247,7 +250,7 @@ impl Conversation {
     }
 
     pub fn wish(&self, wish: Wish) {
-        // the program outlives its agents, or is ending
+        // a send fails only when the program is ending
         let _ = self.wishes.send(wish);
     }
 
@@ -261,7 +264,8 @@ impl Conversation {
     }
 
     /// Gives a message back to the user, with the reason.
-    pub fn bounce(&self, text: String, context: Vec<Excerpt>, why: String) {
+    pub fn bounce(&self, text: String, mut context: Vec<Excerpt>, why: String) {
+        context.retain(|it| it.kind != ExcerptKind::Command);
         self.show(Show::Now(Report::Bounce { text, context, why }));
     }
 
@@ -300,9 +304,9 @@ impl Conversation {
         let Some(store) = &self.store else { return };
         let text = match store.read_outputs(&mut self.session) {
             0 => return,
-            1 => "One long output of this conversation is missing; the model is told so.".into(),
+            1 => "One long output of this conversation is missing. The model is told so.".into(),
             n => {
-                format!("{n} long outputs of this conversation are missing; the model is told so.")
+                format!("{n} long outputs of this conversation are missing. The model is told so.")
             }
         };
         self.take(Input::Tell { text });

@@ -2,16 +2,20 @@
 
 mod access;
 mod awaited;
+mod compaction;
 mod failure;
 mod grant;
 mod mode;
+mod trim;
 mod tuning;
 
 pub use access::{Access, Guarded};
 pub use awaited::Awaited;
+pub use compaction::{Compaction, Handoff};
 pub use failure::Failure;
 pub use grant::Grant;
 pub use mode::{MODES, Mode};
+pub use trim::{Item, Trim};
 pub use tuning::Tuning;
 
 use crate::message::{CallId, Excerpt, Reply, ToolAnswer, Usage};
@@ -59,7 +63,7 @@ pub struct Queued {
     pub text: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<Excerpt>,
-    /// Goes with the next request of the running turn instead of waiting for its end.
+    /// The message goes with the next request of the running turn, instead of waiting for the end of the turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub steer: bool,
 }
@@ -102,12 +106,19 @@ pub enum Event {
         call: CallId,
         question: String,
     },
+    /// A spending limit is reached. The turn waits for the user's answer to `question`. `id` identifies this question,
+    /// as a call's id identifies the question about a call.
+    Limited {
+        turn: TurnId,
+        id: CallId,
+        question: String,
+    },
     Ruled {
         turn: TurnId,
         call: CallId,
         ruling: Ruling,
     },
-    /// The user takes back what they had allowed for the session.
+    /// The user revokes a permission for the session.
     Revoked {
         grant: Grant,
     },
@@ -137,7 +148,7 @@ pub enum Event {
     Unsaved {
         paths: Vec<String>,
     },
-    /// Excerpts for the next request: the instructions of folders that were touched for the first time, and others.
+    /// Excerpts for the next request, for example the instructions of folders that were touched for the first time.
     Instructed {
         files: Vec<Excerpt>,
     },
@@ -153,7 +164,7 @@ pub enum Event {
     },
     /// A model was asked for a title of the conversation.
     Named(Named),
-    /// Something to tell the model with the next request.
+    /// A note for the model, which goes with the next request.
     Noted {
         text: String,
     },
@@ -173,7 +184,7 @@ pub enum Event {
         turn: TurnId,
         model: String,
     },
-    /// Settings that `tuning` leaves out have their default.
+    /// The user chose a model. A setting that `tuning` leaves out has its default.
     ModelChosen {
         model: String,
         #[serde(default, skip_serializing_if = "Tuning::is_empty")]
@@ -194,6 +205,41 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         instructions: Vec<Excerpt>,
     },
+    /// In later requests each of these items is one line. This breaks the request's prefix on purpose. `tokens` is the
+    /// estimated size of the text that is left out; `told` is the sentence for the user.
+    Trimmed {
+        items: Vec<Trim>,
+        tokens: u64,
+        told: String,
+    },
+    /// A model is asked for a summary of the conversation's first part. `turn` is the last turn if none runs. `told` is
+    /// the sentence for the user.
+    Compacting {
+        turn: TurnId,
+        told: String,
+    },
+    /// Later requests have the hand-off in place of the first part of the conversation. This breaks the request's
+    /// prefix on purpose. `usage` and `cost` (in USD; `None` if the price is not known) are those of the request for
+    /// the summary.
+    Compacted {
+        turn: TurnId,
+        #[serde(flatten)]
+        handoff: Handoff,
+        usage: Usage,
+        cost: Option<f64>,
+    },
+    /// There is no summary, and requests stay as they were. `why` is the sentence for the user.
+    NotCompacted {
+        turn: TurnId,
+        why: String,
+        usage: Usage,
+        cost: Option<f64>,
+    },
+    /// The user undid the last compaction. This breaks the request's prefix on purpose. `told` is the sentence for the
+    /// user.
+    Uncompacted {
+        told: String,
+    },
     Ended {
         turn: TurnId,
         why: End,
@@ -210,7 +256,7 @@ pub struct Named {
     pub cost: Option<f64>,
 }
 
-/// What one call of a reply would do. Determined when the reply is complete.
+/// The plan for one call of a reply, made when the reply is complete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub call: CallId,

@@ -40,7 +40,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn each_line_is_on_disk_once_the_guard_is_dropped() {
+    fn every_logged_line_is_on_disk_after_the_guard_is_dropped() {
         let folder = tempfile::tempdir().unwrap();
         let (mut writer, guard) = writer(folder.path()).unwrap();
         let lines: Vec<String> = (0..500).map(|n| format!("line {n}\n")).collect();

@@ -1,5 +1,5 @@
-//! What a model reads and writes, independent of any provider's dialect. These types are also the format of the
-//! session file, so their JSON is made to be read, edited and compared by a person.
+//! The data that a model reads and writes, independent of any provider's dialect. These types are also the format of
+//! the session file, so their JSON is made to be read, edited and compared by a person.
 
 mod parameter;
 
@@ -39,13 +39,16 @@ pub struct Message {
     /// this model only. Empty for all other messages, and once the provider has refused the thoughts.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub by: String,
+    /// The number of the turn that this message of the user began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u32>,
     pub blocks: Vec<Block>,
 }
 
 impl Message {
     /// A message that no model wrote.
     pub fn new(role: Role, blocks: Vec<Block>) -> Message {
-        Message { role, by: String::new(), blocks }
+        Message { role, by: String::new(), turn: None, blocks }
     }
 }
 
@@ -156,10 +159,10 @@ impl Serialize for ToolAnswer {
 }
 
 /// A labelled piece of text from a file, a buffer or a folder.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Excerpt {
-    /// As the user would write it: relative to the project's root if it lies in the project.
+    /// The path as the user would write it: relative to the project's root if it lies in the project.
     pub path: String,
     /// First and last line, from 1, inclusive. If absent, the whole file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,6 +172,9 @@ pub struct Excerpt {
     #[serde(default)]
     pub kind: ExcerptKind,
     pub text: String,
+    /// A few words for the model and the user: what was cut from the text, or why there is no text. Mostly empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -186,7 +192,10 @@ pub enum ExcerptKind {
     Skills,
     /// The text of one skill.
     Skill,
-    /// What changed in a file since the model last saw it, other than by the model.
+    /// The text of the user's own slash command that the message calls, with the message's arguments in it. The program
+    /// makes it of the message, so a message that is given back comes without it.
+    Command,
+    /// The changes in a file since the model last saw it, without the model's own changes.
     Changes,
     /// A change under review, as a diff. The message is the user's comment on the change.
     Hunk,
@@ -203,7 +212,7 @@ pub enum Stop {
     Pause,
     Refusal,
     ContextExceeded,
-    /// The user stopped the turn; what had arrived is kept.
+    /// The user stopped the turn; the part that had arrived is kept.
     Cancelled,
     Unknown(String),
 }
@@ -323,13 +332,13 @@ pub struct Request {
     pub max_tokens: u32,
     /// `None` leaves the choice to the model.
     pub thinking: Option<Thinking>,
-    /// `None` also if the model takes no temperature.
+    /// `None` leaves the choice to the model. Always `None` if the model takes no temperature.
     pub temperature: Option<f64>,
     /// The size of the context window in tokens, for a server that sets it by request (Ollama).
     pub num_ctx: Option<u32>,
     /// Names the conversation, for caches that are separate for each conversation. Says nothing about the user.
     pub thread: String,
-    /// What the server has refused in earlier requests to this model.
+    /// The parameters that the server has refused in earlier requests to this model.
     pub without: BTreeSet<Parameter>,
 }
 

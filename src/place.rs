@@ -91,7 +91,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_place_leads_out(parts in prop::collection::vec("[a.~ \\pL\0]{0,5}|\\.\\.|\\.git|\\.GIT|/|p", 0..6)) {
+        fn no_place_lies_outside_the_root_or_in_git(parts in prop::collection::vec("[a.~ \\pL\0]{0,5}|\\.\\.|\\.git|\\.GIT|/|p", 0..6)) {
             let path = parts.join("/");
             for path in [path.clone(), format!("/p/{path}")] {
                 let Some(place) = Place::within(Path::new("/p"), path.into()) else { continue };

@@ -109,7 +109,7 @@ fn begin_log(editor: &Editor, configured: bool) -> Option<WorkerGuard> {
 struct Program {
     editor: Editor,
     archive: Archive,
-    /// The folders in which instructions are searched for.
+    /// The folders of the project and of the user, in which instructions are searched for.
     places: Places,
     config: WireConfig,
     models: Models,
@@ -236,7 +236,8 @@ impl Program {
                 );
                 self.editor.tell(ToNvim::Bounce { session, text, context, why });
             }
-            // The draft moved to the session that was opened instead, and no verdict waits for the check any more.
+            // The draft moved to the session that was opened instead. The check of an edit's diagnostics matters only
+            // to a running session.
             (None, Command::Draft(_) | Command::Checked(_)) => (),
             (None, _) => self.absent(&session),
         }
@@ -314,6 +315,7 @@ impl Program {
             Wish::Sessions { text } => self.list_sessions(text),
             Wish::Rename { text } => self.rename(session, &text),
             Wish::Copy(copy) => self.keep_copy(session, copy),
+            Wish::Branch(branch) => self.keep_branch(session, branch),
             Wish::Models => self.offer_models(session),
             Wish::Connect { provider } => self.ask_for_key(provider),
             Wish::LeaveOut { model, parameter } => self.leave_out(&model, parameter),

@@ -38,7 +38,8 @@ pub struct Folders {
     pub named: Vec<(PathBuf, String)>,
     /// Caliban's own folders.
     pub own: Vec<PathBuf>,
-    /// Paths within Caliban's own folders that may nevertheless be read.
+    /// Paths that may be read in Caliban's own folders and outside of the project: clipped outputs, the user's skills
+    /// and instructions.
     pub open: Vec<PathBuf>,
 }
 
@@ -73,7 +74,7 @@ struct Rule {
     row: &'static Row,
 }
 
-/// What the table's rules say about a path.
+/// The answers of the table's rules about a path.
 #[derive(Default)]
 struct Found {
     own: bool,
@@ -120,12 +121,13 @@ impl Reach {
     /// Caliban's own paths may not be written, even if they may be read.
     pub fn writing(&self, path: &Path) -> Writing {
         let found = self.0.find(path);
-        let never = found.never.or((found.own || found.open).then_some(OWN));
+        let never = found.never.or(found.own.then_some(OWN));
         let reviewed = || found.reviewed.map_or(Writing::Free, Writing::Reviewed);
         never.map_or_else(reviewed, Writing::Never)
     }
 
-    /// Whether a path is one of Caliban's own that may be read: clipped outputs, the user's skills and instructions.
+    /// Whether a path may be read although it lies outside of the project: clipped outputs, the user's skills and
+    /// instructions.
     pub fn is_open(&self, path: &Path) -> bool {
         let folded = folded(&path.to_string_lossy());
         is_in(&parts(&folded), &self.0.open)

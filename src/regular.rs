@@ -12,7 +12,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     open_with(File::options().read(true), path)
 }
 
-/// Opens a regular file with these options, or creates it if they say so. Links are followed.
+/// Opens a regular file with these options, or creates the file if the options say so. Links are followed.
 pub fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     opened(options, path, std::fs::metadata(path), OFlags::empty())
 }
@@ -89,7 +89,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     #[test]
-    fn only_regular_files_are_opened_and_nothing_waits() {
+    fn pipes_sockets_and_devices_are_refused_without_waiting() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         std::fs::write(at("file"), "text").unwrap();

@@ -1,8 +1,8 @@
---- `:Caliban {subcommand}`.
+--- The command `:Caliban {subcommand}`.
 local M = {}
 
 ---@class caliban.Invocation
----@field rest string what follows the subcommand, as typed
+---@field rest string the text after the subcommand, as typed
 ---@field words string[] `rest`, split at blanks
 ---@field bang boolean
 ---@field range? [integer, integer]
@@ -80,7 +80,7 @@ local function settings()
   return vim.list_extend(efforts, { 'temperature=', 'max_output=' })
 end
 
---- The conversations of this project: those on disk and those that are open in this Neovim.
+--- The conversations of this project, on disk or open in this Neovim.
 ---@return string[]
 local function sessions()
   local names = require('caliban.program.project').sessions()
@@ -262,7 +262,9 @@ local subcommands = {
       if not word then
         mode.ask()
       elseif word == 'auto' then
-        say('This version has no mode auto: it needs permission rules for commands. Use auto-edit.')
+        say(
+          'This version has no mode auto, because it has no permission rules for commands. Use auto-edit.'
+        )
       elseif one_of(word, require('caliban.config').modes) then
         mode.set(word --[[@as caliban.Mode]])
       end
@@ -274,7 +276,7 @@ local subcommands = {
   connect = {
     run = function(call)
       if #call.words > 1 then
-        return say('Name only the provider: Caliban then asks for the key.')
+        return say('Give only the name of the provider. Caliban then asks for the key.')
       end
       require('caliban.sessions.models').connect(call.words[1])
     end,
@@ -290,6 +292,11 @@ local subcommands = {
   rewind = {
     run = function()
       require('caliban.sessions.rewind').ask()
+    end,
+  },
+  undo = {
+    run = function(call)
+      require('caliban.sessions.undo').ask(call.rest)
     end,
   },
   permissions = {
@@ -348,7 +355,7 @@ function M.run(opts)
     words = vim.split(rest, '%s+', { trimempty = true }),
     bang = opts.bang or mark == '!',
     range = range,
-    -- `opts.range` counts the addresses; whether they are '<,'> is decided by the marks
+    -- `opts.range` is the number of addresses. A range of two may be '<,'>, the visual selection.
     visual = opts.range == 2,
     mods = opts.smods,
   }

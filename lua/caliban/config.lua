@@ -9,6 +9,8 @@ local M = {}
 ---@field thinking? 'off'|'low'|'medium'|'high'|'max'
 ---@field temperature? number
 ---@field max_output? integer
+---@field trim? number|false
+---@field compact? number|false
 ---@field mode caliban.Mode
 ---@field resume boolean|'open'
 ---@field bin? string the program's executable, if it is not in the plugin's own `target/`
@@ -19,6 +21,7 @@ local M = {}
 ---@field instructions boolean
 ---@field titles boolean
 ---@field probe boolean
+---@field limit? caliban.LimitConfig what a turn and a session may spend before the user is asked
 ---@field pass_env string[]
 ---@field lsp caliban.LspConfig
 ---@field completion 'auto'|'manual'
@@ -81,7 +84,7 @@ local function strings(value)
   return not ok and 'a list of strings' or nil
 end
 
---- A list of names of environment variables.
+--- Checks a list of names of environment variables. Returns the expected value in words if the given one is wrong.
 ---@param value any
 ---@return string?
 local function variables(value)
@@ -92,7 +95,7 @@ local function variables(value)
   return not ok and 'a list of variable names' or nil
 end
 
---- A number of tokens.
+--- Checks a number of tokens. Returns the expected value in words if the given one is wrong.
 ---@param value any
 ---@return string?
 local function tokens(value)
@@ -100,7 +103,15 @@ local function tokens(value)
   return not ok and 'a number of tokens' or nil
 end
 
---- A time in milliseconds.
+--- Checks an amount of money. Returns the expected value in words if the given one is wrong.
+---@param value any
+---@return string?
+local function dollars(value)
+  local ok = type(value) == 'number' and value > 0 and value < math.huge
+  return not ok and 'a number of US dollars above 0' or nil
+end
+
+--- Checks a time in milliseconds. Returns the expected value in words if the given one is wrong.
 ---@param value any
 ---@return string?
 local function milliseconds(value)
@@ -108,7 +119,7 @@ local function milliseconds(value)
   return not ok and 'a number of milliseconds' or nil
 end
 
---- A number from 0 to `most`.
+--- Makes a check for a number from 0 to `most`.
 ---@param most? number
 ---@return caliban.Check
 local function number(most)
@@ -117,6 +128,15 @@ local function number(most)
     local upper = most and (' to %d'):format(most) or ' up'
     return not ok and 'a number from 0' .. upper or nil
   end
+end
+
+--- Checks a share of a model's context window; `false` means never. Returns the expected value in words if the given
+--- one is wrong.
+---@param value any
+---@return string?
+local function share(value)
+  local ok = value == false or type(value) == 'number' and value > 0 and value <= 1
+  return not ok and 'a number up to 1, such as 0.5, or false' or nil
 end
 
 --- The modes, in the order in which the user goes through them.
@@ -141,29 +161,31 @@ local model = {
   price = is('table'),
   num_ctx = tokens,
   edits = one_of({ 'replace', 'patch', 'whole' }),
+  trim = share,
+  compact = share,
 }
 
 --- The headers that the user cannot set, by lower-case name, with the reason.
 ---@type table<string, string?>
 local taken = {}
 for why, names in pairs({
-  ['it carries the key: set `key`'] = 'authorization x-api-key x-goog-api-key api-key',
-  ['it belongs to the connection'] = 'connection content-length expect host keep-alive proxy-authenticate'
+  ['this header holds the key; set `key` instead'] = 'authorization x-api-key x-goog-api-key api-key',
+  ['the HTTP connection sets this header'] = 'connection content-length expect host keep-alive proxy-authenticate'
     .. ' proxy-authorization proxy-connection te trailer transfer-encoding upgrade',
-  ['Caliban sets it'] = 'accept accept-encoding anthropic-version content-encoding content-type',
+  ['Caliban sets this header'] = 'accept accept-encoding anthropic-version content-encoding content-type',
 }) do
   for name in names:gmatch('%S+') do
     taken[name] = why
   end
 end
 
---- What is wrong with a header.
+--- The error in a header, in words; nil if the header is valid.
 ---@param name any
 ---@param value any
 ---@return string?
 local function header(name, value)
   if type(name) ~= 'string' or not name:find("^[%w!#$%%&'*+.^_`|~-]+$") then
-    return 'this cannot be the name of a header'
+    return 'this is not a valid name of a header'
   elseif taken[name:lower()] then
     return taken[name:lower()]
   elseif type(value) ~= 'string' then
@@ -186,6 +208,14 @@ local provider = {
 }
 
 ---@type table<string, caliban.Check>
+local limit = {
+  usd = dollars,
+  tokens = tokens,
+  turn_usd = dollars,
+  turn_tokens = tokens,
+}
+
+---@type table<string, caliban.Check>
 local known = {
   model = is('string'),
   providers = is('table'),
@@ -193,6 +223,8 @@ local known = {
   thinking = one_of(M.efforts),
   temperature = number(2),
   max_output = tokens,
+  trim = share,
+  compact = share,
   mode = one_of(M.modes),
   resume = one_of({ true, false, 'open' }),
   bin = is('string'),
@@ -203,6 +235,7 @@ local known = {
   instructions = is('boolean'),
   titles = is('boolean'),
   probe = is('boolean'),
+  limit = is('table'),
   pass_env = variables,
   lsp = is('table'),
   completion = one_of({ 'auto', 'manual' }),
@@ -253,7 +286,7 @@ local function sift(path, given, checks, problems)
   return good
 end
 
---- Checks a table that is used only if all of it passes and all `needed` keys are in it.
+--- Checks a table. The table is used only if every value passes and every key of `needed` is present.
 ---@param path string
 ---@param given any
 ---@param checks table<string, caliban.Check>
@@ -269,7 +302,7 @@ local function whole(path, given, checks, needed, problems)
   local good = sift(path, given, checks, problems)
   for _, key in ipairs(needed) do
     if given[key] == nil then
-      table.insert(problems, ('caliban: %s.%s: it is missing'):format(path, key))
+      table.insert(problems, ('caliban: %s.%s: this setting is missing'):format(path, key))
     end
   end
   -- msgpack would encode an empty table as a list
@@ -320,7 +353,7 @@ local function sift_models(good, problems)
   for _, name in ipairs(keys(good.models or {})) do
     local path = ("config.models['%s']"):format(name)
     if not tostring(name):find('^[^/]+/.') then
-      table.insert(problems, ("caliban: %s: its name is not 'provider/model'"):format(path))
+      table.insert(problems, ("caliban: %s: the name must be 'provider/model'"):format(path))
     else
       local row = whole(path, good.models[name], model, {}, problems)
       if row and row.price then
@@ -366,6 +399,10 @@ function M.check(given)
   if type(good.lsp) == 'table' then
     local times = { diagnostics_ms = milliseconds, request_ms = milliseconds }
     good.lsp = vim.tbl_extend('force', waits, sift('config.lsp', good.lsp, times, problems))
+  end
+  if type(good.limit) == 'table' then
+    local amounts = sift('config.limit', good.limit, limit, problems)
+    good.limit = next(amounts) and amounts or nil
   end
   local config = vim.tbl_extend('force', defaults, good) ---@as caliban.Config
   return config, problems
@@ -418,6 +455,8 @@ function M.wire()
     thinking = c.thinking,
     temperature = c.temperature,
     max_output = c.max_output,
+    trim = c.trim,
+    compact = c.compact,
     mode = c.mode,
     resume = c.resume,
     debug = c.debug or vim.env.CALIBAN_DEBUG == '1',
@@ -427,6 +466,7 @@ function M.wire()
     instructions = c.instructions,
     titles = c.titles,
     probe = c.probe,
+    limit = c.limit,
     pass_env = c.pass_env,
   }
 end

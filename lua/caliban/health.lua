@@ -28,7 +28,7 @@ local keys = {
   { 'azure', 'AZURE_OPENAI_API_KEY' },
 }
 
---- The providers that need a key, and those of the user's settings.
+--- The providers that need a key, and the providers in the user's settings.
 ---@return string[]
 function M.keyed()
   local names = vim.tbl_map(function(pair)
@@ -87,7 +87,7 @@ local function program(report)
       "Run: cargo build --release in the plugin's folder"
     )
   elseif version ~= own then
-    local say = 'The program is version %s, the plugin %s.'
+    local say = 'The program is version %s, but the plugin is version %s.'
     health.error(
       say:format(version, own),
       "Run: cargo build --release in the plugin's folder, then :Caliban restart"
@@ -211,7 +211,7 @@ local function own_key(provider, key)
   end
 end
 
---- The keys that were given by `/connect`: by provider, where the key is stored.
+--- Where each key that the user gave by `/connect` is stored, by provider.
 ---@return table<string, string>
 local function stored_keys()
   local data = require('caliban.program.project').folder('XDG_DATA_HOME', '.local/share')

@@ -46,7 +46,7 @@ pub(super) fn rename(conversation: &mut Conversation, to: SessionId) -> Result<(
 
 pub(super) fn fork(conversation: &mut Conversation, cut: Option<Cut>) {
     if conversation.store.is_none() && conversation.read_only.is_none() {
-        let text = "This conversation is never saved: /save keeps a copy of it.";
+        let text = "This conversation is not saved automatically. Use /save to keep a copy of it.";
         return conversation.notice(Level::Warn, text.into());
     }
     copy(conversation, cut, None);
@@ -56,7 +56,7 @@ pub(super) fn copy(conversation: &mut Conversation, cut: Option<Cut>, name: Opti
     conversation.read_outputs();
     let session = Box::new(conversation.session.fork(cut));
     if session.is_blank() {
-        let text = "There is nothing to copy up to here.";
+        let text = "Nothing was copied: there is no message up to here.";
         return conversation.notice(Level::Warn, text.into());
     }
     conversation.wish(Wish::Copy(Copy { session, name }));
@@ -67,7 +67,9 @@ pub(super) fn trash(conversation: &mut Conversation) -> Result<(), String> {
     let Some(store) = &mut conversation.store else { return Ok(()) };
     store.trash(&conversation.session).map_err(|error| {
         let why = cause(&error);
-        format!("Nothing was cleared: the old text could not be moved to the trash ({why}).")
+        format!(
+            "The conversation could not be copied to the trash ({why}), so nothing was cleared."
+        )
     })
 }
 
@@ -113,8 +115,8 @@ fn write_export(
     match written {
         Ok(()) => Ok(match secrets {
             0 => format!("Written to {shown}."),
-            1 => format!("Written to {shown}. 1 secret in it was replaced by [secret]."),
-            n => format!("Written to {shown}. {n} secrets in it were replaced by [secret]."),
+            1 => format!("Written to {shown}. 1 secret in the text was replaced by [secret]."),
+            n => format!("Written to {shown}. {n} secrets in the text were replaced by [secret]."),
         }),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             Err(format!("{shown} exists already. `:Caliban export! {shown}` overwrites it."))

@@ -27,7 +27,7 @@ pub(super) enum KeeperMessage {
     /// The content that a file was written with, if it differs from the proposed one.
     Written(u32, Kept),
     /// The user rewound the turn with this title. There is a line about each file.
-    Rewound { title: String, lines: Vec<String> },
+    Rewound { title: String, lines: Vec<String>, is_undone: bool },
 }
 
 /// The cause of a change.
@@ -73,6 +73,14 @@ impl Record {
         self.checkpoints.as_mut()
     }
 
+    /// The conversation was cleared.
+    pub(super) fn clear(&mut self, conversation: &Conversation) {
+        if let Some(all) = self.checkpoints(conversation) {
+            let written = all.clear();
+            self.warn(conversation, written);
+        }
+    }
+
     /// Loads the checkpoints again, because the conversation's files were renamed.
     pub(super) fn reread(&mut self) {
         self.checkpoints = None;
@@ -112,8 +120,8 @@ impl Record {
             }
             KeeperMessage::Void(id) => all.alter(id, |it| it.state = State::Void),
             KeeperMessage::Written(id, after) => all.alter(id, |it| it.after = after),
-            KeeperMessage::Rewound { title, lines } => {
-                return rewound(conversation, &title, &lines);
+            KeeperMessage::Rewound { title, lines, is_undone } => {
+                return rewound(conversation, &title, &lines, is_undone);
             }
         };
         self.warn(conversation, written);
@@ -151,15 +159,20 @@ fn prompt(conversation: &Conversation) -> String {
     texts.into_iter().find(|it| !it.is_empty()).unwrap_or_default()
 }
 
-/// Tells the user and the model about a rewind. The note goes with the next request.
-fn rewound(conversation: &mut Conversation, title: &str, lines: &[String]) {
-    let text = if lines.is_empty() {
-        format!("“{title}” has nothing to take back.")
-    } else {
-        format!("The user took back the changes of “{title}”:\n{}", lines.join("\n"))
-    };
+/// Tells the user and the model about a rewind. The note goes with the next request. The model is not told if the turns
+/// were undone, because the conversation does not have them any more.
+fn rewound(conversation: &mut Conversation, title: &str, lines: &[String], is_undone: bool) {
+    let what = lines.join("\n");
     conversation.notice(Level::Info, format!("Rewound: {}", lines.join(" · ")));
-    conversation.take(Input::Note { text });
+    conversation.take(match lines {
+        [] => Input::Note { text: format!("“{title}” has nothing to take back.") },
+        _ if is_undone => {
+            Input::Tell { text: format!("You took back the changes since “{title}”:\n{what}") }
+        }
+        _ => Input::Note {
+            text: format!("The user took back the changes of “{title}”:\n{what}")
+        },
+    });
 }
 
 /// Stores contents before they change.
@@ -226,8 +239,8 @@ impl Keeper {
         let _ = self.messages.send(message);
     }
 
-    pub(super) fn rewound(&self, title: String, lines: Vec<String>) {
-        let _ = self.messages.send(KeeperMessage::Rewound { title, lines });
+    pub(super) fn rewound(&self, title: String, lines: Vec<String>, is_undone: bool) {
+        let _ = self.messages.send(KeeperMessage::Rewound { title, lines, is_undone });
     }
 
     pub(super) fn void(&self, id: u32) {

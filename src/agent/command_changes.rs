@@ -5,19 +5,14 @@ use super::checkpoints::{ChangedBy, Keeper, Planned};
 use crate::event::TurnId;
 use crate::regular;
 use crate::store::checkpoints::Content;
-use crate::tool::{Stamp, disk};
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
+use crate::tool::{Stamp, disk, git};
+use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
 use std::time::Duration;
-use tokio::process::Command;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
 
 /// The most files that are compared: at one or two µs each a command waits 50 ms at most. In larger projects only the
 /// files that the session has changed are compared.
@@ -28,8 +23,6 @@ const LARGEST: u64 = 1 << 20;
 const ALL: u64 = 64 << 20;
 /// The longest wait for git.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Git settings that name commands for the content of files.
-const FILTERS: &str = r"^filter\.";
 /// The most changed files of one command that are stored. If there are more, the command is a build rather than work on
 /// the files.
 const CHANGED: usize = 500;
@@ -203,61 +196,6 @@ async fn of_git(root: &Path, path: &Path, name: &str) -> Option<Content> {
     git(root, &["cat-file", "--filters", &of, name]).await.map(Content::of)
 }
 
-/// The output of git; `None` if git fails or is not installed. The repository is untrusted: no command that its own
-/// configuration names runs (file system monitor, filters, fetching missing objects). Filters from the user's
-/// configuration (LFS) run as usual. No lock is taken that could block a git command of the user.
 async fn git(root: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
-    let listed =
-        ["config", "--includes", "--show-scope", "--name-only", "-z", "--get-regexp", FILTERS];
-    let listed = output(&mut plain(root, &listed)).await?;
-    let mut command = plain(root, arguments);
-    let named = filters(&listed.stdout);
-    command.env("GIT_CONFIG_COUNT", named.len().to_string());
-    for (at, name) in named.iter().enumerate() {
-        let value = if name.ends_with(b".required") { "false" } else { "" };
-        command.env(format!("GIT_CONFIG_KEY_{at}"), OsStr::from_bytes(name));
-        command.env(format!("GIT_CONFIG_VALUE_{at}"), value);
-    }
-    let output = output(&mut command).await?;
-    output.status.success().then_some(output.stdout)
-}
-
-fn plain(root: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new("git");
-    command.current_dir(root);
-    for setting in ["core.fsmonitor=false", "safe.bareRepository=explicit", "protocol.allow=never"]
-    {
-        command.args(["-c", setting]);
-    }
-    command.args(arguments).env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
-    command.env("GIT_NO_LAZY_FETCH", "1").stdin(Stdio::null()).stderr(Stdio::null());
-    command.kill_on_drop(true);
-    command
-}
-
-async fn output(command: &mut Command) -> Option<Output> {
-    timeout(PATIENCE, command.output()).await.ok()?.ok()
-}
-
-/// The names in the output of `git config --show-scope --name-only -z` that the repository sets, not the user or the
-/// system.
-fn filters(listed: &[u8]) -> BTreeSet<&[u8]> {
-    let words: Vec<&[u8]> = listed.split(|it| *it == 0).collect();
-    let is_users = |scope: &[u8]| matches!(scope, b"system" | b"global" | b"command");
-    words.chunks_exact(2).filter(|it| !is_users(it[0])).map(|it| it[1]).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_filters_of_the_user_run() {
-        let listed =
-            b"global\0filter.lfs.clean\0local\0filter.a=b\nc.clean\0worktree\0filter.x.process\0\
-            local\0filter.a=b\nc.clean\0";
-        let named = [&b"filter.a=b\nc.clean"[..], b"filter.x.process"];
-        assert!(filters(listed).into_iter().eq(named));
-        assert!(filters(b"").is_empty());
-    }
+    git::output(root, arguments, PATIENCE).await.ok()
 }

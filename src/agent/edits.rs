@@ -265,7 +265,7 @@ impl Job {
             (edit::Change::Whole(_) | edit::Change::Become { .. }, _) => Ok(()),
             _ if is_known => Ok(()),
             (_, Reading::Asked(why)) => Err(Misfit::Refused(format!(
-                "it {why}, and you have not read its current text. Call `read` on it first: the user is asked"
+                "it {why}, and you have not read its current text. Call `read` on it first, which asks the user"
             ))),
             (edit::Change::Write { .. }, _) if known.is_none() => Err(Misfit::Unread),
             (edit::Change::Write { .. }, _) => Err(Misfit::Stale),

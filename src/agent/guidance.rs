@@ -174,12 +174,17 @@ pub(super) fn list_of_skills(desk: &Desk) -> String {
     for it in found {
         lines.push(format!("  {}: {}", it.name, it.description));
         lines.push(format!("      {}", desk.shown(&it.path)));
+        if !it.compatibility.is_empty() {
+            lines.push(format!("      needs: {}", it.compatibility));
+        }
     }
     lines.extend(problems);
-    let folders = format!("`.caliban/skills` and `{}`", desk.shown(&skills::users(desk)));
+    let folders: Vec<String> =
+        skills::named(desk).into_iter().map(|it| format!("`{it}`")).collect();
+    let folders = folders.join(", ");
     if lines.is_empty() {
         return format!(
-            "There are no skills. A skill is a folder with a `SKILL.md`, in {folders}."
+            "There are no skills. A skill is a folder with a `SKILL.md`, in one of {folders}."
         );
     }
     format!("Skills, from {folders}:\n{}", lines.join("\n"))
@@ -190,11 +195,13 @@ fn named(skills: &Skills) -> Excerpt {
     let text = match skills.list() {
         (list, _) if list.is_empty() => NONE.to_owned(),
         (list, 0) => list,
-        (list, more) => format!("{list}({more} more are left out: the list is full.)\n"),
+        (list, more) => {
+            format!("{list}({more} more skills are not listed, because the list is full.)\n")
+        }
     };
     excerpt("skills", ExcerptKind::Skills, text)
 }
 
-fn excerpt(path: &str, kind: ExcerptKind, text: String) -> Excerpt {
-    Excerpt { path: path.to_owned(), lines: None, filetype: String::new(), kind, text }
+pub(super) fn excerpt(path: &str, kind: ExcerptKind, text: String) -> Excerpt {
+    Excerpt { path: path.to_owned(), kind, text, ..Excerpt::default() }
 }

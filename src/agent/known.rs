@@ -312,10 +312,11 @@ impl Tracker<'_> {
     fn excerpt(&self, path: &Path, said: &str) -> Excerpt {
         Excerpt {
             path: self.desk.shown(path),
-            lines: None,
-            filetype: String::new(),
             kind: ExcerptKind::Changes,
-            text: format!("Changed since you saw it last, by the user or another program:\n{said}"),
+            text: format!(
+                "The user or another program changed the file since you saw it last:\n{said}"
+            ),
+            ..Excerpt::default()
         }
     }
 }
@@ -324,5 +325,5 @@ fn named(names: &[String], what: &str) -> String {
     let more = names.len().saturating_sub(NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let names = names[..names.len().min(NAMES)].join(", ");
-    format!("Changed {what}: {names}{more}. Read them again before you rely on them.")
+    format!("These files changed {what}: {names}{more}. Read them again before you rely on them.")
 }

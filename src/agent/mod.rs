@@ -9,10 +9,13 @@ mod chats;
 mod checkpoints;
 mod checks;
 mod command_changes;
+mod compaction;
 mod edits;
 mod files;
+mod fitting;
 mod guidance;
 mod known;
+mod lent;
 mod opening;
 mod partial;
 mod permissions;
@@ -21,9 +24,11 @@ mod refactor;
 mod rewind;
 mod sampler;
 mod setup;
+mod slash;
 mod status;
 mod title;
 mod turn;
+mod undo;
 mod whole;
 mod work;
 
@@ -31,17 +36,20 @@ pub use chats::Act;
 pub use checks::{Check, Looked};
 pub use rewind::Rewind;
 pub use setup::{Command, Decided, Setup};
+pub use undo::Undo;
 
-use crate::context::slash::{self, Parsed, Slash};
-use crate::conversation::report::{Level, Report, Show, Wish};
+use crate::conversation::report::{Level, Report, Show};
 use crate::conversation::{Channels, Conversation, Work};
-use crate::event::{Delta, Mode, TurnId};
-use crate::message::{CallId, Excerpt, ExcerptKind, Reply};
+use crate::event::{Delta, Tuning, TurnId};
+use crate::message::{CallId, Excerpt, Reply};
 use crate::provider::Sampled;
+use crate::provider::endpoint::Chosen;
 use crate::session::{Effect, Input, Phase, Session};
 use crate::tool::Desk;
 use files::{Changes, Files};
+use fitting::Fitting;
 use guidance::Guidance;
+use lent::Lent;
 use models::Models;
 use opening::Opening;
 use partial::Partial;
@@ -57,11 +65,14 @@ pub struct Agent {
     /// Everything that the session's tools work with.
     desk: Desk,
     sampler: Sampler,
+    fitting: Fitting,
     guidance: Guidance,
     files: Files,
     turn: Turn,
     prompts: Prompts,
     opening: Opening,
+    /// The model of a command, while its turn runs.
+    lent: Option<Lent>,
 }
 
 struct Ends {
@@ -117,7 +128,9 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
 
 impl Agent {
     fn new(setup: Setup) -> (Agent, Ends) {
-        let Setup { id, desk, screen, store, session, read_only, wishes, draft, .. } = setup;
+        let Setup { id, desk, screen, store, session, read_only, wishes, draft, limits, .. } =
+            setup;
+        let session = Session { limits, ..session };
         let partial = Partial::of(session.model.clone(), setup.partial);
         let channels = Channels { screen, wishes, secrets: desk.secrets.clone() };
         let (prompts, prepared) = Prompts::new(&desk, draft);
@@ -127,6 +140,7 @@ impl Agent {
             conversation: Conversation::new(id, session, store, read_only, channels),
             desk,
             sampler: Sampler::new(setup.models, setup.titles, setup.tally),
+            fitting: Fitting::default(),
             guidance: Guidance::new(setup.choice, setup.places),
             files,
             turn,
@@ -141,13 +155,16 @@ impl Agent {
                 intro: setup.intro,
                 warnings: setup.warnings,
             },
+            lent: None,
         };
         (agent, Ends { results, changes, prepared, outputs: setup.outputs })
     }
 
     /// Carries out the conversation's work, and shows its status.
     fn do_work(&mut self) {
-        while let Some(work) = self.conversation.next_work() {
+        self.take_back_model();
+        let mut next = self.conversation.next_work();
+        while let Some(work) = next {
             match work {
                 Work::Effect(effect) => self.carry_out(effect),
                 Work::Title => {
@@ -155,6 +172,8 @@ impl Agent {
                     self.sampler.ask_for_title(&self.conversation, &self.desk, results);
                 }
             }
+            self.fitting.catch_up(&self.sampler.models, &mut self.conversation, &self.desk);
+            next = self.conversation.next_work();
         }
         let status = status::status(&self.conversation, &self.sampler, &self.turn);
         self.conversation.show_status(status);
@@ -164,8 +183,15 @@ impl Agent {
         let (conversation, desk) = (&mut self.conversation, &self.desk);
         match effect {
             Effect::Sample { turn } => {
+                if self.fitting.prepare(&self.sampler.models, conversation, desk) {
+                    return;
+                }
                 self.turn.begin_reply(&conversation.session.model);
                 self.sampler.sample(conversation, desk, &mut self.turn, turn);
+            }
+            Effect::Compact { turn, model, focus } => {
+                let asked = (turn, model, focus);
+                self.sampler.compact(conversation, desk, &mut self.turn, asked);
             }
             Effect::Run { turn, call } => {
                 let job = self.files.run(conversation, desk, &self.turn, &call);
@@ -247,6 +273,7 @@ impl Agent {
             Command::Present => self.present(Show::Repaint),
             Command::Act(act) => self.do_with_session(act),
             Command::Rewind(wanted) => self.files.record.rewind(conversation, &self.desk, wanted),
+            Command::Undo(undo) => self.undo(undo),
             Command::Permissions(None) => permissions::list(conversation),
             Command::Permissions(Some(grant)) => self.files.revoke(conversation, &self.desk, grant),
             Command::Quit(_) => (),
@@ -275,80 +302,6 @@ impl Agent {
         }
     }
 
-    fn sent(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
-        // A comment on a change goes to the model unchanged: a slash at its beginning is not a command.
-        let is_comment = context.iter().any(|it| it.kind == ExcerptKind::Hunk);
-        let parsed = if is_comment { Parsed::Prompt } else { slash::parse(&text) };
-        let is_prompt =
-            matches!(parsed, Parsed::Prompt | Parsed::Known(Slash::Plan | Slash::Skill, _));
-        let conversation = &mut self.conversation;
-        if let (true, Some(store)) = (is_prompt && !is_comment, &conversation.store)
-            && let Err(error) = store.remember(&text)
-        {
-            tracing::warn!("the prompt could not be remembered: {error}");
-        }
-        match parsed {
-            Parsed::Prompt => self.prepare(text, context, steer),
-            Parsed::Unknown(why) => conversation.bounce(text, context, why),
-            Parsed::Known(Slash::Plan, rest) if !rest.is_empty() => {
-                conversation.take(Input::ChooseMode { mode: Mode::Plan });
-                self.prepare(rest.to_owned(), context, steer);
-            }
-            Parsed::Known(Slash::Skill, rest) if !rest.is_empty() => {
-                match guidance::skill(&self.desk, rest) {
-                    Ok((text, skill)) => {
-                        let context = [skill].into_iter().chain(context).collect();
-                        self.prepare(text, context, steer);
-                    }
-                    Err(why) => {
-                        conversation.bounce(text, context, format!("{why} Nothing was sent."));
-                    }
-                }
-            }
-            Parsed::Known(slash, rest) => self.slash(slash, rest),
-        }
-    }
-
-    fn slash(&mut self, slash: Slash, rest: &str) {
-        let conversation = &mut self.conversation;
-        let word = (!rest.is_empty()).then(|| rest.to_owned());
-        match slash {
-            Slash::Skills | Slash::Skill => {
-                conversation.take(Input::Tell { text: guidance::list_of_skills(&self.desk) });
-            }
-            Slash::Help => conversation.take(Input::Tell { text: slash::help() }),
-            Slash::Usage => {
-                let text = status::usage(conversation, &self.sampler);
-                conversation.take(Input::Tell { text });
-            }
-            Slash::System if rest == "new" => {
-                let format = self.format();
-                self.guidance.renew(&mut self.conversation, &self.desk, format);
-            }
-            Slash::System => conversation.take(Input::Tell { text: guidance::shown(conversation) }),
-            Slash::New => conversation.wish(Wish::New { name: word }),
-            Slash::Sessions => conversation.wish(Wish::Sessions { text: rest.to_owned() }),
-            Slash::Rename => conversation.wish(Wish::Rename { text: rest.to_owned() }),
-            Slash::Fork => chats::fork(conversation, None),
-            Slash::Save => chats::copy(conversation, None, Some(rest.to_owned())),
-            Slash::Export => {
-                chats::export(conversation, &self.desk, &self.sampler.models, rest, false);
-            }
-            Slash::Copy => chats::copy_reply(conversation),
-            Slash::History => conversation.show(Show::Tell(Report::History)),
-            Slash::Clear => self.clear(),
-            Slash::Models if rest.is_empty() => conversation.wish(Wish::Models),
-            Slash::Models => self.choose_model(rest),
-            Slash::Permissions => permissions::list(conversation),
-            Slash::Plan => conversation.take(Input::ChooseMode { mode: Mode::Plan }),
-            Slash::Connect if rest.contains(char::is_whitespace) => {
-                let text = "Name only the provider: Caliban then asks for the key.";
-                conversation.notice(Level::Warn, text.into());
-            }
-            Slash::Connect => conversation.wish(Wish::Connect { provider: word }),
-        }
-    }
-
     fn clear(&mut self) {
         let conversation = &mut self.conversation;
         if conversation.session.phase != Phase::Idle {
@@ -357,11 +310,10 @@ impl Agent {
         if let Err(why) = chats::trash(conversation) {
             return conversation.notice(Level::Error, why);
         }
-        if let Some(all) = self.files.record.checkpoints(conversation) {
-            all.part();
-        }
-        let Session { model, tuning, mode, .. } = std::mem::take(&mut conversation.session);
-        conversation.session = Session { model, tuning, ..Session::default() };
+        self.files.record.clear(conversation);
+        let Session { model, tuning, mode, limits, .. } = std::mem::take(&mut conversation.session);
+        let limits = limits.anew();
+        conversation.session = Session { model, tuning, limits, ..Session::default() };
         self.opening.mode = mode;
         self.begin();
         self.conversation.save_whole();
@@ -369,8 +321,13 @@ impl Agent {
 
     /// Has the files that a message mentions read.
     fn prepare(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
+        self.prepare_message(Prompt { text, context, steer, ..Prompt::default() });
+    }
+
+    /// As `prepare`, for a message that may come from a command.
+    fn prepare_message(&mut self, prompt: Prompt) {
         let watched = self.files.known.watched(&self.conversation.session, &self.desk);
-        self.prompts.prepare(Prompt { text, context, steer, watched });
+        self.prompts.prepare(Prompt { watched, ..prompt });
     }
 
     /// Sends a message whose mentioned files have been read.
@@ -379,21 +336,28 @@ impl Agent {
         let Some((prompt, observations)) = self.prompts.prepared(conversation, prepared) else {
             return;
         };
-        let Prompt { text, context, steer, .. } = prompt;
+        let Prompt { text, context, steer, model, review, .. } = prompt;
+        if review.is_some() {
+            conversation.show(Show::Tell(Report::Uncomment));
+        }
         self.guidance.watch(conversation, &self.desk, &context);
         for it in observations {
             self.files.tracker(conversation, &self.desk).observe(it);
         }
-        conversation.take(Input::Send { text, context, steer });
+        self.send(Input::Send { text, context, steer }, model);
     }
 
     /// `text` is a model's full name, settings like `thinking=high`, or both. Settings alone change the current model.
     fn choose_model(&mut self, text: &str) {
-        let (chosen, tuning) = match self.sampler.chosen(&self.conversation.session, text) {
-            Ok(chosen) => chosen,
-            Err(why) => return self.conversation.notice(Level::Error, why),
-        };
-        let model = models::full_name(&chosen);
+        match self.sampler.chosen(&self.conversation.session, text) {
+            Ok((chosen, tuning)) => self.change_model(&chosen, tuning),
+            Err(why) => self.conversation.notice(Level::Error, why),
+        }
+    }
+
+    fn change_model(&mut self, chosen: &Chosen, tuning: Tuning) {
+        let model = models::full_name(chosen);
+        let before = self.conversation.session.model.clone();
         let is_current = |agent: &Agent| {
             let built = agent.guidance.system(&agent.desk, agent.format());
             built.is_ok_and(|it| it == agent.conversation.system())
@@ -407,9 +371,11 @@ impl Agent {
             let instructions = self.guidance.gathered().files;
             self.conversation.take(Input::ChooseSystem { system, instructions });
         }
-        if let Some(text) = Models::ignored(&chosen, tuning) {
+        if let Some(text) = Models::ignored(chosen, tuning) {
             self.conversation.take(Input::Tell { text });
         }
+        let (conversation, desk) = (&mut self.conversation, &self.desk);
+        fitting::switched(&self.sampler.models, conversation, desk, &before);
     }
 
     /// Uses a new key of a provider. A session on the tour changes to that provider's model.
@@ -437,6 +403,10 @@ impl Agent {
             Sampled::Done(reply) => self.replied(turn, reply),
             Sampled::Failed(failure) => {
                 let (by, partial) = self.turn.end_reply();
+                let kept = (&self.sampler.models, &mut *conversation, &self.desk);
+                if self.fitting.overflow(&failure, turn, kept) {
+                    return;
+                }
                 let input = self.sampler.failed(conversation, turn, failure, by, partial);
                 conversation.take(input);
             }
@@ -475,6 +445,7 @@ impl Agent {
 
     fn result(&mut self, input: Input) {
         let conversation = &mut self.conversation;
+        self.fitting.note(&input, &conversation.session);
         if let Input::Applied { files, .. } = &input {
             for (path, saved) in files {
                 self.files.note_saved(conversation, &self.desk.root, path, *saved);
@@ -490,6 +461,9 @@ impl Agent {
     /// Saves everything before the editor ends. An interrupted turn stays in the journal, where the next start finds
     /// it.
     fn quit(&mut self) {
+        if let Some(lent) = self.lent.take() {
+            self.return_model(lent);
+        }
         let conversation = &mut self.conversation;
         self.files.checks.release(conversation);
         let partial = self.turn.partial.take();

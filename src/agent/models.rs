@@ -1,10 +1,11 @@
 //! Finds models by name, and keeps the provider for each endpoint.
 
+use crate::context::size::Limits;
 use crate::event::{Failure, Tuning};
 use crate::message::{Effort, Parameter, Request, Thinking, Usage};
 use crate::provider::dialect::Dialect;
 use crate::provider::endpoint::{self, Chosen, Endpoint, Unresolved, UserProvider};
-use crate::provider::facts::{ThinkingKind, UserModel};
+use crate::provider::facts::{Share, ThinkingKind, UserModel};
 use crate::provider::http::Http;
 use crate::provider::key::{Secret, Used};
 use crate::provider::{Provider, parameter, stored, tour};
@@ -24,6 +25,8 @@ pub struct Models {
     own: BTreeMap<String, UserModel>,
     /// The user's settings for all models.
     tuning: Tuning,
+    /// The shares of a window at which conversations are made shorter, for all models.
+    shares: (Share, Share),
     providers: BTreeMap<String, Arc<dyn Provider>>,
     /// The parameters that servers have refused, by the models' full names.
     refused: BTreeMap<String, BTreeSet<Parameter>>,
@@ -38,6 +41,23 @@ impl Models {
         tuning: Tuning,
     ) -> Models {
         Models { users, own, tuning, ..Models::default() }
+    }
+
+    /// Sets the shares of a window at which conversations are trimmed and compacted.
+    #[must_use]
+    pub fn shortening(self, trim: Option<Share>, compact: Option<Share>) -> Models {
+        let shares = (trim.unwrap_or(Share::TRIM), compact.unwrap_or(Share::COMPACT));
+        Models { shares, ..self }
+    }
+
+    /// The sizes at which a conversation with this model is made shorter.
+    pub fn limits(&self, chosen: &Chosen, tuning: Tuning) -> Limits {
+        let own = self.own.get(&full_name(chosen)).copied().unwrap_or_default();
+        let (trim, compact) = self.shares;
+        let trim = if chosen.facts.bound { Share::NEVER } else { own.trim.unwrap_or(trim) };
+        let output = u64::from(self.request(chosen, tuning).max_tokens);
+        let window = u64::from(chosen.facts.window);
+        Limits::of(window, output, trim, own.compact.unwrap_or(compact))
     }
 
     pub fn is_tour(&self, model: &str) -> bool {
@@ -133,8 +153,11 @@ impl Models {
         let name = full_name(chosen);
         let thinks = facts.thinking != ThinkingKind::Unasked;
         let always = facts.thinking == ThinkingKind::Always;
-        let thinks_on = (always && tuning.thinking == Some(Effort::Off))
-            .then(|| format!("{name} cannot turn its thinking off: it gets its lowest setting."));
+        let thinks_on = (always && tuning.thinking == Some(Effort::Off)).then(|| {
+            format!(
+                "The thinking of {name} cannot be turned off. Caliban asks for the lowest level instead."
+            )
+        });
         let without = [
             (tuning.thinking.is_some() && !thinks).then_some("thinking"),
             (tuning.temperature.is_some() && !facts.temperature).then_some("temperature"),
@@ -142,12 +165,23 @@ impl Models {
         let without: Vec<_> = without.into_iter().flatten().collect();
         let unsent = (!without.is_empty()).then(|| {
             format!(
-                "Caliban does not know that {name} takes {}, so it is not sent.",
+                "Caliban does not know whether {name} accepts a setting for {}, so Caliban sends none.",
                 without.join(" or ")
             )
         });
         let said: Vec<_> = thinks_on.into_iter().chain(unsent).collect();
         (!said.is_empty()).then(|| said.join(" "))
+    }
+
+    /// The sentence for the user who limits money, about a model whose price is not known. `None` for the tour.
+    pub fn unpriced(&self, chosen: &Chosen) -> Option<String> {
+        let model = full_name(chosen);
+        (!self.is_tour(&model)).then(|| {
+            format!(
+                "The price of {model} is not known, so a limit in USD does not count its replies. A limit in tokens \
+                 does; models['{model}'].price sets the price."
+            )
+        })
     }
 
     /// Removes keys from a text: used keys, keys in environment variables and keys in the file of keys. Runs no key
@@ -210,9 +244,9 @@ pub fn truncated(chosen: &Chosen, request: &Request, usage: Usage) -> Option<Str
     let (name, window) = (full_name(chosen), chosen.facts.window);
     (usage.read() < sent / 8).then(|| {
         format!(
-            "{name} read only the end of the conversation, without the instructions and tools: its window is too \
-             small ({window} tokens were asked for). Raise models['{name}'].num_ctx, or start a new conversation \
-             with /new."
+            "The context window of {name} is too small ({window} tokens): the model read only the end of the \
+             conversation, without the instructions and tools. Raise models['{name}'].num_ctx, or start a new \
+             conversation with /new."
         )
     })
 }

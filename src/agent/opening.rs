@@ -78,8 +78,8 @@ impl Opening {
                 inputs.push(Input::ChooseMode { mode });
             }
             Ok(system) if system != conversation.system() => told.push(
-                "The settings, the tools or the folder changed since this conversation began. It keeps its old \
-                 system prompt; `/system new` replaces it."
+                "The settings, the tools or the folder changed since this conversation began. The \
+                 conversation keeps its old system prompt; `/system new` replaces the old prompt."
                     .into(),
             ),
             Ok(_) => (),
@@ -121,7 +121,7 @@ impl Opening {
     }
 
     /// The lines of an empty chat, with the names of the instruction files.
-    fn intro(&self, instructions: &[Excerpt]) -> Vec<String> {
+    pub(super) fn intro(&self, instructions: &[Excerpt]) -> Vec<String> {
         let mut intro = self.intro.clone();
         let names: Vec<&str> = instructions.iter().map(|it| it.path.as_str()).collect();
         if !names.is_empty() {

@@ -1,9 +1,9 @@
 //! The user's messages before they are sent: the files that they mention are read first, one message after the other.
 
 use super::known::{self, Cause, Observation, Watched};
-use crate::context::mention;
+use crate::context::{mention, review};
 use crate::conversation::Conversation;
-use crate::message::Excerpt;
+use crate::message::{Excerpt, ExcerptKind};
 use crate::store::Draft;
 use crate::text::Text;
 use crate::tool::{self, Desk};
@@ -13,18 +13,25 @@ use tokio::sync::mpsc;
 /// The most problems of one message that are listed.
 const PROBLEMS: usize = 5;
 
+#[derive(Default)]
 pub(super) struct Prompt {
     pub(super) text: String,
     pub(super) context: Vec<Excerpt>,
     pub(super) steer: bool,
+    /// The model that the message's command asks for.
+    pub(super) model: Option<String>,
     /// The files whose changes the model is told of with the message.
     pub(super) watched: Vec<Watched>,
+    /// The words behind `/review`. The message and its diff are made of them.
+    pub(super) review: Option<String>,
 }
 
 pub(super) struct Prepared {
     prompt: Prompt,
     found: Vec<Excerpt>,
     problems: Vec<String>,
+    /// Why there is no diff to review. The message is not sent, even if the user insists.
+    refused: Option<String>,
     /// What the model learns with the message: mentioned files, and changes of known files.
     observations: Vec<Observation>,
 }
@@ -57,6 +64,11 @@ impl Prompts {
         let _ = self.queue.send(prompt);
     }
 
+    /// Whether a message has been sent whose mentions are still being read.
+    pub(super) fn is_preparing(&self) -> bool {
+        self.preparing > 0
+    }
+
     /// Withdraws all messages that have not been sent. They are given back to the user.
     pub(super) fn withdraw(&mut self) {
         self.withdrawn = self.preparing;
@@ -69,12 +81,16 @@ impl Prompts {
         conversation: &Conversation,
         prepared: Prepared,
     ) -> Option<(Prompt, Vec<Observation>)> {
-        let Prepared { mut prompt, found, problems, observations } = prepared;
+        let Prepared { mut prompt, found, problems, refused, observations } = prepared;
         self.preparing -= 1;
         if self.withdrawn > 0 {
             self.withdrawn -= 1;
-            let why = "Stopped before it was sent.".to_owned();
+            let why = "You stopped this message before it was sent.".to_owned();
             conversation.bounce(prompt.text, prompt.context, why);
+            return None;
+        }
+        if let Some(why) = refused {
+            conversation.bounce(prompt.text, prompt.context, format!("{why} Nothing was sent."));
             return None;
         }
         let insists = self.bounced.take().is_some_and(|it| it == prompt.text);
@@ -83,7 +99,7 @@ impl Prompts {
             let more = problems.len().saturating_sub(PROBLEMS);
             let more = if more > 0 { format!(" And {more} more.") } else { String::new() };
             let why = format!(
-                "{}{more} Nothing was sent. Send it again to send it unchanged.",
+                "{}{more} Nothing was sent. Send the message again to send it unchanged.",
                 problems[..problems.len().min(PROBLEMS)].join(" ")
             );
             conversation.bounce(prompt.text, prompt.context, why);
@@ -113,11 +129,18 @@ async fn read(
     mut prompts: mpsc::UnboundedReceiver<Prompt>,
     prepared: mpsc::UnboundedSender<Prepared>,
 ) {
-    while let Some(prompt) = prompts.recv().await {
+    while let Some(mut prompt) = prompts.recv().await {
+        let (made, refused) = diff(&desk, &mut prompt).await;
         let looks = known::look(&*desk.workspace, &prompt.watched).await;
         let (seen, mut texts) = mpsc::unbounded_channel();
         let reading = Desk { seen: Some(seen), ..desk.clone() };
-        let (found, problems) = mention::resolve(&reading, &prompt.text).await;
+        let (mut found, mut problems) = mention::resolve(&reading, &prompt.text).await;
+        for command in prompt.context.iter().filter(|it| it.kind == ExcerptKind::Command) {
+            let (more, why) = mention::resolve_command(&reading, command, &prompt.text).await;
+            found.extend(more);
+            problems.extend(why);
+        }
+        let found: Vec<Excerpt> = made.into_iter().chain(found).collect();
         drop(reading);
         let mut observations = Vec::new();
         while let Some((path, source)) = texts.recv().await {
@@ -126,9 +149,21 @@ async fn read(
         // a file that is shown whole needs no diff, so whole files come first
         observations.sort_by_key(|it| matches!(it, Observation::Learnt { stood: Some(_), .. }));
         observations.push(Observation::Looked(Cause::User, looks));
-        if prepared.send(Prepared { prompt, found, problems, observations }).is_err() {
+        if prepared.send(Prepared { prompt, found, problems, refused, observations }).is_err() {
             return;
         }
+    }
+}
+
+/// The task and the diff of a review, or why there is none. The prompt gets the text of the message.
+async fn diff(desk: &Desk, prompt: &mut Prompt) -> (Vec<Excerpt>, Option<String>) {
+    let Some(words) = &prompt.review else { return (Vec::new(), None) };
+    match review::prepare(desk, words).await {
+        Ok((text, excerpts)) => {
+            prompt.text = text;
+            (excerpts, None)
+        }
+        Err(why) => (Vec::new(), Some(why)),
     }
 }
 

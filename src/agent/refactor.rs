@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn splices_that_overlap_or_leave_the_text_are_refused() {
+    fn splices_that_overlap_or_lie_outside_the_text_are_refused() {
         let text = Text::new("aé b\n");
         let one = |from, to| Splice { from, to, text: "X".to_owned() };
         assert_eq!(spliced(&text, &[one(0, 1), one(4, 5)]).as_deref(), Some("Xé X\n"));

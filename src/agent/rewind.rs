@@ -30,12 +30,22 @@ pub enum Rewind {
     List,
     Preview {
         entry: u32,
+        /// Whether to rewind all later turns and rewinds too.
+        later: bool,
     },
     /// Undoes the turn's changes to these files.
     Do {
         entry: u32,
+        later: bool,
         paths: Vec<PathBuf>,
     },
+}
+
+/// The changes since the beginning of a turn.
+pub(super) struct Changed {
+    /// The first turn that changed a file.
+    pub(super) entry: u32,
+    pub(super) paths: Vec<PathBuf>,
 }
 
 impl Record {
@@ -46,8 +56,9 @@ impl Record {
         };
         match wanted {
             Rewind::List => self.list_turns(conversation, &desk.root),
-            Rewind::Preview { entry } => {
-                let Some((title, changes)) = self.changes_of(conversation, entry) else { return };
+            Rewind::Preview { entry, later } => {
+                let found = self.changes_of(conversation, entry, later);
+                let Some((title, changes)) = found else { return };
                 let (desk, screen) = (desk.clone(), conversation.screen());
                 tokio::spawn(async move {
                     let files = plan::plan(&desk, &keeper.blobs, &changes).await;
@@ -55,18 +66,20 @@ impl Record {
                     let mut shown = |it| preview(it, &desk, &mut room);
                     let files = files.iter().map(&mut shown).collect();
                     // The send fails only when the editor is gone.
-                    let _ = screen.send(Show::Now(Report::Preview { entry, title, files }));
+                    let preview = Report::Preview { entry, later, title, files };
+                    let _ = screen.send(Show::Now(preview));
                 });
             }
             Rewind::Do { .. } if conversation.session.phase != Phase::Idle => {
                 conversation.refuse_while_running();
             }
-            Rewind::Do { entry, paths } => {
-                let Some((title, changes)) = self.changes_of(conversation, entry) else { return };
+            Rewind::Do { entry, later, paths } => {
+                let found = self.changes_of(conversation, entry, later);
+                let Some((title, changes)) = found else { return };
                 let job = Job { desk: desk.clone(), keeper };
                 tokio::spawn(async move {
                     let lines = job.run(&title, &changes, &paths).await;
-                    job.keeper.rewound(title, lines);
+                    job.keeper.rewound(title, lines, later);
                 });
             }
         }
@@ -107,17 +120,37 @@ impl Record {
         conversation.tell_once(vec![text]);
     }
 
-    /// The title of a turn and its changes, the latest first.
+    /// The files that the turns since this one have changed; `None` if there are none.
+    pub(super) fn since(&mut self, conversation: &Conversation, turn: u32) -> Option<Changed> {
+        let all = self.checkpoints(conversation)?.changes();
+        let counts = || all.iter().filter(|it| it.counts());
+        let of_turns = counts().filter(|it| it.turn >= turn && it.cause != Cause::Rewind);
+        let entry = of_turns.map(|it| it.entry).min()?;
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for it in counts().filter(|it| it.entry >= entry) {
+            let path = it.to.as_ref().unwrap_or(&it.path);
+            if !paths.iter().any(|known| **known == **path) {
+                paths.push(path.to_path_buf());
+            }
+        }
+        Some(Changed { entry, paths })
+    }
+
+    /// The title of a turn and its changes, the latest first. With `later`, the changes of all later turns and rewinds
+    /// too.
     fn changes_of(
         &mut self,
         conversation: &Conversation,
         entry: u32,
+        later: bool,
     ) -> Option<(String, Vec<Change>)> {
         let all = self.checkpoints(conversation)?.changes().iter();
-        let mut changes: Vec<Change> =
-            all.filter(|it| it.entry == entry && it.counts()).cloned().collect();
+        let mut changes: Vec<Change> = all
+            .filter(|it| (it.entry == entry || later && it.entry > entry) && it.counts())
+            .cloned()
+            .collect();
         changes.reverse();
-        let Some(first) = changes.first() else {
+        let Some(first) = changes.last() else {
             let text = "The changes of this turn are no longer stored.";
             conversation.notice(Level::Warn, text.into());
             return None;
@@ -347,7 +380,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_whole_and_keeps_its_permissions() {
+    fn rewinding_a_file_replaces_it_atomically_and_keeps_its_permissions() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("raw");
         let (old, new) = (Content::of(b"\xff old".to_vec()), Content::of(b"\xff new".to_vec()));

@@ -76,6 +76,9 @@ impl Sampler {
             thread: work::thread(&desk.root, &conversation.id),
             ..self.models.request(&chosen, conversation.session.tuning)
         };
+        if conversation.session.limits.count_money() && chosen.facts.price.is_none() {
+            conversation.tell_once(self.models.unpriced(&chosen));
+        }
         conversation.read_outputs();
         let request = Arc::new(request::build(&conversation.session, base));
         self.sent = Some((provider.clone(), request.clone()));
@@ -179,7 +182,7 @@ impl Sampler {
                 let body = self.models.without_keys(body);
                 return conversation.show(Show::Now(Report::Request { about, body }));
             }
-            Some(None) => "The tour sends nothing.",
+            Some(None) => "The tour sends no requests.",
             None => "Nothing has been sent in this conversation since it was opened.",
         };
         conversation.notice(Level::Info, text.into());

@@ -1,7 +1,7 @@
 //! The parts that an agent is made of, and the commands of the program to it.
 
 use super::models::Models;
-use super::{Act, Check, Rewind};
+use super::{Act, Check, Rewind, Undo};
 use crate::context::instructions::Places;
 use crate::context::prompt;
 use crate::context::slash::{self, Parsed};
@@ -9,7 +9,7 @@ use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Show, Wish};
 use crate::event::{Grant, Mode, Ruling, SessionId};
 use crate::message::{CallId, Excerpt, Parameter, ToolAnswer};
-use crate::session::Session;
+use crate::session::{Limits, Session};
 use crate::store::{Draft, Recorded, Store};
 use crate::text::Text;
 use crate::tool::Desk;
@@ -55,6 +55,7 @@ pub enum Command {
     Present,
     Act(Act),
     Rewind(Rewind),
+    Undo(Undo),
     /// Revokes a grant; `None` lists all grants of the session.
     Permissions(Option<Grant>),
     /// Saves everything and ends.
@@ -122,6 +123,7 @@ impl Command {
             | Command::Retry
             | Command::ShowRequest
             | Command::Rewind(_)
+            | Command::Undo(_)
             | Command::Permissions(_)
             | Command::Act(Act::Title(_)) => {
                 conversation.notice(Level::Warn, why);
@@ -157,6 +159,8 @@ pub struct Setup {
     pub mode: Mode,
     /// Whether to ask the model for a title.
     pub titles: bool,
+    /// What may be spent before the user is asked.
+    pub limits: Limits,
     pub choice: prompt::Choice,
     /// Where instructions are; `None` if the user turned them off.
     pub places: Option<Places>,

@@ -78,6 +78,8 @@ fn phase(conversation: &Conversation, turn: &Turn) -> (Stage, Option<Wait>) {
         Phase::Sampling { .. } if turn.partial.is_empty() => (Stage::Sending, None),
         Phase::Sampling { .. } => (Stage::Streaming, None),
         Phase::Resting { .. } => (Stage::Retrying, None),
+        Phase::Limited { .. } => (Stage::Asking, Some(Wait::Question)),
+        Phase::Compacting { .. } => (Stage::Compacting, None),
         Phase::Acting { open, .. } => {
             let running = open.iter().any(|it| it.state == State::Running);
             if session.asking().is_some() {

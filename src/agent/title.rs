@@ -16,8 +16,8 @@ const REPLY: usize = 1_000;
 /// A title has about a dozen tokens. The rest is room for models that cannot turn their thinking off.
 const MAX_TOKENS: u32 = 1_000;
 
-const SYSTEM: &str = "Write a title for the conversation that you are given: at most eight words, in its own \
-    language, on one line. Answer with the title alone.";
+const SYSTEM: &str = "Write a title for the conversation that you are given: at most eight words, in the language of \
+    the conversation, on one line. Answer with the title alone.";
 
 impl Sampler {
     /// Asks for a title, which is sent to `results`.
@@ -33,7 +33,7 @@ impl Sampler {
         let Some(reply) = texts_of(session, Role::Assistant).last() else { return };
         let text = format!("{}\n\n---\n\n{}", clip(prompt, PROMPT), clip(reply, REPLY));
         let of = title(prompt);
-        if session.title != of {
+        if session.title != of || session.limit_reached().is_some() {
             return;
         }
         let question = Question { about: "title", system: SYSTEM, text, max_tokens: MAX_TOKENS };
@@ -78,7 +78,7 @@ mod tests {
     use crate::message::{Stop, Usage};
 
     #[test]
-    fn quotes_and_marks_around_a_title_are_removed() {
+    fn quotes_markdown_and_control_characters_are_removed_from_a_title() {
         let cases = [
             ("Fix the parser", "Fix the parser"),
             ("  **\"Fix the parser.\"**\n\nI chose it because", "Fix the parser"),

@@ -87,6 +87,10 @@ impl Turn {
         self.proposing = Some(self.work.spawn(edits::propose(job, turn, calls)));
     }
 
+    pub(super) fn compact(&mut self, job: impl Future<Output = ()> + Send + 'static) {
+        self.work.spawn(job);
+    }
+
     pub(super) fn rest(&mut self, turn: TurnId, time: Duration) {
         let results = self.results();
         self.resting = Some(self.work.spawn(async move {

@@ -24,8 +24,8 @@ pub(super) fn refuse_overlaps(job: &Job, turn: TurnId, open: Vec<Open>) -> Vec<O
             Some(edit) => {
                 let path = job.shown(&edit.path);
                 let text = format!(
-                    "Nothing was done to {path}: another call of this reply changes that file or the new path. Send \
-                     this call again once the user has decided on the other."
+                    "Another call of this reply changes {path} or its new path, so nothing was done. Send this \
+                     call again once the user has decided on the other call."
                 );
                 job.refuse(turn, &it.call, text);
             }

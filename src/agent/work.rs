@@ -90,7 +90,7 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
 }
 
 fn broken(id: &CallId) -> ToolAnswer {
-    let text = "The tool failed inside Caliban; this is not your fault. Try another way.";
+    let text = "The tool failed inside Caliban, not because of your call. Try another way.";
     ToolAnswer::failed(id, text.to_owned(), "failed")
 }
 

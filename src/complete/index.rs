@@ -1,5 +1,5 @@
-//! The files and folders of a project, to be searched at each key. A walk finds them on threads of its own; the
-//! paths that it has found so far can be searched meanwhile.
+//! The files and folders of a project, to be searched at each typed key. A walk finds them on other threads; the paths
+//! found so far can be searched before the walk ends.
 
 use crate::reach::{Reach, Reading};
 use crate::tool::walk;
@@ -7,18 +7,19 @@ use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkState};
 use memchr::memmem::Finder;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
-/// The paths of one chunk: so many are searched by one thread in about 0.2 ms.
+/// The most paths of one chunk. A thread searches this many paths in about 0.2 ms.
 const CHUNK: usize = 1024;
 /// The most paths of an index, so that it has at most 80 MB.
 const PATHS: usize = 400_000;
 
-/// A part of the index: paths relative to the project, those of folders with a slash at the end.
+/// A part of the index: paths relative to the project. The path of a folder ends in a slash.
 #[derive(Default)]
 pub struct Chunk {
     text: String,
-    /// `text` in lower case, as far as it is ASCII. `None`: as `text`.
+    /// `text` with its ASCII letters in lower case. `None` if `text` has no ASCII capitals.
     folded: Option<String>,
     paths: Vec<Entry>,
 }
@@ -38,17 +39,17 @@ pub struct Entry {
 /// How a path may match a query, the best way first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Likely {
-    /// The last part contains the query.
+    /// The last part of the path contains the query.
     InName,
-    /// Another part contains the query.
+    /// Another part of the path contains the query.
     InPath,
-    /// The last part has the characters of the query.
+    /// The last part of the path has the characters of the query.
     LettersInName,
     /// The path has the characters of the query.
     Letters,
 }
 
-/// How many ways there are.
+/// The number of values of `Likely`.
 pub(super) const WAYS: usize = 4;
 
 impl Chunk {
@@ -66,7 +67,7 @@ impl Chunk {
         });
     }
 
-    /// Done once no path is added any more.
+    /// Prepares the chunk for searches. No path is added afterwards.
     fn finish(mut self) -> Chunk {
         let has_capitals = self.text.bytes().any(|it| it.is_ascii_uppercase());
         self.folded = has_capitals.then(|| self.text.to_ascii_lowercase());
@@ -85,7 +86,7 @@ impl Chunk {
         self.paths.len()
     }
 
-    /// Adds the paths that may match to the list of their way.
+    /// Sorts the paths that may match `query` into the lists of `into`, one list for each value of `Likely`.
     pub fn sift<'a>(&'a self, query: &Sieve<'_>, into: &mut [Vec<(&'a Chunk, &'a Entry)>; WAYS]) {
         let folded = self.folded.as_ref().filter(|_| !query.has_capitals);
         let text = folded.unwrap_or(&self.text);
@@ -120,7 +121,7 @@ pub struct Sieve<'a> {
 }
 
 impl<'a> Sieve<'a> {
-    /// `query`: without blanks.
+    /// `query` must not contain blanks.
     pub fn new(query: &'a str) -> Sieve<'a> {
         Sieve {
             finder: Finder::new(query),
@@ -130,7 +131,7 @@ impl<'a> Sieve<'a> {
     }
 }
 
-/// Which characters a text has, without their case: most paths that cannot match a query are known by this.
+/// The set of a text's characters, ignoring case. A path that lacks a character of the query cannot match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Letters(u64);
 
@@ -145,15 +146,14 @@ impl Letters {
             b'-' => 1 << 38,
             b'/' => 1 << 39,
             b' ' => 1 << 40,
-            // the matcher folds some letters that are not ASCII into ASCII ones
+            // some letters that are not ASCII match ASCII letters
             0x80.. => ALL,
             _ => 0,
         };
         Letters(text.bytes().fold(0, |all, byte| all | bit(byte)))
     }
 
-    /// Whether a text with these characters may match a query. A query with characters that are not ASCII is not
-    /// judged.
+    /// Whether a text with these characters may match a query. True for every query with characters that are not ASCII.
     fn may_match(self, query: Letters) -> bool {
         query.0 == ALL || self.0 & query.0 == query.0
     }
@@ -161,22 +161,29 @@ impl Letters {
 
 const ALL: u64 = u64::MAX;
 
-/// What a walk says, in this order: the chunks as they are found, and once all of them, sorted.
+/// The messages of a walk: each chunk when it is found, and at the end all chunks, sorted.
 pub(super) enum Found {
     Some(Arc<Chunk>),
     All(Vec<Arc<Chunk>>),
 }
 
-/// Walks the project on so many threads, and tells what it finds. It ends early if nobody listens any more. Blocks.
+/// Walks the project on `threads` threads and sends the chunks to `found`. Ends early if the receiver is dropped, or at
+/// about `PATHS` paths. Blocks.
 pub(super) fn walk(reach: &Reach, root: &Path, threads: usize, found: &Sender<Found>) {
+    walk_at_most(PATHS, reach, root, threads, found);
+}
+
+/// Like `walk`, but ends at about `most` paths: the last chunk of each thread may go beyond `most`.
+fn walk_at_most(most: usize, reach: &Reach, root: &Path, threads: usize, found: &Sender<Found>) {
     let (chunks, all) = channel();
     let walker = walk::walker(reach, root).threads(threads).build_parallel();
-    walker.visit(&mut Builder { root, found, chunks });
+    let left = &AtomicUsize::new(most);
+    walker.visit(&mut Builder { root, found, chunks, left });
     let all: Vec<Arc<Chunk>> = all.try_iter().collect();
     let _ = found.send(Found::All(sorted(&all)));
 }
 
-/// The same paths: those with few folders first, of these the short ones.
+/// The paths of these chunks, sorted by number of folders, then by length.
 fn sorted(chunks: &[Arc<Chunk>]) -> Vec<Arc<Chunk>> {
     let depth = |path: &str| path.trim_end_matches('/').bytes().filter(|it| *it == b'/').count();
     let mut paths: Vec<_> =
@@ -192,7 +199,7 @@ fn sorted(chunks: &[Arc<Chunk>]) -> Vec<Arc<Chunk>> {
     paths.chunks(CHUNK).map(chunk).collect()
 }
 
-/// The threads of a walk or a search.
+/// The number of threads of a walk or a search.
 pub(super) fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |it| it.get().min(4))
 }
@@ -201,6 +208,8 @@ struct Builder<'a> {
     root: &'a Path,
     found: &'a Sender<Found>,
     chunks: Sender<Arc<Chunk>>,
+    /// How many more paths the threads may find.
+    left: &'a AtomicUsize,
 }
 
 impl<'a> ParallelVisitorBuilder<'a> for Builder<'a> {
@@ -210,7 +219,7 @@ impl<'a> ParallelVisitorBuilder<'a> for Builder<'a> {
             found: self.found.clone(),
             chunks: self.chunks.clone(),
             chunk: Chunk::default(),
-            left: PATHS / threads(),
+            left: self.left,
         })
     }
 }
@@ -221,17 +230,18 @@ struct Visitor<'a> {
     found: Sender<Found>,
     chunks: Sender<Arc<Chunk>>,
     chunk: Chunk,
-    /// How many more paths this thread may find.
-    left: usize,
+    left: &'a AtomicUsize,
 }
 
 impl Visitor<'_> {
-    /// Hands the chunk on. Returns whether the walk goes on.
+    /// Sends the chunk. Returns whether the walk goes on.
     fn send(&mut self) -> bool {
         let chunk = Arc::new(std::mem::take(&mut self.chunk).finish());
-        self.left = self.left.saturating_sub(chunk.len());
+        let (order, found) = (Ordering::Relaxed, chunk.len());
+        let before = self.left.fetch_update(order, order, |it| Some(it.saturating_sub(found)));
+        let is_full = before.is_ok_and(|it| it <= found);
         let _ = self.chunks.send(chunk.clone());
-        self.found.send(Found::Some(chunk)).is_ok() && self.left > 0
+        self.found.send(Found::Some(chunk)).is_ok() && !is_full
     }
 }
 
@@ -241,7 +251,8 @@ impl ParallelVisitor for Visitor<'_> {
         let path = entry.path().strip_prefix(self.root).ok().and_then(Path::to_str);
         let kind = entry.file_type();
         match (path, kind) {
-            // links are files here: they are not followed, and a mention of one is judged by where it leads
+            // A link counts as a file: the walk does not follow links. For a mention of a link, the rules are asked
+            // about the link's target.
             (Some(path), Some(kind)) if !path.is_empty() && kind.is_dir() => {
                 self.chunk.push(&format!("{path}/"));
             }
@@ -278,5 +289,27 @@ pub(super) fn absolute(root: &Path, home: Option<&Path>, folder: &str) -> PathBu
     match (folder.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => root.join(folder),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reach::Folders;
+
+    #[test]
+    fn a_walk_on_one_thread_finds_as_many_paths_as_one_on_four() {
+        let root = tempfile::tempdir().unwrap();
+        for at in 0..3 * CHUNK {
+            std::fs::write(root.path().join(at.to_string()), "").unwrap();
+        }
+        let reach = Reach::new(&Folders { root: root.path().to_owned(), ..Folders::default() });
+        for threads in [1, 4] {
+            let (found, listener) = channel();
+            walk_at_most(2 * CHUNK, &reach, root.path(), threads, &found);
+            let Some(Found::All(all)) = listener.try_iter().last() else { panic!("no end") };
+            let count: usize = all.iter().map(|it| it.len()).sum();
+            assert!((2 * CHUNK..=(2 + threads) * CHUNK).contains(&count), "{threads}: {count}");
+        }
     }
 }

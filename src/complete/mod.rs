@@ -1,4 +1,4 @@
-//! What completion offers in the composer: files and folders behind an `@`, slash commands and their arguments.
+//! Completion in the composer: files and folders after an `@`, slash commands and their arguments.
 
 mod index;
 mod rank;
@@ -15,23 +15,23 @@ use index::{Chunk, Found};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 /// The most items of an answer.
 pub const ITEMS: usize = 50;
-/// The most entries that are read of a folder that no index has.
+/// The most entries that are read of a folder that the index does not have.
 const ENTRIES: usize = 5000;
-/// An index is made anew once it is this old, or ten times as old as its walk took if that is longer.
+/// An index is renewed after this time, or after ten times the duration of its walk if that is longer.
 const FRESH: Duration = Duration::from_secs(2);
 
 /// A file or folder that a mention may name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The path as it is shown: relative to the project, or as the user began to write it. That of a folder ends in
-    /// a slash.
+    /// The path as it is shown: relative to the project, or as the user began to write it. A folder's path ends in a
+    /// slash.
     pub path: String,
-    /// The mention.
+    /// The text of the mention.
     pub text: String,
 }
 
@@ -41,7 +41,7 @@ pub struct Files {
     home: Option<PathBuf>,
     reach: Reach,
     chunks: Vec<Arc<Chunk>>,
-    /// The walk that runs.
+    /// The running walk, if any.
     running: Option<Running>,
     /// When the last walk ended, and how long it took.
     ended: Option<(Instant, Duration)>,
@@ -72,26 +72,25 @@ impl Files {
         let (sender, found) = channel();
         self.running = Some(Running { found, begun: now });
         let (reach, root) = (self.reach.clone(), self.root.clone());
-        // nobody waits for a walk that only renews the index
+        // one thread is enough for a walk that only renews the index: nobody waits for the end of the walk
         let threads = if self.ended.is_some() { 1 } else { index::threads() };
         Some(move || index::walk(&reach, &root, threads, &sender))
     }
 
-    /// Takes up what the running walk has found. The old index is used until a new one is whole.
+    /// Takes the paths that the running walk has found so far. The old index is used until the new one is complete.
     fn take_up(&mut self, now: Instant) {
         let Some(running) = &self.running else { return };
-        let mut all = None;
-        for found in running.found.try_iter() {
-            match found {
-                Found::Some(chunk) if self.ended.is_none() => self.chunks.push(chunk),
-                Found::Some(_) => (),
-                Found::All(chunks) => all = Some(chunks),
+        loop {
+            match running.found.try_recv() {
+                Ok(Found::Some(chunk)) if self.ended.is_none() => self.chunks.push(chunk),
+                Ok(Found::Some(_)) => (),
+                Ok(Found::All(chunks)) => self.chunks = chunks,
+                Err(TryRecvError::Empty) => return,
+                Err(TryRecvError::Disconnected) => break,
             }
         }
-        if let Some(chunks) = all {
-            (self.chunks, self.ended) = (chunks, Some((now, now - running.begun)));
-            self.running = None;
-        }
+        self.ended = Some((now, now - running.begun));
+        self.running = None;
     }
 
     /// Whether a search finds only some of the files, because the first walk still runs.
@@ -120,12 +119,12 @@ pub struct Search {
 }
 
 impl Search {
-    /// The places that match a mention as far as it is written, the best first. `open`: absolute paths of the files
-    /// that are open in the editor, the one used last first. Blocks.
+    /// The places that match an unfinished mention, the best first. `open` has the absolute paths of the files that are
+    /// open in the editor, the one used last first. Blocks.
     pub fn places(&self, query: &str, open: &[PathBuf]) -> Vec<Place> {
         let open: Vec<&str> =
             open.iter().filter_map(|it| it.strip_prefix(&self.root).ok()?.to_str()).collect();
-        if query.is_empty() {
+        if query.trim().is_empty() {
             return self.first(&open);
         }
         let (folder, name) = query
@@ -144,7 +143,7 @@ impl Search {
         paths.into_iter().filter(is_there).map(relative).collect()
     }
 
-    /// Of an empty query: the open files, then what lies directly in the project.
+    /// The places for an empty query: the open files, then the files and folders at the top of the project.
     fn first(&self, open: &[&str]) -> Vec<Place> {
         let is_top = |it: &&str| !it.trim_end_matches('/').contains('/') && !open.contains(it);
         let mut top: Vec<&str> =
@@ -154,7 +153,7 @@ impl Search {
         all.map(|it| relative(it.to_owned())).collect()
     }
 
-    /// The entries of one folder, ignored ones too.
+    /// The places in one folder that match `name`, ignored files too.
     fn of_folder(&self, folder: &str, name: &str) -> Vec<Place> {
         let absolute = index::absolute(&self.root, self.home.as_deref(), folder);
         let mut entries = index::entries(&self.reach, &absolute, ENTRIES);
@@ -174,7 +173,8 @@ fn relative(path: String) -> Place {
     Place { text: mention::write(&path), path }
 }
 
-/// Whether no index can have the entries of a folder: it lies outside of the project or is spelt otherwise.
+/// Whether the index lacks the entries of a folder: the folder lies outside of the project, or its path is not written
+/// as the index writes paths.
 fn is_elsewhere(folder: &str) -> bool {
     let begins = ["/", "~/", "./", "../"].iter().any(|it| folder.starts_with(it));
     begins || folder.contains("/../")

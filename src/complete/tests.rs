@@ -19,7 +19,7 @@ fn files(root: &Path, paths: &[&str]) -> Files {
     files
 }
 
-/// Walks the project, as at `now`.
+/// Walks the project as if the time were `now`.
 fn walk(files: &mut Files, now: Instant) {
     files.refresh(now).unwrap()();
     assert!(files.refresh(now).is_none());
@@ -53,7 +53,7 @@ fn files_and_folders_are_found_by_a_part_of_their_path() {
 }
 
 #[test]
-fn open_files_come_first() {
+fn open_files_are_offered_first() {
     let root = root();
     let files = files(root.path(), &["a/util.rs", "b/util.rs", "c.rs"]);
     check(&files, "util", &["b/util.rs"], expect!["@b/util.rs @a/util.rs"]);
@@ -61,7 +61,7 @@ fn open_files_come_first() {
 }
 
 #[test]
-fn ignored_files_are_offered_only_if_their_folder_is_written_out() {
+fn ignored_files_are_offered_only_if_their_folder_is_typed() {
     let root = root();
     let files = files(root.path(), &["src/a.rs", "target/out/a.txt", "home/notes.md"]);
     fs::write(root.path().join(".gitignore"), "target\nhome\n").unwrap();
@@ -75,7 +75,7 @@ fn ignored_files_are_offered_only_if_their_folder_is_written_out() {
 }
 
 #[test]
-fn a_deleted_file_is_not_offered_and_a_new_one_is_once_the_index_is_old() {
+fn a_deleted_file_is_not_offered_and_a_new_one_is_after_the_index_is_refreshed() {
     let root = root();
     let mut files = files(root.path(), &["a.rs"]);
     fs::remove_file(root.path().join("a.rs")).unwrap();
@@ -86,7 +86,7 @@ fn a_deleted_file_is_not_offered_and_a_new_one_is_once_the_index_is_old() {
 }
 
 #[test]
-fn of_many_matches_the_best_are_kept() {
+fn a_limited_number_of_matches_is_offered_with_the_best_first() {
     let root = root();
     let all: Vec<String> = (0..300).map(|n| format!("d/x{n}/config.rs")).collect();
     let mut paths: Vec<&str> = all.iter().map(String::as_str).collect();
@@ -100,9 +100,9 @@ fn of_many_matches_the_best_are_kept() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Names of files are anybody's: one that is offered has to be read back as the file it names.
+    /// A file can have any name. A mention that completion offers for the file is read back as the same file.
     #[test]
-    fn an_offered_name_is_read_back_as_the_same_file(
+    fn a_completed_mention_is_read_back_as_the_same_file(
         name in "([ -.0-~]|[@\"`\\\\:~#%\\n\\ré日\u{a0}]){1,20}"
     ) {
         prop_assume!(name != "." && name != "..");

@@ -3,19 +3,19 @@
 use crate::context::mention;
 use crate::context::slash::{Argument, Row, TABLE};
 
-/// What is to be completed.
+/// The text that is to be completed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Token {
     pub kind: Kind,
     /// The byte of the line at which the completed text begins.
     pub start: usize,
-    /// What is written of it: of a mention the path without quotes.
+    /// The text that the user has typed so far. For a mention, the path without quotes.
     pub query: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// What stands behind an `@`.
+    /// A mention, behind an `@`.
     Mention,
     /// The name of a slash command.
     Command,
@@ -23,8 +23,8 @@ pub enum Kind {
     Argument(Argument),
 }
 
-/// The token that ends at the end of `line`, which is the composer's line up to the cursor. `is_first`: nothing but
-/// blank lines stands above it.
+/// The token that ends at the end of `line`, which is the composer's line up to the cursor. `is_first`: all lines above
+/// `line` are blank.
 pub fn at(line: &str, is_first: bool) -> Option<Token> {
     mention(line).or_else(|| is_first.then(|| command(line)).flatten())
 }
@@ -38,7 +38,7 @@ fn command(line: &str) -> Option<Token> {
     let start = line.len() - line.trim_start().len();
     let rest = line[start..].strip_prefix('/')?;
     let Some((word, argument)) = rest.split_once(char::is_whitespace) else {
-        let is_word = rest.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+        let is_word = rest.chars().all(|c| c.is_ascii_alphanumeric() || "_-:".contains(c));
         return is_word.then(|| Token { kind: Kind::Command, start, query: rest.to_owned() });
     };
     let row: &Row = TABLE.iter().find(|it| it.name == word)?;
@@ -67,6 +67,7 @@ mod tests {
         check("@\"a b", expect![[r#"Mention 0 "a b""#]]);
         check("@\"a b\" and @\"c\\\" d", expect![[r#"Mention 11 "c\" d""#]]);
         check("/", expect![[r#"Command 0 """#]]);
+        check("/git:co", expect![[r#"Command 0 "git:co""#]]);
         check("/mod", expect![[r#"Command 0 "mod""#]]);
         check("/models ", expect![[r#"Argument(Model) 8 """#]]);
         check("/models gpt", expect![[r#"Argument(Model) 8 "gpt""#]]);

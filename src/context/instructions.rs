@@ -146,10 +146,9 @@ impl Reader<'_> {
         let imports: Vec<String> = imports(&text).map(str::to_owned).collect();
         self.found.files.push(Excerpt {
             path: shown.clone(),
-            lines: None,
-            filetype: String::new(),
             kind: ExcerptKind::Instructions,
             text,
+            ..Excerpt::default()
         });
         for written in imports {
             if let Err(why) = self.import(path, &written, is_users, hops) {

@@ -164,9 +164,41 @@ struct Found {
 /// Reads the files that a prompt mentions. Returns the excerpts and the problems: one sentence for each mention that
 /// could not be read, or that the user may not want to send.
 pub async fn resolve(desk: &Desk, text: &str) -> (Vec<Excerpt>, Vec<String>) {
+    read_all(desk, find(text)).await
+}
+
+/// Like `resolve` for the text of a command, without what the user's message mentions itself. A command of the project
+/// brings only files of the project.
+pub async fn resolve_command(
+    desk: &Desk,
+    command: &Excerpt,
+    message: &str,
+) -> (Vec<Excerpt>, Vec<String>) {
+    let said = find(message);
+    let is_users = command.path.starts_with(['/', '~']);
+    let mut refused = Vec::new();
+    let mut mentions = find(&command.text);
+    mentions.retain_mut(|it| {
+        let is_near = is_users
+            || path::lead(desk, &it.path).is_ok_and(|led| path::inside(&desk.root, &led.path));
+        if !is_near {
+            let (of, path) = (&command.path, &it.path);
+            refused.push(format!("`{of}` mentions `@{path}`, which leads out of the project."));
+        }
+        // the author of the command cannot be asked about a word that names no file
+        if it.meant == Meant::Word {
+            it.meant = Meant::Other;
+        }
+        is_near && !said.iter().any(|said| said.path == it.path && said.lines == it.lines)
+    });
+    let (excerpts, problems) = read_all(desk, mentions).await;
+    (excerpts, refused.into_iter().chain(problems).collect())
+}
+
+async fn read_all(desk: &Desk, mentions: Vec<Mention>) -> (Vec<Excerpt>, Vec<String>) {
     let mut excerpts = Vec::new();
     let mut problems = Vec::new();
-    for mention in find(text) {
+    for mention in mentions {
         match read(desk, &mention).await {
             Ok(Some(found)) => {
                 excerpts.push(found.excerpt);
@@ -209,10 +241,9 @@ async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Found>, String> {
                 .map_err(|error| format!("`@{written}`: {}.", cause(&error)))?;
             let excerpt = Excerpt {
                 path: format!("{}/", shown.trim_end_matches('/')),
-                lines: None,
-                filetype: String::new(),
                 kind: ExcerptKind::Folder,
                 text: listing,
+                ..Excerpt::default()
             };
             Ok(Some(Found { excerpt, warning: None }))
         }
@@ -253,13 +284,7 @@ fn cut(content: &str, mention: &Mention, shown: String) -> Result<Excerpt, Strin
             LIMIT / 1024
         ));
     }
-    Ok(Excerpt {
-        path: shown,
-        lines: mention.lines,
-        filetype: String::new(),
-        kind: ExcerptKind::File,
-        text,
-    })
+    Ok(Excerpt { path: shown, lines: mention.lines, text, ..Excerpt::default() })
 }
 
 /// The files below a folder, two levels deep, without ignored ones.

@@ -1,9 +1,15 @@
 //! Everything that the model gets besides its own replies: the system prompt, instructions, mentioned files and
 //! selections, and the request made of a session.
 
+pub mod commands;
+pub mod compact;
 pub mod export;
+pub mod init;
 pub mod instructions;
 pub mod mention;
 pub mod prompt;
 pub mod request;
+pub mod review;
+pub mod size;
 pub mod slash;
+pub mod trim;

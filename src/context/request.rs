@@ -3,34 +3,43 @@
 #[cfg(test)]
 mod tests;
 
+use crate::event::Item;
 use crate::message::{Block, CallId, Excerpt, ExcerptKind, Message, Request, Role, ToolAnswer};
 use crate::session::Session;
 use std::collections::{HashMap, HashSet};
 
 /// Completes a request with the session: `base` has everything except the system prompt and the messages. Every call
 /// is answered by the next message, in order. Left out are answers without a call, empty texts, notes for the user,
-/// other models' thoughts, and thoughts at the end of a message. The first message is the user's.
+/// other models' thoughts, and thoughts at the end of a message. The first message is the user's. After a compaction it
+/// is the hand-off.
 pub fn build(session: &Session, base: Request) -> Request {
     let mut messages: Vec<Message> = Vec::new();
     let mut seen = HashSet::new();
-    let mut spoken = session.messages.iter().filter(|it| it.role != Role::Note).peekable();
-    let mut system = String::new();
-    while let Some(message) = spoken.next() {
+    let mut trims = Trims::of(session);
+    let first = session.messages.first().filter(|it| it.role == Role::System);
+    let system = first.map(text_of).unwrap_or_default();
+    if let Some(text) = session.handoff() {
+        push(&mut messages, Role::User, vec![Block::Text { text: text.to_owned() }]);
+    }
+    let compacted = session.compaction().map_or(0, |it| it.note);
+    let numbered = session.messages.iter().enumerate().skip(session.beginning());
+    let mut spoken = numbered.filter(|it| it.1.role != Role::Note).peekable();
+    while let Some((at, message)) = spoken.next() {
         match message.role {
-            Role::System => system = text_of(message),
-            Role::Note => (),
+            Role::System | Role::Note => (),
             Role::User => {
                 let blocks: Vec<Block> = message
                     .blocks
                     .iter()
                     .filter(|it| !matches!(it, Block::Answer(_)))
-                    .filter_map(spoken_block)
+                    .filter_map(|it| trims.apply(it))
                     .collect();
                 push(&mut messages, Role::User, blocks);
             }
             Role::Assistant => {
                 let mut message = message.clone();
-                if message.by != session.model {
+                // thoughts may be bound to what stood before them
+                if message.by != session.model || at < compacted {
                     strip(&mut message);
                 }
                 message.blocks.retain(|it| match it {
@@ -41,7 +50,7 @@ pub fn build(session: &Session, base: Request) -> Request {
                     Block::Excerpt(_) | Block::Answer(_) | Block::Notice { .. } => false,
                 });
                 drop_last_thoughts(&mut message.blocks);
-                let answers = answers(&message, spoken.peek().copied());
+                let answers = answers(&message, spoken.peek().map(|it| it.1), &trims);
                 if messages.is_empty() {
                     let text = "(The beginning of this conversation is not kept.)".to_owned();
                     push(&mut messages, Role::User, vec![Block::Text { text }]);
@@ -75,7 +84,7 @@ fn push(messages: &mut Vec<Message>, role: Role, blocks: Vec<Block>) {
 }
 
 /// One answer for each call, taken from the next message.
-fn answers(message: &Message, next: Option<&Message>) -> Vec<Block> {
+fn answers(message: &Message, next: Option<&Message>, trims: &Trims) -> Vec<Block> {
     let given: HashMap<&CallId, &ToolAnswer> = next
         .filter(|it| it.role == Role::User)
         .into_iter()
@@ -94,7 +103,7 @@ fn answers(message: &Message, next: Option<&Message>) -> Vec<Block> {
             Block::Call(call) => Some(&call.id),
             _ => None,
         })
-        .map(|id| given.get(id).map_or_else(|| lost(id), |it| filled(it)))
+        .map(|id| given.get(id).map_or_else(|| lost(id), |it| trims.answer(it)))
         .map(Block::Answer)
         .collect()
 }
@@ -104,12 +113,46 @@ fn lost(id: &CallId) -> ToolAnswer {
     ToolAnswer::failed(id, text, "")
 }
 
-fn filled(answer: &ToolAnswer) -> ToolAnswer {
-    let mut answer = answer.clone();
-    if answer.text.trim().is_empty() {
-        "(no output)".clone_into(&mut answer.text);
+/// The lines that stand for trimmed items.
+struct Trims<'a> {
+    lines: HashMap<&'a Item, &'a str>,
+    /// The number of excerpts so far.
+    excerpts: u32,
+}
+
+impl<'a> Trims<'a> {
+    fn of(session: &'a Session) -> Trims<'a> {
+        // a session's file may have an empty line, which providers refuse
+        let lines = session.trimmed.iter().filter(|it| !it.line.trim().is_empty());
+        Trims {
+            lines: lines.map(|it| (&it.item, it.line.as_str())).collect(),
+            excerpts: u32::try_from(session.compacted_excerpts()).unwrap_or(u32::MAX),
+        }
     }
-    answer
+
+    fn answer(&self, answer: &ToolAnswer) -> ToolAnswer {
+        let ToolAnswer { id, text, failed, summary, output } = answer;
+        let text = match self.lines.get(&Item::Call(id.clone())) {
+            Some(line) => (*line).to_owned(),
+            None if text.trim().is_empty() => "(no output)".to_owned(),
+            None => text.clone(),
+        };
+        let (id, summary, output) = (id.clone(), summary.clone(), output.clone());
+        ToolAnswer { id, text, failed: *failed, summary, output }
+    }
+
+    /// A block of the user's as the model reads it.
+    fn apply(&mut self, block: &Block) -> Option<Block> {
+        if !matches!(block, Block::Excerpt(_)) {
+            return spoken_block(block);
+        }
+        let item = Item::Excerpt(self.excerpts);
+        self.excerpts += 1;
+        match self.lines.get(&item) {
+            Some(line) => Some(Block::Text { text: (*line).to_owned() }),
+            None => spoken_block(block),
+        }
+    }
 }
 
 fn spoken_block(block: &Block) -> Option<Block> {
@@ -135,7 +178,7 @@ fn text_of(message: &Message) -> String {
 
 /// The name of a tag whose end cannot be forged in `text`. If the text contains the end tag, the name gets a number
 /// that makes it unique.
-fn mark(name: &str, text: &str) -> String {
+pub(super) fn mark(name: &str, text: &str) -> String {
     let numbered = (2..=u32::MAX).map(|n| format!("{name}-{n}"));
     std::iter::once(name.to_owned())
         .chain(numbered)
@@ -158,10 +201,16 @@ pub fn fenced(excerpt: &Excerpt) -> String {
         ExcerptKind::Changes => ("context", context("changes", &path, excerpt)),
         ExcerptKind::Skills => ("skills", String::new()),
         ExcerptKind::Skill => ("skill", path),
+        ExcerptKind::Command => ("command", path),
         ExcerptKind::Hunk => ("hunk", context("pending", &path, excerpt)),
     };
-    let mark = mark(name, &excerpt.text);
     let text = excerpt.text.trim_end_matches('\n');
+    let text = match (text, &*excerpt.note) {
+        (text, "") => text.to_owned(),
+        ("", note) => format!("[{note}]"),
+        (text, note) => format!("{text}\n[{note}]"),
+    };
+    let mark = mark(name, &text);
     format!("<{mark}{attributes}>\n{text}\n</{mark}>")
 }
 

@@ -22,13 +22,19 @@ pub enum Slash {
     Plan,
     Permissions,
     Usage,
+    Exit,
+    Undo,
+    Init,
+    Review,
+    Compact,
+    Uncompact,
 }
 
 impl Slash {
     /// Whether the command leaves the conversation unchanged.
     pub fn only_reads(self) -> bool {
-        use Slash::{Copy, Export, Fork, Help, History, New, Save, Sessions, Usage};
-        matches!(self, Copy | Export | Fork | Help | History | New | Save | Sessions | Usage)
+        use Slash::{Copy, Exit, Export, Fork, Help, History, New, Save, Sessions, Usage};
+        matches!(self, Copy | Exit | Export | Fork | Help | History | New | Save | Sessions | Usage)
     }
 }
 
@@ -56,7 +62,7 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "system",
         slash: Slash::System,
-        help: "shows the system prompt; `/system new` makes it anew from the settings",
+        help: "shows the system prompt; `/system new` rebuilds it from the settings",
         argument: Some(Argument::Word(&["new"])),
     },
     Row {
@@ -155,14 +161,52 @@ pub const TABLE: &[Row] = &[
         help: "sends a message with the text of a skill: `/skill name [message]`",
         argument: Some(Argument::Skill),
     },
+    Row { name: "reset", slash: Slash::New, help: "the same as `/new`", argument: None },
+    Row {
+        name: "exit",
+        slash: Slash::Exit,
+        help: "closes the chat's windows; the conversation and a running turn go on",
+        argument: None,
+    },
+    Row { name: "quit", slash: Slash::Exit, help: "the same as `/exit`", argument: None },
+    Row {
+        name: "undo",
+        slash: Slash::Undo,
+        help: "goes back to before your last message; `/undo 2` to before the last two",
+        argument: None,
+    },
+    Row {
+        name: "init",
+        slash: Slash::Init,
+        help: "explores the project and proposes `AGENTS.md`, or its update: `/init [message]`",
+        argument: None,
+    },
+    Row {
+        name: "review",
+        slash: Slash::Review,
+        help: "reviews a diff and comments on its lines: `/review [@diff|@staged|branch|commit]`",
+        argument: Some(Argument::Word(&["@diff", "@staged", "clear"])),
+    },
+    Row {
+        name: "compact",
+        slash: Slash::Compact,
+        help: "replaces the conversation so far by a summary for the model: `/compact [what matters]`",
+        argument: None,
+    },
+    Row {
+        name: "uncompact",
+        slash: Slash::Uncompact,
+        help: "undoes the last compaction",
+        argument: None,
+    },
 ];
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Parsed<'a> {
-    /// A command and its arguments.
+    /// A built-in command and its arguments.
     Known(Slash, &'a str),
-    /// The text is no command, and is not sent. A sentence for the user.
-    Unknown(String),
+    /// A word that is no built-in command, and its arguments. It may be one of the user's own commands, or a skill.
+    Other(&'a str, &'a str),
     /// An ordinary prompt.
     Prompt,
 }
@@ -172,30 +216,48 @@ pub fn parse(text: &str) -> Parsed<'_> {
     let text = text.trim();
     let Some(line) = text.strip_prefix('/') else { return Parsed::Prompt };
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let is_word = word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    if !is_word || word.is_empty() {
+    if !is_word(word) {
         return Parsed::Prompt;
     }
     match TABLE.iter().find(|it| it.name == word) {
         Some(row) => Parsed::Known(row.slash, rest.trim()),
-        None => Parsed::Unknown(unknown(word)),
+        None => Parsed::Other(word, rest.trim()),
     }
 }
 
-fn unknown(word: &str) -> String {
-    let hint = nearest::find(word, TABLE.iter().map(|it| it.name)).map_or_else(
+/// Whether this can be the name of a command. A `:` stands between the names of its folders and of its file.
+pub fn is_word(word: &str) -> bool {
+    let is_part = |it: &str| {
+        !it.is_empty() && it.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+    };
+    word.split(':').all(is_part)
+}
+
+pub fn is_built_in(word: &str) -> bool {
+    TABLE.iter().any(|it| it.name == word)
+}
+
+/// Says that no command has this name. `others` are the names of the user's own commands and of the skills.
+pub fn unknown<'a>(word: &str, others: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = TABLE.iter().map(|it| it.name).chain(others).collect();
+    let hint = nearest::find(word, names).map_or_else(
         || "/help lists the commands.".to_owned(),
         |it| format!("Did you mean /{it}?"),
     );
     format!("There is no command /{word}. {hint} Nothing was sent.")
 }
 
-pub fn help() -> String {
+/// The list of commands. `own` has a line for each of the user's own commands.
+pub fn help(own: &[String]) -> String {
     let widest = TABLE.iter().map(|it| it.name.len()).max().unwrap_or_default();
     let row = |it: &Row| format!("/{:<widest$}  {}", it.name, it.help);
     let rows: Vec<String> = TABLE.iter().map(row).collect();
+    let own = match own {
+        [] => String::new(),
+        own => format!("Your own commands:\n{}\n", own.join("\n")),
+    };
     format!(
-        "Commands:\n{}\n@path, @path:10-40 and @dir/ add files to a message. g? lists the keys.",
+        "Commands:\n{}\n{own}@path, @path:10-40 and @dir/ add files to a message. g? lists the keys.",
         rows.join("\n")
     )
 }
@@ -205,12 +267,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_distinguished_from_prompts() {
+    fn slash_commands_are_distinguished_from_prompts() {
         assert_eq!(parse(" /new  name"), Parsed::Known(Slash::New, "name"));
         assert_eq!(parse("/usr/bin is a folder"), Parsed::Prompt);
         assert_eq!(parse("/"), Parsed::Prompt);
         assert_eq!(parse("say /new"), Parsed::Prompt);
-        let Parsed::Unknown(said) = parse("/clera") else { panic!("taken for something else") };
-        assert_eq!(said, "There is no command /clera. Did you mean /clear? Nothing was sent.");
+        assert_eq!(parse("/git:fix  12 a\nb"), Parsed::Other("git:fix", "12 a\nb"));
+        assert_eq!(parse("/note: a"), Parsed::Prompt);
+    }
+
+    #[test]
+    fn the_nearest_name_of_all_commands_is_suggested() {
+        let said = |word| unknown(word, ["git:fix"].into_iter());
+        assert_eq!(
+            said("clera"),
+            "There is no command /clera. Did you mean /clear? Nothing was sent."
+        );
+        assert_eq!(
+            said("git:fx"),
+            "There is no command /git:fx. Did you mean /git:fix? Nothing was sent."
+        );
     }
 }

@@ -17,7 +17,7 @@ impl Conversation {
         self.show(Show::Tell(Report::Event { name: "CalibanSession", data: BTreeMap::new() }));
     }
 
-    /// The announcement of an event, if it has one.
+    /// The report that tells scripts about this event; `None` if scripts cannot wait for such an event.
     pub(super) fn announcement(&self, event: &Event) -> Option<Report> {
         let mut data = BTreeMap::new();
         let name = match event {
@@ -35,7 +35,7 @@ impl Conversation {
                 data.insert("failed", answer.failed.to_string());
                 "CalibanToolEnd"
             }
-            Event::Asked { call, question, .. } => {
+            Event::Asked { call, question, .. } | Event::Limited { id: call, question, .. } => {
                 data.insert("call", call.0.clone());
                 data.insert("question", brief(question));
                 "CalibanAsk"
@@ -45,7 +45,7 @@ impl Conversation {
         Some(Report::Event { name, data })
     }
 
-    /// Adds a call and its tool.
+    /// Adds the id of a call and the name of its tool to `data`.
     fn name(&self, id: &CallId, data: &mut BTreeMap<&'static str, String>) {
         let mut blocks = self.session.messages.iter().rev().flat_map(|it| &it.blocks);
         let tool = blocks.find_map(|it| match it {

@@ -5,8 +5,9 @@ use crate::message::{Excerpt, ToolAnswer};
 use crate::session::Input;
 use crate::text::secret;
 
-/// Replaces these keys in the texts of an input, and adds how many there were. The user's and the model's own words
-/// stay unchanged. Texts that only look like a key stay too, because an edit has to match the file.
+/// Replaces these keys in the texts of an input, and adds the number of replaced keys to each changed text. The user's
+/// and the model's own words stay unchanged. Texts that only look like a key stay too, because an edit has to match the
+/// file.
 pub(super) fn without_keys(input: &mut Input, keys: &[String]) {
     if keys.is_empty() {
         return;
@@ -48,7 +49,7 @@ fn mark(text: &mut String, keys: &[String]) {
 mod tests {
     use super::*;
     use crate::event::TurnId;
-    use crate::message::{CallId, ExcerptKind};
+    use crate::message::CallId;
 
     fn answer(text: &str) -> ToolAnswer {
         let (id, summary) = (CallId("c".into()), String::new());
@@ -56,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_in_text_from_outside_are_replaced_and_counted() {
+    fn keys_in_results_and_excerpts_are_replaced_but_not_in_the_users_own_text() {
         let keys = ["key-1234".to_owned()];
         let marked = "a [secret]\n[1 secret was replaced by [secret]]";
         let mut input = Input::Stop {
@@ -64,13 +65,7 @@ mod tests {
         };
         without_keys(&mut input, &keys);
         assert!(format!("{input:?}").contains(&format!("{marked:?}")), "{input:?}");
-        let excerpt = Excerpt {
-            path: "a".into(),
-            lines: None,
-            filetype: String::new(),
-            kind: ExcerptKind::File,
-            text: "a key-1234".into(),
-        };
+        let excerpt = Excerpt { path: "a".into(), text: "a key-1234".into(), ..Excerpt::default() };
         let (text, steer) = ("my key-1234".to_owned(), false);
         let mut input = Input::Send { text: text.clone(), context: vec![excerpt], steer };
         without_keys(&mut input, &keys);

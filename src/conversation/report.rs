@@ -1,7 +1,8 @@
-//! What an agent says to its surroundings: an editor, another agent or a test. The agent knows none of them.
+//! The messages of an agent to its surroundings. The agent does not know whether these are an editor, another agent or
+//! a test.
 
 use crate::event::{Delta, Event, Grant, Mode, Queued, SessionId};
-use crate::message::{Excerpt, Parameter};
+use crate::message::{Excerpt, ExcerptKind, Parameter};
 use crate::session::Session;
 use crate::store::Draft;
 use crate::text::unseen;
@@ -12,13 +13,13 @@ use std::path::PathBuf;
 
 /// A message of an agent to its surroundings. Messages keep their order.
 pub enum Show {
-    /// A fact of the conversation.
+    /// An event of the conversation.
     Event(Event),
-    /// Progress between two facts.
+    /// Progress between two events.
     Delta(Delta),
     /// Opens or closes a block, or the fold at this line of a question.
     Toggle { block: u32, line: u32 },
-    /// A new transcript.
+    /// A new transcript, which replaces the shown one.
     View(Box<View>),
     /// The transcript was lost and has to be shown again.
     Repaint,
@@ -28,7 +29,7 @@ pub enum Show {
     Now(Report),
 }
 
-/// What an agent reports beside the conversation.
+/// A message of an agent that is not an event of the conversation.
 #[derive(Debug, Clone)]
 pub enum Report {
     Opened(Opened),
@@ -43,7 +44,7 @@ pub enum Report {
         level: Level,
         text: String,
     },
-    /// A message goes back to the user, for this reason.
+    /// A message goes back to the user's composer, for the reason `why`.
     Bounce {
         text: String,
         context: Vec<Excerpt>,
@@ -53,15 +54,23 @@ pub enum Report {
     Copied(String),
     /// The user wants to choose among the messages that were sent in this project.
     History,
+    /// The user wants the chat's windows closed.
+    Exit,
+    /// The comments of earlier code reviews are out of date.
+    Uncomment,
     /// The turns that changed files, the latest first.
     Turns(Vec<TurnRow>),
-    /// What rewinding one of these turns would do.
+    /// The user is asked how much to undo.
+    Undo(UndoOffer),
+    /// The changes that rewinding a turn would make.
     Preview {
         entry: u32,
+        /// Whether all later turns are rewound too.
+        later: bool,
         title: String,
         files: Vec<RewindFile>,
     },
-    /// What the user has allowed for the session.
+    /// The permissions that the user has granted for the session.
     Permissions(Vec<Grant>),
     /// The last request as it was sent.
     Request {
@@ -102,14 +111,14 @@ pub struct Status {
     pub phase: Stage,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<Wait>,
-    /// The running turn, or the last one.
+    /// The running turn; if no turn runs, the last one.
     pub turn: u32,
     /// The running tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     pub model: String,
     pub mode: Mode,
-    /// Whether the model is the tour.
+    /// Whether the model is the offline tour, a script inside the program.
     pub tour: bool,
     /// Whether the conversation is in memory only: it is ephemeral, or the disk fails.
     pub unsaved: bool,
@@ -122,7 +131,7 @@ pub struct Status {
     /// The model's context window in tokens; 0 if it is not known.
     pub window: u64,
     pub queue: Vec<QueuedMessage>,
-    /// The time until the next try.
+    /// The time until a failed request is sent again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_ms: Option<u64>,
     /// Why the last try failed, without a full stop.
@@ -153,9 +162,11 @@ pub enum Stage {
     Streaming,
     /// A request failed and will be sent again after a pause.
     Retrying,
+    /// A model is asked for a summary of the conversation.
+    Compacting,
     /// A tool runs.
     Running,
-    /// The user is asked whether a call may run.
+    /// The user is asked whether a call may run, or whether the turn may spend more.
     Asking,
     /// The turn waits for the user's review.
     Reviewing,
@@ -167,6 +178,8 @@ pub enum Stage {
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
     Permission,
+    /// An answer to the question whether the turn may go beyond a spending limit.
+    Question,
     Review,
 }
 
@@ -186,7 +199,9 @@ pub struct QueuedMessage {
 
 impl QueuedMessage {
     pub fn of(it: &Queued, session: &Session) -> QueuedMessage {
-        let Queued { id, text, context, steer } = it.clone();
+        let Queued { id, text, mut context, steer } = it.clone();
+        // the program makes it of the text again if the user edits the message
+        context.retain(|it| it.kind != ExcerptKind::Command);
         let held = session.held.contains(&id);
         let shown = if held { unseen::exact(&text).into_owned() } else { String::new() };
         QueuedMessage { id, text, context, steer, held, shown }
@@ -218,7 +233,19 @@ pub struct RewindFile {
     pub todo: bool,
 }
 
-/// What an agent asks of the program.
+/// A message of the user to which the conversation can be taken back, and the files that turns since then changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct UndoOffer {
+    /// The index of the message in the conversation.
+    pub message: u32,
+    /// The first line of the message.
+    pub title: String,
+    /// The files' paths as the user would write them.
+    pub files: Vec<String>,
+}
+
+/// A request of an agent to the program.
 pub enum Wish {
     New {
         name: Option<String>,
@@ -232,6 +259,8 @@ pub enum Wish {
         text: String,
     },
     Copy(Copy),
+    /// The conversation is about to be taken back: it is saved as it is.
+    Branch(Branch),
     /// The user wants to choose among all models.
     Models,
     /// The user wants to give a key.
@@ -250,4 +279,23 @@ pub struct Copy {
     pub session: Box<Session>,
     /// The user's name for the copy. With a name, the copy is not opened.
     pub name: Option<String>,
+}
+
+/// A session that is saved under a free name before its agent takes the conversation back.
+pub struct Branch {
+    pub session: Box<Session>,
+    /// The conversation is never saved: its copy is kept in memory, as a session of its own.
+    pub in_memory: bool,
+    pub back: Back,
+}
+
+/// How far a conversation is taken back.
+#[derive(Debug, Clone, Copy)]
+pub struct Back {
+    /// The index of the message before which the conversation will end.
+    pub message: usize,
+    /// Whether the files of the later turns are rewound too.
+    pub files: bool,
+    /// The number of the conversation's last turn when it was copied.
+    pub turns: u32,
 }

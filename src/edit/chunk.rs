@@ -120,11 +120,13 @@ impl Placing<'_> {
         let why = if first.is_none() && !self.chunk.anchors.is_empty() {
             "the line after its `@@` is not in the file"
         } else if self.chunk.is_last && place.bytes.end < content.len() {
-            "this is not the end of the file"
+            "its lines are not at the end of the file"
         } else {
             return Ok(String::new());
         };
-        Ok(format!("{what} was still matched, at line {line}: {why}."))
+        Ok(format!(
+            "{what} does not match the file exactly: {why}. The edit was applied at line {line}."
+        ))
     }
 
     /// Narrows the places by the order of the chunks, the end-of-file mark, and the anchors. A rule that no place meets

@@ -1,14 +1,14 @@
 //! Three-way merge: combines two texts that were made from the same base.
 //! Lua has a merge too (`hunks/algebra`): it gives edits to a buffer under review, and leaves the user's lines where both
-//! have changed them.
+//! sides have changed the same lines.
 
 use crate::text::{Hunk, Text, diff_lines};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merged {
-    /// The merged text. In a conflict it has the other's lines.
+    /// The merged text. In a conflict, this text has the lines of `other`.
     pub text: Text,
-    /// The number of places where both changed the same lines in different ways.
+    /// The number of places where `own` and `other` changed the same lines in different ways.
     pub conflicts: usize,
 }
 
@@ -78,7 +78,7 @@ fn next<'a>(
     Some((from as usize, to as usize, taken, taken_too))
 }
 
-/// These lines of the base as one side has changed them.
+/// Lines of the base with the changes of one side.
 fn patched<'a>(
     olds: &[&'a str],
     from: usize,
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_and_marks_are_merged_too() {
+    fn line_ends_and_byte_order_marks_are_merged_too() {
         let dos =
             |content: &str| Text { content: content.to_owned(), newline: Newline::Dos, bom: true };
         let unix = Text::new("a\nb\n");
@@ -164,7 +164,7 @@ mod tests {
         }
 
         #[test]
-        fn without_a_conflict_the_sides_may_be_exchanged(
+        fn a_merge_without_conflicts_is_the_same_with_its_sides_exchanged(
             base in any_text(), own in any_text(), other in any_text()
         ) {
             let (one, two) = (merge(&base, &own, &other), merge(&base, &other, &own));

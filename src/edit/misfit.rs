@@ -18,7 +18,9 @@ impl Misfit {
                 absent(path, content, *nearest, old, *is_stale)
             }
             Misfit::Ambiguous { at, by } => ambiguous(path, content, at, by),
-            Misfit::Unchanged => format!("This would change nothing: {path} stays as it is."),
+            Misfit::Unchanged => {
+                format!("This edit would change nothing, so {path} stays as it is.")
+            }
             Misfit::AlreadyApplied { at } => format!(
                 "`old` is not in {path}, and `new` is there already, at line {at}. \
                  If that is the change you meant, nothing is left to do."
@@ -34,7 +36,7 @@ impl Misfit {
                     if *of == 1 { "The chunk".to_owned() } else { format!("Chunk {at} of {of}") };
                 let said = misfit.say(path, text);
                 format!(
-                    "{which} does not fit. `old` means its lines without the added ones. {said}"
+                    "{which} does not fit. Here `old` means the chunk's lines without the added lines. {said}"
                 )
             }
             Misfit::Unread => format!(
@@ -47,7 +49,7 @@ impl Misfit {
         }
     }
 
-    /// What to do instead, with the model's own tools.
+    /// Advice for the model: what to do instead, with the model's own tools.
     pub(super) fn advice(&self, is_patch: bool) -> &'static str {
         match (self, is_patch) {
             (Misfit::Chunk { misfit, .. }, _) => misfit.advice(is_patch),
@@ -55,10 +57,10 @@ impl Misfit {
             (Misfit::NoFile, true) => " Use `*** Add File:` to create it.",
             (Misfit::Exists, _) => " Use `*** Update File:` to change it.",
             (Misfit::Ambiguous { .. }, false) => {
-                "\nAdd lines around it to `old` until it is unique, or set `everywhere`."
+                "\nAdd surrounding lines to `old` until it is unique, or set `everywhere`."
             }
             (Misfit::Ambiguous { .. }, true) => {
-                "\nAdd lines around it, or a line `@@ ` with the class or function it is in."
+                "\nAdd surrounding lines to the chunk, or a line `@@ ` with the class or function that contains them."
             }
             _ => "",
         }
@@ -82,7 +84,7 @@ fn ambiguous(path: &str, content: &str, at: &[u32], by: &[Rung]) -> String {
     let more = if lines.len() > SITES { "\n…" } else { "" };
     let count = if at.len() < 100 { at.len().to_string() } else { "100 or more".to_owned() };
     format!(
-        "`old` is at {count} places in {path}{how} and must be at exactly one:\n{}{more}",
+        "`old` is at {count} places in {path}{how} and must be at exactly one place:\n{}{more}",
         sites.join("\n")
     )
 }
@@ -133,7 +135,9 @@ fn hint(content: &str, old: &str, block: &[&str]) -> Option<&'static str> {
         return Some("Leave out the line numbers and tabs that read shows.");
     }
     if old.strip_suffix('\n').is_some_and(|rest| content.ends_with(rest)) {
-        return Some("The file's last line has no newline at its end: end `old` without one.");
+        return Some(
+            "The file's last line has no newline at its end: end `old` without a newline.",
+        );
     }
     if content.contains('\r') && content.replace("\r\n", "\n").contains(old) {
         return Some("The file mixes CR LF and LF: match within single lines.");

@@ -1,4 +1,4 @@
-//! What became of a proposal: compares each hunk with the text that the user settled on.
+//! The outcome of a proposal: compares each hunk with the text that the user settled on.
 
 use super::formatted::{self, Formatting};
 use super::{Decided, Fate, Outcome, Revision, merge};
@@ -6,10 +6,10 @@ use crate::text::{Hunk, Text, diff, diff_lines, distance};
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// How many lines above and below a hunk are compared together with it.
+/// How many lines above and below a hunk are compared together with the hunk.
 const AROUND: u32 = 30;
 
-/// The most lines that are quoted of one hunk, and of the changes elsewhere.
+/// The most lines that are quoted of one hunk, and of the changes outside of the hunks.
 const QUOTED: usize = 20;
 /// The most hunks that are listed one by one.
 const TOLD: usize = 20;
@@ -33,8 +33,8 @@ pub fn outcome(part: Revision<'_>, settled: Option<&Text>) -> Outcome {
 }
 
 /// Like `outcome`, for the part at `at` when the model made several edits of the same text, in this order. Lines that a
-/// later edit or a formatter changed are not the user's work. Lines that were rejected together with an earlier edit
-/// read as they did before the earlier edit.
+/// later edit or a formatter changed are not the user's work. Lines that the user rejected together with an earlier
+/// edit count as rejected.
 pub fn outcome_among(
     parts: &[Revision<'_>],
     at: usize,
@@ -214,8 +214,8 @@ impl<'a> Sides<'a> {
     }
 
     /// Compares the settled text with the proposal and with the proposal without this hunk. If the settled text is
-    /// nearer to one of the two by exactly the hunk's size, the user chose that one. Unlike a diff's line positions,
-    /// the result does not depend on which of several equal lines the diff calls new.
+    /// nearer to one of these two texts by exactly the hunk's size, the user chose that text. Unlike a diff's line
+    /// positions, the result does not depend on which of several equal lines the diff calls new.
     fn judge(&self, hunk: &Hunk) -> Fate {
         let (window, now) = self.window(&hunk.new);
         if self.after[window.clone()] == self.settled[now.clone()] {
@@ -299,8 +299,8 @@ impl Outcome {
         self.hunks.iter().filter(|it| it.fate == fate).count()
     }
 
-    /// For the model: what became of each hunk of the change to `path`, the present text if it is not the proposed
-    /// one, and the user's reasons. Lines that were `told` with another hunk are not repeated.
+    /// Text for the model: the fate of each hunk of the change to `path`, the present text if it is not the proposed
+    /// text, and the user's reasons. Lines that `told` already has are not repeated.
     pub fn say(&self, path: &str, reasons: &[String], told: &mut Reported) -> String {
         let total = self.hunks.len();
         let each = [
@@ -343,7 +343,9 @@ impl Outcome {
         for hunk in self.hunks.iter().take(TOLD) {
             let (fate, reads) = fate_words(hunk);
             let reads = match told.rest(hunk) {
-                _ if hunk.lines.is_empty() => format!("{reads}; no lines are left there."),
+                _ if hunk.lines.is_empty() => {
+                    format!("{}; no lines are left there.", reads.trim_end_matches(", now reads"))
+                }
                 [] => ": its text is shown above.".to_owned(),
                 lines => format!("{reads}:\n{}", quoted(lines)),
             };
@@ -358,7 +360,8 @@ impl Outcome {
 pub struct Reported(Vec<Range<usize>>);
 
 impl Reported {
-    /// The part of a hunk's lines that the model has not been told; marks them as told.
+    /// Returns the lines of a hunk that the model has not been told, and marks those lines as told. Returns all lines,
+    /// and marks none, if the hunk was accepted or rejected and not edited.
     fn rest<'a>(&mut self, hunk: &'a Decided) -> &'a [String] {
         let mut rest = hunk.from..hunk.from + hunk.lines.len();
         if matches!(hunk.fate, Fate::Kept | Fate::Undone) && !hunk.is_edited {

@@ -39,7 +39,9 @@ fn body(lines: &[&str]) -> Result<(usize, usize), String> {
                  cut off. Send it again, in smaller pieces if it is long."
                 .to_owned(),
         ),
-        _ => Err("A patch begins with `*** Begin Patch`; nothing was done.".to_owned()),
+        _ => {
+            Err("The patch does not begin with `*** Begin Patch`, so nothing was done.".to_owned())
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The texts before a call, by path; `None` for a file that does not exist.
 pub type Texts = BTreeMap<PathBuf, Option<Text>>;
 
-/// What a call changes in one file.
+/// The changes that a call makes in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     pub path: PathBuf,
@@ -64,8 +64,8 @@ pub struct Refusal {
     pub misfit: Misfit,
 }
 
-/// Applies a call's edits in order: all of them, or none. Before the first edit of each file, `may` decides whether the
-/// file's text may be changed.
+/// Applies a call's edits in the order of the call: all edits, or none. Before the first edit of each file, `may`
+/// decides whether the file's text may be changed.
 pub fn apply(
     texts: &mut Texts,
     edits: &[Edit],
@@ -192,7 +192,7 @@ impl Refusal {
         let advice = if self.is_whole { "" } else { self.misfit.advice(self.is_patch) };
         let said = self.misfit.say(path, self.text.as_ref()) + advice;
         match (self.of, self.is_patch) {
-            (_, true) => format!("Nothing of the patch was applied. {said}"),
+            (_, true) => format!("No part of the patch was applied. {said}"),
             (1, _) => said,
             _ => format!("$.edits[{}] does not fit, so no edit was applied. {said}", self.at),
         }

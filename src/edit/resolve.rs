@@ -102,7 +102,7 @@ pub(super) fn ambiguous(content: &str, found: Found) -> Misfit {
     Misfit::Ambiguous { at: lines_of(content, &at), by: found.rungs }
 }
 
-/// Tells the model how an inexact match was found; empty for an exact one.
+/// Tells the model how an inexact match was found; empty for an exact match.
 pub(super) fn tolerated(what: &str, content: &str, places: &[Place], rungs: &[Rung]) -> String {
     if rungs.is_empty() {
         return String::new();
@@ -124,11 +124,14 @@ pub(super) fn tolerated(what: &str, content: &str, places: &[Place], rungs: &[Ru
         (true, false) => " The new text already had that indentation.",
         (false, _) => "",
     };
-    format!("{what} is not there exactly; it was matched {at} {}.{shifted}", how.join(", "))
+    format!(
+        "{what} does not match the file exactly. The edit was applied {at}, {}.{shifted}",
+        how.join(", ")
+    )
 }
 
 /// Converts a given text to the form of `text`: in a DOS text, CR LF becomes `\n`; if `text` has a byte order mark, the
-/// given one is removed.
+/// mark of the given text is removed.
 pub(super) fn fitted<'a>(text: &Text, given: &'a str) -> Result<Cow<'a, str>, Misfit> {
     if given.contains('\0') {
         return Err(nul());
@@ -144,7 +147,7 @@ fn nul() -> Misfit {
     Misfit::Refused("the text holds a NUL character, which a text file cannot hold".to_owned())
 }
 
-/// The byte offsets of `old`, overlapping ones too, in ascending order, at most `most`.
+/// The byte offsets of `old`, also of overlapping places, in ascending order, at most `most`.
 pub(super) fn places<'a>(
     content: &'a str,
     old: &'a str,

@@ -65,7 +65,7 @@ fn check_case(dir: &Path) {
 }
 
 #[test]
-fn each_case_of_the_data_folder_has_its_result() {
+fn each_case_in_the_data_folder_gives_its_expected_result() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/edits");
     let entries = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
     let mut dirs: Vec<_> = entries.filter(|path| path.is_dir()).collect();
@@ -81,7 +81,7 @@ fn replace(old: &str, new: &str) -> Change {
 }
 
 #[test]
-fn big_texts_are_edited() {
+fn a_misfit_in_a_huge_file_is_explained_in_a_short_message() {
     let lines =
         (0..20_000).map(|n| format!("    let x{} = {n};\n", n % 500)).collect::<Vec<_>>().concat();
     let text = Text::new(lines);
@@ -125,7 +125,7 @@ fn check_outcome(before: &str, after: &str, settled: Option<&str>, expect: &Expe
 }
 
 #[test]
-fn each_hunk_has_its_outcome() {
+fn a_verdict_tells_which_hunks_were_accepted_rejected_or_reworked() {
     let (before, after) = ("a\nb\nc\nd\ne\nf\n", "a\nB\nc\nd\nE\nE2\nf\n");
     check_outcome(before, after, Some(after), &expect!["The user accepted 2 changes in a.rs."]);
     check_outcome(
@@ -183,7 +183,7 @@ fn each_hunk_has_its_outcome() {
 }
 
 #[test]
-fn changes_elsewhere_are_told_once() {
+fn changes_outside_the_hunks_are_reported_to_the_model_once() {
     let part = part("a\nb\nc\nd\n", "a\nB\nc\nd\n");
     let (told, settled) = (Text::new("a\nB\nc\nmine\nd\n"), Text::new("a\nb\nc\nmine\nd\nlast\n"));
     expect![[r#"
@@ -209,7 +209,7 @@ fn changes_elsewhere_are_told_once() {
 /// The file has a completely different text. Each of its lines is told once, even if it stands in the place of
 /// several hunks.
 #[test]
-fn lines_in_the_place_of_several_hunks_are_told_once() {
+fn lines_that_replace_several_hunks_are_quoted_once() {
     let numbers =
         |word: &str| (1..=9).fold(String::new(), |text, n| text + &format!("{word}{n}\n"));
     let before = numbers("l");
@@ -267,7 +267,7 @@ fn lines_in_the_place_of_several_hunks_are_told_once() {
 }
 
 #[test]
-fn equal_lines_around_a_hunk_do_not_change_its_fate() {
+fn equal_lines_next_to_a_hunk_do_not_change_its_outcome() {
     let judged = |before, after, settled: &str| {
         let outcome = outcome(part(before, after), Some(&Text::new(settled)));
         (outcome.count(Fate::Kept), outcome.count(Fate::Undone), outcome.count(Fate::Reworked))
@@ -309,7 +309,7 @@ fn each_of_overlapping_edits_gets_its_own_outcome() {
 }
 
 #[test]
-fn each_reason_goes_to_the_part_with_its_hunk() {
+fn a_reason_given_for_a_hunk_is_reported_with_the_call_that_made_it() {
     let told = |before, after, lines: &[&str]| {
         let lines: Vec<String> = lines.iter().map(|it| (*it).to_owned()).collect();
         let given = [(&lines[..], "why"), (&lines[..], "why"), (&lines[..], "what for")];

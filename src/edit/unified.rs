@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_diff_has_the_usual_format() {
+    fn a_diff_has_the_unified_format() {
         check(
             "1\n2\n3\n4\n5\n6\n7\n8\n9\n",
             "1\n2\n3\n4\nfive\n6\n7\n8\n9\nten\n",
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_without_room_are_counted() {
+    fn lines_beyond_the_limit_of_a_diff_are_counted() {
         let new = numbers(30);
         check(
             "x\n",

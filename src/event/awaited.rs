@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Changes on which the user has not decided yet.
+/// The number of changes of each kind on which the user has not decided yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Awaited {
     pub hunks: u32,
@@ -44,7 +44,7 @@ impl Awaited {
     }
 }
 
-/// For example `2 hunks, 1 deletion`.
+/// In words, for example `2 hunks, 1 deletion`.
 impl fmt::Display for Awaited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kinds =
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_are_counted_by_their_kind() {
+    fn hunks_deletions_and_renamings_are_counted_separately() {
         let check = |what: Awaited, said: &str| assert_eq!(what.to_string(), said);
         check(Awaited::hunks(1), "1 hunk");
         check(Awaited::hunks(2), "2 hunks");
@@ -77,7 +77,7 @@ mod tests {
 
     /// An older journal counts hunks only.
     #[test]
-    fn counts_are_read_back_as_they_were_stored() {
+    fn counts_of_awaited_changes_are_read_back_as_they_were_stored() {
         let check = |what: Awaited, json: &str| {
             assert_eq!(serde_json::to_string(&what).unwrap(), json);
             assert_eq!(serde_json::from_str::<Awaited>(json).unwrap(), what);

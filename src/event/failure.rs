@@ -141,14 +141,13 @@ const LONGEST_WAIT: u64 = 120_000;
 
 const CUT: &str = "The connection ended in the middle of the answer";
 const TOO_LONG: &str = "The conversation is too long for the model";
-const FOREIGN: &str = "The answer is not in the provider's protocol";
+const FOREIGN: &str = "The server's answer does not follow the provider's protocol";
 const LATER: &str = "Wait a little, then send again.";
-const MUCH_LATER: &str = "Send again then, or choose another model with :Caliban model.";
+const MUCH_LATER: &str = "Send again after that time, or choose another model with :Caliban model.";
 
-const STORE: &str = "Store it again with /connect.";
+const STORE: &str = "Store the key again with /connect.";
 
-const KEPT: &str =
-    "The text up to that point is kept. To go on without it, begin a new conversation with /new.";
+const KEPT: &str = "The text before the cut is kept. To go on without that text, begin a new conversation with /new.";
 
 fn rejected(status: u16) -> String {
     format!("The provider rejected the request ({status})")
@@ -181,12 +180,12 @@ impl Failure {
             Failure::NoKey { provider, variable } => (
                 format!("No key for {provider}: {variable} is not set"),
                 "",
-                "Give one with /connect, or set it and restart Neovim.",
+                "Give a key with /connect, or set this environment variable and restart Neovim.",
             ),
             Failure::KeyCommand { provider, why } => (
                 format!("No key for {provider}: the key command {why}"),
                 "",
-                "Run it by hand to see why, then send again.",
+                "Run the key command by hand to see why, then send again.",
             ),
             Failure::StoredKey { provider, why } => {
                 (format!("No key for {provider}: the stored key {why}"), "", STORE)
@@ -194,7 +193,7 @@ impl Failure {
             Failure::Header { provider, name, why } => (
                 format!("The header `{name}` for {provider} cannot be sent: {why}"),
                 "",
-                "Correct it and restart Neovim.",
+                "Correct the header and restart Neovim.",
             ),
             Failure::Offline { host, why } => (
                 format!("No connection to {host}: {why}"),
@@ -207,23 +206,27 @@ impl Failure {
             Failure::Quota { said } => (
                 "The account's quota or credit is used up".into(),
                 said,
-                "Top it up, or choose another model with :Caliban model.",
+                "Add credit to the account, or choose another model with :Caliban model.",
             ),
             Failure::RateLimited { .. }
             | Failure::Overloaded { .. }
             | Failure::ServerError { .. } => self.not_now(),
-            Failure::TooLong { said } => (TOO_LONG.into(), said, "Start a new one with /new."),
+            Failure::TooLong { said } => (
+                TOO_LONG.into(),
+                said,
+                "Make it shorter with /compact, or start a new one with /new.",
+            ),
             Failure::UnknownModel { model, said } => (
                 format!("The model `{model}` is not available"),
                 said,
-                "Choose another with :Caliban model.",
+                "Choose another model with :Caliban model.",
             ),
             Failure::Rejected { status, said }
             | Failure::Thoughts { status, said }
             | Failure::Unsupported { status, said, .. } => (
                 rejected(*status),
                 said,
-                "Change what it names, or start a new conversation with /new.",
+                "Correct the part of the request that the provider names, or start a new conversation with /new.",
             ),
             Failure::Cut => (CUT.into(), "", "Send again to continue."),
             Failure::Endless { megabytes } => (endless(*megabytes), "", KEPT),
@@ -242,11 +245,11 @@ impl Failure {
         match self.after_ms().filter(|ms| *ms > LONGEST_WAIT).map(|ms| ms.div_ceil(60_000)) {
             None => (what, said, LATER),
             Some(minutes @ 0..120) => {
-                (format!("{what}: it asks to wait {minutes} min"), said, MUCH_LATER)
+                (format!("{what}: the next request may be sent in {minutes} min"), said, MUCH_LATER)
             }
             Some(minutes) => {
                 let hours = minutes.div_ceil(60);
-                (format!("{what}: it asks to wait {hours} h"), said, MUCH_LATER)
+                (format!("{what}: the next request may be sent in {hours} h"), said, MUCH_LATER)
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What the user has allowed for the rest of a session.
+//! The permissions that the user has given for the rest of a session.
 
 use crate::text::unseen;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_is_one_line_in_which_every_character_can_be_seen() {
+    fn the_label_of_a_permission_is_one_line_with_hidden_characters_spelt_out() {
         let act = |it: &str| Grant::Act(it.to_owned()).label();
         assert_eq!(act("git status\n"), "run git status");
         assert_eq!(act("a\nb\u{202e}c\td"), "run a[U+000A]b[U+202E]c[U+0009]d");

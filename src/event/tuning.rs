@@ -5,7 +5,7 @@ use crate::nearest;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A missing field leaves the choice to the vendor.
+/// A model's settings. A missing setting leaves the choice to the vendor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tuning {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,7 +27,7 @@ const EFFORTS: [(&str, Effort); 5] = [
 ];
 
 impl Tuning {
-    /// These settings; those that are missing are taken from `other`.
+    /// These settings. A missing setting is taken from `other`.
     #[must_use]
     pub fn or(self, other: Tuning) -> Tuning {
         Tuning {
@@ -101,7 +101,7 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn settings_behind_a_models_name_are_read() {
+    fn settings_after_a_models_name_are_read_or_refused_with_the_reason() {
         let lines = [
             "openai/gpt-5 thinking=high temperature=0.2 max_output=9",
             "thinking=off",

@@ -72,7 +72,7 @@ pub enum FromNvim {
     /// Sends messages that were already queued when the session was opened.
     SendHeld {
         session: SessionId,
-        /// If absent, all of these messages.
+        /// If absent, all of these messages are sent.
         id: Option<u32>,
     },
     /// The unsent text of the composer.
@@ -85,7 +85,7 @@ pub enum FromNvim {
     Stop {
         session: SessionId,
     },
-    /// The user's answer to a call's question.
+    /// The user's answer to an open question.
     Rule {
         session: SessionId,
         call: String,
@@ -125,7 +125,7 @@ pub enum FromNvim {
         /// If absent, the user chooses a provider from a list.
         provider: Option<String>,
     },
-    /// The user's key of a provider.
+    /// The user has given a provider's key.
     GiveKey {
         provider: String,
         key: Secret,
@@ -140,6 +140,7 @@ pub enum FromNvim {
     DeleteSession(DeleteSession),
     ExportSession(ExportSession),
     Rewind(RewindWanted),
+    Undo(UndoWanted),
     Permissions(PermissionsWanted),
     Claim(Claim),
     Yield(Yield),
@@ -179,7 +180,7 @@ pub enum WireRuling {
     Deny,
 }
 
-/// A proposal has reached its buffer, or cannot.
+/// A proposal was put into its buffer, or could not be put there.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Arrived {
@@ -189,8 +190,8 @@ pub struct Arrived {
     pub hunks: u32,
     /// If the proposal was written at once: why the text is not on disk, or the empty string if it is on disk.
     pub unsaved: Option<String>,
-    /// If the state is `moved`: the file's present text, or nothing if there is no such file. If the state is
-    /// `entered`: the text as the user's autocommands changed it on writing, if they did.
+    /// If the state is `moved`: the file's present text; absent if there is no such file. If the state is `entered`:
+    /// the buffer's text, if the user's autocommands changed it on writing.
     pub text: Option<String>,
     #[serde(default)]
     pub eol: bool,
@@ -219,8 +220,8 @@ pub enum ArrivedState {
     Stopped,
 }
 
-/// A message to the editor: a request with this table as its only argument. The program sends the next message once
-/// this one is answered.
+/// A message to the editor: a request with this table as its only argument. The program sends the next message after
+/// the editor has answered the request.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -278,7 +279,7 @@ pub enum ToNvim {
     Read {
         /// The absolute path.
         path: PathBuf,
-        /// The file on disk is not UTF-8: the answer has the text as Neovim decodes it, even if the file is not loaded.
+        /// The file on disk is not UTF-8: the answer has the text as Neovim decodes it.
         decode: bool,
     },
     /// Asks for the paths of the loaded, modified file buffers. The answer is a list.
@@ -289,14 +290,13 @@ pub enum ToNvim {
         /// Absolute paths.
         paths: Vec<PathBuf>,
     },
-    /// Asks to save those of the files that are modified and have no pending changes. The answer is a list of the files
-    /// that are still unsaved.
+    /// Asks to save the modified files without pending changes. The answer is a list of the files that are still
+    /// unsaved.
     Save {
         /// Absolute paths.
         paths: Vec<PathBuf>,
     },
-    /// The program has stopped a turn. Proposals of the turn that are not in a buffer yet must not be put into one any
-    /// more.
+    /// The program has stopped a turn. Proposals of the turn that still wait must not be put into their buffers.
     Halt {
         session: SessionId,
         turn: u32,
@@ -330,7 +330,7 @@ pub enum ToNvim {
     /// All models, for the user's choice.
     Models {
         session: SessionId,
-        /// The models, by their full names.
+        /// The models. Each name is `provider/model`.
         models: Vec<Offer>,
         /// A sentence for each provider that could not be asked.
         problems: Vec<String>,
@@ -349,7 +349,11 @@ pub enum ToNvim {
     Deleted(Deleted),
     Copied(Copied),
     History(History),
+    Exit(Exit),
+    Comments(Comments),
+    Uncomment(Uncomment),
     Turns(Turns),
+    Undo(Undo),
     Permissions(Permissions),
     Preview(Preview),
     /// Asks to change, delete or rename one file without a review. The answer is a `Restored`.
@@ -412,7 +416,7 @@ pub struct WireProposal {
     pub at_once: bool,
     /// The file is not text: the proposal can only delete or rename it.
     pub binary: bool,
-    /// Deletes or renames the file. There are no hunks then.
+    /// Deletes or renames the file, without any hunks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<WireWhole>,
     /// The file's new path, absolute.
@@ -442,9 +446,22 @@ pub struct WireHunk {
 }
 
 impl FromNvim {
-    /// Reads a notification's one argument.
+    /// Reads a notification's one argument. Bytes in it that are not UTF-8 become U+FFFD.
     pub fn decode(value: Value) -> Result<FromNvim, String> {
-        rmpv::ext::from_value(value).map_err(|error| error.to_string())
+        rmpv::ext::from_value(to_utf8(value)).map_err(|error| error.to_string())
+    }
+}
+
+fn to_utf8(value: Value) -> Value {
+    match value {
+        Value::String(text) if !text.is_str() => {
+            Value::from(String::from_utf8_lossy(text.as_bytes()).into_owned())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(to_utf8).collect()),
+        Value::Map(entries) => {
+            Value::Map(entries.into_iter().map(|(key, it)| (key, to_utf8(it))).collect())
+        }
+        value => value,
     }
 }
 

@@ -4,10 +4,11 @@
 use super::lsp;
 use super::reviews::{Order, on_wire};
 use super::session_link::SessionLink;
-use super::wire::{BufferText, Restored, ToNvim, WireProposal};
+use super::wire::{BufferText, Comments, Restored, ToNvim, WireProposal};
 use crate::edit::{Misfit, Proposal};
 use crate::event::TurnId;
 use crate::text::{Text, cause};
+use crate::tool::comment::Comment;
 use crate::tool::lsp::{Findings, Question};
 use crate::tool::{Arrival, Source, Stamp, Unreadable, Workspace, disk};
 use futures::future::{BoxFuture, join_all};
@@ -18,7 +19,7 @@ use tokio::sync::{mpsc, oneshot};
 pub struct Buffers {
     pub link: SessionLink,
     /// The conversation that reviews this session's proposals: for a worker, its parent. Proposals of the same owner
-    /// join a running review; those of another owner wait until it is over.
+    /// join a running review; proposals of another owner wait until that review is over.
     pub owner: SessionLink,
     pub reviews: mpsc::UnboundedSender<Order>,
     pub questions: mpsc::UnboundedSender<lsp::Order>,
@@ -141,6 +142,10 @@ impl Workspace for Buffers {
 
     fn refresh(&self, path: PathBuf) -> BoxFuture<'_, ()> {
         Box::pin(async move { drop(self.link.editor.call(ToNvim::Refresh { path }).await) })
+    }
+
+    fn comment(&self, comments: Vec<Comment>) {
+        self.link.tell(|session| ToNvim::Comments(Comments { session, comments }));
     }
 
     fn consult(&self, question: Question) -> BoxFuture<'_, Result<Findings, String>> {

@@ -23,7 +23,7 @@ fn check(mode: Mode, grants: &[Grant], access: &Access, expect: Expect) {
 }
 
 #[test]
-fn a_read_is_decided_alike_in_each_mode() {
+fn a_read_gets_the_same_decision_in_every_mode() {
     let keys = guarded("read", ".env", false, Some("holds keys"));
     for mode in MODES {
         check(mode, &[], &Access::Read, expect!["Allow"]);
@@ -41,7 +41,7 @@ fn a_read_is_decided_alike_in_each_mode() {
 }
 
 #[test]
-fn an_edit_is_denied_reviewed_or_made_at_once() {
+fn an_edit_is_denied_in_plan_mode_reviewed_in_ask_mode_and_made_in_auto_edit_mode() {
     check(Mode::Plan, &[], &edit(), expect!["Deny(PlanMode)"]);
     check(Mode::Ask, &[], &edit(), expect![[r#"Ask(Review(["src/a.rs", "b.rs"]))"#]]);
     check(Mode::AutoEdit, &[], &edit(), expect!["Allow"]);

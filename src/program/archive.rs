@@ -4,8 +4,9 @@
 use super::incoming::{Outcome, Start};
 use super::places;
 use super::unavailable::Source;
-use crate::conversation::report::{Copy, Level};
+use crate::conversation::report::{Branch, Copy, Level};
 use crate::event::SessionId;
+use crate::nvim::session_link::Handle;
 use crate::reach::Reach;
 use crate::session::Session;
 use crate::store::{Draft, Opened, Project, Unavailable};
@@ -107,7 +108,7 @@ impl Archive {
         vec![Outcome::Start(Box::new(self.start(id, source, shown)))]
     }
 
-    /// The result of opening a session. If it is unavailable, it opens read-only, or a new session opens in its place
+    /// The result of opening a session. An unavailable session opens read-only, or a new session opens in its place
     /// with the messages that could be read.
     pub(super) fn loaded(
         &self,
@@ -150,7 +151,7 @@ impl Archive {
         let mut locked = None;
         if let Unavailable::Locked(holder) = unavailable {
             why.push_str(&format!(
-                " `:Caliban resume {id}` offers to read that one, copy it or take it over."
+                " `:Caliban resume {id}` offers to read that conversation, to copy it or to take it over."
             ));
             locked = Some(Outcome::Locked(id.clone(), holder));
         }
@@ -159,7 +160,8 @@ impl Archive {
         [Outcome::Start(Box::new(start))].into_iter().chain(locked).collect()
     }
 
-    /// The messages of an unavailable session that a new one can continue, and the words for them.
+    /// The messages of an unavailable session with which a new session can go on, and a noun phrase for them (`Its
+    /// messages`).
     fn salvage(&self, id: &SessionId, unavailable: &Unavailable) -> (Option<Session>, String) {
         let read = match unavailable {
             Unavailable::Damaged(_) => self.project.recover(id),
@@ -228,7 +230,8 @@ impl Archive {
         let has_reviews = !self.project.under_review(&id, &self.reach).is_empty();
         let session = opened.session.as_ref().filter(|it| !it.is_blank());
         if session.is_some() && (opened.interrupted || has_reviews) {
-            let text = "A turn was interrupted in this project. :Caliban shows it.".to_owned();
+            let text = "A turn was interrupted in this project. :Caliban shows the conversation."
+                .to_owned();
             let notice = (!has_reviews).then_some(Outcome::Notice(Level::Info, text));
             return self.started(id, Source::of(opened), false).into_iter().chain(notice).collect();
         }
@@ -258,8 +261,8 @@ impl Archive {
         }
     }
 
-    /// Saves a copy. A copy without a name gets a free one and is opened. `of` is the original, and whether it is
-    /// read-only here.
+    /// Saves a copy. A copy without a name gets a free name and is opened. `of` is the original session, and whether
+    /// that session is read-only here.
     pub(super) fn keep_copy(
         &self,
         (of, read_only): (SessionId, bool),
@@ -300,6 +303,37 @@ impl Archive {
         // the text in the original's composer moves to the copy
         start.in_place_of = read_only.then(|| (of, String::new()));
         vec![Outcome::Start(Box::new(start))]
+    }
+
+    /// Saves a session under a free name. If the session is never saved, its copy begins in memory, in the background.
+    pub(super) fn keep_branch(
+        &self,
+        (session, of): (Handle, SessionId),
+        Branch { session: mut copy, in_memory, back }: Branch,
+        taken: &[String],
+    ) -> Vec<Outcome> {
+        if in_memory {
+            let is_taken = |name: &str| taken.iter().any(|it| it.eq_ignore_ascii_case(name));
+            let name = SessionId(self.project.free_name(&of.0, is_taken));
+            let start = self.start(name.clone(), Source::InMemory(copy), false);
+            return vec![
+                Outcome::Start(Box::new(start)),
+                Outcome::Branched { session, name, back },
+            ];
+        }
+        let (name, opened) = self.open_free(&of.0, taken);
+        let saved = opened.and_then(|mut opened| {
+            opened.store.keep_outputs(&mut copy);
+            opened.store.save(&copy).map_err(Unavailable::Io)
+        });
+        if let Err(unavailable) = saved {
+            let text = format!("{} The conversation was not taken back.", unavailable.say(&name.0));
+            return vec![Outcome::Notice(Level::Error, text)];
+        }
+        if let Err(error) = self.project.copy_checkpoints(&of, &name, copy.turns) {
+            tracing::warn!("the copy cannot be rewound: {error}");
+        }
+        vec![Outcome::Branched { session, name, back }]
     }
 
     /// The existing name that equals this one on a file system that ignores case.

@@ -5,8 +5,8 @@ use super::archive::OpenRequest;
 use super::incoming::Outcome;
 use super::lanes::Lane;
 use super::unavailable::Source;
-use crate::agent::{Act, Command};
-use crate::conversation::report::{Copy, Level};
+use crate::agent::{Act, Command, Undo};
+use crate::conversation::report::{Back, Branch, Copy, Level};
 use crate::event::SessionId;
 use crate::nvim::session_link::Handle;
 use crate::nvim::wire::{Deleted, Renamed, SessionRow, Sessions, ToNvim, WhereOpen};
@@ -65,12 +65,12 @@ impl Program {
     pub(super) fn bad_name(&self, name: &str) {
         let name: String = title(name).chars().take(20).collect();
         let text = format!(
-            "`{name}` cannot name a conversation: 1 to 64 letters, digits, `-` and `_` can."
+            "`{name}` cannot be the name of a conversation. Use 1 to 64 letters, digits, `-` and `_`."
         );
         self.notice(Level::Error, text);
     }
 
-    /// Renames a session. A text that cannot be a name becomes its title.
+    /// Renames a session. A text that cannot be a name becomes the session's title.
     pub(super) fn rename(&mut self, session: Handle, text: &str) {
         let text = text.trim();
         if !store::is_name(text) {
@@ -131,6 +131,21 @@ impl Program {
         let named = copy.name.iter().map(|it| self.sessions.reserve(&SessionId(it.clone())));
         let lanes = named.chain([session]).map(Lane::Session).collect();
         self.open_on_thread(lanes, move |it| it.keep_copy((of, read_only), copy, &taken));
+    }
+
+    /// Saves a session as it is, before its agent takes the conversation back.
+    pub(super) fn keep_branch(&mut self, session: Handle, branch: Branch) {
+        let Some(of) = self.sessions.name(session) else { return };
+        let taken = self.sessions.taken();
+        self.open_on_thread(vec![Lane::Session(session)], move |it| {
+            it.keep_branch((session, of), branch, &taken)
+        });
+    }
+
+    pub(super) fn branched(&mut self, session: Handle, name: SessionId, back: Back) {
+        // The copy of a session that is never saved has begun by now, but the user stays in the original.
+        self.current = Some(session);
+        self.tell(session, Command::Undo(Undo::Kept { back, name }));
     }
 
     /// Stops a session's turn, closes the session and moves its files to the trash.

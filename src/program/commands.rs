@@ -7,7 +7,7 @@ use crate::nvim::wire::{FromNvim, WireRuling};
 use crate::session::Cut;
 use crate::store::Draft;
 
-/// The session's name and the command. An error returns a message that is for the program.
+/// The session's name and the command. A message that is no command to a session is returned as the error.
 pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command), Box<FromNvim>> {
     Ok(match message {
         FromNvim::Send { session, text, context, steer } => {
@@ -37,6 +37,10 @@ pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command),
         FromNvim::Rewind(it) => {
             let (session, rewind) = it.into();
             (session, Command::Rewind(rewind))
+        }
+        FromNvim::Undo(it) => {
+            let (session, undo) = it.into();
+            (session, Command::Undo(undo))
         }
         FromNvim::Permissions(it) => (it.session, Command::Permissions(it.revoke.map(Into::into))),
         FromNvim::Checked(it) => {

@@ -1,10 +1,11 @@
-//! Answers the composer's completion. One task has the index of files and what it has learnt of the models. The task
-//! answers only the newest question, because each typed key asks again.
+//! Answers the composer's completion. One task has the index of files and the list of models. The task answers only the
+//! newest question, because each typed key asks again.
 
 use super::Program;
 use super::connect;
 use crate::agent::models::Models;
 use crate::complete::{self, Files, ITEMS, Kind, Place, Query, Token};
+use crate::context::commands;
 use crate::context::slash::{Argument, Row, TABLE};
 use crate::event::SessionId;
 use crate::nvim::link::Editor;
@@ -16,9 +17,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// How long the first walk is waited for before an answer has only a part of the files.
+/// How long an answer waits for the first walk. After this time the answer has the files that were found so far.
 const PATIENCE: Duration = Duration::from_millis(80);
-/// How long a list of models is used.
+/// How long a list of models is used before the providers are asked again.
 const LISTED: Duration = Duration::from_secs(300);
 
 pub(super) enum Order {
@@ -28,17 +29,20 @@ pub(super) enum Order {
     Listed(Vec<Offer>),
 }
 
-/// What is to be completed, and what the answer needs.
+/// A question, and the data that its answer needs.
 pub(super) struct Ask {
     id: u32,
     token: Token,
+    /// The length of the token in bytes. The token ends at the cursor.
+    replaced: u32,
     source: Source,
 }
 
 enum Source {
     /// Absolute paths of the files that are open in the editor.
     Files(Vec<PathBuf>),
-    Commands,
+    /// Built-in commands; with a desk also the user's own commands, and the skills.
+    Commands(Option<Box<Desk>>),
     Words(Vec<String>),
     /// The flag says whether local servers without a key are asked too.
     Models(Box<Models>, bool),
@@ -67,12 +71,14 @@ impl Program {
         let source = |kind| self.source(kind, session.as_ref(), open);
         let asked = complete::at(&line, is_first).and_then(|it| Some((source(it.kind)?, it)));
         if let Some((source, token)) = asked {
-            let _ = self.completion.send(Order::Ask(Box::new(Ask { id, token, source })));
+            let replaced = u32::try_from(line.len() - token.start).unwrap_or_default();
+            let ask = Ask { id, token, replaced, source };
+            let _ = self.completion.send(Order::Ask(Box::new(ask)));
             return;
         }
         // a session that is being opened has no tools yet, and the editor does not know its name
         let more = session.is_none() && line.trim_start().starts_with('/');
-        self.editor.tell(ToNvim::Completed(Completed { id, start: 0, items: Vec::new(), more }));
+        self.editor.tell(ToNvim::Completed(Completed { id, replaced: 0, items: Vec::new(), more }));
     }
 
     fn source(
@@ -83,7 +89,7 @@ impl Program {
     ) -> Option<Source> {
         Some(match kind {
             Kind::Mention => Source::Files(open),
-            Kind::Command => Source::Commands,
+            Kind::Command => Source::Commands(self.desk_of(session).map(Box::new)),
             Kind::Argument(Argument::Word(words)) => {
                 Source::Words(words.iter().map(|it| (*it).to_owned()).collect())
             }
@@ -94,16 +100,18 @@ impl Program {
                 Source::Models(Box::new(self.models.clone()), self.config.probe)
             }
             Kind::Argument(Argument::Session) => Source::Sessions(self.archive.project.clone()),
-            Kind::Argument(Argument::Skill) => {
-                let link = self.sessions.link(self.sessions.find(session?)?)?;
-                let (output, _) = mpsc::unbounded_channel();
-                Source::Skills(Box::new(self.desk(link, output)))
-            }
+            Kind::Argument(Argument::Skill) => Source::Skills(Box::new(self.desk_of(session)?)),
         })
+    }
+
+    fn desk_of(&self, session: Option<&SessionId>) -> Option<Desk> {
+        let link = self.sessions.link(self.sessions.find(session?)?)?;
+        let (output, _) = mpsc::unbounded_channel();
+        Some(self.desk(link, output))
     }
 }
 
-/// Begins the task. It ends when the sender is dropped.
+/// Begins the task that answers the composer's questions. The task ends when the sender is dropped.
 pub(super) fn begin(editor: Editor, files: Files) -> mpsc::UnboundedSender<Order> {
     let (orders, inbox) = mpsc::unbounded_channel();
     let completion =
@@ -143,12 +151,14 @@ impl Completion {
     }
 
     async fn answer(&mut self, ask: Ask) -> Completed {
-        let Ask { id, token, source } = ask;
-        let start = u32::try_from(token.start).unwrap_or_default();
+        let Ask { id, token, replaced, source } = ask;
         let query = token.query;
         let (items, more) = match source {
             Source::Files(open) => self.mentions(query, open).await,
-            Source::Commands => (commands(&query), false),
+            Source::Commands(desk) => {
+                let more = desk.is_none();
+                (apart(move || commands(&query, desk.as_deref())).await, more)
+            }
             Source::Words(words) => {
                 let words =
                     words.into_iter().map(|it| item(CompletionKind::Word, it, String::new()));
@@ -179,7 +189,7 @@ impl Completion {
                 (apart(list).await, false)
             }
         };
-        Completed { id, start, items, more }
+        Completed { id, replaced, items, more }
     }
 
     async fn mentions(&mut self, query: String, open: Vec<PathBuf>) -> (Vec<CompletionItem>, bool) {
@@ -219,9 +229,23 @@ fn best(query: &str, items: impl Iterator<Item = CompletionItem>) -> Vec<Complet
     Query::new(query).best(items, |it| it.label.trim_start_matches('/'), ITEMS)
 }
 
-fn commands(query: &str) -> Vec<CompletionItem> {
-    let name = |it: &Row| format!("/{}", it.name);
-    best(query, TABLE.iter().map(|it| item(CompletionKind::Command, name(it), it.help.to_owned())))
+fn commands(query: &str, desk: Option<&Desk>) -> Vec<CompletionItem> {
+    let named = |is, name: &str, about: String| item(is, format!("/{name}"), about);
+    let mut items: Vec<CompletionItem> = TABLE
+        .iter()
+        .map(|it: &Row| named(CompletionKind::Command, it.name, it.help.to_owned()))
+        .collect();
+    if let Some(desk) = desk {
+        let own = commands::find(desk).found.into_iter();
+        items.extend(own.map(|it| named(CompletionKind::Command, &it.name, it.description)));
+        let skills = skills::find(desk).found.into_iter();
+        let skills = skills.map(|it| named(CompletionKind::Skill, &it.name, it.description));
+        // a command of the same name is called first
+        let is_free = |it: &CompletionItem| items.iter().all(|had| had.label != it.label);
+        let skills: Vec<CompletionItem> = skills.filter(is_free).collect();
+        items.extend(skills);
+    }
+    best(query, items.into_iter())
 }
 
 fn item(is: CompletionKind, name: String, about: String) -> CompletionItem {

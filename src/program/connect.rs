@@ -155,10 +155,10 @@ async fn try_and_store(endpoint: Endpoint, used: Used, key: &Secret, file: &Path
             let text = format!("{failure} The key was not stored.");
             return Connected { provider, is_stored: false, level: Level::Error, text };
         }
-        Err(failure) => format!("The key could not be tried: {failure}"),
-        Ok(models) if models.is_empty() => "The first request will try it.".to_owned(),
+        Err(failure) => format!("The key could not be tested: {failure}"),
+        Ok(models) if models.is_empty() => "The first request will test the key.".to_owned(),
         Ok(models) => {
-            format!("{provider} accepts it and has {} models: see /models.", models.len())
+            format!("{provider} accepts the key and has {} models: see /models.", models.len())
         }
     };
     let place = match stored::store(file, &provider, key).await {

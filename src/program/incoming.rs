@@ -1,4 +1,4 @@
-//! The messages of the program's loop, the lanes that each needs, and the results of the program's tasks.
+//! The messages to the program's loop, the lanes that each message needs, and the results of the program's tasks.
 
 use super::Program;
 use super::archive::Archive;
@@ -7,7 +7,7 @@ use super::connect::Connected;
 use super::lanes::Lane;
 use super::unavailable::Source;
 use crate::agent::Command;
-use crate::conversation::report::{Copy, Level, Wish};
+use crate::conversation::report::{Back, Copy, Level, Wish};
 use crate::event::SessionId;
 use crate::nvim::reviews::Verdict;
 use crate::nvim::session_link::Handle;
@@ -57,7 +57,7 @@ pub(super) enum Outcome {
     Leaving(SessionId),
     /// No Neovim has the session open any more.
     Free(SessionId),
-    /// `was_last` says whether it was the session that opens when Neovim starts.
+    /// `was_last` says whether the session was the one that opens when Neovim starts.
     Renamed {
         session: Handle,
         to: SessionId,
@@ -67,6 +67,12 @@ pub(super) enum Outcome {
     Deleted {
         session: SessionId,
         is_gone: bool,
+    },
+    /// The session is saved as it is under this name, so its agent may take the conversation back.
+    Branched {
+        session: Handle,
+        name: SessionId,
+        back: Back,
     },
     /// The verdicts of a settled review. The editor names this session for the review.
     Judged(SessionId, Vec<Verdict>),
@@ -189,6 +195,7 @@ impl Program {
             Outcome::Free(session) => self.step(Incoming::from_editor(FromNvim::Look { session })),
             Outcome::Renamed { session, to, was_last } => self.renamed(session, to, was_last),
             Outcome::Deleted { session, is_gone } => self.deleted(session, is_gone),
+            Outcome::Branched { session, name, back } => self.branched(session, name, back),
             Outcome::Judged(session, verdicts) => {
                 for verdict in verdicts {
                     self.verdict(&session, verdict);
@@ -211,6 +218,7 @@ impl Program {
             Incoming::Wish(session, Wish::Copy(Copy { name, .. })) => {
                 vec![Some(*session), name.as_ref().and_then(|it| self.whose(it))]
             }
+            Incoming::Wish(session, Wish::Branch(_)) => vec![Some(*session)],
             // Only a task that waits for another Neovim has no lanes. Its session may have been opened here in the
             // meantime.
             Incoming::TaskDone(Done { lanes, outcomes }) if lanes.is_empty() => {

@@ -1,5 +1,5 @@
 //! A lane is the queue of messages to one session. While a task of the program opens, renames or closes the session,
-//! messages to it wait there in order. Other sessions go on.
+//! messages to the session wait there in the order of their arrival. Other sessions go on.
 
 use crate::nvim::session_link::Handle;
 use std::collections::{HashMap, VecDeque};
@@ -32,7 +32,7 @@ impl<T> Lanes<T> {
         }
     }
 
-    /// Returns the item if all its lanes are free. Otherwise the item waits in the first busy one.
+    /// Returns the item if all its lanes are free. If not, the item waits in its first busy lane.
     pub(super) fn admit(&mut self, lanes: &[Lane], item: T) -> Option<T> {
         let busy = lanes.iter().find(|it| self.busy.contains_key(it));
         let Some(waiting) = busy.and_then(|it| self.busy.get_mut(it)) else { return Some(item) };
@@ -68,7 +68,7 @@ mod tests {
 
     #[derive(Debug, Clone)]
     enum Act {
-        /// A message to a session. If the flag is set, it begins a task.
+        /// A message to a session. If the flag is set, the message begins a task.
         Say(usize, bool),
         End(usize),
     }
@@ -97,7 +97,7 @@ mod tests {
     proptest! {
         /// No message is lost, and each session gets its messages in the order in which they were sent.
         #[test]
-        fn each_session_gets_all_messages_in_order(acts in acts()) {
+        fn each_session_gets_all_its_messages_in_order(acts in acts()) {
             let mut lanes = Lanes::default();
             let (mut said, mut heard) = (vec![Vec::new(); 4], vec![Vec::new(); 4]);
             for (number, act) in acts.into_iter().enumerate() {

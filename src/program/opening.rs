@@ -146,6 +146,7 @@ impl Program {
             tally: Some(data_dir().join("edits.json")),
             mode: self.config.mode,
             titles: self.config.titles,
+            limits: settings::limits(self.config.limit),
             choice: self.choice(),
             places: self.config.instructions.then(|| self.places.clone()),
             live: self.live.clone(),
@@ -233,13 +234,13 @@ impl Program {
         let resume = match (start.others, &start.relative) {
             (0, Some(root)) => {
                 format!(
-                    "Before   Conversations of this repository from {root}: `:Caliban sessions`"
+                    "Earlier  Conversations of this repository from {root}: `:Caliban sessions`"
                 )
             }
             (0, None) => "Help     `:help caliban`".to_owned(),
-            (1, _) => "Before   1 conversation of this project: `:Caliban resume <Tab>`".to_owned(),
+            (1, _) => "Earlier  1 conversation in this project: `:Caliban resume <Tab>`".to_owned(),
             (n, _) => {
-                format!("Before   {n} conversations of this project: `:Caliban resume <Tab>`")
+                format!("Earlier  {n} conversations in this project: `:Caliban resume <Tab>`")
             }
         };
         vec![

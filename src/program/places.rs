@@ -2,6 +2,7 @@
 
 use crate::reach::{Folders, Reach};
 use crate::tool::path;
+use crate::tool::skills::USERS;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -52,7 +53,10 @@ pub(super) fn close_to_others() {
 
 /// Which files may be read and written in this project on this machine.
 pub(super) fn reach(root: &Path) -> Reach {
-    let home = dirs::home_dir().map(|it| (it, "~".to_owned()));
+    let home = dirs::home_dir();
+    let skills = home.iter().flat_map(|home| USERS.iter().map(|it| home.join(it)));
+    let skills: Vec<PathBuf> = skills.collect();
+    let home = home.map(|it| (it, "~".to_owned()));
     let bases = BASES.map(|(variable, name)| (base(variable, name), name.to_owned()));
     let config = config_dir();
     let open = ["skills", "AGENTS.md", "CLAUDE.md"].map(|it| config.join(it));
@@ -60,7 +64,7 @@ pub(super) fn reach(root: &Path) -> Reach {
         root: root.to_owned(),
         named: home.into_iter().chain(bases).collect(),
         own: vec![data_dir(), cache_dir(), config],
-        open: open.into_iter().chain([outputs_dir()]).collect(),
+        open: open.into_iter().chain([outputs_dir()]).chain(skills).collect(),
     })
 }
 
@@ -74,8 +78,9 @@ pub(super) fn warning(root: &Path) -> Option<String> {
         Err(_) => return None,
     };
     Some(format!(
-        "The project {what} ({}). Caliban asks you before it reads keys, and you review each start-up file before it is \
-         written. It is safer to open Neovim in the folder of one project.",
+        "The project {what} ({}). Caliban asks you before it reads files with secret keys, and you review each \
+         change to a start-up file of a shell or a tool before it is written. It is safer to open Neovim in the folder \
+         of one project.",
         root.display()
     ))
 }

@@ -2,23 +2,25 @@
 
 use crate::agent::models::Models;
 use crate::event::Tuning;
-use crate::nvim::wire::{ModelConfig, PriceConfig, ProviderConfig, WireConfig};
+use crate::nvim::wire::{LimitConfig, ModelConfig, PriceConfig, ProviderConfig, WireConfig};
 use crate::provider::endpoint::{self, UserProvider};
 use crate::provider::facts::{Price, UserModel};
 use crate::provider::key::Key;
 use crate::provider::stored;
+use crate::session::{Limit, Limits};
 use std::mem::take;
 use std::path::Path;
 
 /// Takes providers and models out of the settings. `keys` is the file that lists the stored keys.
 pub(super) fn models(config: &mut WireConfig, keys: &Path) -> Models {
-    let WireConfig { thinking, temperature, max_output, .. } = *config;
+    let WireConfig { thinking, temperature, max_output, trim, compact, .. } = *config;
     let (providers, own) = (take(&mut config.providers), take(&mut config.models));
     let mut models = Models::new(
         providers.into_iter().map(|(name, it)| (name, provider(it))).collect(),
         own.into_iter().map(|(name, it)| (name, model(it))).collect(),
         Tuning { thinking, temperature, max_output },
-    );
+    )
+    .shortening(trim, compact);
     let known = endpoint::names(&models.users);
     let stored = stored::providers(keys).into_iter().filter(|it| known.contains(it));
     stored.for_each(|it| models.connect(&it, keys));
@@ -31,12 +33,28 @@ fn provider(it: ProviderConfig) -> UserProvider {
 }
 
 fn model(it: ModelConfig) -> UserModel {
-    let ModelConfig { window, max_output, thinking, temperature, price, num_ctx, edits } = it;
+    let ModelConfig {
+        window,
+        max_output,
+        thinking,
+        temperature,
+        price,
+        num_ctx,
+        edits,
+        trim,
+        compact,
+    } = it;
     let tuning = Tuning { thinking, temperature, max_output };
-    UserModel { window, price: price.map(price_of), num_ctx, edits, tuning }
+    UserModel { window, price: price.map(price_of), num_ctx, edits, tuning, trim, compact }
 }
 
-/// A missing cache price is the price of ordinary input.
+/// The user's spending limits.
+pub(super) fn limits(it: Option<LimitConfig>) -> Limits {
+    let LimitConfig { usd, tokens, turn_usd, turn_tokens } = it.unwrap_or_default();
+    Limits { session: Limit::new(usd, tokens), turn: Limit::new(turn_usd, turn_tokens) }
+}
+
+/// Without a cache price, the price of ordinary input is used.
 fn price_of(it: PriceConfig) -> Price {
     Price {
         input: it.input,

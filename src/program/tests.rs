@@ -9,7 +9,7 @@ use std::path::Path;
 
 type Inbox = mpsc::UnboundedReceiver<Command>;
 
-/// A program without an editor, and the orders that it sends to the reviews.
+/// A program without an editor, and the orders that the program sends to the task of the reviews.
 fn program(dir: &Path) -> (Program, Ends, mpsc::UnboundedReceiver<Order>) {
     let root = dir.to_owned();
     let reach = places::reach(&root);
@@ -166,7 +166,7 @@ async fn closing_a_session_delays_no_other() {
 }
 
 #[tokio::test]
-async fn messages_go_to_the_new_session_of_a_name_and_not_to_the_former_one() {
+async fn messages_to_a_name_reach_the_session_that_has_it_now_not_the_former_one() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, mut ends, _orders) = program(dir.path());
     let mut had_it = open(&mut program, "a");
@@ -207,7 +207,7 @@ async fn a_former_name_leads_to_its_session_until_another_begins_under_it() {
 }
 
 #[tokio::test]
-async fn wishes_of_an_ended_session_do_not_reach_another_of_its_name() {
+async fn requests_of_an_ended_session_do_not_affect_a_new_session_of_its_name() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, _ends, _orders) = program(dir.path());
     let mut old_inbox = open(&mut program, "a");

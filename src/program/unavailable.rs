@@ -15,13 +15,13 @@ use std::time::Duration;
 /// How long opening a session waits for another Neovim's lock: that Neovim may be about to end.
 const HANDOVER: Duration = Duration::from_millis(500);
 
-/// How long it waits after the other Neovim was asked for the session. Its user may be in the middle of something.
+/// How long the program waits after it has asked the other Neovim for the session: the user may be busy there.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where the content of a beginning session comes from.
 pub(super) enum Source {
     Opened(Box<Opened>),
-    /// In memory only. The session may hold what could be read of one that cannot be opened.
+    /// In memory only: an empty session, or the readable part of a session that cannot be opened.
     InMemory(Box<Session>),
     /// Read-only; the text says why, and what to do.
     ReadOnly(Box<Session>, String),
@@ -81,8 +81,8 @@ impl Program {
         }
     }
 
-    /// Takes the session over from the other Neovim. A read-only chat of it goes on in the meantime, so this needs no
-    /// lane.
+    /// Takes the session over from the other Neovim. A read-only chat of the session goes on meanwhile, so the task
+    /// gets no lane.
     fn take_over(&mut self, session: SessionId) {
         self.begin_opening(Vec::new(), |archive| async move {
             match archive.open_within(&session, PATIENCE).await {
@@ -91,8 +91,10 @@ impl Program {
                     archive.on_thread(move |it| it.started(session, source, true)).await
                 }
                 Err(unavailable) => {
-                    let text =
-                        format!("{} That Neovim did not release it.", unavailable.say(&session.0));
+                    let text = format!(
+                        "{} The other Neovim did not release the conversation.",
+                        unavailable.say(&session.0)
+                    );
                     vec![Outcome::Notice(Level::Warn, text)]
                 }
             }

@@ -9,7 +9,7 @@ const TEXT: usize = 16 << 20;
 /// The most bytes of one reply as it arrives over the wire, without text and thoughts. Most of these bytes are calls
 /// and their arguments.
 const ALL: usize = 64 << 20;
-/// How many bytes around the text of a frame are not counted: about as many as every token brings with it.
+/// How many bytes around the text of a frame are not counted. A frame with a single token has about as many.
 const AROUND_TEXT: usize = 2 << 10;
 /// A call counts as at least this many bytes, so a reply has at most 16,000 calls.
 const CALL: usize = 4 << 10;
@@ -56,15 +56,15 @@ mod tests {
         vec![Sampled::Delta(Delta::CallBegun { id: CallId(String::new()), tool: String::new() })]
     }
 
-    /// How many of these frames exceed a limit, and the limit in megabytes.
+    /// Adds equal frames until the reply exceeds a limit. Returns the number of frames, and the limit in megabytes.
     fn passed(frame: usize, said: &[Sampled]) -> (usize, u32) {
         let mut amount = Amount::default();
         (1..).find_map(|n| Some((n, amount.add(frame, said)?))).unwrap()
     }
 
     #[test]
-    fn text_arguments_and_calls_count_towards_the_limits() {
-        // a frame with one token counts as that token alone
+    fn text_arguments_and_calls_count_towards_the_size_limits_of_a_reply() {
+        // of a frame with one token, only the token's text counts
         assert_eq!(passed(400, &text(4)), ((4 << 20) + 1, 16));
         let thought = [Sampled::Delta(Delta::Thinking("x".repeat(1 << 20)))];
         assert_eq!(passed(1 << 20, &thought), (17, 16));

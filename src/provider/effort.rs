@@ -7,8 +7,8 @@ use crate::message::{Effort, Thinking};
 const LEAST: u32 = 1024;
 
 impl Facts {
-    /// How a request with this limit of the reply asks for thinking. If the user named no effort, models with a
-    /// budget do not think, and other models keep their vendor's default.
+    /// How a request that limits its reply to `max_tokens` asks for thinking. If the user named no effort, models with
+    /// a budget do not think, and other models keep their vendor's default.
     pub fn thinking(&self, effort: Option<Effort>, max_tokens: u32) -> Option<Thinking> {
         match (self.thinking, effort) {
             (ThinkingKind::Unasked, _) | (ThinkingKind::Budget | ThinkingKind::Named, None) => None,
@@ -49,7 +49,7 @@ mod tests {
     use std::fmt::Write;
 
     #[test]
-    fn each_kind_of_model_is_asked_in_its_terms() {
+    fn an_effort_becomes_the_kind_of_thinking_that_the_model_offers() {
         let mut text = String::new();
         let efforts = [Effort::Off, Effort::Low, Effort::Medium, Effort::High, Effort::Max];
         let efforts = efforts.map(Some);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_leaves_room_for_the_answer() {
+    fn a_thinking_budget_leaves_tokens_for_the_answer() {
         let facts = Facts { thinking: ThinkingKind::Budget, ..Facts::of("my-own") };
         let tokens = |max| facts.thinking(Some(Effort::Max), max);
         assert_eq!(tokens(8192), Some(Thinking::Budget(6144)));

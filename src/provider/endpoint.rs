@@ -1,4 +1,4 @@
-//! Endpoints as data, the built-in ones and the user's own, and how one is chosen.
+//! The built-in endpoints and the user's own endpoints, as data, and the choice of an endpoint.
 
 mod header;
 mod table;
@@ -147,7 +147,7 @@ fn chosen(endpoint: Endpoint, model: &str) -> Result<Chosen, Unresolved> {
     if model.is_empty() {
         let name = endpoint.name;
         return Err(Unresolved::Wrong(format!(
-            "Which model of {name}? Write {name}/ and the model's name."
+            "The model of {name} is missing. Write {name}/ and the model's name."
         )));
     }
     // a local server decides which window its models have
@@ -155,7 +155,7 @@ fn chosen(endpoint: Endpoint, model: &str) -> Result<Chosen, Unresolved> {
     let is_local = endpoint.key == Key::None;
     let mut facts = if is_local { Facts { edits: named.edits, ..Facts::of("") } } else { named };
     facts.window = endpoint.dialect.window(None).unwrap_or(facts.window);
-    // another provider's price for the model is not known
+    // the known price does not hold for a provider that is not in the table
     if TABLE.iter().all(|row| row.name != endpoint.name) {
         facts.price = None;
     }

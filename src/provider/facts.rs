@@ -19,40 +19,65 @@ pub struct Facts {
     pub temperature: bool,
     /// The model reads images.
     pub images: bool,
-    /// The fewest tokens of a prompt that the provider caches; 0 if it caches none, or if not known.
+    /// The fewest tokens of a prompt that the provider caches; 0 if the provider caches nothing, or if the number is
+    /// not known.
     pub cache_minimum: u32,
-    /// `None` if not known.
+    /// `None` if the price is not known.
     pub price: Option<Price>,
     /// The format in which the model writes edits.
     pub edits: Format,
+    /// The provider binds the model's thoughts to all messages before them, so these messages may not change any more.
+    pub bound: bool,
 }
 
 /// How a model is told to think before it answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ThinkingKind {
-    /// A request says nothing: the model does not think, or decides by itself.
+    /// A request says nothing about thinking: the model does not think, or decides by itself.
     #[default]
     Unasked,
-    /// By a number of tokens (Claude to 4.5, Gemini 2.5).
+    /// A request names a number of tokens for thinking (Claude to 4.5, Gemini 2.5).
     Budget,
-    /// By a named effort; within it, the model decides how much it thinks (Claude from 4.6).
+    /// A request names an effort, within which the model decides how much it thinks (Claude from 4.6).
     Adaptive,
     /// Like `Adaptive`, but thinking cannot be switched off (Claude from 5.5, Fable).
     Always,
-    /// By a named effort (GPT-5, o-series, Gemini 3, gpt-oss).
+    /// A request names an effort (GPT-5, o-series, Gemini 3, gpt-oss).
     Named,
 }
 
 /// USD per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// For tokens that were neither read from the cache nor written to it.
+    /// The price of tokens that were neither read from the cache nor written to it.
     pub input: f64,
     pub output: f64,
     pub cache_read: f64,
     pub cache_write: f64,
     /// The price of long prompts: above this many tokens, input and output cost these multiples.
     pub long: Option<(u64, f64, f64)>,
+}
+
+/// The share of a model's window at which a conversation is trimmed or compacted. `None` means never.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Share(pub Option<f64>);
+
+impl Share {
+    pub const NEVER: Share = Share(None);
+    /// The default shares for trimming and for compacting.
+    pub const TRIM: Share = Share(Some(0.5));
+    pub const COMPACT: Share = Share(Some(0.75));
+
+    /// This share of a window, in tokens.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a window is far below 2^52, and a share is from 0 to 1"
+    )]
+    pub fn of(self, window: u64) -> Option<u64> {
+        self.0.map(|it| (window as f64 * it.clamp(0.0, 1.0)) as u64)
+    }
 }
 
 /// `models['provider/model']` of the configuration.
@@ -64,6 +89,8 @@ pub struct UserModel {
     pub num_ctx: Option<u32>,
     pub edits: Option<Format>,
     pub tuning: Tuning,
+    pub trim: Option<Share>,
+    pub compact: Option<Share>,
 }
 
 const UNKNOWN: Facts = Facts {
@@ -75,6 +102,7 @@ const UNKNOWN: Facts = Facts {
     cache_minimum: 0,
     price: None,
     edits: Format::Replace,
+    bound: false,
 };
 
 /// Models with this many billion parameters or fewer rewrite a file better than they repeat a part of it exactly.

@@ -12,10 +12,10 @@ use std::time::Duration;
 use tokio::process::Command;
 use tokio::sync::watch;
 
-/// How long a key command may take. The user may have to unlock something.
+/// How long a key command may take. The user may have to unlock a key store first.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The fewest bytes of a key.
+/// A key with fewer bytes is not replaced in texts.
 const SHORTEST: usize = 8;
 
 /// Looks up an environment variable; tests give their own.
@@ -38,7 +38,7 @@ pub enum Key {
     Stored(PathBuf),
 }
 
-/// A key in use. `Debug` does not show it.
+/// A provider's key. Debug output does not show the key.
 #[derive(Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -116,7 +116,7 @@ impl fmt::Debug for Key {
 }
 
 impl Secret {
-    /// Stands for the key in a request that is only shown.
+    /// A placeholder for the key, in a request that is only shown.
     pub fn removed() -> Secret {
         Secret("removed".to_owned())
     }
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn keys_are_read_when_used() {
+    async fn a_key_is_read_from_its_variable_or_the_first_line_of_its_command() {
         assert_eq!(read("env:MY_KEY").await, "sk-secret-1");
         assert_eq!(read("cmd:printf 'sk-2\\nmore\\n'").await, "sk-2");
         assert_eq!(read("").await, "");
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_shows_a_key() {
+    async fn debug_output_and_errors_never_show_a_key() {
         let shown = |key: &Key| format!("{key:?}");
         assert_eq!(shown(&Key::parse("cmd:echo sk-secret").unwrap()), "Command");
         assert!(!Key::parse("sk-secret").unwrap_err().contains("secret"));

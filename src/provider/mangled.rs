@@ -1,5 +1,5 @@
-//! Tests the decoders on damaged streams: those recorded in `tests/data/streams`, cut, with flipped or doubled bytes,
-//! and with text that breaks parsers. `PROPTEST_CASES` runs more of them.
+//! Tests the decoders on damaged streams: the streams recorded in `tests/data/streams`, cut, with flipped or doubled
+//! bytes, and with text that breaks parsers. The environment variable `PROPTEST_CASES` asks for more cases.
 
 use super::Sampled;
 use super::dialect::Dialect;
@@ -147,7 +147,7 @@ proptest! {
     #![proptest_config(many())]
 
     #[test]
-    fn a_damaged_stream_gives_a_reply_or_a_failure_however_it_is_cut(
+    fn a_damaged_stream_gives_the_same_reply_or_failure_however_it_is_cut(
         stream in select(recorded()),
         damages in prop::collection::vec(Damage::any(), 1..6),
         cuts in prop::collection::vec(any::<Index>(), 0..8),

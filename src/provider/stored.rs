@@ -105,7 +105,7 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|&it| it.to_owned()).collect()
 }
 
-/// What the keyring's command prints for this input. Its error output is dropped, because it may quote the key.
+/// The output of the keyring's command for this input. Its error output is dropped, because it may quote the key.
 async fn ask(command: &[String], input: &str) -> Result<String, String> {
     let mut child = Command::new(&command[0])
         .args(&command[1..])
@@ -138,7 +138,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn only_the_owner_may_read_the_file_and_a_damaged_file_has_no_key() {
+    fn only_its_owner_may_read_the_key_file_and_a_damaged_file_gives_no_key() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("caliban/keys.json");
         assert!(providers(&file).is_empty());
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn no_key_is_passed_as_an_argument() {
+    fn a_key_is_given_to_the_keyring_on_standard_input_not_as_an_argument() {
         let (command, input) = keeping("groq", &Secret::given("sk-1"));
         assert!(input.contains("sk-1") && !command.join(" ").contains("sk-1"));
         assert!(plain("sk-1_A") && !plain("a b") && !plain("a\n") && !plain("a'b"));

@@ -107,8 +107,8 @@ const NEW_SECOND: &str =
 fn read(n: usize) -> Reply {
     call(
         "This is the **offline tour**: no model is connected, so these words are scripted, but everything else \
-is the real thing.\n\nI begin by reading a file of the sample project. The line below is the call; press \
-`<CR>` on it to unfold what came back.",
+is the real thing.\n\nI begin by reading a file of the sample project. The line below is the call; press `<CR>` on \
+that line to unfold the result.",
         "read",
         &json!({ "path": "greet.py" }),
         n,
@@ -133,8 +133,9 @@ fn shell(n: usize, answer: &ToolAnswer) -> Reply {
     let heard = answer.text.lines().next().unwrap_or_default();
     call(
         &format!(
-            "I am told what you decided, word for word: *{heard}*\n\nLast, a command. Commands always ask first: \
-go to the question below (`G` in this window) and press `y` or `n`, or type `:Caliban approve`."
+            "I am told what you decided, word for word: *{heard}*\n\nThe last step is a command. Caliban always \
+asks before it runs a command: go to the question below (`G` in this window) and press `y` or `n`, or type \
+`:Caliban approve`."
         ),
         "shell",
         &json!({ "command": "python3 test_greet.py" }),
@@ -144,7 +145,7 @@ go to the question below (`G` in this window) and press `y` or `n`, or type `:Ca
 
 fn finish(failed: bool) -> Reply {
     let ran = if failed {
-        "The command did not run, or its test failed; I see what you see."
+        "The command did not run, or the test that it runs failed. Its output is above."
     } else {
         "The test passed."
     };

@@ -17,7 +17,7 @@ pub(super) enum Kind {
 
 pub(super) struct Row {
     pub(super) kind: Kind,
-    /// Follows a path's name in a sentence.
+    /// The reason. It follows a path's name in a sentence.
     pub(super) why: &'static str,
     pub(super) paths: &'static [&'static str],
     /// Exceptions: if the last name that a pattern matches also matches one of these, the row does not apply.
@@ -167,7 +167,7 @@ pub(super) const ROWS: &[Row] = &[
     review("tells agents what to do", &[
         "AGENTS.md", "AGENTS.override.md", "AGENT.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", "CRUSH.md",
         "WARP.md", "SKILL.md", "copilot-instructions.md", ".github/instructions", ".github/prompts", ".cursorrules",
-        ".windsurfrules", ".clinerules", ".goosehints", ".mcp.json", "mcp.json", ".caliban", ".agents", ".claude", ".codex",
+        ".windsurfrules", ".clinerules", ".goosehints", ".mcp.json", "mcp.json", ".caliban", ".agents", ".claude", ".skills", ".codex",
         ".cursor", ".gemini", ".qwen", ".crush", ".windsurf", ".roo", ".kiro", ".junie", ".amazonq", ".continue",
         ".aider*", ".opencode", "opencode.json*", ".claude.json",
     ]),

@@ -20,7 +20,11 @@ fn reach(root: &str) -> Reach {
             at("/home/u/.cache/caliban"),
             at("/xdg/config/caliban"),
         ],
-        open: vec![at("/home/u/.cache/caliban/outputs"), at("/xdg/config/caliban/skills")],
+        open: vec![
+            at("/home/u/.cache/caliban/outputs"),
+            at("/xdg/config/caliban/skills"),
+            at("/home/u/.agents/skills"),
+        ],
     })
 }
 
@@ -51,7 +55,7 @@ fn check(root: &str, paths: &str, expect: Expect) {
 }
 
 #[test]
-fn ordinary_files_in_a_project_are_free() {
+fn ordinary_files_of_a_project_need_no_consent() {
     check(
         "/home/u/src/app",
         "src/main.rs Cargo.lock README.md .gitignore docs/env.md src/credentials.rs keys.rs .env.example id_rsa.pub \
@@ -137,7 +141,8 @@ fn protected_files_are_never_read_or_written() {
     check(
         "/home/u/src/app",
         ".git/config .git sub/.git/hooks/x worktree/.git /home/u/.cache/caliban/outputs/1 \
-         /home/u/.cache/caliban/debug.log /xdg/config/caliban/skills/x.md /xdg/config/caliban/AGENTS.md",
+         /home/u/.cache/caliban/debug.log /xdg/config/caliban/skills/x.md /xdg/config/caliban/AGENTS.md \
+         /home/u/.agents/skills/a/SKILL.md",
         expect![[r#"
             .git/config | never: is in .git, which | never
             .git | never: is in .git, which | never
@@ -147,6 +152,7 @@ fn protected_files_are_never_read_or_written() {
             /home/u/.cache/caliban/debug.log | never: is Caliban's own (keys, | never
             /xdg/config/caliban/skills/x.md | free | never
             /xdg/config/caliban/AGENTS.md | never: is Caliban's own (keys, | never
+            /home/u/.agents/skills/a/SKILL.md | free | reviewed: tells agents what to
         "#]],
     );
 }
@@ -196,10 +202,10 @@ fn the_rules_hold_in_a_project_that_contains_the_home_folder() {
     assert_eq!(said("/"), said(HOME));
 }
 
-/// The project is a worktree that lies in a `.git` folder. Its own `.git` is protected; the one above does not
-/// matter.
+/// The project is a worktree that lies in a `.git` folder. The project's own `.git` is protected; the `.git` folder
+/// above the project does not matter.
 #[test]
-fn a_git_folder_above_the_project_does_not_count() {
+fn files_of_a_worktree_inside_a_git_folder_are_not_protected() {
     check(
         "/home/u/app/.git/wt",
         "a.rs .git ../config",
@@ -231,7 +237,7 @@ fn a_star_in_a_pattern_stands_for_any_characters() {
 }
 
 #[test]
-fn each_row_has_a_reason_and_each_pattern_stands_once_in_a_kind() {
+fn each_rule_has_a_reason_and_no_pattern_occurs_twice_in_a_kind() {
     let mut seen = std::collections::HashSet::new();
     for row in ROWS {
         assert!(row.why.split(' ').count() > 1 && !row.why.ends_with('.'), "{}", row.why);
@@ -277,7 +283,7 @@ fn respelt(path: &str, dice: &[u8]) -> String {
 
 proptest! {
     #[test]
-    fn no_spelling_of_a_path_changes_the_answer(n in 0usize..2_000, dice in proptest::collection::vec(0u8..24, 40), root in 0usize..4) {
+    fn the_rules_decide_the_same_for_every_spelling_of_a_path(n in 0usize..2_000, dice in proptest::collection::vec(0u8..24, 40), root in 0usize..4) {
         let root = ["/home/u/src/app", HOME, "/home", "/"][root];
         let all = examples();
         let example = &all[n % all.len()];

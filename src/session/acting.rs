@@ -120,12 +120,13 @@ impl Session {
             return self.end(turn, End::Stopped(why), step);
         }
         self.take_steered(turn, step);
-        step.effects.push(Effect::Sample { turn });
+        self.sample(turn, step);
     }
 
     /// Messages that the user sent into the running turn go with its next request.
     pub(super) fn take_steered(&mut self, turn: TurnId, step: &mut Step) {
         for message in self.ready().filter(|it| it.steer).cloned().collect::<Vec<_>>() {
+            let message = self.without_repeats(message);
             self.record(Event::Steered { turn, message }, step);
         }
     }
@@ -169,6 +170,9 @@ impl Session {
     }
 
     pub(super) fn rule(&mut self, call: &CallId, ruling: Ruling, step: &mut Step) {
+        if self.is_limited_by(call) {
+            return self.rule_limit(call, ruling, step);
+        }
         let Some(turn) = self.turn() else { return };
         let asked = self.open().iter().find(|it| it.call.id == *call).map(|it| &it.state);
         let Some(&State::Asking { is_unrecorded }) = asked else { return };
@@ -191,6 +195,7 @@ impl Session {
             self.record(Event::Answered { turn, answer }, step);
         }
         for message in self.ready().cloned().collect::<Vec<_>>() {
+            let message = self.without_repeats(message);
             self.record(Event::Steered { turn, message }, step);
         }
         self.sample_if_answered(turn, step);

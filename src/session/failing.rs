@@ -13,11 +13,14 @@ impl Session {
     pub(super) fn failed(
         &mut self,
         turn: TurnId,
-        failure: Failure,
+        (failure, by): (Failure, String),
         partial: Option<Reply>,
         dice: u32,
         step: &mut Step,
     ) {
+        if matches!(failure, Failure::Thoughts { .. }) && self.has_thoughts(&by) {
+            return self.drop_thoughts(turn, by, step);
+        }
         let Phase::Sampling { tries, .. } = self.phase else { return };
         if failure.is_passing() && tries < MAX_TRIES {
             let time = back_off(&failure, tries, dice);
@@ -38,19 +41,19 @@ impl Session {
         if let Some(text) = told {
             self.record(Event::Told { text }, step);
         }
-        step.effects.push(Effect::Sample { turn });
+        self.sample(turn, step);
     }
 
     /// Asks again without the thoughts that the model's provider refused.
-    pub(super) fn drop_thoughts(&mut self, turn: TurnId, model: String, step: &mut Step) {
+    fn drop_thoughts(&mut self, turn: TurnId, model: String, step: &mut Step) {
         let text = say::thoughts_dropped(&model);
         self.record(Event::ThoughtsDropped { turn, model }, step);
         self.record(Event::Told { text }, step);
-        step.effects.push(Effect::Sample { turn });
+        self.sample(turn, step);
     }
 
     /// Whether any thought of this model would be sent back to it.
-    pub(super) fn has_thoughts(&self, model: &str) -> bool {
+    fn has_thoughts(&self, model: &str) -> bool {
         let own = self.messages.iter().filter(|it| it.by == model);
         own.flat_map(|it| &it.blocks)
             .any(|it| matches!(it, Block::Thinking { .. } | Block::Raw { .. }))
@@ -61,12 +64,17 @@ impl Session {
             && turn == of
         {
             self.phase = Phase::Sampling { turn, requests, tries };
-            // a reply that is to be continued has to be the last message
-            if self.pauses() == 0 {
-                self.take_steered(turn, step);
-            }
-            step.effects.push(Effect::Sample { turn });
+            self.go_on(turn, step);
         }
+    }
+
+    /// Goes on after a pause before a request.
+    pub(super) fn go_on(&mut self, turn: TurnId, step: &mut Step) {
+        // a reply that is to be continued has to be the last message
+        if self.pauses() == 0 {
+            self.take_steered(turn, step);
+        }
+        self.sample(turn, step);
     }
 }
 

@@ -23,26 +23,21 @@ impl Session {
                 self.root.clone_from(root);
                 self.set_system(system, instructions);
             }
-            Event::Queued { message } => {
-                self.queued = self.queued.max(message.id);
-                self.queue.push(message.clone());
-            }
+            Event::Queued { message } => self.enqueue(message),
             Event::Unqueued { id } => self.unqueue(*id),
             Event::Prompted { turn, message } => {
-                self.turns = turn.0;
-                if self.title.is_empty() {
-                    self.title = title(&message.text);
-                }
-                self.say_user(message);
+                self.begin_turn(*turn, message);
+                self.begin_spending();
                 self.phase = Phase::Sampling { turn: *turn, requests: 1, tries: 1 };
             }
-            Event::Steered { message, .. } => self.say_user(message),
+            Event::Steered { message, .. } => self.say_user(message, None),
             Event::Replied { turn, reply, plans } => self.apply_reply(*turn, reply, plans),
             Event::Asked { call, .. } => {
                 let is_begun = |it: &Open| it.call.id == *call && it.state == State::Running;
                 let is_unrecorded = self.open().iter().any(is_begun);
                 self.set(call, State::Asking { is_unrecorded });
             }
+            Event::Limited { id, .. } => self.apply_limited(id),
             Event::Ruled { call, ruling, .. } => self.apply_ruling(call, ruling),
             Event::Revoked { grant } => self.granted.retain(|it| it != grant),
             Event::Started { call, .. } => self.set(call, State::Running),
@@ -67,14 +62,31 @@ impl Session {
             Event::Retried { .. } => self.rest(),
             Event::ThoughtsDropped { model, .. } => self.disown(model),
             Event::ModelChosen { model, tuning } => {
-                self.model.clone_from(model);
-                self.tuning = *tuning;
+                (self.model, self.tuning) = (model.clone(), *tuning);
             }
             Event::ModeChosen { mode } => self.set_mode(*mode),
             Event::Spent { cost } => self.spend(*cost),
             Event::SystemChosen { system, instructions } => self.set_system(system, instructions),
+            Event::Trimmed { .. }
+            | Event::Compacting { .. }
+            | Event::Compacted { .. }
+            | Event::NotCompacted { .. }
+            | Event::Uncompacted { .. } => self.apply_shorter(event),
             Event::Ended { why, .. } => self.settle(why),
         }
+    }
+
+    fn enqueue(&mut self, message: &Queued) {
+        self.queued = self.queued.max(message.id);
+        self.queue.push(message.clone());
+    }
+
+    fn begin_turn(&mut self, turn: TurnId, message: &Queued) {
+        self.turns = turn.0;
+        if self.title.is_empty() {
+            self.title = title(&message.text);
+        }
+        self.say_user(message, Some(turn.0));
     }
 
     fn unqueue(&mut self, id: u32) {
@@ -90,7 +102,7 @@ impl Session {
         self.spend(named.cost);
     }
 
-    fn spend(&mut self, cost: Option<f64>) {
+    pub(super) fn spend(&mut self, cost: Option<f64>) {
         // A file may hold any number. One that is not finite could not be written back.
         self.spent = (self.spent + cost.unwrap_or_default()).clamp(0.0, 1e12);
         self.unpriced |= cost.is_none();
@@ -126,7 +138,8 @@ impl Session {
     }
 
     fn set_system(&mut self, system: &str, instructions: &[Excerpt]) {
-        if self.messages.first().is_some_and(|it| it.role == Role::System) {
+        let had_system = self.messages.first().is_some_and(|it| it.role == Role::System);
+        if had_system {
             self.messages.remove(0);
         }
         let text = (!system.is_empty()).then(|| Block::Text { text: system.to_owned() });
@@ -135,9 +148,10 @@ impl Session {
         if !blocks.is_empty() {
             self.messages.insert(0, Message::new(Role::System, blocks));
         }
+        self.move_compactions(had_system);
     }
 
-    fn say_user(&mut self, message: &Queued) {
+    fn say_user(&mut self, message: &Queued, turn: Option<u32>) {
         self.unqueue(message.id);
         self.queued = self.queued.max(message.id);
         let mut blocks = self.take_notes();
@@ -145,7 +159,7 @@ impl Session {
         if !message.text.trim().is_empty() {
             blocks.push(Block::Text { text: message.text.clone() });
         }
-        self.say(Role::User, blocks);
+        self.messages.push(Message { turn, ..Message::new(Role::User, blocks) });
     }
 
     fn apply_reply(&mut self, of: TurnId, reply: &Reply, plans: &[Plan]) {
@@ -160,7 +174,8 @@ impl Session {
         };
         if !reply.blocks.is_empty() {
             let blocks = reply.blocks.clone();
-            self.messages.push(Message { role: Role::Assistant, by: reply.by.clone(), blocks });
+            let by = reply.by.clone();
+            self.messages.push(Message { by, ..Message::new(Role::Assistant, blocks) });
         }
         if reply.stop == Stop::Cancelled {
             return;
@@ -177,6 +192,9 @@ impl Session {
     }
 
     fn apply_ruling(&mut self, id: &CallId, ruling: &Ruling) {
+        if self.is_limited_by(id) {
+            return self.apply_limit_ruling(ruling);
+        }
         if *ruling == Ruling::Session
             && let Some(open) = self.open().iter().find(|it| it.call.id == *id)
             && let Some(grant) = open.access.grant()
@@ -252,7 +270,7 @@ impl Session {
         notes.chain(instructions).collect()
     }
 
-    fn say(&mut self, role: Role, blocks: Vec<Block>) {
+    pub(super) fn say(&mut self, role: Role, blocks: Vec<Block>) {
         self.messages.push(Message::new(role, blocks));
     }
 }

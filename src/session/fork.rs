@@ -1,6 +1,7 @@
 //! A copy of a conversation, whole or up to a message, that is independent of the original.
 
-use super::{Input, Phase, Session};
+use super::undo::last_turn;
+use super::{Input, Limits, Phase, Session};
 use crate::message::{Block, ExcerptKind, Message, Role, Usage};
 
 /// Where a copy ends. The last `after` prompts are left out. If `is_prompt`, the copy ends with the last prompt that
@@ -23,6 +24,7 @@ impl Session {
         copy.reviewing.clear();
         copy.granted.clear();
         (copy.usage, copy.spent, copy.unpriced) = (Usage::default(), 0.0, false);
+        copy.limits = Limits::default();
         let end = cut.map_or(copy.messages.len(), |it| copy.kept(it));
         if end < copy.messages.len() {
             copy.cut(end);
@@ -47,20 +49,16 @@ impl Session {
     }
 
     fn cut(&mut self, end: usize) {
-        self.messages.truncate(end);
+        self.go_back(end);
+        // An older program did not store which message began which turn.
         let prompts = self.messages.iter().filter(|it| is_shown(it)).count();
-        self.turns = u32::try_from(prompts).unwrap_or(u32::MAX);
-        self.context = 0;
-        self.notes.clear();
-        self.instructions.clear();
-        // what the model knows of files may stand in the messages that were cut off, so it has to read the files again
-        self.known.values_mut().for_each(String::clear);
-        self.set_mode(self.mode);
+        let counted = u32::try_from(prompts).unwrap_or(u32::MAX);
+        self.turns = last_turn(&self.messages).unwrap_or(counted);
     }
 }
 
 /// Whether the chat shows the message as one of the user's.
-fn is_shown(message: &Message) -> bool {
+pub(super) fn is_shown(message: &Message) -> bool {
     use ExcerptKind::{Changes, Instructions, Skills};
     message.role == Role::User
         && message.blocks.iter().any(|it| match it {

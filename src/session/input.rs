@@ -1,7 +1,9 @@
 //! What comes into a session, and what the session asks to be done outside.
 
-use crate::event::{Awaited, Event, Failure, Grant, Mode, Named, Plan, Ruling, Tuning, TurnId};
-use crate::message::{CallId, Excerpt, Reply, ToolAnswer, ToolCall};
+use crate::event::{
+    Awaited, Event, Failure, Grant, Handoff, Mode, Named, Plan, Ruling, Trim, Tuning, TurnId,
+};
+use crate::message::{CallId, Excerpt, Reply, ToolAnswer, ToolCall, Usage};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -150,12 +152,46 @@ pub enum Input {
     Note {
         text: String,
     },
+    /// Later requests name these items in one line each; see `Event::Trimmed`. Items that the conversation does not
+    /// have, or that are trimmed already, are left out.
+    Trim {
+        items: Vec<Trim>,
+        tokens: u64,
+        told: String,
+    },
+    /// Asks this model for a summary of the conversation's first part, before the next request or while no turn runs.
+    /// `focus` is the user's own wish for the summary, or empty.
+    Compact {
+        model: String,
+        focus: String,
+        told: String,
+    },
+    /// The summary that was asked for.
+    Compacted {
+        turn: TurnId,
+        handoff: Handoff,
+        usage: Usage,
+        cost: Option<f64>,
+    },
+    /// There is no summary. `why` is the sentence for the user.
+    NotCompacted {
+        turn: TurnId,
+        why: String,
+        usage: Usage,
+        cost: Option<f64>,
+    },
+    /// The user undoes the last compaction.
+    Uncompact {
+        told: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Ask the model: build the request from the session as it is now.
     Sample { turn: TurnId },
+    /// Ask this model for a summary of the conversation's first part.
+    Compact { turn: TurnId, model: String, focus: String },
     /// Run one read or command.
     Run { turn: TurnId, call: ToolCall },
     /// Resolve and propose these edits together, to be written before the user has reviewed them if `at_once`.

@@ -2,23 +2,30 @@
 //! done outside is returned as effects. `step` decides; only `apply` (in `fold`) changes the state.
 
 mod acting;
+mod compact;
 mod failing;
 mod fold;
 mod fork;
 mod input;
+mod repeat;
 mod say;
+mod spending;
 mod stored;
 mod title;
+mod trim;
+mod undo;
 #[cfg(test)]
 mod tests;
 
 pub use fork::Cut;
 pub use input::{Effect, Input, Step};
-pub use say::{is_for_both, is_over_limit};
+pub use say::{is_for_both, is_over_limit, mode_of};
+pub use spending::{Limit, Limits};
 pub use title::title;
+pub use undo::Prompt;
 
 use crate::event::{
-    Access, Awaited, End, Event, Failure, Grant, Mode, Named, Plan, Queued, Tuning, TurnId,
+    Access, Awaited, Compaction, End, Event, Grant, Mode, Named, Plan, Queued, Trim, Tuning, TurnId,
 };
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, Message, Reply, Role, Stop, ToolAnswer, ToolCall, Usage,
@@ -66,12 +73,20 @@ pub struct Session {
     pub spent: f64,
     /// The price of some replies is not known, so the cost is more than `spent`.
     pub unpriced: bool,
+    /// What may be spent before the user is asked. Never saved.
+    pub limits: Limits,
     /// The number of turns begun.
     pub turns: u32,
     /// Ids given to queued messages so far.
     pub queued: u32,
     /// The hash of each file's text that the model knows; empty if the model has to read the file again.
     pub known: BTreeMap<PathBuf, String>,
+    /// Items that requests name in one line each.
+    pub trimmed: Vec<Trim>,
+    /// The compactions that hold, the last one last.
+    pub compactions: Vec<Compaction>,
+    /// The user has undone a compaction, so only the user begins the next one.
+    pub keeps_whole: bool,
     /// Files with proposed text on which the user has not decided.
     pub reviewing: Vec<PathBuf>,
     /// What the user allowed for the session. Never saved: a session file grants nothing.
@@ -89,6 +104,11 @@ pub enum Phase {
     Sampling { turn: TurnId, requests: u32, tries: u32 },
     /// A failed request waits for its next try.
     Resting { turn: TurnId, requests: u32, tries: u32 },
+    /// A spending limit is reached: the next request waits for the user's answer to this question.
+    Limited { turn: TurnId, requests: u32, tries: u32, id: CallId },
+    /// A model is asked for a summary. `requests` are those of the turn whose next request waits; `None` if no turn
+    /// runs.
+    Compacting { turn: TurnId, requests: Option<u32> },
     /// The calls of a reply are being answered.
     Acting { turn: TurnId, requests: u32, open: Vec<Open> },
 }
@@ -135,13 +155,8 @@ impl Session {
             Input::Replied { turn, reply, plans } if self.is_sampling(turn) => {
                 self.replied(turn, reply, plans, &mut step);
             }
-            Input::Failed { turn, failure: Failure::Thoughts { .. }, by, .. }
-                if self.is_sampling(turn) && self.has_thoughts(&by) =>
-            {
-                self.drop_thoughts(turn, by, &mut step);
-            }
-            Input::Failed { turn, failure, partial, dice, .. } if self.is_sampling(turn) => {
-                self.failed(turn, failure, partial, dice, &mut step);
+            Input::Failed { turn, failure, by, partial, dice } if self.is_sampling(turn) => {
+                self.failed(turn, (failure, by), partial, dice, &mut step);
             }
             Input::Repeat { turn, told } => self.repeat(turn, told, &mut step),
             Input::Rested { turn } => self.rested(turn, &mut step),
@@ -172,6 +187,11 @@ impl Session {
             | Input::Note { .. }
             | Input::Title { .. }) => self.note_down(it, &mut step),
             Input::Name { of, named } => self.name(&of, named, &mut step),
+            it @ (Input::Trim { .. }
+            | Input::Compact { .. }
+            | Input::Compacted { .. }
+            | Input::NotCompacted { .. }
+            | Input::Uncompact { .. }) => self.shorten(it, &mut step),
             Input::Replied { .. }
             | Input::Failed { .. }
             | Input::Answered { .. }
@@ -219,6 +239,8 @@ impl Session {
             Phase::Idle => None,
             Phase::Sampling { turn, .. }
             | Phase::Resting { turn, .. }
+            | Phase::Limited { turn, .. }
+            | Phase::Compacting { turn, .. }
             | Phase::Acting { turn, .. } => Some(*turn),
         }
     }
@@ -281,13 +303,17 @@ impl Session {
 
     fn prompt_next(&mut self, step: &mut Step) {
         let Some(message) = self.ready().next().cloned() else { return };
+        let message = self.without_repeats(message);
         let turn = TurnId(self.turns.saturating_add(1));
         self.record(Event::Prompted { turn, message }, step);
-        step.effects.push(Effect::Sample { turn });
+        self.sample(turn, step);
     }
 
     /// Ends the turn and answers its open calls. Nothing runs again.
     fn break_off(&mut self, partial: Option<Reply>, why: End, step: &mut Step) {
+        if self.leave_compaction(&why, step) {
+            return;
+        }
         let Some(turn) = self.turn() else { return };
         step.effects.push(Effect::Abort { turn });
         self.keep(turn, partial, step);
@@ -317,7 +343,7 @@ impl Session {
         match stop {
             Some(why) => self.end(turn, End::Stopped(why), step),
             None if acts => self.advance(turn, step),
-            None if goes_back => step.effects.push(Effect::Sample { turn }),
+            None if goes_back => self.sample(turn, step),
             None => self.end(turn, End::Done, step),
         }
     }

@@ -15,12 +15,12 @@ pub(super) fn stop(reply: &Reply) -> Option<String> {
             "The model ended its turn without an answer. Send a message to go on.".into()
         }
         Stop::MaxTokens => {
-            "The answer was cut at the model's output limit. Send `go on` to have the rest.".into()
+            "The answer was cut at the model's output limit. Send `go on` to get the rest.".into()
         }
         Stop::Pause => "The model paused. Send a message to go on.".into(),
         Stop::Refusal => "The model refused to answer.".into(),
         Stop::ContextExceeded => {
-            "The conversation is longer than the model's context. Start a new one with /new.".into()
+            "The conversation is longer than the model's context. Make it shorter with /compact, or start a new one with /new.".into()
         }
         Stop::Cancelled => return None,
         Stop::Unknown(reason) => {
@@ -63,6 +63,16 @@ pub(super) fn unrecorded(question: &str, why: &str) -> String {
     )
 }
 
+/// The question about a spending limit. `reached` names the limit and the amount spent.
+pub(super) fn limit_reached(reached: &str) -> String {
+    format!("The spending limit is reached: {reached}. Send the next request?")
+}
+
+/// What the model is told if the user gives a reason for stopping the turn at a spending limit.
+pub(super) fn stopped_at_limit(reason: &str) -> String {
+    format!("The user stopped the turn because the spending limit was reached, and says: {reason}")
+}
+
 pub(super) fn denied(
     call: &CallId,
     reason: &str,
@@ -70,14 +80,16 @@ pub(super) fn denied(
     is_unrecorded: bool,
 ) -> ToolAnswer {
     let mut text = if is_unrecorded {
-        let says = if reason.is_empty() { String::new() } else { format!(" They say: {reason}") };
+        let says =
+            if reason.is_empty() { String::new() } else { format!(" The user says: {reason}") };
         format!(
             "Not run: Caliban could not record the start of this command on disk (the disk may be full), and the \
              user does not want it run without that record. Other commands will fail in the same way until the disk \
-             has room. Reading still works.{says}"
+             has room. Tools that only read still work.{says}"
         )
     } else if reason.is_empty() {
-        "Not run: the user refused. Do not try it another way; ask what they want instead.".into()
+        "Not run: the user refused this call. Do not try the same thing another way; ask the user what to do instead."
+            .into()
     } else {
         format!("Not run: the user refused, and says: {reason}")
     };
@@ -90,7 +102,7 @@ pub(super) fn denied(
 pub(super) fn undecided(call: &CallId, what: Awaited) -> ToolAnswer {
     let text = format!(
         "Not decided yet: {what} of this edit {} under review in the user's buffer, not on disk. The user sent a \
-         message first; their verdict will follow.",
+         message first; the user's verdict on this edit will follow.",
         if what.is_one() { "is" } else { "are" }
     );
     ToolAnswer::done(call, text, "under review")
@@ -98,13 +110,13 @@ pub(super) fn undecided(call: &CallId, what: Awaited) -> ToolAnswer {
 
 pub(super) fn review_lost(path: &Path, root: &Path) -> String {
     format!(
-        "Changes to {} were under review when the editor or Caliban ended. Read it before you go on.",
+        "Changes to {} were under review when the editor or Caliban ended. Read the file before you go on.",
         path.strip_prefix(root).unwrap_or(path).display()
     )
 }
 
 pub(super) fn not_run_undecided(call: &CallId) -> ToolAnswer {
-    let text = "Not run: the edits before it are still under the user's review.".to_owned();
+    let text = "Not run: the user is still reviewing the edits before this call.".to_owned();
     ToolAnswer::failed(call, text, "not run")
 }
 
@@ -130,7 +142,7 @@ pub(super) fn is_mode(note: &str) -> bool {
 }
 
 /// The mode that a note tells the model.
-pub(super) fn mode_of(note: &str) -> Option<Mode> {
+pub fn mode_of(note: &str) -> Option<Mode> {
     MODES.into_iter().find(|it| mode(*it) == note)
 }
 
@@ -223,7 +235,7 @@ pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer
         }
         Access::Read | Access::Guarded(_) => format!("Stopped while it ran: {ended}."),
         _ => format!(
-            "Stopped while it ran: {ended}. It may have had effects; look before you repeat it."
+            "Stopped while it ran: {ended}. The call may have had effects: look for them before you repeat the call."
         ),
     };
     let summary =
@@ -233,7 +245,7 @@ pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer
 
 pub(super) fn left_reviewing(call: &CallId, what: Awaited, why: &End) -> ToolAnswer {
     let text = format!(
-        "{what} {} still under the user's review: {}. Their verdict will follow.",
+        "{what} {} still under the user's review: {}. The user's verdict on this edit will follow.",
         if what.is_one() { "is" } else { "are" },
         ended(why)
     );
@@ -272,6 +284,14 @@ pub(super) fn ending(why: &End) -> Option<String> {
                 on."
             .into(),
         ),
+    }
+}
+
+/// The user's sentence about a compaction that was broken off.
+pub(super) fn compaction_ended(why: &End) -> String {
+    match why {
+        End::Interrupted => "Not compacted: Neovim or the program ended first.".into(),
+        _ => "Not compacted: stopped. The conversation goes on as it was.".into(),
     }
 }
 

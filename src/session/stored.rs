@@ -18,6 +18,7 @@ impl Session {
     /// folder.
     pub fn distrust(&mut self, root: &Path) {
         self.granted.clear();
+        self.limits = self.limits.anew();
         self.unsaved.clear();
         root.clone_into(&mut self.root);
         let is_ours = |path: &PathBuf| Place::within(root, path.clone()).is_some();
@@ -64,7 +65,7 @@ impl Session {
 
     /// The mode that the model was told last, or will be told with the next request; the default mode if it was told
     /// none.
-    fn told_mode(&self) -> Mode {
+    pub(super) fn told_mode(&self) -> Mode {
         let said = self.messages.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
             Block::Notice { text } => Some(text),
             _ => None,
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_from_the_disk_does_nothing_by_itself() {
+    fn a_session_loaded_from_disk_sends_nothing_until_the_user_does() {
         let mut session = forged();
         session.distrust(Path::new("/p"));
         assert_eq!((session.granted.len(), session.unsaved.len()), (0, 0));
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn held_messages_go_one_by_one_or_all() {
+    fn held_messages_can_be_sent_one_by_one_or_all_together() {
         let mut session = forged();
         session.distrust(Path::new("/p"));
         let ids: Vec<u32> = session.queue.iter().map(|it| it.id).collect();

@@ -1,12 +1,15 @@
 //! The session's cases one by one, as scripts that a person can read.
 
+mod compact;
 mod files;
 mod laws;
 mod limits;
 mod modes;
+mod repeats;
+mod spending;
 
 use super::*;
-use crate::event::{Awaited, Guarded, Ruling};
+use crate::event::{Awaited, Failure, Guarded, Handoff, Item, Ruling};
 use crate::message::Input as Arguments;
 use expect_test::{Expect, expect};
 use serde_json::json;
@@ -99,6 +102,7 @@ fn check(inputs: Vec<Input>, expect: Expect) {
                     format!("propose {}\n", ids.join(" "))
                 }
                 Effect::Rest { time, .. } => format!("rest {} ms\n", time.as_millis()),
+                Effect::Compact { turn, .. } => format!("compact {}\n", turn.0),
                 Effect::Abort { .. } => "abort\n".to_owned(),
             });
         }
@@ -178,7 +182,7 @@ fn a_stop_leaves_every_call_answered_and_tells_the_model() {
             sample 2
             user: go
             assistant: on it read(r1) edit(e1) run(c1)
-            user: r1=[Stopped while it ran: the user stopped the turn.] e1=[2 hunks are still under the user's review: the user stopped the turn. Their verdict will follow.] c1=[Not run: the user stopped the turn.]
+            user: r1=[Stopped while it ran: the user stopped the turn.] e1=[2 hunks are still under the user's review: the user stopped the turn. The user's verdict on this edit will follow.] c1=[Not run: the user stopped the turn.]
             note: Stopped.
             user: <The user stopped the turn before it was finished.> <answer of e1> again
         "#]],
@@ -186,7 +190,7 @@ fn a_stop_leaves_every_call_answered_and_tells_the_model() {
 }
 
 #[test]
-fn a_stopped_reply_keeps_its_text_only() {
+fn a_stopped_reply_keeps_its_text_but_not_its_calls() {
     let partial = Reply {
         blocks: vec![Block::Text { text: "half a".into() }, Block::Call(call("r1", "read"))],
         stop: Stop::ToolUse,
@@ -233,7 +237,7 @@ fn a_steering_message_joins_the_turn_and_a_queued_one_waits_for_its_end() {
 }
 
 #[test]
-fn a_message_ends_the_wait_for_a_review() {
+fn a_message_during_a_review_is_sent_without_waiting_for_the_verdict() {
     check(
         vec![
             send("go"),
@@ -251,7 +255,7 @@ fn a_message_ends_the_wait_for_a_review() {
             sample 2
             user: go
             assistant: edit(e1) run(c1)
-            user: e1=[Not decided yet: 2 hunks of this edit are under review in the user's buffer, not on disk. The user sent a message first; their verdict will follow.] c1=[Not run: the edits before it are still under the user's review.]
+            user: e1=[Not decided yet: 2 hunks of this edit are under review in the user's buffer, not on disk. The user sent a message first; the user's verdict on this edit will follow.] c1=[Not run: the user is still reviewing the edits before this call.]
             user: and then?
             assistant: ok
             user: <answer of e1> next
@@ -260,7 +264,7 @@ fn a_message_ends_the_wait_for_a_review() {
 }
 
 #[test]
-fn each_refusal_tells_the_model_the_reason() {
+fn each_refused_call_tells_the_model_the_reason() {
     check(
         vec![
             send("go"),
@@ -283,7 +287,7 @@ fn each_refusal_tells_the_model_the_reason() {
 }
 
 #[test]
-fn a_request_is_repeated_while_its_turn_waits_for_it_and_not_later() {
+fn a_request_is_repeated_only_while_its_turn_still_waits_for_a_reply() {
     let repeat = |told: Option<&str>| Input::Repeat { turn: T1, told: told.map(str::to_owned) };
     check(
         vec![
@@ -306,7 +310,7 @@ fn a_request_is_repeated_while_its_turn_waits_for_it_and_not_later() {
 }
 
 #[test]
-fn passing_failures_are_tried_again_and_others_are_not() {
+fn temporary_failures_are_retried_and_others_end_the_turn() {
     let failed = |failure: Failure| Input::Failed {
         turn: T1,
         failure,
@@ -336,7 +340,7 @@ fn passing_failures_are_tried_again_and_others_are_not() {
 }
 
 #[test]
-fn retries_are_bounded_and_a_long_wait_is_left_to_the_user() {
+fn retries_are_limited_and_a_long_wait_is_left_to_the_user() {
     let failed = |failure: Failure| Input::Failed {
         turn: T1,
         failure,
@@ -359,17 +363,17 @@ fn retries_are_bounded_and_a_long_wait_is_left_to_the_user() {
                 120_001 => expect![[r#"
                     sample 1
                     user: go
-                    note: Rate limited by the provider: it asks to wait 3 min. Send again then, or choose another model with :Caliban model.
+                    note: Rate limited by the provider: the next request may be sent in 3 min. Send again after that time, or choose another model with :Caliban model.
                 "#]],
                 5_400_000 => expect![[r#"
                     sample 1
                     user: go
-                    note: Rate limited by the provider: it asks to wait 90 min. Send again then, or choose another model with :Caliban model.
+                    note: Rate limited by the provider: the next request may be sent in 90 min. Send again after that time, or choose another model with :Caliban model.
                 "#]],
                 _ => expect![[r#"
                     sample 1
                     user: go
-                    note: Rate limited by the provider: it asks to wait 24 h. Send again then, or choose another model with :Caliban model.
+                    note: Rate limited by the provider: the next request may be sent in 24 h. Send again after that time, or choose another model with :Caliban model.
                 "#]],
             },
         );
@@ -379,13 +383,13 @@ fn retries_are_bounded_and_a_long_wait_is_left_to_the_user() {
         expect![[r#"
             sample 1
             user: go
-            note: The provider is overloaded: it asks to wait 5 min. Send again then, or choose another model with :Caliban model.
+            note: The provider is overloaded: the next request may be sent in 5 min. Send again after that time, or choose another model with :Caliban model.
         "#]],
     );
 }
 
 #[test]
-fn the_same_call_with_the_same_answer_is_a_loop() {
+fn a_call_repeated_with_the_same_answer_is_refused_and_then_ends_the_turn() {
     let mut session = opened();
     session.step(send("go"));
     let mut refused = 0;

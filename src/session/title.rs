@@ -66,7 +66,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_title_fits_its_width_and_is_its_own_title(text in "\\PC*|.*") {
+        fn a_title_fits_its_width_and_its_own_title_is_the_same(text in "\\PC*|.*") {
             let made = title(&text);
             prop_assert!(made.chars().map(cells).sum::<usize>() <= CELLS + 1);
             prop_assert!(!made.chars().any(char::is_control));

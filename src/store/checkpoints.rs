@@ -1,5 +1,5 @@
-//! The contents of files before and after each turn changed them: a log of the changes, and each content once, under
-//! the hash of its bytes.
+//! Checkpoints: how each turn changed the project's files. A log records the changes. Each content of a file is stored
+//! once, in a file named by its SHA-256 hash.
 
 mod blobs;
 mod change;
@@ -22,10 +22,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Older turns cannot be rewound: the user's version control has their changes, or the user meant them.
+/// Changes older than this are deleted, so their turns cannot be rewound. By then the user has committed them or means
+/// to keep them.
 const AGE: Duration = Duration::from_secs(30 * 24 * 3600);
-/// The most bytes that the contents of one session take; the oldest turns go first. Enough for two thousand edits of
-/// large source files.
+/// The most bytes of contents that are stored for one session; the oldest turns go first. Enough for two thousand edits
+/// of large source files.
 const ALL: u64 = 500_000_000;
 /// The most turns that are kept. Nobody reads a longer list.
 const ENTRIES: usize = 200;
@@ -40,7 +41,7 @@ pub struct Origin {
     pub cause: Cause,
 }
 
-/// The changes of one session.
+/// The changes of files that one session has made.
 #[derive(Debug)]
 pub struct Checkpoints {
     disk: Arc<dyn Disk>,
@@ -50,11 +51,12 @@ pub struct Checkpoints {
     changes: Vec<Change>,
     /// The log may end in the middle of a line.
     is_torn: bool,
-    /// Whether the log's name in the folder is durable.
+    /// Whether the folder was synced since the log was created, so that the log survives a loss of power.
     is_named: bool,
-    /// How many lines of the log were ignored, because they are no change of this project's files.
+    /// The number of log lines that were ignored, because they describe no change of this project's files.
     ignored: usize,
-    /// Turns up to this entry are over. A new turn may have the number of one of them.
+    /// The number of the last entry that was recorded before turns were counted from one again. A new turn never joins
+    /// this entry or an earlier entry, even if the turn numbers are the same.
     parted: u32,
 }
 
@@ -67,7 +69,7 @@ impl Store {
 }
 
 impl Project {
-    /// Gives a copied session the checkpoints of its turns, up to the turn `turns`.
+    /// Copies the checkpoints of the turns 1 to `turns` from one session to another.
     pub fn copy_checkpoints(&self, from: &SessionId, to: &SessionId, turns: u32) -> io::Result<()> {
         let [from, to] = [from, to].map(|it| self.dir.join(format!("{it}.checkpoints")));
         let old = Checkpoints::read(self.disk.clone(), from, &self.root);
@@ -75,13 +77,14 @@ impl Project {
         let mut new = Checkpoints::read(self.disk.clone(), to, &self.root);
         self.disk.create_dir(&new.dir)?;
         for name in used(&kept) {
-            // A content that cannot be copied was lost before.
+            // If a content cannot be copied, only the changes that need it cannot be rewound in the copy.
             let _ = self.copy_content(name, &old.dir, &new.dir);
         }
         new.write(kept)
     }
 
-    /// Copies a content by a link, or else byte by byte. A content is a regular file; anything else is not copied.
+    /// Copies a stored content: by a hard link, or byte by byte if the link fails. Skips anything that is not a regular
+    /// file.
     fn copy_content(&self, name: &BlobName, from: &Path, to: &Path) -> io::Result<()> {
         let (source, copy) = (from.join(name), to.join(name));
         if !fs::symlink_metadata(&source)?.is_file() {
@@ -95,8 +98,8 @@ impl Project {
 }
 
 impl Checkpoints {
-    /// Opens the checkpoints of a session that this program holds. Changes that are too old go. No earlier turn is
-    /// continued: a cleared session counts its turns from one again, so a new turn may have an earlier turn's number.
+    /// Opens the checkpoints of a session whose lock this program holds, and deletes changes that are too old. A
+    /// cleared session counts its turns from one again, so a new turn never joins an earlier turn of the same number.
     pub fn open(disk: Arc<dyn Disk>, dir: PathBuf, root: &Path) -> Checkpoints {
         let mut all = Checkpoints::read(disk, dir, root);
         all.prune(now());
@@ -123,16 +126,24 @@ impl Checkpoints {
             if let Some(change) = change.and_then(|it| it.change(root)) {
                 all.put(change);
             } else if serde_json::from_slice::<IgnoredAny>(line).is_ok() {
-                // otherwise the line was cut off while it was written
+                // the line is whole, but no change; a line that a crash cut off is not counted
                 all.ignored += 1;
             }
         }
         all
     }
 
-    /// From here on, turns are counted from one again.
-    pub fn part(&mut self) {
+    /// Separates the turns so far from the turns to come: turns are counted from one again, but get new entries.
+    fn part(&mut self) {
         self.parted = self.last();
+    }
+
+    /// Called when the conversation was cleared. Its turns can still be rewound, but no message of the conversation
+    /// belongs to them any more.
+    pub fn clear(&mut self) -> io::Result<()> {
+        self.part();
+        let numbered = self.changes.iter().filter(|it| it.turn > 0);
+        self.write(numbered.map(|it| Change { turn: 0, ..it.clone() }).collect())
     }
 
     fn last(&self) -> u32 {
@@ -152,8 +163,8 @@ impl Checkpoints {
         Blobs { disk: self.disk.clone(), dir: self.dir.clone() }
     }
 
-    /// Adds changes whose contents are already stored, and returns their numbers. Earlier changes of the same files
-    /// that are settled are closed; a rewind closes the open ones too.
+    /// Adds changes whose contents are already stored, and returns their numbers. Closes earlier settled changes of the
+    /// same files; a rewind also closes changes that are not settled.
     pub fn begin(&mut self, origin: &Origin, new: Vec<New>) -> (Vec<u32>, io::Result<()>) {
         let is_same = |it: &&Change| it.turn == origin.turn && it.cause != Cause::Rewind;
         let is_turn = origin.cause != Cause::Rewind;
@@ -212,8 +223,8 @@ impl Checkpoints {
         self.write(vec![change])
     }
 
-    /// Settles the open changes of a file on which the user has decided. `now` is the file's text, `None` if the file
-    /// does not exist.
+    /// Records the user's decisions about the open changes of a file. `now` is the file's text, `None` if the file does
+    /// not exist.
     pub fn settle(&mut self, path: &Path, now: Option<&Text>) -> io::Result<()> {
         let blobs = self.blobs();
         let mut now = now.cloned().map_or(Content::Absent, Content::Text);
@@ -226,7 +237,7 @@ impl Checkpoints {
             let mut change = change.clone();
             let is_whole = change.to.is_some() || change.after == Kept::Absent;
             match &now {
-                // the file was not deleted or renamed, or was not created
+                // the deletion, renaming or creation of the file did not happen
                 Content::Text(_) if is_whole => change.state = State::Void,
                 Content::Absent if change.before == Kept::Absent => change.state = State::Void,
                 Content::Text(text) => {
@@ -271,7 +282,7 @@ impl Checkpoints {
         }
     }
 
-    /// Removes changes that are too old or too many. A content that cannot be removed is tried again later.
+    /// Deletes changes that are too old or too many. If a content cannot be deleted, a later call tries again.
     fn prune(&mut self, now: u64) {
         let blobs = self.blobs();
         let sizes = blobs.sizes();
@@ -300,7 +311,7 @@ impl Checkpoints {
             }
         }
         let disk: &dyn Disk = &*self.disk;
-        // A content goes only after no log on disk names it.
+        // Contents are deleted only after the log on disk no longer names them.
         if disk.replace_now(&self.dir, LOG, &log).is_ok() {
             self.is_torn = false;
             let used = used(&self.changes);
@@ -311,7 +322,7 @@ impl Checkpoints {
     }
 }
 
-/// Names of the contents that these changes need.
+/// The names of the contents that these changes need.
 fn used(changes: &[Change]) -> BTreeSet<&BlobName> {
     let settled = changes.iter().filter_map(|it| it.settled.as_ref());
     let all = changes.iter().map(|it| (&it.before, &it.after));
@@ -324,7 +335,7 @@ fn used(changes: &[Change]) -> BTreeSet<&BlobName> {
         .collect()
 }
 
-/// The file without a change, or why that is not known.
+/// The file's content without a change. The error says why the content cannot be computed.
 fn without(blobs: &Blobs, change: &Change, now: &Text) -> Result<Content, String> {
     match (blobs.read(&change.after)?, blobs.read(&change.before)?) {
         (_, Content::Absent) => Ok(Content::Absent),

@@ -1,8 +1,9 @@
-//! The session file. A person can edit it: its keys are stable, and fields that the program does not know are kept.
+//! The session file. A person can edit the file: the names of its fields are stable, and a save keeps fields that the
+//! program does not know.
 
 use super::Unavailable;
 use super::unknown::{Unknown, Written};
-use crate::event::{self, Mode, Queued, Tuning};
+use crate::event::{self, Compaction, Mode, Queued, Trim, Tuning};
 use crate::message::{self, Excerpt, Message, Role, Usage};
 use crate::session::{Session, title};
 use serde::{Deserialize, Serialize};
@@ -48,7 +49,7 @@ pub(super) struct SessionFile {
     created: String,
     #[serde(default)]
     updated: String,
-    /// The number of saves. A journal belongs to the save after which it was begun.
+    /// The number of saves. A journal continues the save with the same number.
     #[serde(default)]
     pub(super) saves: u64,
     #[serde(default, deserialize_with = "event::number")]
@@ -58,7 +59,7 @@ pub(super) struct SessionFile {
     /// Tokens of the last request and its reply.
     #[serde(default, deserialize_with = "message::count")]
     context: u64,
-    /// In USD.
+    /// The cost so far, in USD.
     #[serde(default)]
     spent: f64,
     /// The price of some replies is not known, so the cost is more than `spent`.
@@ -71,21 +72,30 @@ pub(super) struct SessionFile {
     /// Excerpts that go with the next request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     instructions: Vec<Excerpt>,
-    /// Hashes of the texts that the model knows.
+    /// For each file, the hash of the text that the model knows.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     known: BTreeMap<PathBuf, String>,
+    /// Items of the conversation that requests replace by one line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    trimmed: Vec<Trim>,
+    /// The compactions that hold, the last one last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    compactions: Vec<Compaction>,
+    /// The user has undone a compaction, so only the user begins the next one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    keeps_whole: bool,
     /// Files that were under review at the save.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     reviewing: Vec<PathBuf>,
     /// Empty except while the file is being read.
     #[serde(default, skip_serializing)]
     messages: Vec<Message>,
-    /// Fields of other programs and other versions.
+    /// Fields that this program does not know.
     #[serde(flatten)]
     extra: Map<String, Value>,
 }
 
-/// The version of a file that cannot be read otherwise.
+/// The version of the format, read alone when the other fields cannot be read.
 #[derive(Deserialize)]
 struct Version {
     schema: u64,
@@ -120,6 +130,9 @@ impl SessionFile {
             notes: Vec::new(),
             instructions: Vec::new(),
             known: BTreeMap::new(),
+            trimmed: Vec::new(),
+            compactions: Vec::new(),
+            keeps_whole: false,
             reviewing: Vec::new(),
             messages: Vec::new(),
             extra: Map::new(),
@@ -142,7 +155,7 @@ impl SessionFile {
         Ok((header, session))
     }
 
-    /// Moves the file's lists and names to the session. A save moves them back.
+    /// Moves the file's fields into a session. A save copies them back.
     fn session(&mut self, messages: Vec<Message>) -> Session {
         let queued = self.queue.iter().map(|it| it.id).max().unwrap_or(0);
         Session {
@@ -151,6 +164,9 @@ impl SessionFile {
             notes: take(&mut self.notes),
             instructions: take(&mut self.instructions),
             known: take(&mut self.known),
+            trimmed: take(&mut self.trimmed),
+            compactions: take(&mut self.compactions),
+            keeps_whole: self.keeps_whole,
             reviewing: take(&mut self.reviewing),
             title: title(&self.title),
             model: take(&mut self.model),
@@ -187,6 +203,9 @@ impl SessionFile {
         self.notes.clone_from(&session.notes);
         self.instructions.clone_from(&session.instructions);
         self.known.clone_from(&session.known);
+        self.trimmed.clone_from(&session.trimmed);
+        self.compactions.clone_from(&session.compactions);
+        self.keeps_whole = session.keeps_whole;
         self.reviewing.clone_from(&session.reviewing);
         let messages = unknown.with(&session.messages);
         let mut json = serde_json::to_vec_pretty(&Whole { header: self, messages })?;
@@ -208,10 +227,10 @@ pub(super) fn newer(bytes: &[u8]) -> Option<(Session, usize)> {
     Some((session, unread))
 }
 
-/// The whole messages before the damage. `None` if there is none by the user or a model.
+/// The complete messages before the damage. `None` if none of them is by the user or a model.
 pub(super) fn recover(bytes: &[u8]) -> Option<Session> {
     let text = String::from_utf8_lossy(bytes);
-    // Quotes within a text are escaped, so this key cannot stand in a text.
+    // Quotes within a text are escaped, so no message's text contains `"messages"` with these quotes.
     let (head, rest) = text.match_indices("\"messages\"").find_map(|(at, key)| {
         let value = text[at + key.len()..].trim_start().strip_prefix(':')?.trim_start();
         Some((&text[..at], value.strip_prefix('[')?))
@@ -234,7 +253,7 @@ pub(super) fn recover(bytes: &[u8]) -> Option<Session> {
     })
 }
 
-/// The fields that have a valid value.
+/// A header with the fields that have a valid value.
 fn readable(fields: Map<String, Value>) -> SessionFile {
     let mut header = SessionFile::new("", Path::new(""));
     for (name, value) in fields {

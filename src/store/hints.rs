@@ -1,5 +1,6 @@
-//! Finds the same repository in another place: a git worktree, or a folder that was moved. Its conversations are
-//! offered, and stay where they are. A project is compared by notes about its repository.
+//! Finds the user's other folders with the same repository: git worktrees, or the folder before it was moved. Each
+//! project stores hashes that identify its repository. The conversations of such a folder are offered to the user, and
+//! stay in that folder.
 
 use super::Project;
 use crate::regular;
@@ -8,12 +9,13 @@ use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The file in a project's folder.
+/// The name of the file, in a project's folder, with the project's hints.
 const FILE: &str = "hints";
 /// The most bytes that are read of each of git's files.
 const MOST: u64 = 1 << 20;
 
-/// What identifies a repository. The fields are hashes, because an address may hold a key; empty if not known.
+/// Identifies a repository. `remote` and `first` are hashes, because an address may contain a key. An unknown field is
+/// empty.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Hints {
     root: PathBuf,
@@ -62,7 +64,7 @@ fn origin(config: &str) -> Option<&str> {
     lines.filter_map(|it| it.split_once('=')).find(|it| it.0.trim() == "url").map(|it| it.1.trim())
 }
 
-/// Host and path of an address, which are the same by ssh and by https and for each user.
+/// The host and the path of an address, without its protocol and its user.
 fn plain(address: &str) -> String {
     let rest = address.split_once("://").map_or(address, |it| it.1);
     let rest = rest.split_once('@').map_or(rest, |it| it.1);
@@ -79,7 +81,7 @@ impl Project {
         &self.root
     }
 
-    /// Writes down what identifies the project's repository.
+    /// Stores the hints of the project's repository.
     pub fn note_hints(&self) {
         let hints = Hints::of(&self.root);
         let noted = self.disk.read(&self.dir().join(FILE)).ok();
@@ -120,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_compared_by_host_and_path() {
+    fn repository_addresses_are_compared_by_host_and_path() {
         for address in [
             "https://example.com/me/it.git",
             "https://me:secret@example.com/me/it",
@@ -135,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worktree_and_a_moved_folder_are_the_same_repository() {
+    fn a_worktree_and_a_moved_folder_are_recognised_as_the_same_repository() {
         let dir = tempfile::tempdir().unwrap();
         let (data, one, tree) =
             (dir.path().join("data"), dir.path().join("one"), dir.path().join("tree"));

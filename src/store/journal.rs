@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The journal's present place. It changes when the session is renamed.
+/// The journal's current place. The path changes when the session is renamed.
 #[derive(Clone, Copy)]
 pub(super) struct Location<'a> {
     pub(super) disk: &'a dyn Disk,
@@ -17,17 +17,18 @@ pub(super) struct Location<'a> {
 
 #[derive(Debug)]
 pub(super) struct Journal {
-    /// The bytes of the journal's whole lines.
+    /// The size of the journal's complete lines, in bytes.
     len: u64,
-    /// The bytes behind these lines have to be cut off before lines are added.
+    /// Whether bytes behind the whole lines have to be cut off before lines are added.
     has_rest: bool,
-    /// The journal's name in the folder is durable.
+    /// Whether the folder was synced since the journal was created, so that the journal survives a loss of power.
     is_named: bool,
-    /// The save after which its events come.
+    /// The number of the save that the journal's events follow.
     saves: u64,
 }
 
-/// The first line: the save after which the events come. If the file has a later save, it has the events already.
+/// The journal's first line: the number of the save that the events follow. A session file with a higher number
+/// contains these events already.
 #[derive(Serialize, Deserialize)]
 struct Header {
     after_save: u64,
@@ -40,29 +41,30 @@ pub(super) enum Line {
     Piece(Piece),
 }
 
-/// A piece of a reply's text. It is no fact yet: the event that ends the request replaces it.
+/// A piece of an arriving reply's text. The event that ends the request replaces all pieces.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Piece {
     pub(super) piece: String,
 }
 
-/// What a journal adds to a save.
+/// The part of a session that only the journal has.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     pub(super) events: Vec<Event>,
-    /// The pieces of a reply that did not end.
+    /// The part of an interrupted reply that had already arrived.
     pub(super) partial: String,
 }
 
 impl Tail {
-    /// Brings a session up to the journal's end. Grants are dropped.
+    /// Applies the journal's events to a saved session. Drops the user's grants, which hold only while the session is
+    /// open.
     pub(super) fn replay(&self, session: &mut Session) {
         self.events.iter().for_each(|event| session.apply(event));
         session.granted.clear();
         session.unsaved.clear();
     }
 
-    /// Whether the last turn did not come to its own end.
+    /// Whether the last turn was interrupted, or has no end in the journal.
     pub(super) fn is_interrupted(&self) -> bool {
         let ends = self.events.iter().rev().find_map(|it| match it {
             Event::Prompted { .. } => Some(false),
@@ -80,6 +82,7 @@ impl Tail {
                     Event::Replied { .. }
                         | Event::Retried { .. }
                         | Event::ThoughtsDropped { .. }
+                        | Event::Compacting { .. }
                         | Event::Ended { .. }
                 ) {
                     self.partial.clear();
@@ -99,7 +102,7 @@ impl Line {
 }
 
 impl Journal {
-    /// Opens the journal and returns what it adds to save number `saves`.
+    /// Opens the journal. Also returns the events that the journal adds to save number `saves`.
     pub(super) fn open(
         at: Location<'_>,
         saves: u64,
@@ -107,7 +110,7 @@ impl Journal {
     ) -> io::Result<(Journal, Tail)> {
         let bytes = match at.disk.read(at.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // creates the file
+                // appending nothing creates the file
                 at.disk.append(at.path, &[])?;
                 Vec::new()
             }
@@ -153,13 +156,13 @@ impl Journal {
             self.len += u64::try_from(lines.len()).unwrap_or(0);
         } else {
             self.has_rest = true;
-            // If this fails, it is done before the next lines.
+            // If this fails, the next call cuts the file.
             let _ = self.cut(at);
         }
         written
     }
 
-    /// The bytes of its lines.
+    /// The size of the journal's lines, in bytes.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
@@ -194,8 +197,8 @@ fn write_line<T: Serialize>(lines: &mut Vec<u8>, it: &T) -> io::Result<()> {
     Ok(())
 }
 
-/// What the journal's whole lines hold, and the number of bytes that could be read. Nothing is read if the journal
-/// follows a save that the session file does not have.
+/// Parses the journal's complete lines. Returns their content, and the number of bytes that could be read. Reads
+/// nothing if the journal follows a save that the session file does not have.
 pub(super) fn read(bytes: &[u8], saves: u64) -> (Tail, usize) {
     let mut tail = Tail::default();
     let mut good = 0;
@@ -219,12 +222,12 @@ pub(super) fn read(bytes: &[u8], saves: u64) -> (Tail, usize) {
     (tail, good)
 }
 
-/// Whether a journal that begins with this line goes on from save number `saves`.
+/// Whether a journal with this first line follows save number `saves`.
 pub(super) fn follows(line: &[u8], saves: u64) -> bool {
     serde_json::from_slice::<Header>(line).is_ok_and(|it| it.after_save == saves)
 }
 
-/// Keeps the bytes for good in a file of their own, under the first free one of these names.
+/// Writes the bytes durably to a new file: the first of the paths `name(1)`, `name(2)`, … at which no file exists.
 pub(super) fn set_aside(
     disk: &dyn Disk,
     name: impl Fn(u32) -> PathBuf,

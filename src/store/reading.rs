@@ -1,4 +1,4 @@
-//! What can be known of a session without holding its lock: who holds it, its content, and which reviews wait in it.
+//! Reads a session without its lock: who holds the lock, the content, and the reviews that wait for the user.
 
 use super::file::{self, SessionFile};
 use super::{Draft, Project, Unavailable, disk, journal};
@@ -12,24 +12,25 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Who holds a session, as they wrote it into its lock file. A field is empty if they did not write it.
+/// The holder of a session, as the lock file names it. A field that the lock file does not have is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Holder {
-    /// A process and a time.
+    /// The holder's process, and the time at which it took the lock.
     pub by: String,
-    /// The address at which that Neovim listens.
+    /// The address at which the holder's Neovim listens.
     pub server: String,
 }
 
 impl Holder {
-    /// The Neovim that started this program, and the time at which it took the lock, by the user's clock.
+    /// The text of a lock file for this program: the Neovim that started this program, and the present time by the
+    /// user's clock.
     pub(super) fn this_program(utc_offset: i32) -> String {
         let now = clock(SystemTime::now(), utc_offset);
         let server = std::env::var("NVIM").unwrap_or_default();
         format!("process {}, since {now}\n{server}\n", std::os::unix::process::parent_id())
     }
 
-    /// Control characters are left out, so that a hostile text breaks no line.
+    /// Reads the text of a lock file. Control characters are left out, so that a hostile text breaks no line.
     pub(super) fn parse(text: &str) -> Holder {
         let (by, server) = text.split_once('\n').unwrap_or((text, ""));
         let plain = |text: &str, most| -> String {
@@ -39,7 +40,7 @@ impl Holder {
     }
 }
 
-/// A time by the user's clock, to the minute: `2026-11-22 14:05`. That clock is `utc_offset` seconds ahead of UTC.
+/// A time as `2026-11-22 14:05`, by a clock that is `utc_offset` seconds ahead of UTC.
 fn clock(time: SystemTime, utc_offset: i32) -> String {
     let ahead = Duration::from_secs(utc_offset.unsigned_abs().into());
     let local = if utc_offset < 0 { time.checked_sub(ahead) } else { time.checked_add(ahead) };
@@ -50,13 +51,13 @@ fn clock(time: SystemTime, utc_offset: i32) -> String {
 /// A review that the editor has kept for its next start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
-    /// The record's name in the folder.
+    /// The name of the review's file in the project's folder.
     pub name: String,
     /// The file under review.
     pub path: PathBuf,
 }
 
-/// The parts of a review's record that are read: those that name a file.
+/// The fields of a review's record that name a file.
 #[derive(Deserialize)]
 struct Record {
     path: PathBuf,
@@ -78,8 +79,8 @@ struct Proposal {
 }
 
 impl Record {
-    /// The file under review. `None` unless this and all other files of the record belong to the project, may be
-    /// written, and are reached without a symbolic link.
+    /// The file under review. `None` unless all files of the record belong to the project, may be written, and are
+    /// reached without a symbolic link.
     fn path(self, root: &Path, reach: &Reach) -> Option<PathBuf> {
         let Record { path, was, whole, proposals } = self;
         let whole = whole.into_iter().flat_map(|it| [Some(it.from), it.to]);
@@ -95,16 +96,15 @@ impl Record {
     }
 }
 
-/// Whether the path from the root to a place, or the place itself, is a symbolic link.
+/// Whether a place, or a folder between the root and the place, is a symbolic link.
 fn has_link(root: &Path, place: &Place) -> bool {
     let within = place.ancestors().take_while(|it| *it != root);
     within.into_iter().any(|it| fs::symlink_metadata(it).is_ok_and(|it| it.is_symlink()))
 }
 
 impl Project {
-    /// A session as it is on disk, for reading only, whoever has it open. Nothing is locked or set aside, and a
-    /// running turn is not ended. If a newer Caliban wrote the file, the readable part, and the number of messages
-    /// that cannot be read.
+    /// Reads a session without taking its lock or changing its files. Returns the session and the number of messages
+    /// that cannot be read. That number is zero unless a newer Caliban wrote the file.
     pub fn read(&self, id: &SessionId) -> Result<(Session, usize), Unavailable> {
         let (mut session, unread) = self.read_but_outputs(id)?;
         self.outputs().read_all(&id.0, &mut session);
@@ -130,7 +130,7 @@ impl Project {
         Ok((session, unread))
     }
 
-    /// The text that was typed while the session could only be read. The editor writes this file itself.
+    /// The unsent text of a session that was open for reading only. The editor writes this file itself.
     pub fn unsent(&self, id: &SessionId) -> Draft {
         self.draft(id, "unsent")
     }
@@ -140,8 +140,8 @@ impl Project {
         read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 
-    /// A session's draft, for the holder of its lock. Text that was typed while the session could only be read joins
-    /// the draft.
+    /// A session's draft, for the holder of its lock. The unsent text of a session that was open for reading only is
+    /// added to the draft.
     pub(super) fn take_draft(&self, id: &SessionId) -> Draft {
         let (mut draft, unsent) = (self.draft(id, "draft"), self.unsent(id));
         if unsent.is_empty() {
@@ -167,10 +167,10 @@ impl Project {
         draft
     }
 
-    /// The reviews of a session that the editor has kept for its next start. The editor writes their records itself,
-    /// also without this program. A record's first line is JSON and names its files. A record that names a file of
-    /// another project, or a file that is never written, is left out. The editor reopens only the records that are
-    /// returned here.
+    /// The reviews of a session that the editor has stored for its next start. The editor writes the records itself,
+    /// even if this program has ended. A record's first line is JSON and names the record's files. A record is left out
+    /// if it names a file outside the project or a file that is never written. The editor reopens only the returned
+    /// records.
     pub fn under_review(&self, id: &SessionId, reach: &Reach) -> Vec<Recorded> {
         let prefix = format!("{id}.review-");
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_shown_by_the_users_clock() {
+    fn a_time_is_shown_in_the_users_time_zone() {
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_356_309);
         assert_eq!(clock(time, 0), "2026-11-22 14:05");
         assert_eq!(clock(time, 3600), "2026-11-22 15:05");

@@ -1,4 +1,4 @@
-//! Renames a session, or moves it to the trash, with everything that belongs to it.
+//! Renames a session, or moves it to the trash, with all files that belong to it.
 
 use super::stamp::Stamp;
 use super::{Listed, Project, Store, Unavailable, is_name, outputs};
@@ -17,8 +17,8 @@ const TRASH_SIZE: u64 = 200_000_000;
 const MOVED: &str = "moved";
 
 impl Project {
-    /// Where the files of this name were being moved when the move was cut off: a name here or in the trash. `None`
-    /// if the session's own file has not been moved yet.
+    /// The target of an interrupted move of the session `name`: a new name, or `trash/` and a name. `None` if no move
+    /// was interrupted, or if the session's own file has not moved yet.
     pub(super) fn moved(&self, name: &str) -> Option<String> {
         let told = self.disk.read(&self.dir.join(format!("{name}.{MOVED}"))).ok()?;
         let to = String::from_utf8(told).ok()?;
@@ -28,7 +28,7 @@ impl Project {
         (is_name && !self.dir.join(format!("{name}.json")).exists()).then_some(to)
     }
 
-    /// Finishes a move that was cut off. The caller holds the lock of that name.
+    /// Finishes an interrupted move of the session `name`. The caller holds the lock of that name.
     pub(super) fn finish_move(&self, name: &str) {
         let told = self.dir.join(format!("{name}.{MOVED}"));
         if self.disk.read(&told).is_err() {
@@ -40,7 +40,8 @@ impl Project {
         }
     }
 
-    /// The same for a session that already has its new name; its file names the old one.
+    /// Finishes an interrupted renaming of a session that already has its new name `id`. The session's file still
+    /// contains the old name `was`.
     pub(super) fn finish_rename(&self, was: &str, id: &SessionId) {
         let is_cut_off = *was != *id.0 && is_name(was) && self.moved(was).as_ref() == Some(&id.0);
         if is_cut_off && let Ok(_lock) = self.lock(&SessionId(was.to_owned())) {
@@ -48,8 +49,8 @@ impl Project {
         }
     }
 
-    /// Gives all files of a session another name. Its own file has moved durably before the others. `end_move` ends
-    /// the move.
+    /// Renames all files of a session, its own file first. The new name of the session's own file is durable before the
+    /// other files move. `end_move` ends the move.
     fn move_files(&self, name: &str, to: &str) -> io::Result<()> {
         self.disk.replace_now(&self.dir, &format!("{name}.{MOVED}"), to.as_bytes())?;
         let file = self.dir.join(format!("{name}.json"));
@@ -73,7 +74,7 @@ impl Project {
         self.sync_moved(to)
     }
 
-    /// The new folder is synced first: after a loss of power a file may be in both folders, but never in none.
+    /// Syncs the new folder first: after a loss of power a file may be in both folders, but never in none.
     fn sync_moved(&self, to: &str) -> io::Result<()> {
         if to.starts_with("trash/") {
             self.disk.sync_dir(&self.dir.join("trash"))?;
@@ -81,13 +82,13 @@ impl Project {
         self.disk.sync_dir(&self.dir)
     }
 
-    /// Records that no file of this name is being moved any more.
+    /// Removes the record of the session's move.
     fn end_move(&self, name: &str) -> io::Result<()> {
         self.disk.remove_if_there(&self.dir.join(format!("{name}.{MOVED}")))?;
         self.disk.sync_dir(&self.dir)
     }
 
-    /// The session of this name, or of a name that a file system may not tell from it.
+    /// The existing session with this name, in upper or lower case: some file systems do not distinguish such names.
     pub fn like(&self, name: &str) -> Option<String> {
         let entries = fs::read_dir(self.dir()).into_iter().flatten().flatten();
         let names = entries.filter_map(|it| it.file_name().into_string().ok());
@@ -98,7 +99,7 @@ impl Project {
         sessions.find(|it| it.eq_ignore_ascii_case(name))
     }
 
-    /// Moves all files of a session that nobody has open to the trash.
+    /// Moves all files of a session to the trash. An error if a program has the session open.
     pub fn delete(&self, id: &SessionId) -> Result<(), Unavailable> {
         self.disk.create_dir(self.dir()).map_err(Unavailable::Io)?;
         let lock = self.lock(id)?;
@@ -126,7 +127,7 @@ impl Project {
         self.move_files(&id.0, &format!("trash/{to}"))?;
         self.end_move(&id.0)?;
         for (path, _) in files(&trash, &to)? {
-            // Its age in the trash counts from now.
+            // A file's age in the trash is measured by its time of modification.
             let is_ours = fs::symlink_metadata(&path).is_ok_and(|it| it.is_file() || it.is_dir());
             if is_ours {
                 let _ = fs::File::open(&path).and_then(|it| it.set_modified(SystemTime::now()));
@@ -138,7 +139,7 @@ impl Project {
 }
 
 impl Store {
-    /// Gives a session at rest, with all its files, another name, and takes the lock of that name.
+    /// Renames a session at rest and all its files, and takes the lock of the new name.
     #[expect(clippy::used_underscore_binding, reason = "a lock is kept, never read")]
     pub fn rename(&mut self, session: &Session, to: &SessionId) -> Result<(), Unavailable> {
         let (disk, dir, root) = (self.disk.clone(), self.dir.clone(), self.root.clone());
@@ -159,7 +160,7 @@ impl Store {
     ) -> io::Result<()> {
         let is_kept = !session.is_blank();
         if is_kept {
-            // Now the journal is empty, and the file has everything.
+            // The save empties the journal, so the session's file has everything.
             self.save(session)?;
         }
         project.move_files(&self.name, &to.0)?;
@@ -172,7 +173,7 @@ impl Store {
         project.end_move(&self.name)
     }
 
-    /// Keeps a copy of the session's state in the project's trash folder. The session goes on under its name.
+    /// Copies the session's state to the project's trash folder. The session itself stays in its place.
     pub fn trash(&mut self, session: &Session) -> io::Result<()> {
         let json = self.render(session)?;
         let trash = self.dir.join("trash");
@@ -184,8 +185,7 @@ impl Store {
         Ok(())
     }
 
-    /// Moves the outputs of a cleared conversation to the trash. The session, which is saved by now, names none of
-    /// them.
+    /// Moves the outputs of a cleared conversation to the trash. The session has been saved and no longer names them.
     pub(super) fn clear_outputs(&mut self) {
         let Some(to) = self.cleared.take() else { return };
         self.kept.clear();
@@ -198,13 +198,13 @@ impl Store {
     }
 }
 
-/// A number for which the trash has no file of this name.
+/// The lowest number `n` for which the trash has no file `name-n`.
 fn free_number(trash: &Path, name: &str) -> u32 {
     let taken = |n: &u32| files(trash, &format!("{name}-{n}")).is_ok_and(|it| !it.is_empty());
     (1..=u32::MAX).find(|n| !taken(n)).unwrap_or(u32::MAX)
 }
 
-/// The files of a session except its lock: each path, and the part behind the name.
+/// The files of a session except its lock. Each has its path, and the part of its file name after the session's name.
 fn files(dir: &Path, name: &str) -> io::Result<Vec<(PathBuf, String)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir)? {
@@ -218,8 +218,8 @@ fn files(dir: &Path, name: &str) -> io::Result<Vec<(PathBuf, String)>> {
     Ok(found)
 }
 
-/// Removes sessions from the trash that are too old, and the oldest ones if there are too many bytes. Files that
-/// cannot be removed stay.
+/// Removes files from the trash that are older than `age`, then the oldest files until the trash has at most `size`
+/// bytes. Files that cannot be removed stay.
 fn prune(trash: &Path, age: Duration, size: u64) {
     let entries = fs::read_dir(trash).into_iter().flatten().flatten();
     let mut kept: Vec<(SystemTime, u64, PathBuf)> = entries
@@ -227,7 +227,7 @@ fn prune(trash: &Path, age: Duration, size: u64) {
         .collect();
     kept.sort();
     let mut total: u64 = kept.iter().map(|(_, bytes, _)| bytes).sum();
-    // The last session stays, whatever its size.
+    // The newest file stays, whatever its size.
     kept.pop();
     for (put, bytes, path) in kept {
         let is_old = SystemTime::now().duration_since(put).is_ok_and(|it| it > age);
@@ -255,7 +255,7 @@ mod tests {
     use std::fs::File;
 
     #[test]
-    fn the_trash_is_bounded_in_size_and_age() {
+    fn the_trash_is_limited_in_size_and_age() {
         let dir = tempfile::tempdir().unwrap();
         let now = SystemTime::now();
         for (name, days) in [("old-1.json", 40), ("a-1.json", 3), ("b-1.json", 2), ("c-1.json", 1)]

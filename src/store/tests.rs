@@ -59,7 +59,7 @@ impl Place {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The files in the folder, without the lock.
+    /// The names of the files in the folder, except lock files.
     fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.project.dir()).into_iter().flatten().flatten();
         let mut names: Vec<String> =
@@ -128,6 +128,7 @@ fn everything() -> Session {
         filetype: "rust".into(),
         kind: ExcerptKind::Selection,
         text: "fn main() {}".into(),
+        note: "cut".into(),
     };
     let context = vec![excerpt];
     session.step(Input::Send { text: "What is \"this\"?\n\nSay.".into(), context, steer: false });
@@ -167,7 +168,7 @@ fn masked(json: &str) -> String {
 }
 
 #[test]
-fn a_projects_folder_has_a_name_that_a_person_recognises() {
+fn the_folder_for_a_projects_sessions_begins_with_the_projects_name() {
     for (root, folder) in [
         ("/home/me/My Project", "my-project-42276b69"),
         ("/", "-8a5edab2"),
@@ -192,7 +193,7 @@ fn only_valid_session_names_are_accepted() {
 }
 
 #[test]
-fn a_free_name_is_used_by_no_session() {
+fn a_free_name_belongs_to_no_file_and_no_open_session() {
     let place = place();
     let free = |base: &str| place.project.free_name(base, |it| it == "main-4");
     assert_eq!(free("main"), "main");
@@ -207,7 +208,7 @@ fn a_free_name_is_used_by_no_session() {
 }
 
 #[test]
-fn the_last_session_is_found_and_a_forged_one_is_not() {
+fn the_last_session_is_remembered_and_a_forged_name_is_ignored() {
     let place = place();
     assert_eq!(place.project.last(), None);
     place.project.set_last(&main_id()).unwrap();
@@ -244,13 +245,7 @@ fn a_session_has_one_writer_at_a_time() {
 #[test]
 fn drafts_are_saved_and_read_and_empty_ones_leave_no_file() {
     let place = place();
-    let excerpt = Excerpt {
-        path: "a".into(),
-        lines: None,
-        filetype: String::new(),
-        kind: ExcerptKind::File,
-        text: "x".into(),
-    };
+    let excerpt = Excerpt { path: "a".into(), text: "x".into(), ..Excerpt::default() };
     let draft = Draft { text: "half a\nthought — ".into(), context: vec![excerpt] };
     place.open().store.save_draft(draft.clone()).unwrap();
     let mut again = place.open();
@@ -293,7 +288,7 @@ fn text_typed_in_a_read_only_session_joins_the_draft() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_created_is_reported() {
+fn a_session_folder_that_cannot_be_created_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("sessions"), "a file").unwrap();
     let project = Project::new(&dir.path().join("sessions"), Path::new("/p"));

@@ -2,7 +2,8 @@
 
 use std::fmt::Display;
 
-/// How the standard library begins the operating system's number of an error. The number does not help a user.
+/// The standard library adds the operating system's number of an error behind this text. The number does not help a
+/// user.
 const NUMBER: &str = " (os error ";
 
 /// An error's own words, as the end of a sentence: without the operating system's number, and without a capital
@@ -35,7 +36,7 @@ mod tests {
     use std::io;
 
     #[test]
-    fn an_error_loses_its_number_and_its_capital_letter() {
+    fn an_error_message_loses_its_error_number_and_its_capital_letter() {
         let rows = [
             ("No such file or directory (os error 2)", "no such file or directory"),
             ("a (os error 1): B (os error 22).", "a: B."),

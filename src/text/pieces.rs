@@ -1,5 +1,5 @@
-//! The line difference of long texts, computed piece by piece. `imara-diff` counts its histogram anew behind each
-//! hunk, so that a long text in one piece would take time in proportion to its hunks times its lines.
+//! The line difference of long texts, computed piece by piece. `imara-diff` counts its histogram anew after each hunk,
+//! so a long text in one piece would take time in proportion to its hunks times its lines.
 
 use super::Hunk;
 use imara_diff::{Algorithm, Diff, InternedInput};
@@ -21,8 +21,7 @@ pub(super) fn hunks(old: &[&str], new: &[&str]) -> Vec<Hunk> {
     hunks_between(old, new, &cuts(old, new, PIECE))
 }
 
-/// The hunks of each piece. The pieces are divided at `cuts`, where the lines before and behind are the same in both
-/// texts.
+/// The hunks of all pieces. The texts are divided into pieces at `cuts`.
 fn hunks_between(old: &[&str], new: &[&str], cuts: &[(usize, usize)]) -> Vec<Hunk> {
     let mut hunks = Vec::new();
     let mut from = (0, 0);
@@ -52,8 +51,8 @@ fn of_piece(old: &[&str], new: &[&str]) -> Vec<Hunk> {
     diff.hunks().map(|hunk| Hunk { old: hunk.before, new: hunk.after }).collect()
 }
 
-/// Places at which both texts may be cut, at least `piece` lines apart: between two lines that follow each other in both
-/// texts, each of which stands in either text once. No hunk reaches over such a place.
+/// Places at which both texts may be cut, at least `piece` lines apart. The line above a place and the line below it
+/// are next to each other in both texts, and each occurs exactly once in each text. No hunk reaches over such a place.
 fn cuts(old: &[&str], new: &[&str], piece: usize) -> Vec<(usize, usize)> {
     let mut cuts = Vec::new();
     let mut last = (0, 0);
@@ -68,7 +67,7 @@ fn cuts(old: &[&str], new: &[&str], piece: usize) -> Vec<(usize, usize)> {
     cuts
 }
 
-/// The places of the lines that occur exactly once in each text, in the order of the old text.
+/// The line numbers, in both texts, of the lines that occur exactly once in each text. In the order of the old text.
 fn unique_lines(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     let mut input = InternedInput::default();
     input.update_before(old.iter().copied());
@@ -91,7 +90,8 @@ fn unique_lines(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
 
 /// The longest subsequence of pairs that ascends on both sides.
 fn longest_ascending(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // for each length, the run that ends lowest; for each pair, the pair before it
+    // `ends`: for each length, the last pair of the run that ends lowest; `before`: for each pair, the pair before it
+    // in its run
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (at, pair) in pairs.iter().enumerate() {
@@ -142,7 +142,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_make_the_new_text((old, new) in edited(), piece in 1_usize..8) {
+        fn hunks_found_piece_by_piece_make_the_new_text((old, new) in edited(), piece in 1_usize..8) {
             let (old, new) = (strs(&old), strs(&new));
             let hunks = hunks_between(&old, &new, &cuts(&old, &new, piece));
             let (mut made, mut at): (Vec<&str>, _) = (Vec::new(), 0);
@@ -160,7 +160,7 @@ mod tests {
         }
 
         #[test]
-        fn a_run_in_order_ascends_on_both_sides(
+        fn the_longest_ascending_run_ascends_on_both_sides(
             news in Just((0..30).collect::<Vec<usize>>()).prop_shuffle()
         ) {
             let pairs: Vec<_> = news.into_iter().enumerate().collect();

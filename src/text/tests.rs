@@ -35,7 +35,7 @@ fn bytes_are_decoded_as_in_neovim() {
 }
 
 #[test]
-fn the_hash_is_that_of_the_joined_lines() {
+fn the_hash_of_a_text_ignores_its_final_newline() {
     let text = Text::new("abc\n");
     assert_eq!(
         text.sha256_hex(),
@@ -45,14 +45,14 @@ fn the_hash_is_that_of_the_joined_lines() {
 }
 
 #[test]
-fn a_final_newline_is_no_hunk() {
+fn a_diff_ignores_a_changed_final_newline() {
     assert_eq!(diff(&Text::new("a\nb"), &Text::new("a\nb\n")), []);
     assert_eq!(diff(&Text::new(""), &Text::new("\n")), []);
     assert_eq!(diff(&Text::new(""), &Text::new("a\n")), [Hunk { old: 0..1, new: 0..1 }]);
 }
 
 #[test]
-fn thousands_of_changed_lines_are_as_many_hunks() {
+fn two_thousand_separate_changed_lines_give_two_thousand_hunks() {
     let old = (0..20_000).map(|n| format!("line {}\n", n % 700)).collect::<Vec<_>>().concat();
     let new = (0..20_000)
         .map(|n| if n % 10 == 5 { format!("new {n}\n") } else { format!("line {}\n", n % 700) })
@@ -85,7 +85,7 @@ fn patched(old: &Text, new: &Text, hunks: &[Hunk]) -> String {
 
 proptest! {
     #[test]
-    fn encode_undoes_decode(text in "(\u{feff})?([a\r\né]|\r\n){0,12}") {
+    fn encoding_a_decoded_text_gives_the_same_bytes(text in "(\u{feff})?([a\r\né]|\r\n){0,12}") {
         let decoded = Text::decode(text.as_bytes()).unwrap();
         prop_assert_eq!(decoded.encode(), text.as_bytes());
         if decoded.content != "\n" {
@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn hunks_make_the_new_text(old in texts(), new in texts()) {
+    fn the_hunks_of_a_diff_make_the_new_text(old in texts(), new in texts()) {
         let (old, new) = (Text::new(old), Text::new(new));
         let hunks = diff(&old, &new);
         prop_assert_eq!(patched(&old, &new, &hunks), new.joined());
@@ -110,7 +110,7 @@ proptest! {
 
 /// The editor's test has the same text and hash (`tests/lua/long_test.lua`).
 #[test]
-fn a_long_text_is_hashed_by_its_parts() {
+fn a_long_text_has_the_same_hash_of_parts_as_in_the_editor() {
     let long = Text::new("a line of text\n".repeat(10_000));
     expect!["5161a798306eecf8e9e1dc5792592a8c9206f35275756651bdf854952490aa1f"]
         .assert_eq(&long.hash_of_parts());

@@ -1,4 +1,4 @@
-//! Clips every tool's output: cleans the text, cuts it at line ends, and keeps the whole in a file.
+//! Clips the output of every tool: cleans the text, cuts it at line ends, and stores the whole output in a file.
 
 #[cfg(test)]
 mod tests;
@@ -14,8 +14,11 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// The most bytes of one output that are kept.
+/// The most bytes of one output that are stored in its file.
 const KEPT: usize = 50_000_000;
+
+/// The words before and behind the path in the note about a clipped output.
+const KEPT_IN: (&str, &str) = (" is in ", ": read it with offset, or grep it]");
 
 /// How much of an output the model gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,22 +31,22 @@ pub struct Limits {
     pub head: usize,
 }
 
-/// Takes an output of any length line by line. Holds only as much in memory as `Limits` allows.
+/// Takes an output of any length line by line. Holds in memory only as much text as `Limits` allows.
 pub struct Clip {
     limits: Limits,
     folder: PathBuf,
     head: Vec<String>,
     head_bytes: usize,
-    /// Lines after the head. None is dropped while everything fits.
+    /// Lines after the head. No line is dropped while everything fits.
     tail: VecDeque<String>,
     tail_bytes: usize,
     dropped: usize,
     cut: bool,
     lines: usize,
-    /// The whole output while it is small; then the part that is not in the file yet.
+    /// The part of the output that is not yet in the output's file. A small output gets no file.
     whole: String,
     written: usize,
-    /// The disk is full or cannot be written.
+    /// The output's file cannot be written, for example because the disk is full.
     lost: bool,
     hash: Sha256,
     file: Option<NamedTempFile>,
@@ -57,7 +60,7 @@ pub fn clip(folder: &Path, limits: Limits, text: &str) -> String {
 }
 
 impl Clip {
-    /// An output that does not fit is written to a file in `folder`, which is created if needed.
+    /// An output that exceeds `limits` is stored in a file in `folder`, which is created if needed.
     pub fn new(folder: &Path, limits: Limits) -> Clip {
         Clip {
             limits,
@@ -77,7 +80,7 @@ impl Clip {
         }
     }
 
-    /// Takes a line without control characters and without its end.
+    /// Adds a line of the output. The line has no control characters and no line end.
     pub fn push(&mut self, text: &str) {
         self.lines += 1;
         self.keep(text);
@@ -106,7 +109,7 @@ impl Clip {
         self.lines == 0
     }
 
-    /// The text for the model. If something was left out, it says what, and where the whole output is.
+    /// The text for the model. If lines were left out, a note says which ones, and where the whole output is.
     pub fn finish(mut self) -> String {
         let mut out: Vec<String> = mem::take(&mut self.head);
         if self.dropped == 0 && !self.cut {
@@ -120,10 +123,9 @@ impl Clip {
         };
         let tail = mem::take(&mut self.tail);
         let note = match self.persist() {
-            Some((path, part)) => format!(
-                "[{left}; {part} is in {}: read it with offset, or grep it]",
-                path.display()
-            ),
+            Some((path, part)) => {
+                format!("[{left}; {part}{}{}{}", KEPT_IN.0, path.display(), KEPT_IN.1)
+            }
             None => format!("[{left}]"),
         };
         if self.dropped > 0 {
@@ -168,8 +170,8 @@ impl Clip {
         }
     }
 
-    /// Renames the file after its content, and returns its path with the part of the output that it holds. Only the
-    /// user can read it.
+    /// Renames the output's file after the hash of its content. Returns the path, and the words for the part of the
+    /// output that the file holds. Only the user can read the file.
     fn persist(&mut self) -> Option<(PathBuf, &'static str)> {
         self.spill();
         let name = format!("{:x}", mem::take(&mut self.hash).finalize());
@@ -177,6 +179,12 @@ impl Clip {
         self.file.take()?.persist(&path).ok()?;
         Some((path, if self.written < KEPT { "the whole" } else { "the first 50 MB" }))
     }
+}
+
+/// The path of the stored output, as the note in a clipped text names it.
+pub fn kept_in(text: &str) -> Option<&str> {
+    let notes = text.lines().rev().filter_map(|it| it.strip_suffix(KEPT_IN.1)?.strip_prefix('['));
+    notes.filter_map(|it| Some(it.rsplit_once(KEPT_IN.0)?.1)).find(|it| it.starts_with('/'))
 }
 
 /// The first `wide` characters of a line, with the number of further characters.

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const PURPOSE: &str = "Deletes a file. The user accepts or rejects this; the result says which.";
+const PURPOSE: &str =
+    "Deletes a file. The user accepts or rejects this change; the result says which.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 const PURPOSE: &str = "Lists the diagnostics of the user's language servers for a file as it is in the editor, or \
-    without a path for every file they have reported on. The result of an edit already says which are new.";
+    without a path for every file that the servers have reported on. The result of an edit already says which \
+    diagnostics are new.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -62,7 +62,8 @@ impl Workspace for Disk {
     }
 
     fn consult(&self, _question: Question) -> BoxFuture<'_, Result<Findings, String>> {
-        std::future::ready(Err("There is no editor, so no language server.".to_owned())).boxed()
+        std::future::ready(Err("There is no editor, so there is no language server.".to_owned()))
+            .boxed()
     }
 
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>> {

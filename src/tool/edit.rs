@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 const PURPOSE: &str = "Replaces text in existing files. Each `old` must match the file's text exactly, including \
     blanks and indentation, and occur once (or set `everywhere`): include enough lines to make it unique. Several \
-    edits, also in several files, apply in order, each to the result of the one before, and all of them or none. The \
-    user reviews every hunk; the result says what they kept.";
+    edits, also in several files, apply in order, each to the result of the edit before. All of them apply, or none. \
+    The user reviews every hunk; the result says what they kept.";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -70,7 +70,7 @@ fn parse(args: &Value) -> Result<Vec<Edit>, String> {
         let path = path.ok_or_else(|| {
             format!("$.edits[{at}].path: expected the file's path, here or in `path`.")
         })?;
-        // a name stands here until `edit::kept` puts the text in its place
+        // `new_from` names a text that the program has kept; `edit::kept` later replaces the name with the text
         let new = one.new.or(one.new_from);
         let new = new.ok_or_else(|| format!("$.edits[{at}].new: expected string, got nothing"))?;
         let change = Change::Replace(Replacement { old: one.old, new, everywhere: one.everywhere });

@@ -1,9 +1,66 @@
-//! The front matter of a Markdown file: YAML between two lines `---`.
+//! Markdown files with front matter (YAML between two lines `---`), in folders of the project and of the user.
 
+use super::{Desk, disk, path};
+use crate::text::unseen::spelt_out;
 use serde::de::DeserializeOwned;
+use std::path::{Path, PathBuf};
+
+/// A folder in which such files are looked for.
+pub struct Place {
+    pub path: PathBuf,
+    pub is_users: bool,
+}
+
+/// The given folders of the project, `own` in the user's folder for Caliban, and the given folders of the home folder.
+pub fn places(desk: &Desk, projects: &[&str], own: &str, homes: &[&str]) -> Vec<Place> {
+    let projects: Vec<PathBuf> = projects.iter().map(|it| desk.root.join(it)).collect();
+    let homes = desk.home.iter().flat_map(|home| homes.iter().map(|it| home.join(it)));
+    let users = std::iter::once(desk.config.join(own)).chain(homes);
+    // the project may be the home folder
+    let users: Vec<PathBuf> = users.filter(|it| !projects.contains(it)).collect();
+    let place = |is_users| move |path| Place { path, is_users };
+    projects.into_iter().map(place(false)).chain(users.into_iter().map(place(true))).collect()
+}
+
+/// The text of a file of at most `most` bytes. `noun` names its kind: `a skill`. A link of the project may lead only to
+/// a file of the project that may be read without a question. The error follows the file's name in a sentence.
+pub fn load(
+    desk: &Desk,
+    path: &Path,
+    is_users: bool,
+    noun: &str,
+    most: u64,
+) -> Result<String, String> {
+    let real = std::fs::canonicalize(path).map_err(|_| "is a broken link.".to_owned())?;
+    if !is_users && !path::inside(&desk.root, &real) {
+        return Err("leads out of the project.".into());
+    }
+    if !is_users && !path::is_free(desk, &real) {
+        return Err("leads to a file that Caliban does not read without asking you.".into());
+    }
+    let size = real.metadata().map_or(0, |it| it.len());
+    if size > most {
+        return Err(format!(
+            "has {} kB, and {noun} may have {}: move parts of it into other files.",
+            size.div_ceil(1024),
+            most / 1024
+        ));
+    }
+    Ok(disk::load(&real).map_err(|why| format!("{}.", why.say()))?.content)
+}
+
+/// A text in one line, without hidden characters; and whether it was cut to `most` characters.
+pub fn line(text: &str, most: usize) -> (String, bool) {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = spelt_out(&text).0.into_owned();
+    match text.char_indices().nth(most) {
+        Some((end, _)) => (format!("{}…", &text[..end]), true),
+        None => (text, false),
+    }
+}
 
 /// The YAML of the front matter, and the text behind it.
-pub(super) fn split(text: &str) -> Option<(&str, &str)> {
+pub fn split(text: &str) -> Option<(&str, &str)> {
     let rest = text.strip_prefix("---")?.trim_start_matches([' ', '\t']).strip_prefix('\n')?;
     let mut at = 0;
     for line in rest.split_inclusive('\n') {
@@ -19,7 +76,7 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
 ///
 /// Many authors write a colon in a value without quotes (`description: Use it when: …`), which is not valid YAML. If
 /// the text does not parse, such values of the outermost fields are read as if they had quotes.
-pub(super) fn parse<T: DeserializeOwned>(yaml: &str) -> Result<T, String> {
+pub fn parse<T: DeserializeOwned>(yaml: &str) -> Result<T, String> {
     // the line `---` is line 1 of the file, and errors count lines from there
     let lines = |yaml: &str| serde_saphyr::from_str(&format!("\n{yaml}"));
     let parsed = lines(yaml).or_else(|fault| lines(&quoted(yaml)).map_err(|_| fault));
@@ -65,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn yaml_is_read_and_colons_in_plain_values_are_forgiven() {
+    fn yaml_is_read_and_colons_in_unquoted_values_are_tolerated() {
         check("a: x # note\n", Ok(&[("a", "x")]));
         check("a: \"x\" # note\n", Ok(&[("a", "x")]));
         check("a: |\n  x\n  y\n", Ok(&[("a", "x\ny\n")]));
@@ -80,7 +137,7 @@ mod tests {
         check("a: [x\n", Err("line 2 column 4: expected string scalar"));
     }
 
-    /// Each alias would double the text, so a few lines would grow to gigabytes.
+    /// In this YAML each alias doubles the text, so a few lines would grow to gigabytes.
     #[test]
     fn yaml_that_grows_by_aliases_is_refused() {
         let mut yaml = "a0: &a0 [x, x]\n".to_owned();

@@ -1,5 +1,5 @@
-//! The tool `grep`: searches file contents with ripgrep's own libraries. A text that is changed in the editor is
-//! searched as it is there.
+//! The tool `grep`: searches file contents with ripgrep's own libraries. Of a file that is changed in the editor, the
+//! buffer's text is searched.
 
 mod search;
 
@@ -108,7 +108,8 @@ fn told(found: Found, pattern: &str, written: &str) -> Done {
     let kept = match &found.kept[..] {
         [] => String::new(),
         [first, ..] => format!(
-            "\n[{} not searched: {first}{}. To search one, name it as `path`, or call `read`: the user is asked]",
+            "\n[{} not searched: {first}{}. To search such a file, name it as `path`, or call `read`, which asks \
+             the user]",
             if found.kept.len() == 1 {
                 "1 file that may hold keys was".to_owned()
             } else {

@@ -25,7 +25,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
             desk,
             question,
             ["answer", "answers"],
-            "The language server knows nothing about it.",
+            "The language server has no information on this symbol.",
         )
         .await
     }

@@ -1,4 +1,4 @@
-//! Questions to the user's language servers: what a tool can ask, what the servers find, and the text for the model.
+//! Questions to the user's language servers: the questions of tools, the servers' findings, and the text for the model.
 
 mod difference;
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 const LIMITS: clip::Limits = clip::Limits { lines: 500, bytes: 30_000, wide: 500, head: 100 };
 
-/// The subject of a question.
+/// The kind of a question to the language servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -23,7 +23,7 @@ pub enum Aspect {
     References,
     Hover,
     Symbols,
-    /// The changes that another name of a symbol needs.
+    /// The changes that renaming a symbol needs.
     Rename,
 }
 
@@ -31,13 +31,13 @@ pub enum Aspect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     pub aspect: Aspect,
-    /// The file's absolute path; `None` for everything that the servers know.
+    /// The file's absolute path. `None` for a question about the whole project.
     pub path: Option<PathBuf>,
     /// The symbol's line, from 0.
     pub line: u32,
     /// The symbol as it is written on that line.
     pub symbol: String,
-    /// A part of the names of the project's symbols that are searched.
+    /// The text to search for in the names of all symbols of the project.
     pub query: Option<String>,
     /// The new name of a symbol.
     pub name: Option<String>,
@@ -52,10 +52,10 @@ pub struct Rewrite {
     /// The hash of the text for which the renaming was computed (`Text::sha256_hex`); empty if the text does not
     /// change.
     pub sha: String,
-    /// In ascending order and without overlaps.
+    /// The changes of the text, in ascending order and without overlaps.
     pub splices: Vec<Splice>,
     pub deleted: bool,
-    /// Its new path.
+    /// The file's new path, if the renaming moves the file.
     pub to: Option<PathBuf>,
 }
 
@@ -71,11 +71,11 @@ pub struct Splice {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// The absolute path, or a URI if it is no file.
+    /// The absolute path; for a finding outside of files, the URI.
     pub path: PathBuf,
     /// The line, from 0.
     pub line: u32,
-    /// The server's text; empty if the line itself was searched.
+    /// The server's text about the line. If empty, the line itself is the finding.
     pub text: String,
 }
 
@@ -83,11 +83,11 @@ pub struct Finding {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Findings {
     pub findings: Vec<Finding>,
-    /// How many more findings there are.
+    /// The number of findings beyond the listed ones.
     pub more: u32,
     /// Sentences about servers that did not answer.
     pub notes: Vec<String>,
-    /// The changes of a renaming.
+    /// The changes that renaming the symbol needs, file by file.
     pub rewrites: Vec<Rewrite>,
 }
 
@@ -152,7 +152,7 @@ pub(super) async fn ask(
     Ok(Done { text, summary: format!("{count} {}", noun[usize::from(count != 1)]) })
 }
 
-/// `path:line: text`. The text is the line itself if the server said nothing about it.
+/// A finding as `path:line: text`. If the server gave no text, the file's line is shown.
 async fn told<'a>(
     desk: &Desk,
     found: &'a Finding,
@@ -168,7 +168,9 @@ async fn told<'a>(
         return format!("{place} (outside the project)");
     }
     if asked != Some(&*found.path) && !path::is_free(desk, &found.path) {
-        return format!("{place} (line not shown: `read` the file, which asks the user)");
+        return format!(
+            "{place} (line not shown: call `read` for this file; the user is asked first)"
+        );
     }
     if !texts.contains_key(&*found.path) {
         let source = desk.workspace.read(&found.path).await.ok();

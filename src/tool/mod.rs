@@ -2,8 +2,11 @@
 //! request are made from a set.
 
 pub mod clip;
+pub mod comment;
 pub mod disk;
 pub mod environment;
+pub mod front;
+pub mod git;
 pub mod lsp;
 pub mod path;
 pub mod skills;
@@ -13,7 +16,6 @@ mod definition;
 mod delete;
 mod diagnostics;
 mod edit;
-mod front;
 mod glob;
 mod grep;
 mod hover;
@@ -32,7 +34,7 @@ mod table;
 mod todo;
 mod write;
 #[cfg(test)]
-mod tests;
+pub mod tests;
 
 pub use plan::{
     Resolved, access, edits_of, is_malformed_edit, question_of, resolved, run, touched,
@@ -70,19 +72,20 @@ pub enum Work {
     /// Reads. Such calls run at once and together. `paths` are the paths that a call will read, for the check against
     /// the rules.
     Read { paths: Paths, run: Run },
-    /// Edits. Calls are parsed here; the agent resolves and proposes them together. Paths are as written. Offered to
-    /// models that write edits in one of `formats`.
+    /// Edits files. The tool parses a call; the agent resolves the paths, which are as the model wrote them, and
+    /// proposes the edits of several calls together. Offered to models that write edits in one of `formats`.
     Edit { parse: Parse, formats: Vec<Format> },
     /// Edits that a language server makes. The server is asked before the edits are proposed.
     Refactor { ask: Ask },
-    /// Stores something of Caliban's own. Such calls run like reads, and touch nothing of the user's.
+    /// Uses only Caliban's own data: the todo list and the texts of skills. Such calls run like reads, and change no
+    /// other file.
     Own { run: Run },
-    /// Runs a command. `command` returns it, for the question to the user and for their consent.
+    /// Runs a command. `command` returns the command's text, for the question to the user and for their consent.
     Act { command: Command, run: Run },
 }
 
-/// Runs a call whose arguments fit the schema. The error is text for the model: which argument, why, what is valid,
-/// what to try.
+/// Runs a call whose arguments fit the schema. The error is text for the model: which argument is wrong, why, which
+/// values are valid, and what to try.
 pub type Run = Arc<
     dyn for<'a> Fn(&'a Desk, CallId, Value) -> BoxFuture<'a, Result<Done, String>> + Send + Sync,
 >;
@@ -109,12 +112,24 @@ impl Tool {
         ToolSpec { name: name.clone(), purpose: purpose.clone(), schema: schema.clone() }
     }
 
-    /// Whether its calls have effects outside of Caliban. Events before such a call have to be durable.
+    /// Whether the tool's calls have effects outside of Caliban. Earlier events have to be durable before such a call
+    /// runs.
     pub fn acts(&self) -> bool {
         matches!(self.work, Work::Act { .. })
     }
 
-    /// Whether its calls may change files without a review.
+    /// Whether an answer of the tool only repeats text that was read or printed, so that the model can get the text by
+    /// another call.
+    pub fn reads(&self) -> bool {
+        matches!(self.work, Work::Read { .. } | Work::Act { .. })
+    }
+
+    /// Whether the tool's calls propose edits, which the user decides on.
+    pub fn edits(&self) -> bool {
+        matches!(self.work, Work::Edit { .. } | Work::Refactor { .. })
+    }
+
+    /// Whether the tool's calls may change files without a review.
     pub fn changes(&self) -> bool {
         matches!(self.work, Work::Act { .. } | Work::Own { .. })
     }
@@ -141,7 +156,7 @@ pub struct Desk {
     /// Which files may be read and written.
     pub reach: Reach,
     pub workspace: Arc<dyn Workspace>,
-    /// Receives each text that is read for the model, if somebody keeps track of what the model has seen.
+    /// Receives each text that is read for the model. `None` if nobody keeps track of the texts that the model knows.
     pub seen: Option<mpsc::UnboundedSender<(PathBuf, Source)>>,
     /// A running command's output, for the chat.
     pub output: mpsc::UnboundedSender<(CallId, String)>,
@@ -158,7 +173,7 @@ impl Desk {
     pub async fn read(&self, path: &Path) -> Result<Source, Unreadable> {
         let source = self.workspace.read(path).await?;
         if let Some(seen) = &self.seen {
-            // the receiver may have ended
+            // the send fails if nobody keeps track of the texts any more
             let _ = seen.send((path.to_owned(), source.clone()));
         }
         Ok(source)
@@ -174,12 +189,12 @@ impl Desk {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     pub text: Text,
-    /// The number of its hunks on which the user has not decided.
+    /// The number of the text's hunks on which the user has not decided.
     pub pending: u32,
 }
 
 impl Source {
-    /// A note for the model, to stand below the text, that the user has not accepted all of it. Empty if they have.
+    /// A note for the model below the text: the user has not accepted all of the text. Empty if no hunk is undecided.
     pub fn undecided(&self) -> String {
         match self.pending {
             0 => String::new(),
@@ -196,13 +211,13 @@ pub enum Unreadable {
     Folder,
     Binary,
     NotUtf8,
-    /// Larger than `LIMIT`; its size in bytes.
+    /// The file is larger than `LIMIT`; holds its size in bytes.
     TooLarge(u64),
     Other(String),
 }
 
 impl Unreadable {
-    /// The reason, to follow the file's name in a sentence.
+    /// The reason, as the end of a sentence that begins with the file's name.
     pub fn say(&self) -> String {
         match self {
             Unreadable::Absent => "does not exist".into(),
@@ -215,28 +230,29 @@ impl Unreadable {
     }
 }
 
-/// What became of a proposal that was sent to the editor.
+/// The editor's answer to a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arrival {
-    /// It is in the buffer, pending, with this many hunks.
+    /// The proposal is in the buffer as this many undecided hunks.
     Entered {
         hunks: u32,
     },
-    /// It is in the buffer and on disk, to be reviewed afterwards.
+    /// The proposal is in the buffer and on disk. The user may review it afterwards.
     Written {
         hunks: u32,
-        /// Why it is not on disk; empty if it is.
+        /// Why the file could not be saved; empty if it is saved.
         unsaved: String,
-        /// The text that the user's own autocommands made of it, for example a formatter.
+        /// The file's text, if the user's own autocommands (for example a formatter) have changed the proposed text.
         text: Option<Text>,
     },
-    /// The text is no longer the one that the proposal was made from; here is the present text. The caller matches
-    /// again.
+    /// The file's text is no longer the text from which the proposal was made. Holds the present text, if it is known.
+    /// The caller matches the edits again.
     Moved(Option<Text>),
     Refused(Misfit),
-    /// Another proposal of its group could not enter, so none did. The caller matches again.
+    /// The proposal is not in the buffer, because another proposal of its group could not enter its buffer. The caller
+    /// matches the edits again.
     Withheld,
-    /// The turn was stopped before it could enter.
+    /// The turn was stopped before the proposal was in the buffer.
     Stopped,
 }
 
@@ -258,26 +274,27 @@ pub enum Stamp {
 pub trait Workspace: Send + Sync {
     fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<Source, Unreadable>>;
     /// Shows proposals to the user, all at once. Returns the arrivals in the same order, once each proposal has
-    /// arrived. The proposals of one call enter together or not at all.
+    /// an answer of the editor. The proposals of one call enter their buffers together or not at all.
     fn propose(&self, turn: TurnId, proposals: Vec<Proposal>) -> BoxFuture<'_, Vec<Arrival>>;
-    /// The loaded buffers within the root whose text differs from the disk. A search needs them, because it reads the
-    /// disk.
+    /// The loaded buffers within the root whose text differs from the file on disk. A search reads files from the disk,
+    /// so it needs to know these buffers.
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>>;
-    /// Saves those of these files that are changed and have no pending hunks. Returns the files that still differ
+    /// Saves each of these files whose buffer is changed and has no pending hunks. Returns the files that still differ
     /// from the disk.
     fn save(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>>;
     /// The stamps of these files, in their order.
     fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>>;
-    /// Records that the model knows this text of a file. A verdict tells the model the user's own changes against
-    /// this text.
+    /// Records that the model knows this text of a file. Later the model is told the user's own changes to this text.
     fn model_knows(&self, path: &Path, text: &Text);
-    /// Proposals of this turn that have not entered yet do not enter any more.
+    /// Stops the proposals of this turn that are not yet in a buffer.
     fn halt(&self, turn: TurnId);
     /// Changes one file as if the user had done it, and saves the file. Returns why it could not be saved, or an
     /// empty text. The error says why nothing was changed.
     fn restore(&self, change: Proposal) -> BoxFuture<'_, Result<String, String>>;
     /// Tells the editor that a file was written on disk, so that it reads the file again.
     fn refresh(&self, path: PathBuf) -> BoxFuture<'_, ()>;
+    /// Shows comments on lines of files to the user. A workspace without an editor shows none.
+    fn comment(&self, _comments: Vec<comment::Comment>) {}
     /// Asks the user's language servers. The error is text for the model.
     fn consult(&self, question: lsp::Question) -> BoxFuture<'_, Result<lsp::Findings, String>>;
 }

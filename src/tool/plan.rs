@@ -1,4 +1,4 @@
-//! Checks a model's call before any of it is done, and runs a call that may run.
+//! Checks a model's call before any part of the call runs, and runs a call that may run.
 
 use super::lsp::{self, Question};
 use super::path::{self, Led};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// What the call would do. Reads symlinks on the disk, and runs nothing.
+/// The access that a call needs. Reads symlinks on the disk, and runs nothing.
 pub fn access(desk: &Desk, call: &ToolCall) -> Access {
     found(desk, call).unwrap_or_else(Access::Never)
 }
@@ -48,7 +48,8 @@ fn found(desk: &Desk, call: &ToolCall) -> Result<Access, String> {
     })
 }
 
-/// What a tool would read, if it is not free to read. A consent for the session holds for this tool and this path.
+/// The question before a tool may read a path; `None` if no question is needed. A consent for the session holds for
+/// this tool and this path.
 fn guarded(desk: &Desk, tool: &str, written: &str) -> Result<Option<Guarded>, String> {
     let Led { path, reading, .. } = path::lead(desk, written)?;
     let is_outside = !path::inside(&desk.root, &path) && !desk.reach.is_open(&path);
@@ -91,7 +92,7 @@ pub struct Resolved {
     pub reviewed: BTreeSet<PathBuf>,
 }
 
-/// Adds an edit to the resolved ones.
+/// Resolves the paths of an edit and adds the edit to `all`.
 pub fn resolved(desk: &Desk, edit: Edit, all: &mut Resolved) -> Result<(), String> {
     let written = edit.path.to_string_lossy();
     let Led { path, reading, mut writing } = editable(desk, &written)?;
@@ -102,7 +103,7 @@ pub fn resolved(desk: &Desk, edit: Edit, all: &mut Resolved) -> Result<(), Strin
                 "path: `{written}` is a symbolic link. This tool neither deletes nor renames links."
             ));
         }
-        // under its new name the file could be read without a question
+        // Under its new name, the file could be read without a question.
         if let Reading::Asked(why) = reading {
             writing = writing.max(Writing::Reviewed(why));
         }
@@ -121,7 +122,7 @@ pub fn resolved(desk: &Desk, edit: Edit, all: &mut Resolved) -> Result<(), Strin
 
 /// Resolves the edits of a call. If one of them is not allowed, the whole call is refused.
 fn all_resolved(desk: &Desk, edits: Vec<Edit>) -> Result<Resolved, String> {
-    let rest = if edits.len() > 1 { " Nothing of the call was done." } else { "" };
+    let rest = if edits.len() > 1 { " No part of the call was done." } else { "" };
     let mut all = Resolved::default();
     for edit in edits {
         resolved(desk, edit, &mut all).map_err(|said| said + rest)?;
@@ -129,7 +130,7 @@ fn all_resolved(desk: &Desk, edits: Vec<Edit>) -> Result<Resolved, String> {
     Ok(all)
 }
 
-/// A path where no file is.
+/// Resolves a path at which no file may exist.
 fn unused_path(desk: &Desk, to: &str) -> Result<Led, String> {
     let led = editable(desk, to).map_err(|said| said.replacen("path:", "to:", 1))?;
     if path::is_link(desk, to)? || led.path.exists() {
@@ -138,7 +139,7 @@ fn unused_path(desk: &Desk, to: &str) -> Result<Led, String> {
     Ok(led)
 }
 
-/// Runs a call that reads or acts. Errors stand in the answer.
+/// Runs a call that reads or acts. An error becomes the answer's text.
 pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
     let done = match fitted(desk, call) {
         Err(said) => Err(said),

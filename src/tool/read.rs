@@ -55,7 +55,9 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
     async move {
         let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
         let found = path::resolve(desk, &args.path)?;
-        let source = if desk.reach.is_open(&found) {
+        // the user's skills may lie in the project, and then they are read through the buffers
+        let is_apart = desk.reach.is_open(&found) && !path::inside(&desk.root, &found);
+        let source = if is_apart {
             disk::load(&found).map(|text| Source { text, pending: 0 })
         } else {
             desk.read(&found).await
@@ -99,7 +101,7 @@ fn shown(source: &Source, args: &Args) -> Result<Done, String> {
     Ok(Done { text, summary })
 }
 
-/// Notes for the model about the lines `first` to `last`, counted from 1.
+/// Notes for the model below the lines `first` to `last`, counted from 1.
 fn notes(source: &Source, first: usize, last: usize) -> String {
     let total = source.text.line_count();
     let mut notes = Vec::new();

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 const PURPOSE: &str = "Moves a file to another path and creates missing folders. References to it in other files do \
-    not change: edit them yourself. The user accepts or rejects this; the result says which.";
+    not change: edit them yourself. The user accepts or rejects this change; the result says which.";
 
 pub(super) fn tool() -> Tool {
     Tool {

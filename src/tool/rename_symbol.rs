@@ -5,8 +5,8 @@ use super::{Desk, Tool, Work};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const PURPOSE: &str = "Renames a symbol wherever it is used, using the user's language server. Give a place where it \
-    appears. The user reviews every hunk; the result says what they kept.";
+const PURPOSE: &str = "Renames a symbol wherever it is used, using the user's language server. Give a place where the \
+    symbol appears. The user reviews every hunk; the result says what they kept.";
 
 pub(super) fn tool() -> Tool {
     Tool {

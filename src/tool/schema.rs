@@ -1,5 +1,5 @@
-//! A small part of JSON Schema: enough to tell a model which argument is wrong. Repairs arguments where nothing is
-//! lost, and guesses nothing.
+//! A small part of JSON Schema: enough to tell a model which argument is wrong. An argument is repaired only if nothing
+//! is lost and nothing has to be guessed.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,8 @@ const FAULTS: usize = 5;
 /// The most characters of a wrong value that are shown.
 const SHOWN: usize = 60;
 
-/// The arguments as `schema` wants them. The error tells the model what is wrong with each, and what is required.
+/// Checks arguments against `schema` and repairs them. The error tells the model what is wrong with each argument, and
+/// what is required.
 pub(super) fn fit(tool: &str, schema: &Value, given: Value) -> Result<Value, String> {
     let mut faults = Vec::new();
     let fitted = value(schema, given, "$", &mut faults);
@@ -18,7 +19,7 @@ pub(super) fn fit(tool: &str, schema: &Value, given: Value) -> Result<Value, Str
     faults.truncate(FAULTS);
     let required: Vec<&str> = required(schema).collect();
     Err(format!(
-        "The arguments do not fit {tool}, so nothing was done.\n{}\nRequired: {}. Known: {}.",
+        "The arguments are not valid for the tool `{tool}`, so nothing was done.\n{}\nRequired: {}. Known: {}.",
         faults.join("\n"),
         if required.is_empty() { "none".to_owned() } else { required.join(", ") },
         schema["properties"]
@@ -107,7 +108,7 @@ fn one_of(schema: &Value, word: Value, path: &str, faults: &mut Vec<String>) -> 
     word
 }
 
-/// The value of the wanted type, if it was written as a string or as a float.
+/// A value that was written as a string or as a float, converted to the wanted type.
 fn repaired(wanted: &str, given: Value) -> Value {
     let inner = match (&given, wanted) {
         (Value::String(text), "object" | "array" | "integer" | "boolean") => {

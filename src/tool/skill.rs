@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 const PURPOSE: &str = "Loads a skill: how the user or the project wants a particular kind of work done. The <skills> \
-    blocks list them. Load the one that fits before you begin.";
+    blocks list the skills. Load the skill that fits before you begin.";
 
 pub(super) fn tool() -> Tool {
     Tool {

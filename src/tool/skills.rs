@@ -1,15 +1,22 @@
 //! Skills: folders with a `SKILL.md`. The model gets the name and description of each from the start, and its text on
 //! demand.
 
-use super::{Desk, disk, front, path};
+use super::{Desk, front};
 use crate::text::unseen::spelt_out;
 use serde::Deserialize;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+/// The folders of skills in a project, and those in the home folder. Of skills with the same name the first counts.
+const PROJECTS: [&str; 4] = [".caliban/skills", ".agents/skills", ".claude/skills", ".skills"];
+pub const USERS: [&str; 2] = [".agents/skills", ".claude/skills"];
+
 const FILE: &str = "SKILL.md";
-/// The most bytes of a `SKILL.md`, characters of a description (agentskills.io), and bytes of the list for the model.
+/// The most bytes of a `SKILL.md`, characters of a description and of a compatibility note (agentskills.io), and
+/// bytes of the list for the model.
 const LIMIT: u64 = 64 * 1024;
 const DESCRIPTION: usize = 1024;
+const COMPATIBILITY: usize = 500;
 const LIST: usize = 8 * 1024;
 /// The most entries of a skills folder that are read, and files beside a `SKILL.md` that are listed.
 const ENTRIES: usize = 500;
@@ -20,16 +27,20 @@ pub struct Skill {
     pub name: String,
     /// The description in one line.
     pub description: String,
+    /// What the skill needs to work, in one line; empty if it does not say.
+    pub compatibility: String,
     /// The path of its `SKILL.md`.
     pub path: PathBuf,
     body: String,
 }
 
-/// The fields of the front matter that are read. Others are ignored.
+/// The fields of the front matter that are read. Others are ignored: `allowed-tools` grants nothing, and `license` and
+/// `metadata` are for people.
 #[derive(Deserialize)]
 struct Front {
     name: Option<String>,
     description: Option<String>,
+    compatibility: Option<serde_json::Value>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -40,31 +51,44 @@ pub struct Skills {
     pub problems: Vec<String>,
 }
 
-/// The available skills. If two have the same name, the project's counts.
+/// The available skills. If two have the same name, the first counts. A file that two folders lead to counts once.
 pub fn find(desk: &Desk) -> Skills {
     let mut skills = Skills::default();
-    for folder in [desk.root.join(".caliban/skills"), users(desk)] {
-        for path in folders(&folder) {
-            let shown = desk.shown(&path.join(FILE));
-            match read(desk, &path.join(FILE)) {
-                Ok((skill, problem)) => skills.add(skill, problem, &shown),
+    let mut seen = HashSet::new();
+    for place in places(desk) {
+        for path in folders(&place.path) {
+            let path = path.join(FILE);
+            let real = path.canonicalize().unwrap_or_default();
+            if seen.contains(&real) {
+                continue;
+            }
+            let shown = desk.shown(&path);
+            match read(desk, &path, place.is_users) {
+                Ok((skill, problem)) => {
+                    seen.insert(real);
+                    skills.add(skill, problem, &shown);
+                }
                 Err(why) => skills.problems.push(format!("`{shown}` {why} It was left out.")),
             }
         }
     }
     if let (_, more @ 1..) = skills.list() {
         skills.problems.push(format!(
-            "The model is not told of {more} skills: the list of skills has more than {} kB. Shorten their \
-             descriptions.",
+            "The list of skills is longer than {} kB, so the model is not told of {more} skills. Shorten the \
+             descriptions of skills.",
             LIST / 1024
         ));
     }
     skills
 }
 
-/// The user's own folder of skills.
-pub fn users(desk: &Desk) -> PathBuf {
-    desk.config.join("skills")
+/// The names of the folders in which skills are looked for.
+pub fn named(desk: &Desk) -> Vec<String> {
+    places(desk).iter().map(|it| desk.shown(&it.path)).collect()
+}
+
+fn places(desk: &Desk) -> Vec<front::Place> {
+    front::places(desk, &PROJECTS, "skills", &USERS)
 }
 
 /// The folders with a `SKILL.md`, sorted by name.
@@ -92,7 +116,7 @@ impl Skills {
             if names.is_empty() {
                 return format!("There is no skill `{name}`. There are no skills at all.");
             }
-            format!("There is no skill `{name}`. There are: {}.", names.join(", "))
+            format!("There is no skill `{name}`. The skills are: {}.", names.join(", "))
         })
     }
 
@@ -121,8 +145,13 @@ impl Skill {
         } else {
             format!(" Other files in its folder: {}.", beside.join(", "))
         };
+        let needs = if self.compatibility.is_empty() {
+            String::new()
+        } else {
+            format!(" It says what it needs: {}", self.compatibility)
+        };
         format!(
-            "The skill `{}`. Its relative paths begin at {shown}.{files}\n\n{}",
+            "The skill `{}`. Paths in the skill are relative to {shown}.{files}{needs}\n\n{}",
             self.name, self.body
         )
     }
@@ -142,24 +171,8 @@ fn beside(folder: &Path) -> Vec<String> {
 }
 
 /// A skill, and perhaps a problem with it. The error follows the skill's path in a sentence.
-fn read(desk: &Desk, path: &Path) -> Result<(Skill, Option<String>), String> {
-    let is_users = path.starts_with(&desk.config);
-    let real = std::fs::canonicalize(path).map_err(|_| "is a broken link.".to_owned())?;
-    if !is_users && !path::inside(&desk.root, &real) {
-        return Err("leads out of the project.".into());
-    }
-    if !is_users && !path::is_free(desk, &real) {
-        return Err("leads to a file that Caliban does not read without asking you.".into());
-    }
-    let size = real.metadata().map_or(0, |it| it.len());
-    if size > LIMIT {
-        return Err(format!(
-            "has {} kB, and a skill may have {}: move parts of it into files beside it.",
-            size.div_ceil(1024),
-            LIMIT / 1024
-        ));
-    }
-    let text = disk::load(&real).map_err(|why| format!("{}.", why.say()))?.content;
+fn read(desk: &Desk, path: &Path, is_users: bool) -> Result<(Skill, Option<String>), String> {
+    let text = front::load(desk, path, is_users, "a skill", LIMIT)?;
     let (yaml, body) = front::split(&text).ok_or("has no front matter between two lines `---`.")?;
     let front: Front =
         front::parse(yaml).map_err(|why| format!("has front matter that is not YAML ({why})."))?;
@@ -170,28 +183,18 @@ fn read(desk: &Desk, path: &Path) -> Result<(Skill, Option<String>), String> {
             "has the name {name:?}: a name has at most 64 lower-case letters, digits and single hyphens."
         ));
     }
-    let description = front.description.unwrap_or_default();
-    let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (description, is_cut) = front::line(&front.description.unwrap_or_default(), DESCRIPTION);
     if description.is_empty() {
         return Err("has no `description` in its front matter.".into());
     }
-    let (short, body) = (spelt_out(&description).0, spelt_out(body.trim()).0.into_owned());
-    let mut problem = None;
-    let description = match short.char_indices().nth(DESCRIPTION) {
-        Some((end, _)) => {
-            problem = Some(format!(
-                "has a description of more than {DESCRIPTION} characters: it was cut."
-            ));
-            format!("{}…", &short[..end])
-        }
-        None => short.into_owned(),
-    };
     let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
-    if folder != name.as_str() {
-        let said = format!("has the name `{name}`, unlike its folder: `{name}` counts.");
-        problem.get_or_insert(said);
-    }
-    Ok((Skill { name, description, path: path.to_owned(), body }, problem))
+    let cut = || format!("has a description of more than {DESCRIPTION} characters: it was cut.");
+    let other = || format!("has the name `{name}`, unlike its folder. `{name}` is used.");
+    let problem = is_cut.then(cut).or_else(|| (folder != name.as_str()).then(other));
+    let compatibility = front.compatibility.as_ref().and_then(serde_json::Value::as_str);
+    let compatibility = front::line(compatibility.unwrap_or_default(), COMPATIBILITY).0;
+    let body = spelt_out(body.trim()).0.into_owned();
+    Ok((Skill { name, description, compatibility, path: path.to_owned(), body }, problem))
 }
 
 fn is_name(name: &str) -> bool {

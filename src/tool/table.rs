@@ -1,8 +1,9 @@
-//! The set of tools that an agent has, as a value: Caliban's own tools, some of them, or others too.
+//! The set of tools that an agent has: Caliban's own tools or some of them, and tools made at run time. A set is a
+//! plain value.
 
 use super::{
-    Tool, Work, definition, delete, diagnostics, edit, glob, grep, hover, list, patch, read,
-    references, rename, rename_symbol, shell, skill, symbols, todo, write,
+    Tool, Work, comment, definition, delete, diagnostics, edit, glob, grep, hover, list, patch,
+    read, references, rename, rename_symbol, shell, skill, symbols, todo, write,
 };
 use crate::edit::Format;
 use crate::message::ToolSpec;
@@ -33,6 +34,7 @@ pub fn own() -> Toolset {
         shell::tool(),
         todo::tool(),
         skill::tool(),
+        comment::tool(),
     ];
     Toolset(Arc::new(own.into_iter().map(Arc::new).collect()))
 }
@@ -65,7 +67,7 @@ impl Toolset {
         Toolset(Arc::new(self.0.iter().filter(|it| keep(it)).cloned().collect()))
     }
 
-    /// These tools and one more, which replaces a tool of the same name.
+    /// These tools and `tool`, which replaces a tool of the same name.
     #[must_use]
     pub fn with(&self, tool: Tool) -> Toolset {
         let mut all: Vec<Arc<Tool>> =
@@ -83,7 +85,7 @@ impl Toolset {
         self.0.iter().filter(is_offered).map(|it| it.spec()).collect()
     }
 
-    /// For the model: there is no tool `name`, but there are these.
+    /// A sentence for the model: there is no tool `name`, and these are the tools.
     pub(super) fn unknown(&self, name: &str) -> String {
         let names: Vec<&str> = self.0.iter().map(|tool| &*tool.name).collect();
         let asked = name.to_lowercase();

@@ -17,7 +17,7 @@ const FILE: &str = ".todos.json";
 /// The most items of a list, and characters of an item.
 const ITEMS: usize = 100;
 const CHARS: usize = 500;
-/// The most bytes of a file that may be such a list.
+/// The most bytes of a list's file.
 const BYTES: u64 = 1_000_000;
 
 const PURPOSE: &str = "Keeps a to-do list that the user sees. Use it for work of three steps or more. `write` \
@@ -117,7 +117,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
         };
         keep(&path, &list).map_err(|fault| {
             format!(
-                "{FILE} cannot be written ({}), so the list is not kept. Go on without it.",
+                "{FILE} cannot be written ({}), so the list is not kept. Go on without a list.",
                 cause(&fault)
             )
         })?;
@@ -143,7 +143,7 @@ fn given(todos: Option<Vec<Given>>) -> Result<Vec<Given>, String> {
 }
 
 fn misfit(what: &str) -> String {
-    format!("The arguments do not fit todo, so nothing was done.\n{what}")
+    format!("The arguments are not valid for the tool `todo`, so nothing was done.\n{what}")
 }
 
 /// A new list. If items have the same text, the first counts.
@@ -173,7 +173,7 @@ fn updated(mut list: List, todos: Vec<Given>) -> Result<List, String> {
     Ok(list)
 }
 
-/// The list on disk. A file that is no such list is not touched.
+/// Reads the list from disk. If the file is not a list of Caliban's, the error says so.
 fn load(path: &Path) -> Result<List, String> {
     let foreign = |why: &str| {
         format!(
@@ -196,7 +196,7 @@ fn load(path: &Path) -> Result<List, String> {
         .map_err(|fault| foreign(&cause(&fault)))
 }
 
-/// Replaces the file at once, or removes it if every item is done.
+/// Replaces the list's file in one step, or removes the file if every item is done.
 fn keep(path: &Path, list: &List) -> io::Result<()> {
     if list.todos.iter().all(|it| it.status == Status::Completed) {
         return match fs::remove_file(path) {

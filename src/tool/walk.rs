@@ -10,10 +10,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The most bytes of a file that lists ignored files.
+/// The most bytes of an ignore file, such as `.gitignore`.
 const LARGEST: u64 = 1 << 20;
 
-/// A walk without ignored files and files that are never read. Hidden files are included.
+/// A walk that leaves out ignored files, and files that are never read. Hidden files are included.
 pub fn walker(reach: &Reach, path: &Path) -> WalkBuilder {
     let reach = reach.clone();
     let mut builder =
@@ -35,15 +35,14 @@ pub fn begin(path: &Path, keep: impl Fn(&DirEntry) -> bool + Send + Sync + 'stat
     builder
 }
 
-/// Whether a walk of this folder could hang: the walk opens ignore files without looking whether they are regular
-/// files.
+/// Whether a walk of this folder could hang: the walk opens ignore files without checking that they are regular files.
 fn would_hang(folder: &Path) -> bool {
     let git = folder.join(".git");
     let ignore = [folder.join(".gitignore"), folder.join(".ignore"), git.join("info/exclude")];
     if ignore.iter().any(|it| is_odd(it)) {
         return true;
     }
-    // in a worktree `.git` is a file that names a folder, and the file `commondir` there names the main one
+    // in a worktree `.git` is a file that names a folder, and the file `commondir` in that folder names the main folder
     let is_there = |it: &Path| metadata(it).is_ok_and(|it| it.is_file());
     if !is_there(&git) {
         return false;
@@ -56,13 +55,13 @@ fn would_hang(folder: &Path) -> bool {
     else {
         return false;
     };
-    // a relative path is relative to the working directory
+    // A relative path in the file `.git` counts from the working directory of this program, as in the `ignore` crate.
     let common = Path::new(&named).join("commondir");
     is_odd(&common)
         || line(&common).is_some_and(|it| is_odd(&Path::new(&named).join(it).join("info/exclude")))
 }
 
-/// Whether it is a pipe or a device, or larger than any ignore file.
+/// Whether a path is a pipe or a device, or has more bytes than an ignore file may have.
 fn is_odd(path: &Path) -> bool {
     metadata(path).is_ok_and(|it| !it.is_dir() && (!it.is_file() || it.len() > LARGEST))
 }
@@ -101,12 +100,14 @@ impl Drop for OnDrop {
     }
 }
 
-/// Runs `work` on a thread of its own. If the future is dropped, its `Halt` is set.
+/// Runs `work` on a thread of its own. If the future is dropped, the `Halt` of `work` is set.
 pub(super) async fn apart<T: Send + 'static>(
     work: impl FnOnce(Halt) -> T + Send + 'static,
 ) -> Result<T, String> {
     let halt = Halt::default();
     let _guard = OnDrop(halt.clone());
     let done = tokio::task::spawn_blocking(move || work(halt)).await;
-    done.map_err(|_| "The tool failed inside Caliban; your call is not the cause.".to_owned())
+    done.map_err(|_| {
+        "The tool failed inside Caliban, not because of your call. Try another way.".to_owned()
+    })
 }

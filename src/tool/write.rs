@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const PURPOSE: &str = "Creates a file, or replaces the whole text of one you have read. Where there is an \
-    `edit` tool, prefer it for changes to an existing file. The user reviews it; the result says what they kept.";
+const PURPOSE: &str = "Creates a file, or replaces the whole text of a file that you have read. Where there is an \
+    `edit` tool, prefer it for changes to an existing file. The user reviews the change; the result says what \
+    they kept.";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -40,7 +41,7 @@ struct Args {
 
 fn parse(args: &Value) -> Result<Vec<Edit>, String> {
     let args = Args::deserialize(args).map_err(|fault| fault.to_string())?;
-    // a name stands here until `edit::kept` puts the text in its place
+    // `text_from` names a text that the program has kept; `edit::kept` later replaces the name with the text
     let text = args.text.or(args.text_from).ok_or("$.text: expected string, got nothing")?;
     let change = Change::Write { text };
     Ok(vec![Edit { path: PathBuf::from(args.path), change }])

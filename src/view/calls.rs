@@ -1,6 +1,6 @@
 //! The lines of tool calls, and of the questions that stand before some of them.
 
-use super::question::Question;
+use super::question::{Keys, Question};
 use super::{Content, LIVE_LINES, Shape, Tool, View, lines};
 use crate::event::Ruling;
 use crate::message::{CallId, ToolAnswer, ToolCall};
@@ -14,13 +14,18 @@ impl View {
     }
 
     pub(super) fn asked(&mut self, call: &CallId, question: &str) {
-        // the call's line may say that it is running
+        // the call's line may still say that the call is running
         self.set_if_unanswered(call, "not run");
         self.set_right(call, "");
-        let question = Content::Question(Box::new(Question::new(question)));
-        let at = self.push(Shape::Ask, question);
+        self.ask(call, Question::new(question, Keys::Call));
+    }
+
+    /// Shows a question. `id` is the id of the call that the question is about; a question without a call has an id of
+    /// its own.
+    pub(super) fn ask(&mut self, id: &CallId, question: Question) {
+        let at = self.push(Shape::Ask, Content::Question(Box::new(question)));
         self.blocks[at].done = true;
-        self.blocks[at].call = Some(call.clone());
+        self.blocks[at].call = Some(id.clone());
     }
 
     pub(super) fn ruled(&mut self, call: &CallId, ruling: &Ruling) {

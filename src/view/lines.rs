@@ -14,8 +14,8 @@ const PROMPT: usize = 300;
 /// The most characters of one line of a prompt or a result that are painted.
 const LINE: usize = 2000;
 
-/// The blocks of a reply as the chat shows them: without raw blocks of the provider, and with the texts around a raw
-/// block joined.
+/// The blocks of a reply as the chat shows them: raw blocks of the provider are left out, and the texts around a raw
+/// block are joined.
 pub(super) fn run_together(blocks: &[Part]) -> Vec<Part> {
     let mut heard: Vec<Part> = Vec::new();
     let mut goes_on = false;
@@ -38,8 +38,8 @@ pub(super) fn clean(text: &str) -> String {
     out
 }
 
-/// As `clean`, for a text that arrives in pieces. `unfinished` keeps the beginning of an escape sequence that a piece
-/// cuts.
+/// Like `clean`, for a text that arrives in pieces. If a piece ends within an escape sequence, `unfinished` holds the
+/// beginning of the sequence.
 pub(super) fn push_clean(out: &mut String, text: &str, unfinished: &mut String) {
     let is_plain = |it: u8| matches!(it, b' '..=b'~' | b'\n' | b'\t');
     if unfinished.is_empty() && text.bytes().all(is_plain) {
@@ -93,26 +93,26 @@ fn prompt(text: &str) -> Vec<String> {
     lines
 }
 
-/// An excerpt's name and size: `src/a.rs:10-40  31 lines  120 tokens`.
+/// An excerpt's name and size: `src/a.rs:10-40  31 lines  120 tokens`, and what was cut.
 pub fn sized(excerpt: &Excerpt) -> String {
     if excerpt.kind == ExcerptKind::Hunk {
         return comment(excerpt);
     }
     let tokens = excerpt.text.len().div_ceil(4);
     let lines = excerpt.text.lines().count();
-    let name = match (excerpt.kind, excerpt.lines) {
-        (ExcerptKind::Selection, Some(lines)) => {
-            format!("selection  {}:{}", excerpt.path, span(lines))
-        }
-        (_, Some(lines)) => format!("{}:{}", excerpt.path, span(lines)),
-        (_, None) => excerpt.path.clone(),
-    };
-    let name = flat(&name);
-    format!(
-        "{name}  {lines} {}  {} tokens",
-        if lines == 1 { "line" } else { "lines" },
-        count(tokens)
-    )
+    let range = excerpt.lines.map(|it| format!(":{}", span(it))).unwrap_or_default();
+    let name = flat(&format!("{}{range}", excerpt.path));
+    let size =
+        format!("{lines} {}  {} tokens", if lines == 1 { "line" } else { "lines" }, count(tokens));
+    let note = flat(&excerpt.note);
+    let has_text = !excerpt.text.is_empty() || excerpt.note.is_empty();
+    let parts = [
+        if excerpt.kind == ExcerptKind::Selection { "selection" } else { "" },
+        &name,
+        if has_text { &size } else { "" },
+        &note,
+    ];
+    parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("  ")
 }
 
 /// The label of a comment on a hunk: `comment on src/a.rs:10-12  -1 +3`.
@@ -171,7 +171,8 @@ pub(super) enum Thought {
     Arriving {
         began: u64,
     },
-    /// Complete or broken off. The duration is not stored, so it is not known for a chat that is opened again.
+    /// The thought is complete or broken off. Its duration is not stored, so a chat that is opened again does not know
+    /// it.
     Over {
         took: Option<u64>,
     },
@@ -184,6 +185,11 @@ pub(super) fn thought(open: bool, far: Thought) -> String {
         Thought::Over { took: Some(ms) } => format!("{mark} Thought for {}", time(ms)),
         Thought::Over { took: None } => format!("{mark} Thought"),
     }
+}
+
+/// The line of a compaction.
+pub(super) fn boundary(open: bool, told: &str) -> String {
+    format!("{} {told}", mark(open))
 }
 
 fn mark(open: bool) -> &'static str {
@@ -199,7 +205,7 @@ fn time(ms: u64) -> String {
     }
 }
 
-/// A call in one line. Arguments that are no JSON are shown as text, with their fault.
+/// A call in one line. Arguments that are not JSON are shown as text, with a remark.
 pub(super) fn tool(tool: &Tool) -> String {
     let Some(call) = &tool.call else {
         return flat(&format!("{} {} …", mark(tool.open), clip(&tool.name, ARGUMENT)));
@@ -277,7 +283,7 @@ fn flat(text: &str) -> String {
 
 /// The beginning of a text that may be very long, in one line.
 fn brief(text: &str, limit: usize) -> String {
-    // escape sequences, which are not shown, may be many times longer than the shown text
+    // Escape sequences are not shown and may be many times longer than the shown text.
     let end = text.char_indices().nth(20 * limit).map_or(text.len(), |(at, _)| at);
     let shown = clip(&flat(&text[..end]), limit);
     if end < text.len() && !shown.ends_with('…') { shown + "…" } else { shown }
@@ -348,7 +354,7 @@ pub(super) fn push_live(live: &mut String, text: &str, limit: usize) -> bool {
     true
 }
 
-/// The words at the right end of an answered call.
+/// The words at the right end of the line of an answered call.
 pub(super) fn result(answer: &ToolAnswer, took_ms: Option<u64>) -> String {
     let mut words = match (answer.summary.as_str(), answer.failed) {
         ("", true) => "failed".to_owned(),

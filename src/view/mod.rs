@@ -3,6 +3,7 @@
 
 mod calls;
 mod lines;
+mod notes;
 mod paint;
 mod question;
 mod second_person;
@@ -13,12 +14,10 @@ pub use lines::{grouped, sized};
 pub use paint::{BlockUpdate, Shape};
 
 use crate::event::{Delta, End, Event, Queued};
-use crate::message::{
-    Block as Part, CallId, Excerpt, ExcerptKind, Message, Reply, Role, ToolAnswer, ToolCall,
-};
-use crate::session::{MAX_CALLS, Session, is_for_both, is_over_limit};
+use crate::message::{Block as Part, CallId, Message, Reply, Role, ToolAnswer, ToolCall};
+use crate::session::{MAX_CALLS, Session, is_over_limit};
 use lines::Thought;
-use question::Question;
+use question::{Keys, Question};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The most lines of a running command's output that are shown before it ends.
@@ -31,7 +30,7 @@ const OPEN_LINES: usize = 2000;
 struct Block {
     shape: Shape,
     content: Content,
-    /// Virtual text at the right end of its first line.
+    /// Virtual text at the right end of the block's first line.
     right: String,
     /// Virtual lines under the block.
     below: Vec<String>,
@@ -55,6 +54,12 @@ enum Content {
     Tool(Box<Tool>),
     Question(Box<Question>),
     Lines(Vec<String>),
+    /// A compaction: the sentence for the user, and the hand-off, painted only while the block is open.
+    Boundary {
+        told: String,
+        handoff: String,
+        open: bool,
+    },
     Gone,
 }
 
@@ -66,7 +71,7 @@ struct Tool {
     live: String,
     open: bool,
     began_ms: Option<u64>,
-    /// The words at the right end if the turn ends without an answer.
+    /// The words at the right end of the call's line if the turn ends without an answer.
     if_unanswered: &'static str,
 }
 
@@ -74,7 +79,7 @@ struct Tool {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Sent {
     exists: bool,
-    /// The painted bytes of a stream's text or of a running command's output.
+    /// The number of painted bytes of a stream's text or of a running command's output.
     bytes: usize,
     current: bool,
     done: bool,
@@ -84,22 +89,23 @@ struct Sent {
 pub struct View {
     blocks: Vec<Block>,
     dirty: BTreeSet<usize>,
-    /// The first block that is painted or painted next. In a long chat the end is painted first.
+    /// The topmost block that is painted or will be in the next paint. In a long chat the end is painted first.
     top: usize,
     /// The block to which arriving text is added.
     live: Option<usize>,
     /// The beginning of an escape sequence whose end has not arrived.
     unfinished: String,
     calls: HashMap<CallId, usize>,
-    /// Calls without an answer.
+    /// The blocks of the calls without an answer.
     unanswered: BTreeSet<usize>,
-    /// The call that shows the current todo list. Only this one is open without a key of the user.
+    /// The call that shows the current todo list. Only this call is open unless the user opens others.
     todo: Option<usize>,
     /// Blocks of the arriving reply. They are completed or removed when the reply ends.
     arriving: Vec<usize>,
     /// The number of calls of the arriving reply so far.
     begun: usize,
-    /// Blocks whose updates were sent but not acknowledged, each with its state after them.
+    /// Blocks whose updates were sent but not acknowledged. Each block has the state that it gets with the
+    /// acknowledgement.
     out: Vec<(usize, Sent)>,
     reset: bool,
 }
@@ -123,13 +129,7 @@ impl View {
     fn message(&mut self, message: &Message, over_limit: &HashSet<&CallId>) {
         match message.role {
             Role::System => (),
-            Role::Note => {
-                for block in &message.blocks {
-                    if let Part::Text { text } = block {
-                        self.notice(text);
-                    }
-                }
-            }
+            Role::Note => self.told(&message.blocks),
             Role::User => {
                 for block in &message.blocks {
                     if let Part::Answer(answer) = block {
@@ -164,6 +164,9 @@ impl View {
             }
             Event::Replied { reply, .. } => self.replied(reply, now_ms),
             Event::Asked { call, question, .. } => self.asked(call, question),
+            Event::Limited { id, question, .. } => {
+                self.ask(id, Question::new(question, Keys::Limit));
+            }
             Event::Ruled { call, ruling, .. } => self.ruled(call, ruling),
             Event::Started { call, .. } => self.started(call, now_ms),
             Event::Proposed { call, what, .. } => {
@@ -174,7 +177,7 @@ impl View {
             Event::Instructed { files } => self.instructed(files),
             Event::Noted { text } => self.notice(&second_person::worded(text)),
             Event::Told { text } => self.notice(text),
-            // the editor counts the pause of a retry down by itself, as long as the state says that it lasts
+            // no block says that a retry waits: the editor itself counts the pause down
             Event::Retried { .. } | Event::ThoughtsDropped { .. } => self.take_back(),
             Event::ModelChosen { model, tuning } if tuning.is_empty() => {
                 self.notice(&format!("Model: {model}."));
@@ -190,6 +193,11 @@ impl View {
                     "The system prompt was replaced. The model reads the whole conversation again.",
                 );
             }
+            Event::Trimmed { .. }
+            | Event::Compacting { .. }
+            | Event::Compacted { .. }
+            | Event::NotCompacted { .. }
+            | Event::Uncompacted { .. } => self.shortened(event),
             Event::Ended { why, .. } => self.ended(why),
             Event::Opened { .. }
             | Event::Revoked { .. }
@@ -222,15 +230,15 @@ impl View {
         }
     }
 
-    /// Opens or closes a block's folded part; in a question, opens the fold at this line of the block.
+    /// Opens or closes a block's folded part. In a question, opens the fold at line `line` of the block.
     pub fn toggle(&mut self, id: u32, line: u32) {
         let at = id as usize;
         let Some(block) = self.blocks.get_mut(at) else { return };
         match &mut block.content {
-            Content::Thinking { open, .. } => *open = !*open,
+            Content::Thinking { open, .. } | Content::Boundary { open, .. } => *open = !*open,
             Content::Tool(tool) => tool.open = !tool.open,
             Content::Question(question) => {
-                // the empty line before a block comes first
+                // line 0 is the empty line that separates the block from the block above
                 let line = (line as usize).checked_sub(usize::from(at > 0));
                 if !line.is_some_and(|it| question.open(it)) {
                     return;
@@ -239,23 +247,6 @@ impl View {
             Content::Stream { .. } | Content::Lines(_) | Content::Gone => return,
         }
         self.changed(at);
-    }
-
-    /// Tells the user which instructions, skills or changes go with a request.
-    fn instructed<'a>(&mut self, files: impl IntoIterator<Item = &'a Excerpt>) {
-        for it in files {
-            match it.kind {
-                ExcerptKind::Instructions => {
-                    self.notice(&format!("Instructions: {}", lines::sized(it)));
-                }
-                ExcerptKind::Skills => self.notice("The skills have changed: /skills lists them."),
-                ExcerptKind::Changes => {
-                    let path = lines::clean(&it.path).replace('\n', " ");
-                    self.notice(&format!("The model is told what changed in {path}."));
-                }
-                _ => (),
-            }
-        }
     }
 
     fn prompted(&mut self, message: &Queued) {
@@ -309,14 +300,14 @@ impl View {
         }
     }
 
-    /// Shows in one line how many calls of a reply were not run: there may be thousands.
+    /// Shows in one line how many calls of a reply were not run: a line for each call could be thousands.
     fn leave_out(&mut self, calls: usize) {
         if calls > 0 {
             self.notice(&lines::over_limit(calls));
         }
     }
 
-    /// A complete reply, of which the first `taken` calls are run.
+    /// Shows a complete reply, whose first `taken` calls are run.
     fn reply(&mut self, blocks: &[Part], taken: usize, now_ms: Option<u64>) {
         self.calls_of(blocks, taken, now_ms);
         self.leave_out(calls(blocks).count().saturating_sub(taken));
@@ -408,7 +399,7 @@ impl View {
         }
     }
 
-    /// Removes what had arrived of a reply that will be asked for again.
+    /// Removes the arrived blocks of a reply, because the reply will be requested again.
     fn take_back(&mut self) {
         self.live = None;
         for at in self.take_arriving() {
@@ -433,17 +424,6 @@ impl View {
             let shape = if matches!(why, End::Failed(_)) { Shape::Error } else { Shape::Notice };
             self.push_lines(shape, lines::notice(&text));
         }
-    }
-
-    /// Shows a note for the model, unless the chat has other words for it.
-    fn noted(&mut self, text: &str) {
-        if is_for_both(text) {
-            self.notice(&second_person::worded(text));
-        }
-    }
-
-    fn notice(&mut self, text: &str) {
-        self.push_lines(Shape::Notice, lines::notice(text));
     }
 
     fn push_lines(&mut self, shape: Shape, lines: Vec<String>) -> usize {

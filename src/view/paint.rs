@@ -5,11 +5,12 @@ use serde::Serialize;
 
 /// The most bytes of one paint: a larger message would delay the editor's keys.
 const PIECE: usize = 8 * 1024;
-/// The same for blocks above all painted ones: they are whole and in no window, so they cost the editor little.
+/// The most bytes of one paint of blocks above all painted ones. These blocks are complete and in no window, so they
+/// cost the editor little.
 const ABOVE: usize = 32 * 1024;
 /// The most characters of one line of an opened thought. The thought is painted whole each time it grows.
 const THOUGHT: usize = 8 * 1024;
-/// The cost of a block beside its text, in bytes.
+/// The bytes that a block without text counts in a paint.
 const BLOCK: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -19,6 +20,8 @@ pub enum Shape {
     User,
     Text,
     Thinking,
+    /// Where the conversation was compacted.
+    Boundary,
     Tool,
     Ask,
     Notice,
@@ -41,7 +44,7 @@ pub struct BlockUpdate {
     /// Text to append at the block's end; it may contain newlines. Sent instead of `lines`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub append: Option<String>,
-    /// Nothing more will be appended, so the last line may be highlighted.
+    /// The block is complete: nothing more will be appended, so its last line may be highlighted.
     #[serde(rename = "final")]
     pub done: bool,
     /// Virtual text at the right end of the block's first line that is not empty.
@@ -53,7 +56,7 @@ pub struct BlockUpdate {
     /// The call that a question is about. The question's last line names the keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// In a question, the indices of the lines that are folds. Each has to be opened before a yes is accepted.
+    /// In a question, the indices of the lines that are folds. A yes is accepted only when all folds are open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folds: Option<Vec<u32>>,
     /// The block is gone.
@@ -116,7 +119,7 @@ impl View {
         (self.reset, updates)
     }
 
-    /// The editor has painted the last updates.
+    /// Marks the last updates as painted by the editor.
     pub fn acknowledge(&mut self) {
         self.reset = false;
         for (at, sent) in std::mem::take(&mut self.out) {
@@ -143,7 +146,7 @@ impl View {
 }
 
 impl View {
-    /// The first of the blocks before `end` that have about this many bytes together.
+    /// The index of the first of the blocks before `end` that have about this many bytes together.
     pub(super) fn above(&self, end: usize, bytes: usize) -> usize {
         let mut room = bytes;
         let mut top = end;
@@ -153,6 +156,7 @@ impl View {
                 Content::Stream { text } => text.len(),
                 Content::Lines(lines) => lines.iter().map(String::len).sum(),
                 Content::Thinking { .. }
+                | Content::Boundary { .. }
                 | Content::Tool(_)
                 | Content::Question(_)
                 | Content::Gone => 0,
@@ -163,7 +167,8 @@ impl View {
     }
 }
 
-/// The next update of a block, the state of the block after it, and its size in bytes. `None` if nothing changes.
+/// The next update of a block, the block's state after the update, and the update's size in bytes. `None` if nothing
+/// changes.
 fn update(
     at: usize,
     block: &Block,
@@ -220,7 +225,7 @@ fn update(
     Some((update, sent, size))
 }
 
-/// All lines of a block that is no stream, and the bytes of a running command's output in them.
+/// All lines of a block that is no stream, and how many bytes of a running command's output they show.
 fn painted(content: &Content, first: bool) -> (Vec<String>, usize) {
     let mut whole = if first { Vec::new() } else { vec![String::new()] };
     let mut live = 0;
@@ -231,6 +236,13 @@ fn painted(content: &Content, first: bool) -> (Vec<String>, usize) {
             whole.push(lines::thought(*open, *time));
             if *open {
                 let lines = text.trim_end().lines().take(OPEN_LINES);
+                whole.extend(lines.map(|it| format!("  {}", lines::clip(it, THOUGHT))));
+            }
+        }
+        Content::Boundary { told, handoff, open } => {
+            whole.push(lines::boundary(*open, told));
+            if *open {
+                let lines = handoff.trim_end().lines().take(OPEN_LINES);
                 whole.extend(lines.map(|it| format!("  {}", lines::clip(it, THOUGHT))));
             }
         }
@@ -275,6 +287,9 @@ fn is_painted(block: &Block) -> bool {
         Content::Tool(tool) => {
             block.sent.current && (!tool.open || block.sent.bytes >= tool.live.len())
         }
-        Content::Lines(_) | Content::Question(_) | Content::Thinking { .. } => block.sent.current,
+        Content::Lines(_)
+        | Content::Question(_)
+        | Content::Boundary { .. }
+        | Content::Thinking { .. } => block.sent.current,
     }
 }

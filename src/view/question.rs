@@ -8,32 +8,38 @@ use super::lines::count;
 use crate::text::unseen;
 use std::ops::Range;
 
-/// The most characters of a line that is shown whole, and of one row of a longer line.
+/// A line with more than `LINE` characters is shown in rows of `ROW` characters.
 const LINE: usize = 400;
 const ROW: usize = 200;
-/// How many rows and folds of a long question are shown: at its beginning, and at its end.
+/// A question with more than `MOST` rows and folds shows only its first `HEAD` and its last `TAIL` rows and folds.
 const MOST: usize = 40;
 const HEAD: usize = 20;
 const TAIL: usize = 12;
-/// If so many blanks, or empty lines, follow one another, only their number is shown.
+/// A run of more than `BLANKS` blanks, and a run of at least `EMPTY` empty lines, is replaced by its length.
 const BLANKS: usize = 40;
 const EMPTY: usize = 3;
-/// If so many lines that begin with `#` follow one another, they are folded.
+/// At least this many lines in a row that begin with `#` are folded.
 const COMMENTS: usize = 5;
 /// The most rows of a fold that one key opens: painting more would hold up the editor.
 const STEP: usize = 100;
 
-const KEYS: &str = "  y once   s this session   n no   e no, because …";
+/// The subject of a question, which decides the meaning of the question's keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keys {
+    Call,
+    Limit,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Question {
     text: String,
     rows: Vec<Row>,
-    /// Rows that are hidden, in order.
+    /// The hidden rows, as ranges in ascending order.
     folds: Vec<Range<usize>>,
+    keys: Keys,
 }
 
-/// A row of the text.
+/// A row of the question: a line, or a part of a long line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Row {
     from: usize,
@@ -44,18 +50,27 @@ struct Row {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Line,
-    /// Continues the line of the row before. It begins with an arrow, in a column where no line of a command begins.
+    /// A further part of a long line. Such a row begins with an arrow, in a column where no line of a command begins.
     GoesOn,
-    /// So many lines of blanks.
+    /// This many empty lines.
     Empty(usize),
 }
 
+impl Keys {
+    fn line(self) -> &'static str {
+        match self {
+            Keys::Call => "  y once   s this session   n no   e no, because …",
+            Keys::Limit => "  y once more   s no limit   n stop   e stop, because …",
+        }
+    }
+}
+
 impl Question {
-    pub(super) fn new(question: &str) -> Question {
+    pub(super) fn new(question: &str, keys: Keys) -> Question {
         let text = without_blanks(&unseen::exact(question));
         let rows = rows(&text);
         let folds = folds(&text, &rows);
-        Question { text, rows, folds }
+        Question { text, rows, folds, keys }
     }
 
     /// The lines for the chat.
@@ -64,15 +79,15 @@ impl Question {
             Shown::Row(at) => self.row(at),
             Shown::Fold(hidden) => self.label(hidden),
         });
-        lines.chain([KEYS.to_owned()]).collect()
+        lines.chain([self.keys.line().to_owned()]).collect()
     }
 
-    /// Which of the lines are folds.
+    /// The indices of the lines that are folds.
     pub(super) fn closed(&self) -> impl Iterator<Item = u32> {
         (0..).zip(self.shown()).filter(|(_, it)| matches!(it, Shown::Fold(_))).map(|(at, _)| at)
     }
 
-    /// Opens the fold at this line, or as much of it as one paint may show.
+    /// Opens the fold at this line, or the part of the fold that one paint may show. Returns false if no fold is there.
     pub(super) fn open(&mut self, line: usize) -> bool {
         let Some(Shown::Fold(hidden)) = self.shown().nth(line) else { return false };
         let Some(at) = self.folds.iter().position(|it| *it == hidden) else { return false };
@@ -134,7 +149,7 @@ impl Question {
     }
 }
 
-/// A text with each long run of blanks replaced by its length, and each line of blanks empty.
+/// A text in which each long run of blanks is replaced by its length, and each line of blanks is empty.
 fn without_blanks(text: &str) -> String {
     let is_blank = |c: char| c == ' ' || c == '\t';
     let mut out = String::with_capacity(text.len());
@@ -147,7 +162,7 @@ fn without_blanks(text: &str) -> String {
         let is_line =
             (out.is_empty() || out.ends_with('\n')) && (rest.is_empty() || rest.starts_with('\n'));
         if is_line {
-            // an empty line
+            // a line of blanks becomes empty
         } else if end > BLANKS {
             out.push_str(&format!("[{end} blanks]"));
         } else {
@@ -240,7 +255,7 @@ impl Shown {
     }
 }
 
-/// Rows and folds in their order.
+/// The folds, and the rows outside of the folds, from top to bottom.
 fn shown(rows: usize, folds: &[Range<usize>]) -> impl Iterator<Item = Shown> {
     let (mut at, mut folds) = (0, folds.iter().peekable());
     std::iter::from_fn(move || {

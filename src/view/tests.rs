@@ -1,4 +1,4 @@
-//! The chat as a reader sees it: updates are applied to a model of the buffer, as `BlockUpdate` says.
+//! The chat as a reader sees it: updates are applied to a model of the buffer, by the rules of `BlockUpdate`.
 
 mod laws;
 
@@ -170,13 +170,14 @@ fn check(events: &[Event], expect: Expect) {
 }
 
 #[test]
-fn a_turn_with_tools_is_shown() {
+fn a_turn_is_shown_with_its_prompt_thought_reply_and_tool_lines() {
     let selection = Excerpt {
         path: "src/a.rs".into(),
         lines: Some((3, 4)),
         filetype: "rust".into(),
         kind: ExcerptKind::Selection,
         text: "let x;\nlet y;\n".into(),
+        ..Excerpt::default()
     };
     let message = queued("What is\nthis?\n", vec![selection]);
     check(
@@ -224,7 +225,7 @@ fn a_turn_with_tools_is_shown() {
 }
 
 #[test]
-fn a_question_goes_with_its_answer_and_a_verdict_stays() {
+fn an_answered_question_disappears_and_a_verdict_remains() {
     let ask = |id: &str| Event::Asked {
         turn: TurnId(1),
         call: CallId(id.into()),
@@ -272,7 +273,7 @@ fn a_question_goes_with_its_answer_and_a_verdict_stays() {
 }
 
 #[test]
-fn a_failed_reply_is_removed_and_its_retry_is_shown() {
+fn a_failed_reply_is_replaced_by_the_reply_of_its_retry() {
     let mut view = view_of(&[prompted("go")]);
     let mut buffer = Buffer::default();
     view.delta(&Delta::Text("half an".into()), 0);
@@ -319,10 +320,10 @@ fn control_characters_are_never_painted() {
                 "x",
                 vec![Excerpt {
                     path: evil.into(),
-                    lines: None,
                     filetype: evil.into(),
-                    kind: ExcerptKind::File,
                     text: evil.into(),
+                    note: evil.into(),
+                    ..Excerpt::default()
                 }],
             ),
         },
@@ -340,7 +341,7 @@ fn control_characters_are_never_painted() {
 }
 
 #[test]
-fn a_toggled_block_opens_and_closes() {
+fn toggling_a_block_unfolds_or_folds_it() {
     let mut view = view_of(&[
         replied(vec![
             Part::Thinking { text: "Hm.\nAha.".into(), signature: None },
@@ -374,7 +375,7 @@ fn a_toggled_block_opens_and_closes() {
 }
 
 #[test]
-fn live_output_is_shown_up_to_a_limit_and_gives_way_to_the_result() {
+fn live_output_is_shown_up_to_a_limit_and_replaced_by_the_result() {
     let events =
         [replied(vec![Part::Call(call("c1", "shell", json!({"command": "seq"})))]), started("c1")];
     let mut view = view_of(&events);
@@ -421,7 +422,7 @@ fn a_very_long_line_is_painted_in_pieces() {
 }
 
 #[test]
-fn texts_around_a_signature_are_joined() {
+fn texts_before_and_after_a_signature_are_joined() {
     let signature =
         Part::Raw { provider: "gemini".into(), value: json!({ "thoughtSignature": "c2ln" }) };
     let reply = replied(vec![text("One sen"), signature, text("tence.")]);

@@ -241,8 +241,8 @@ fn a_change_on_disk_is_merged_and_keeps_the_hunks() {
     assert_eq!(scene.nvim.lua_str("return vim.bo[vim.fn.bufnr('a.txt')].autoread"), "true");
 }
 
-/// While hunks of a file wait, a further edit in auto-edit mode waits too. An edit in ask mode waits even if the file
-/// has written hunks.
+/// While hunks of a file wait for a decision, a further edit of the file waits too, even in auto-edit mode. An edit in
+/// ask mode waits even if the file has written hunks.
 #[test]
 fn one_file_never_mixes_written_hunks_with_waiting_hunks() {
     let scene = Scene::two_hunks(|it| it);
@@ -257,7 +257,7 @@ fn one_file_never_mixes_written_hunks_with_waiting_hunks() {
     scene.wait_idle("I see.");
     let now = changed().replace("l5", "L5");
     assert_eq!(scene.on_disk("a.txt"), Some(now.clone()));
-    // Now the other order: first a written hunk, then one that waits.
+    // Now the other order: first a written hunk, then a waiting hunk.
     scene.server.reply(Reply::new().call("e3", "edit", edit("a.txt", &[("l6", "L6")])));
     scene.server.reply(Reply::said("Written."));
     scene.nvim.keys(":Caliban ask on<CR>");
@@ -310,7 +310,7 @@ fn a_call_over_two_files_is_answered_once() {
     expect![[r#"
         Applied and written to a.txt; the user may still review it.
         Applied and written to b.txt; the user may still review it.
-        $.edits[1]: `old` is not there exactly; it was matched at line 3 ignoring blanks at line ends."#]].assert_eq(&scene.answer(2, "e1"));
+        $.edits[1]: `old` does not match the file exactly. The edit was applied at line 3, ignoring blanks at line ends."#]].assert_eq(&scene.answer(2, "e1"));
     scene.nvim.wait_screen("3 hunks written");
     scene.nvim.keys(":Caliban reject all<CR>");
     scene.wait_hunks(0);

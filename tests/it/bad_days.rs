@@ -114,7 +114,8 @@ fn a_reply_with_60_kb_of_headers_is_read() {
     nvim.ask("go", "Behind it all.");
 }
 
-/// Compares the sentence in the chat for a broken reply. The request must not be sent again.
+/// Lets the model send a broken reply, and compares the sentence in the chat with the snapshot. The request must not be
+/// sent again.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(reply: Reply, expected: Expect) {
     let server = Server::start();
@@ -133,13 +134,13 @@ fn a_reply_that_is_not_http_ends_the_turn_at_once() {
     check(
         Reply::bytes(endless),
         expect![
-            "The answer is not in the provider's protocol: “message head is too large”. Check the provider's address."
+            "The server's answer does not follow the provider's protocol: “message head is too large”. Check the provider's address."
         ],
     );
     check(
         Reply::bytes("SSH-2.0-OpenSSH_9.9\r\n"),
         expect![
-            "The answer is not in the provider's protocol: “invalid HTTP version parsed”. Check the provider's address."
+            "The server's answer does not follow the provider's protocol: “invalid HTTP version parsed”. Check the provider's address."
         ],
     );
 }
@@ -155,25 +156,25 @@ fn a_proxys_html_error_becomes_one_sentence_with_the_next_step() {
     check(
         Reply::raw(413, &html, page("413 Request Entity Too Large")),
         expect![
-            "The conversation is too long for the model: “413 Request Entity Too Large”. Start a new one with /new."
+            "The conversation is too long for the model: “413 Request Entity Too Large”. Make it shorter with /compact, or start a new one with /new."
         ],
     );
     check(
         Reply::raw(431, &html, page("431 Request Header Fields Too Large")),
         expect![
-            "The provider rejected the request (431): “431 Request Header Fields Too Large”. Change what it names, or start a new conversation with /new."
+            "The provider rejected the request (431): “431 Request Header Fields Too Large”. Correct the part of the request that the provider names, or start a new conversation with /new."
         ],
     );
     check(
         Reply::raw(407, &html, page("407 Proxy Authentication Required")),
         expect![
-            "The provider rejected the request (407): “407 Proxy Authentication Required”. Change what it names, or start a new conversation with /new."
+            "The provider rejected the request (407): “407 Proxy Authentication Required”. Correct the part of the request that the provider names, or start a new conversation with /new."
         ],
     );
     check(
         Reply::raw(400, &[], ""),
         expect![
-            "The provider rejected the request (400): “no details given”. Change what it names, or start a new conversation with /new."
+            "The provider rejected the request (400): “no details given”. Correct the part of the request that the provider names, or start a new conversation with /new."
         ],
     );
 }
@@ -193,13 +194,13 @@ fn a_compressed_error_reply_is_named_as_compressed() {
     check(
         Reply::raw(400, &headers, ZIPPED),
         expect![
-            "The provider rejected the request (400): “no details given”. Change what it names, or start a new conversation with /new."
+            "The provider rejected the request (400): “no details given”. Correct the part of the request that the provider names, or start a new conversation with /new."
         ],
     );
     check(
         Reply::raw(200, &headers, ZIPPED),
         expect![
-            "The answer is not in the provider's protocol: “compressed with gzip, which Caliban did not ask for”. Check the provider's address."
+            "The server's answer does not follow the provider's protocol: “compressed with gzip, which Caliban did not ask for”. Check the provider's address."
         ],
     );
 }

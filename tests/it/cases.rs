@@ -22,7 +22,7 @@ fn stream(model: &str, text: &str) -> Reply {
 }
 
 #[test]
-fn a_reply_from_another_model_is_reported_but_not_a_dated_name() {
+fn a_reply_from_another_model_is_reported_unless_only_a_date_was_added() {
     let server = Server::start();
     server.reply(stream("claude-sonnet-4-5-20250929", "As asked."));
     server.reply(stream("claude-haiku-4-5", "Another."));
@@ -37,7 +37,7 @@ fn a_reply_from_another_model_is_reported_but_not_a_dated_name() {
 
 /// One command runs, one is refused, and the turn is stopped at the question of a third.
 #[test]
-fn calls_that_end_differently_are_answered_in_call_order() {
+fn finished_refused_and_stopped_calls_are_answered_in_call_order() {
     for dialect in DIALECTS {
         let server = Server::start();
         let command = |text: &str| json!({ "command": text });

@@ -114,7 +114,7 @@ fn wrong_settings_are_reported_by_path_and_the_others_apply() {
 }
 
 #[test]
-fn the_keys_are_listed_in_both_windows() {
+fn the_key_help_opens_in_the_transcript_and_in_the_composer() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>g?");

@@ -11,7 +11,6 @@ fn start(setup: Setup) -> (Server, Nvim) {
     let nvim = Nvim::start(&setup.anthropic(&server).size(100, 30));
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("Caliban");
-    nvim.wait(|it| it.lua_str("return #vim.lsp.get_clients({ bufnr = 0 })") == "1", "a client");
     (server, nvim)
 }
 
@@ -66,7 +65,7 @@ fn a_name_with_blanks_and_quotes_is_completed_to_a_mention_of_the_same_file() {
 }
 
 #[test]
-fn the_menu_stays_closed_for_what_was_accepted_and_opens_within_a_folder() {
+fn the_menu_stays_closed_after_an_item_is_accepted_until_more_is_typed() {
     let (_server, nvim) = start(project().before(COUNT));
     nvim.keys("i@sr");
     nvim.wait_screen("src/main.rs");
@@ -79,7 +78,7 @@ fn the_menu_stays_closed_for_what_was_accepted_and_opens_within_a_folder() {
 }
 
 #[test]
-fn ignored_files_are_offered_once_their_folder_is_written() {
+fn ignored_files_are_offered_once_their_folder_is_typed() {
     let (_server, nvim) = start(project());
     nvim.keys("i@out");
     nvim.keys("<C-u>@target/");
@@ -109,10 +108,9 @@ fn prose_and_addresses_open_no_menu() {
     assert_eq!(nvim.composer(), "me@src and a/b x");
 }
 
-#[test]
-fn omnifunc_completes_where_the_menu_does_not_open_by_itself() {
-    let setup = project().before("package.loaded['blink.cmp'] = {}").before(COUNT);
-    let (_server, nvim) = start(setup);
+/// Types a part of a file's name, and checks that only `omnifunc` opens a menu.
+fn only_omnifunc_completes(setup: Setup) {
+    let (_server, nvim) = start(setup.before(COUNT));
     nvim.keys("i@mai");
     nvim.wait(|it| it.composer() == "@mai", "the text");
     assert_eq!(openings(&nvim), "0");
@@ -121,12 +119,39 @@ fn omnifunc_completes_where_the_menu_does_not_open_by_itself() {
 }
 
 #[test]
-fn the_menu_does_not_open_by_itself_if_the_user_says_so() {
-    let setup = project().config("{ completion = 'manual' }").before(COUNT);
-    let (_server, nvim) = start(setup);
-    nvim.keys("i@mai");
-    nvim.wait(|it| it.composer() == "@mai", "the text");
-    assert_eq!(openings(&nvim), "0");
-    nvim.keys("<C-x><C-o>");
+fn the_menu_does_not_open_by_itself_beside_a_completion_plugin() {
+    only_omnifunc_completes(project().before("package.loaded['blink.cmp'] = {}"));
+}
+
+#[test]
+fn with_manual_completion_the_menu_opens_only_on_demand() {
+    only_omnifunc_completes(project().config("{ completion = 'manual' }"));
+}
+
+#[test]
+fn a_mention_at_the_end_of_a_long_line_is_completed() {
+    let (_server, nvim) = start(project());
+    nvim.lua_str(
+        "vim.api.nvim_buf_set_lines(0, 0, -1, true, { ('é'):rep(3000) .. ' x@ @ma' }) return ''",
+    );
+    nvim.keys("Ai");
     nvim.wait_screen("src/main.rs");
+    nvim.keys("<C-n><C-y>");
+    nvim.wait(|it| it.composer().ends_with("é x@ @src/main.rs"), "the mention");
+}
+
+/// A text pasted from a file in Latin-1, and an open file with such a name.
+#[test]
+fn bytes_that_are_not_utf8_are_replaced_in_a_prompt_and_hinder_no_completion() {
+    let (server, nvim) = start(project());
+    nvim.lua_str("vim.bo[vim.fn.bufadd('caf\\xe9.txt')].buflisted = true return ''");
+    nvim.lua_str("vim.fn.setline(1, 'caf\\xe9 @ma') return ''");
+    nvim.keys("Ai");
+    nvim.wait_screen("src/main.rs");
+    nvim.keys("<C-n><C-y>");
+    let mention = "return tostring(vim.endswith(vim.fn.getline(1), ' @src/main.rs'))";
+    nvim.wait(|it| it.lua_str(mention) == "true", "the mention");
+    nvim.keys("<C-s>");
+    nvim.wait_transcript("Seen.");
+    assert!(server.requests()[0].last_user_text().ends_with("caf\u{fffd} @src/main.rs"));
 }

@@ -145,7 +145,7 @@ fn a_macro_and_a_mapping_give_no_consent() {
 }
 
 #[test]
-fn in_a_window_of_four_rows_every_line_must_be_scrolled_into_view() {
+fn in_a_window_of_four_rows_every_line_must_be_seen_before_consent() {
     let server = Server::start();
     let lines: Vec<String> = (1..=12).map(|n| format!("echo {n} >> out")).collect();
     let setup = Setup::new().size(80, 24).config("{ layout = 'bottom' }");
@@ -194,7 +194,7 @@ fn a_line_longer_than_the_window_is_read_by_scrolling_within_it() {
 }
 
 #[test]
-fn a_question_can_be_refused_unread() {
+fn a_question_can_be_refused_before_it_was_read() {
     let server = Server::start();
     let nvim = asked(&server, Setup::new(), &"echo ran > out\n".repeat(300));
     nvim.keys(":Caliban deny too long<CR>");

@@ -1,4 +1,4 @@
-//! Context: mentions and selections, as the model is given them.
+//! Mentions and selections, in the form in which the model gets them.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -6,7 +6,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use expect_test::{Expect, expect};
 
-/// Sends a prompt in a small project and compares the text that the model gets.
+/// Sends a prompt in a small project, and compares the text that the model gets with the snapshot.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(prompt: &str, expected: Expect) {
     let server = Server::start();
@@ -154,41 +154,42 @@ fn a_prompt_mentioning_an_unreadable_file_is_given_back_with_a_reason() {
     check_given_back(
         "see @src/none.rs now",
         expect![[r#"
-        ! `@src/none.rs` does not exist. Nothing was sent. Send it again to send it unchanged."#]],
+            ! `@src/none.rs` does not exist. Nothing was sent. Send the message again to send it
+              unchanged."#]],
     );
     check_given_back(
         "see @short.txt:7-9",
         expect![[r#"
-            ! `@short.txt:7` is past the end: the file has 2 lines. Nothing was sent. Send it
-              again to send it unchanged."#]],
+            ! `@short.txt:7` is past the end: the file has 2 lines. Nothing was sent. Send the
+              message again to send it unchanged."#]],
     );
     check_given_back(
         "see @binary.bin",
         expect![[r#"
-            ! `@binary.bin` is a binary file. Nothing was sent. Send it again to send it
+            ! `@binary.bin` is a binary file. Nothing was sent. Send the message again to send it
               unchanged."#]],
     );
     check_given_back(
         "see @secret.txt",
         expect![[r#"
-            ! `@secret.txt` cannot be read: permission denied. Nothing was sent. Send it again to
-              send it unchanged."#]],
+            ! `@secret.txt` cannot be read: permission denied. Nothing was sent. Send the message
+              again to send it unchanged."#]],
     );
     check_given_back(
         "see @huge.txt and @none/x.rs",
         expect![[r#"
             ! `@huge.txt` is too large (100 MB). `@none/x.rs` does not exist. Nothing was sent.
-              Send it again to send it unchanged."#]],
+              Send the message again to send it unchanged."#]],
     );
     check_given_back(
         "see @big.txt",
         expect![[r#"
         ! `@big.txt` has 585 kB; at most 256 kB can be sent. Mention a part of it:
-          `@big.txt:1-400`. Nothing was sent. Send it again to send it unchanged."#]],
+          `@big.txt:1-400`. Nothing was sent. Send the message again to send it unchanged."#]],
     );
 }
 
-/// Types keys that add a selection in `text.lua`, and compares the block that the model gets.
+/// Types keys that add a selection in `text.lua`, and compares the block that the model gets with the snapshot.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_selection(keys: &str, expected: Expect) {
     let server = Server::start();
@@ -206,7 +207,7 @@ fn check_selection(keys: &str, expected: Expect) {
 }
 
 #[test]
-fn a_selection_is_sent_in_its_exact_shape() {
+fn exactly_the_selected_characters_lines_or_block_are_sent() {
     check_selection(
         "jV:Caliban<CR>",
         expect![[r#"
@@ -256,8 +257,8 @@ fn a_selection_is_sent_in_its_exact_shape() {
 }
 
 #[test]
-fn unsaved_and_mapped_selections_are_sent_with_the_prompt() {
-    // unsaved text, and a wide character at the end of it
+fn a_selection_of_unsaved_text_or_by_a_plug_map_is_sent_with_the_prompt() {
+    // unsaved text that ends in a wide character
     check_selection(
         "ccl\u{f6}cal \u{e9}<Esc>0v$h:Caliban<CR>",
         expect![[r#"

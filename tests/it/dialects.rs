@@ -37,8 +37,8 @@ fn a_prompt_that_ollama_cut_silently_is_reported_once() {
     assert_eq!(
         told,
         [
-            "! ollama/qwen3:8b read only the end of the conversation, without the instructions and tools: its window \
-             is too small (8192 tokens were asked for). Raise models['ollama/qwen3:8b'].num_ctx, or start a new conversation with /new."
+            "! The context window of ollama/qwen3:8b is too small (8192 tokens): the model read only the end of the \
+             conversation, without the instructions and tools. Raise models['ollama/qwen3:8b'].num_ctx, or start a new conversation with /new."
         ]
     );
     assert!(server.requests().iter().all(|it| it.json["options"]["num_ctx"] == 8192));
@@ -71,7 +71,7 @@ const FOREIGN: &str = "skip_thought_signature_validator";
 /// The server refuses invalid requests. The servers of Claude and Gemini also refuse a signature that they did not
 /// give for the same content.
 #[test]
-fn switching_dialects_and_back_sends_each_its_own_signatures() {
+fn after_changing_models_each_provider_gets_only_its_own_signatures() {
     let server = Server::start();
     let setup = Setup::new().anthropic(&server).openai(&server).gemini(&server);
     let responses = "{ providers = { openai = { dialect = 'openai-responses' } } }";

@@ -341,7 +341,8 @@ fn a_call_with_truncated_arguments_is_never_proposed() {
     assert_eq!(scene.pending(), 0);
 }
 
-/// Accepts an edit that fits by a tolerance. Compares the file, and the answer's sentence about the tolerance.
+/// Accepts an edit that fits by a tolerance. Compares the file with `after`, and the answer's sentence about the
+/// tolerance with `told`.
 #[track_caller]
 fn tolerated(before: &str, change: (&str, &str), after: &str, told: &str) {
     let scene = Scene::start(|it| it.file("a.txt", before));
@@ -351,28 +352,27 @@ fn tolerated(before: &str, change: (&str, &str), after: &str, told: &str) {
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_idle("I see.");
     assert_eq!(scene.on_disk("a.txt").as_deref(), Some(after));
-    let accepted =
-        "The user accepted the change in a.txt.\n`old` is not there exactly; it was matched";
+    let accepted = "The user accepted the change in a.txt.\n`old` does not match the file exactly. The edit was applied";
     assert_eq!(scene.answer(2, "e1"), format!("{accepted} {told}"));
 }
 
 #[test]
 fn line_numbers_copied_into_old_are_tolerated() {
     let change = ("2\tl2\n3\tl3", "2\tL2\n3\tl3");
-    let told = "at lines 2-3 without the line numbers.";
+    let told = "at lines 2-3, without the line numbers.";
     tolerated(&nine(), change, &nine().replace("l2", "L2"), told);
 }
 
 #[test]
 fn trailing_blanks_are_tolerated_and_kept() {
-    let told = "at lines 1-2 ignoring blanks at line ends.";
+    let told = "at lines 1-2, ignoring blanks at line ends.";
     tolerated("a  \nb\t\nc \n", ("a\nb\n", "a\nB\nB2\n"), "a  \nB\nB2\nc \n", told);
 }
 
 #[test]
 fn other_indentation_in_old_is_tolerated_and_applied_to_new() {
     let change = ("if x:\n    go()", "if x:\n    go()\n\n    stop()");
-    let told = "at lines 2-3 at another indentation. The new text was indented to match.";
+    let told = "at lines 2-3, at another indentation. The new text was indented to match.";
     let before = "def f():\n\tif x:\n\t    go()\n\nx\n";
     let after = "def f():\n\tif x:\n\t    go()\n\n\t    stop()\n\nx\n";
     tolerated(before, change, after, told);
@@ -380,13 +380,13 @@ fn other_indentation_in_old_is_tolerated_and_applied_to_new() {
 
 #[test]
 fn typographic_quotes_and_dashes_are_tolerated_and_kept() {
-    let told = "at line 1 taking typographic quotes, dashes and spaces for plain ones.";
+    let told = "at line 1, taking typographic quotes, dashes and spaces for plain ones.";
     tolerated("“One” – two…\n", ("\"One\" - two", "\"One\" - three"), "“One” – three…\n", told);
 }
 
 #[test]
 fn an_extra_blank_line_in_old_is_tolerated() {
-    let told = "at line 1 without the blank line at its beginning.";
+    let told = "at line 1, without the blank line at its beginning.";
     tolerated("a\nb\n", ("\na\n", "\nA\n"), "A\nb\n", told);
 }
 

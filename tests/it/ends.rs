@@ -8,7 +8,7 @@ use crate::kit::setup::Setup;
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-/// Compares the chat at the end of a turn with this reply, in each dialect.
+/// Compares the chat at the end of a turn with the snapshot, in each dialect. The turn has this reply.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_stop(reply: impl Fn() -> Reply, expected: Expect) {
     let shown = DIALECTS.map(|dialect| {
@@ -35,7 +35,7 @@ fn an_unusual_stop_reason_is_shown_and_the_conversation_goes_on() {
 
         Cut he
 
-        ! The answer was cut at the model's output limit. Send `go on` to have the rest."#]],
+        ! The answer was cut at the model's output limit. Send `go on` to get the rest."#]],
     );
     check_stop(
         || Reply::said("I will not").stop("refusal"),
@@ -99,7 +99,7 @@ fn a_full_context_window_is_shown_as_the_reason_of_the_end() {
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.ask(
         "go",
-        "! The conversation is longer than the model's context. Start a new one with /new.",
+        "! The conversation is longer than the model's context. Make it shorter with /compact, or start a new one with /new.",
     );
     nvim.ask("go on", "Going on.");
 }

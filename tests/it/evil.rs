@@ -8,7 +8,8 @@ fn accepted() -> String {
     nine().replace("l2", "L2").replace("l8", "L8\nL8b")
 }
 
-/// With two hunks under review, types keys and accepts everything. Compares the answer that the model gets.
+/// With two hunks under review, types keys and accepts everything. Compares the answer that the model gets with
+/// `heard`.
 fn accepted_after(keys: &str, setup: &str, heard: &Expect) -> Scene {
     let scene = Scene::two_hunks(|it| it.before(setup));
     scene.nvim.keys(keys);
@@ -45,7 +46,7 @@ fn noise_in_place_of_an_event_is_quoted_in_one_sentence() {
     let shown = scene.nvim.conversation();
     let said = shown.lines().find(|line| line.contains("[[[")).unwrap_or_default();
     let expected = expect![
-        "! The answer is not in the provider's protocol: “invalid type: sequence, expected a string at line 1 column 1: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…”. Check the provider's address."
+        "! The server's answer does not follow the provider's protocol: “invalid type: sequence, expected a string at line 1 column 1: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…”. Check the provider's address."
     ];
     expected.assert_eq(said);
 }

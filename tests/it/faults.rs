@@ -72,7 +72,7 @@ fn on_a_full_disk(server: &Server, command: &str) -> Nvim {
 /// A chat on a full disk that asks whether to run a command.
 fn asked_on_a_full_disk(server: &Server, command: &str) -> Nvim {
     let setup = Setup::new().size(160, 40).anthropic(server).without("CALIBAN_DEBUG");
-    // The limit stops the program's files from growing. The command lifts it for itself.
+    // The limit stops the program's files from growing. The command lifts the limit for its own files.
     let setup = setup.started_by("trap '' XFSZ\nulimit -S -f 0\nexec \"$KIT_BIN\"");
     let command = format!("ulimit -f unlimited; {command}");
     server.reply(Reply::new().call("r1", "list", json!({})).call(
@@ -101,7 +101,7 @@ fn on_a_full_disk_no_command_runs_unasked() {
 }
 
 #[test]
-fn a_key_pressed_twice_answers_one_question() {
+fn pressing_a_key_several_times_answers_only_one_question() {
     let server = Server::start();
     let nvim = asked_on_a_full_disk(&server, "echo ran > ran.txt");
     nvim.keys("<C-w>kGyyy");
@@ -143,7 +143,7 @@ fn stopping_at_the_full_disk_question_runs_nothing() {
 }
 
 #[test]
-fn a_conversation_that_is_never_saved_needs_no_record() {
+fn an_unsaved_conversation_runs_a_command_without_recording_it_on_disk() {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "shell", json!({"command": "echo ran > ran.txt"})));
     server.reply(Reply::said("I see."));

@@ -53,7 +53,7 @@ fn the_hint_on_a_hunk_is_shortened_to_the_room_behind_its_line() {
     }
 }
 
-/// The text behind the line of `x`, in the last row of that line on the screen.
+/// The text to the right of the line that consists of `x`, from the last screen row of that line.
 fn behind(nvim: &Nvim) -> Option<String> {
     let screen = nvim.screen();
     let row = screen.lines().rfind(|it| it.starts_with("▎ x") || it.starts_with("  xx"))?;
@@ -70,7 +70,7 @@ fn the_key_help_shows_every_key_and_breaks_no_word() {
         nvim.keys("g?");
         nvim.wait_screen("later messages");
         let screen = nvim.screen();
-        let words = "queue; while a review waits: end the wait)";
+        let words = "queue; during a review: send and review later)";
         let rows: Vec<&str> = screen.lines().filter_map(|it| it.rsplit('│').nth(1)).collect();
         let text = rows.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(words), "{text}\n{screen}");
@@ -78,9 +78,9 @@ fn the_key_help_shows_every_key_and_breaks_no_word() {
 }
 
 #[test]
-fn the_rows_of_the_list_of_commands_stand_in_two_columns() {
+fn the_list_of_slash_commands_is_aligned_in_two_columns() {
     let server = Server::start();
-    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(60, 60));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(60, 110));
     nvim.keys(":Caliban<CR>i/help<C-s><Esc>");
     nvim.wait_screen("/skill        sends a message");
     let text = nvim.transcript();
@@ -102,7 +102,7 @@ fn a_wrapped_line_of_the_tour_is_indented_under_its_text() {
 }
 
 #[test]
-fn the_list_does_not_say_reviewed_while_an_undo_can_be_redone() {
+fn the_list_of_changes_does_not_say_reviewed_while_an_undo_can_be_redone() {
     for (columns, rows) in [(60, 40), (80, 40), (120, 40), (200, 50)] {
         let scene = Scene::two_hunks(|it| it.size(columns, rows));
         scene.nvim.lua("require('caliban.review.undone').delay = 1000000000", &[]);
@@ -117,7 +117,7 @@ fn the_list_does_not_say_reviewed_while_an_undo_can_be_redone() {
 }
 
 #[test]
-fn a_change_in_the_list_takes_one_row() {
+fn each_change_takes_one_row_in_the_list_of_changes() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).size(60, 40));
     scene.nvim.keys(":edit a.txt<CR>");
     let line = "word ".repeat(20);

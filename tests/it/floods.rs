@@ -48,7 +48,9 @@ fn an_endless_reply_is_cut_at_16_mb_and_its_text_kept() {
     // Blanks, because trailing blanks need no painting.
     server.reply(Reply::said("So far.").on_and_on(&" ".repeat(1 << 20)));
     server.reply(Reply::said("Going on."));
-    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    // The reply is longer than the model's window, so the next request would be a compaction.
+    let setup = Setup::new().config("{ compact = false }").anthropic(&server);
+    let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>igo<C-s><Esc>");
     nvim.wait_transcript("! The reply was cut off at 16 MB, and its calls were not run.");
     server.wait_closed(1);

@@ -51,7 +51,7 @@ fn a_patch_changes_and_creates_files() {
     for told in [
         "The user accepted 2 changes in a.txt.",
         "The user accepted the change in dir/new.txt.",
-        "The chunk is not there exactly; it was matched at lines 1-2 ignoring blanks at line ends.",
+        "The chunk does not match the file exactly. The edit was applied at lines 1-2, ignoring blanks at line ends.",
     ] {
         assert!(answer.contains(told), "{answer}");
     }
@@ -75,18 +75,18 @@ fn a_patch_that_fits_only_in_part_changes_nothing() {
     assert_eq!(scene.pending(), 0);
     let told = ["e1", "e2", "e3"].map(|id| scene.answer(4, id));
     expect![[r#"
-        Nothing of the patch was applied. b.txt exists already. Use `*** Update File:` to change it.
+        No part of the patch was applied. b.txt exists already. Use `*** Update File:` to change it.
         --
-        Nothing of the patch was applied. Chunk 2 of 2 does not fit. `old` means its lines without the added ones. `old` is not in a.txt. Nothing in the file is similar: read it again.
+        No part of the patch was applied. Chunk 2 of 2 does not fit. Here `old` means the chunk's lines without the added lines. `old` is not in a.txt. Nothing in the file is similar: read it again.
         --
-        Nothing of the patch was applied. a.txt was not changed: the same call also deletes or renames this file, or uses its new path."#]].assert_eq(&told.join("\n--\n"));
+        No part of the patch was applied. a.txt was not changed: the same call also deletes or renames this file, or uses its new path."#]].assert_eq(&told.join("\n--\n"));
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(scene.on_disk("b.txt").as_deref(), Some("x\n"));
 }
 
 /// Patches that other agents apply in part, or that overwrite a file.
 #[test]
-fn a_patch_that_would_overwrite_or_cannot_finish_changes_nothing() {
+fn a_patch_that_would_overwrite_a_file_or_cannot_finish_changes_nothing() {
     let files = |it: Setup| {
         it.file("a.txt", nine()).file("b.txt", "x\n").file("dir/c.txt", "y\n").config(PATCHING)
     };
@@ -112,14 +112,14 @@ fn a_patch_that_would_overwrite_or_cannot_finish_changes_nothing() {
         .map(|n| scene.answer(2, &format!("e{n}")).replace(&dir, "/DIR"))
         .collect();
     expect![[r#"
-        to: `b.txt` exists already. Name a path that does not exist. Nothing of the call was done.
+        to: `b.txt` exists already. Name a path that does not exist. No part of the call was done.
         to: `dir` is a folder. Name a file.
         to: `../out.txt` is outside the project (/DIR/project). Only files in the project can be edited.
-        path: `dir` is a folder. Name a file. Nothing of the call was done.
-        Nothing of the patch was applied. no.txt does not exist.
-        Nothing of the patch was applied. none.txt does not exist. Use `*** Add File:` to create it.
+        path: `dir` is a folder. Name a file. No part of the call was done.
+        No part of the patch was applied. no.txt does not exist.
+        No part of the patch was applied. none.txt does not exist. Use `*** Add File:` to create it.
         path: `b.txt` is a file, not a folder.
-        path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks first. Nothing of the call was done."#]]
+        path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks first. No part of the call was done."#]]
     .assert_eq(&told.join("\n"));
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(scene.on_disk("b.txt").as_deref(), Some("x\n"));
@@ -157,7 +157,7 @@ fn the_edit_tools_depend_on_the_model_alone() {
 }
 
 #[test]
-fn a_small_model_writes_whole_files() {
+fn a_small_model_gets_only_the_tool_that_writes_whole_files() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().ollama(&server).file("a.txt", nine()));
     let scene = Scene { server, nvim };
@@ -256,7 +256,7 @@ fn the_health_check_shows_how_often_edits_fitted() {
 
 /// An unreadable call counts as a failed edit.
 #[test]
-fn fitting_edits_are_counted_by_model_and_edit_format() {
+fn edits_that_apply_are_counted_per_model_and_edit_format() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(PATCHING));
     let none = json!({ "input": "*** Begin Patch\n*** Update File: a.txt\n@@\n-l2\n+L2\n" });
     scene.server.reply(Reply::new().call("e1", "apply_patch", none));

@@ -1,4 +1,4 @@
-//! Permissions for a session: what they cover, how they are listed and revoked.
+//! Permissions for a session: their scope, their list, and their revocation.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -74,9 +74,10 @@ fn a_read_allowed_for_the_session_covers_one_tool_and_path() {
     assert!(is_asked(&scene, "read", json!({ "path": "link" })));
 }
 
-/// One has a byte that is not UTF-8; the name of the other is how that byte is shown.
+/// The name of one file has a byte that is not UTF-8. The name of the other file is the text by which that byte is
+/// shown.
 #[test]
-fn allowing_a_path_does_not_allow_one_that_is_shown_alike() {
+fn allowing_a_path_does_not_allow_another_that_looks_the_same() {
     let scene = Scene::start(|it| it);
     let folder = outside(&scene);
     for (name, link) in [(&b"x\xff"[..], "bytes"), (&br"x\xff"[..], "letters")] {
@@ -103,7 +104,7 @@ fn permissions_are_listed_and_a_revoked_one_is_asked_for_again() {
     call(&scene, "shell", command.clone(), SESSION);
     call(&scene, "shell", json!({ "command": "echo once" }), ONCE);
     scene.nvim.lua("require('caliban').ask('/permissions')", &[]);
-    scene.nvim.wait_screen("Allowed for this session. Choose one to revoke it:");
+    scene.nvim.wait_screen("Allowed for this session. Choose a permission to revoke it:");
     scene.nvim.wait_screen(&format!("1: read may look at {}", file.display()));
     scene.nvim.wait_screen("2: run echo a[U+202E]b > out[U+000A]echo two");
     assert!(!scene.nvim.screen().contains("3: "), "{}", scene.nvim.screen());

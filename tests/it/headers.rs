@@ -75,6 +75,6 @@ fn setting_the_authorization_header_is_refused() {
     let nvim = Nvim::start(&setup(&server, "{ Authorization = 'Bearer x' }"));
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen(
-        "caliban: config.providers.mine.headers.Authorization: it carries the key: set `key`",
+        "caliban: config.providers.mine.headers.Authorization: this header holds the key; set `key` instead",
     );
 }

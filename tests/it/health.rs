@@ -1,4 +1,4 @@
-//! `:checkhealth caliban`: it names what is wrong and what to do, and shows no key.
+//! `:checkhealth caliban`: the report names each problem and its remedy, and shows no key.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::setup::Setup;
@@ -20,7 +20,7 @@ fn says(report: &str, words: &str) {
 }
 
 #[test]
-fn a_working_setup_has_no_errors_or_warnings() {
+fn the_health_check_of_a_working_setup_has_no_errors_or_warnings() {
     let report = report(&Setup::new().headless().env("ANTHROPIC_API_KEY", "key-of-the-test"));
     says(&report, &format!("OK version {}, the same as the plugin", env!("CARGO_PKG_VERSION")));
     says(&report, "OK no problems");
@@ -31,7 +31,7 @@ fn a_working_setup_has_no_errors_or_warnings() {
 }
 
 #[test]
-fn the_files_of_instructions_are_listed() {
+fn the_health_check_lists_the_instruction_files() {
     let setup = Setup::new()
         .headless()
         .file("../config/caliban/AGENTS.md", "be kind\n")
@@ -42,7 +42,7 @@ fn the_files_of_instructions_are_listed() {
 }
 
 #[test]
-fn each_problem_of_the_settings_is_named() {
+fn the_health_check_names_each_problem_of_the_settings() {
     let config = "{ modle = 'x', model = 'mine/m', system_file = 'not/there', providers = { mine = {
         dialect = 'openai-chat', base_url = 'http://127.0.0.1:9', key = 'env:NOT_SET' },
         other = { dialect = 'openai-chat', base_url = 'http://127.0.0.1:9', key = 'sk-secret' } } }";
@@ -56,7 +56,7 @@ fn each_problem_of_the_settings_is_named() {
 }
 
 #[test]
-fn a_missing_or_foreign_program_is_an_error() {
+fn the_health_check_reports_a_missing_or_wrong_program_as_an_error() {
     let missing = report(&Setup::new().headless().config("{ bin = '/nowhere/caliban' }"));
     says(&missing, "ERROR caliban: config.bin: /nowhere/caliban is not a program");
     let other = report(&Setup::new().headless().config("{ bin = '/bin/true' }"));

@@ -1,4 +1,4 @@
-//! Hints name what a key does now. Names and words are not broken at any width.
+//! Hints name the present effect of a key. Names and words are not broken at any width.
 
 use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;
@@ -65,7 +65,7 @@ fn a_finished_thought_is_titled_thought_after_a_restart() {
 }
 
 #[test]
-fn a_stopped_thought_is_titled_as_finished() {
+fn a_thought_that_was_stopped_is_titled_thought() {
     let server = Server::start();
     let gate = server.reply(Reply::new().thinking("Hm.\nSo.").gate().text("Therefore."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
@@ -96,7 +96,7 @@ fn whole_files(columns: u16, rows: u16) -> Scene {
 }
 
 #[test]
-fn a_renaming_and_a_deletion_are_named_at_every_width() {
+fn the_chat_names_a_pending_renaming_and_deletion_at_every_width() {
     let scene = whole_files(200, 50);
     let nvim = &scene.nvim;
     for (columns, rows) in SIZES.into_iter().rev().chain(SIZES) {
@@ -172,7 +172,7 @@ fn breakat(nvim: &Nvim) -> String {
 const DEFAULT: &str = " \t!@*-+;:,./?";
 
 #[test]
-fn a_path_and_a_code_span_are_not_broken_over_rows() {
+fn paths_and_code_spans_are_not_broken_across_rows() {
     for (columns, rows) in SIZES {
         let scene = wordy(|it| it.size(columns, rows));
         for word in WORDS {
@@ -216,7 +216,7 @@ fn name(nvim: &Nvim) -> String {
 }
 
 #[test]
-fn files_are_opened_under_the_same_name_as_by_edit() {
+fn a_jump_opens_a_file_under_the_same_buffer_name_as_edit() {
     let scene =
         Scene::start(|it| it.file(FROM, nine()).file("src/b.txt", nine()).file("~x", nine()));
     let nvim = &scene.nvim;
@@ -289,7 +289,7 @@ fn a_jump_to_a_file_to_be_deleted_shows_its_first_line() {
 
 /// The lines come into view by scrolling after a resize.
 #[test]
-fn the_words_beside_a_tool_line_are_refitted_when_scrolled_to() {
+fn text_beside_a_tool_line_is_fitted_to_the_width_when_scrolled_into_view() {
     let path = |n: usize| format!("src/some/folder/{}/name{n}.txt", "deep".repeat(n % 4));
     let scene = Scene::start(|it| (0..60).fold(it.size(200, 40), |it, n| it.file(&path(n), "a\n")));
     let calls = (0..60)

@@ -22,7 +22,7 @@ fn asked_of_a_file_at_home(script: &str) -> String {
 }
 
 #[test]
-fn without_home_the_users_passwd_entry_is_used() {
+fn without_the_variable_home_the_passwd_entry_of_the_user_is_used() {
     let entry = "HOME=$(getent passwd \"$(id -u)\" | cut -d: -f6) || HOME=~\nexport HOME\n";
     let expected = asked_of_a_file_at_home(&format!("{entry} exec \"$KIT_BIN\""));
     assert!(expected.contains("outside the project"), "{expected}");
@@ -34,8 +34,8 @@ fn without_home_the_users_passwd_entry_is_used() {
 /// Other operating systems' file systems refuse names that are not UTF-8.
 #[cfg(target_os = "linux")]
 #[test]
-fn folders_are_found_below_a_home_with_an_odd_name() {
-    // the value of HOME as the script writes it, and the name of that folder
+fn calibans_folders_are_found_in_a_home_folder_with_an_unusual_name() {
+    // the value of HOME as the script writes it, and the name of the home folder
     let cases: [(&str, &[u8]); 2] = [
         (r#""$PWD/.."$'/h\xff\xfe $(x)'"#, b"h\xff\xfe $(x)"),
         // relative to the folder in which Neovim was started

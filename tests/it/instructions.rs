@@ -1,4 +1,4 @@
-//! `AGENTS.md` and its like, from the files to the bytes that the model gets.
+//! `AGENTS.md` and other instruction files, from the files to the bytes that the model gets.
 
 use crate::kit::chat::{DIALECTS, assert_grows, common};
 use crate::kit::nvim::Nvim;
@@ -9,7 +9,7 @@ use expect_test::expect;
 use serde_json::json;
 use std::fs;
 
-/// Instructions of the user and of the project, and some in a folder below.
+/// Instructions of the user, of the project, and of a folder in the project.
 fn project() -> Setup {
     Setup::new()
         .file("../config/caliban/AGENTS.md", "Be kind.\n")
@@ -61,7 +61,7 @@ fn a_folders_instructions_are_sent_when_a_call_first_touches_it() {
 }
 
 #[test]
-fn a_mention_brings_the_folders_instructions_once() {
+fn mentioning_files_of_a_folder_sends_its_instructions_once() {
     let server = Server::start();
     server.reply(Reply::said("One."));
     server.reply(Reply::said("Two."));
@@ -83,7 +83,7 @@ fn a_mention_brings_the_folders_instructions_once() {
 }
 
 #[test]
-fn a_changed_instruction_file_is_reported_once_and_read_by_system_new() {
+fn a_changed_instruction_file_is_reported_once_and_sent_after_system_new() {
     for dialect in DIALECTS {
         let server = Server::start();
         for text in ["One.", "Two.", "Three.", "Four."] {

@@ -165,7 +165,7 @@ fn a_key_is_typed_unseen_whatever_has_replaced_vim_ui_input() {
     assert!(!nvim.screen().contains("given"), "{}", nvim.screen());
     nvim.keys("<CR>");
     nvim.wait_screen(
-        "which only you can read. anthropic accepts it and has 2 models: see /models.",
+        "which only you can read. anthropic accepts the key and has 2 models: see /models.",
     );
     nvim.keys(":<CR>");
     assert_eq!(nvim.lua_str("return vim.g.asked"), "nil");
@@ -275,7 +275,7 @@ fn the_missing_key_warning_goes_once_a_key_is_given() {
 }
 
 #[test]
-fn the_providers_to_connect_to_are_completed() {
+fn the_connect_command_completes_the_names_of_providers() {
     let own = "{ providers = { mine = { base_url = 'http://127.0.0.1:1/v1' } } }";
     let nvim = Nvim::start(&Setup::new().config(own));
     let complete = "return vim.fn.getcompletion('Caliban connect ', 'cmdline')";

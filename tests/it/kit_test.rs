@@ -13,7 +13,7 @@ use crate::kit::setup::Setup;
 
 /// An example for new tests: from the keys through the program to the server and back to the screen.
 #[test]
-fn a_question_is_answered_in_the_chat() {
+fn a_typed_prompt_is_answered_on_the_screen() {
     let server = Server::start();
     let gate = server.reply(Reply::chunks(["Hello ", "there."]).usage(100, 5));
     let setup = Setup::new().file("a.txt", "one\n").anthropic(&server);
@@ -54,7 +54,7 @@ fn is_blocked_is_true_while_neovim_waits_for_a_key() {
 }
 
 #[test]
-fn a_failed_call_panics_with_the_screen() {
+fn a_failed_kit_call_panics_and_shows_the_screen() {
     let nvim = Nvim::start(&Setup::new());
     nvim.keys("ione two<Esc>0f");
     let asked = std::panic::AssertUnwindSafe(|| nvim.lua("return 1", &[]));
@@ -64,7 +64,7 @@ fn a_failed_call_panics_with_the_screen() {
 }
 
 #[test]
-fn the_screen_names_highlight_groups() {
+fn the_kits_screen_shows_the_highlight_group_of_a_text() {
     let setup = Setup::new().before("vim.api.nvim_set_hl(0, 'CalibanAdd', { link = 'DiffAdd' })");
     let nvim = Nvim::start(&setup);
     nvim.keys("iwärme 漢字 end<Esc>");
@@ -82,7 +82,7 @@ fn the_screen_names_highlight_groups() {
 }
 
 #[test]
-fn the_screen_stays_right_after_scrolling() {
+fn the_kits_screen_shows_the_right_lines_after_scrolling() {
     let lines: Vec<String> = (1..=200).map(|n| format!("line {n}")).collect();
     let nvim = Nvim::start(&Setup::new().file("long.txt", lines.join("\n")).size(60, 12));
     nvim.keys(":edit long.txt<CR>");
@@ -99,7 +99,7 @@ fn the_screen_stays_right_after_scrolling() {
 }
 
 #[test]
-fn a_second_start_finds_the_same_home_and_no_process_survives() {
+fn a_second_start_has_the_same_home_and_a_killed_neovim_leaves_no_process() {
     let setup = Setup::new();
     let nvim = Nvim::start(&setup);
     nvim.lua("vim.fn.writefile({ 'kept' }, vim.fn.stdpath('data') .. '.txt')", &[]);

@@ -32,7 +32,7 @@ fn lua_is_formatted() {
 }
 
 #[test]
-fn lua_types_agree() {
+fn the_lua_type_check_finds_no_problem() {
     let ask = ["--headless", "--clean", "+lua io.write(vim.env.VIMRUNTIME)", "+qa!"];
     let runtime = Command::new(nvim_bin()).args(ask).output().unwrap();
     let runtime = String::from_utf8(runtime.stdout).unwrap();

@@ -8,7 +8,7 @@ use expect_test::expect;
 use serde_json::json;
 
 #[test]
-fn a_waiting_turn_shows_all_its_parts() {
+fn a_turn_that_waits_for_consent_shows_all_its_parts() {
     let server = Server::start();
     server.reply(all_parts());
     let setup = Setup::new().file("src/a.rs", "fn old() {}\n\n").anthropic(&server).size(130, 34);

@@ -1,5 +1,6 @@
-//! Words behind an `@` that name no file: a warning before sending, unless they are something else.
+//! Words behind an `@` that name no file: a warning before sending, except for addresses, decorators and code.
 
+use crate::kit::chat::{DIALECTS, assert_grows};
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
@@ -66,6 +67,36 @@ fn addresses_decorators_and_code_are_not_mentions() {
     check_sent("@retry\n@slow\ndef index():\n    pass");
     check_sent("the variable `x = @count + 1`");
     check_sent("why is this wrong?\n```python\n@buffer\n@b.rs\n```");
+}
+
+#[test]
+fn unchanged_content_is_not_sent_again() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        server.otherwise(Reply::said("Seen."));
+        let text = format!("{}\n", "a line of text\n".repeat(20).trim_end());
+        let setup = Setup::new().file("a.txt", &text).speaking(dialect, &server);
+        let nvim = Nvim::start(&setup.size(220, 30));
+        let note = "same text as when it was last sent, so not sent again";
+        let shown = format!("<context kind=\"file\" path=\"a.txt\">\n{text}</context>\n");
+        let same = format!("<context kind=\"file\" path=\"a.txt\">\n[{note}]\n</context>\n");
+        let ask = |n: usize, prompt: &str| {
+            nvim.lua("require('caliban').ask(...)", &[prompt.into()]);
+            server.wait_count(n);
+            nvim.wait_phase("idle");
+            // dialects join the blocks of a message differently
+            server.requests()[n - 1].last_user_text().replace("\n\n", "\n")
+        };
+        assert_eq!(ask(1, "see @a.txt"), format!("{shown}see @a.txt"));
+        assert_eq!(ask(2, "again @a.txt"), format!("{same}again @a.txt"));
+        nvim.wait_screen(&format!("a.txt  {note}"));
+        let twice = ask(3, "@a.txt and @./a.txt");
+        assert_eq!(twice, format!("{same}{same}@a.txt and @./a.txt"));
+        nvim.keys(":wincmd t<CR>:edit a.txt<CR>onew<Esc>");
+        let changed = ask(4, "now @a.txt");
+        assert!(changed.contains("a line of text\nnew\n"), "{changed}");
+        assert_grows(server.requests());
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Edits that do not fit: what the model is told, and the order in which edits apply.
+//! Edits that do not fit: the answers to the model, and the order in which edits apply.
 
 use super::review::scene::{Scene, edit, nine, write};
 use crate::kit::nvim::Nvim;
@@ -35,12 +35,12 @@ fn an_ambiguous_match_lists_at_most_ten_sites() {
         it.file("a.txt", "l1\nl2\nl3\n").file("b.txt", &many).file("c.txt", "go() \nx\ngo()\t\n")
     };
     expect![[r#"
-        $.edits[1] does not fit, so no edit was applied. `old` is at 2 places in a.txt and must be at exactly one:
+        $.edits[1] does not fit, so no edit was applied. `old` is at 2 places in a.txt and must be at exactly one place:
         1: l1
         2: l2
-        Add lines around it to `old` until it is unique, or set `everywhere`.
+        Add surrounding lines to `old` until it is unique, or set `everywhere`.
         --
-        `old` is at 11 places in b.txt and must be at exactly one:
+        `old` is at 11 places in b.txt and must be at exactly one place:
         1: x
         3: x
         5: x
@@ -52,12 +52,12 @@ fn an_ambiguous_match_lists_at_most_ten_sites() {
         17: x
         19: x
         …
-        Add lines around it to `old` until it is unique, or set `everywhere`.
+        Add surrounding lines to `old` until it is unique, or set `everywhere`.
         --
-        `old` is at 2 places in c.txt, ignoring blanks at line ends, and must be at exactly one:
+        `old` is at 2 places in c.txt, ignoring blanks at line ends, and must be at exactly one place:
         1: go() 
         3: go()	
-        Add lines around it to `old` until it is unique, or set `everywhere`."#]]
+        Add surrounding lines to `old` until it is unique, or set `everywhere`."#]]
     .assert_eq(&told(files, &calls));
 }
 
@@ -83,7 +83,7 @@ fn a_failed_match_names_its_likely_cause() {
         --
         `old` is not in a.txt, and `new` is there already, at line 5. If that is the change you meant, nothing is left to do.
         --
-        This would change nothing: a.txt stays as it is.
+        This edit would change nothing, so a.txt stays as it is.
         --
         `old` is empty, but a.txt is not. Give the text to replace, or use write to replace the whole file."#]]
     .assert_eq(&told(|it| it.file("a.txt", &text), &calls));
@@ -139,7 +139,7 @@ fn dated(nvim: &Nvim, time: SystemTime) {
 }
 
 #[test]
-fn a_file_is_stale_by_its_text_not_by_its_time() {
+fn a_file_counts_as_changed_by_its_text_not_by_its_modification_time() {
     let later = SystemTime::now() + Duration::from_secs(100);
     let same: [&dyn Fn(&Nvim); 3] = [
         &|nvim| dated(nvim, later),

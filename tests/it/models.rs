@@ -1,4 +1,4 @@
-//! Models: which one answers, where its key comes from, and what the chat says when no model answers.
+//! Models: the choice of the model, the source of its key, and the words in the chat when no model answers.
 
 use crate::kit::chat::{DIALECTS, common};
 use crate::kit::nvim::Nvim;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 const KEY: &str = "key-of-the-test";
 
-/// Lets the turn fail at once, in every dialect, and compares the sentence in the chat.
+/// Lets the turn fail at once, in every dialect, and compares the sentence in the chat with the snapshot.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(reply: impl Fn() -> Reply, expected: Expect) {
     let said = DIALECTS.map(|dialect| {
@@ -53,36 +53,37 @@ fn an_error_is_one_sentence_with_its_cause_and_the_next_step() {
     check(
         || Reply::error(404),
         expect![
-            "The model `MODEL` is not available: “model: no-such-model”. Choose another with :Caliban model."
+            "The model `MODEL` is not available: “model: no-such-model”. Choose another model with :Caliban model."
         ],
     );
     check(
         || Reply::error(400),
         expect![
-            "The provider rejected the request (400): “invalid request”. Change what it names, or start a new conversation with /new."
+            "The provider rejected the request (400): “invalid request”. Correct the part of the request that the provider names, or start a new conversation with /new."
         ],
     );
     check(
         Reply::too_long,
         expect![
-            "The conversation is too long for the model: “prompt is too long: 250000 tokens > 200000 maximum”. Start a new one with /new."
+            "The conversation is too long for the model: “prompt is too long: 250000 tokens > 200000 maximum”. Make it shorter with /compact, or start a new one with /new."
         ],
     );
     check(
         Reply::no_quota,
         expect![
-            "The account's quota or credit is used up: “You exceeded your current quota: your credit balance is too low”. Top it up, or choose another model with :Caliban model."
+            "The account's quota or credit is used up: “You exceeded your current quota: your credit balance is too low”. Add credit to the account, or choose another model with :Caliban model."
         ],
     );
     check(
         Reply::html,
         expect![
-            "The answer is not in the provider's protocol: “<!DOCTYPE html><html><body>Sign in to the network</body></html>”. Check the provider's address."
+            "The server's answer does not follow the provider's protocol: “<!DOCTYPE html><html><body>Sign in to the network</body></html>”. Check the provider's address."
         ],
     );
 }
 
-/// Lets a request fail, compares the line in the chat, and types `r` on that line. The second attempt succeeds.
+/// Lets a request fail, compares the line in the chat with the snapshot, and types `r` on that line. The second attempt
+/// succeeds.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_retried(reply: impl Fn() -> Reply, expected: Expect) {
     let said = DIALECTS.map(|dialect| {
@@ -105,7 +106,7 @@ fn check_retried(reply: impl Fn() -> Reply, expected: Expect) {
 }
 
 #[test]
-fn a_temporary_error_is_retried_after_a_countdown_that_r_ends() {
+fn a_temporary_error_is_retried_after_a_countdown_or_at_once_with_r() {
     check_retried(
         || Reply::error(429).header("retry-after", "60"),
         expect![[r#"
@@ -163,7 +164,7 @@ fn the_pause_before_a_retry_can_be_stopped() {
 }
 
 #[test]
-fn a_server_that_hangs_or_never_ends_can_be_stopped() {
+fn a_request_whose_server_hangs_or_never_ends_can_be_stopped() {
     for dialect in DIALECTS {
         let server = Server::start();
         let _gate = server.reply(Reply::hang());
@@ -207,10 +208,10 @@ fn a_missing_connection_or_key_is_reported_with_the_next_step() {
     expect!["No connection to 127.0.0.1:PORT: it refused the connection: nothing listens there. Check the network or the address, then send again."].assert_eq(&mine(&format!("http://127.0.0.1:{port}/v1"), "none"));
     expect!["No connection to nowhere.invalid: its name could not be resolved. Check the network or the address, then send again."].assert_eq(&mine("http://nowhere.invalid/v1", "none"));
     expect![
-        "No key for mine: MY_KEY is not set. Give one with /connect, or set it and restart Neovim."
+        "No key for mine: MY_KEY is not set. Give a key with /connect, or set this environment variable and restart Neovim."
     ]
     .assert_eq(&mine(&format!("http://127.0.0.1:{port}/v1"), "env:MY_KEY"));
-    expect!["No key for mine: the key command failed (exit status: 3). Run it by hand to see why, then send again."]
+    expect!["No key for mine: the key command failed (exit status: 3). Run the key command by hand to see why, then send again."]
         .assert_eq(&mine(&format!("http://127.0.0.1:{port}/v1"), "cmd:echo oops >&2; exit 3"));
 }
 
@@ -249,7 +250,7 @@ fn a_custom_provider_takes_its_key_from_a_variable_or_a_command() {
 }
 
 #[test]
-fn with_nothing_configured_the_first_key_in_the_environment_decides() {
+fn without_configuration_the_first_provider_with_a_key_is_used() {
     let (first, second) = (Server::start(), Server::start());
     first.reply(Reply::said("I am the first."));
     let setup = Setup::new().openai(&second).anthropic(&first).default_model();
@@ -399,7 +400,7 @@ fn without_a_model_the_tour_begins_and_proposes_its_edit() {
 
         This is the **offline tour**: no model is connected, so these words are scripted, but everything else is the real thing.
 
-        I begin by reading a file of the sample project. The line below is the call; press `<CR>` on it to unfold what came back.
+        I begin by reading a file of the sample project. The line below is the call; press `<CR>` on that line to unfold the result.
 
         ▸ read  path="greet.py"
 

@@ -1,4 +1,4 @@
-//! Later requests begin with the earlier ones, byte for byte: they only grow.
+//! Each request begins with the request before it, byte for byte.
 
 mod context;
 mod turns;
@@ -77,7 +77,7 @@ fn a_cache_miss_is_named_in_the_debug_log() {
     server.reply(Reply::said("Five.").usage(4100, 5).cached(0, 0));
     let setup = Setup::new().file("p.md", "be kind").config("{ system_file = 'p.md' }");
     let nvim = Nvim::start(&setup.anthropic(&server));
-    // A thread of its own writes the log, so the line may come late.
+    // Another thread writes the log, so the line may come late.
     let wait_missed = |times| {
         let missed = |nvim: &Nvim| nvim.setup.debug_log().matches("cache was missed").count();
         nvim.wait(|nvim| missed(nvim) == times, "a line of the log");
@@ -105,7 +105,7 @@ fn a_cache_miss_is_named_in_the_debug_log() {
 
 /// Another model without thinking blocks began the turn. The next turn thinks, also between calls.
 #[test]
-fn a_turn_begun_without_thinking_goes_on_without() {
+fn a_turn_begun_by_a_model_without_thinking_goes_on_without_it() {
     let server = Server::start();
     let gate = server.reply(Reply::new().text("I look.").gate().call("c1", "list", json!({})));
     server.reply(Reply::new().call("c2", "list", json!({"path": "."})));

@@ -19,7 +19,7 @@ fn the_default_system_prompt_names_the_project_and_every_tool() {
         nvim.ask("hello", "Yes.");
         let request = &server.requests()[0];
         let system = request.system_text();
-        assert_eq!(request.tools().len(), 17);
+        assert_eq!(request.tools().len(), 18);
         for tool in request.tools() {
             assert!(system.contains(&format!("\n- {tool}: ")), "{tool} is not in: {system}");
         }
@@ -37,19 +37,20 @@ fn the_default_system_prompt_names_the_project_and_every_tool() {
         - list: Lists one folder: folders end in /, files have their size.
         - glob: Finds files by a pattern such as src/**/*.rs or *.{ts,tsx}.
         - grep: Searches file contents, as they are in the editor, by a regular expression (Rust syntax; a match lies within one line).
-        - diagnostics: Lists the diagnostics of the user's language servers for a file as it is in the editor, or without a path for every file they have reported on.
+        - diagnostics: Lists the diagnostics of the user's language servers for a file as it is in the editor, or without a path for every file that the servers have reported on.
         - definition: Finds where a symbol is defined, using the user's language server.
         - references: Finds all uses of a symbol and its definition, using the user's language server.
         - hover: Shows a symbol's type and documentation, using the user's language server.
-        - symbols: Lists a file's symbols, or with `query` those of the whole project, using the user's language server.
+        - symbols: Lists a file's symbols, or with `query` the symbols of the whole project, using the user's language server.
         - edit: Replaces text in existing files.
-        - write: Creates a file, or replaces the whole text of one you have read.
+        - write: Creates a file, or replaces the whole text of a file that you have read.
         - delete: Deletes a file.
         - rename: Moves a file to another path and creates missing folders.
         - rename_symbol: Renames a symbol wherever it is used, using the user's language server.
         - shell: Runs a command with bash in the project's root and returns its output, stdout and stderr together.
         - todo: Keeps a to-do list that the user sees.
         - skill: Loads a skill: how the user or the project wants a particular kind of work done.
+        - comment: Leaves comments on lines of files in the user's editor, as diagnostics and in the quickfix list.
 
         How edits work: your edits become changes in the user's own buffers. The user accepts, rejects or reworks each hunk; nothing is on disk before that, unless they chose auto-edit mode. The result of an edit says what they accepted, rejected or reworked: respect it, and do not repeat what they rejected. Put all edits that belong together into one reply. A file open in the editor is read with its unsaved text. Commands run in the working directory after the user agrees, and see the files on disk.
 
@@ -126,7 +127,7 @@ fn a_changed_system_prompt_is_reported_and_used_on_demand() {
 
         Arr.
 
-        ! The settings, the tools or the folder changed since this conversation began. It keeps its old system prompt; `/system new` replaces it.
+        ! The settings, the tools or the folder changed since this conversation began. The conversation keeps its old system prompt; `/system new` replaces the old prompt.
 
         again
 
@@ -154,7 +155,7 @@ fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
     expect![[r#"
         Commands:
         /help         this list
-        /system       shows the system prompt; `/system new` makes it anew from the settings
+        /system       shows the system prompt; `/system new` rebuilds it from the settings
         /new          starts a new conversation and keeps this one: `/new [name]`
         /sessions     opens another conversation of this project; `/sessions text` searches them
         /rename       renames this conversation; a text that cannot be a name becomes its title
@@ -171,6 +172,14 @@ fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
         /permissions  lists what you allowed for this session, to take it back
         /skills       lists the skills and their problems
         /skill        sends a message with the text of a skill: `/skill name [message]`
+        /reset        the same as `/new`
+        /exit         closes the chat's windows; the conversation and a running turn go on
+        /quit         the same as `/exit`
+        /undo         goes back to before your last message; `/undo 2` to before the last two
+        /init         explores the project and proposes `AGENTS.md`, or its update: `/init [message]`
+        /review       reviews a diff and comments on its lines: `/review [@diff|@staged|branch|commit]`
+        /compact      replaces the conversation so far by a summary for the model: `/compact [what matters]`
+        /uncompact    undoes the last compaction
         @path, @path:10-40 and @dir/ add files to a message. g? lists the keys."#]]
     .assert_eq(nvim.transcript().split("! ").nth(1).unwrap());
     assert!(server.requests().is_empty());

@@ -1,5 +1,5 @@
-//! Which files are never touched, which are read only after a question, and which are written only after a review: in
-//! an ordinary project, and in one that is the home folder.
+//! Files that are never touched, files that are read only after a question, and files that are written only after a
+//! review: in an ordinary project, and in a project that is the home folder.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -64,7 +64,7 @@ fn asked(scene: &Scene, tool: &str, input: Value, question: &str, with: &str) ->
 }
 
 #[test]
-fn in_the_home_folder_calibans_files_are_closed_and_keys_asked_for() {
+fn in_the_home_folder_calibans_files_are_refused_and_keys_need_consent() {
     let scene = Scene::start(home);
     let said = answer(&scene, "read", json!({ "path": ".local/share/caliban/keys.json" }));
     expect!["path: `.local/share/caliban/keys.json` is Caliban's own (keys, settings, conversations), which no tool reads or writes. It is never sent to a model."].assert_eq(&said);
@@ -78,7 +78,7 @@ fn in_the_home_folder_calibans_files_are_closed_and_keys_asked_for() {
     let said = answer(&scene, "grep", json!({ "pattern": "TOKEN" })).replace("nvim.log", "log");
     expect![[r#"
         notes.txt:1: TOKEN=none
-        [2 files that may hold keys were not searched: .local/state/nvim/log and others. To search one, name it as `path`, or call `read`: the user is asked]"#]]
+        [2 files that may hold keys were not searched: .local/state/nvim/log and others. To search such a file, name it as `path`, or call `read`, which asks the user]"#]]
     .assert_eq(&said);
     let said = answer(&scene, "glob", json!({ "pattern": "*.json" }));
     assert!(said.starts_with("No file in . matches"), "{said}");
@@ -147,7 +147,7 @@ fn files_with_keys_need_consent_and_are_left_out_of_searches() {
     expect![[r"
         .env.example:1: TOKEN=
         a.rs:1: // TOKEN
-        [1 file that may hold keys was not searched: .env. To search one, name it as `path`, or call `read`: the user is asked]"]]
+        [1 file that may hold keys was not searched: .env. To search such a file, name it as `path`, or call `read`, which asks the user]"]]
     .assert_eq(&said);
     let said = answer(&scene, "list", json!({}));
     assert!(said.contains(".env  13 B"), "{said}");
@@ -156,9 +156,9 @@ fn files_with_keys_need_consent_and_are_left_out_of_searches() {
     assert!(said.contains("the user refused"), "{said}");
     // An edit needs consent too: its error would show text of the file.
     let said = answer(&scene, "edit", edit(".env", &[("TOKEN=x", "TOKEN=y")]));
-    expect![".env was not changed: it holds the keys or settings of an environment, and you have not read its current text. Call `read` on it first: the user is asked."].assert_eq(&said);
+    expect![".env was not changed: it holds the keys or settings of an environment, and you have not read its current text. Call `read` on it first, which asks the user."].assert_eq(&said);
     assert!(!sent(&scene).contains("s3cret"));
-    // after a yes for the session, this tool may read this file again, and no other tool may
+    // once allowed for the session, this tool may read this file again, and no other tool may
     let said = asked(
         &scene,
         "read",
@@ -288,7 +288,7 @@ fn a_link_to_a_file_with_keys_is_treated_like_that_file() {
     assert!(!sent(&scene).contains("s3cret"));
 }
 
-/// The session file says that the model knows the file. That grants nothing.
+/// The session file says that the model knows the file. This entry grants no permission.
 #[test]
 fn a_reopened_session_reports_no_changes_of_a_file_with_keys() {
     let scene = Scene::start(|it| it.file(".env", SECRET));

@@ -17,7 +17,7 @@ fn asking(server: &Server, model: &str, more: &str) -> Setup {
     setup.anthropic(server).openai(server).gemini(server).env("OLLAMA_HOST", &server.url())
 }
 
-/// As `asking`, with `OpenAI`'s Responses API.
+/// Like `asking`, with `OpenAI`'s Responses API.
 fn responses(server: &Server, model: &str, more: &str) -> Setup {
     let provider = format!(
         ", providers = {{ openai = {{ dialect = 'openai-responses', base_url = '{}/v1' }} }}{more}",
@@ -64,7 +64,7 @@ fn reasoning_models_get_max_completion_tokens_on_any_server() {
     }
 }
 
-/// One parameter is refused: by this server, in these words.
+/// A parameter at `pointer` that a server refuses with this status and body, and the notice to the user.
 struct Case {
     setup: fn(&Server, &str, &str) -> Setup,
     model: &'static str,
@@ -197,9 +197,9 @@ fn a_parameter_refused_by_anthropic_gemini_or_ollama_is_left_out() {
     });
 }
 
-/// The limit of a reply has two names, and the model's name does not tell which of them the server accepts.
+/// The parameter for the reply limit has two names, and the model's name does not tell which name the server accepts.
 #[test]
-fn a_refused_reply_limit_is_renamed_and_then_left_out() {
+fn a_refused_parameter_for_the_reply_limit_is_renamed_and_then_left_out() {
     let server = Server::start();
     let refusal = |name: &str, other: &str| {
         format!(

@@ -15,7 +15,7 @@ fn an_interrupted_turn_is_announced_at_startup() {
     nvim.wait_screen("half an");
     nvim.kill();
     let nvim = Nvim::start(&setup);
-    nvim.wait_screen("A turn was interrupted in this project. :Caliban shows it.");
+    nvim.wait_screen("A turn was interrupted in this project. :Caliban shows the conversation.");
     gate.finish();
     assert_eq!(nvim.lua_json("return #vim.api.nvim_list_wins()"), 1);
     nvim.keys(":Caliban<CR>");

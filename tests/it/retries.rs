@@ -1,4 +1,4 @@
-//! Retried requests: the error has its right name, one countdown is shown, and nothing of it is left afterwards.
+//! Retried requests: the chat names the error, shows one countdown, and removes the countdown afterwards.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -12,7 +12,7 @@ fn limited() -> Reply {
     Reply::error(429).header("retry-after", "60")
 }
 
-/// A chat that waits before its second try, on a screen that is wide enough for the countdown's line.
+/// A chat that waits before it sends a request again, on a screen that is wide enough for the countdown's line.
 fn waiting(server: &Server) -> Nvim {
     server.reply(limited());
     let nvim = Nvim::start(&Setup::new().anthropic(server).size(200, 40));
@@ -172,7 +172,7 @@ fn each_http_status_has_its_own_sentence() {
         nvim.wait_screen(" s (r now, <C-c> stop).");
         nvim.go_to_transcript("Trying again");
         nvim.keys("r");
-        nvim.wait_transcript(&format!("! {said}: it asks to wait 60 min"));
+        nvim.wait_transcript(&format!("! {said}: the next request may be sent in 60 min"));
         is_gone(&nvim);
     }
 }

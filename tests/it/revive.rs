@@ -1,4 +1,4 @@
-//! Chats in a session file of Neovim (`:mksession`): sourcing the file shows them again.
+//! Chats in a session file of Neovim (`:mksession`): sourcing the file shows the chats again.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -50,7 +50,7 @@ fn revived(nvim: &Nvim, expected: &str) {
 }
 
 #[test]
-fn a_session_file_restores_the_chats_windows() {
+fn a_neovim_session_file_restores_the_chats_windows() {
     let server = Server::start();
     let setup = with_session(&server, "idraft");
     let setup = setup.before(
@@ -77,7 +77,7 @@ fn a_conversation_that_was_shown_twice_is_shown_twice_again() {
 }
 
 #[test]
-fn a_session_file_shows_a_conversation_that_is_already_open() {
+fn a_neovim_session_file_shows_its_conversation_if_it_is_already_open() {
     let server = Server::start();
     let setup = with_session(&server, "");
     let nvim = Nvim::start(&setup);
@@ -95,7 +95,7 @@ fn a_session_file_shows_a_conversation_that_is_already_open() {
 }
 
 #[test]
-fn loading_a_session_file_without_the_chat_keeps_the_chats_name() {
+fn loading_a_neovim_session_file_without_the_chat_keeps_the_chats_name() {
     let server = Server::start();
     let nvim = Nvim::start(&with_session(&server, ""));
     nvim.keys(":new<CR>:mksession! other.vim<CR>:Caliban<CR>");
@@ -106,9 +106,9 @@ fn loading_a_session_file_without_the_chat_keeps_the_chats_name() {
     nvim.wait(|it| windows(it).contains(CHAT), "the chat under its name");
 }
 
-/// With 'options' in 'sessionoptions' the session file has the value that Caliban set for the chat.
+/// With 'options' in 'sessionoptions' the session file has Caliban's value of 'breakat'.
 #[test]
-fn a_session_file_does_not_leave_the_chats_breakat_behind() {
+fn a_neovim_session_file_does_not_change_breakat_for_good() {
     let server = Server::start();
     let setup = with_session(&server, ":set sessionoptions+=options<CR>");
     let nvim = Nvim::start(&setup);
@@ -120,7 +120,7 @@ fn a_session_file_does_not_leave_the_chats_breakat_behind() {
 }
 
 #[test]
-fn the_name_of_a_conversation_can_be_edited() {
+fn the_edit_command_with_the_buffer_name_of_a_chat_opens_the_chat() {
     let server = Server::start();
     let nvim = Nvim::start(&with_session(&server, ""));
     nvim.keys(":edit caliban://main<CR>:split caliban://main/prompt<CR>");

@@ -138,7 +138,7 @@ fn lines_the_user_changed_since_are_not_rewound() {
     preview(&scene, "2");
     scene.nvim.wait_screen("diff a.txt is not changed: the same lines");
     scene.nvim.keys("a");
-    scene.nvim.wait_screen("Nothing to take back here.");
+    scene.nvim.wait_screen("Nothing was taken back: no change can be taken back here.");
 }
 
 #[test]

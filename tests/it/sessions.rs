@@ -85,8 +85,8 @@ fn count(nvim: &Nvim, session: &str, text: &str) -> usize {
     nvim.buffer(&format!("caliban://{session}")).matches(text).count()
 }
 
-/// A Neovim in the middle of a turn: `hello` was sent, the reply has begun with `I see `, and a gate holds back its
-/// rest.
+/// A Neovim in the middle of a turn: `hello` was sent, the reply has begun with `I see `, and a gate holds back the
+/// rest of the reply.
 fn in_mid_turn(server: &Server) -> (Setup, Nvim, crate::kit::server::Gate) {
     let gate = server.reply(Reply::new().text("I see ").gate().text("two files.").gate());
     let setup = wide().anthropic(server);
@@ -98,13 +98,18 @@ fn in_mid_turn(server: &Server) -> (Setup, Nvim, crate::kit::server::Gate) {
 }
 
 #[test]
-fn no_process_runs_before_the_first_use_or_after_the_end() {
+fn the_program_runs_only_from_the_first_use_to_neovims_end() {
     let setup = wide();
     let nvim = Nvim::start(&setup);
     assert_eq!(setup.processes().len(), 1);
     let loaded = "return vim.tbl_filter(function(it) return it:find('^caliban') end, vim.tbl_keys(package.loaded))";
     let loaded = nvim.lua_json(loaded);
-    let looks = ["caliban.chat.interrupted", "caliban.editor.disk", "caliban.program.project"];
+    let looks = [
+        "caliban.chat.interrupted",
+        "caliban.editor.disk",
+        "caliban.program.project",
+        "caliban.program.roots",
+    ];
     assert!(
         loaded.as_array().unwrap().iter().all(|it| looks.contains(&it.as_str().unwrap())),
         "{loaded}"
@@ -161,7 +166,7 @@ fn the_queue_and_the_draft_survive_the_editors_death() {
 }
 
 #[test]
-fn a_wiped_chat_is_restored() {
+fn reopening_a_wiped_chat_restores_its_text_and_its_draft() {
     let server = Server::start();
     let (_setup, nvim, gate) = in_mid_turn(&server);
     nvim.keys("unsent<Esc>");
@@ -180,12 +185,14 @@ fn a_wiped_chat_is_restored() {
 }
 
 #[test]
-fn a_version_mismatch_is_one_sentence() {
+fn plugin_and_program_of_different_versions_are_reported_in_one_sentence() {
     let wrong = "package.preload['caliban.version'] = function() return '9.9.9' end";
     let setup = wide().before(wrong);
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("The plugin is version 9.9.9, its program 0.1.0. Run: cargo build --release");
+    nvim.wait_screen(
+        "The plugin is version 9.9.9, but its program is version 0.1.0. Run: cargo build --release",
+    );
     nvim.wait(|nvim| program(&nvim.setup).is_none(), "the program's end");
     assert_eq!(nvim.screen().matches("9.9.9").count(), 1);
 }

@@ -1,4 +1,4 @@
-//! What the user can see of a request: its tokens and costs, how long the provider has been silent, its exact text.
+//! A request as the user can see it: its tokens and costs, how long the provider has been silent, its exact text.
 
 use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;
@@ -59,7 +59,7 @@ fn the_tour_has_no_request_to_show() {
     let nvim = Nvim::start(&Setup::new().config("{ probe = false }"));
     nvim.ask("hello", "tour");
     nvim.keys(":Caliban request<CR>");
-    nvim.wait_screen("The tour sends nothing.");
+    nvim.wait_screen("The tour sends no requests.");
 }
 
 #[test]
@@ -72,7 +72,8 @@ fn the_winbar_shows_tokens_cache_and_cost() {
     let bar = || nvim.lua_str("return require('caliban').status(200)");
     nvim.ask("one", "One.");
     nvim.wait(|_| bar().contains("11%"), "the figures of the first turn");
-    // 0.01 × 3 + 0.001 × 15 + 0.01 × 3.75
+    // the cost in USD: 0.01 million input tokens × 3 + 0.001 million output tokens × 15 + 0.01 million tokens written
+    // to the cache × 3.75
     expect!["anthropic/claude-sonnet-4-5 · ask · ○ idle  21k/200k  11% · in 20k · out 1k · $0.08"]
         .assert_eq(&bar());
     nvim.ask("two", "Two.");

@@ -1,4 +1,4 @@
-//! Skills: what the model is told of them, and how it or the user loads one.
+//! Skills: how the model hears of skills, and how the model or the user loads a skill.
 
 use crate::kit::chat::{DIALECTS, assert_grows, common};
 use crate::kit::nvim::Nvim;
@@ -48,11 +48,11 @@ fn skills_are_named_in_the_prompt_and_loaded_on_demand() {
         - prose: Writes prose.
         </skills>
         ---
-        The skill `release`. Its relative paths begin at .caliban/skills/release. Other files in its folder: scripts/tag.sh.
+        The skill `release`. Paths in the skill are relative to .caliban/skills/release. Other files in its folder: scripts/tag.sh.
 
         Tag it.
         ---
-        There is no skill `relase`. There are: release, prose.
+        There is no skill `relase`. The skills are: release, prose.
         ---
         go
 
@@ -72,7 +72,7 @@ fn added_and_removed_skills_are_announced_with_the_next_message() {
         let say = |text: &str, last: &str| {
             server.reply(Reply::said(last));
             nvim.ask(text, last);
-            // Ollama's has one text, the blocks a line apart
+            // Ollama's message has one text, in which a blank line divides the blocks
             server.requests().last().unwrap().last_user_text().replace("\n\n", "\n")
         };
         assert_eq!(say("one", "One."), "one");
@@ -104,23 +104,57 @@ fn a_slash_command_loads_a_skill_with_a_message() {
     let said = |at: usize| server.requests()[at].last_user_text().replace(&dir, "DIR");
     expect![[r#"
         <skill path="DIR/config/caliban/skills/prose/SKILL.md">
-        The skill `prose`. Its relative paths begin at DIR/config/caliban/skills/prose.
+        The skill `prose`. Paths in the skill are relative to DIR/config/caliban/skills/prose.
 
         Be brief.
         </skill>
         the letter
         ---
         <skill path="DIR/config/caliban/skills/prose/SKILL.md">
-        The skill `prose`. Its relative paths begin at DIR/config/caliban/skills/prose.
+        The skill `prose`. Paths in the skill are relative to DIR/config/caliban/skills/prose.
 
         Be brief.
         </skill>
         Use the skill `prose`."#]]
     .assert_eq(&format!("{}\n---\n{}", said(0), said(1)));
     nvim.keys("/skill pros<C-s><Esc>");
-    nvim.wait_screen("! There is no skill `pros`. There are: release, prose.");
+    nvim.wait_screen("! There is no skill `pros`. The skills are: release,");
     assert_eq!(nvim.composer(), "/skill pros");
     assert_eq!(server.requests().len(), 2);
+}
+
+#[test]
+fn skills_in_the_folders_of_other_agents_are_found_and_read_without_a_question() {
+    let server = Server::start();
+    let notes = "~/.claude/skills/mine/notes.md";
+    server.reply(Reply::new().call("c1", "skill", json!({"name": "mine"})));
+    server.reply(Reply::new().call("c2", "read", json!({ "path": notes })));
+    server.reply(Reply::said("Done."));
+    let setup = Setup::new()
+        .file(".agents/skills/theirs/SKILL.md", skill("theirs", "Is shared.", "Share."))
+        .file(".skills/plain/SKILL.md", skill("plain", "Is plain.", "Be plain."))
+        .file("../home/.claude/skills/mine/SKILL.md", skill("mine", "Is mine.", "See notes.md."))
+        .file("../home/.claude/skills/mine/notes.md", "the notes\n")
+        .config("{ system = 'Work.' }");
+    let nvim = Nvim::start(&setup.anthropic(&server));
+    nvim.ask("go", "Done.");
+    let requests = server.requests();
+    expect![[r#"
+        Work.
+        <skills>
+        - theirs: Is shared.
+        - plain: Is plain.
+        - mine: Is mine.
+        </skills>"#]]
+    .assert_eq(&requests[0].system_text());
+    expect![[r#"
+        The skill `mine`. Paths in the skill are relative to ~/.claude/skills/mine. Other files in its folder: notes.md.
+
+        See notes.md.
+        ---
+        1	the notes
+        "#]]
+    .assert_eq(&[1, 2].map(|n| requests[2].answer(&format!("c{n}"))).join("\n---\n"));
 }
 
 #[test]
@@ -138,7 +172,7 @@ fn the_skills_command_lists_skills_and_problems() {
     let said = nvim.transcript();
     let said = said.split("! Skills").nth(1).unwrap();
     expect![[r#"
-        , from `.caliban/skills` and `DIR/config/caliban/skills`:
+        , from `.caliban/skills`, `.agents/skills`, `.claude/skills`, `.skills`, `DIR/config/caliban/skills`, `~/.agents/skills`, `~/.claude/skills`:
           release: Makes a release.
               .caliban/skills/release/SKILL.md
           prose: Writes prose.

@@ -1,4 +1,4 @@
-//! Keys that steer or queue, as a terminal sends them: bytes.
+//! Keys that steer or queue a message, sent as the bytes of a terminal.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::nvim_bin;
@@ -18,7 +18,8 @@ fn scene() -> (Server, Gate, Setup) {
     (server, gate, setup)
 }
 
-/// Starts a second Neovim, with a chat, in a terminal of this one. Its screen is then on the screen of this one.
+/// Starts a second Neovim, with a chat, in a terminal buffer of the first. The screen of the first Neovim then shows
+/// the second.
 fn start_in_terminal(nvim: &Nvim) {
     let code = "local bin, socket = ..., vim.env.HOME .. '/socket'
         local init = vim.env.KIT_ROOT .. '/tests/minimal_init.lua'
@@ -32,7 +33,7 @@ fn start_in_terminal(nvim: &Nvim) {
         local ui = { bin, '--server', socket, '--remote-ui' }
         KitJob = vim.fn.jobstart(ui, { term = true, env = { TERM = 'xterm-256color' } })";
     nvim.lua(code, &[nvim_bin().to_string_lossy().as_ref().into()]);
-    // from now on the outer Neovim's status line does not say `[No Name]`
+    // from now on only the second Neovim shows `[No Name]` in a status line
     nvim.wait_screen("term://");
     nvim.wait_screen("[No Name]");
     send(nvim, ":Caliban\r");
@@ -40,7 +41,7 @@ fn start_in_terminal(nvim: &Nvim) {
     nvim.wait_screen("idle");
 }
 
-/// Sends bytes as a terminal does.
+/// Sends bytes to the second Neovim, as a terminal does.
 fn send(nvim: &Nvim, bytes: &str) {
     nvim.lua("vim.fn.chansend(KitJob, ...)", &[bytes.into()]);
 }
@@ -63,7 +64,7 @@ fn second_request(bytes: &str, shown: &str) -> String {
 }
 
 #[test]
-fn escape_and_enter_read_together_from_a_terminal_queue() {
+fn escape_and_enter_read_together_from_a_terminal_queue_the_message() {
     assert!(!second_request("\x1b\r", "queued: also this").contains("also this"));
 }
 

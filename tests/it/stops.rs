@@ -26,7 +26,7 @@ fn gated() -> Reply {
         .gate()
 }
 
-/// The last text in the chat by the number of open gates.
+/// The last text in the chat for each number of open gates.
 const SHOWN: [&str; 5] = ["go", "Thinking", "I look.", "▸ read", "▸ shell"];
 
 #[test]
@@ -102,7 +102,7 @@ fn a_retry_after_of_an_hour_ends_the_turn() {
         server.reply(Reply::error(429).header("retry-after", "3600"));
         server.reply(Reply::said("Fine."));
         let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
-        nvim.ask("go", "! Rate limited by the provider: it asks to wait 60 min.");
+        nvim.ask("go", "! Rate limited by the provider: the next request may be sent in 60 min.");
         nvim.ask("two", "Fine.");
         assert_eq!(server.requests().len(), 2);
     }
@@ -117,7 +117,7 @@ fn a_prompt_stopped_before_it_was_sent_comes_back_to_the_composer() {
     nvim.wait_phase("idle");
     nvim.lua("local it = require('caliban') it.ask('see @a.txt') it.stop()", &[]);
     nvim.wait(|nvim| nvim.composer() == "see @a.txt", "the prompt in the composer");
-    nvim.wait_screen("Stopped before it was sent.");
+    nvim.wait_screen("You stopped this message before it was sent.");
     assert_eq!(server.requests().len(), 0);
     server.reply(Reply::said("Seen."));
     nvim.keys("i<C-s>");
@@ -128,14 +128,14 @@ fn a_prompt_stopped_before_it_was_sent_comes_back_to_the_composer() {
 const INTERRUPT: &str = "vim.api.nvim_input('<C-c>')";
 
 #[test]
-fn ctrl_c_while_drawing_stops_and_ctrl_c_ending_a_command_does_not() {
+fn ctrl_c_stops_the_turn_while_drawing_but_not_at_the_end_of_a_key_command() {
     let server = Server::start();
     let gate = server.reply(Reply::new().text("Half").gate().text(" and whole").gate());
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>igo<C-s><Esc>");
     nvim.wait_transcript("Half");
     nvim.lua("KitKeys = 0 vim.on_key(function() KitKeys = KitKeys + 1 end)", &[]);
-    // Input that comes while Neovim draws would be an interrupt: these two are read as keys at any time.
+    // `nvim_input` while Neovim draws would interrupt; Neovim reads these two keys as keys at any time.
     nvim.lua("vim.api.nvim_feedkeys(vim.keycode('f<C-c>'), 't', false)", &[]);
     nvim.wait(|it| it.lua_json("return KitKeys") == 2, "both keys to be taken");
     nvim.command("split");

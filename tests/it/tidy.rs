@@ -29,7 +29,7 @@ fn files(folders: &[&str], ending: &str) -> Vec<(String, String)> {
     ours.filter_map(read).collect()
 }
 
-/// The files of `src/` but those that are compiled for tests alone.
+/// The files of `src/`, except files that are compiled for tests alone.
 fn shipped() -> Vec<(String, String)> {
     let mut all = files(&["src/"], ".rs");
     let tests: Vec<String> =
@@ -48,14 +48,14 @@ fn holds(files: &[(String, String)], rule: impl Fn(&str, &str) -> Vec<String>) {
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
-/// Checks what a rule reports for a file with this path and text.
+/// Checks the violations that a rule reports for a file with this path and text.
 #[track_caller]
 fn check(rule: impl Fn(&str, &str) -> Vec<String>, path: &str, text: &str, expected: &[&str]) {
     assert_eq!(rule(path, text), expected, "of {text:?}");
 }
 
 #[test]
-fn test_modules_are_known_by_their_declaration() {
+fn test_modules_are_recognised_by_cfg_test_at_their_declaration() {
     let rule = rules::test_modules;
     check(rule, "src/a/mod.rs", "#[cfg(test)]\nmod tests;\npub mod b;", &["src/a/tests"]);
     check(rule, "src/a.rs", "#[cfg(test)]\npub(crate) mod recut;", &["src/a/recut"]);
@@ -136,7 +136,7 @@ fn modules_import_only_from_above() {
     holds(&shipped(), |path, text| rules::imports(path, text, &order));
 }
 
-/// Checks what is reported for the imports of these Lua modules, given by path and text.
+/// Checks the violations that are reported for the imports of these Lua modules, given by path and text.
 #[track_caller]
 fn check_rooms(modules: &[(&str, &str)], expected: &[&str]) {
     let files = modules.iter().map(|(place, text)| {
@@ -198,7 +198,7 @@ fn lua_has_no_import_cycle() {
 }
 
 #[test]
-fn slices_and_ropes_are_hidden_behind_the_hunks() {
+fn only_the_hunks_module_uses_slices_and_ropes() {
     let slices = "local slices = require('caliban.editor.slices')";
     check(rooms::inner, "lua/caliban/review/hunks/long.lua", slices, &[]);
     let told =
@@ -209,7 +209,7 @@ fn slices_and_ropes_are_hidden_behind_the_hunks() {
 }
 
 #[test]
-fn the_record_of_a_review_has_one_writer() {
+fn each_field_of_a_review_is_set_by_one_file_only() {
     let class =
         "---@class caliban.Review: caliban.X\n---@field a integer\n---@field b? X\n\n---@field c X";
     assert_eq!(record::fields("caliban.Review", class), ["a", "b"]);
@@ -244,7 +244,7 @@ fn fields_of_a_review() -> Vec<(String, &'static str)> {
 }
 
 #[test]
-fn others_ask_for_the_bookkeeping_of_a_review() {
+fn other_files_read_a_reviews_internal_fields_through_functions_only() {
     let of = [("tick".to_owned(), "state.lua"), ("buf".to_owned(), "state.lua")];
     let rule = |path: &str, text: &str| record::reads(path, text, &of);
     let told = |line: usize| format!("x.lua:{line}: reads `tick`, which state.lua tells");
@@ -259,7 +259,7 @@ fn others_ask_for_the_bookkeeping_of_a_review() {
 }
 
 #[test]
-fn only_the_faces_lie_beside_the_lua_folders() {
+fn only_modules_that_users_call_lie_beside_the_lua_folders() {
     check(rooms::strays, "lua/caliban/command.lua", "", &[]);
     check(rooms::strays, "lua/caliban/chat/paint.lua", "", &[]);
     let stray = "lua/caliban/paint.lua: is no face and belongs in a folder";
@@ -268,7 +268,7 @@ fn only_the_faces_lie_beside_the_lua_folders() {
 }
 
 #[test]
-fn the_tests_of_the_cases_exist() {
+fn every_test_named_in_the_list_of_cases_exists() {
     let cases = std::fs::read_to_string(root().join("tests/cases.md")).unwrap();
     let mut known: BTreeSet<String> = BTreeSet::new();
     for (_, text) in
@@ -305,6 +305,15 @@ fn the_documents_name_files_that_exist() {
 }
 
 #[test]
+fn each_help_tag_is_defined_once() {
+    let twice = "*caliban-a* *caliban-b*\n  *caliban-a*";
+    check(rules::help_tags, "a", twice, &["a:2: *caliban-a* twice"]);
+    check(rules::help_tags, "a", "*caliban-a*\nsee |caliban-c|.", &["a:2: no *caliban-c*"]);
+    check(rules::help_tags, "a", "*caliban-a* |caliban-a|, |vim.lsp.start()|", &[]);
+    holds(&files(&["doc/"], "caliban.txt"), rules::help_tags);
+}
+
+#[test]
 fn lua_never_blocks_on_the_program() {
     check(
         rules::blocking_requests,
@@ -319,7 +328,7 @@ fn lua_never_blocks_on_the_program() {
 /// Text that Neovim expands, runs or searches for must be a literal of the source, so that it contains no names from
 /// outside.
 #[test]
-fn no_name_from_outside_is_expanded_or_run() {
+fn text_that_neovim_expands_or_runs_is_a_literal_of_the_source() {
     let says = |code: &str, expected: &[&str]| {
         let expected: Vec<String> = expected.iter().map(|it| format!("a:1: {it}")).collect();
         let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
@@ -376,7 +385,7 @@ fn error_messages_are_sentences() {
 }
 
 #[test]
-fn no_private_registry_is_named() {
+fn no_file_names_the_host_of_a_package_registry() {
     let host = ["pypi", "org"].join(".");
     check(rules::registries, "a", &format!("https://{host}/x"), &[&format!("a: names {host}")]);
     let mut all = files(&[""], "");

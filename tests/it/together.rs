@@ -47,7 +47,7 @@ fn refused(scene: &Scene, call: Reply) -> String {
 }
 
 #[test]
-fn one_refused_file_keeps_the_whole_call_out() {
+fn one_refused_file_refuses_the_whole_call() {
     let all = ["a.txt", "b.txt", "c.txt"];
     for mode in ["{}", AUTO] {
         let scene = Scene::start(|it| three(it).mode("c.txt", 0o444).config(mode));
@@ -63,7 +63,7 @@ fn one_refused_file_keeps_the_whole_call_out() {
 
 /// While `e1` waits, later calls are matched without its changes.
 #[test]
-fn calls_on_other_files_do_not_wait() {
+fn a_call_that_waits_does_not_delay_the_calls_after_it() {
     let scene = Scene::start(|it| three(it).file("d.txt", nine()).mode("c.txt", 0o444));
     let reply = Reply::new()
         .call("e1", "edit", edits(&["a.txt", "c.txt"]))
@@ -105,7 +105,7 @@ fn all_files_of_a_call_wait_until_each_can_be_changed() {
 }
 
 #[test]
-fn a_text_moved_in_one_file_makes_the_call_match_all_again() {
+fn a_change_in_one_file_of_a_call_makes_the_whole_call_match_again() {
     let scene = Scene::start(three);
     scene.nvim.keys(":edit a.txt<CR>");
     let moving = "local once = true
@@ -141,9 +141,9 @@ fn one_patch_may_delete_move_and_change_files() {
     assert_eq!(scene.on_disk("c.txt"), Some(nine().replace("l8", "L8")));
     let answer = scene.answer(2, "e1");
     for told in [
-        "The user accepted it: a.txt is deleted.",
+        "The user accepted the deletion: a.txt is deleted.",
         "The user accepted the change in dir/b2.txt.",
-        "The user accepted it: b.txt is now dir/b2.txt.",
+        "The user accepted the renaming: b.txt is now dir/b2.txt.",
         "The user accepted the change in c.txt.",
     ] {
         assert_eq!(answer.matches(told).count(), 1, "{answer}");
@@ -162,7 +162,7 @@ fn rejecting_a_move_with_changes_restores_the_file() {
     assert_eq!((scene.on_disk("b.txt"), scene.on_disk("b2.txt")), (Some(nine()), None));
     let answer = scene.answer(2, "e1");
     assert!(answer.contains("rejected the change in b.txt"), "{answer}");
-    assert!(answer.contains("rejected it: b.txt is not renamed"), "{answer}");
+    assert!(answer.contains("rejected the renaming: b.txt is not renamed"), "{answer}");
 }
 
 #[test]
@@ -213,8 +213,8 @@ fn binary_files_are_deleted_and_renamed_once_the_user_agrees() {
         assert!(!scene.nvim.setup.path("a.bin").exists());
         assert!(!scene.nvim.setup.path("b.bin").exists());
         assert_eq!(fs::read(scene.nvim.setup.path("c.bin")).unwrap(), bytes);
-        assert_eq!(scene.answer(2, "e1"), "The user accepted it: a.bin is deleted.");
-        assert_eq!(scene.answer(2, "e2"), "The user accepted it: b.bin is now c.bin.");
+        assert_eq!(scene.answer(2, "e1"), "The user accepted the deletion: a.bin is deleted.");
+        assert_eq!(scene.answer(2, "e2"), "The user accepted the renaming: b.bin is now c.bin.");
     }
 }
 
@@ -318,7 +318,7 @@ fn hunks_entering_as_the_stop_came_stay_under_review() {
     scene.nvim.lua(hook, &[]);
     scene.ask(two_hunks());
     expect![
-        "2 hunks are still under the user's review: the user stopped the turn. Their verdict will follow."
+        "2 hunks are still under the user's review: the user stopped the turn. The user's verdict on this edit will follow."
     ]
     .assert_eq(&next(&scene, "e1"));
     assert_eq!(scene.pending(), 2);

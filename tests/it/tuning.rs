@@ -36,7 +36,7 @@ fn the_reply_limit_comes_from_session_model_settings_or_table() {
 }
 
 #[test]
-fn thinking_and_temperature_go_out_in_the_models_terms() {
+fn thinking_and_temperature_are_sent_in_the_fields_of_each_model() {
     let of = |setup: Setup, server: &Server, command: &str| {
         server.reply(Reply::said("Yes."));
         let nvim = Nvim::start(&setup);
@@ -62,19 +62,19 @@ fn thinking_and_temperature_go_out_in_the_models_terms() {
     .assert_eq(&of(anthropic(), &server, "temperature=0.2"));
     expect![[r#"
         ! Model: anthropic/claude-opus-5, temperature 0.2.
-        ! Caliban does not know that anthropic/claude-opus-5 takes temperature, so it is not sent.
+        ! Caliban does not know whether anthropic/claude-opus-5 accepts a setting for temperature, so Caliban sends none.
         thinking: {"type":"adaptive","display":"summarized"}"#]]
     .assert_eq(&of(anthropic(), &server, "anthropic/claude-opus-5 temperature=0.2"));
     let openai = || Setup::new().openai(&server);
     expect![[r#"
         ! Model: openai/gpt-5, thinking low, temperature 0.2.
-        ! Caliban does not know that openai/gpt-5 takes temperature, so it is not sent.
+        ! Caliban does not know whether openai/gpt-5 accepts a setting for temperature, so Caliban sends none.
         reasoning_effort: "low""#]]
     .assert_eq(&of(openai(), &server, "thinking=low temperature=0.2"));
     expect![[r#"
         ! Model: openai/gpt-4o, thinking low, temperature 0.2.
         ! The system prompt was replaced. The model reads the whole conversation again.
-        ! Caliban does not know that openai/gpt-4o takes thinking, so it is not sent.
+        ! Caliban does not know whether openai/gpt-4o accepts a setting for thinking, so Caliban sends none.
         temperature: 0.2"#]]
     .assert_eq(&of(openai(), &server, "openai/gpt-4o thinking=low temperature=0.2"));
     // settings for one model take precedence over settings for all
@@ -100,7 +100,7 @@ fn the_users_window_limit_and_price_of_a_model_are_used() {
         { window = 50000, max_output = 77, price = { input = 10, output = 2.5 } }, ['anthropic/none'] = {} } }";
     let nvim = Nvim::start(&Setup::new().anthropic(&server).config(config));
     nvim.ask("hello", "Yes.");
-    // 0.005 × 10 + 0.02 × 2.5
+    // the cost in USD: 0.005 million input tokens × 10 + 0.02 million output tokens × 2.5
     let line = "anthropic/own · ask · ○ idle  25k/50k  50% · in 5k · out 20k · $0.10";
     nvim.wait(|nvim| nvim.lua_str("return require('caliban').status(200)") == line, line);
     assert_eq!(server.requests()[0].json["max_tokens"], 77);
@@ -112,7 +112,7 @@ fn a_model_that_cannot_stop_thinking_gets_low_effort_and_a_notice() {
     server.reply(Reply::said("One."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>:Caliban model anthropic/claude-sonnet-5-5 thinking=off<CR>");
-    nvim.wait_transcript("anthropic/claude-sonnet-5-5 cannot turn its thinking off");
+    nvim.wait_transcript("The thinking of anthropic/claude-sonnet-5-5 cannot be turned off");
     nvim.ask("one", "One.");
     let body = &server.requests()[0].json;
     assert_eq!(body["thinking"]["type"], "adaptive");
@@ -187,8 +187,8 @@ fn wrong_model_settings_are_reported_by_path() {
         caliban: config.thinking: expected 'off', 'low', 'medium', 'high' or 'max', got 'hard'
         caliban: config.models['a/b'].windows: there is no such setting. Did you mean 'window'?
         caliban: config.models['a/c'].price.input: expected a number from 0 up, got -1
-        caliban: config.models['a/c'].price.output: it is missing
+        caliban: config.models['a/c'].price.output: this setting is missing
         caliban: config.models['a/d'].window: expected a number of tokens, got 0.5
-        caliban: config.models['plain']: its name is not 'provider/model'"#]]
+        caliban: config.models['plain']: the name must be 'provider/model'"#]]
     .assert_eq(&problems.join("\n"));
 }

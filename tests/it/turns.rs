@@ -84,7 +84,7 @@ fn stopping_during_a_call_answers_it_and_the_next_request_is_valid() {
         let request = &server.requests()[1];
         assert_eq!(
             format!("{}\n{}", request.answer("c1"), request.answer("c2")),
-            "Stopped while it ran: the user stopped the turn. It may have had effects; look before you repeat it.\n\
+            "Stopped while it ran: the user stopped the turn. The call may have had effects: look for them before you repeat the call.\n\
              Not run: the user stopped the turn."
         );
         assert!(request.last_user_text().ends_with("and now?"));
@@ -125,7 +125,7 @@ fn a_call_repeated_too_often_is_refused_and_then_ends_the_turn() {
 }
 
 /// Makes the model send this call with these arguments. Compares the line in the chat and the answer that the model
-/// gets.
+/// gets with the snapshot.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_call(tool: &str, input: &str, expected: Expect) {
     let shown = DIALECTS.map(|dialect| {
@@ -162,7 +162,7 @@ fn a_malformed_call_is_not_run_and_the_model_is_told_why() {
         "{\"path\": 7, \"limit\": \"many\"}",
         expect![[r#"
         ▸ read  path=7 limit="many"
-        The arguments do not fit read, so nothing was done.
+        The arguments are not valid for the tool `read`, so nothing was done.
         $.path: expected string, got number 7
         $.limit: expected integer, got string "many"
         Required: path. Known: path, offset, limit."#]],
@@ -172,7 +172,7 @@ fn a_malformed_call_is_not_run_and_the_model_is_told_why() {
         "{}",
         expect![[r#"
         ▸ read
-        The arguments do not fit read, so nothing was done.
+        The arguments are not valid for the tool `read`, so nothing was done.
         $.path: expected string, got nothing
         Required: path. Known: path, offset, limit."#]],
     );
@@ -181,7 +181,7 @@ fn a_malformed_call_is_not_run_and_the_model_is_told_why() {
         "{\"command\": \"ls\"}",
         expect![[r#"
             ▸ bash  command="ls"
-            There is no tool `bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, todo, skill."#]],
+            There is no tool `bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, todo, skill, comment."#]],
     );
     check_call(
         "edit",
@@ -212,7 +212,7 @@ const LISTEN: &str = "_G.seen = {}
         end";
 
 #[test]
-fn user_events_carry_data_and_the_state_names_the_phase() {
+fn user_autocommands_carry_data_and_the_state_names_the_phase() {
     let server = Server::start();
     let gate = server.reply(
         Reply::new()

@@ -17,7 +17,7 @@ fn delete(path: &str) -> Value {
     json!({ "path": path })
 }
 
-/// Opens `a.txt`, lets the model make this call, and waits until it is under review.
+/// Opens `a.txt`, lets the model make this call, and waits until the change is under review.
 fn pending(tool: &str, input: Value) -> Scene {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
@@ -26,7 +26,7 @@ fn pending(tool: &str, input: Value) -> Scene {
     scene
 }
 
-/// Opens `a.txt` in auto-edit mode, lets the model make this call, and waits until it is done.
+/// Opens `a.txt` in auto-edit mode, lets the model make this call, and waits until the change is made.
 fn done(tool: &str, input: Value) -> Scene {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.nvim.keys(":edit a.txt<CR>");
@@ -73,7 +73,7 @@ fn a_file_is_deleted_only_once_the_user_accepts() {
     scene.nvim.keys("Gox<Esc>u:w<CR>");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     let told = decide(&scene, "\\A");
-    assert_eq!(told, "The user accepted it: a.txt is deleted.");
+    assert_eq!(told, "The user accepted the deletion: a.txt is deleted.");
     assert_eq!(scene.on_disk("a.txt"), None);
     assert_eq!(buffers(&scene), "");
     scene.nvim.wait_screen("a.txt: deleted");
@@ -83,7 +83,10 @@ fn a_file_is_deleted_only_once_the_user_accepts() {
 fn a_deletion_is_rejected_with_a_reason() {
     let scene = pending("delete", delete("a.txt"));
     let told = decide(&scene, ":Caliban reject file I need it<CR>");
-    assert_eq!(told, "The user rejected it: a.txt is not deleted.\nThe user's reason: I need it");
+    assert_eq!(
+        told,
+        "The user rejected the deletion: a.txt is not deleted.\nThe user's reason: I need it"
+    );
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(buffers(&scene), "a.txt");
     scene.nvim.wait(|it| it.hl_of("l5").is_empty(), "the file in no colour");
@@ -97,7 +100,7 @@ fn text_typed_into_a_file_to_be_deleted_stays_in_its_buffer() {
     scene.nvim.keys("5GAmine<Esc>");
     let told = decide(&scene, ":Caliban accept file<CR>");
     expect![[r#"
-        The user accepted it: a.txt is deleted.
+        The user accepted the deletion: a.txt is deleted.
         Its buffer holds the user's own unsaved text."#]]
     .assert_eq(&told);
     assert_eq!(scene.on_disk("a.txt"), None);
@@ -113,8 +116,8 @@ fn empty_files_and_files_without_a_buffer_can_be_deleted() {
     scene.ask(calls);
     scene.wait_pending(2);
     let told = decide(&scene, ":Caliban accept all<CR>");
-    assert_eq!(told, "The user accepted it: a.txt is deleted.");
-    assert_eq!(scene.answer(2, "c2"), "The user accepted it: b.txt is deleted.");
+    assert_eq!(told, "The user accepted the deletion: a.txt is deleted.");
+    assert_eq!(scene.answer(2, "c2"), "The user accepted the deletion: b.txt is deleted.");
     assert_eq!((scene.on_disk("a.txt"), scene.on_disk("b.txt")), (None, None));
     assert_eq!(buffers(&scene), "");
 }
@@ -130,7 +133,7 @@ fn a_renamed_file_keeps_its_buffer() {
     scene.nvim.wait_screen("Caliban renames this file to lib/b.lua · ");
     assert!(scene.nvim.setup.path("a.txt").exists());
     let told = decide(&scene, "\\A");
-    assert_eq!(told, "The user accepted it: a.txt is now lib/b.lua.");
+    assert_eq!(told, "The user accepted the renaming: a.txt is now lib/b.lua.");
     let now = nine().replace("l3\n", "");
     assert_eq!((scene.on_disk("a.txt"), scene.on_disk("lib/b.lua")), (None, Some(now)));
     assert_eq!(buffers(&scene), "lib/b.lua");
@@ -154,7 +157,7 @@ fn a_renamed_file_keeps_its_buffer() {
 fn a_rejected_renaming_leaves_the_file() {
     let scene = pending("rename", rename("a.txt", "b.txt"));
     let told = decide(&scene, "\\R");
-    assert_eq!(told, "The user rejected it: a.txt is not renamed.");
+    assert_eq!(told, "The user rejected the renaming: a.txt is not renamed.");
     assert_eq!((scene.on_disk("a.txt"), scene.on_disk("b.txt")), (Some(nine()), None));
     assert_eq!(buffers(&scene), "a.txt");
 }
@@ -169,7 +172,7 @@ fn a_file_with_unsaved_text_is_not_renamed() {
     scene.nvim.keys(":w<CR>");
     let told = decide(&scene, ":Caliban accept file<CR>");
     expect![[r#"
-        The user accepted it: a.txt is now b.txt.
+        The user accepted the renaming: a.txt is now b.txt.
         The file changed elsewhere too, by the user or a formatter:
         @@ line 5
         -l5
@@ -228,7 +231,7 @@ fn in_auto_edit_a_deletion_is_done_at_once_and_can_be_rejected() {
     assert_eq!(buffers(&scene), "a.txt");
     expect![[r#"
         <notice>
-        The user rejected it: a.txt is not deleted.
+        The user rejected the deletion: a.txt is not deleted.
         The user's reason: I need it
         </notice>
         and?"#]]
@@ -246,7 +249,7 @@ fn in_auto_edit_a_done_deletion_can_be_accepted() {
     assert_eq!(buffers(&scene), "");
     expect![[r#"
         <notice>
-        The user accepted it: a.txt is deleted.
+        The user accepted the deletion: a.txt is deleted.
         </notice>
         and?"#]]
     .assert_eq(&scene.told_next());
@@ -271,7 +274,7 @@ fn in_auto_edit_a_renaming_is_done_at_once_and_can_be_rejected() {
     assert_eq!(buffers(&scene), "a.txt");
     expect![[r#"
         <notice>
-        The user rejected it: a.txt is not renamed.
+        The user rejected the renaming: a.txt is not renamed.
         </notice>
         <notice>
         The user rejected the change in a.txt: it is undone.
@@ -385,16 +388,16 @@ fn a_deletion_or_renaming_does_not_mix_with_edits_of_the_reply() {
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_idle("I see.");
     expect![
-        "Nothing was done to a.txt: another call of this reply changes that file or the new path. Send this call again once the user has decided on the other."
+        "Another call of this reply changes a.txt or its new path, so nothing was done. Send this call again once the user has decided on the other call."
     ]
     .assert_eq(&scene.answer(2, "c1"));
-    assert!(scene.answer(2, "c2").starts_with("Nothing was done to b.txt"));
+    assert!(scene.answer(2, "c2").starts_with("Another call of this reply changes b.txt"));
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
     assert_eq!(scene.on_disk("c.txt").as_deref(), Some("new\n"));
 }
 
 #[test]
-fn a_changed_disk_stops_an_accepted_deletion_or_renaming() {
+fn a_change_on_disk_stops_an_accepted_deletion_or_renaming() {
     let scene = pending("rename", rename("a.txt", "b.txt"));
     fs::write(scene.nvim.setup.path("b.txt"), "theirs\n").unwrap();
     scene.nvim.keys(":Caliban accept file<CR>");

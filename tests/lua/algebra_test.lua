@@ -24,7 +24,7 @@ local function splice(list, first, last, new)
   return vim.list_extend(out, list, last + 1, #list)
 end
 
-function T.a_diff_gives_hunks()
+function T.a_diff_gives_one_hunk_for_each_run_of_changed_lines()
   local rows = {
     { 'a b c', 'a b c', '' },
     { 'a b c', 'a X c', '1:-b+X' },
@@ -49,8 +49,9 @@ local function stands(buffer, hunks)
   end
 end
 
-function T.typing_changes_or_moves_hunks()
-  -- base, buffer, the user's change (first row, row after the last, new lines), hunks and base after it, its name
+function T.typing_changes_the_hunk_it_touches_and_moves_the_hunks_below()
+  -- base, buffer, the user's change (first row, row after the last, new lines), the hunks and the base after the
+  -- change, the row's name
   local rows = {
     { 'a b c d', 'a X c d', 0, 1, 'A', '1:-b+X', 'A b c d', 'above' },
     { 'a b c d', 'a X c d', 0, 0, 'n m', '3:-b+X', 'n m a b c d', 'opened above' },
@@ -105,7 +106,7 @@ function T.typing_changes_or_moves_hunks()
   end
 end
 
-function T.a_range_takes_part_of_a_hunk()
+function T.a_range_takes_only_its_own_lines_of_a_hunk()
   local function take(base, buffer, first, last)
     local taken, rest, after = R.take(R.diff(l(base), l(buffer), 0), first, last)
     return { show(taken), show(rest), show(after) }
@@ -119,7 +120,7 @@ function T.a_range_takes_part_of_a_hunk()
   eq({ '', '2:-c+X', '2:-c+X' }, take('a b c d', 'a b X d', 0, 1))
 end
 
-function T.a_merge_takes_changes_on_disk_to_other_lines()
+function T.a_merge_takes_disk_changes_to_lines_that_the_user_did_not_change()
   local function merge(origin, disk, mine)
     local edits, clashes = R.merge(l(origin), l(disk), l(mine))
     local out = l(mine)
@@ -137,7 +138,7 @@ end
 
 --- Random proposals, typed lines and decisions: the base changes only by the user's own changes, and no decision loses
 --- a typed line.
-function T.random_changes_keep_the_base()
+function T.random_proposals_and_decisions_change_the_base_only_as_the_user_did()
   math.randomseed(11)
   local function rnd(n, char)
     local out = {}

@@ -146,7 +146,7 @@ function T.a_proposal_enters_while_the_user_types_in_another_buffer()
 end
 
 --- A try causes another SafeState event, which must not cause another try.
-function T.waiting_does_not_try_again_without_an_event()
+function T.a_waiting_proposal_does_not_try_again_without_an_event()
   local child = start()
   child:keys('i')
   child:lua(('Propose(%s, %s)'):format(BEFORE, AFTER))

@@ -519,7 +519,7 @@ test('a program of another version is reported in one sentence', function()
   fresh()
   vim.cmd('Caliban')
   receive('welcome', { version = '9.9.9' })
-  assert(transcript()[2]:find('The plugin is version .*, its program 9.9.9'))
+  assert(transcript()[2]:find('The plugin is version .*, but its program is version 9.9.9'))
 end)
 
 test('a missing program is reported in one sentence', function()
@@ -1032,6 +1032,14 @@ test('each setting of the configuration is checked', function()
       'caliban: config: system and no_system exclude each other, so none is used. Keep one of them',
     },
     { 3, 'caliban: config: expected a table, got 3' },
+    {
+      { trim = 50 },
+      'caliban: config.trim: expected a number up to 1, such as 0.5, or false, got 50',
+    },
+    {
+      { models = { ['a/b'] = { trim = 'never' } } },
+      "caliban: config.models['a/b'].trim: expected a number up to 1, such as 0.5, or false, got 'never'",
+    },
     { { resume = 'yes' }, "caliban: config.resume: expected true, false or 'open', got 'yes'" },
   }
   for _, case in ipairs(cases) do
@@ -1052,15 +1060,15 @@ end)
 test('headers of a provider are checked one by one, and no value is shown', function()
   local check = require('caliban.config').check
   local cases = {
-    { { ['X-API-Key'] = 'x' }, 'X-API-Key: it carries the key: set `key`' },
-    { { authorization = 'env:A' }, 'authorization: it carries the key: set `key`' },
-    { { Host = 'x' }, 'Host: it belongs to the connection' },
-    { { ['Transfer-Encoding'] = 'x' }, 'Transfer-Encoding: it belongs to the connection' },
-    { { ['content-type'] = 'x' }, 'content-type: Caliban sets it' },
-    { { ['x y'] = 'x' }, 'x y: this cannot be the name of a header' },
-    { { ['x\r\nHost'] = 'x' }, 'x^M^@Host: this cannot be the name of a header' },
-    { { [''] = 'x' }, ': this cannot be the name of a header' },
-    { { 'x-a: b' }, '1: this cannot be the name of a header' },
+    { { ['X-API-Key'] = 'x' }, 'X-API-Key: this header holds the key; set `key` instead' },
+    { { authorization = 'env:A' }, 'authorization: this header holds the key; set `key` instead' },
+    { { Host = 'x' }, 'Host: the HTTP connection sets this header' },
+    { { ['Transfer-Encoding'] = 'x' }, 'Transfer-Encoding: the HTTP connection sets this header' },
+    { { ['content-type'] = 'x' }, 'content-type: Caliban sets this header' },
+    { { ['x y'] = 'x' }, 'x y: this is not a valid name of a header' },
+    { { ['x\r\nHost'] = 'x' }, 'x^M^@Host: this is not a valid name of a header' },
+    { { [''] = 'x' }, ': this is not a valid name of a header' },
+    { { 'x-a: b' }, '1: this is not a valid name of a header' },
     { { ['x-a'] = 1 }, 'x-a: expected a string, got 1' },
     { { ['x-a'] = 'se\r\ncret' }, 'x-a: its value holds control characters' },
     { { ['x-a'] = 'env:' }, 'x-a: the name of a variable is missing after `env:`' },

@@ -90,7 +90,7 @@ local function state()
   return vim.fn.undotree().seq_cur
 end
 
-function T.random_scripts_keep_the_base_and_typed_lines()
+function T.random_proposals_decisions_and_undos_keep_the_base_and_typed_lines()
   math.randomseed(5)
   for _ = 1, 150 do
     H.fresh()
@@ -235,7 +235,7 @@ local function command(list)
 end
 
 --- Commands change and move lines of the user and of the agent; then a decision must not remove a word of the user.
-function T.a_decision_loses_no_word_of_the_user_after_any_command()
+function T.after_any_command_a_decision_removes_no_word_of_the_user()
   math.randomseed(7)
   local kept, lost = 0, 0
   for _ = 1, 600 do

@@ -37,7 +37,7 @@ local function edit(count)
   return first, math.min(count, first + math.random(0, most)), words(math.random(0, most))
 end
 
-function T.a_rope_gives_the_lines_of_a_plain_list()
+function T.a_rope_has_the_same_lines_as_a_plain_list_after_any_changes()
   math.randomseed(3)
   for _ = 1, 60 do
     local plain = words(math.random(0, 2000))
@@ -96,7 +96,7 @@ local function beyond(list, row, step)
   end
 end
 
-function T.hunks_in_blocks_behave_like_a_plain_list()
+function T.hunks_in_blocks_change_like_hunks_in_a_plain_list()
   math.randomseed(4)
   for _ = 1, 40 do
     local rows = math.random(1, 1500)
@@ -129,7 +129,7 @@ function T.hunks_in_blocks_behave_like_a_plain_list()
   end
 end
 
-function T.a_typed_line_leaves_distant_blocks_alone()
+function T.a_typed_line_does_not_copy_distant_blocks_of_hunks()
   local list = {}
   for n = 1, 2000 do
     list[n] = { start = 50 * n, new = { 'new' }, old = { 'old' } }
@@ -240,7 +240,7 @@ function T.a_proposal_waits_if_the_editor_gets_busy_while_a_long_text_is_read()
   eq('entered', H.sent()[1].state)
 end
 
-function T.a_buffer_closed_while_it_is_read_is_loaded_again()
+function T.a_buffer_closed_while_a_long_text_is_read_is_loaded_again()
   local sent = rested(function(buf)
     vim.cmd('enew')
     vim.api.nvim_buf_delete(buf, { force = true })
@@ -287,7 +287,7 @@ local KEYS = {
 }
 
 --- Many small redraws leave the same marks as one drawing of everything.
-function T.a_redraw_after_changes_looks_like_a_first_drawing()
+function T.redrawing_after_changes_gives_the_same_marks_as_drawing_everything()
   math.randomseed(6)
   local overlay, review = require('caliban.review.ui.overlay'), require('caliban.review')
   for round = 1, 150 do

@@ -57,7 +57,7 @@ function T.accepting_off_any_hunk_decides_nothing()
   eq({ 'No hunk here. ]h goes to the next one.' }, H.said())
 end
 
-function T.a_reload_before_a_proposal_decides_nothing()
+function T.reloading_a_changed_file_for_a_proposal_reports_no_decision()
   H.review('a b c', 'a X c')
   B.accept({ scope = 'file' })
   eq('a\nX\nc\n', H.disk('f.txt'))
@@ -71,7 +71,7 @@ function T.a_reload_before_a_proposal_decides_nothing()
   eq({ 1, 'arrived', 'entered' }, { #m, m[1].kind, m[1].state })
 end
 
-function T.a_range_or_a_file_is_decided_as_a_whole()
+function T.all_hunks_of_a_range_or_a_file_can_be_decided_at_once()
   H.review('a b c d e', 'X b Y d Z')
   B.accept({ scope = 'range', range = { 1, 2 } })
   eq('2:-c+Y 4:-e+Z', H.pending())
@@ -159,7 +159,7 @@ function T.lines_typed_outside_a_hunk_survive_decisions()
   end
 end
 
-function T.typing_a_hunk_back_settles_the_review()
+function T.typing_the_old_text_of_a_hunk_settles_the_review()
   H.review('a b c', 'a X c')
   H.keys('2Gccb<Esc>')
   eq('', H.pending())
@@ -168,7 +168,7 @@ function T.typing_a_hunk_back_settles_the_review()
   eq({ 'f.txt: undone' }, H.said())
 end
 
-function T.undo_takes_decisions_back()
+function T.undo_takes_decisions_back_and_redo_repeats_them()
   H.review('a b c d e', 'a X c Y e')
   H.keys('2G')
   B.reject()
@@ -187,7 +187,7 @@ function T.undo_takes_decisions_back()
   eq('1:-b+X 3:-d+Y', H.pending(), 'u after the end opens it again')
 end
 
-function T.undo_within_one_command_is_followed()
+function T.hunks_follow_an_undo_and_typing_within_one_command()
   H.review('a b c d', 'a X c d')
   vim.cmd('silent normal! uGonew')
   eq({ 'a b c d new', '' }, { H.text(), H.pending() })
@@ -198,7 +198,7 @@ function T.undo_within_one_command_is_followed()
   eq({ 'a X c d', '1:-b+X' }, { H.text(), H.pending() })
 end
 
-function T.ordinary_writes_are_refused()
+function T.ordinary_write_commands_are_refused_during_a_review()
   local sentence =
     'f.txt has 1 hunk under review: accept or reject it first, or :w! to write the buffer as it is.'
   for _, command in ipairs({ 'w', 'wa', 'wqa', 'update', 'x', 'wq' }) do
@@ -211,7 +211,7 @@ function T.ordinary_writes_are_refused()
   eq(sentence, H.try('w'))
 end
 
-function T.a_bang_writes_the_pending_hunks()
+function T.writing_with_a_bang_writes_the_pending_hunks()
   H.review('a b c', 'a X c')
   local ran = 0
   local id = vim.api.nvim_create_autocmd('BufWritePre', {
@@ -231,7 +231,7 @@ function T.a_bang_writes_the_pending_hunks()
   vim.api.nvim_del_autocmd(id)
 end
 
-function T.a_settled_file_is_saved_once_with_autocommands()
+function T.a_file_is_saved_once_with_autocommands_at_its_last_decision()
   H.review('a b c d', 'a X c Y')
   local ran = 0
   local id = vim.api.nvim_create_autocmd('BufWritePre', {
@@ -250,7 +250,7 @@ function T.a_settled_file_is_saved_once_with_autocommands()
   vim.api.nvim_del_autocmd(id)
 end
 
-function T.unsaved_text_of_the_user_stays_unsaved()
+function T.accepting_does_not_save_a_buffer_with_unsaved_text_of_the_user()
   H.fresh()
   local path = H.write('f.txt', 'a\nb\n')
   vim.cmd.edit(path)
@@ -324,7 +324,7 @@ function T.line_ends_and_byte_order_marks_are_kept()
   end
 end
 
-function T.a_buffer_that_cannot_change_refuses_without_a_prompt()
+function T.a_proposal_to_a_buffer_that_cannot_be_changed_is_refused_without_a_prompt()
   local function why(path, setup)
     if setup then
       vim.cmd.edit(path)
@@ -490,7 +490,7 @@ function T.a_file_changed_on_disk_is_read_before_a_proposal_enters()
   eq({ 'a X', '1:-b+X' }, { H.text(), H.pending() })
 end
 
-function T.keys_of_the_user_come_back_after_a_review()
+function T.the_users_mappings_are_restored_after_a_review()
   H.fresh()
   local path = H.write('f.txt', 'a\nb\nc\n')
   vim.cmd.edit(path)
@@ -511,7 +511,7 @@ function T.keys_of_the_user_come_back_after_a_review()
   eq({ 'a X Z b', 'n' }, { H.text(), vim.fn.mode() })
 end
 
-function T.the_program_reads_and_saves_through_buffers()
+function T.the_program_reads_and_saves_files_through_their_buffers()
   local buf = H.review('a b c', 'a X c')
   local path = vim.api.nvim_buf_get_name(buf)
   local read = function()
@@ -528,7 +528,7 @@ function T.the_program_reads_and_saves_through_buffers()
   eq({ loaded = false, pending = 0 }, W.read({ kind = 'read', path = path .. 'x' }))
 end
 
-function T.next_goes_to_hunks_of_other_files()
+function T.jumping_to_the_next_hunk_continues_in_other_files()
   H.fresh()
   local one, two = H.write('one', 'a\nb\nc\n'), H.write('two', 'a\nb\nc\n')
   vim.cmd.edit(H.write('here', 'x\n'))

@@ -1,9 +1,10 @@
---- The end of a long chat is painted first. Keys and commands that go above it wait until the rest is painted.
+--- The end of a long chat is painted first. Keys and commands that go further up wait until the rest is painted.
 local M = {}
 
 local api = vim.api
 
---- The longest wait in ms: longer than the longest chat takes. After it a key goes to the first line that is painted.
+--- The longest wait for the painting, in ms; the longest chat takes less. After this time a key goes to the first
+--- painted line.
 local LIMIT = 10000
 
 --- Waits until the whole chat is painted. Neovim goes on drawing.
@@ -16,17 +17,19 @@ function M.wait(chat)
   end
 end
 
---- Has `gg`, searches and Ex commands wait for the whole chat.
+--- Makes `gg`, searches and Ex commands wait until the whole chat is painted.
 ---@param chat caliban.Chat
 ---@param buf integer the transcript
 function M.attach(chat, buf)
-  local opts = { buffer = buf, desc = 'Caliban: the first line' }
+  local opts = { noremap = true, desc = 'Caliban: the first line' }
+  function opts.callback()
+    local count = vim.v.count > 0 and vim.v.count or ''
+    M.wait(chat)
+    vim.cmd.normal({ count .. 'gg', bang = true })
+  end
   for _, lhs in ipairs({ 'gg', '<C-Home>' }) do
-    vim.keymap.set({ 'n', 'x' }, lhs, function()
-      local count = vim.v.count > 0 and vim.v.count or ''
-      M.wait(chat)
-      vim.cmd.normal({ count .. 'gg', bang = true })
-    end, opts)
+    api.nvim_buf_set_keymap(buf, 'n', lhs, '', opts)
+    api.nvim_buf_set_keymap(buf, 'x', lhs, '', opts)
   end
   api.nvim_create_autocmd('CmdlineLeave', {
     buffer = buf,

@@ -1,20 +1,22 @@
---- Words at the right end of a line of the transcript. If the line leaves them no room, they are shown below it.
+--- Words at the right end of a line of the transcript. Words that do not fit there are shown below the line.
 local M = {}
 
 local api = vim.api
 local wrap = require('caliban.editor.wrap')
 local ns = api.nvim_create_namespace('caliban_chat')
 
---- How many rows above and below the visible rows are fitted too.
+--- Words are also fitted in this many rows above and below the visible rows.
 local MARGIN = 50
 
 --- The extmark that shows words beside a line.
+---@param chat caliban.Chat
 ---@param words string
----@param narrowest? caliban.Narrowest
 ---@param row integer
----@param line string the text of that row
+---@param line string the text of the row
 ---@return vim.api.keyset.set_extmark
-function M.mark(words, narrowest, row, line)
+function M.mark(chat, words, row, line)
+  local narrowest = chat.narrowest or wrap.narrowest(chat.transcript)
+  chat.narrowest = narrowest
   local room = narrowest and narrowest.room
   local used = api.nvim_strwidth(line)
   if narrowest and room and used > room then
@@ -35,20 +37,20 @@ end
 --- Shows the words at the right end of a block's first line of text.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
----@param top integer the row of that line
+---@param top integer the row of the block's first line of text
 function M.show(chat, block, top)
   if not block.right or block.right == '' then
     return
   end
   local line = api.nvim_buf_get_lines(chat.transcript, top, top + 1, false)[1]
-  local opts = M.mark(block.right, chat.narrowest, top, line)
+  local opts = M.mark(chat, block.right, top, line)
   opts.id = block.marks.right
   block.marks.right = api.nvim_buf_set_extmark(chat.transcript, ns, top, 0, opts)
   block.need = api.nvim_strwidth(line) + 1 + api.nvim_strwidth(block.right)
   block.room = chat.narrowest and chat.narrowest.room
 end
 
---- Fits the words of the blocks that a window shows, if they were fitted into rows of another width.
+--- Fits the words beside the blocks that a window shows, unless the words already fit rows of this width.
 ---@param chat caliban.Chat
 ---@param win integer
 ---@param room integer

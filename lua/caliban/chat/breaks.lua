@@ -1,17 +1,17 @@
---- Wraps the lines of a transcript at blanks, not inside a path or a code span. The characters at which Neovim wraps
---- are a global option ('breakat'): it is changed only while no window of the user depends on it.
+--- Wraps the lines of a transcript at blanks, not inside a path or a code span. 'breakat', the characters at which
+--- Neovim wraps, is a global option: this module changes it only while no other window depends on it.
 local M = {}
 
 local api = vim.api
 
---- Caliban's value of 'breakat'. Nobody else writes the blanks in this order: that shows that the value is Caliban's,
---- even after a session file has restored it.
+--- Caliban's value of 'breakat'. Its blanks are in an order that nobody else uses, so Caliban recognises its own value,
+--- even one that a session file has restored.
 local BLANKS = '\t '
 
 --- Neovim's default of 'breakat'.
 local default = api.nvim_get_option_info2('breakat', {}).default
 
---- Whether the current tab shows a transcript, and no window of the user that wraps at 'breakat' ('linebreak').
+--- Whether the current tab shows a transcript, and none of its other windows wraps at 'breakat' ('linebreak').
 ---@return boolean
 local function wanted()
   local chats, shown = require('caliban.chat.chats'), false
@@ -26,7 +26,8 @@ local function wanted()
   return shown
 end
 
---- Sets or resets 'breakat' as the windows now require. Does not change a value that the user has set.
+--- Sets 'breakat' while a transcript needs Caliban's value, else resets the option to its default. Does not change a
+--- value that the user has set.
 function M.update()
   local now, want = vim.o.breakat, wanted()
   if want and now == default then
@@ -34,16 +35,6 @@ function M.update()
   elseif now == BLANKS and not want then
     vim.cmd('noautocmd set breakat&')
   end
-end
-
---- Begins to watch the windows.
-function M.watch()
-  local group = api.nvim_create_augroup('caliban_breaks', {})
-  local events = { 'BufWinEnter', 'WinNew', 'WinClosed', 'TabEnter' }
-  local update = vim.schedule_wrap(M.update)
-  api.nvim_create_autocmd(events, { group = group, callback = update })
-  local pattern = { 'linebreak', 'wrap', 'breakat' }
-  api.nvim_create_autocmd('OptionSet', { group = group, pattern = pattern, callback = update })
 end
 
 return M

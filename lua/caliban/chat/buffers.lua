@@ -1,4 +1,4 @@
---- The two buffers of a chat: creates them when needed, and again after they were wiped out.
+--- Creates the two buffers of a chat when they are needed, and again after they were wiped out.
 local M = {}
 
 local api = vim.api
@@ -7,7 +7,7 @@ local api = vim.api
 --- a question, a notice, a quotation or a list item, and a word in a column of its own, as in the list of commands.
 local LISTS = [[^\s*\%(\%([▸▾?!>*+-]\|\d\+[.)]\)\s\+\|\/\=\a\+\s\s\+\)]]
 
---- Deletes the buffer of a name, unless it is `but`.
+--- Deletes the buffer with this name, unless it is the buffer `but`.
 ---@param full string
 ---@param but integer
 local function wipe(full, but)
@@ -76,7 +76,12 @@ local function transcript(chat)
   vim.bo[chat.transcript].modifiable = false
   require('caliban.chat.keys').attach(chat, chat.transcript, 'transcript')
   require('caliban.chat.above').attach(chat, chat.transcript)
-  require('caliban.chat.long').attach(chat.transcript)
+  api.nvim_create_autocmd('TextYankPost', {
+    buffer = chat.transcript,
+    callback = function(args)
+      require('caliban.chat.long').yanked(args.buf)
+    end,
+  })
   api.nvim_create_autocmd('WinScrolled', {
     buffer = chat.transcript,
     callback = function()
@@ -84,14 +89,13 @@ local function transcript(chat)
     end,
   })
   require('caliban.chat.redraw').watch()
-  require('caliban.chat.breaks').watch()
 end
 
 ---@param chat caliban.Chat
 local function composer(chat)
   chat.composer = make(chat)
   api.nvim_buf_set_lines(chat.composer, 0, -1, false, chat.text)
-  -- no undo back to the empty buffer
+  -- `u` must not bring back the empty buffer
   vim.bo[chat.composer].undolevels = vim.bo[chat.composer].undolevels
   require('caliban.chat.keys').attach(chat, chat.composer, 'composer')
   require('caliban.chat.composer').attach(chat)

@@ -5,22 +5,22 @@ local api = vim.api
 
 ---@class caliban.Chat
 ---@field session? string nil until the program has opened the session
----@field asked? string the requested session, until it is open: '' for a new one, nil for one that the program chooses
----@field root? string the root of its project
+---@field asked? string the requested session, until it is open: '' for a new session, nil if the program chooses
+---@field root? string the root of the chat's project
 ---@field ephemeral? boolean whether the chat is never saved
 ---@field reading? boolean whether the chat is open for reading only
----@field transcript integer buffer, -1 before it is made
----@field composer integer buffer, -1 before it is made
+---@field transcript integer the transcript's buffer; -1 before it is made
+---@field composer integer the composer's buffer; -1 before it is made
 ---@field blocks caliban.Block[]
 ---@field total integer lines of all blocks
----@field above? boolean the blocks above the first one are still to come
----@field narrowest? caliban.Narrowest the window that words beside a line were last fitted into
+---@field above? boolean whether the program has yet to send the blocks above the first painted block
+---@field narrowest? caliban.Narrowest the window into which words beside a line were last fitted
 ---@field views table<string, vim.fn.winsaveview.ret> by part: the view to restore when a window shows this chat again
----@field toggled? integer the block that the user has just opened or closed
+---@field toggled? integer the id of the block that the user has just opened or closed
 ---@field status? caliban.Status
----@field question? caliban.Question its open question
----@field repainted? caliban.Question its open question before the transcript was reset
----@field listing? caliban.Listing the list of its changes under review
+---@field question? caliban.Question the chat's open question
+---@field repainted? caliban.Question the chat's open question before the transcript was reset
+---@field listing? caliban.Listing the list of the chat's changes under review
 ---@field context caliban.Excerpt[] the excerpts that go with the next message
 ---@field state? string the status line that is shown above the composer's text
 ---@field warning? { text: string, tick: integer } shown above the composer's text until the text changes
@@ -30,26 +30,26 @@ local api = vim.api
 ---@field yielded? { text: string, context: caliban.Excerpt[] } the draft that was handed to another Neovim
 ---@field retry_at? number when a failed request is tried again, in milliseconds of vim.uv.hrtime()
 ---@field silent_since? number when a slow request last received bytes, on the same clock as `retry_at`
----@field counting? boolean the timer of the countdown runs
+---@field counting? boolean whether the timer of the countdown runs
 ---@field outbox table[] messages that wait until the session is open
----@field heir? caliban.Chat the chat that replaces this one, whose session cannot be opened any more
+---@field heir? caliban.Chat if this chat's session cannot be opened any more: the chat that replaces this chat
 
 ---@type caliban.Chat[]
 M.all = {}
 ---@type caliban.Chat?
 M.current = nil
---- Whether to show the next session that opens, because the user has asked for it.
+--- Whether the user has asked for a session that is not open yet: the next session that opens is then shown.
 ---@type boolean
 M.wanted = false
---- Sessions that Caliban opens by itself, until they are open.
+--- The sessions that Caliban opens without a request of the user and that are not open yet.
 ---@type table<string, boolean>
 M.looked = {}
 
-require('caliban.program.project').listen({
-  root = function()
+require('caliban.program.roots').listen({
+  current = function()
     return M.current and M.current.root
   end,
-  root_of = function(session)
+  of = function(session)
     local chat = M.find(session)
     return chat and not chat.ephemeral and not chat.reading and chat.root or nil
   end,
@@ -110,11 +110,16 @@ function M.stop()
   if not (chat and chat.session) then
     return
   end
-  local turn = chat.status and chat.status.turn
-  if turn then
-    require('caliban.review').stopped(chat.session, turn)
+  local session, turn = chat.session, chat.status and chat.status.turn
+  local function withhold()
+    local _ = turn and require('caliban.review').stopped(session, turn)
   end
+  -- drop waiting proposals before the stop; but if the reviews' module is not loaded, no proposal waits, and loading
+  -- the module would delay the stop
+  local is_loaded = package.loaded['caliban.review.registry'] ~= nil
+  local _ = is_loaded and withhold()
   M.send(chat, { kind = 'stop' })
+  _ = is_loaded or withhold()
 end
 
 --- Whether a buffer is valid and loaded (`:bdelete` unloads it).

@@ -1,12 +1,14 @@
---- The composer's completion: a language server inside this Neovim, so that |lsp-completion|, 'omnifunc' and the
---- completion plugins have it. Its answers come from the program.
+--- The composer's completion, as a language server inside this Neovim: |lsp-completion|, 'omnifunc' and the completion
+--- plugins use the server. The program finds the items.
 local M = {}
 
 local api = vim.api
 
 --- The most loaded files that a question to the program names, the last used ones first.
 local OPEN = 100
---- The most blank lines above a slash command.
+--- A question to the program has at most this many bytes of the line before the cursor.
+local LINE = 4096
+--- A slash command is recognised below at most this many blank lines.
 local BLANK = 50
 --- Milliseconds until a question is asked again if the program did not know all items yet.
 local AGAIN = 150
@@ -25,19 +27,19 @@ local kinds = {
 --- The question that has no answer yet.
 ---@class caliban.AskedCompletion
 ---@field id integer
----@field request integer of the language client
+---@field request integer id of the language client's request
 ---@field row integer line of the cursor, from 0
 ---@field line string the line up to the cursor
----@field answer fun(err?: lsp.ResponseError, result?: lsp.CompletionList) gives the client its answer
+---@field answer fun(err?: lsp.ResponseError, result?: lsp.CompletionList) gives the client the answer
 ---@field drop fun() tells the client that no answer will come
 
 ---@type caliban.AskedCompletion?
 local asked
 local last = 0
---- The text before the cursor of a completion that was accepted: the menu does not open for it again.
+--- The text before the cursor after a completion was accepted: the menu does not open again for this text.
 ---@type string?
 local accepted
---- The text before the cursor that the open menu is for.
+--- The text before the cursor for which the menu is open.
 ---@type string?
 local shown
 
@@ -99,7 +101,8 @@ local function ask(params, request, answer, forget)
   local row = params.position.line
   local line = api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
   line = line:sub(1, params.position.character)
-  if not chat or chat.composer ~= buf or not may_complete(line) then
+  local sent = line:sub(-LINE)
+  if not chat or chat.composer ~= buf or not may_complete(sent) then
     return answer(nil, nothing())
   end
   last = last + 1
@@ -107,9 +110,9 @@ local function ask(params, request, answer, forget)
     kind = 'complete',
     id = last,
     session = chat.session,
-    line = line,
-    is_first = is_first(buf, row),
-    open = line:find('@', 1, true) and open_files() or {},
+    line = sent,
+    is_first = #line <= LINE and is_first(buf, row),
+    open = sent:find('@', 1, true) and open_files() or {},
   }
   if not require('caliban.program.process').notify(question) then
     return answer(nil, nothing())
@@ -121,9 +124,10 @@ end
 ---@param message caliban.Completed
 ---@return lsp.CompletionItem[]
 local function items(question, message)
-  local typed = question.line:sub(message.start + 1)
+  local start = #question.line - message.replaced
+  local typed = question.line:sub(start + 1)
   local range = {
-    start = { line = question.row, character = message.start },
+    start = { line = question.row, character = start },
     ['end'] = { line = question.row, character = #question.line },
   }
   local list = {} ---@type lsp.CompletionItem[]
@@ -132,7 +136,7 @@ local function items(question, message)
       label = item.label,
       kind = kinds[item.is],
       detail = item.about ~= '' and item.about or nil,
-      -- the program has matched and sorted the items: with these two fields a client keeps all of them in order
+      -- the program has matched and sorted the items: with these two fields a client keeps every item, in this order
       filterText = typed,
       sortText = ('%04d'):format(at),
       textEdit = { newText = item.text, range = range },
@@ -141,7 +145,8 @@ local function items(question, message)
   return list
 end
 
---- Whether Neovim's own menu opens by itself: not if a plugin has a menu.
+--- Whether Caliban opens Neovim's own menu while the user types: no if the user has chosen `manual`, or if a completion
+--- plugin is loaded.
 ---@return boolean
 local function is_automatic()
   if require('caliban.config').get().completion == 'manual' then
@@ -160,7 +165,7 @@ local function before_cursor()
   return api.nvim_get_current_line():sub(1, api.nvim_win_get_cursor(0)[2])
 end
 
---- Opens Neovim's own menu, or asks anew for the one that is open.
+--- Opens Neovim's own menu, or updates a menu that shows the items for an earlier text.
 local function open_menu()
   local line = before_cursor()
   local chosen = vim.fn.complete_info({ 'selected' }).selected
@@ -172,7 +177,8 @@ local function open_menu()
   vim.lsp.completion.get()
 end
 
---- The program's answer.
+--- Passes the program's answer to the language client. If the program does not know all items yet, opens the menu again
+--- soon.
 ---@param message caliban.Completed
 function M.answer(message)
   local question = asked
@@ -196,7 +202,7 @@ local capabilities = {
   completionProvider = { triggerCharacters = { '@', '/', '"', ' ' } },
 }
 
---- The language server: what |vim.lsp.start()| takes as `cmd`.
+--- The language server, in the form that |vim.lsp.start()| takes as `cmd`.
 ---@param dispatchers vim.lsp.rpc.Dispatchers
 ---@return vim.lsp.rpc.PublicClient
 local function server(dispatchers)
@@ -234,7 +240,7 @@ local function server(dispatchers)
   return client
 end
 
---- An item of Neovim's menu. Without this Neovim would insert the text only up to its first blank.
+--- Converts an item for Neovim's menu. Neovim's own conversion would insert the text only up to its first blank.
 ---@param item lsp.CompletionItem
 ---@return table
 local function convert(item)
@@ -257,13 +263,21 @@ local function watch(chat, client)
   on('CompleteDone', function()
     accepted = vim.v.event.reason == 'accept' and before_cursor() or nil
   end)
-  on('InsertEnter', function()
+  local function begin()
     accepted = nil
     require('caliban.program.process').notify({ kind = 'prepare' })
-  end)
+  end
+  on('InsertEnter', begin)
+  begin()
 end
 
---- Gives a composer its completion.
+--- The menu does not open for the text before the cursor: the user did not type it, and the menu would hide a warning.
+---@param buf integer a composer
+function M.hold(buf)
+  accepted = api.nvim_get_current_buf() == buf and before_cursor() or accepted
+end
+
+--- Attaches the language server to a composer, and opens the menu while the user types there.
 ---@param chat caliban.Chat
 function M.attach(chat)
   local client = vim.lsp.start({

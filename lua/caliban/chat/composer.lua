@@ -7,7 +7,8 @@ local ns = api.nvim_create_namespace('caliban_composer')
 --- The messages that were sent in this Neovim, newest last.
 ---@type string[]
 local history = {}
---- Where `<Up>` and `<Down>` are in `all` messages, and the user's `own` text before the first `<Up>`.
+--- The history in which `<Up>` and `<Down>` move: the index of the shown message in `all`, and the user's `own` text
+--- before the first `<Up>`.
 ---@type { at: integer, own?: string[], all: string[] }?
 local walk
 
@@ -58,7 +59,7 @@ function M.label(excerpt)
   return ('%s%s  about %s tokens'):format(kind, where, about)
 end
 
---- Scrolls windows at the top of the text so that they show the virtual lines above it.
+--- Scrolls the windows that show the first line, so that they also show the virtual lines above this line.
 ---@param chat caliban.Chat
 ---@param rows integer
 local function make_room(chat, rows)
@@ -138,7 +139,7 @@ function M.warn(chat, why)
   show_chips(chat)
 end
 
---- Scrolls windows that cannot show all of the text to its beginning and the virtual lines above it.
+--- Scrolls each window that cannot show all of the text up to the beginning of the text and the virtual lines above it.
 ---@param chat caliban.Chat
 function M.to_top(chat)
   for _, win in ipairs(vim.fn.win_findbuf(chat.composer)) do
@@ -158,8 +159,8 @@ function M.unwarn(chat)
   show_chips(chat)
 end
 
---- Writes the draft to the disk as the program would. If the chat is open for reading only, writes to a file of its own
---- beside the draft of the Neovim that has the conversation.
+--- Writes the draft to the disk as the program would. A chat that is open for reading only has a separate file, beside
+--- the draft of the Neovim that has the conversation.
 ---@param chat caliban.Chat
 local function write(chat)
   local dir = chat.root and require('caliban.program.project').dir(chat.root)
@@ -175,7 +176,8 @@ local function write(chat)
   end
 end
 
---- Saves the draft if it has changed: sends it to the program, or writes it for a chat that is open for reading only.
+--- Saves the draft if it has changed. The program writes the draft to disk, but Lua writes the draft of a chat that is
+--- open for reading only.
 ---@param chat caliban.Chat
 function M.save(chat)
   local draft = { text = table.concat(lines(chat), '\n'), context = chat.context }
@@ -213,7 +215,7 @@ local function save_soon(chat)
   end, SOON)
 end
 
---- Adds an excerpt as a chip. It replaces an excerpt of the same lines.
+--- Adds an excerpt as a chip, in place of an earlier excerpt of the same lines.
 ---@param chat caliban.Chat
 ---@param excerpt caliban.Excerpt
 function M.chip(chat, excerpt)
@@ -228,7 +230,7 @@ end
 
 --- Removes the last chip.
 ---@param chat caliban.Chat
----@return boolean # whether there was one
+---@return boolean # whether there was a chip
 function M.unchip(chat)
   local had = table.remove(chat.context) ~= nil
   if had then
@@ -247,7 +249,8 @@ function M.send(chat, steer)
   local ready = status and require('caliban.chat.queue').ready(status.queue)
   local goes_on = #chat.context == 0 and status and status.phase == 'idle' and ready
   if message == '' and not goes_on then
-    local what = #chat.context > 0 and 'Write a message for the added context first.'
+    local what = #chat.context > 0
+        and 'The added context goes with a message. Write the message first.'
       or 'The message is empty.'
     require('caliban.editor.notify').say('Nothing sent. ' .. what, vim.log.levels.INFO)
     return
@@ -344,7 +347,7 @@ end
 --- Goes to an earlier or a later message of the history.
 ---@param chat caliban.Chat
 ---@param step -1|1
----@return boolean # false if the key is to keep its meaning in Vim
+---@return boolean # false if the key must do what it does in Vim
 function M.walk(chat, step)
   local row, count = api.nvim_win_get_cursor(0)[1], api.nvim_buf_line_count(0)
   local edge = step < 0 and row == 1 or step > 0 and row == count
@@ -394,7 +397,7 @@ function M.attach(chat)
       M.unwarn(chat)
     end
     make_room(chat, #virtual_lines(chat))
-    -- read now: when a signal ends Neovim, it unloads its buffers before any autocommand can read them
+    -- read the text now: when a signal ends Neovim, Neovim unloads its buffers before any autocommand can read them
     if api.nvim_buf_line_count(chat.composer) <= FEW then
       lines(chat)
     end
@@ -411,11 +414,15 @@ function M.attach(chat)
     callback = M.leave,
   })
   show_chips(chat)
-  vim.schedule(function()
-    if require('caliban.chat.chats').usable(chat.composer) then
+  -- completion starts at the first insertion, because the first start of a language server takes 10 ms
+  local first ---@type integer
+  first = api.nvim_create_autocmd({ 'InsertEnter', 'CursorMovedI' }, {
+    buffer = chat.composer,
+    callback = function()
+      api.nvim_del_autocmd(first)
       require('caliban.chat.completion').attach(chat)
-    end
-  end)
+    end,
+  })
 end
 
 return M

@@ -25,7 +25,7 @@ local function new()
   return chat
 end
 
---- The current chat; starts one if there is none.
+--- The current chat; starts a chat if there is none.
 ---@return caliban.Chat? # nil if the program cannot run, after telling the user
 function M.get()
   if not chats.current then
@@ -40,7 +40,7 @@ function M.get()
   return chats.current
 end
 
---- Sends a message for the current chat; starts one if there is none.
+--- Sends a message for the current chat; starts a chat if there is none.
 ---@param message table without `session`
 ---@return boolean accepted
 function M.send(message)
@@ -48,7 +48,7 @@ function M.send(message)
   return chat ~= nil and chats.send(chat, message)
 end
 
---- Shows the current chat; starts one if there is none.
+--- Shows the current chat; starts a chat if there is none.
 ---@param focus boolean
 ---@return caliban.Chat?
 function M.show(focus)
@@ -98,7 +98,7 @@ function M.revive(session)
   return chat
 end
 
---- The chat for a session that was opened: its own, one that waits for it, or a new one.
+--- The chat for a session that was opened: the session's own chat, a chat that waits for the session, or a new chat.
 ---@param session string
 ---@return caliban.Chat
 local function chat_for(session)
@@ -130,7 +130,7 @@ local function inherit(chat, barred)
   end
 end
 
---- The program has opened a session.
+--- The program has opened a session: prepares the session's chat, and shows the chat if the user has asked for it.
 ---@param message caliban.Session
 function M.opened(message)
   local chat = chat_for(message.session)
@@ -163,7 +163,7 @@ function M.opened(message)
   end
 end
 
---- The program has renamed a session.
+--- The program has renamed a session: renames its chat, reviews and buffers.
 ---@param message caliban.Renamed
 function M.renamed(message)
   local chat = chats.find(message.session)
@@ -178,7 +178,7 @@ function M.renamed(message)
   end
 end
 
---- The program has deleted a session: its windows show another chat or a new one.
+--- The program has deleted a session: the windows of the session's chat show another chat or a new one.
 ---@param message caliban.Deleted
 function M.deleted(message)
   local chat = chats.find(message.session)
@@ -195,13 +195,21 @@ function M.deleted(message)
   if shown then
     M.show(false)
   end
-  -- after `show`, which finds the windows to use through this chat
+  -- removed only after `show`, which finds the windows to use through this chat
   chats.all = vim.tbl_filter(function(other)
     return other ~= chat
   end, chats.all)
   for _, buf in ipairs({ chat.transcript, chat.composer }) do
     pcall(api.nvim_buf_delete, buf, { force = true })
   end
+end
+
+--- The user has sent `/exit`: closes the chat's windows in this tab.
+function M.exit()
+  if chats.of(api.nvim_get_current_buf()) then
+    vim.cmd.stopinsert()
+  end
+  require('caliban.chat.windows').close()
 end
 
 --- Paints blocks of a session's transcript.
@@ -241,7 +249,8 @@ local function count(chat)
   end, 1000)
 end
 
---- A session has a new status.
+--- A session has a new status: updates the countdown, the queue, the list of changes and the winbars, and notifies a
+--- user who does not see the chat.
 ---@param message caliban.Status
 function M.status(message)
   local chat = chats.find(message.session)
@@ -275,7 +284,7 @@ function M.status(message)
   require('caliban.chat.status').changed(chat, before)
 end
 
---- Handles a message that the program has sent back because it could not use it.
+--- Handles a message that the program could not use and has sent back.
 ---@param message caliban.Bounce
 function M.bounce(message)
   local chat = chats.find(message.session)
@@ -283,6 +292,7 @@ function M.bounce(message)
   if chat then
     local composer = require('caliban.chat.composer')
     composer.give_back(chat, message.text, message.context)
+    require('caliban.chat.completion').hold(chat.composer)
     if message.why == '' then
       return
     elseif require('caliban.chat.layout').visible(chat) then
@@ -325,7 +335,7 @@ local function ended(why, unsent)
   return require('caliban.chat.layout').visible()
 end
 
---- A new program runs: opens every chat in it again, the current one last.
+--- Called after the program was restarted: opens every chat again, the current chat last.
 local function reopen()
   local all = vim.tbl_filter(function(chat)
     return chat ~= chats.current

@@ -8,7 +8,7 @@ local api = vim.api
 ---@field lhs string
 ---@field desc string
 ---@field run fun(chat: caliban.Chat): boolean|string? with `own`, returns false to leave the key to Vim, or the keys to type instead
----@field own? boolean keep the key's meaning in Vim where `run` returns false
+---@field own? boolean do what the key does in Vim if `run` returns false
 ---@field remap? boolean apply mappings to the keys that `run` returns
 
 ---@return integer # row of the cursor, from 0
@@ -20,7 +20,7 @@ end
 ---@param chat caliban.Chat
 ---@param shapes string[]
 ---@return caliban.Block?
----@return integer index of the cursor's line in it
+---@return integer the index of the cursor's line in the block
 local function under(chat, shapes)
   local block, top = require('caliban.chat.paint').at(chat, row())
   if block and vim.tbl_contains(shapes, block.shape) and row() >= top + (block.head or 0) then
@@ -40,7 +40,7 @@ end
 ---@type fun()?
 local due
 
---- Runs the function that `at_once` was given.
+--- Runs the function that was last passed to `at_once`.
 function M.run()
   local fn = due
   due = nil
@@ -49,7 +49,8 @@ function M.run()
   end
 end
 
---- Keys that run a function: a command, because a scheduled call would come after keys that were typed ahead.
+--- Returns keys that run `fn`. The keys are a command, because a scheduled call would run after keys that were typed
+--- ahead.
 ---@param fn fun()
 ---@return string
 local function at_once(fn)
@@ -59,7 +60,7 @@ end
 
 --- Keys that run an action on the list of changes.
 ---@param chat caliban.Chat
----@param name 'because'|'enter'|'toggle' of `caliban.chat.changes.keys`
+---@param name 'because'|'enter'|'toggle' a function of `caliban.chat.changes.keys`
 ---@return string? keys nil if the cursor is not on the list of changes
 local function on_list(chat, name)
   local on = chat.listing and require('caliban.chat.changes').under(chat)
@@ -68,7 +69,7 @@ local function on_list(chat, name)
   end) or nil
 end
 
---- Answers a question if the user typed the key. If a mapping did, the key has its meaning in Vim.
+--- Answers a question if the user typed the key. A key that comes from a mapping or a macro keeps its meaning in Vim.
 ---@param key string
 ---@param fn? fun() absent if the question takes no keys yet
 ---@return string|false
@@ -143,7 +144,7 @@ end
 ---@param chat caliban.Chat
 ---@return boolean|string
 local function toggle(chat)
-  local block, line = under(chat, { 'tool', 'thinking', 'ask' })
+  local block, line = under(chat, { 'tool', 'thinking', 'boundary', 'ask' })
   local is_part = block and block.shape == 'ask'
   if not block or (is_part and not (chat.question and chat.question.folds[line + 1])) then
     return on_list(chat, 'toggle') or false
@@ -168,13 +169,25 @@ local function enter(chat)
   return true
 end
 
---- Retries now. Also takes the key on a block whose retry has just begun: Vim's `r` would wait for a second key.
+--- Retries now. On a notice or an error without a pending retry the key does nothing: Vim's `r` would wait for a second
+--- key.
 ---@param chat caliban.Chat
 ---@return boolean
 local function retry(chat)
   local block = under(chat, { 'notice', 'error' })
   if block and chat.status and chat.status.phase == 'retrying' then
     send(chat, { kind = 'retry' })
+  end
+  return block ~= nil
+end
+
+---@param chat caliban.Chat
+---@return boolean
+local function undo(chat)
+  local block = under(chat, { 'user' })
+  if block then
+    local after = require('caliban.chat.order').messages_below(chat, block)
+    send(chat, { kind = 'undo', after = after })
   end
   return block ~= nil
 end
@@ -244,7 +257,7 @@ local function submit(steer)
   end
 end
 
---- Sends into the running turn; runs `<Esc>` and `<CR>` if the user may have typed those.
+--- Sends into the running turn. Runs `<Esc>` and `<CR>` instead if the user may have typed these two keys.
 ---@param chat caliban.Chat
 ---@return string keys
 local function meta_enter(chat)
@@ -315,6 +328,13 @@ local keys = {
     },
     { mode = 'n', lhs = 'x', desc = 'on a queued message: remove it', run = unqueue, own = true },
     { mode = 'n', lhs = 'r', desc = 'on a retry: try now', run = retry, own = true },
+    {
+      mode = 'n',
+      lhs = 'U',
+      desc = 'on a message of yours: go back to before it',
+      run = undo,
+      own = true,
+    },
     { mode = 'n', lhs = ']]', desc = 'next message of yours', run = jump(1) },
     { mode = 'n', lhs = '[[', desc = 'previous message of yours', run = jump(-1) },
     { mode = 'n', lhs = 'gf', desc = 'go to the file under the cursor', run = go_to },
@@ -327,7 +347,7 @@ local keys = {
     {
       mode = 'n',
       lhs = '<CR>',
-      desc = 'send (while a turn runs: queue; while a review waits: end the wait)',
+      desc = 'send (during a turn: queue; during a review: send and review later)',
       run = submit(false),
     },
     { mode = { 'n', 'i' }, lhs = '<C-s>', desc = 'send', run = submit(false) },
@@ -427,24 +447,28 @@ end
 ---@param buf integer
 ---@param key caliban.Key
 local function map(chat, buf, key)
-  local opts = { buffer = buf, desc = 'Caliban: ' .. key.desc, nowait = true }
-  if not key.own then
-    vim.keymap.set(key.mode, key.lhs, function()
-      key.run(chat)
-    end, opts)
-    return
-  end
   -- an <expr> mapping, so that count, register and operator apply to a key that keeps its meaning
-  opts.expr, opts.remap = true, key.remap
-  vim.keymap.set(key.mode, key.lhs, function()
-    local done = key.run(chat)
-    return type(done) == 'string' and done or done and '' or key.lhs
-  end, opts)
+  local opts = {
+    desc = 'Caliban: ' .. key.desc,
+    nowait = true,
+    noremap = not key.remap,
+    expr = key.own,
+    replace_keycodes = key.own,
+    callback = function()
+      local done = key.run(chat)
+      return key.own and (type(done) == 'string' and done or done and '' or key.lhs)
+    end,
+  }
+  local modes = type(key.mode) == 'table' and key.mode or { key.mode } ---@type string[]
+  for _, mode in ipairs(modes) do
+    -- vim.keymap.set() would take twice the time, and the first chat opens while the user waits
+    api.nvim_buf_set_keymap(buf, mode, key.lhs, '', opts)
+  end
 end
 
---- Stops the turn on a `<C-c>` that arrives while Neovim draws: Neovim takes it as an interrupt and applies no mapping.
---- With
---- `S` in `state()` it cancels a command that waits for its next key instead, as in `f<C-c>`.
+--- Stops the turn on a `<C-c>` that arrives while Neovim draws: Neovim takes the key as an interrupt and applies no
+--- mapping. If `state()` contains `S`, the interrupt instead cancels a command that waits for its next key, as in
+--- `f<C-c>`.
 ---@param key string
 local function interrupted(key)
   if key ~= '\3' or api.nvim_get_mode().mode ~= 'n' or vim.fn.state('S') ~= '' then

@@ -33,7 +33,7 @@ end
 --- Marks pieces that continue the piece before.
 ---@param buf integer
 ---@param row integer of the first piece
----@param continued integer[] as `cut` returns it
+---@param continued integer[] the indexes that `cut` returns
 function M.mark(buf, row, continued)
   for _, i in ipairs(continued) do
     local sign = { sign_text = '↪', sign_hl_group = 'CalibanDim', right_gravity = false }
@@ -81,7 +81,7 @@ function M.join(buf, first, lines)
   return whole, index
 end
 
---- The registers that a yank has set.
+--- The registers that a yank into the register `name` has set.
 ---@param name string
 ---@return string[]
 local function registers(name)
@@ -99,7 +99,7 @@ end
 
 --- Joins the pieces in the text that was just yanked. A linewise yank is extended to all pieces of its lines.
 ---@param buf integer
-local function yanked(buf)
+function M.yanked(buf)
   local event = vim.v.event
   local kind = event.regtype or ''
   if kind ~= 'v' and kind ~= 'V' or (event.regname or ''):find('%u') then
@@ -123,17 +123,6 @@ local function yanked(buf)
       vim.fn.setreg(name, whole, kind)
     end
   end
-end
-
---- Joins the pieces in every yank from a transcript.
----@param buf integer
-function M.attach(buf)
-  api.nvim_create_autocmd('TextYankPost', {
-    buffer = buf,
-    callback = function()
-      yanked(buf)
-    end,
-  })
 end
 
 return M

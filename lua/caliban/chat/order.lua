@@ -4,8 +4,8 @@ local M = {}
 --- The ids of blocks that Lua makes: the queue, the end of the program, the list of changes, the countdown to a retry.
 M.QUEUE, M.ENDED, M.REVIEW, M.RETRY = -1, -2, -3, -4
 
---- Whether a block stays below a new one: the queue below all others, the countdown below the program's blocks, the
---- list of changes below all but a question, a question below the list of changes.
+--- Whether a block stays below a new block: the queue stays below all others, the countdown below the program's blocks,
+--- the list of changes below all but a question, a question below the list of changes.
 ---@param block caliban.Block
 ---@param new caliban.Block
 ---@return boolean
@@ -18,7 +18,8 @@ local function stays_below(block, new)
   return block.id == M.QUEUE or block.shape == 'review' and new.shape ~= 'ask'
 end
 
---- Whether a block of this id belongs above a block that is painted: the end of a long chat is painted first.
+--- Whether a block of this id belongs above the program's last painted block, because the end of a long chat is painted
+--- first.
 ---@param chat caliban.Chat
 ---@param id integer
 ---@return boolean
@@ -62,6 +63,21 @@ function M.find(chat, id)
   return nil, 0, 0
 end
 
+--- How many messages of the user stand below a block.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@return integer
+function M.messages_below(chat, block)
+  local count = 0
+  for i = #chat.blocks, 1, -1 do
+    if chat.blocks[i] == block then
+      break
+    end
+    count = count + (chat.blocks[i].shape == 'user' and 1 or 0)
+  end
+  return count
+end
+
 --- The index and the row at which to insert a new block.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
@@ -82,7 +98,7 @@ function M.place(chat, block)
   return at, row
 end
 
---- Whether the list of changes stands above a block that it belongs below.
+--- Whether the list of changes is above a block that must be above the list.
 ---@param chat caliban.Chat
 ---@param index integer
 ---@return boolean

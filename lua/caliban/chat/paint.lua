@@ -7,7 +7,7 @@ local ns = api.nvim_create_namespace('caliban_chat')
 M.ns = ns
 
 ---@class caliban.Block
----@field id integer the program's id, or one of `caliban.chat.order`
+---@field id integer the program's id, or an id from `caliban.chat.order`
 ---@field shape string
 ---@field n integer number of lines
 ---@field col integer bytes of the last line
@@ -16,16 +16,18 @@ M.ns = ns
 ---@field done integer number of finished lines that were scanned for fences
 ---@field call? string
 ---@field right? string
----@field need? integer cells that its first line and `right` need in one row
----@field room? integer cells of the row that they were last fitted into
+---@field need? integer the cells that the block's first line and `right` need in one row
+---@field room? integer the cells of the row into which the words were last fitted
 ---@field below? string[]
 ---@field marks table<string, integer>
 ---@field fences caliban.Fence[]
 ---@field spans table<integer, integer[]?> the highlights of lines that have been drawn, by index
 
---- The shapes with one highlight for all of a block. The others are Markdown.
+--- The highlight of each shape whose blocks have a single highlight. The blocks of other shapes are highlighted as
+--- Markdown.
 local spans = {
   thinking = 'CalibanDim',
+  boundary = 'CalibanDim',
   tool = 'CalibanDim',
   ask = 'CalibanDim',
   notice = 'CalibanNotice',
@@ -35,7 +37,8 @@ local spans = {
   review = 'CalibanDim',
   reviewed = 'CalibanDim',
 }
-local heads = { tool = 'CalibanTool', ask = 'CalibanAsk', review = 'CalibanAsk' }
+local heads =
+  { tool = 'CalibanTool', boundary = 'CalibanNotice', ask = 'CalibanAsk', review = 'CalibanAsk' }
 
 local long = require('caliban.chat.long')
 local beside = require('caliban.chat.beside')
@@ -46,7 +49,7 @@ local ENDED, REVIEW = order.ENDED, order.REVIEW
 ---@param chat caliban.Chat
 ---@param at integer row, from 0
 ---@return caliban.Block?
----@return integer row its first row
+---@return integer row the block's first row
 function M.at(chat, at)
   local row = chat.total
   for i = #chat.blocks, 1, -1 do
@@ -249,7 +252,7 @@ end
 
 ---@param chat caliban.Chat
 ---@param update caliban.BlockUpdate
----@return caliban.Block? # nil if it was removed
+---@return caliban.Block? # nil if the block was removed
 ---@return integer row
 local function apply(chat, update)
   local block, index, row = order.find(chat, update.id)
@@ -322,7 +325,7 @@ local function followers(buf)
   return windows
 end
 
---- Changes the transcript by `fn`. Windows that follow the end go to the new end.
+--- Calls `fn`, which changes the transcript. Then moves the windows that follow the end to the new end.
 ---@param chat caliban.Chat
 ---@param follow boolean
 ---@param fn fun()
@@ -376,7 +379,8 @@ function M.paint(chat, updates, reset)
     for _, update in ipairs(updates) do
       local block, row = apply(chat, update)
       if block then
-        -- an error here must not fail the paint: the program would repeat it, and the text is already in
+        -- An error here must not fail the paint. The text is in the buffer already, and the program would paint it
+        -- again.
         local ok, err = pcall(highlight, chat, update, block, row)
         if not ok then
           vim.notify_once(tostring(err), vim.log.levels.ERROR, { title = 'Caliban' })
@@ -387,7 +391,7 @@ function M.paint(chat, updates, reset)
   return true
 end
 
---- Replaces the lines of a block that differ from the new ones.
+--- Gives a block new lines. Writes only the lines that differ from the old ones.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param row integer
@@ -419,8 +423,8 @@ end
 ---@param chat caliban.Chat
 ---@param lines string[]
 ---@param waits boolean whether a change is pending
----@param follow boolean whether windows that follow the end go on following it
----@return integer? row of its first line; nil if somebody has changed the transcript
+---@param follow boolean whether windows with the cursor at the end move to the new end
+---@return integer? the row of the list's first line; nil if somebody has changed the transcript
 function M.review(chat, lines, waits, follow)
   if api.nvim_buf_line_count(chat.transcript) ~= math.max(1, chat.total) then
     return nil
@@ -465,7 +469,7 @@ function M.recount(chat, lines)
   end
 end
 
---- Replaces the last line of the block that asks about a call.
+--- Replaces the last line of the question about a tool call.
 ---@param chat caliban.Chat
 ---@param call string
 ---@param line string

@@ -21,7 +21,7 @@ local function on_win(_, win, buf)
   if chat and chat.question and chat.transcript == buf then
     asking[win] = chat
   end
-  return chat ~= nil and chat.transcript == buf
+  return chat ~= nil and chat.transcript == buf and chat.total > 0
 end
 
 ---@param buf integer
@@ -45,7 +45,7 @@ local function on_end()
   end
 end
 
---- Registers the functions above with Neovim.
+--- Registers `on_win`, `on_line` and `on_end` with Neovim.
 function M.watch()
   api.nvim_set_decoration_provider(ns, { on_win = on_win, on_line = on_line, on_end = on_end })
 end

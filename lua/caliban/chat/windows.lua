@@ -35,7 +35,7 @@ local function bar(chat, win)
   return require('caliban.editor.name').winbar(win, '%%< %s%%=  %s ', left, right)
 end
 
---- The composer's keys by phase; in the other phases a turn runs.
+--- The hint in the composer's winbar, by phase. In all other phases the hint is `RUNNING`.
 local hints = {
   idle = '<CR> send',
   offline = ':Caliban restart',
@@ -47,12 +47,12 @@ local RUNNING = '<CR> queue · %s steer · <C-c> stop'
 ---@param win integer
 local function hint(chat, win)
   local phase = chat.status and chat.status.phase or 'idle'
-  local steer = require('caliban.chat.steer').key()
-  local keys = hints[phase] or RUNNING:format(steer)
+  local keys = hints[phase] or RUNNING:format(require('caliban.chat.steer').key())
   require('caliban.editor.name').winbar(win, '%%=%%#CalibanDim#%s · g? keys ', keys)
 end
 
---- Updates the winbars of a chat. If another plugin has set its own on the transcript, the composer shows the state.
+--- Updates the winbars of a chat. If another plugin has set the winbar of the transcript, the composer's winbar shows
+--- the state.
 ---@param chat caliban.Chat
 function M.decorate(chat)
   local stands = true
@@ -68,6 +68,10 @@ end
 --- Fits a transcript to its windows, whose width may have changed.
 ---@param chat caliban.Chat
 function M.refit(chat)
+  if chat.total == 0 then
+    chat.narrowest = nil
+    return
+  end
   if require('caliban.chat.beside').refit(chat) and chat.listing then
     require('caliban.chat.changes').refresh(chat, false)
   end
@@ -96,12 +100,25 @@ local function watch_sizes()
   })
 end
 
---- Begins to watch the sizes of windows, and the winbars that other plugins set.
+--- Begins to watch which windows show a transcript, and how they wrap.
+local function watch_breaks()
+  local group = api.nvim_create_augroup('caliban_breaks', {})
+  local update = vim.schedule_wrap(function()
+    require('caliban.chat.breaks').update()
+  end)
+  local events = { 'BufWinEnter', 'WinNew', 'WinClosed', 'TabEnter' }
+  api.nvim_create_autocmd(events, { group = group, callback = update })
+  local pattern = { 'linebreak', 'wrap', 'breakat' }
+  api.nvim_create_autocmd('OptionSet', { group = group, pattern = pattern, callback = update })
+end
+
+--- Begins to watch the windows, and the winbars that other plugins set.
 function M.watch()
   watch_sizes()
+  watch_breaks()
   local group = api.nvim_create_augroup('caliban_winbar', {})
   local due = false
-  -- once for many events: a plugin may answer each of our winbars with its own
+  -- Updates the winbars once for many events: another plugin may answer each new winbar with its own winbar.
   local function look()
     local _ = due
       or vim.schedule(function()
@@ -119,7 +136,7 @@ end
 ---@param buf integer
 function M.entered(chat, buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    -- once, so that options that the user sets afterwards stay
+    -- set the options once, so that later settings of the user stay
     if vim.w[win].caliban_buffer ~= buf then
       vim.w[win].caliban_buffer = buf
       set(win, plain)
@@ -138,8 +155,8 @@ function M.entered(chat, buf)
   end
 end
 
---- Opens or closes windows while 'equalalways' is off, so that the others keep their sizes. Setting the option again
---- resizes them, so their sizes are restored afterwards.
+--- Calls `fn`, which opens or closes windows, while 'equalalways' is off, so that the other windows keep their sizes.
+--- Setting the option again resizes the windows, so their sizes are restored afterwards.
 ---@generic T
 ---@param fn fun(): T
 ---@return T
@@ -159,7 +176,7 @@ local function keeping_sizes(fn)
 end
 
 ---@param chat caliban.Chat
----@param composer? integer the composer's window, if that is still open
+---@param composer? integer the composer's window, if still open
 ---@return integer win
 local function open_transcript(chat, composer)
   local layouts = require('caliban.chat.layout')
@@ -199,7 +216,7 @@ local function open_composer(chat, transcript)
   return win
 end
 
---- Shows a chat in a window of another chat, with the view that it last had.
+--- Shows a chat in a window of another chat, with the view that the chat last had.
 ---@param win integer
 ---@param chat caliban.Chat
 ---@param part 'transcript'|'composer'
@@ -288,7 +305,7 @@ function M.open(chat, focus)
   end
 end
 
---- Closes a window. The last window shows its previous buffer instead, or an empty one.
+--- Closes a window. If it is the last window, shows the window's previous buffer instead, or an empty buffer.
 ---@param win integer
 function M.shut(win)
   if pcall(api.nvim_win_close, win, true) then

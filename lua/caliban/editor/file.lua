@@ -1,5 +1,5 @@
---- Files and their buffers: finds and loads a buffer without a prompt or a window, reads its text from the buffer or
---- from disk, writes it.
+--- Files and their buffers: finds and loads a file's buffer without a prompt or a window, reads the text from the
+--- buffer or from disk, writes the buffer.
 local M = {}
 
 local api = vim.api
@@ -29,8 +29,8 @@ end
 
 local guarded = {} ---@type table<integer, true>
 
---- Makes the buffer 'acwrite', so that only a BufWriteCmd can write it. Without that, a `:write` in an autocommand that
---- is not `nested` would skip BufWriteCmd and write the file.
+--- Makes the buffer 'acwrite', so that only a BufWriteCmd can write it. Without 'acwrite', a `:write` in an autocommand
+--- that is not `nested` would skip BufWriteCmd and write the file.
 ---@param buf integer
 ---@param on boolean
 function M.guard(buf, on)
@@ -71,7 +71,7 @@ function M.lines(buf)
   return M.empty(buf) and {} or api.nvim_buf_get_lines(buf, 0, -1, false)
 end
 
---- Replaces rows. The buffer may be empty before or after.
+--- Replaces rows of a buffer, which may have no text before or after the change.
 ---@param buf integer
 ---@param start integer
 ---@param count integer
@@ -177,7 +177,7 @@ end
 --- Has Neovim compare the buffer with its file without a prompt.
 ---@param buf integer
 ---@param choice ''|'reload'
----@return string? # how the file has changed (`v:fcs_reason`); nil if it has not, or if 'autoread' has reloaded it
+---@return string? # how the file has changed (`v:fcs_reason`); nil if the file has not changed, or if 'autoread' has read it again
 function M.check(buf, choice)
   if M.odd(buf) then
     -- `:checktime` would read from the pipe or device
@@ -232,8 +232,8 @@ end
 
 --- Writes the buffer as `:write` does, after making its folder. Adds no line break to a last line that had none.
 ---@param buf integer
----@param force boolean do not ask about a change on disk: the caller has compared it
----@return string? # why it was not written, the end of a sentence
+---@param force boolean do not ask about a change on disk: the caller has compared the texts
+---@return string? # why the buffer was not written, as the end of a sentence
 function M.write(buf, force)
   local keep, path = vim.bo[buf].fixendofline, api.nvim_buf_get_name(buf)
   local before = stamp(path)
@@ -265,15 +265,15 @@ function M.write(buf, force)
     vim.bo[buf].fixendofline = keep
   end
   if vim.bo[buf].modified or (not ok and M.disk(buf) ~= M.text(buf)) then
-    return ok and 'the write did not go through' or M.reason(err)
+    return ok and 'its buffer is still modified after the write' or M.reason(err)
   elseif not vim.uv.fs_stat(path) then
     return 'it is not on disk after the write'
   end
 end
 
---- Writes the buffer's text unchanged: without autocommands, which might format it.
+--- Writes the buffer's text unchanged: runs no autocommands, which might format the text.
 ---@param buf integer
----@return string? # why it was not written, the end of a sentence
+---@return string? # why the buffer was not written, as the end of a sentence
 function M.restore(buf)
   local odd = M.odd(buf)
   if odd then
@@ -318,7 +318,7 @@ function M.unload(buf, created)
   pcall(api.nvim_buf_delete, buf, { force = true, unload = not created })
 end
 
---- Whether a file that does not exist can be created. Missing folders are made when it is written.
+--- Whether a file that does not exist can be created. Missing folders are made when the file is written.
 ---@param path string
 ---@return boolean
 local function creatable(path)
@@ -355,7 +355,7 @@ end
 ---@param path string
 ---@param quietly? boolean run no autocommands: for a buffer that is unloaded again
 ---@return integer? buf
----@return string? why it could not be loaded, the end of a sentence
+---@return string? why the file could not be loaded, as the end of a sentence
 ---@return boolean? created whether this call created the buffer
 function M.load(path, quietly)
   local odd = not path:find('^/') and 'it is not a file on disk' or disk.odd(path)
@@ -386,7 +386,7 @@ end
 --- Like `load`, but fails if the buffer or the file must not be changed.
 ---@param path string
 ---@return integer? buf
----@return string? why not, the end of a sentence
+---@return string? why this failed, as the end of a sentence
 ---@return boolean? created whether this call created the buffer
 function M.open(path)
   local buf, err, created = M.load(path)

@@ -13,7 +13,7 @@ local watch = require('caliban.lsp.watch')
 local MOST = 2000
 --- The largest file to load for a question, in bytes.
 local LARGEST = 5000000
---- How long to wait for a first client of a file that was just loaded, in milliseconds.
+--- How long to wait until the first client attaches to a file that was just loaded, in milliseconds.
 local ATTACHING = 1000
 
 ---@class caliban.Asked
@@ -43,8 +43,8 @@ local function answer(it, fields)
   })
 end
 
---- Wraps a callback: the result does nothing once the question is answered, and answers the question if `fn` raises an
---- error.
+--- Wraps a callback: the new function does nothing once the question is answered, and answers the question if `run`
+--- raises an error.
 ---@param it caliban.Asked
 ---@param run function
 ---@return function
@@ -55,7 +55,7 @@ local function guarded(it, run)
     end
     local ok, err = pcall(run, ...)
     if not ok then
-      answer(it, { why = ('It failed in the editor: %s'):format(file.reason(err)) })
+      answer(it, { why = ('The request failed in the editor: %s'):format(file.reason(err)) })
     end
   end
 end
@@ -111,7 +111,7 @@ local function request(reply, method, params, buf)
     end
     local read, found, why = pcall(method.read, result or {}, params, reply.client)
     reply.findings = read and found or nil
-    reply.note = not read and ('%s: its answer is not valid'):format(reply.client.name) or why
+    reply.note = not read and ('%s gave an invalid answer'):format(reply.client.name) or why
   end, buf)
   reply.request = id
   reply.note = not sent and ('%s has ended'):format(reply.client.name) or nil
@@ -208,7 +208,7 @@ local function diagnose(it, buf)
       local findings = {}
       for id, items in pairs(now.by_client) do
         local client = vim.lsp.get_client_by_id(id)
-        -- some servers that can be asked also publish slower diagnostics
+        -- some servers that answer requests for diagnostics also publish other, slower diagnostics
         local also = client and watch.fresh(client, buf, 0) and watch.last(client, buf) or {}
         for _, item in ipairs(vim.list_extend(vim.list_slice(items), also)) do
           findings[#findings + 1] = { path = path, line = fresh.line(item), text = fresh.say(item) }
@@ -225,7 +225,8 @@ local function diagnose(it, buf)
   end
 end
 
---- Answers with the known diagnostics of all files. A file whose text has changed since is only named in a note.
+--- Answers with the known diagnostics of all files. A file whose text is newer than its diagnostics is only named in a
+--- note.
 ---@param it caliban.Asked
 local function diagnose_all(it)
   watch.start()
@@ -283,7 +284,7 @@ local function ask(it, buf)
   if not col then
     return answer(it, { why = missing })
   end
-  -- only one server renames: several would change the same places
+  -- only one server renames: several servers would change the same places
   clients = message.aspect == 'rename' and { clients[1] } or clients
   request_all(it, clients, method, function(client)
     local params = place.params(buf, message.line, col, client)
@@ -299,7 +300,7 @@ end
 --- Waits until the buffer has its clients, then asks.
 ---@param it caliban.Asked
 ---@param buf integer
----@param created boolean whether it was just loaded: its clients may attach soon
+---@param created boolean whether the buffer was just loaded: its clients may attach soon
 local function attached(it, buf, created)
   local began = wait.now()
   it.stop = wait.till(
@@ -315,7 +316,10 @@ local function attached(it, buf, created)
       if #vim.lsp.get_clients({ bufnr = buf }) > 0 then
         ask(it, buf)
       elseif #vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) > 0 then
-        answer(it, { why = ('The language server of %s is still starting.'):format(name) })
+        answer(
+          it,
+          { why = ('The language server of %s is still starting. Try again later.'):format(name) }
+        )
       else
         answer(it, { why = ('No language server is attached to %s.'):format(name) })
       end
@@ -384,10 +388,7 @@ function M.consult(message)
     end,
     guarded(it, function(came)
       if not came then
-        answer(
-          it,
-          { why = 'The user is in the middle of something in the editor. Try again later.' }
-        )
+        answer(it, { why = 'The user is busy in the editor. Try again later.' })
       end
     end)
   )

@@ -1,4 +1,5 @@
---- Converts places between a model's form (a line and a symbol on it) and a language server's (a position).
+--- Converts places between the form of a model (a line and a symbol on it) and the form of a language server (a
+--- position).
 local M = {}
 
 local api = vim.api
@@ -58,8 +59,8 @@ function M.find(buf, row, symbol)
       others[#others + 1] = i
     end
   end
-  local where = #others > 0 and ('It is on line %s.'):format(table.concat(others, ', '))
-    or 'It is nowhere in the file.'
+  local where = #others > 0 and ('The symbol is on line %s.'):format(table.concat(others, ', '))
+    or 'The symbol is nowhere in the file.'
   local reads = vim.trim(line) == '' and 'is empty' or 'reads: ' .. vim.trim(line):sub(1, 200)
   return nil, ('`%s` is not on line %d, which %s\n%s'):format(word, row + 1, reads, where)
 end

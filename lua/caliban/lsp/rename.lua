@@ -9,7 +9,7 @@ local place = require('caliban.lsp.place')
 local MOST = 200
 local LARGEST = 5000000
 
---- A file's text as the program knows it, lines joined by '\n'.
+--- A file's text in the form in which the program has it: lines joined by '\n', without a newline at the end.
 ---@param path string
 ---@return string? text
 ---@return integer? buf
@@ -63,7 +63,7 @@ local function splices(text, edits, encoding)
   return out
 end
 
---- The document changes of a workspace edit, in the order in which they apply.
+--- The document changes of a workspace edit, in the order in which they must be applied.
 ---@param result table
 ---@return table[]
 local function changes(result)
@@ -86,11 +86,11 @@ local function outdated(buf, version)
   return known ~= nil and type(version) == 'number' and version ~= known
 end
 
---- Converts a server's answer to changes of files. Raises an error if it is malformed.
+--- Converts a server's answer to changes of files. Raises an error if the answer is malformed.
 ---@param result table a workspace edit
 ---@param client vim.lsp.Client
 ---@return caliban.Rewrite[]? rewrites
----@return string? why not
+---@return string? why this failed
 function M.read(result, client)
   local out, by_path = {}, {} ---@type caliban.Rewrite[], table<string, caliban.Rewrite>
   local function of(path)
@@ -125,7 +125,7 @@ function M.read(result, client)
     end
   end
   if #out > MOST then
-    return nil, ('%s would change %d files, more than %d'):format(client.name, #out, MOST)
+    return nil, ('%s would change %d files; at most %d are allowed'):format(client.name, #out, MOST)
   end
   return out
 end

@@ -21,6 +21,9 @@ local handlers = {
   history = vim.schedule_wrap(function(message)
     require('caliban.sessions.list').history(message)
   end),
+  exit = function()
+    require('caliban.chat').exit()
+  end,
   paint = function(message)
     require('caliban.chat').paint(message)
   end,
@@ -55,7 +58,7 @@ local handlers = {
   completed = vim.schedule_wrap(function(message)
     require('caliban.chat.completion').answer(message)
   end),
-  -- scheduled: these prompt the user, and the program must not wait for the answer
+  -- scheduled, because these functions prompt the user: the program must not wait for the answer
   models = vim.schedule_wrap(function(message)
     require('caliban.sessions.models').offer(message)
   end),
@@ -68,8 +71,17 @@ local handlers = {
   connect = vim.schedule_wrap(function(message)
     require('caliban.sessions.models').want(message)
   end),
+  comments = function(message)
+    require('caliban.editor.comments').add(message.comments)
+  end,
+  uncomment = function()
+    require('caliban.editor.comments').clear()
+  end,
   turns = vim.schedule_wrap(function(message)
     require('caliban.sessions.rewind').offer(message)
+  end),
+  undo = vim.schedule_wrap(function(message)
+    require('caliban.sessions.undo').offer(message)
   end),
   permissions = vim.schedule_wrap(function(message)
     require('caliban.sessions.permissions').offer(message)
@@ -99,8 +111,8 @@ local handlers = {
   end,
 }
 
---- Handles one message. The program calls this as a request, so that it sends no faster than Neovim handles messages.
---- Ignores kinds that only a newer program knows.
+--- Handles one message. The program calls this function by a request, so that the program sends no faster than Neovim
+--- handles messages. Ignores kinds that only a newer program knows.
 ---@param message table
 ---@return any
 function M.receive(message)

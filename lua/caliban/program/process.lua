@@ -1,5 +1,5 @@
---- The program's process: starts it, shakes hands, sends it notifications, restarts it. Its messages go to `dispatch`.
---- Never `rpcrequest`: that would block the editor.
+--- The program's process: starts and restarts the program, shakes hands, sends notifications. `dispatch` handles the
+--- program's messages. No message is an `rpcrequest`, which would block the editor.
 local M = {}
 
 local here = debug.getinfo(1, 'S').source:sub(2) ---@diagnostic disable-line: need-check-nil
@@ -15,7 +15,7 @@ local root = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(here)))
 ---@field ended? string why the program does not run any more
 local link = { queue = {}, outliving = {}, stderr = {} }
 
----@class caliban.ProcessListener callbacks of modules that depend on this one
+---@class caliban.ProcessListener callbacks of modules that depend on this module
 ---@field ended? fun(why: string, unsent: table[]): boolean called when the program has ended; returns whether it told the user
 ---@field restarted? fun() called after a new program has started
 ---@field under_review? fun(): string[] returns the absolute paths of the files under review
@@ -80,7 +80,7 @@ local function ended(why)
   end
 end
 
---- The program's exit code when it could not read what Neovim had sent.
+--- The exit code of a program that could not read a message from Neovim.
 local UNREADABLE = 65
 
 ---@param code integer
@@ -137,7 +137,7 @@ local function utc_offset()
 end
 
 --- Starts the program unless it runs.
----@return boolean running, string? why it does not run
+---@return boolean running, string? why the program does not run
 function M.start()
   if link.job or link.leaving then
     return true
@@ -171,13 +171,13 @@ function M.start()
   return true
 end
 
---- The channel of the running program, which differs from those of former programs; nil while none runs.
+--- The channel of the running program; nil while no program runs. Each new program has a new channel.
 ---@return integer?
 function M.program()
   return link.job
 end
 
---- Keeps a draft or a verdict for the next program. A later one on the same subject replaces it.
+--- Keeps a draft or a verdict for the next program, in place of an earlier one on the same subject.
 ---@param message table
 ---@return boolean # whether the message is a draft or a verdict
 local function outlives(message)
@@ -191,11 +191,11 @@ local function outlives(message)
   return true
 end
 
---- Sends a message to the program, and starts the program if none has run yet. After the program has ended only drafts
---- and verdicts are accepted: the next program gets them.
+--- Sends a message to the program, and starts the program if none has run yet. After the program has ended, only drafts
+--- and verdicts are accepted, for the next program.
 ---@param message caliban.FromNvim
 ---@return boolean accepted
----@return string? why not
+---@return string? why the message was not accepted
 function M.notify(message)
   if not link.job and outlives(message) then
     return true
@@ -226,14 +226,14 @@ function M.ask(message)
   return ok
 end
 
---- The program has answered the handshake: sends it the messages that have waited.
+--- The program has answered the handshake: sends the messages that have waited.
 ---@param message caliban.Welcome
 function M.welcome(message)
   local own = require('caliban.version')
   if message.version ~= own then
     local job = link.job
     local text =
-      'The plugin is version %s, its program %s. Run: cargo build --release in %s, then :Caliban restart'
+      'The plugin is version %s, but its program is version %s. Run: cargo build --release in %s, then :Caliban restart'
     ended(text:format(own, message.version, require('caliban.editor.name').tilde(root)))
     vim.fn.jobstop(job or 0)
     return
@@ -270,7 +270,7 @@ function M.restart()
   vim.list_extend(link.queue, unsent)
 end
 
---- How long Neovim waits when it exits for a program that writes to a slow disk, in ms; <C-c> ends the wait.
+--- How long an exiting Neovim waits for a program that writes to a slow disk, in ms; <C-c> ends the wait.
 local PATIENCE = 10000
 
 --- Neovim exits: waits until the program has handled all messages, saved its sessions and ended.
@@ -279,7 +279,8 @@ function M.finish()
   if not link.job then
     return false
   end
-  -- the program reads its input to the end; Neovim would send it a signal, and kill it two seconds later
+  -- close the channel, so that the program reads its input to the end: Neovim itself would send the program a signal,
+  -- and kill it two seconds later
   pcall(vim.fn.chanclose, link.job, 'rpc')
   return vim.fn.jobwait({ link.job }, PATIENCE)[1] == 0
 end
@@ -292,7 +293,7 @@ end
 ---@field ended? string
 ---@field stderr string[]
 
---- For the health report.
+--- The state of the program, for the health report.
 ---@return caliban.Report
 function M.report()
   local path, missing = program()

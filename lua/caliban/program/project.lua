@@ -1,32 +1,16 @@
---- The folder in which the program stores this project's conversations, and the files in it. Its name is made in
---- src/store/mod.rs: a slug, and the first 8 digits of the SHA-256 of the root.
+--- The folder in which the program stores this project's conversations, and the files in that folder.
+--- `src/store/mod.rs` makes the folder's name: a slug, and the first 8 digits of the SHA-256 of the root.
 local M = {}
 
 local disk = require('caliban.editor.disk')
 
---- Bytes to read of a journal: its second line begins within them.
+--- How many bytes of a journal are read to find its second line. A longer journal counts as having a second line.
 local JOURNAL = 65536
 
----@class caliban.OpenChats answers about the chats that are open in this Neovim
----@field root fun(): string? the root of the current chat's project
----@field root_of fun(session: string): string? the root of a session's project; nil if this Neovim does not write it
-
----@type caliban.OpenChats
-local chats = {
-  root = function() end,
-  root_of = function() end,
-}
-
---- Registers the source of answers about open chats.
----@param answers caliban.OpenChats
-function M.listen(answers)
-  chats = answers
-end
-
---- The project's root: that of the current chat, else the nearest folder with `.git`, else the working directory.
+--- The project's root: the root of the current chat, else the nearest folder with `.git`, else the working directory.
 ---@return string
 function M.root()
-  local root = chats.root()
+  local root = require('caliban.program.roots').current()
   if root then
     return root
   end
@@ -119,7 +103,8 @@ function M.history()
 end
 
 --- The conversations that wait for the user: they have a pending review, or a turn that did not end. Such a turn was
---- interrupted when Neovim or the program ended, or runs in another Neovim; its journal has more than one line.
+--- interrupted when Neovim or the program ended, or runs in another Neovim; the conversation's journal then has more
+--- than one line.
 ---@return string[]
 function M.waiting()
   local names = {} ---@type table<string, true>
@@ -137,7 +122,7 @@ end
 ---@param session string
 ---@return string?
 function M.folder_of(session)
-  local root = chats.root_of(session)
+  local root = require('caliban.program.roots').of(session)
   return root and M.dir(root)
 end
 

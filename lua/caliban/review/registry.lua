@@ -80,7 +80,7 @@ local function settle(r)
   return line
 end
 
---- Called when another Neovim takes the review over: removes it here.
+--- Called when another Neovim takes the review over: removes the review from this Neovim.
 ---@param r caliban.Review
 function M.release(r)
   forget(r)
@@ -120,7 +120,7 @@ local function persist(r)
   return why
 end
 
---- Refuses writes of the buffer, or follows them, as `guarded` says.
+--- Makes the write guard refuse writes of the buffer, or only watch the writes, as `guarded` says.
 ---@param r caliban.Review
 local function protect(r)
   local set = guarded[r] == 'refuse' and write_guard.set or write_guard.follow
@@ -155,7 +155,7 @@ local function protect(r)
   })
 end
 
---- Refuses writes of the buffer if it has hunks that are not on disk, else follows them.
+--- Makes the write guard refuse writes of the buffer if it has hunks that are not on disk, else only watch the writes.
 ---@param r caliban.Review
 local function guard(r)
   local wanted = (r.auto or tracking.count(r) == 0) and 'follow' or 'refuse'
@@ -240,7 +240,7 @@ local function reread(r, detached)
   end)
 end
 
---- Follows the changes of a buffer.
+--- Listens to the changes of a review's buffer.
 ---@param r caliban.Review
 local function listen(r)
   api.nvim_buf_attach(r.buf, false, {
@@ -264,7 +264,8 @@ local function listen(r)
   })
 end
 
---- Called after the buffer's text was read from disk again, or the buffer was unloaded.
+--- Called after the buffer's text was read from disk again, or the buffer was unloaded: ends the review if no hunk is
+--- left or the buffer is gone.
 ---@param r caliban.Review
 ---@param detached boolean
 ---@param was? caliban.Hunk[] the hunks that were pending; nil if the review was not open
@@ -287,7 +288,7 @@ end
 
 --------------------------------------------------------------------------------------------- entry
 
---- The open review that a proposal is added to; begins one if there is none.
+--- The open review that a proposal is added to. If there is none, begins a review.
 ---@param item caliban.Arriving
 ---@param p caliban.WireProposal
 ---@param buf integer
@@ -328,7 +329,7 @@ function M.renamed(from, to)
   end
 end
 
---- What an item has to wait for.
+--- Why an item has to wait; nil if the item need not wait.
 ---@param item caliban.Arriving
 ---@return 'calm'|'review'|nil
 local function waits(item)
@@ -345,7 +346,7 @@ end
 
 --- Applies an item, or tells the program why it cannot be applied.
 ---@param item caliban.Arriving
----@return 'calm'|'review'|nil waits what the item waits for; nil if it is done
+---@return 'calm'|'review'|nil waits why the item waits; nil if the item is done
 local function enter(item)
   local host = { begin = begin, persist = persist, look = M.look, of = M.of, say = say }
   while true do
@@ -368,7 +369,7 @@ local function enter(item)
       local why = err:match('E%d+: [^\n]*') or err
       if item.record then
         return say(
-          ('%s: its review cannot continue yet: %s'):format(file.short(item.record.path), why)
+          ('The review of %s cannot continue yet: %s'):format(file.short(item.record.path), why)
         )
       end
       return entry.turn_away(item, item.proposals[1], entry.refused(why))

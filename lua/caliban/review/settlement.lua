@@ -43,9 +43,9 @@ function M.origin(buf, text)
   return disk
 end
 
---- Called after the buffer was written with its pending hunks.
+--- Called after the buffer was written with its pending hunks: records the text that is now on disk.
 ---@param r caliban.Review
----@param past boolean whether a write may have bypassed the guard; the file on disk then shows whether it has
+---@param past boolean whether a write may have bypassed the guard; the file on disk then shows whether the buffer was written
 ---@return string? a message for the user
 function M.written(r, past)
   local text = tracking.text(r)
@@ -76,7 +76,7 @@ local function was_rejected(r, edit, mine)
   return state.has_rejected(r, now, edit.lines)
 end
 
---- Merges the changes of the file on disk into the buffer. Lines that the buffer has changed too stay.
+--- Merges the changes of the file on disk into the buffer. If both have changed a line, the buffer's line stays.
 ---@param r caliban.Review
 ---@param why string as `v:fcs_reason`
 function M.merge(r, why)
@@ -117,7 +117,7 @@ function M.merge(r, why)
   if clashes > 0 then
     state.set_clash(r, 'it changed on disk too')
     local rest =
-      '%s changed on disk while you were reviewing it. %d of the changes there %s with yours.'
+      '%s changed on disk while you were reviewing it. %d of the changes on disk %s with yours.'
     warn(rest:format(name, clashes, clashes == 1 and 'conflicts' or 'conflict'))
   end
 end
@@ -158,7 +158,7 @@ end
 --- Writes the buffer, unless it conflicts with the file on disk or has unsaved changes of the user.
 ---@param r caliban.Review
 ---@param disk? string the file's text on disk now
----@return string why it was not written; '' if it was
+---@return string why the buffer was not written; '' if it was
 ---@return boolean changed whether autocommands of the write changed the text
 local function write(r, disk)
   if disk and disk ~= r.origin then
@@ -179,7 +179,7 @@ end
 
 --- Writes the file with its pending hunks, in auto-edit mode.
 ---@param r caliban.Review
----@return string why it was not written; '' if it was
+---@return string why the file was not written; '' if it was
 function M.write_pending(r)
   compare(r)
   local disk = file.disk(r.buf)
@@ -223,7 +223,7 @@ function M.save(r)
     discard(r)
     return false, ''
   elseif not r.clash and not state.has_acted(r) then
-    -- a user who only pressed `u` has not asked for a write
+    -- a user who only pressed `u` has not asked Caliban to write the file
     return false, 'it was undone'
   end
   local failed, changed = write(r, disk)
@@ -282,7 +282,8 @@ function M.forget(r)
   diagnostics[r] = nil
 end
 
---- Begins to compare the diagnostics with those before the edits. Call it before the program gets the verdict.
+--- Begins to compare the present diagnostics with the diagnostics before the edits. Called before the program gets the
+--- verdict.
 ---@param r caliban.Review
 function M.check(r)
   local before = diagnostics[r] ---@as caliban.Before?
@@ -315,7 +316,8 @@ function M.report(r, gone, unsaved)
     was = r.was,
     deleted = r.deleted == true,
     gone = gone,
-    -- the program cannot read a file whose line ends are CR alone, or whose encoding is not UTF-8: it gets the text
+    -- the program cannot read a file whose line ends are CR alone, or whose encoding is not UTF-8, so the message
+    -- contains the text
     text = is_loaded and (unsaved ~= '' or r.deleted and r.own or is_foreign) and file.text(r.buf)
       or unsaved ~= '' and texts[r]
       or nil,

@@ -1,4 +1,4 @@
---- The conversations of this project: the picker, and commands to rename, copy, delete and export one.
+--- The conversations of this project: a picker, and commands that rename, copy, delete and export a conversation.
 local M = {}
 
 local names = require('caliban.editor.name')
@@ -31,12 +31,7 @@ local function below_cursor(chat)
   if not under then
     return nil, false
   end
-  local after = 0
-  paint.last(chat, function(block)
-    after = after + (block ~= under and block.shape == 'user' and 1 or 0)
-    return block == under
-  end)
-  return after, under.shape == 'user'
+  return require('caliban.chat.order').messages_below(chat, under), under.shape == 'user'
 end
 
 --- Copies the conversation and continues in the copy. If the cursor is in a transcript, the copy ends at the cursor.
@@ -93,7 +88,7 @@ function M.copy(text)
   )
 end
 
---- Offers the messages that were sent in this project. The chosen one goes into the composer.
+--- Offers the messages that were sent in this project. The chosen message goes into the composer.
 ---@param message caliban.History
 function M.history(message)
   local chat = require('caliban.chat.chats').find(message.session)
@@ -166,7 +161,7 @@ end
 ---@field text string
 ---@field row? caliban.SessionRow for a conversation on disk
 ---@field problem? string why the conversation cannot be read
----@field root? string the root of the project to copy it from, if it is another project
+---@field root? string the root of the project to copy the conversation from, if it is another project
 
 --- The chats of this Neovim that are not on disk: never saved, or without a message yet.
 ---@param sessions caliban.SessionRow[]

@@ -1,4 +1,4 @@
---- The permissions that the user has granted for a session: a list from which one can be revoked.
+--- The permissions that the user has granted for a session: a list from which the user can revoke a permission.
 local M = {}
 
 --- Asks the program for the list, which `offer` shows.
@@ -6,11 +6,11 @@ function M.ask()
   require('caliban.chat').send({ kind = 'permissions' })
 end
 
---- Offers the permissions; revokes the chosen one.
+--- Offers the permissions; revokes the chosen permission.
 ---@param message caliban.Permissions
 function M.offer(message)
   local opts = {
-    prompt = 'Allowed for this session. Choose one to revoke it:',
+    prompt = 'Allowed for this session. Choose a permission to revoke it:',
     format_item = function(row)
       return require('caliban.editor.name').shown(row.label)
     end,

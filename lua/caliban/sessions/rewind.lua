@@ -24,7 +24,7 @@ local function line(turn)
   return names.shown(('%s  (%s · %s)'):format(turn.title, files, ago))
 end
 
---- Offers the turns; asks the program for a preview of the chosen one.
+--- Offers the turns; asks the program for a preview of the chosen turn.
 ---@param message caliban.Turns
 function M.offer(message)
   local opts = { prompt = 'Rewind', format_item = line }
@@ -40,6 +40,7 @@ end
 ---@class caliban.Difference the content of a preview
 ---@field message caliban.Preview
 ---@field starts integer[] the first line of each file, from 1
+---@field back integer the window from which the preview was opened
 
 ---@param message caliban.Preview
 ---@param shown caliban.Difference
@@ -58,9 +59,13 @@ local function lines(message, shown)
   return out
 end
 
---- Closes the preview and its window, unless it is the last window.
-local function close()
+--- Closes the preview and its window, unless it is the last window, and goes back.
+---@param shown caliban.Difference
+local function close(shown)
   api.nvim_buf_delete(0, { force = true })
+  if api.nvim_win_is_valid(shown.back) then
+    api.nvim_set_current_win(shown.back)
+  end
 end
 
 ---@param shown caliban.Difference
@@ -71,17 +76,18 @@ local function take_back(shown, files)
     paths[#paths + 1] = it.todo and it.path or nil
   end
   if #paths == 0 then
-    return say('Nothing to take back here.', vim.log.levels.INFO)
+    return say('Nothing was taken back: no change can be taken back here.', vim.log.levels.INFO)
   end
   local message = shown.message
   local taken = require('caliban.program.process').ask({
     kind = 'rewind',
     session = message.session,
     entry = message.entry,
+    later = message.later,
     paths = paths,
   })
   if taken then
-    close()
+    close(shown)
   end
 end
 
@@ -103,21 +109,25 @@ local function map(buf, shown)
   local function key(lhs, desc, fn)
     vim.keymap.set('n', lhs, fn, { buffer = buf, nowait = true, desc = desc })
   end
-  key('a', 'Take back all of it', function()
+  key('a', 'Take back the changes to all files', function()
     take_back(shown, shown.message.files)
   end)
-  key('<CR>', 'Take back the file under the cursor', function()
+  key('<CR>', 'Take back the changes to the file under the cursor', function()
     take_back(shown, under_cursor(shown))
   end)
-  key('q', 'Leave it as it is', close)
+  key('q', 'Leave it as it is', function()
+    close(shown)
+  end)
 end
 
---- Shows what a rewind would change, in a window of its own.
+--- Shows the changes that a rewind would make, in a window of its own.
 ---@param message caliban.Preview
 function M.preview(message)
   local name = ('caliban://%s/rewind'):format(message.session)
+  local back = api.nvim_get_current_win()
+  vim.cmd.stopinsert()
   local buf = require('caliban.sessions.request').window(name)
-  local shown = { message = message, starts = {} } ---@type caliban.Difference
+  local shown = { message = message, starts = {}, back = back } ---@type caliban.Difference
   vim.bo[buf].modifiable = true
   api.nvim_buf_set_lines(buf, 0, -1, false, lines(message, shown))
   vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
@@ -132,7 +142,7 @@ end
 --- Changes the text of a buffer.
 ---@param p caliban.WireProposal
 ---@param buf integer
----@return string? why not
+---@return string? why this failed
 local function change(p, buf)
   local entry, tracking = require('caliban.review.entry'), require('caliban.review.hunks.tracking')
   local plan, unfit = entry.plan(p, buf)
@@ -150,7 +160,7 @@ local function change(p, buf)
   return not ok and require('caliban.editor.file').reason(err) or nil
 end
 
---- Undoes a rename or a new file of auto-edit mode by rejecting it in its open review.
+--- Undoes a rename or a new file of auto-edit mode by rejecting the proposal in the file's open review.
 ---@param p caliban.WireProposal
 ---@param buf integer
 ---@param r caliban.Review

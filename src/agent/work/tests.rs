@@ -78,7 +78,7 @@ async fn a_call_whose_tool_panics_is_answered() {
 
 /// This takes minutes if the search for a free id begins at 1 for each call.
 #[test]
-fn calls_with_one_id_get_ids_of_their_own_in_linear_time() {
+fn calls_with_the_same_id_get_unique_ids_in_linear_time() {
     let call = |id: String| {
         let input = Arguments::Json(json!({}));
         Block::Call(ToolCall { id: CallId(id), tool: "read".into(), input })

@@ -54,7 +54,7 @@ fn the_users_instructions_come_first_and_agents_md_hides_claude_md() {
 }
 
 #[test]
-fn folders_down_to_the_working_directory_are_read_first_and_others_when_touched() {
+fn instructions_down_to_the_working_directory_load_at_once_and_others_when_touched() {
     let files = [
         ("p/AGENTS.md", "root"),
         ("p/a/CLAUDE.md", "a"),
@@ -82,7 +82,7 @@ fn folders_down_to_the_working_directory_are_read_first_and_others_when_touched(
 }
 
 #[test]
-fn each_import_stands_once_behind_its_file() {
+fn an_imported_file_is_added_once_after_the_file_that_imports_it() {
     check(
         &[
             (
@@ -112,7 +112,7 @@ fn each_import_stands_once_behind_its_file() {
 }
 
 #[test]
-fn an_import_leads_only_into_the_project_and_the_users_own_folder() {
+fn imports_outside_the_project_and_the_users_own_folder_are_left_out() {
     check(
         &[
             (
@@ -156,7 +156,7 @@ fn an_import_leads_only_into_the_project_and_the_users_own_folder() {
 }
 
 #[test]
-fn a_chain_of_imports_has_an_end() {
+fn imports_more_than_four_levels_deep_are_left_out() {
     check(
         &[
             ("p/AGENTS.md", "@1.md"),
@@ -178,7 +178,7 @@ fn a_chain_of_imports_has_an_end() {
 }
 
 #[test]
-fn a_file_that_is_no_text_is_reported_and_the_others_are_taken() {
+fn an_unreadable_instruction_file_is_reported_and_the_others_are_loaded() {
     let (_dir, places) = place(&[("config/AGENTS.md", "mine"), ("outside.md", "key")]);
     let at = |name: &str| places.root.join(name);
     let told = || told(&gather(&places));
@@ -226,7 +226,7 @@ fn a_file_that_is_no_text_is_reported_and_the_others_are_taken() {
 }
 
 #[test]
-fn a_cut_is_told_to_the_model_and_the_user() {
+fn a_shortened_instruction_file_is_reported_to_the_model_and_the_user() {
     let line = "x".repeat(99) + "\n";
     let big = line.repeat(400);
     let (_dir, places) = place(&[
@@ -260,13 +260,12 @@ fn a_cut_is_told_to_the_model_and_the_user() {
 }
 
 #[test]
-fn changed_instructions_are_told_in_one_sentence() {
+fn changed_added_and_removed_instruction_files_are_named_in_one_sentence() {
     let file = |path: &str, text: &str| Excerpt {
         path: path.into(),
-        lines: None,
-        filetype: String::new(),
         kind: ExcerptKind::Instructions,
         text: text.into(),
+        ..Excerpt::default()
     };
     let (a, b, gone) = (file("AGENTS.md", "a"), file("x.md", "x"), file("y.md", "y"));
     assert_eq!(changed(&[&a], std::slice::from_ref(&a)), None);

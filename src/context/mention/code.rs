@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn code_is_found_between_backticks_and_between_fences() {
+    fn code_spans_and_fenced_code_blocks_are_found() {
         check("a `b` c ``d ` e`` f", expect!["`b` | ``d ` e``"]);
         check("one ` alone\nand ` another", expect![""]);
         check("a ```b``` c", expect!["```b```"]);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decorator_is_recognised_by_its_name_or_its_place() {
+    fn a_decorator_is_recognised_by_its_name_or_by_the_line_below_it() {
         let is =
             |text: &str, word: &str| Lines::of(text).is_decorator(text.find('@').unwrap(), word);
         assert!(is("why is @Override missing", "Override"));

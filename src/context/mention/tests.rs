@@ -14,7 +14,7 @@ fn check(text: &str, expect: Expect) {
 }
 
 #[test]
-fn mentions_are_found_outside_of_code_and_addresses() {
+fn paths_after_an_at_sign_are_mentions_except_in_code_and_mail_addresses() {
     check("look at @src/a.rs, and @src/b.rs:10-40.", expect!["src/a.rs | src/b.rs 10-40"]);
     check("@dir/ (@a.rs:7) \"@b.rs\"", expect!["dir/ | a.rs 7-7 | b.rs"]);
     check("mail me@example.com or `x@y`", expect![""]);
@@ -26,7 +26,7 @@ fn mentions_are_found_outside_of_code_and_addresses() {
 
 /// Reading the whole text for each `@` would take minutes.
 #[test]
-fn very_many_mentions_are_found_in_one_pass() {
+fn a_text_with_very_many_at_signs_is_searched_in_one_pass() {
     for piece in ["@w\n", "@w ", "(@a", " @a:9-3", " @\"", "`@a "] {
         let text = piece.repeat(400_000);
         assert!(find(&text).len() < 10, "{piece}");
@@ -34,7 +34,7 @@ fn very_many_mentions_are_found_in_one_pass() {
 }
 
 #[test]
-fn a_missing_path_a_word_and_other_uses_of_at_signs_differ() {
+fn paths_words_and_other_uses_of_an_at_sign_are_distinguished() {
     check(
         "fix @buffer and @diff, ask @someone.",
         expect!["buffer word | diff word | someone word"],
@@ -57,7 +57,7 @@ fn a_missing_path_a_word_and_other_uses_of_at_signs_differ() {
 proptest! {
     /// Completion writes names of files, and each has to be read back as the same file.
     #[test]
-    fn a_written_path_is_read_back_as_the_same_path(
+    fn a_path_written_as_a_mention_is_read_back_as_the_same_path(
         path in "([ -~]|[@\"`\\\\:.~\n\ré日 \u{a0}]){1,12}",
         before in "(|look at |\\(|see `x` )",
         after in "(| and more|, then| `y`|\n)",

@@ -26,7 +26,7 @@ fn each_call_of_a_proposal_gets_the_decisions_of_its_own_changes() {
 }
 
 #[test]
-fn a_decision_holds_whatever_the_text_is() {
+fn a_recorded_decision_sets_the_outcome_even_if_the_text_was_edited_later() {
     let part = part("a\nb\nc\n", "a\nB\nB2\nc\n");
     let told = |decision, settled: &str| {
         let settled = Text::new(settled);

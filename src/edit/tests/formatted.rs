@@ -1,4 +1,4 @@
-//! A formatter's changes are not taken for the user's.
+//! A formatter's changes are not taken for changes by the user.
 
 use super::super::*;
 use super::part;
@@ -19,11 +19,11 @@ fn fates(before: &str, after: &str, settled: &str, formattings: &[(&str, &str)])
     outcome.hunks.iter().map(|it| it.fate).collect()
 }
 
-/// One run of a formatter.
+/// The text before and after one run of a formatter.
 const RAN: (&str, &str) = ("a\nB( x )\nc\nD\ne\n", "a\nB('x')\nc\nD\ne\n");
 
 #[test]
-fn changes_of_a_formatter_count_as_formatted() {
+fn hunks_that_a_formatter_changed_count_as_formatted() {
     use Fate::{Formatted, Kept, Reworked, Undone};
     let (before, after) = ("a\nb\nc\nd\ne\n", "a\nB( x )\nc\nD\ne\n");
     let cases: [Case; 8] = [
@@ -69,7 +69,7 @@ fn changed_blanks_count_as_formatting_unless_only_blanks_were_proposed() {
 }
 
 #[test]
-fn the_model_hears_that_it_was_formatted() {
+fn a_verdict_says_that_an_accepted_change_was_formatted() {
     let part = part("a\nb\nc\n", "a\nf(x,y)\nc\n");
     let settled = Text::new("a\nf(x, y)\nc\n");
     let said =
@@ -84,7 +84,7 @@ fn the_model_hears_that_it_was_formatted() {
 proptest! {
     /// Whatever a formatter makes of an accepted proposal, no hunk of it counts as the user's work.
     #[test]
-    fn changes_of_a_formatter_alone_never_count_as_the_users(
+    fn hunks_changed_only_by_a_formatter_never_count_as_reworked_by_the_user(
         lines in prop::collection::vec("[abc]{1,2}", 1..8),
         new in prop::collection::vec("[abcX]{1,2}", 1..8),
         formatted in prop::collection::vec("[abcXY]{1,2}", 1..8),

@@ -10,7 +10,7 @@ fn call(news: &[&str]) -> Vec<Edit> {
 }
 
 #[test]
-fn long_texts_of_misfits_get_a_name_if_it_helps() {
+fn long_new_texts_of_a_failed_edit_get_names_for_the_next_call() {
     let (long, other) = ("x".repeat(100), "y".repeat(100));
     let absent = Misfit::Absent { nearest: None, old: String::new(), is_stale: false };
     let all = [
@@ -35,7 +35,7 @@ fn long_texts_of_misfits_get_a_name_if_it_helps() {
 }
 
 #[test]
-fn a_named_text_is_found_in_earlier_calls() {
+fn a_named_text_is_filled_in_from_an_earlier_call() {
     let long = "x".repeat(100);
     let said = kept(&call(&[&long]), &Misfit::NoFile);
     let name = said.split('"').nth(1).unwrap();

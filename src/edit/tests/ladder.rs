@@ -1,9 +1,9 @@
-//! Laws of the ladder, checked against slow and simple implementations.
+//! Laws of the search with tolerances (`edit::ladder`), checked against slow and simple implementations.
 
 use super::*;
 use proptest::prelude::*;
 
-/// More cases than usual; `PROPTEST_CASES` makes even more.
+/// More cases than usual; the environment variable `PROPTEST_CASES` asks for even more.
 fn many() -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig { cases: 16 * usual.cases, ..usual }
@@ -118,7 +118,7 @@ proptest! {
 
     /// Only one piece of the file changes, and it equals `old` apart from tolerated differences.
     #[test]
-    fn only_one_piece_of_the_file_changes((file, old, new) in edit(0..12), dos in any::<bool>(), mark in any::<bool>()) {
+    fn an_edit_changes_one_place_and_keeps_line_ends_and_byte_order_mark((file, old, new) in edit(0..12), dos in any::<bool>(), mark in any::<bool>()) {
         let file = if dos { file.replace('\n', "\r\n") } else { file };
         let file = if mark { format!("\u{feff}{file}") } else { file };
         let text = Text::decode(file.as_bytes()).unwrap();
@@ -133,7 +133,7 @@ proptest! {
 
     /// If `old` occurs twice, nothing is replaced; if it occurs once, it is found.
     #[test]
-    fn an_edit_changes_one_place_or_none((file, old, new) in edit(0..12)) {
+    fn an_ambiguous_edit_is_refused_and_a_unique_match_is_applied((file, old, new) in edit(0..12)) {
         let text = Text::new(file.clone());
         let exact = (0..file.len()).filter(|at| file.as_bytes()[*at..].starts_with(old.as_bytes())).count();
         let bare = |line: &str| line.trim_end_matches([' ', '\t', '\r']).to_owned();
@@ -153,7 +153,7 @@ proptest! {
 
     /// A block with another indentation is found, and `new` gets the file's indentation.
     #[test]
-    fn a_block_with_another_indentation_is_found(
+    fn a_block_at_another_indentation_is_matched_and_its_new_text_reindented(
         (file, old, new) in edit(8..9), shift in prop_oneof![Just("  "), Just("\t"), Just("        ")],
     ) {
         let shifted = |text: &str| -> String {

@@ -1,4 +1,4 @@
-//! Laws for any text and any edit of it.
+//! Laws that hold for any text and any edit of the text.
 
 use super::*;
 use crate::text::diff;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 proptest! {
     #[test]
-    fn only_the_match_changes(
+    fn an_exact_edit_replaces_its_only_match_and_no_other_byte(
         head in "(\u{feff})?[ab\r\né]{0,9}", old in "[xy\r\n]{1,4}", new in "[zé\n]{0,4}",
         tail in "[ab\r\né]{0,9}",
     ) {
@@ -29,7 +29,7 @@ proptest! {
     }
 
     #[test]
-    fn a_dos_text_keeps_its_newlines(lines in proptest::collection::vec("[ab]{1,3}", 1..6), at in 0usize..6) {
+    fn a_dos_text_keeps_its_line_ends_after_an_edit(lines in proptest::collection::vec("[ab]{1,3}", 1..6), at in 0usize..6) {
         let at = at % lines.len();
         let numbered: Vec<String> =
             lines.iter().enumerate().map(|(n, line)| format!("{n}{line}\r\n")).collect();
@@ -43,7 +43,7 @@ proptest! {
 
     /// Any choice among the hunks is recognised, even with the user's own lines elsewhere.
     #[test]
-    fn every_choice_among_the_hunks_is_recognised(
+    fn a_verdict_recognises_every_combination_of_kept_and_rejected_hunks(
         lines in proptest::collection::vec((0u8..4, any::<bool>(), any::<bool>()), 1..40),
     ) {
         let (mut before, mut after, mut settled) = (vec![], vec![], vec![]);
@@ -79,7 +79,7 @@ proptest! {
     /// Each call of a reply begins with the text that the previous call made, and all these texts can be restored. A
     /// call that does not fit changes nothing.
     #[test]
-    fn the_texts_between_calls_are_found_again(
+    fn the_text_between_two_calls_of_a_reply_can_be_restored(
         file in prop::option::of("(\u{feff})?([abc]{1,2}(\r\n|\n)){0,5}"),
         calls in prop::collection::vec(prop::collection::vec(any_change(), 1..4), 1..6),
     ) {

@@ -1,4 +1,5 @@
-//! The format of `apply_patch`: patches that other harnesses accept, with stricter rules where theirs are unsafe.
+//! The format of `apply_patch`: patches that other harnesses accept, with stricter rules where the rules of the other
+//! harnesses are unsafe.
 
 mod places;
 
@@ -50,13 +51,13 @@ fn a_patch_over_several_files_changes_all_or_none() {
         b: "y\n""#]]
     .assert_eq(&told(&files, patch));
     expect![
-        "Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is not in b. Nothing in the file is similar: read it again."
+        "No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. `old` is not in b. Nothing in the file is similar: read it again."
     ]
     .assert_eq(&told(&[files[0], ("b", "z\n")], patch));
 }
 
 #[test]
-fn lines_that_a_shell_or_markdown_puts_around_a_patch_are_left_out() {
+fn lines_that_a_shell_or_markdown_puts_around_a_patch_are_ignored() {
     let bare = "*** Begin Patch\n*** Update File: a\n-x\n+y\n*** End Patch";
     for wrapped in [
         format!("<<EOF\n{bare}\nEOF"),
@@ -71,7 +72,7 @@ fn lines_that_a_shell_or_markdown_puts_around_a_patch_are_left_out() {
 }
 
 #[test]
-fn the_first_chunk_needs_no_mark_and_an_empty_line_is_context() {
+fn the_first_chunk_needs_no_at_signs_and_an_empty_line_is_context() {
     check(
         "a\n\nb\nc\nd\n",
         " a\n\n-b\n+B\n@@\n c\n+new\n",
@@ -81,7 +82,7 @@ fn the_first_chunk_needs_no_mark_and_an_empty_line_is_context() {
 }
 
 #[test]
-fn blank_space_around_marks_and_between_files_is_left_out() {
+fn blanks_around_the_markers_and_between_the_files_of_a_patch_are_ignored() {
     let files = [("a", "x\n"), ("b", "y\n"), ("c", "z\n")];
     let padded = "*** Begin Patch \n\n  *** Add File:  new \n+one\n\n\n\t*** Update File: a  \n@@\n-x\n+X\n\n\n\
         *** Delete File: b \n \n   *** Update File:c\n *** Move to: d \n\n@@\n-z\n+Z\n*** End of File \n\n *** End Patch";
@@ -97,23 +98,23 @@ fn blank_space_around_marks_and_between_files_is_left_out() {
 }
 
 #[test]
-fn a_text_that_is_already_there_is_reported() {
+fn a_patch_that_is_already_applied_is_reported_as_such() {
     check(
         "a\nlong enough\n",
         "@@\n a\n-short\n+long enough\n",
         &expect![
-            "Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is not in a, and `new` is there already, at line 1. If that is the change you meant, nothing is left to do."
+            "No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. `old` is not in a, and `new` is there already, at line 1. If that is the change you meant, nothing is left to do."
         ],
     );
 }
 
 #[test]
-fn a_misfit_of_a_chunk_tells_the_nearest_lines() {
+fn a_chunk_that_does_not_fit_is_reported_with_the_nearest_lines() {
     check(
         "a\nb\nc\n",
         "@@\n-a\n+A\n@@\n b\n-d\n+D\n",
         &expect![[r#"
-        Nothing of the patch was applied. Chunk 2 of 2 does not fit. `old` means its lines without the added ones. `old` is not in a.
+        No part of the patch was applied. Chunk 2 of 2 does not fit. Here `old` means the chunk's lines without the added lines. `old` is not in a.
         The nearest block begins at line 2 (- `old`, + the file):
          b
         -d
@@ -123,13 +124,15 @@ fn a_misfit_of_a_chunk_tells_the_nearest_lines() {
         "a\n",
         "@@\n-a\n+# ... rest of the code unchanged ...\n",
         &expect![
-            "Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. a was not changed: the line `# ... rest of the code unchanged ...` is a placeholder for text that you left out, and would be written as it is. Send the whole text, or a smaller replacement."
+            "No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. a was not changed: the line `# ... rest of the code unchanged ...` is a placeholder for text that you left out, and would be written as it is. Send the whole text, or a smaller replacement."
         ],
     );
     check(
         "a\n",
         "@@\n a\n",
-        &expect!["Nothing of the patch was applied. This would change nothing: a stays as it is."],
+        &expect![
+            "No part of the patch was applied. This edit would change nothing, so a stays as it is."
+        ],
     );
 }
 
@@ -137,18 +140,18 @@ fn a_misfit_of_a_chunk_tells_the_nearest_lines() {
 fn a_patch_that_would_overwrite_a_file_is_refused() {
     let add = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch";
     expect![
-        "Nothing of the patch was applied. a exists already. Use `*** Update File:` to change it."
+        "No part of the patch was applied. a exists already. Use `*** Update File:` to change it."
     ]
     .assert_eq(&told(&[("a", "y\n")], add));
     let absent = "*** Begin Patch\n*** Update File: none\n@@\n-y\n+z\n*** End Patch";
     expect![
-        "Nothing of the patch was applied. none does not exist. Use `*** Add File:` to create it."
+        "No part of the patch was applied. none does not exist. Use `*** Add File:` to create it."
     ]
     .assert_eq(&told(&[], absent));
 }
 
 #[test]
-fn files_are_deleted_and_moved_with_their_changes() {
+fn a_patch_deletes_and_moves_files_and_refuses_contradictory_operations() {
     let patch = |body: &str| {
         let files = [("a", "y\n"), ("b", "x\n")];
         told(&files, &format!("*** Begin Patch\n{body}*** End Patch"))
@@ -180,25 +183,25 @@ fn files_are_deleted_and_moved_with_their_changes() {
         --
         none does not exist.
         --
-        Nothing of the patch was applied. a was not changed: the same call also deletes or renames this file, or uses its new path.
+        No part of the patch was applied. a was not changed: the same call also deletes or renames this file, or uses its new path.
         --
-        Nothing of the patch was applied. a was not changed: the same call also deletes or renames this file, or uses its new path.
+        No part of the patch was applied. a was not changed: the same call also deletes or renames this file, or uses its new path.
         --
-        Nothing of the patch was applied. a was not changed: the same call also deletes or renames this file, or uses its new path.
+        No part of the patch was applied. a was not changed: the same call also deletes or renames this file, or uses its new path.
         --
-        Nothing of the patch was applied. b was not changed: the same call also deletes or renames this file, or uses its new path.
+        No part of the patch was applied. b was not changed: the same call also deletes or renames this file, or uses its new path.
         --
-        Nothing of the patch was applied. c was not changed: the same call also deletes or renames this file, or uses its new path.
+        No part of the patch was applied. c was not changed: the same call also deletes or renames this file, or uses its new path.
         --
-        Nothing of the patch was applied. a was not changed: the same call also deletes or renames this file, or uses its new path.
+        No part of the patch was applied. a was not changed: the same call also deletes or renames this file, or uses its new path.
         --
-        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is not in a. Nothing in the file is similar: read it again.
+        No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. `old` is not in a. Nothing in the file is similar: read it again.
         --
         Line 2 of the patch: expected `*** Add File:`, `*** Update File:` or `*** Delete File:` and a path, got `*** Move to: c`. Nothing was done."#]].assert_eq(&all.map(patch).join("\n--\n"));
 }
 
 #[test]
-fn a_broken_patch_is_refused_with_its_line() {
+fn a_malformed_patch_is_refused_with_the_number_of_its_wrong_line() {
     let all = [
         "",
         "--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n",
@@ -215,8 +218,8 @@ fn a_broken_patch_is_refused_with_its_line() {
     ];
     let said: Vec<String> = all.iter().map(|it| told(&[("a", "a\n")], it)).collect();
     expect![[r#"
-        A patch begins with `*** Begin Patch`; nothing was done.
-        A patch begins with `*** Begin Patch`; nothing was done.
+        The patch does not begin with `*** Begin Patch`, so nothing was done.
+        The patch does not begin with `*** Begin Patch`, so nothing was done.
         The patch does not end with `*** End Patch`, so nothing was done: it may have been cut off. Send it again, in smaller pieces if it is long.
         The patch changes no file, so nothing was done.
         Line 2 of the patch: expected `*** Add File:`, `*** Update File:` or `*** Delete File:` and a path, got `nonsense`. Nothing was done.
@@ -232,7 +235,7 @@ fn a_broken_patch_is_refused_with_its_line() {
 proptest! {
     /// Any text can be parsed without a panic, and no line outside of the chunks changes.
     #[test]
-    fn any_text_is_a_patch_or_an_error(
+    fn reading_any_text_as_a_patch_does_not_panic(
         lines in proptest::collection::vec(
             "(\\*\\*\\* (Begin Patch|End Patch|End of File|(Add|Update|Delete) File: [ab]|Move to: b)|@@( a)?|[ +-]?[abé\\*]{0,2})", 0..12),
     ) {
@@ -242,7 +245,7 @@ proptest! {
 
     /// The diff of two texts, as a patch, turns one into the other.
     #[test]
-    fn a_diff_makes_the_new_text(
+    fn applying_a_diff_as_a_patch_gives_the_new_text(
         kept in proptest::collection::vec((any::<bool>(), any::<bool>()), 1..20), ends in any::<bool>(),
     ) {
         let (mut before, mut after, mut body) = (String::new(), String::new(), "@@\n".to_owned());

@@ -41,7 +41,7 @@ fn all_files_of_a_call_change_or_none() {
         [("a", "one", "1"), ("b", "one\n", "uno\n"), ("a", "1\ntwo", "2"), ("c", "", "new\n")];
     expect![[r#"
         a Some("one\ntwo\n") -> "2\n" 
-        b Some("one \n") -> "uno \n" $.edits[1]: `old` is not there exactly; it was matched at line 1 ignoring blanks at line ends.
+        b Some("one \n") -> "uno \n" $.edits[1]: `old` does not match the file exactly. The edit was applied at line 1, ignoring blanks at line ends.
         c None -> "new\n" 
     "#]]
     .assert_eq(&told(over(&files, &edits)));
@@ -58,7 +58,7 @@ fn all_files_of_a_call_change_or_none() {
 }
 
 #[test]
-fn a_file_that_gets_its_old_text_back_is_left_alone() {
+fn a_file_whose_edits_cancel_each_other_is_left_alone() {
     let files = [("a", Some("one\n")), ("b", Some("two\n"))];
     let there_and_back = [("a", "one", "1"), ("b", "two", "2"), ("a", "1", "one")];
     assert_eq!(told(over(&files, &there_and_back)), "b Some(\"two\\n\") -> \"2\\n\" \n");
@@ -67,7 +67,7 @@ fn a_file_that_gets_its_old_text_back_is_left_alone() {
 }
 
 #[test]
-fn a_file_that_may_not_be_changed_refuses_the_whole_call() {
+fn a_call_is_refused_whole_if_one_of_its_files_may_not_be_changed() {
     let mut texts = texts(&[("a", Some("one\n")), ("b", Some("one\n"))]);
     let edit = |path: &str| Edit { path: path.into(), change: replace("one", "1") };
     let may = |path: &Path, _: Option<&Text>, _: &Change| {
@@ -79,7 +79,7 @@ fn a_file_that_may_not_be_changed_refuses_the_whole_call() {
 }
 
 #[test]
-fn several_matches_by_one_tolerance_are_ambiguous() {
+fn several_matches_with_the_same_tolerance_are_ambiguous() {
     let text = Text::new("a \nb\na\t\n");
     let misfit = resolve(Some(&text), &replace("a\n", "c\n")).unwrap_err();
     assert_eq!(misfit, Misfit::Ambiguous { at: vec![1, 3], by: vec![Rung::Blanks] });

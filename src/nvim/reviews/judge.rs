@@ -213,16 +213,17 @@ fn answer_to_whole(
     root: &Path,
 ) -> ToolAnswer {
     let path = tool::path::show(root, path);
-    let (accepted, done, kept) = match whole {
-        Whole::Delete => (reviewed.deleted, "is deleted".to_owned(), "is not deleted"),
+    let (change, accepted, done, kept) = match whole {
+        Whole::Delete => ("deletion", reviewed.deleted, "is deleted".to_owned(), "is not deleted"),
         Whole::Rename { to } => (
+            "renaming",
             reviewed.path == *to,
             format!("is now {}", tool::path::show(root, to)),
             "is not renamed",
         ),
     };
     let (verb, fate) = if accepted { ("accepted", &*done) } else { ("rejected", kept) };
-    let mut text = format!("The user {verb} it: {path} {fate}.");
+    let mut text = format!("The user {verb} the {change}: {path} {fate}.");
     for it in reviewed.reasons.iter().filter(|it| it.lines.is_empty()) {
         text.push_str(&format!("\nThe user's reason: {}", it.reason));
     }

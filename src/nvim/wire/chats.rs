@@ -1,5 +1,7 @@
 //! The messages about whole sessions: listed, renamed, copied, deleted, exported, taken over.
 
+use crate::agent;
+use crate::conversation::report::UndoOffer;
 use crate::event::SessionId;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -8,7 +10,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListSessions {
-    /// Only sessions that contain this text are listed; all sessions if it is empty.
+    /// Only sessions that contain this text are listed. An empty text lists all sessions.
     pub text: String,
 }
 
@@ -30,6 +32,40 @@ pub struct ForkSession {
     pub after: Option<u32>,
     /// The copy ends with the user's last message that is not left out; the reply to that message is left out too.
     pub is_prompt: bool,
+}
+
+/// Takes a conversation back to before a message of the user. If turns since then have changed files, the answer is
+/// `undo`.
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct UndoWanted {
+    pub session: SessionId,
+    /// How many messages of the user come after that message.
+    #[serde(default)]
+    pub after: u32,
+    /// The user's answer to `undo`.
+    pub choice: Option<UndoChoice>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct UndoChoice {
+    /// The index of the message, as in `undo`.
+    pub message: u32,
+    /// The files of the later turns are rewound too.
+    pub files: bool,
+}
+
+impl From<UndoWanted> for (SessionId, agent::Undo) {
+    fn from(it: UndoWanted) -> (SessionId, agent::Undo) {
+        let undo = match it.choice {
+            Some(UndoChoice { message, files }) => {
+                agent::Undo::Chosen { message: message as usize, files }
+            }
+            None => agent::Undo::Message { after: it.after as usize },
+        };
+        (it.session, undo)
+    }
 }
 
 /// Moves a session into the trash. A running turn is stopped.
@@ -103,6 +139,22 @@ pub struct Copied {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct History {
     pub session: SessionId,
+}
+
+/// The user wants the windows of the session's chat closed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Exit {
+    pub session: SessionId,
+}
+
+/// The user is asked whether to rewind files together with the conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Undo {
+    pub session: SessionId,
+    #[serde(flatten)]
+    pub offer: UndoOffer,
 }
 
 /// A session has a new name.

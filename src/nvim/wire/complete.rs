@@ -20,14 +20,14 @@ pub struct Complete {
     pub open: Vec<PathBuf>,
 }
 
-/// The completions of one question.
+/// The answer to `complete`.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Clone, Serialize)]
 pub struct Completed {
     /// The id of the question.
     pub id: u32,
-    /// The byte of the line at which each completed text begins.
-    pub start: u32,
+    /// How many bytes before the cursor an item replaces.
+    pub replaced: u32,
     /// The items, the best one first.
     pub items: Vec<CompletionItem>,
     /// The program does not know all items yet; the same question will get more soon.

@@ -3,6 +3,7 @@
 use crate::edit::Format;
 use crate::event::Mode;
 use crate::message::Effort;
+use crate::provider::facts::Share;
 use rmpv::Value;
 use serde::de::IntoDeserializer;
 use serde::{Deserialize, Deserializer};
@@ -21,6 +22,12 @@ pub struct WireConfig {
     pub thinking: Option<Effort>,
     pub temperature: Option<f64>,
     pub max_output: Option<u32>,
+    /// When the conversation fills this share of the context window, old tool results are trimmed.
+    #[serde(default, deserialize_with = "share")]
+    pub trim: Option<Share>,
+    /// When the conversation fills this share of the context window, the conversation is compacted.
+    #[serde(default, deserialize_with = "share")]
+    pub compact: Option<Share>,
     pub mode: Mode,
     /// Whether `:Caliban` opens the session that was used last. With `open`, the chat is also shown when Neovim starts.
     pub resume: Resume,
@@ -34,6 +41,8 @@ pub struct WireConfig {
     pub probe: bool,
     /// Ask the model for a title after the first turn.
     pub titles: bool,
+    /// What may be spent before the user is asked.
+    pub limit: Option<LimitConfig>,
     /// Environment variables that commands get even if they look like secrets.
     pub pass_env: Vec<String>,
 }
@@ -71,6 +80,20 @@ pub struct ModelConfig {
     pub num_ctx: Option<u32>,
     #[serde(default, deserialize_with = "named")]
     pub edits: Option<Format>,
+    #[serde(default, deserialize_with = "share")]
+    pub trim: Option<Share>,
+    #[serde(default, deserialize_with = "share")]
+    pub compact: Option<Share>,
+}
+
+/// What a session and one turn may spend before the user is asked: money in USD, and tokens.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LimitConfig {
+    pub usd: Option<f64>,
+    pub tokens: Option<u64>,
+    pub turn_usd: Option<f64>,
+    pub turn_tokens: Option<u64>,
 }
 
 /// Prices in USD per million tokens.
@@ -100,6 +123,16 @@ impl<'de> Deserialize<'de> for Resume {
             _ => Resume::Last,
         })
     }
+}
+
+/// Reads a number from 0 to 1, or `false` for never.
+fn share<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Share>, D::Error> {
+    Ok(match Value::deserialize(from)? {
+        Value::Nil => None,
+        Value::Boolean(false) => Some(Share::NEVER),
+        // Lua writes 1.0 as an integer
+        it => it.as_f64().map(|it| Share(Some(it))),
+    })
 }
 
 /// Reads an enum by its name. In the values of a map, `rmpv` cannot read an enum itself.

@@ -3,6 +3,7 @@
 use crate::agent::Rewind;
 use crate::conversation::report::{RewindFile, TurnRow};
 use crate::event::SessionId;
+use crate::tool::comment::Comment;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -13,6 +14,9 @@ pub struct RewindWanted {
     pub session: SessionId,
     /// The turn to preview or to rewind. If absent, the answer is `turns`.
     pub entry: Option<u32>,
+    /// All later turns are rewound too.
+    #[serde(default)]
+    pub later: bool,
     /// The absolute paths of the files to rewind. If absent, the answer is `preview`.
     pub paths: Option<Vec<PathBuf>>,
 }
@@ -21,8 +25,8 @@ impl From<RewindWanted> for (SessionId, Rewind) {
     fn from(it: RewindWanted) -> (SessionId, Rewind) {
         let rewind = match (it.entry, it.paths) {
             (None, _) => Rewind::List,
-            (Some(entry), None) => Rewind::Preview { entry },
-            (Some(entry), Some(paths)) => Rewind::Do { entry, paths },
+            (Some(entry), None) => Rewind::Preview { entry, later: it.later },
+            (Some(entry), Some(paths)) => Rewind::Do { entry, later: it.later, paths },
         };
         (it.session, rewind)
     }
@@ -43,6 +47,8 @@ pub struct Turns {
 pub struct Preview {
     pub session: SessionId,
     pub entry: u32,
+    /// All later turns are rewound too.
+    pub later: bool,
     pub title: String,
     pub files: Vec<RewindFile>,
 }
@@ -72,4 +78,19 @@ pub struct BufferText {
     pub dos: bool,
     #[serde(default)]
     pub bom: bool,
+}
+
+/// Comments of a code review, to be shown besides the ones that are shown already.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Comments {
+    pub session: SessionId,
+    pub comments: Vec<Comment>,
+}
+
+/// Removes the comments of earlier code reviews.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Uncomment {
+    pub session: SessionId,
 }

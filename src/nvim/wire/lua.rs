@@ -4,6 +4,7 @@
 mod tests;
 
 use super::{BufferText, FromNvim, Restored, Resume, ToNvim};
+use crate::provider::facts::Share;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
@@ -91,7 +92,11 @@ fn both(mut read: Schemas, sent: Schemas) -> Schemas {
     for (name, sent) in sent {
         if let Some(read) = read.get(&name) {
             let (sent, read) = (fields(&sent), fields(read));
-            assert_eq!(sent.len(), read.len(), "{name} has other fields when it is read");
+            assert_eq!(
+                sent.len(),
+                read.len(),
+                "{name} has different fields when it is read than when it is written"
+            );
             for (sent, read) in sent.iter().zip(&read) {
                 let field = format!("{name}.{}", sent.name);
                 assert_eq!((sent.name, &sent.kind), (read.name, &read.kind), "{field}");
@@ -337,5 +342,20 @@ impl JsonSchema for Resume {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "anyOf": [{ "type": "boolean" }, { "const": "open" }] })
+    }
+}
+
+/// `Share` is read by hand: a number or `false`.
+impl JsonSchema for Share {
+    fn schema_name() -> Cow<'static, str> {
+        "Share".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "type": "number" }, { "type": "boolean" }] })
     }
 }

@@ -1,6 +1,6 @@
-//! What an agent reports, as a message to the editor.
+//! Converts the reports of an agent to messages to the editor.
 
-use super::{Copied, History, Permissions, Preview, ToNvim, Turns};
+use super::{Copied, Exit, History, Permissions, Preview, ToNvim, Turns, Uncomment, Undo};
 use crate::conversation::report::{Opened, Report};
 use crate::event::SessionId;
 
@@ -30,9 +30,12 @@ impl ToNvim {
             Report::Bounce { text, context, why } => ToNvim::Bounce { session, text, context, why },
             Report::Copied(text) => ToNvim::Copied(Copied { text }),
             Report::History => ToNvim::History(History { session }),
+            Report::Exit => ToNvim::Exit(Exit { session }),
+            Report::Uncomment => ToNvim::Uncomment(Uncomment { session }),
             Report::Turns(turns) => ToNvim::Turns(Turns { session, turns }),
-            Report::Preview { entry, title, files } => {
-                ToNvim::Preview(Preview { session, entry, title, files })
+            Report::Undo(offer) => ToNvim::Undo(Undo { session, offer }),
+            Report::Preview { entry, later, title, files } => {
+                ToNvim::Preview(Preview { session, entry, later, title, files })
             }
             Report::Permissions(grants) => {
                 let grants = grants.iter().map(Into::into).collect();

@@ -130,13 +130,13 @@ streams! {
 
 proptest! {
     #[test]
-    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn reading_random_bytes_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let sampled = recut::read(Dialect::Anthropic, [&bytes[..]]);
         prop_assert!(!sampled.is_empty());
     }
 
     #[test]
-    fn events_in_any_order_never_panic(picks in prop::collection::vec(0usize..60, 0..40)) {
+    fn events_in_any_order_give_one_reply_or_failure(picks in prop::collection::vec(0usize..60, 0..40)) {
         let all = concat!(
             include_str!("../../../tests/data/streams/anthropic_server_tools.sse"),
             include_str!("../../../tests/data/streams/anthropic_interleaved.sse"),
@@ -157,7 +157,7 @@ fn check(request: &Request, expected: Expect) {
 }
 
 #[test]
-fn a_turn_with_two_calls_is_encoded() {
+fn a_turn_with_two_calls_is_encoded_as_a_request() {
     check(
         &sample::two_tools(),
         expect![[r#"
@@ -188,7 +188,7 @@ fn a_turn_with_two_calls_is_encoded() {
 }
 
 #[test]
-fn a_stopped_turn_is_encoded() {
+fn the_request_after_a_stopped_turn_has_an_answer_to_each_call() {
     check(
         &sample::cancelled(),
         expect![[r#"
@@ -219,7 +219,7 @@ fn a_stopped_turn_is_encoded() {
 }
 
 #[test]
-fn without_a_system_prompt_the_tools_are_marked() {
+fn without_a_system_prompt_the_tools_get_a_cache_mark() {
     let request =
         Request { system: String::new(), ..sample::request(vec![user(vec![sample::text("Hi")])]) };
     let body = Dialect::Anthropic.body(&request, NONE);
@@ -229,7 +229,7 @@ fn without_a_system_prompt_the_tools_are_marked() {
 
 /// Each request has at most four marks, where the next request looks for them.
 #[test]
-fn each_request_is_marked_where_the_next_one_looks() {
+fn each_request_contains_the_last_cache_mark_of_the_one_before() {
     for model in ["m-1", "claude-sonnet-4-5"] {
         let mut messages = vec![user(vec![sample::text("Go.")])];
         let mut end: Option<Value> = None;

@@ -36,7 +36,7 @@ fn check(cases: &[(&str, &str, &str)], expected: Expect) {
 }
 
 #[test]
-fn with_nothing_chosen_the_first_key_wins() {
+fn without_a_chosen_model_the_first_provider_with_a_key_is_used() {
     check(
         &[
             ("", "", "{}"),
@@ -64,7 +64,7 @@ fn with_nothing_chosen_the_first_key_wins() {
 }
 
 #[test]
-fn a_choice_names_a_provider_and_perhaps_a_model() {
+fn a_model_setting_names_a_provider_and_optionally_its_model() {
     check(
         &[
             ("anthropic/claude-opus-4-5", "CALIBAN_MODEL=openai/gpt-5", "{}"),
@@ -95,7 +95,7 @@ fn a_choice_names_a_provider_and_perhaps_a_model() {
             openrouter anthropic/claude-sonnet-4.5 https://openrouter.ai/api/v1/chat/completions Env(OPENROUTER_API_KEY)
             gemini gemini-3.8-flash https://generativelanguage.googleapis.com/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
             ollama qwen3:8b http://127.0.0.1:11434/api/chat None
-            Which model of ollama? Write ollama/ and the model's name.
+            The model of ollama is missing. Write ollama/ and the model's name.
             No provider is called gpt-5. The providers are: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, together, cerebras, fireworks, moonshot, zai, nvidia, huggingface, azure, ollama, llamacpp, lmstudio, vllm, mine.
             mine m https://relay.example/v1/messages Env(MY_KEY)
             mine m https://relay.example/v1/chat/completions Command
@@ -108,7 +108,7 @@ fn a_choice_names_a_provider_and_perhaps_a_model() {
 }
 
 #[test]
-fn base_urls_are_accepted_as_people_write_them() {
+fn base_urls_are_accepted_with_or_without_version_path_and_slash() {
     check(
         &[
             ("anthropic", "ANTHROPIC_BASE_URL=http://127.0.0.1:4000", "{}"),
@@ -156,7 +156,7 @@ fn base_urls_are_accepted_as_people_write_them() {
 }
 
 #[test]
-fn azures_addresses_are_accepted_in_every_form() {
+fn azure_addresses_are_accepted_with_or_without_deployment_and_version() {
     let at = |base: &str| format!(r#"{{"azure":{{"base_url":"{base}"}}}}"#);
     let deployment = "https://me.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-10-21";
     let host = "AZURE_OPENAI_ENDPOINT=https://me.openai.azure.com/";
@@ -196,7 +196,7 @@ fn azures_addresses_are_accepted_in_every_form() {
             azure gpt https://me.openai.azure.com/openai/v1/chat/completions?api-version=preview Env(AZURE_OPENAI_API_KEY)
             azure gpt https://me.openai.azure.com/openai/v1/chat/completions Env(AZURE_OPENAI_API_KEY)
             Provider azure: plain HTTP would show the key on the way to me.openai.azure.com; use https, or set providers.azure.base_url.
-            Which model of azure? Write azure/ and the model's name.
+            The model of azure is missing. Write azure/ and the model's name.
             Provider azure: it needs a base_url.
             azure gpt https://me.openai.azure.com/openai/v1/chat/completions Env(AZURE_OPENAI_API_KEY)
             azure gpt https://me.services.ai.azure.com/openai/v1/chat/completions?api-version=preview Env(AZURE_OPENAI_API_KEY)
@@ -211,7 +211,7 @@ fn azures_addresses_are_accepted_in_every_form() {
 }
 
 #[test]
-fn only_openai_itself_is_asked_in_responses() {
+fn only_openais_own_server_uses_the_responses_dialect_by_default() {
     check(
         &[
             ("openai", "OPENAI_BASE_URL=https://api.openai.com/v1/", "{}"),
@@ -263,7 +263,7 @@ fn wrong_base_urls_are_refused() {
 }
 
 #[test]
-fn quirks_follow_the_address() {
+fn the_quirks_of_openai_apply_only_at_openais_and_azures_addresses() {
     let quirks = |variables: &'static str| {
         let env =
             move |name: &str| variables.strip_prefix(name)?.strip_prefix('=').map(str::to_owned);
@@ -276,7 +276,7 @@ fn quirks_follow_the_address() {
 }
 
 #[test]
-fn unknown_models_have_no_claimed_facts() {
+fn the_context_window_of_an_unknown_model_is_not_guessed() {
     let facts = |choice: &str| resolve(Some(choice), &BTreeMap::new(), &|_| None).unwrap().facts;
     assert_eq!(facts("anthropic").window, 1_000_000);
     assert_eq!(facts("lmstudio/llama-3.3").window, 0);
@@ -284,7 +284,7 @@ fn unknown_models_have_no_claimed_facts() {
 }
 
 #[test]
-fn each_provider_is_listed_once() {
+fn a_provider_that_the_user_configures_again_is_listed_once() {
     let names = names(&users(r#"{"mine":{},"openai":{}}"#));
     assert_eq!(names.iter().filter(|name| *name == "openai").count(), 1);
     assert_eq!(names.last().map(String::as_str), Some("mine"));
@@ -292,7 +292,7 @@ fn each_provider_is_listed_once() {
 
 /// The help's list of providers names the actual default models.
 #[test]
-fn the_defaults_are_the_newest_of_their_lines() {
+fn the_help_names_the_default_model_of_each_provider() {
     let mut text = String::new();
     let help = include_str!("../../../doc/caliban.txt");
     for row in TABLE.iter().filter(|row| row.has_default()) {
@@ -319,7 +319,7 @@ fn the_defaults_are_the_newest_of_their_lines() {
 
 /// A key in the output of a command is recognised by its form, whatever provider it belongs to.
 #[test]
-fn every_providers_keys_have_a_known_form_or_a_reason_for_none() {
+fn each_provider_has_a_known_form_of_key_or_a_reason_for_having_none() {
     for row in TABLE.iter().filter(|row| !row.key.is_empty()) {
         let has_form = secret::FORMS.iter().any(|it| it.whose.contains(&row.name));
         let is_formless =

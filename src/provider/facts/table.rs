@@ -24,9 +24,9 @@ const fn adaptive(least: u32, price: Price) -> Facts {
     Facts { cache_minimum: least, price: Some(price), ..facts }
 }
 
-/// A Claude whose thinking cannot be switched off.
+/// A Claude whose thinking cannot be switched off and whose thoughts are bound to the messages before them.
 const fn always(least: u32, price: Price) -> Facts {
-    Facts { thinking: Always, ..adaptive(least, price) }
+    Facts { thinking: Always, bound: true, ..adaptive(least, price) }
 }
 
 /// A Claude that thinks within a budget, if it is told to.
@@ -81,7 +81,7 @@ pub(super) const PATCHING: [&str; 4] = ["gpt-5", "gpt-6", "codex", "gpt-codex"];
 /// comes first.
 pub(super) const MODELS: [(&str, Facts); 73] = [
     ("claude-fable-5-1", always(4096, usd(10.0, 50.0, 0.25, 12.5))),
-    ("claude-fable-5", always(512, usd(10.0, 50.0, 1.0, 12.5))),
+    ("claude-fable-5", Facts { bound: false, ..always(512, usd(10.0, 50.0, 1.0, 12.5)) }),
     ("claude-opus-5-5", always(4096, usd(4.0, 20.0, 0.2, 5.0))),
     ("claude-opus-5", adaptive(512, OPUS_4_5)),
     ("claude-opus-4-8", adaptive(1024, OPUS_4_5)),

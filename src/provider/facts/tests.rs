@@ -64,6 +64,8 @@ fn the_users_configuration_overrides_the_table() {
             temperature: Some(0.1),
             max_output: Some(99),
         },
+        trim: None,
+        compact: None,
     };
     let mine = Facts::of("mine").with(&user, ThinkingKind::Named);
     assert_eq!((mine.window, mine.max_output), (65_536, 99));
@@ -76,7 +78,7 @@ fn the_users_configuration_overrides_the_table() {
 }
 
 #[test]
-fn models_write_edits_as_they_were_trained_to() {
+fn each_model_gets_the_edit_format_that_it_was_trained_on() {
     let names = [
         "openai/gpt-5-mini",
         "gpt-5.3-codex",
@@ -112,7 +114,7 @@ fn models_write_edits_as_they_were_trained_to() {
 }
 
 #[test]
-fn a_reply_costs_what_its_tokens_cost() {
+fn the_cost_of_a_reply_counts_cached_tokens_and_long_prompts() {
     let usage =
         |input, cache_read| Usage { input, output: 100_000, cache_read, cache_write: 100_000 };
     let cost = |model: &str, usage| Facts::of(model).price.unwrap().of(usage);

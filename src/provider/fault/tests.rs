@@ -126,7 +126,7 @@ fn errors_of_chat_completions_and_bodies_without_json_are_classified() {
 }
 
 #[test]
-fn googles_list_with_a_delay_is_read() {
+fn a_google_error_with_a_retry_delay_is_a_rate_limit_and_otherwise_a_quota() {
     let body = r#"[{"error":{"code":429,"message":"You exceeded your current quota","status":"RESOURCE_EXHAUSTED",
         "details":[{"@type":"x"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"37s"}]}}]"#;
     check(429, body, "RateLimited { after_ms: Some(37000) }");
@@ -168,7 +168,7 @@ fn requests_that_are_too_long_are_recognised_in_each_vendors_words() {
 }
 
 #[test]
-fn quotations_are_one_clean_clipped_line() {
+fn a_quoted_error_is_one_short_line_without_control_characters() {
     assert_eq!(snippet(" a\n\tb\u{1b}[31m c\0 "), "a b [31m c");
     assert_eq!(snippet(&"é ".repeat(900)).chars().count(), QUOTE + 1);
     assert_eq!(

@@ -202,12 +202,12 @@ streams! {
 
 proptest! {
     #[test]
-    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn reading_random_bytes_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         prop_assert!(!read(&bytes).is_empty());
     }
 
     #[test]
-    fn events_in_any_order_never_panic(picks in prop::collection::vec(0usize..60, 0..40)) {
+    fn events_in_any_order_give_one_reply_or_failure(picks in prop::collection::vec(0usize..60, 0..40)) {
         let all = concat!(
             include_str!("../../../tests/data/streams/gemini_interleaved.sse"),
             include_str!("../../../tests/data/streams/gemini_parts.sse"),
@@ -234,7 +234,7 @@ fn check(request: Request, model: &str, expected: Expect) {
 }
 
 #[test]
-fn a_turn_with_two_calls_is_encoded() {
+fn a_turn_with_two_calls_is_encoded_as_a_request() {
     check(
         sample::two_tools(),
         "gemini-2.5-pro",
@@ -259,7 +259,7 @@ fn a_turn_with_two_calls_is_encoded() {
 }
 
 #[test]
-fn a_stopped_turn_is_encoded() {
+fn the_request_after_a_stopped_turn_has_an_answer_to_each_call() {
     check(
         sample::cancelled(),
         "gemini-2.5-pro",
@@ -318,7 +318,7 @@ fn a_reply_is_sent_back_as_it_came() {
 
 /// A signature whose part is gone does not move to the part before it.
 #[test]
-fn a_signature_never_moves_to_another_part() {
+fn a_thought_signature_is_never_sent_with_another_part() {
     let signed = |signature: &str| Block::Raw {
         provider: "gemini".into(),
         value: json!({ "thoughtSignature": signature }),
@@ -335,7 +335,7 @@ fn a_signature_never_moves_to_another_part() {
 }
 
 #[test]
-fn the_first_call_of_another_model_in_a_step_has_the_documented_signature() {
+fn the_first_call_of_another_models_step_gets_geminis_documented_signature() {
     let step = |n: u32| {
         let (one, two) = (format!("call_{n}a"), format!("call_{n}b"));
         let calls = vec![
@@ -363,7 +363,7 @@ fn the_first_call_of_another_model_in_a_step_has_the_documented_signature() {
 }
 
 #[test]
-fn thinking_and_temperature_are_sent_in_geminis_terms() {
+fn thinking_and_temperature_are_sent_in_geminis_fields() {
     let config = |thinking, model: &str| {
         let request = Request { thinking, temperature: Some(0.5), ..sample::cancelled() };
         body(request, model)["generationConfig"].to_string()

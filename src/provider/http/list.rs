@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long a list may take. The user is waiting for it.
+/// How long a provider may take to send its list of models. The user is waiting for the list.
 const PATIENCE: Duration = Duration::from_secs(4);
 /// The most bytes of a list that are read.
 const ANSWER: usize = 8 << 20;
@@ -118,7 +118,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_shape_of_a_list_is_read() {
+    fn model_names_are_read_from_the_list_of_every_kind_of_server() {
         let of = |answer: Value| names(&answer).map(|it| it.join(" "));
         let talks = json!(["generateContent", "countTokens"]);
         for (answer, expected) in [

@@ -102,7 +102,7 @@ fn status(line: &str, headers: &str, body: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_reply_arrives_and_the_request_is_as_the_api_wants_it() {
+async fn a_request_has_the_headers_of_the_api_and_its_reply_is_streamed() {
     let (sampled, request) = answered(format!("{BEGIN}{REPLY}{END}")).await;
     assert_eq!(sampled.len(), 2, "{sampled:?}");
     assert_eq!(sampled[0], Sampled::Delta(Delta::Text("Hi".into())));
@@ -142,7 +142,7 @@ async fn an_openai_request_has_its_key_in_the_authorization_header() {
 }
 
 #[tokio::test]
-async fn a_deployment_of_azure_is_asked_by_its_address_and_with_its_key() {
+async fn an_azure_request_goes_to_its_deployment_with_an_api_key_header() {
     let request = asked_of_openais_like("/openai/deployments?api-version=2024-10-21").await;
     let path = "/openai/deployments/m-1/chat/completions?api-version=2024-10-21";
     assert!(request.starts_with(&format!("POST {path} HTTP/1.1\r\n")), "{request}");
@@ -151,7 +151,7 @@ async fn a_deployment_of_azure_is_asked_by_its_address_and_with_its_key() {
 }
 
 #[tokio::test]
-async fn errors_are_typed_and_never_show_the_key() {
+async fn http_errors_become_typed_failures_without_the_key() {
     let json =
         |text: &str| format!(r#"{{"type":"error","error":{{"type":"x","message":"{text}"}}}}"#);
     let shown = failure(&status("401 Unauthorized", "", &json(&format!("bad key {KEY}")))).await;
@@ -170,7 +170,7 @@ async fn errors_are_typed_and_never_show_the_key() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_stream_is_quoted() {
+async fn an_answer_that_is_not_a_stream_is_quoted_in_the_failure() {
     let page = "<!doctype html><title>Hotel Wi-Fi</title>";
     let shown =
         failure(&status("200 OK", "content-type: text/html; charset=utf-8\r\n", page)).await;
@@ -187,7 +187,7 @@ async fn an_answer_that_is_no_stream_is_quoted() {
 }
 
 #[tokio::test]
-async fn an_early_end_is_a_failure() {
+async fn a_reply_that_ends_early_is_reported_as_cut() {
     let (sampled, _) = answered(format!("{BEGIN}{REPLY}")).await;
     assert_eq!(sampled.last(), Some(&Sampled::Failed(Failure::Cut)));
     let (sampled, _) =
@@ -214,7 +214,7 @@ async fn dropping_the_stream_closes_the_connection() {
 }
 
 #[tokio::test]
-async fn dropping_before_the_answer_closes_the_connection() {
+async fn dropping_a_request_before_its_answer_closes_the_connection() {
     let (listener, http) = pair(PATIENT()).await;
     let (asked, was_asked) = oneshot::channel();
     let server = tokio::spawn(async move {
@@ -232,7 +232,7 @@ async fn dropping_before_the_answer_closes_the_connection() {
 }
 
 #[tokio::test]
-async fn an_answer_that_never_begins_is_a_stall() {
+async fn an_answer_that_never_begins_is_reported_as_stalled() {
     for answer in ["", BEGIN] {
         let (listener, http) = pair(clocks(30, 60_000)).await;
         tokio::spawn(async move {
@@ -272,7 +272,7 @@ async fn read(bytes: BoxStream<'static, Option<Bytes>>) -> Vec<Sampled> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_first_byte_may_take_long_and_comments_keep_the_answer_alive() {
+async fn a_reply_stalls_after_300_s_without_a_first_byte_or_90_s_of_silence() {
     let ping = ": ping\n\n";
     let sampled = paced(vec![(299, REPLY), (89, ping), (89, ping), (89, END)]).await;
     assert!(matches!(sampled.last(), Some(Sampled::Done(_))), "{sampled:?}");
@@ -283,7 +283,7 @@ async fn the_first_byte_may_take_long_and_comments_keep_the_answer_alive() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_available_bytes_are_read_at_once() {
+async fn bytes_that_have_arrived_are_read_without_a_pause() {
     let text = r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
     let text = format!("{text}\n\n");
     let pieces = [REPLY].into_iter().chain(std::iter::repeat_n(text.as_str(), 100)).chain([END]);
@@ -295,7 +295,7 @@ async fn all_available_bytes_are_read_at_once() {
 }
 
 #[tokio::test]
-async fn a_refused_connection_is_offline() {
+async fn a_refused_connection_is_reported_as_offline() {
     // The socket keeps the port without listening, so no other test can be given it.
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -327,7 +327,7 @@ async fn no_key_is_sent_over_plain_http_to_another_machine() {
 }
 
 #[tokio::test]
-async fn nothing_shows_the_key() {
+async fn debug_output_of_the_client_and_its_headers_hides_the_key() {
     let (_listener, http) = pair(PATIENT()).await;
     let key = http.endpoint.key.read("mine", env).await.unwrap();
     let headers = http.headers(&request(), key.as_ref(), &env).unwrap();

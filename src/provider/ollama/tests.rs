@@ -140,13 +140,13 @@ streams! {
 
 proptest! {
     #[test]
-    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn reading_random_bytes_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         prop_assert!(!recut::read(Dialect::Ollama, [&bytes[..]]).is_empty());
     }
 }
 
 #[test]
-fn a_line_that_is_cut_off_is_a_failure() {
+fn a_line_of_more_than_16_mib_is_a_failure() {
     let mut reading = Reading::new(Dialect::Ollama, Asked::default());
     let mut out = Vec::new();
     for piece in vec![b'x'; 17 << 20].chunks(1 << 20) {
@@ -178,7 +178,7 @@ fn check(request: Request, expected: Expect) {
 }
 
 #[test]
-fn a_turn_with_two_calls_is_encoded() {
+fn a_turn_with_two_calls_is_encoded_as_a_request() {
     check(
         sample::two_tools(),
         expect![[r#"
@@ -199,7 +199,7 @@ fn a_turn_with_two_calls_is_encoded() {
 }
 
 #[test]
-fn a_stopped_turn_is_encoded() {
+fn the_request_after_a_stopped_turn_has_an_answer_to_each_call() {
     check(
         sample::cancelled(),
         expect![[r#"
@@ -222,14 +222,14 @@ fn a_stopped_turn_is_encoded() {
 }
 
 #[test]
-fn the_window_follows_the_users_configuration() {
+fn the_configured_context_window_and_temperature_are_sent_as_options() {
     let request = Request { num_ctx: Some(131_072), temperature: Some(0.5), ..sample::cancelled() };
     let options = json!({ "num_ctx": 131_072, "num_predict": 1000, "temperature": 0.5 });
     assert_eq!(body(request, "m")["options"], options);
 }
 
 #[test]
-fn thinking_is_sent_in_ollamas_terms() {
+fn thinking_is_sent_in_ollamas_fields() {
     let think = |thinking, model: &str| {
         let request = Request { thinking: Some(thinking), ..sample::cancelled() };
         body(request, model)["think"].clone()

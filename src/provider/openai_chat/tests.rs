@@ -241,13 +241,13 @@ streams! {
 
 proptest! {
     #[test]
-    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn reading_random_bytes_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let sampled = recut::read(Dialect::OpenAiChat, [&bytes[..]]);
         prop_assert!(!sampled.is_empty());
     }
 
     #[test]
-    fn chunks_in_any_order_never_panic(picks in prop::collection::vec(0usize..60, 0..40)) {
+    fn chunks_in_any_order_give_one_reply_or_failure(picks in prop::collection::vec(0usize..60, 0..40)) {
         let all = concat!(
             include_str!("../../../tests/data/streams/openai_parallel.sse"),
             include_str!("../../../tests/data/streams/openai_no_index.sse"),
@@ -275,7 +275,7 @@ fn check(request: &Request, quirks: Quirks, expected: Expect) {
 }
 
 #[test]
-fn a_turn_with_two_calls_is_encoded() {
+fn a_turn_with_two_calls_is_encoded_as_a_request() {
     check(
         &sample::two_tools(),
         OPENAI,
@@ -298,7 +298,7 @@ fn a_turn_with_two_calls_is_encoded() {
 }
 
 #[test]
-fn a_stopped_turn_is_encoded() {
+fn the_request_after_a_stopped_turn_has_an_answer_to_each_call() {
     check(
         &sample::cancelled(),
         OPENAI,
@@ -323,7 +323,7 @@ fn a_stopped_turn_is_encoded() {
 }
 
 #[test]
-fn each_quirk_changes_the_request() {
+fn quirks_shorten_call_ids_and_leave_out_stream_options() {
     let body = |quirks| Dialect::OpenAiChat.body(&sample::two_tools(), quirks);
     assert_eq!(body(PLAIN)["max_tokens"], 1000);
     let mistral = body(Quirks { short_ids: true, no_stream_options: true, ..Quirks::default() });
@@ -334,7 +334,7 @@ fn each_quirk_changes_the_request() {
 }
 
 #[test]
-fn a_calls_signature_goes_back_with_it() {
+fn a_calls_thought_signature_is_sent_back_with_the_call() {
     let stream = include_str!("../../../tests/data/streams/openai_signed.sse");
     let sampled = recut::read(Dialect::OpenAiChat, [stream.as_bytes()]);
     let Some(Sampled::Done(reply)) = sampled.last() else { panic!("{sampled:?}") };
@@ -346,7 +346,7 @@ fn a_calls_signature_goes_back_with_it() {
 }
 
 #[test]
-fn an_id_of_an_earlier_turn_is_not_used_again() {
+fn a_call_with_an_id_of_an_earlier_turn_gets_a_new_id() {
     let stream = include_str!("../../../tests/data/streams/openai_call.sse");
     let request = sample::request(vec![assistant(vec![sample::call("call_a", "read", json!({}))])]);
     let mut reading = Reading::new(Dialect::OpenAiChat, Asked::new("them", &request, 0xdef));

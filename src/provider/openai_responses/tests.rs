@@ -226,13 +226,13 @@ streams! {
 
 proptest! {
     #[test]
-    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn reading_random_bytes_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let sampled = recut::read(Dialect::OpenAiResponses, [&bytes[..]]);
         prop_assert!(!sampled.is_empty());
     }
 
     #[test]
-    fn events_in_any_order_never_panic(picks in prop::collection::vec(0usize..100, 0..40)) {
+    fn events_in_any_order_give_one_reply_or_failure(picks in prop::collection::vec(0usize..100, 0..40)) {
         let all = concat!(
             include_str!("../../../tests/data/streams/responses_reasoning.sse"),
             include_str!("../../../tests/data/streams/responses_interleaved.sse"),
@@ -262,7 +262,7 @@ fn check(request: &Request, expected: Expect) {
 }
 
 #[test]
-fn a_turn_with_two_calls_is_encoded() {
+fn a_turn_with_two_calls_is_encoded_as_a_request() {
     let mut request = sample::two_tools();
     request.model = "gpt-5".into();
     request.thread = "5eed".into();
@@ -295,7 +295,7 @@ fn a_turn_with_two_calls_is_encoded() {
 }
 
 #[test]
-fn a_stopped_turn_is_encoded() {
+fn the_request_after_a_stopped_turn_has_an_answer_to_each_call() {
     check(
         &sample::cancelled(),
         expect![[r#"
@@ -355,7 +355,7 @@ fn a_reply_is_sent_back_as_it_came() {
 }
 
 #[test]
-fn ids_and_names_are_changed_to_fit_the_api() {
+fn call_ids_and_tool_names_are_changed_to_fit_the_api() {
     let long = "x".repeat(65);
     let messages = vec![
         assistant(vec![call(&long, "re ad", json!({}))]),
@@ -369,7 +369,7 @@ fn ids_and_names_are_changed_to_fit_the_api() {
 }
 
 #[test]
-fn thinking_is_sent_by_the_models_names_of_efforts() {
+fn thinking_is_sent_as_an_effort_that_the_model_accepts() {
     let said = |model: &str| {
         let word = |thinking| {
             let request = Request {
@@ -411,7 +411,7 @@ fn thinking_is_sent_by_the_models_names_of_efforts() {
 }
 
 #[test]
-fn a_request_has_only_the_fields_that_are_set() {
+fn a_request_omits_fields_that_are_not_set() {
     let request = Request {
         model: "gpt-4o".into(),
         tools: Vec::new(),

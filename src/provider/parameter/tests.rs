@@ -48,7 +48,7 @@ fn check(dialect: Dialect, body: &Value, refusal: &str, expected: &str) {
 }
 
 #[test]
-fn refusals_of_chat_completions_are_read() {
+fn a_parameter_refused_by_chat_completions_is_recognised() {
     for (refusal, expected) in [
         (
             r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}"#,
@@ -90,7 +90,7 @@ fn refusals_of_chat_completions_are_read() {
         // Groq, xAI
         ("property 'reasoning_effort' is unsupported", "reasoning_effort"),
         ("Argument not supported on this model: reasoningEffort", "reasoning_effort"),
-        // behind Bedrock; the list of accepted parameters is no refusal
+        // A model behind Bedrock. The parameters in the list are accepted, so none of them is refused.
         (
             "thinking: unknown field `thinking`, expected one of `max_tokens`, `stream_options`, `temperature`",
             "nothing",
@@ -109,7 +109,7 @@ fn refusals_of_chat_completions_are_read() {
 }
 
 #[test]
-fn a_refusal_of_a_value_or_of_something_else_refuses_no_parameter() {
+fn an_error_about_a_value_or_a_required_field_refuses_no_parameter() {
     for (refusal, expected) in [
         ("max_tokens is too large: 32000. This model supports at most 4096 tokens", "nothing"),
         ("Unsupported parameter: 'tools' is not supported with this model.", "nothing"),
@@ -123,7 +123,7 @@ fn a_refusal_of_a_value_or_of_something_else_refuses_no_parameter() {
 }
 
 #[test]
-fn refusals_of_responses_are_read() {
+fn a_parameter_refused_by_responses_is_recognised() {
     for (dialect, body, refusal, expected) in [
         (
             OpenAiResponses,
@@ -175,7 +175,7 @@ fn refusals_of_responses_are_read() {
 }
 
 #[test]
-fn refusals_of_anthropic_messages_and_strict_proxies_are_read() {
+fn a_parameter_refused_by_anthropic_or_a_strict_proxy_is_recognised() {
     let thinking = json!({ "thinking": { "type": "enabled", "budget_tokens": 2048 } });
     for (dialect, body, refusal, expected) in [
         (
@@ -235,7 +235,7 @@ fn refusals_of_anthropic_messages_and_strict_proxies_are_read() {
 }
 
 #[test]
-fn refusals_of_gemini_and_ollama_are_read() {
+fn a_parameter_refused_by_gemini_or_ollama_is_recognised() {
     for (dialect, body, refusal, expected) in [
         (
             Gemini,
@@ -257,7 +257,7 @@ fn left(dialect: Dialect, parameters: &[Parameter], mut body: Value) -> Value {
 }
 
 #[test]
-fn only_the_parameter_is_left_out() {
+fn leaving_out_a_refused_parameter_changes_nothing_else() {
     let body = left(Anthropic, &[Parameter::CacheControl], anthropic());
     let text = body.to_string();
     assert_eq!(

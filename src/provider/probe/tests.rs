@@ -4,7 +4,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 #[test]
-fn servers_are_recognised_by_their_answers() {
+fn ollama_llamacpp_and_lm_studio_are_recognised_by_their_answers() {
     let ollama_answer =
         json!({ "models": [{ "name": "nomic-embed-text:latest" }, { "name": "qwen3:8b" }] });
     let llamacpp_answer = json!({ "default_generation_settings": {}, "model_path": "/m/qwen3-8b.gguf", "model_alias": "" });
@@ -57,7 +57,7 @@ async fn silent_servers_and_other_programs_are_ignored() {
     assert_eq!(ask(&client, &silent, Duration::from_millis(20)).await, None);
 }
 
-/// Only has to compile. The future is not polled, so no server is asked.
+/// This test only has to compile. The future is not polled, so no server is asked.
 #[test]
 fn a_probe_can_run_on_any_thread() {
     fn sendable(future: impl Send) {

@@ -31,7 +31,7 @@ fn check(text: &[u8], expected: Expect) {
 }
 
 #[test]
-fn line_ends_may_be_mixed() {
+fn events_with_different_line_ends_are_told_apart() {
     check(
         b"data: a\n\ndata: b\r\n\r\ndata: c\r\rdata: d\n\r\ndata: e\r\n\n",
         expect![[r#"
@@ -45,7 +45,7 @@ fn line_ends_may_be_mixed() {
 }
 
 #[test]
-fn an_event_of_several_lines_is_one_under_any_line_end() {
+fn the_data_lines_of_an_event_are_joined_under_any_line_end() {
     for end in ["\n", "\r\n", "\r"] {
         let text = ["event: e", "data: a", "data: b", "", ""].join(end);
         check(
@@ -58,7 +58,7 @@ fn an_event_of_several_lines_is_one_under_any_line_end() {
 }
 
 #[test]
-fn each_field_of_an_event_is_read() {
+fn event_and_data_fields_are_read_and_other_fields_ignored() {
     check(
         "\u{feff}event: ping\ndata:x\ndata:  y\ndata\nid: 7\nretry: 10\nother: z\n: note\n\ndata: é\u{2028}\n\n".as_bytes(),
         expect![[r#"
@@ -69,7 +69,7 @@ fn each_field_of_an_event_is_read() {
 }
 
 #[test]
-fn events_without_data_and_without_an_end_are_not_dispatched() {
+fn events_without_data_or_without_a_blank_line_after_them_are_dropped() {
     check(
         b": only\n\nevent: gone\n\ndata: kept\n\ndata: cut\n",
         expect![[r#"
@@ -79,7 +79,7 @@ fn events_without_data_and_without_an_end_are_not_dispatched() {
 }
 
 #[test]
-fn broken_utf8_is_replaced_not_fatal() {
+fn invalid_utf_8_is_replaced_by_a_replacement_character() {
     check(
         b"data: a\xFFb\n\n",
         expect![[r#"
@@ -99,7 +99,7 @@ fn an_event_has_a_size_limit() {
 
 proptest! {
     #[test]
-    fn frames_are_the_same_wherever_the_bytes_are_cut(text in "[ad:t \\r\\n\u{feff}é]{0,60}", cuts in prop::collection::vec(1usize..9, 0..40)) {
+    fn events_are_the_same_wherever_the_bytes_are_cut(text in "[ad:t \\r\\n\u{feff}é]{0,60}", cuts in prop::collection::vec(1usize..9, 0..40)) {
         let bytes = text.as_bytes();
         let mut pieces = Vec::new();
         let mut rest = bytes;

@@ -16,7 +16,7 @@ fn verdict(path: &str, answers: Vec<ToolAnswer>) -> Input {
 }
 
 #[test]
-fn a_call_over_two_files_waits_for_its_answer() {
+fn a_call_on_two_files_is_answered_once_both_files_are_decided() {
     let begun =
         vec![send("go"), reply(T1, "", &[("e1", "edit")]), in_file("/p/a"), in_file("/p/b")];
     let mut session = opened();
@@ -41,7 +41,7 @@ fn a_call_over_two_files_waits_for_its_answer() {
 }
 
 #[test]
-fn a_verdict_may_come_before_the_message_that_the_edit_has_entered() {
+fn a_verdict_may_arrive_before_the_report_that_its_edit_is_in_the_buffer() {
     check(
         vec![
             send("go"),

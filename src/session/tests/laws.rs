@@ -60,6 +60,12 @@ enum Act {
     Unqueue,
     Late,
     Mode,
+    /// The call that was answered so many calls ago, and the excerpt of this number.
+    Trim(u32),
+    Compact,
+    /// A summary, or the failure to have one.
+    Summary(bool),
+    Uncompact,
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -80,7 +86,16 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::Unqueue),
         1 => Just(Act::Late),
         1 => Just(Act::Mode),
+        1 => (0_u32..9).prop_map(Act::Trim),
+        2 => Just(Act::Compact),
+        2 => any::<bool>().prop_map(Act::Summary),
+        1 => Just(Act::Uncompact),
     ]
+}
+
+/// A spending limit. Each reply has 15 tokens.
+fn tokens() -> impl Strategy<Value = Option<u64>> {
+    prop::option::weighted(0.3, 1_u64..80)
 }
 
 fn stop() -> impl Strategy<Value = Stop> {
@@ -126,7 +141,7 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
     };
     match act {
         Act::Send(true) => steer(&format!("steer {n}")),
-        Act::Send(false) => send(&format!("send {n}")),
+        Act::Send(false) => mentioning(n),
         Act::Reply(kinds) => replied(session, turn, kinds, n),
         Act::Stop(stop, has_calls) => {
             let id = format!("c{n}");
@@ -146,7 +161,10 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
             Input::Reviewed { path: "/p/a".into(), answers: vec![answer(&open(*at))] }
         }
         Act::Rule(kind) => {
-            let id = session.asking().map_or("none", |it| it.call.id.0.as_str());
+            let id = match &session.phase {
+                Phase::Limited { id, .. } => &id.0,
+                _ => session.asking().map_or("none", |it| it.call.id.0.as_str()),
+            };
             let ruling = match kind {
                 0 | 1 => Ruling::Once,
                 2 => Ruling::Session,
@@ -161,7 +179,44 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
         Act::Unqueue => Input::Unqueue { id: session.queued },
         Act::Late => answered(TurnId(turn.0.wrapping_sub(1)), &open(0)),
         Act::Mode => Input::ChooseMode { mode: session.mode.next() },
+        Act::Trim(at) => trimmed(session, *at),
+        Act::Compact => {
+            let (model, told) = (session.model.clone(), "Compacting.".to_owned());
+            Input::Compact { model, focus: String::new(), told }
+        }
+        Act::Summary(is_one) => summarised(session, turn, n, *is_one),
+        Act::Uncompact => Input::Uncompact { told: "Undone.".into() },
     }
+}
+
+/// A message with an excerpt.
+fn mentioning(n: usize) -> Input {
+    let text = format!("send {n}");
+    let (path, kind) = ("a".to_owned(), ExcerptKind::File);
+    let excerpt = Excerpt { path, kind, text: text.clone(), ..Excerpt::default() };
+    Input::Send { text, context: vec![excerpt], steer: false }
+}
+
+fn summarised(session: &Session, turn: TurnId, n: usize, is_one: bool) -> Input {
+    let (usage, cost) = (Usage::default(), Some(0.5));
+    if !is_one {
+        return Input::NotCompacted { turn, why: "Not compacted.".into(), usage, cost };
+    }
+    let (at, summary, told) = (session.boundary(), "short".to_owned(), "Compacted.".to_owned());
+    let handoff = Handoff { at, summary, text: format!("hand-off {n}"), saved: 3, told };
+    Input::Compacted { turn, handoff, usage, cost }
+}
+
+fn trimmed(session: &Session, at: u32) -> Input {
+    let blocks = session.messages.iter().rev().flat_map(|it| &it.blocks);
+    let mut answered = blocks.filter_map(|it| match it {
+        Block::Answer(it) => Some(&it.id),
+        _ => None,
+    });
+    let call = answered.nth(at as usize).cloned().unwrap_or(CallId("none".into()));
+    let trim = |item| Trim { item, line: "trimmed".into() };
+    let items = vec![trim(Item::Call(call)), trim(Item::Excerpt(at))];
+    Input::Trim { items, tokens: 7, told: "Trimmed.".into() }
 }
 
 /// Whether the policy or the user has allowed all calls of an effect.
@@ -226,21 +281,55 @@ fn goes_on(before: &Value, after: &Value) -> bool {
     })
 }
 
+/// Whether requests after this event may have other texts than the requests before it.
+fn is_boundary(event: &Event) -> bool {
+    matches!(event, Event::Trimmed { .. } | Event::Compacted { .. } | Event::Uncompacted { .. })
+}
+
+/// The session after these events.
+fn replayed(limits: Limits, events: &[Event]) -> Session {
+    let mut session = Session { limits, ..opened() };
+    for it in events {
+        session.apply(it);
+    }
+    session
+}
+
+/// Checks that the session goes on after a stop, and after the end of the program.
+fn assert_valid_after_an_end(session: &Session, limits: Limits, events: &[Event]) {
+    let mut stopped = session.clone();
+    stopped.step(Input::Cancel { partial: None });
+    stopped.step(send("after"));
+    assert_valid(&stopped);
+    let mut crashed = replayed(limits, events);
+    crashed.step(Input::Leave { partial: None });
+    assert!(crashed.phase == Phase::Idle);
+    assert_valid(&crashed);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     /// For any script, with a stop at any point of it: the next request is valid, no call is answered twice, no call
-    /// begins without permission from the policy or the user, nothing changes in plan mode, a replay of the events
-    /// gives the same session, and requests only grow, unless refused thoughts are left out.
+    /// begins without permission from the policy or the user, nothing changes in plan mode, nothing is sent while a
+    /// spending limit is reached, a replay of the events gives the same session, and requests only grow, unless
+    /// refused thoughts are left out, or something is trimmed or compacted.
     #[test]
-    fn any_script_keeps_the_laws_of_a_session(acts in prop::collection::vec(act(), 0..60)) {
-        let mut session = opened();
+    fn after_any_inputs_each_call_has_one_answer_and_the_next_request_is_valid(
+        acts in prop::collection::vec(act(), 0..60),
+        (of_session, of_turn) in (tokens(), tokens()),
+    ) {
+        let limits =
+            Limits { session: Limit::new(None, of_session), turn: Limit::new(None, of_turn) };
+        let mut session = Session { limits, ..opened() };
         let mut events = Vec::new();
         let mut asked = Vec::new();
+        let mut is_cut = false;
         let mut answers = std::collections::HashSet::new();
         for (n, act) in acts.iter().enumerate() {
             let input = input(&session, act, n);
             let step = session.step(input);
+            is_cut |= step.events.iter().any(is_boundary);
             for event in &step.events {
                 if let Event::Answered { answer, .. } = event {
                     prop_assert!(answers.insert(answer.id.clone()), "answered twice: {}", answer.id);
@@ -255,10 +344,14 @@ proptest! {
                 prop_assert!(!changes, "something changes in plan mode");
             }
             if step.effects.iter().any(|it| matches!(it, Effect::Sample { .. })) {
+                prop_assert_eq!(session.limit_reached(), None);
                 let bodies = bodies(&session);
                 if step.events.iter().any(|it| matches!(it, Event::ThoughtsDropped { .. })) {
                     asked.clear();
                     prop_assert!(bodies.iter().all(|it| !it.to_string().contains("signed-")));
+                }
+                if std::mem::take(&mut is_cut) {
+                    asked.clear();
                 }
                 for (before, after) in std::iter::zip(&asked, &bodies) {
                     prop_assert!(goes_on(before, after), "what was sent has changed");
@@ -268,22 +361,9 @@ proptest! {
             }
             events.extend(step.events);
             prop_assert!(step.effects.iter().all(|it| may_begin(&session, it, &events)));
-            let mut stopped = session.clone();
-            stopped.step(Input::Cancel { partial: None });
-            stopped.step(send("after"));
-            assert_valid(&stopped);
-            let mut crashed = opened();
-            for event in &events {
-                crashed.apply(event);
-            }
-            crashed.step(Input::Leave { partial: None });
-            prop_assert!(crashed.phase == Phase::Idle);
-            assert_valid(&crashed);
+            assert_valid_after_an_end(&session, limits, &events);
         }
-        let mut again = opened();
-        for event in &events {
-            again.apply(event);
-        }
+        let mut again = replayed(limits, &events);
         if let (Phase::Resting { turn, requests, tries }, Phase::Sampling { .. }) =
             (again.phase.clone(), &session.phase)
         {

@@ -1,4 +1,4 @@
-//! The limits of turns and replies that would go on for ever.
+//! Limits that end a turn or a reply which would otherwise never end.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn a_turn_ends_at_its_limit_of_requests() {
     assert_eq!(said.blocks, [Block::Text { text: told.into() }]);
 }
 
-/// A reply with this many reads.
+/// A reply with `count` calls of the tool `read`.
 fn reads(count: usize) -> Input {
     let ids: Vec<String> = (0..count).map(|n| format!("r{n}")).collect();
     let calls: Vec<(&str, &str)> = ids.iter().map(|id| (id.as_str(), "read")).collect();
@@ -34,7 +34,7 @@ fn started(step: &Step) -> Vec<String> {
     run.collect()
 }
 
-/// The texts of the last message's answers.
+/// The answers to the last calls: for each the id of its call, and its text.
 fn answers(session: &Session) -> Vec<(String, String)> {
     let message = session.messages.iter().rfind(|it| say::is_answers(it)).unwrap();
     let answers = message.blocks.iter().filter_map(|it| match it {
@@ -45,7 +45,7 @@ fn answers(session: &Session) -> Vec<(String, String)> {
 }
 
 #[test]
-fn of_too_many_calls_the_first_are_run_and_each_is_answered_in_order() {
+fn calls_beyond_the_limit_are_not_run_and_all_are_answered_in_order() {
     for count in [MAX_CALLS, MAX_CALLS + 1, 5 * MAX_CALLS] {
         let mut session = opened();
         session.step(send("go"));
@@ -73,7 +73,7 @@ fn of_too_many_calls_the_first_are_run_and_each_is_answered_in_order() {
 }
 
 #[test]
-fn a_stop_among_too_many_calls_answers_each() {
+fn a_stop_answers_every_call_including_those_beyond_the_limit() {
     let mut session = opened();
     session.step(send("go"));
     session.step(reads(MAX_CALLS + 3));
@@ -89,14 +89,14 @@ fn a_stop_among_too_many_calls_answers_each() {
     laws::assert_valid(&session);
 }
 
-/// The answer to a call beyond the limit says nothing about the call, so sending such calls again is no loop.
+/// A call beyond the limit of one reply is not run, so sending the same call again does not count as a loop.
 #[test]
-fn a_call_beyond_the_limit_may_be_sent_again() {
+fn repeating_a_call_that_was_beyond_the_limit_is_not_a_loop() {
     let mut session = opened();
     session.step(send("go"));
     for round in 0..6 {
         let Input::Replied { turn, mut reply, mut plans } = reads(MAX_CALLS + 1) else { panic!() };
-        // every id is new; only the last call is the same each time
+        // each round has new ids; only the call beyond the limit has the same arguments in each round
         for (n, block) in reply.blocks.iter_mut().enumerate() {
             let Block::Call(call) = block else { panic!() };
             call.id = CallId(format!("{round}-{n}"));
@@ -123,7 +123,7 @@ fn a_call_beyond_the_limit_may_be_sent_again() {
 }
 
 #[test]
-fn the_number_of_reads_at_the_same_time_is_bounded() {
+fn the_number_of_concurrent_reads_is_limited() {
     let mut session = opened();
     session.step(send("go"));
     let begun = started(&session.step(reads(MAX_READS + 2)));

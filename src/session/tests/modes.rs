@@ -7,7 +7,7 @@ fn mode(mode: Mode) -> Input {
 }
 
 #[test]
-fn plan_mode_reads_only() {
+fn plan_mode_runs_reads_and_refuses_edits_and_commands() {
     check(
         vec![
             mode(Mode::Plan),
@@ -30,7 +30,7 @@ fn plan_mode_reads_only() {
 
 /// A running call goes on, and a call that has not begun is refused. The model hears of the last choice only, once.
 #[test]
-fn a_switch_in_mid_turn_holds_from_the_next_call_on() {
+fn a_mode_switched_in_mid_turn_applies_from_the_next_call_on() {
     check(
         vec![
             send("go"),
@@ -69,7 +69,7 @@ fn a_switch_in_mid_turn_holds_from_the_next_call_on() {
 }
 
 #[test]
-fn a_question_does_not_outlive_the_switch_to_plan_mode() {
+fn switching_to_plan_mode_refuses_the_call_of_an_open_question() {
     check(
         vec![
             send("go"),

@@ -1,5 +1,4 @@
-//! One change of one file, as a line of the log. Anybody may have written the log, so every line is checked here,
-//! once.
+//! One change of one file, as a line of the log. Other programs may write to the log, so each line is checked here.
 
 use crate::event::HIGHEST;
 use crate::place::Place;
@@ -73,12 +72,12 @@ pub enum Kept {
     /// There was no file.
     Absent,
     Blob(BlobName),
-    /// The content is not stored. The reason follows “it” in a sentence.
+    /// The content is not stored. The text says why, as the end of a sentence, for example “was too large to be kept”.
     Lost(String),
 }
 
 impl Kept {
-    /// Cuts a reason to one short line.
+    /// Shortens the reason for a lost content to one short line.
     fn plain(self) -> Kept {
         match self {
             Kept::Lost(why) => Kept::Lost(title(&why)),
@@ -98,7 +97,7 @@ pub enum Cause {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// The user has not decided, or the outcome is not known yet.
+    /// The user has not decided on the change, or its outcome is not known yet.
     #[default]
     Open,
     Closed,
@@ -111,12 +110,12 @@ pub enum State {
 pub struct Change {
     /// The change's number. A later line of the log with the same number replaces this one.
     pub id: u32,
-    /// The number of the turn or rewind to which it belongs; its changes are rewound together.
+    /// The number of the turn or rewind that made the change. Changes with the same number are rewound together.
     pub entry: u32,
     pub turn: u32,
-    /// Seconds since 1970.
+    /// The time of the change, in seconds since 1970.
     pub at: u64,
-    /// The prompt's first line.
+    /// The first line of the turn's prompt.
     pub title: String,
     pub cause: Cause,
     pub path: Place,
@@ -125,20 +124,21 @@ pub struct Change {
     pub to: Option<Place>,
     pub before: Kept,
     pub after: Kept,
-    /// The file's permissions, if it was deleted.
+    /// The permissions of a deleted file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<FileMode>,
-    /// The highest of the folders that this change created.
+    /// The topmost folder that this change created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<Place>,
-    /// After the user's decision: the text without the change, and the text with the part that was kept.
+    /// The file after the user's decision: its text without the change, and its text with the accepted part of the
+    /// change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settled: Option<(Kept, Kept)>,
     pub state: State,
 }
 
 impl Change {
-    /// The file without the change, and with it.
+    /// The file's content without the change, and its content with the change.
     pub fn sides(&self) -> (&Kept, &Kept) {
         match &self.settled {
             Some((before, after)) => (before, after),
@@ -146,7 +146,7 @@ impl Change {
         }
     }
 
-    /// Whether there is a change to take back, now or perhaps later.
+    /// Whether the change has an effect that a rewind may take back.
     pub fn counts(&self) -> bool {
         let (before, after) = self.sides();
         let is_known = !matches!(before, Kept::Lost(_));
@@ -154,7 +154,7 @@ impl Change {
     }
 }
 
-/// A line of the log as it was read, with unchecked paths.
+/// A line of the log before it is checked.
 #[derive(Debug, Deserialize)]
 pub(super) struct Line {
     pub(super) id: u32,
@@ -175,7 +175,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// `None` if the line is no change of a file of this project.
+    /// Checks the line. `None` if it describes no change of a file in this project.
     pub(super) fn change(self, root: &Path) -> Option<Change> {
         let Line { id, entry, turn, at, title: said, cause, path, to, .. } = self;
         let place = |path: Option<PathBuf>| match path {
@@ -202,7 +202,7 @@ impl Line {
     }
 }
 
-/// The parts of a change that are known before it is in the log.
+/// A change before it gets a number and a line in the log.
 #[derive(Debug, Clone)]
 pub struct New {
     pub path: PathBuf,
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_read_only_if_it_is_a_valid_change() {
+    fn a_line_of_the_log_with_an_invalid_field_is_ignored() {
         assert!(read(base()).is_some());
         let written = serde_json::to_value(read(base()).unwrap()).unwrap();
         assert_eq!(read(written), read(base()));
@@ -279,7 +279,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_change_from_any_log_stays_in_the_project_and_within_its_limits(
+        fn a_change_read_from_any_log_has_only_project_paths_and_valid_numbers(
             (before, to, folder, at) in (name(), path(), path(), path()),
             mode in prop_oneof![0..0o1000u32, any::<u32>()],
             numbers in prop_oneof![0..10u32, any::<u32>()],

@@ -44,7 +44,7 @@ fn change(all: &mut Checkpoints, turn: u32, before: &Content, after: &Content) -
     ids[0]
 }
 
-/// The two sides of each change, and whether it counts.
+/// The two sides of each change, and whether the change counts.
 fn sides(all: &Checkpoints) -> Vec<String> {
     let blobs = all.blobs();
     let one = |it: &Kept| match blobs.read(it) {
@@ -63,7 +63,7 @@ fn settle(all: &mut Checkpoints, now: &str) {
 }
 
 #[test]
-fn changes_and_contents_are_there_after_reopening() {
+fn changes_and_their_contents_survive_reopening() {
     let place = place();
     let mut all = place.open();
     change(&mut all, 1, &text("a\n"), &text("b\n"));
@@ -75,7 +75,7 @@ fn changes_and_contents_are_there_after_reopening() {
         ["1: a| -> b| true", "1: b| -> c| true", "2: Ok(Absent) -> Ok(Bytes([255, 0])) true"]
     );
     assert_eq!(sides(&place.open()), before);
-    // the log, and each content once
+    // the log and four contents
     assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 5);
 }
 
@@ -84,11 +84,11 @@ fn a_turn_has_only_the_changes_that_the_user_accepted() {
     let place = place();
     let mut all = place.open();
     change(&mut all, 1, &text("a\nb\nc\nd\ne\n"), &text("A\nb\nc\nd\nE\n"));
-    // one hunk was rejected, one reworked, and a line of the user's is new
+    // the user rejects one hunk, reworks another one and adds a line
     settle(&mut all, "a\nb\nmine\nc\nd\nE!\n");
     let sided = "1: a|b|mine|c|d|e| -> a|b|mine|c|d|E!| true";
     assert_eq!(sides(&all), [sided]);
-    // undone, and redone
+    // the user undoes the review, and redoes it
     settle(&mut all, "a\nb\nc\nd\ne\n");
     assert_eq!(sides(&all), ["1: a|b|c|d|e| -> a|b|c|d|e| false"]);
     settle(&mut all, "a\nb\nmine\nc\nd\nE!\n");
@@ -102,21 +102,21 @@ fn a_turn_has_only_the_changes_that_the_user_accepted() {
 
 /// A session that is cleared counts its turns from one again.
 #[test]
-fn a_new_turn_is_not_joined_to_an_earlier_turn_of_its_number() {
+fn a_turn_after_clear_is_not_merged_with_an_earlier_turn_of_the_same_number() {
     let place = place();
     let mut all = place.open();
     change(&mut all, 1, &text("a\n"), &text("b\n"));
-    all.part();
+    all.clear().unwrap();
     change(&mut all, 1, &text("b\n"), &text("c\n"));
     change(&mut all, 1, &text("c\n"), &text("d\n"));
-    // also after the session is opened again
+    // after the session is opened again, a turn gets a new entry, too
     change(&mut place.open(), 1, &text("d\n"), &text("e\n"));
     let expected = ["1: a| -> b| true", "2: b| -> c| true", "2: c| -> d| true", "3: d| -> e| true"];
     assert_eq!(sides(&place.open()), expected);
 }
 
 #[test]
-fn a_change_that_was_not_made_does_not_count() {
+fn a_change_that_was_rejected_or_not_made_does_not_count() {
     let place = place();
     let mut all = place.open();
     change(&mut all, 1, &text("a\n"), &Content::Absent);
@@ -136,7 +136,7 @@ fn damaged_lines_and_contents_are_reported_and_the_others_are_kept() {
     change(&mut all, 2, &text("b\n"), &text("c\n"));
     let log = fs::read_to_string(place.path(LOG)).unwrap();
     let [one, two] = log.lines().collect::<Vec<_>>()[..] else { panic!("{log}") };
-    // one line is torn, and one is another program's
+    // the log has a line of another program and a line that a crash cut off
     fs::write(place.path(LOG), format!("{one}\n{{\"id\": 7}}\n{}", &two[..40])).unwrap();
     let mut all = place.open();
     assert_eq!(sides(&all), ["1: a| -> b| true"]);
@@ -154,7 +154,7 @@ fn damaged_lines_and_contents_are_reported_and_the_others_are_kept() {
 }
 
 #[test]
-fn too_old_changes_go_with_their_contents() {
+fn changes_that_are_too_old_are_deleted_with_their_contents() {
     let place = place();
     let mut all = place.open();
     change(&mut all, 1, &text("a\n"), &text("b\n"));
@@ -172,7 +172,7 @@ fn too_old_changes_go_with_their_contents() {
 }
 
 #[test]
-fn the_oldest_turn_goes_when_the_contents_are_too_large() {
+fn the_oldest_turn_is_deleted_when_the_contents_are_too_large() {
     let place = place();
     let mut all = place.open();
     change(&mut all, 1, &text("a\n"), &text("b\n"));
@@ -185,7 +185,7 @@ fn the_oldest_turn_goes_when_the_contents_are_too_large() {
 }
 
 #[test]
-fn a_line_with_the_highest_number_is_ignored() {
+fn a_line_of_the_log_with_the_highest_possible_number_is_ignored() {
     let place = place();
     let mut all = place.open();
     change(&mut all, 1, &text("a\n"), &text("b\n"));

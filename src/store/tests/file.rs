@@ -6,7 +6,7 @@ use crate::session::Phase;
 use expect_test::{Expect, expect_file};
 
 #[test]
-fn the_file_is_readable_and_loads_as_it_was_saved() {
+fn a_saved_session_is_readable_json_and_loads_as_it_was_saved() {
     let place = place();
     let mut opened = place.open();
     opened.store.save(&everything()).unwrap();
@@ -18,7 +18,7 @@ fn the_file_is_readable_and_loads_as_it_was_saved() {
 }
 
 #[test]
-fn unknown_fields_survive_a_save() {
+fn unknown_fields_of_a_session_file_survive_a_save() {
     let place = place();
     let mut opened = place.open();
     opened.store.save(&everything()).unwrap();
@@ -38,7 +38,7 @@ fn unknown_fields_survive_a_save() {
         assert_eq!(again["messages"], file["messages"]);
         assert_eq!(again["created"], file["created"]);
     }
-    // `by` is a known field, so it is removed; a replaced message loses its unknown fields
+    // `by` is a known field, so an empty `by` is removed; a replaced message loses its unknown fields
     session.messages[2].by.clear();
     session.messages[1] = session.messages[5].clone();
     opened.store.save(&session).unwrap();
@@ -53,7 +53,7 @@ fn unknown_fields_survive_a_save() {
 /// Files that earlier builds wrote, by the version of the format. If a change of the format breaks one of these, the
 /// format needs a new version and a conversion.
 #[test]
-fn files_of_earlier_builds_load_whole_and_go_on() {
+fn session_files_of_earlier_versions_load_completely_and_can_be_saved() {
     let before = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sessions/before");
     let files: Vec<_> = fs::read_dir(before).unwrap().map(|it| it.unwrap().path()).collect();
     assert_eq!(files.len(), 3);
@@ -87,7 +87,7 @@ fn a_copied_file_takes_its_sessions_name_from_its_path() {
 }
 
 #[test]
-fn an_unreadable_file_is_not_opened_and_stays_as_it_is() {
+fn an_unreadable_session_file_is_not_opened_and_not_changed() {
     for (content, said) in [
         ("", "damaged"),
         ("\0\0\0\0", "damaged"),
@@ -116,7 +116,7 @@ fn an_unreadable_file_is_not_opened_and_stays_as_it_is() {
 
 /// Wherever a file is cut or overwritten, all whole messages before the damage are read.
 #[test]
-fn messages_before_the_damage_are_read() {
+fn messages_before_the_damage_in_a_file_are_recovered() {
     let place = place();
     place.open().store.save(&everything()).unwrap();
     let whole = place.read("main.json");
@@ -139,7 +139,7 @@ fn messages_before_the_damage_are_read() {
 }
 
 #[test]
-fn a_wrong_field_or_another_layout_loses_no_message() {
+fn a_wrong_field_or_another_order_of_fields_loses_no_message() {
     let place = place();
     place.open().store.save(&everything()).unwrap();
     let file: Value = serde_json::from_str(&place.read("main.json")).unwrap();
@@ -201,7 +201,7 @@ fn check_edit(edit: impl Fn(&mut Vec<Value>), expect: Expect) {
 }
 
 #[test]
-fn a_hand_edit_loads_and_the_next_request_is_valid() {
+fn a_session_file_edited_by_hand_loads_and_its_next_request_is_valid() {
     check_edit(
         |messages| messages[3]["blocks"][0]["text"] = "My own words.".into(),
         expect![[r#"
@@ -252,7 +252,7 @@ fn a_hand_edit_loads_and_the_next_request_is_valid() {
 
 /// A session whose file and journal hold the highest possible numbers is read and continues.
 #[test]
-fn the_highest_numbers_are_read_and_counting_goes_on() {
+fn a_session_with_the_highest_possible_numbers_loads_and_continues() {
     let place = place();
     let mut opened = place.open();
     opened.store.save(&everything()).unwrap();

@@ -6,7 +6,7 @@ use crate::message::Role;
 use crate::session::Phase;
 
 #[test]
-fn the_journal_has_the_events_since_the_last_save() {
+fn the_journal_holds_the_events_since_the_last_save() {
     let place = place();
     let mut live = Session::default();
     let mut opened = place.open();
@@ -47,7 +47,7 @@ fn in_mid_turn(place: &Place) -> (Session, String) {
 }
 
 #[test]
-fn a_torn_tail_is_set_aside_whatever_its_length() {
+fn a_journal_cut_at_any_byte_loads_and_its_torn_end_is_set_aside() {
     let place = place();
     let (_, journal) = in_mid_turn(&place);
     for cut in 1..journal.len() {
@@ -72,7 +72,7 @@ fn a_torn_tail_is_set_aside_whatever_its_length() {
 }
 
 #[test]
-fn zeros_and_rubbish_at_the_end_are_set_aside_too() {
+fn zeros_and_invalid_lines_at_the_end_of_a_journal_are_set_aside() {
     for tail in
         ["\0\0\0\0\0\0\0\0", "\0\0\0\n\0", "{\"event\":\"novel\"}\n", "null\n", "\u{fffd}\n{}\n"]
     {
@@ -88,7 +88,7 @@ fn zeros_and_rubbish_at_the_end_are_set_aside_too() {
 }
 
 #[test]
-fn torn_tails_are_never_overwritten() {
+fn torn_ends_of_a_journal_that_were_set_aside_are_never_overwritten() {
     let place = place();
     let (_, journal) = in_mid_turn(&place);
     for n in 1..=3 {
@@ -100,7 +100,8 @@ fn torn_tails_are_never_overwritten() {
     assert_eq!(torn, ["torn 1", "torn 2", "torn 3"]);
 }
 
-/// The rename of the file is durable, but the journal has not been emptied: the file already has its events.
+/// After a crash in a save, the new session file may be on disk and the journal not emptied. The file has the journal's
+/// events already.
 #[test]
 fn the_journal_of_an_older_save_is_ignored() {
     let place = place();
@@ -115,7 +116,8 @@ fn the_journal_of_an_older_save_is_ignored() {
     assert_eq!(opened.warnings, [""; 0]);
 }
 
-/// An older file was put back. The journal's events do not follow it, and are kept.
+/// The user has put back an older session file. The journal's events do not follow that file, so the journal is set
+/// aside.
 #[test]
 fn the_journal_of_a_newer_save_is_set_aside() {
     let place = place();
@@ -128,9 +130,9 @@ fn the_journal_of_a_newer_save_is_set_aside() {
     assert_eq!(place.read("main.journal.torn-1"), journal);
 }
 
-/// No event records the beginning of a retry, so the session is read back as resting.
+/// No event records that a retry begins, so the session is read back as idle.
 #[test]
-fn a_retry_drops_the_first_trys_text_and_keeps_its_own() {
+fn after_a_retry_only_the_text_of_the_second_try_is_recovered() {
     let place = place();
     let mut live = opened();
     let mut opened = place.open();
@@ -153,7 +155,7 @@ fn a_retry_drops_the_first_trys_text_and_keeps_its_own() {
     assert_eq!(session.phase, Phase::Idle);
 }
 
-/// A session that is too large to be rewritten at each rest.
+/// A session that is too large to be rewritten after each turn.
 fn large(place: &Place) -> (Opened, Session) {
     let mut live = opened();
     live.step(send(&"word ".repeat(100_000)));
@@ -164,7 +166,7 @@ fn large(place: &Place) -> (Opened, Session) {
 }
 
 #[test]
-fn a_turn_of_a_large_session_goes_to_the_journal_and_in_the_end_into_the_file() {
+fn turns_of_a_large_session_go_to_the_journal_and_at_the_end_into_the_file() {
     let place = place();
     let (mut opened, mut live) = large(&place);
     let file = place.read("main.json");
@@ -188,9 +190,10 @@ fn a_turn_of_a_large_session_goes_to_the_journal_and_in_the_end_into_the_file() 
     assert_eq!(place.read("main.json"), settled);
 }
 
-/// The bytes written for a turn do not grow with the session, except when the journal is folded into the file.
+/// The bytes written for a turn do not grow with the session, except when the journal is folded into the session's
+/// file.
 #[test]
-fn a_journal_that_has_grown_is_folded_in() {
+fn a_journal_that_has_grown_is_folded_into_the_session_file() {
     let place = place();
     let (mut opened, mut live) = large(&place);
     let (mut folds, mut journal) = (0, 0);
@@ -208,7 +211,7 @@ fn a_journal_that_has_grown_is_folded_in() {
 }
 
 #[test]
-fn an_interrupted_turn_is_distinguished_from_one_that_ended() {
+fn an_unfinished_turn_is_reported_as_interrupted() {
     let place = place();
     let (mut opened, mut live) = large(&place);
     opened.store.record(&live.clone(), &live.step(send("on")).events, false).unwrap();

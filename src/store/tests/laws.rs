@@ -23,7 +23,7 @@ fn excerpt() -> impl Strategy<Value = Excerpt> {
         Just(ExcerptKind::Selection)
     ];
     (words(), lines, words(), kinds, words()).prop_map(|(path, lines, filetype, kind, text)| {
-        Excerpt { path, lines, filetype, kind, text }
+        Excerpt { path, lines, filetype, kind, text, note: String::new() }
     })
 }
 
@@ -111,8 +111,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// The program ends after any number of events of a turn with random calls. The same session comes back, with the
-    /// text of a reply that was arriving.
+    /// The program ends after any number of events of a turn with random calls. The next start reads the same session,
+    /// and the text of a reply that was arriving.
     #[test]
     fn a_journal_replays_to_the_session_that_wrote_it(acts in prop::collection::vec(0_u8..10, 0..30), saved in 0_usize..30) {
         let place = place();

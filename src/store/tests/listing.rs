@@ -1,4 +1,4 @@
-//! What a list of sessions shows, whatever stands in the files.
+//! The list of sessions, with good, damaged and hostile files.
 
 use super::*;
 use crate::store::Listed;
@@ -14,7 +14,7 @@ fn shown(list: Vec<Listed>) -> String {
     list.into_iter().map(row).collect()
 }
 
-/// Compares what the list shows of one file.
+/// Compares the list of a project that has only this file.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(name: &str, text: &str, expected: Expect) {
     let place = place();
@@ -23,7 +23,7 @@ fn check(name: &str, text: &str, expected: Expect) {
 }
 
 #[test]
-fn each_kind_of_file_is_listed() {
+fn damaged_and_newer_session_files_are_listed_with_the_reason() {
     check(
         "a.json",
         r#"{"schema":1,"title":"T","turns":3,"messages":[]}"#,
@@ -73,7 +73,7 @@ fn each_kind_of_file_is_listed() {
 }
 
 #[test]
-fn a_first_turn_is_listed_and_an_open_session_is_marked() {
+fn a_session_in_its_first_turn_is_listed_and_marked_as_open() {
     let place = place();
     let mut store = place.open().store;
     let mut session = opened();
@@ -85,7 +85,7 @@ fn a_first_turn_is_listed_and_an_open_session_is_marked() {
 }
 
 #[test]
-fn a_text_is_found_in_any_case_with_its_line() {
+fn a_search_ignores_case_and_shows_the_matching_line() {
     let place = place();
     let mut store = place.open().store;
     let mut session = opened();
@@ -99,7 +99,7 @@ fn a_text_is_found_in_any_case_with_its_line() {
 
 /// The last turns of a large session stand in its journal only.
 #[test]
-fn turns_in_the_journal_alone_are_listed_and_found() {
+fn turns_that_are_only_in_the_journal_are_listed_and_found() {
     let place = place();
     let mut store = place.open().store;
     let mut session = opened();
@@ -124,7 +124,7 @@ fn turns_in_the_journal_alone_are_listed_and_found() {
 }
 
 #[test]
-fn only_changed_files_are_read_again() {
+fn listing_reads_only_changed_session_files_again() {
     let place = place();
     let file = |title: &str| format!(r#"{{"schema":1,"title":"{title}","turns":3,"messages":[]}}"#);
     let list = || shown(place.project.list());
@@ -135,7 +135,7 @@ fn only_changed_files_are_read_again() {
     // an unchanged file is listed from the index
     place.write("index", index().replace("One", "Two"));
     assert_eq!(list(), "a: \"Two\" 3 turns\nb: \"Other\" 3 turns\n");
-    // a file of the same length replaces one, another file is removed
+    // a file is replaced by another file of the same length, and a third file is removed
     place.write("new", file("New"));
     let dir = place.project.dir();
     std::fs::rename(dir.join("new"), dir.join("a.json")).unwrap();

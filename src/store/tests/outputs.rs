@@ -41,7 +41,7 @@ fn end(opened: &mut Opened, live: &mut Session) {
 }
 
 #[test]
-fn a_long_output_is_written_once_beside_the_session() {
+fn a_long_output_is_written_to_its_own_file_and_not_to_the_session() {
     let place = place();
     let (mut opened, mut live) = answered(&place, &long());
     assert!(!place.read("main.journal").contains("line of a log"));
@@ -59,7 +59,7 @@ fn a_long_output_is_written_once_beside_the_session() {
 }
 
 #[test]
-fn an_output_of_more_than_eight_kilobytes_stands_beside_the_session() {
+fn an_output_of_more_than_eight_kilobytes_gets_its_own_file() {
     for (len, is_beside) in [(8 * 1024, false), (8 * 1024 + 1, true)] {
         let place = place();
         let (_, live) = answered(&place, &"x".repeat(len));
@@ -102,7 +102,7 @@ fn a_missing_output_is_reported_and_no_other_file_is_read_instead() {
 }
 
 #[test]
-fn after_a_loss_of_power_every_named_output_has_its_file() {
+fn an_output_file_emptied_by_a_loss_of_power_counts_as_missing() {
     let place = place();
     let (mut opened, mut live) = answered(&place, &long());
     let file = answers(&live)[0].output.clone().unwrap();
@@ -114,7 +114,7 @@ fn after_a_loss_of_power_every_named_output_has_its_file() {
 }
 
 #[test]
-fn outputs_follow_a_rename_a_copy_and_a_clearing() {
+fn outputs_remain_readable_after_a_rename_a_copy_and_a_clear() {
     let place = place();
     let (mut opened, mut live) = answered(&place, &long());
     end(&mut opened, &mut live);

@@ -6,7 +6,7 @@ use crate::store::disk::{Disk, RealDisk};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A disk that fails after this many calls, and knows which changes are not durable.
+/// A disk that fails after this many calls, and knows which changes are not synced.
 #[derive(Debug)]
 struct Stopping {
     calls: AtomicUsize,
@@ -16,7 +16,7 @@ struct Stopping {
     pending: Mutex<Vec<Pending>>,
 }
 
-/// A change of names since the last sync.
+/// A renamed or removed file whose folder has not been synced.
 #[derive(Debug, Clone)]
 enum Pending {
     Rename(PathBuf, PathBuf),
@@ -41,7 +41,7 @@ impl Stopping {
         self.pending.lock().unwrap().push(pending);
     }
 
-    /// The disk after a loss of power: one for each choice of the changes that were not durable.
+    /// The disks that a loss of power may leave: one for each set of unsynced changes that reached the disk.
     fn without_power(&self) -> Vec<Place> {
         let pending = self.pending.lock().unwrap().clone();
         let after = |choice: u32| {
@@ -53,7 +53,7 @@ impl Stopping {
                     Pending::Rename(from, to) if there(from).exists() => {
                         fs::rename(there(from), there(to))
                     }
-                    // a file that was written since the last sync
+                    // the renamed file was written since the last sync, so the durable copy lacks the file
                     Pending::Rename(_, to) => fs::copy(to, there(to)).map(drop),
                     Pending::Remove(path) => fs::remove_file(there(path)),
                 };
@@ -122,7 +122,7 @@ impl Disk for Stopping {
 /// The extensions of everything that belongs to a session except its own file.
 const REST: [&str; 4] = ["draft", "review-0", "outputs", "checkpoints"];
 
-/// A session with everything that can belong to one, in a project whose disk takes this many more calls.
+/// A session with every kind of file that a session can have, in a project whose disk fails after this many calls.
 fn kept(calls: usize) -> (Place, Project, Arc<Stopping>) {
     let place = place();
     let mut opened = place.open();
@@ -152,7 +152,7 @@ fn open(project: &Project, id: &SessionId) -> Result<Opened, Unavailable> {
     }
 }
 
-/// Whether the session has this name. If it has, it must be whole, with everything that belongs to it.
+/// Whether a session with this name exists. Asserts that an existing session has its whole content and all its files.
 fn whole(place: &Place, id: &SessionId) -> bool {
     let opened = open(&place.project, id).unwrap();
     let Some(session) = &opened.session else { return false };
@@ -172,7 +172,7 @@ fn count(place: &Place, ending: &str) -> usize {
     names.chain(place.files()).filter(|it| it.ends_with(ending)).count()
 }
 
-/// The disk as a kill leaves it, and as a loss of power may leave it.
+/// The disk after a kill, and the disks that a loss of power may leave.
 fn ends(place: Place, disk: &Stopping) -> Vec<Place> {
     let mut ends = disk.without_power();
     ends.push(place);
@@ -180,7 +180,7 @@ fn ends(place: Place, disk: &Stopping) -> Vec<Place> {
 }
 
 #[test]
-fn a_stopped_rename_leaves_the_session_under_one_of_the_names() {
+fn an_interrupted_rename_leaves_the_whole_session_under_one_of_the_names() {
     let other = SessionId("other".into());
     let mut seen = [false, false];
     for calls in 0.. {
@@ -209,7 +209,7 @@ fn a_stopped_rename_leaves_the_session_under_one_of_the_names() {
 }
 
 #[test]
-fn a_stopped_deletion_leaves_the_session_here_or_in_the_trash() {
+fn an_interrupted_deletion_leaves_the_whole_session_in_place_or_in_the_trash() {
     let mut seen = [false, false];
     for calls in 0.. {
         let (place, project, disk) = kept(calls);

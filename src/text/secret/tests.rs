@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 #[test]
-fn keys_are_marked_and_words_are_not() {
+fn keys_are_replaced_and_words_that_resemble_keys_are_kept() {
     let cases = [
         ("key=sk-ant-api03-abcdefghijk123.", "key=[secret].", 1),
         ("ghp_0123456789abcdef0123 AKIA0123456789ABCDEF", "[secret] [secret]", 2),
@@ -50,7 +50,7 @@ fn made_up(form: &Form) -> String {
 }
 
 #[test]
-fn a_key_of_every_form_is_marked_and_its_prefix_is_not() {
+fn a_key_of_every_known_form_is_replaced_and_its_prefix_alone_is_kept() {
     for form in &FORMS {
         let key = made_up(form);
         assert_eq!(marked(&format!("a {key}, b"), &[]), ("a [secret], b".to_owned(), 1), "{key}");
@@ -70,7 +70,7 @@ fn a_variables_value_is_secret_if_it_looks_like_a_key_or_holds_a_password() {
 }
 
 #[test]
-fn quotations_of_a_key_are_replaced() {
+fn partial_quotations_of_a_key_are_replaced() {
     let key = "sk-abQ2rstuvwxyz0123456789wxY4";
     for (text, expected) in [
         ("bad key sk-abQ2rstuvwxyz0123456789wxY4", "bad key [key]"),
@@ -121,13 +121,13 @@ fn in_pieces<'a>(pieces: impl Iterator<Item = &'a str>) -> (String, usize) {
 
 proptest! {
     #[test]
-    fn a_marked_text_holds_no_more_secrets(text in ".{0,80}(sk-|eyJ|-----BEGIN PRIVATE KEY-----)?.{0,80}") {
+    fn a_text_whose_secrets_were_replaced_has_no_more_secrets(text in ".{0,80}(sk-|eyJ|-----BEGIN PRIVATE KEY-----)?.{0,80}") {
         let (once, _) = marked(&text, &[]);
         prop_assert_eq!(marked(&once, &[]).1, 0);
     }
 
     #[test]
-    fn secrets_are_replaced_wherever_a_text_is_cut(pieces in prop::collection::vec(piece(), 0..8)) {
+    fn a_secret_is_replaced_wherever_a_streamed_text_is_cut(pieces in prop::collection::vec(piece(), 0..8)) {
         let text = pieces.concat();
         let whole = marked(&text, &KNOWN);
         for at in (0..=text.len()).filter(|it| text.is_char_boundary(*it)) {
@@ -140,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn no_eight_characters_of_a_key_are_left(
+    fn no_eight_consecutive_characters_of_a_key_remain(
         key in "[a-zA-Z0-9]{16,40}", before in "[ -~]{0,20}", cut in (0..8_usize, 8..30_usize), after in "[ -~]{0,20}"
     ) {
         let part = &key[cut.0..(cut.0 + cut.1).min(key.len())];
@@ -153,7 +153,7 @@ proptest! {
 
 /// Neither an endless word nor an endless line of a private key is kept back for ever.
 #[test]
-fn the_text_that_is_held_back_is_bounded() {
+fn the_text_held_back_while_a_secret_may_follow_is_limited() {
     for (begin, more) in [("sk-", "a1"), ("-----BEGIN PRIVATE KEY-----", "ab"), ("x", "y")] {
         let text = format!("{begin}{}", more.repeat(40_000));
         let whole = marked(&text, &KNOWN);

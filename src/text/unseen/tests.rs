@@ -8,7 +8,7 @@ const NAMED: &str = "\u{3164}\u{2800}\u{115f}\u{1160}\u{ffa0}\u{fe00}\u{fe0f}\u{
     \u{202e}\u{2066}\u{2069}\u{e0001}\u{e0020}\u{e007f}\u{2028}\u{2029}\u{34f}\u{180e}\u{1b}\u{7}\u{85}\u{7f}\r";
 
 #[test]
-fn hiding_characters_are_spelt_out_in_a_question_and_between_letters_in_instructions() {
+fn invisible_characters_are_spelt_out_in_questions_and_instructions() {
     for c in NAMED.chars() {
         let text = format!("a{c}b");
         let spelt = format!("a[U+{:04X}]b", u32::from(c));
@@ -18,7 +18,7 @@ fn hiding_characters_are_spelt_out_in_a_question_and_between_letters_in_instruct
 }
 
 #[test]
-fn visible_characters_stay() {
+fn letters_of_any_script_and_emoji_are_not_spelt_out() {
     let kept = "naïve Grüße, 日本語 привет \u{1f468}\u{200d}\u{1f469} ❤\u{fe0f} 1\u{fe0f}\u{20e3} می\u{200c}خواهم";
     assert_eq!(spelt_out(kept), (Cow::Borrowed(kept), 0));
     let ordinary = "naïve Grüße, 日本語 привет λ\tµs\n";
@@ -55,7 +55,7 @@ fn the_transcript_keeps_prose_and_emoji_readable() {
 }
 
 #[test]
-fn look_alikes_are_spelt_out_within_words_of_ascii() {
+fn look_alike_letters_are_spelt_out_within_ascii_words() {
     for (text, shown) in [
         ("c\u{430}t x", "c[U+0430]t x"),
         ("curl g\u{456}thub.com", "curl g[U+0456]thub.com"),

@@ -25,7 +25,7 @@ fn escape_sequences_and_control_characters_are_removed() {
 }
 
 #[test]
-fn a_clipped_output_has_its_head_and_tail_and_the_whole_in_a_file() {
+fn a_long_output_is_cut_in_the_middle_and_kept_whole_in_a_file() {
     let dir = tempfile::tempdir().unwrap();
     let text: String = (1..=100).map(|n| format!("{n} line\n")).collect::<Vec<_>>().concat();
     let said = clip(dir.path(), SMALL, &text);
@@ -48,7 +48,7 @@ fn a_clipped_output_has_its_head_and_tail_and_the_whole_in_a_file() {
 }
 
 #[test]
-fn long_lines_are_cut() {
+fn long_lines_of_an_output_are_cut() {
     let dir = tempfile::tempdir().unwrap();
     let limits = Limits { bytes: 200, ..SMALL };
     let said = clip(dir.path(), limits, &format!("{}\nb", "é".repeat(30)));
@@ -58,7 +58,7 @@ fn long_lines_are_cut() {
 }
 
 #[test]
-fn a_full_disk_loses_only_the_rest_of_the_file() {
+fn an_output_is_shortened_even_if_its_file_cannot_be_written() {
     let said = clip(Path::new("/dev/null/x"), SMALL, &"line\n".repeat(50));
     expect![[r#"
         line
@@ -77,7 +77,7 @@ fn a_full_disk_loses_only_the_rest_of_the_file() {
 
 proptest! {
     #[test]
-    fn cleaned_text_is_clean(text in "([a\u{1b}\\[\\]0-9;m\r\n\t\u{7}\u{9b}\u{9d}é]|\\PC){0,40}") {
+    fn a_cleaned_text_has_no_control_characters_and_as_many_lines_as_before(text in "([a\u{1b}\\[\\]0-9;m\r\n\t\u{7}\u{9b}\u{9d}é]|\\PC){0,40}") {
         let cleaned = clean(&text);
         prop_assert!(!cleaned.contains(|c: char| c.is_control() && c != '\n' && c != '\t'));
         prop_assert_eq!(clean(&cleaned), cleaned.as_str());
@@ -85,7 +85,7 @@ proptest! {
     }
 
     #[test]
-    fn an_output_that_fits_is_unchanged(lines in proptest::collection::vec("[a-z]{0,5}", 0..8)) {
+    fn an_output_within_the_limits_is_unchanged(lines in proptest::collection::vec("[a-z]{0,5}", 0..8)) {
         let text = lines.join("\n");
         let said = clip(Path::new("/dev/null/x"), SMALL, &text);
         let shown: Vec<&str> = text.lines().collect();

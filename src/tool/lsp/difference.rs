@@ -4,7 +4,7 @@ use super::Finding;
 use crate::tool::{clip, path};
 use std::path::{Path, PathBuf};
 
-/// The most new findings that are listed, in the file and in other files.
+/// The most findings that are shown of each list.
 const NEW: usize = 50;
 /// The most characters of a finding.
 const WIDE: usize = 400;
@@ -24,7 +24,8 @@ pub struct Difference {
     pub new: u32,
     pub fixed: u32,
     pub remain: u32,
-    /// The diagnostics before the edit are known. If not, `added` has the findings on the changed lines.
+    /// The diagnostics before the edit are known. If not, `added` has the findings on the changed lines, and
+    /// `remaining` has the other findings in the file.
     pub known: bool,
     /// At least one server has reported on the new text.
     pub fresh: bool,
@@ -54,7 +55,7 @@ impl Difference {
         list(&mut lines, first, &it.added, it.new as usize);
         list(&mut lines, then, &it.remaining, it.remain as usize);
         if !it.elsewhere.is_empty() {
-            lines.push("Other files are worse now:".to_owned());
+            lines.push("New diagnostics in other files:".to_owned());
             list(&mut lines, "new", &it.elsewhere, it.elsewhere.len());
         }
         lines.extend(it.notes.iter().map(|note| format!("[{note}]")));

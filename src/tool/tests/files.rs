@@ -47,7 +47,7 @@ async fn a_file_is_read_with_line_numbers() {
 }
 
 #[tokio::test]
-async fn the_reason_why_a_file_cannot_be_read_is_told() {
+async fn read_names_the_reason_why_a_file_cannot_be_read() {
     let room = room();
     room.file("a.txt", "one\n");
     room.file("longish.txt", "one\n");
@@ -86,7 +86,7 @@ async fn the_reason_why_a_file_cannot_be_read_is_told() {
 }
 
 #[tokio::test]
-async fn long_files_are_read_in_parts() {
+async fn read_returns_a_long_file_in_parts_with_the_next_offset() {
     let room = room();
     let lines: Vec<String> = (1..=3_000).map(|n| format!("line {n}\n")).collect();
     room.file("long.txt", lines.concat());
@@ -112,7 +112,7 @@ fn tree(room: &Room) {
 }
 
 #[tokio::test]
-async fn a_folder_is_listed() {
+async fn list_shows_the_entries_of_a_folder_with_their_sizes() {
     let room = room();
     tree(&room);
     let all = [
@@ -157,7 +157,7 @@ async fn a_folder_is_listed() {
 }
 
 #[tokio::test]
-async fn files_are_found_by_pattern_newest_first() {
+async fn glob_finds_files_by_pattern_newest_first() {
     let room = room();
     tree(&room);
     for (path, seconds) in [("src/main.rs", 1), ("src/deep/a.rs", 2)] {
@@ -197,7 +197,7 @@ async fn files_are_found_by_pattern_newest_first() {
     "#]]).await;
 }
 
-/// Buffers above a disk, as an editor has them.
+/// A workspace with changed buffers over the files on disk, as in an editor.
 struct Buffers {
     disk: Disk,
     changed: BTreeMap<PathBuf, Source>,
@@ -252,7 +252,7 @@ fn with_buffers(room: &mut Room, buffers: &[(&str, &str, u32)]) {
 }
 
 #[tokio::test]
-async fn file_contents_are_searched() {
+async fn grep_finds_matching_lines_and_skips_ignored_and_binary_files() {
     let room = room();
     room.file(".gitignore", "ignored.txt\n");
     room.file("ignored.txt", "needle\n");
@@ -301,7 +301,7 @@ async fn file_contents_are_searched() {
 }
 
 #[tokio::test]
-async fn a_search_shows_a_bounded_number_of_matches() {
+async fn grep_shows_a_limited_number_of_matches_and_characters() {
     let room = room();
     room.file("min.js", format!("{}needle{}", "a".repeat(3_000), "b".repeat(3_000)));
     let wide = room.run("grep", json!({ "pattern": "needle" })).await.text;
@@ -345,7 +345,7 @@ async fn texts_changed_in_the_editor_are_read_and_searched() {
 }
 
 #[tokio::test]
-async fn edits_go_through_the_workspace() {
+async fn an_edit_is_proposed_to_the_workspace_and_refused_if_the_text_moved() {
     let room = room();
     room.file("a.txt", "one\r\ntwo\r\n");
     let call = call(

@@ -1,9 +1,10 @@
-//! What Caliban stores for itself in a project.
+//! The tool `todo`, and the file in which a project's todo list is stored.
 
 use super::*;
 
 impl Room {
-    /// Runs calls that fit. Compares the answers to the model, and the list's file after each.
+    /// Runs each call of `todo` whose arguments fit the schema. Compares the answers, and the list's file after each
+    /// call.
     async fn todo(&self, all: &[Value], expect: &Expect) {
         let mut told = String::new();
         for args in all {
@@ -33,7 +34,7 @@ fn todos(action: &str, todos: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_list_is_stored_until_all_items_are_done() {
+async fn a_todo_list_is_stored_until_all_its_items_are_done() {
     let all = [
         json!({"action": "read"}),
         todos(
@@ -81,7 +82,7 @@ async fn a_list_is_stored_until_all_items_are_done() {
 }
 
 #[tokio::test]
-async fn a_wrong_item_is_named_by_its_path_and_changes_nothing() {
+async fn a_wrong_todo_argument_is_named_by_its_path_and_changes_nothing() {
     let room = room();
     room.todo(
         &[todos("write", &json!([{"text": "one"}]))],
@@ -104,31 +105,31 @@ async fn a_wrong_item_is_named_by_its_path_and_changes_nothing() {
     room.todo(
         &all,
         &expect![[r#"
-        The arguments do not fit todo, so nothing was done.
+        The arguments are not valid for the tool `todo`, so nothing was done.
         $.action: expected one of write, read, update, got string "clear"
         Required: action. Known: action, todos.
         -- {"todos":[{"text":"one","status":"pending"}]}
         ! (failed)
-        The arguments do not fit todo, so nothing was done.
+        The arguments are not valid for the tool `todo`, so nothing was done.
         $.todos: expected array, got nothing
         -- {"todos":[{"text":"one","status":"pending"}]}
-        The arguments do not fit todo, so nothing was done.
+        The arguments are not valid for the tool `todo`, so nothing was done.
         $.todos[0]: expected object, got string "one"
         Required: action. Known: action, todos.
         -- {"todos":[{"text":"one","status":"pending"}]}
-        The arguments do not fit todo, so nothing was done.
+        The arguments are not valid for the tool `todo`, so nothing was done.
         $.todos[0].status: expected one of pending, in_progress, completed, got string "doing"
         Required: action. Known: action, todos.
         -- {"todos":[{"text":"one","status":"pending"}]}
         ! (failed)
-        The arguments do not fit todo, so nothing was done.
+        The arguments are not valid for the tool `todo`, so nothing was done.
         $.todos[1].text: expected a text, got " \n"
         -- {"todos":[{"text":"one","status":"pending"}]}
         ! (failed)
-        The arguments do not fit todo, so nothing was done.
+        The arguments are not valid for the tool `todo`, so nothing was done.
         $.todos[0].text: expected at most 500 characters, got 501
         -- {"todos":[{"text":"one","status":"pending"}]}
-        The arguments do not fit todo, so nothing was done.
+        The arguments are not valid for the tool `todo`, so nothing was done.
         $.todos: expected at most 100, got 101
         Required: action. Known: action, todos.
         -- {"todos":[{"text":"one","status":"pending"}]}
@@ -138,7 +139,7 @@ async fn a_wrong_item_is_named_by_its_path_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn only_items_of_the_list_can_be_updated() {
+async fn a_todo_update_needs_a_status_and_an_item_of_the_list() {
     let room = room();
     room.run("todo", todos("write", &json!([{"text": "one"}]))).await;
     let all = [
@@ -155,11 +156,11 @@ async fn only_items_of_the_list_can_be_updated() {
         &all,
         &expect![[r#"
         ! (failed)
-        The arguments do not fit todo, so nothing was done.
+        The arguments are not valid for the tool `todo`, so nothing was done.
         $.todos[0].status: expected string, got nothing
         -- {"todos":[{"text":"one","status":"pending"}]}
         ! (failed)
-        The arguments do not fit todo, so nothing was done.
+        The arguments are not valid for the tool `todo`, so nothing was done.
         $.todos[1].text: expected the exact text of an item, got "two"
         The list:
         [ ] one
@@ -170,7 +171,7 @@ async fn only_items_of_the_list_can_be_updated() {
 }
 
 #[tokio::test]
-async fn another_programs_file_of_the_same_name_is_left_as_it_is() {
+async fn a_todo_file_of_another_program_is_not_changed() {
     let room = room();
     let write = [todos("write", &json!([{"text": "one"}]))];
     for (text, expect) in [
@@ -213,7 +214,7 @@ async fn another_programs_file_of_the_same_name_is_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_project_that_cannot_be_written_to_is_reported() {
+async fn a_todo_list_that_cannot_be_written_is_reported() {
     let mut room = room();
     room.desk.root = "/proc".into();
     let answer = room.run("todo", todos("write", &json!([{"text": "a"}]))).await;

@@ -1,4 +1,4 @@
-//! Which folders are skills, and what the model and the user hear of them.
+//! Which folders are skills, and what the model and the user are told about each skill.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn check(text: &str, expect: Expect) {
 }
 
 #[test]
-fn front_matter_is_read_as_people_write_it() {
+fn the_front_matter_of_a_skill_is_read_in_every_style_of_yaml() {
     check(
         "---\nname: it\ndescription: Does it.\n---\nBody",
         expect![[r#"
@@ -55,7 +55,7 @@ fn front_matter_is_read_as_people_write_it() {
 }
 
 #[test]
-fn folders_that_are_no_skills_are_reported_and_left_out() {
+fn a_skill_without_valid_front_matter_is_reported_and_left_out() {
     check(
         "# It\n",
         expect![[r#"
@@ -115,20 +115,20 @@ fn a_wrong_name_or_size_of_a_skill_is_reported() {
     check(
         &format!("---\nname: it\ndescription: x\n---\n{}", "x\n".repeat(40_000)),
         expect![[r#"
-        ! `.caliban/skills/it/SKILL.md` has 79 kB, and a skill may have 64: move parts of it into files beside it. It was left out.
+        ! `.caliban/skills/it/SKILL.md` has 79 kB, and a skill may have 64: move parts of it into other files. It was left out.
     "#]],
     );
     check(
         "---\nname: other\ndescription: x\u{e0041}\n---\n",
         expect![[r#"
         other: x[U+E0041] (.caliban/skills/it/SKILL.md)
-        ! `.caliban/skills/it/SKILL.md` has the name `other`, unlike its folder: `other` counts.
+        ! `.caliban/skills/it/SKILL.md` has the name `other`, unlike its folder. `other` is used.
     "#]],
     );
 }
 
 #[test]
-fn the_projects_skill_hides_the_users_and_no_skill_leads_out_of_the_project() {
+fn a_project_skill_hides_the_users_and_may_not_be_a_link_out_of_the_project() {
     let room = room();
     let text = |name: &str, of: &str| format!("---\nname: {name}\ndescription: {of}\n---\n");
     room.file(".caliban/skills/a/SKILL.md", text("a", "the project's"));
@@ -154,8 +154,69 @@ fn the_projects_skill_hides_the_users_and_no_skill_leads_out_of_the_project() {
     "#]].assert_eq(&told(&room));
 }
 
+/// Four folders of the project and three of the user, the nearer ones first; and a folder that links to another one.
 #[test]
-fn a_long_description_is_cut_and_a_long_list_ends() {
+fn skills_of_other_agents_folders_are_found_and_the_first_of_a_name_counts() {
+    let room = room();
+    let text = |name: &str, of: &str| format!("---\nname: {name}\ndescription: {of}\n---\n");
+    let folders = [
+        ".caliban/skills",
+        ".agents/skills",
+        ".skills",
+        "../home/.config/caliban/skills",
+        "../home/.agents/skills",
+        "../home/.claude/skills",
+    ];
+    for (n, folder) in folders.into_iter().enumerate() {
+        room.file(&format!("{folder}/own{n}/SKILL.md"), text(&format!("own{n}"), folder));
+        room.file(&format!("{folder}/same/SKILL.md"), text("same", folder));
+    }
+    fs::create_dir(room.desk.root.join(".claude")).unwrap();
+    std::os::unix::fs::symlink("../.agents/skills", room.desk.root.join(".claude/skills")).unwrap();
+    expect![[r#"
+        own0: .caliban/skills (.caliban/skills/own0/SKILL.md)
+        same: .caliban/skills (.caliban/skills/same/SKILL.md)
+        own1: .agents/skills (.agents/skills/own1/SKILL.md)
+        own2: .skills (.skills/own2/SKILL.md)
+        own3: ../home/.config/caliban/skills (~/.config/caliban/skills/own3/SKILL.md)
+        own4: ../home/.agents/skills (~/.agents/skills/own4/SKILL.md)
+        own5: ../home/.claude/skills (~/.claude/skills/own5/SKILL.md)
+        ! `.agents/skills/same/SKILL.md` has the same name as another skill, `same`. It was left out.
+        ! `.skills/same/SKILL.md` has the same name as another skill, `same`. It was left out.
+        ! `~/.config/caliban/skills/same/SKILL.md` has the same name as another skill, `same`. It was left out.
+        ! `~/.agents/skills/same/SKILL.md` has the same name as another skill, `same`. It was left out.
+        ! `~/.claude/skills/same/SKILL.md` has the same name as another skill, `same`. It was left out.
+    "#]]
+    .assert_eq(&told(&room));
+}
+
+#[test]
+fn optional_fields_are_read_as_the_specification_says_and_others_are_ignored() {
+    let room = room();
+    let front = "name: it\ndescription: |\n  Does it.\n  # no comment\n# a comment\nlicense: MIT\n\
+        compatibility: >-\n  Needs git\n  and jq\nmetadata:\n  author: me\n  version: \"1.0\"\n\
+        allowed-tools: Bash(git:*) Read\nuser-invocable: [1, {a: b}]\n";
+    let text = format!("\u{feff}---\n{front}---\nBody\n").replace('\n', "\r\n");
+    room.file(".skills/it/SKILL.md", text);
+    room.file(".skills/odd/SKILL.md", "---\nname: odd\ndescription: x\ncompatibility: [1]\n---\n");
+    let long = "y".repeat(600);
+    let text = format!("---\nname: long\ndescription: x\ncompatibility: {long}\n---\n");
+    room.file(".skills/long/SKILL.md", text);
+    let skills = skills::find(&room.desk);
+    let shown =
+        |it: &skills::Skill| format!("{}: {} | {}\n", it.name, it.description, it.compatibility);
+    let shown: String = skills.found.iter().map(shown).collect();
+    let cut = format!("{}…", "y".repeat(500));
+    assert_eq!(
+        shown,
+        format!("it: Does it. # no comment | Needs git and jq\nlong: x | {cut}\nodd: x | \n")
+    );
+    assert!(skills.problems.is_empty(), "{:?}", skills.problems);
+    assert!(skills.found[0].text(&room.desk).contains("It says what it needs: Needs git and jq\n"));
+}
+
+#[test]
+fn long_descriptions_and_long_lists_of_skills_are_cut() {
     let room = room();
     for n in 10..30 {
         let description = "long ".repeat(220);
@@ -186,20 +247,26 @@ async fn a_skill_is_loaded_with_the_list_of_its_files() {
         &expect![[r#"
             > {"name":"a"}
             (3 lines)
-            The skill `a`. Its relative paths begin at .caliban/skills/a. Other files in its folder: notes.md, scripts/x.sh.
+            The skill `a`. Paths in the skill are relative to .caliban/skills/a. Other files in its folder: notes.md, scripts/x.sh.
 
             Run `scripts/x.sh`.
             > {"name":"u"}
             (3 lines)
-            The skill `u`. Its relative paths begin at ~/.config/caliban/skills/u.
+            The skill `u`. Paths in the skill are relative to ~/.config/caliban/skills/u.
 
             Run `scripts/x.sh`.
             > {"name":"../a"}
             ! (failed)
-            There is no skill `../a`. There are: a, u.
+            There is no skill `../a`. The skills are: a, u.
         "#]],
     )
     .await;
     let rest = json!({ "path": room.desk.config.join("skills/u/SKILL.md") });
     assert_eq!(access(&room.desk, &call("read", rest)), Access::Read);
+    // the user's skills of other agents are read without a question too; within a project they are always reviewed
+    room.file("../home/.agents/skills/v/SKILL.md", text.replace("name: a", "name: v"));
+    let path = "~/.agents/skills/v/SKILL.md";
+    assert_eq!(access(&room.desk, &call("read", json!({ "path": path }))), Access::Read);
+    let writing = path::lead(&room.desk, path).unwrap().writing;
+    assert!(matches!(writing, Writing::Reviewed(_)), "{writing:?}");
 }

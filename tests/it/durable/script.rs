@@ -1,8 +1,8 @@
-//! A scripted conversation, saved as an agent saves it, with a record of what was on disk at each moment.
+//! A scripted conversation, saved as an agent saves it, with a record of the disk at each moment.
 
 use super::machine::{FakeDisk, Fault, Machine};
 use crate::kit::rules::anthropic::signature;
-use caliban::event::{Access, Awaited, Event, Plan, Ruling, SessionId};
+use caliban::event::{Access, Awaited, Event, Handoff, Plan, Ruling, SessionId};
 use caliban::message::{
     Block, CallId, Input as Arguments, Reply, Stop, ToolAnswer, ToolCall, Usage,
 };
@@ -12,7 +12,7 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the store can return after a crash: the session, the text of an unfinished reply, and the draft.
+/// A state that the store can return after a crash: the session, the text of an unfinished reply, and the draft.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct State {
     pub session: Session,
@@ -38,7 +38,7 @@ pub(super) struct Live {
     pub states: Vec<State>,
     pub told: Vec<Told>,
     store: Store,
-    /// The disk and the state each time that a save succeeded after a failed one.
+    /// The disk and the state after each save that succeeded after a failed save.
     pub healed: Vec<(Machine, State)>,
 }
 
@@ -53,7 +53,8 @@ pub(super) fn open(disk: &Arc<FakeDisk>, dir: &Path) -> Opened {
     }
 }
 
-/// The session without what is never saved: the permissions, and the numbers of messages that have left the queue.
+/// The session without the parts that are never saved: the permissions, and the numbers of messages that have left the
+/// queue.
 pub(super) fn as_saved(session: &Session) -> Session {
     let queued = session.queue.iter().map(|it| it.id).max().unwrap_or(0);
     Session { granted: Vec::new(), unsaved: Vec::new(), queued, ..session.clone() }
@@ -164,10 +165,26 @@ impl Live {
         };
         self.take(Input::Answered { turn, answer }, false);
     }
+
+    /// Asks for a summary, which comes or does not come.
+    fn compact(&mut self, comes: bool) {
+        let (model, focus) = (self.now.session.model.clone(), String::new());
+        self.take(Input::Compact { model, focus, told: "Compacting.".into() }, false);
+        let turn = self.now.session.turn().unwrap();
+        let (usage, cost) = (Usage { input: 7, ..Usage::default() }, Some(0.5));
+        if !comes {
+            let why = "Not compacted.".into();
+            return self.take(Input::NotCompacted { turn, why, usage, cost }, false);
+        }
+        let (at, saved) = (self.now.session.boundary(), 9);
+        let (summary, text) = ("short\n".to_owned(), "<summary>\nshort\n</summary>".to_owned());
+        let handoff = Handoff { at, summary, text, saved, told: "Compacted.".into() };
+        self.take(Input::Compacted { turn, handoff, usage, cost }, true);
+    }
 }
 
 /// Two turns with everything that is saved of a turn: pieces of replies, calls of each kind, consent, queued messages,
-/// a draft, a stop.
+/// a draft, a stop, compactions.
 pub(super) fn play(dir: &Path, fault: Option<Fault>) -> Live {
     let mut live = Live::new(dir, fault);
     let act = |command: &str| Access::Act { command: command.into() };
@@ -209,11 +226,15 @@ pub(super) fn play(dir: &Path, fault: Option<Fault>) -> Live {
     live.answer("c2");
     live.piece("So ");
     live.reply("So it is.", &[]);
+    live.compact(false);
+    live.compact(true);
     live.piece("The tests");
     live.draft("half a thought");
     let partial = broken_off(&live.now.partial, &live.now.session);
     live.take(Input::Cancel { partial }, false);
+    live.compact(true);
     live.send("again");
     live.reply("Once more.", &[]);
+    live.take(Input::Uncompact { told: "Undone.".into() }, false);
     live
 }

@@ -7,7 +7,7 @@ use crate::review::scene::nine;
 const SECRET: &str = "TOKEN=s3cret\n";
 
 #[test]
-fn a_forged_review_of_a_key_file_sends_none_of_its_text() {
+fn a_forged_review_record_of_a_key_file_sends_none_of_the_files_text() {
     let server = Server::start();
     let setup = Setup::new().size(120, 40).file("a.txt", nine()).file(".env", nine() + SECRET);
     let setup = one_turn(&server, setup.anthropic(&server));
@@ -33,7 +33,7 @@ fn a_forged_review_of_a_key_file_sends_none_of_its_text() {
 
 /// The project is the home folder, so Caliban's own files lie in it.
 #[test]
-fn a_forged_record_of_calibans_own_file_is_ignored() {
+fn a_forged_review_record_of_calibans_own_file_is_ignored() {
     let server = Server::start();
     let setup = Setup::new().size(120, 40).file("a.txt", nine()).file("x.git/HEAD", "");
     let home = setup.path("").display().to_string();

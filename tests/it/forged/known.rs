@@ -32,7 +32,7 @@ fn changes_of_a_file_outside_the_project_are_not_reported() {
 
 /// Nothing is written through a link that has the name of the lock or of another file of the folder.
 #[test]
-fn a_link_in_the_folder_of_sessions_is_not_opened() {
+fn a_session_file_that_is_a_link_is_not_written_through() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().size(160, 40).anthropic(&server));
     let mine = setup.dir().join("mine.txt");

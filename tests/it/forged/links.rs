@@ -44,7 +44,7 @@ fn a_trash_folder_that_is_a_link_is_not_used() {
     nvim.keys("<Esc>:Caliban resume main<CR>");
     nvim.wait_screen("Hello to you.");
     nvim.keys("i/clear<C-s><Esc>");
-    nvim.wait_screen("Nothing was cleared");
+    nvim.wait_screen("The conversation could not be");
     assert_eq!(names(&documents), had);
 }
 

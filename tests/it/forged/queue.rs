@@ -116,7 +116,7 @@ fn a_forged_journal_neither_widens_the_mode_nor_sends_messages() {
 }
 
 #[test]
-fn a_narrower_mode_in_the_file_is_used_unless_the_user_set_one() {
+fn a_session_files_narrower_mode_is_used_unless_the_user_set_a_mode() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().anthropic(&server));
     forge(&setup, |file| file["mode"] = json!("plan"));
@@ -141,7 +141,7 @@ fn a_fork_of_a_session_file_does_not_take_its_wider_mode() {
 }
 
 #[test]
-fn counters_at_the_end_of_their_range_do_not_overflow() {
+fn the_highest_possible_counters_in_a_session_file_do_not_overflow() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().anthropic(&server));
     forge(&setup, |file| {

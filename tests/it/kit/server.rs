@@ -1,5 +1,5 @@
-//! A fake model server on loopback. It sends the replies that the test queues, records every request, and refuses
-//! what the real providers would refuse.
+//! A fake model server on loopback. It sends the replies that the test queues, records every request, and refuses every
+//! request that the real providers would refuse.
 
 use super::LIMIT;
 use super::dialects::{self, openai_chat::OpenAiChat, refusal};
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The server runs until it is dropped. The drop panics if a request was refused or had no queued reply, unless the
-/// test took these with `take_refusals` or `take_unexpected`.
+/// test has called `take_refusals` or `take_unexpected`.
 pub struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -30,7 +30,9 @@ struct Shared {
 #[derive(Default)]
 struct State {
     queue: VecDeque<(Reply, usize)>,
-    /// The reply if none is queued.
+    /// Replies to the requests for which a predicate holds, each with its index in `gates`. The latest comes first.
+    meant: Vec<(Meant, Reply, usize)>,
+    /// The reply to requests for which no reply is queued, with its index in `gates`.
     otherwise: Option<(Reply, usize)>,
     requests: Vec<Request>,
     /// For each request, whether the client closed the connection before the reply ended.
@@ -40,14 +42,17 @@ struct State {
     refusals: Vec<String>,
     /// The requests for which no reply was queued, with their numbers.
     unexpected: Vec<(usize, String)>,
-    /// How long a request waits for its reply: the test may queue it a moment later.
+    /// How long a request waits for a reply, which the test may queue a moment later.
     patience: Duration,
     stopping: bool,
-    /// Requests that this server refuses in addition to the provider's rules.
+    /// Refusals by this server in addition to the refusals by the provider's rules.
     strict: Vec<Strict>,
     /// Accepts requests without a key, as a local server does.
     keyless: bool,
 }
+
+/// Whether a request is meant by a reply.
+type Meant = Box<dyn Fn(&Request) -> bool + Send>;
 
 /// Answers each request for which a predicate holds with a status and a body.
 struct Strict {
@@ -131,14 +136,14 @@ impl Server {
         self
     }
 
-    /// Answers a request without a queued reply at once, instead of waiting for one.
+    /// Answers a request without a queued reply at once, instead of waiting until the test queues a reply.
     #[must_use]
     pub fn impatient(self) -> Server {
         self.shared.lock().patience = Duration::ZERO;
         self
     }
 
-    /// `http://127.0.0.1:PORT`: the base URL for Anthropic; for Chat Completions it has `/v1` behind it.
+    /// `http://127.0.0.1:PORT`: the base URL for Anthropic. For Chat Completions, append `/v1`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -154,7 +159,15 @@ impl Server {
         Gate { shared: self.shared.clone(), index }
     }
 
-    /// From now on refuses every request for which `test` holds, as a server does that does not know a parameter.
+    /// Answers the requests for which `is_meant` holds with this reply, before any queued reply.
+    pub fn reply_to(&self, is_meant: impl Fn(&Request) -> bool + Send + 'static, reply: Reply) {
+        let mut state = self.shared.lock();
+        let index = state.gates.len();
+        state.gates.push(None);
+        state.meant.insert(0, (Box::new(is_meant), reply, index));
+    }
+
+    /// From now on refuses every request for which `test` holds, like a server that does not know a parameter.
     pub fn refuse(
         &self,
         status: u16,
@@ -207,12 +220,12 @@ impl Server {
         });
     }
 
-    /// The reasons of the refusals so far. The test expected them: the drop does not panic for them.
+    /// The reasons of the refusals so far. Dropping the server then does not panic because of these refusals.
     pub fn take_refusals(&self) -> Vec<String> {
         std::mem::take(&mut self.shared.lock().refusals)
     }
 
-    /// The requests so far without a queued reply. The test expected them: the drop does not panic for them.
+    /// The requests so far without a queued reply. Dropping the server then does not panic because of these requests.
     pub fn take_unexpected(&self) -> Vec<String> {
         let taken = std::mem::take(&mut self.shared.lock().unexpected);
         taken.into_iter().map(|it| it.1).collect()
@@ -250,7 +263,8 @@ impl Drop for Server {
 fn serve(mut stream: TcpStream, shared: &Shared) {
     let _ = stream.set_nodelay(true);
     while let Some(request) = http::read(&mut stream, || shared.lock().stopping) {
-        // On a busy machine a request may be read long after its client has left: it must not use up a reply.
+        // On a busy machine a request may be read long after its client has left. Such a request must not use up a
+        // reply.
         if is_closed(&stream) {
             return;
         }
@@ -270,7 +284,7 @@ fn serve(mut stream: TcpStream, shared: &Shared) {
     }
 }
 
-/// The number of a reply's gate, and the reply's steps.
+/// The index of a reply in `gates`, and the reply's steps.
 type Answer = (usize, Vec<Step>);
 
 /// Records a request and picks its answer; `None` if the client left first.
@@ -296,6 +310,9 @@ fn answer(stream: &TcpStream, shared: &Shared, request: Request) -> (usize, Opti
         let headers = [("content-type".to_owned(), "application/json".to_owned())];
         let steps = vec![Step::Bytes(http::whole(it.status, &headers, it.body.as_bytes()))];
         return (number, Some((0, steps)));
+    }
+    if let Some((_, reply, gate)) = state.meant.iter().find(|it| (it.0)(&asked)) {
+        return (number, Some((*gate, reply.render(dialect, &asked))));
     }
     state.unexpected.push((number, line));
     let start = Instant::now();
@@ -345,7 +362,7 @@ fn play(stream: &mut TcpStream, shared: &Shared, gate: usize, steps: Vec<Step>) 
                     if is_closed(stream) || stream.write_all(&bytes).is_err() {
                         return Played::Closed;
                     }
-                    // A fast model's pace, so that the client is not buried.
+                    // The server sends no faster than a fast model, so that the client can keep up.
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 return Played::Cut;
@@ -355,7 +372,7 @@ fn play(stream: &mut TcpStream, shared: &Shared, gate: usize, steps: Vec<Step>) 
     Played::Whole
 }
 
-/// Uses a release if there is one, else waits a moment for one.
+/// Passes a gate: uses a release, unless all gates are open. Without a release, waits a moment and returns false.
 fn pass(shared: &Shared, gate: usize) -> bool {
     let mut state = shared.lock();
     match &mut state.gates[gate] {

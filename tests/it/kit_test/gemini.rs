@@ -1,4 +1,4 @@
-//! What the server refuses of generateContent, and how it answers there.
+//! The model server as Gemini's generateContent: its answers and its refusals.
 
 #![expect(clippy::needless_pass_by_value, reason = "the tables read better without ampersands")]
 
@@ -138,7 +138,7 @@ fn calls_and_answers_must_match() {
 }
 
 #[test]
-fn thought_signatures_must_stand_where_they_were_given() {
+fn a_call_without_the_thought_signature_it_was_given_is_refused() {
     let sentinel = |mut call: Value| {
         call["thoughtSignature"] = "skip_thought_signature_validator".into();
         call
@@ -168,7 +168,7 @@ fn thought_signatures_must_stand_where_they_were_given() {
 }
 
 #[test]
-fn a_missing_key_is_refused_and_a_reply_is_worded_as_geminis() {
+fn a_missing_key_is_refused_and_a_reply_has_geminis_format() {
     let body = json!({"contents": [user(json!([text("hi")]))]});
     for (path, headers, status, why) in [
         (path("m"), "content-type: application/json\r\n", " 403 ", "unregistered callers"),

@@ -1,4 +1,4 @@
-//! What the server refuses of Ollama's chat, and how it answers there.
+//! The model server as Ollama's chat: its answers and its refusals.
 
 use super::server::{read, send};
 use crate::kit::reply::Reply;
@@ -75,7 +75,7 @@ fn malformed_messages_and_calls_are_refused() {
 }
 
 #[test]
-fn a_reply_is_worded_as_ollamas() {
+fn a_reply_has_ollamas_format() {
     let server = Server::start();
     let reply = Reply::new().thinking("hm").text("so").call("c1", "read", json!({"path": "a"}));
     server.reply(reply.usage(700, 5));

@@ -1,4 +1,4 @@
-//! What the server refuses, and what it lets pass.
+//! Requests that the model server refuses, and requests that it accepts.
 
 #![expect(clippy::needless_pass_by_value, reason = "the tables read better without ampersands")]
 
@@ -50,7 +50,7 @@ fn openai(messages: Value, why: &str) {
     check(OPENAI, json!({"messages": messages}), why);
 }
 
-/// These messages with a user's question before them.
+/// These messages, after a user's question.
 pub(super) fn after(rest: Value) -> Value {
     let mut all = vec![json!({"role": "user", "content": "hi"})];
     all.extend(rest.as_array().unwrap().iter().cloned());
@@ -74,7 +74,7 @@ fn result(id: &str) -> Value {
 }
 
 #[test]
-fn anthropic_checks_top_level_fields() {
+fn the_fake_anthropic_refuses_wrong_top_level_fields() {
     check(ANTHROPIC, json!({}), "");
     let marked = json!([{"type": "text", "text": "s", "cache_control": {"type": "ephemeral"}}]);
     let tool = json!({"name": "read", "description": "d", "input_schema": {"type": "object"}});
@@ -97,7 +97,7 @@ fn anthropic_checks_top_level_fields() {
 }
 
 #[test]
-fn anthropic_checks_the_thinking_settings() {
+fn the_fake_anthropic_refuses_wrong_thinking_settings() {
     let asked = |thinking: Value, why| check(ANTHROPIC, json!({"thinking": thinking}), why);
     asked(json!({"type": "disabled"}), "");
     let off = json!({"model": "claude-opus-5-5", "thinking": {"type": "disabled"}});
@@ -138,7 +138,7 @@ fn anthropic_checks_the_thinking_settings() {
 }
 
 #[test]
-fn anthropic_checks_server_tools() {
+fn the_fake_anthropic_refuses_wrong_server_tools() {
     let search = json!({"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}});
     let found = json!({"type": "web_search_tool_result", "tool_use_id": "s1", "content": []});
     let go = user(json!([{"type": "text", "text": "Go"}]));
@@ -149,7 +149,7 @@ fn anthropic_checks_server_tools() {
 }
 
 #[test]
-fn relatives_of_openai_are_checked_by_their_own_rules() {
+fn the_fake_openai_checks_related_servers_models_by_their_own_rules() {
     let model = |model: &str, rest: Value, why| {
         check(OPENAI, json!({"model": model, "messages": after(rest)}), why);
     };
@@ -185,7 +185,7 @@ fn relatives_of_openai_are_checked_by_their_own_rules() {
 }
 
 #[test]
-fn anthropic_checks_messages() {
+fn the_fake_anthropic_refuses_wrong_messages() {
     anthropic(json!([{"role": "assistant", "content": "hi"}]), "first message");
     anthropic(json!([{"role": "system", "content": "hi"}]), "role");
     anthropic(json!([{"role": "user", "content": "hi", "name": "me"}]), "Extra inputs");
@@ -205,7 +205,7 @@ fn anthropic_checks_messages() {
 }
 
 #[test]
-fn anthropic_checks_thinking_blocks() {
+fn the_fake_anthropic_refuses_wrong_thinking_blocks() {
     let thinking =
         |block: Value| after(json!([assistant(json!([block, {"type": "text", "text": "so"}]))]));
     anthropic(
@@ -223,7 +223,7 @@ fn anthropic_checks_thinking_blocks() {
 }
 
 #[test]
-fn anthropic_checks_calls_and_results() {
+fn the_fake_anthropic_refuses_calls_and_results_that_do_not_match() {
     let with = |first: Value, second: Value| after(json!([assistant(first), user(second)]));
     anthropic(with(json!([calls("a"), calls("b")]), json!([result("b"), result("a")])), "");
     anthropic(with(json!([calls("a")]), json!([result("a"), {"type": "text", "text": "and"}])), "");
@@ -262,7 +262,7 @@ fn anthropic_checks_calls_and_results() {
 }
 
 #[test]
-fn anthropic_checks_cache_marks() {
+fn the_fake_anthropic_refuses_wrong_cache_marks() {
     let marked = |kind: &str| json!({"type": "text", "text": "a", "cache_control": {"type": kind}});
     let blocks = |count: usize| user(vec![marked("ephemeral"); count].into());
     anthropic(json!([blocks(4)]), "");
@@ -272,7 +272,7 @@ fn anthropic_checks_cache_marks() {
 }
 
 #[test]
-fn openai_checks_top_level_fields() {
+fn the_fake_openai_refuses_wrong_top_level_fields() {
     let tool = |name: &str| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object"}}});
     check(
         OPENAI,
@@ -295,7 +295,7 @@ fn openai_checks_top_level_fields() {
 }
 
 #[test]
-fn openai_checks_messages() {
+fn the_fake_openai_refuses_wrong_messages() {
     let part = |kind: &str| json!([{"role": "user", "content": [{"type": kind, kind: "x"}]}]);
     openai(json!([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]), "");
     openai(json!([{"role": "developer", "content": "s"}, {"role": "user", "content": "u"}]), "");
@@ -316,7 +316,7 @@ fn openai_checks_messages() {
 }
 
 #[test]
-fn openai_checks_calls_and_answers() {
+fn the_fake_openai_refuses_calls_and_answers_that_do_not_match() {
     let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "read", "arguments": "{}"}});
     let calling = |calls: Value| json!({"role": "assistant", "content": null, "tool_calls": calls});
     let answer = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "ok"});
@@ -357,7 +357,7 @@ fn openai_checks_calls_and_answers() {
 }
 
 #[test]
-fn missing_or_wrong_headers_are_refused() {
+fn the_fake_servers_refuse_missing_or_wrong_headers() {
     let json = "content-type: application/json\r\n";
     let cases = [
         (ANTHROPIC, "anthropic-version: 2023-06-01\r\n", " 401 ", "authentication_error"),

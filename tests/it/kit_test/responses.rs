@@ -1,4 +1,4 @@
-//! The model server as `OpenAI`'s Responses: what it answers, and what it refuses.
+//! The model server as `OpenAI`'s Responses: its answers and its refusals.
 
 #![expect(clippy::needless_pass_by_value, reason = "the tables read better without ampersands")]
 
@@ -10,7 +10,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 
 #[test]
-fn a_reply_is_streamed_as_items() {
+fn a_reply_is_streamed_as_the_events_of_the_responses_api() {
     let server = Server::start();
     server.reply(
         Reply::new()
@@ -75,7 +75,7 @@ fn responses(input: Value, why: &str) {
 }
 
 #[test]
-fn responses_checks_top_level_fields() {
+fn the_fake_responses_api_refuses_wrong_top_level_fields() {
     let tool = |strict: Value| {
         let schema = json!({"type": "object"});
         json!({"tools": [{"type": "function", "name": "read", "parameters": schema, "strict": strict}]})
@@ -118,7 +118,7 @@ fn responses_checks_top_level_fields() {
 }
 
 #[test]
-fn responses_checks_messages() {
+fn the_fake_responses_api_refuses_wrong_messages() {
     let part = |role: &str, kind: &str, text: &str| json!([{"type": "message", "role": role, "content": [{"type": kind, "text": text}]}]);
     responses(part("user", "input_text", "x"), "");
     responses(part("assistant", "output_text", "x"), "");
@@ -137,7 +137,7 @@ fn responses_checks_messages() {
 }
 
 #[test]
-fn responses_checks_calls_and_reasoning() {
+fn the_fake_responses_api_refuses_wrong_calls_and_reasoning() {
     let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "read", "arguments": "{}"});
     let output = |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "ok"});
     let thought =

@@ -170,7 +170,7 @@ fn one_connection_serves_many_requests_and_all_are_kept() {
 }
 
 #[test]
-fn gates_hold_back_what_follows() {
+fn a_gate_holds_back_the_rest_of_a_reply_until_it_is_released() {
     let server = Server::start();
     let gate = server.reply(Reply::chunks(["first", "second", "third"]).text("fourth"));
     let mut stream = post(&server, ANTHROPIC, &good(ANTHROPIC));
@@ -194,7 +194,7 @@ fn gates_hold_back_what_follows() {
 }
 
 #[test]
-fn a_client_that_leaves_is_noticed() {
+fn the_fake_server_notices_that_a_client_closed_its_connection() {
     for reply in [Reply::hang(), Reply::said("a").gate().text("b"), Reply::endless("and on ")] {
         let server = Server::start();
         let _gate = server.reply(reply);
@@ -216,7 +216,7 @@ fn a_hanging_reply_is_released() {
 }
 
 #[test]
-fn errors_are_worded_as_the_provider_words_them() {
+fn an_error_reply_has_the_format_of_its_provider() {
     #[track_caller]
     fn check(reply: Reply, path: &str, expected: &[&str]) {
         let server = Server::start();
@@ -257,7 +257,7 @@ fn errors_are_worded_as_the_provider_words_them() {
 }
 
 #[test]
-fn headers_are_sent_and_a_cut_reply_has_no_end() {
+fn a_reply_has_its_extra_headers_and_a_cut_reply_has_no_end() {
     let server = Server::start();
     server.reply(Reply::error(429).header("retry-after", "2"));
     let mut raw = String::new();

@@ -1,4 +1,4 @@
-//! What a model asks of language servers.
+//! A model's questions to language servers.
 
 use super::scene::{PATIENT, came, project, wait_came};
 use crate::kit::chat::common;
@@ -100,10 +100,10 @@ fn a_wrong_position_is_answered_with_a_correction() {
     expect![[r#"
         > definition {"path":"main.py","line":2,"symbol":"area"}
         `area` is not on line 2, which is empty
-        It is on line 1, 3.
+        The symbol is on line 1, 3.
         > definition {"path":"main.py","line":3,"symbol":"nowhere"}
         `nowhere` is not on line 3, which reads: ñé = '𝄞'; print(area(2))
-        It is nowhere in the file.
+        The symbol is nowhere in the file.
         > definition {"path":"main.py","line":3,"symbol":" "}
         symbol: expected a name.
         > definition {"path":"main.py","line":30,"symbol":"area"}
@@ -190,7 +190,7 @@ fn servers_that_do_not_answer_are_named() {
 }
 
 #[test]
-fn a_silent_server_is_given_up_after_the_configured_time() {
+fn waiting_for_a_silent_server_ends_after_the_configured_time() {
     let server = Server::start();
     let call = Reply::new().call("c1", "definition", at("main.py", 1, "area"));
     server.reply(call.call("c2", "diagnostics", json!({"path": "main.py"})));

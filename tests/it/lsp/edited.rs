@@ -1,4 +1,4 @@
-//! Which diagnostics a model gets after an edit, and when.
+//! The diagnostics that a model gets after an edit, and the time at which the model gets them.
 
 use super::scene::{PATIENT, project, tell, wait_came};
 use crate::kit::chat::common;
@@ -32,12 +32,12 @@ fn start(config: &str, servers: &[Value]) -> Scene {
     scene
 }
 
-/// An edit that fixes the error in the first line and adds one above the warning.
+/// An edit that fixes the error in the first line and adds an error above the warning.
 fn change() -> Value {
     edit("a.py", &[("BAD one\nfine\n", "good one\nfine\nBAD new\n")])
 }
 
-/// Proposes the change and accepts it all.
+/// Proposes the change and accepts all of its hunks.
 fn accept(scene: &Scene) {
     scene.ask(Reply::new().call("e1", "edit", change()));
     scene.wait_hunks(2);
@@ -98,7 +98,7 @@ fn diagnostics_of_the_old_text_are_never_reported() {
 }
 
 #[test]
-fn late_diagnostics_are_reported_as_not_known_yet() {
+fn diagnostics_that_come_too_late_are_reported_as_not_known_yet() {
     let impatient = "{ lsp = { diagnostics_ms = 200 } }";
     check(
         &start(impatient, &[json!({"push": "never"})]),
@@ -164,7 +164,7 @@ fn other_files_with_new_errors_are_named() {
         Diagnostics of a.py: 0 new, 1 fixed, 2 remaining.
         remaining a.py:3: warning: ODD is doubtful (scripted0)
         remaining a.py:5: error: BAD is wrong (scripted0)
-        Other files are worse now:
+        New diagnostics in other files:
         new b.py:1: error: it is broken (scripted0)"#]]
     .assert_eq(&scene.answer(2, "e1"));
 }
@@ -185,7 +185,7 @@ fn a_file_without_a_buffer_gets_diagnostics_by_changed_line() {
 }
 
 #[test]
-fn a_message_is_sent_before_the_diagnostics_and_they_follow() {
+fn a_message_is_sent_at_once_and_the_diagnostics_follow_with_the_next() {
     let scene = open(PATIENT, &[json!({})]);
     tell(&scene.nvim, "test/set", &json!({"push": "held"}));
     accept(&scene);
@@ -258,9 +258,9 @@ fn a_stop_does_not_wait_for_diagnostics_and_keeps_the_verdict() {
     expect!["The user accepted 2 changes in a.py."].assert_eq(&scene.answer(2, "e1"));
 }
 
-/// The model makes a second edit before the diagnostics of the first have arrived.
+/// The model makes a second edit before the diagnostics of the first edit have arrived.
 #[test]
-fn diagnostics_compare_with_the_text_before_all_unanswered_edits() {
+fn diagnostics_are_compared_with_those_before_all_unanswered_edits() {
     let scene = open(PATIENT, &[json!({})]);
     tell(&scene.nvim, "test/set", &json!({"push": "held"}));
     accept(&scene);

@@ -1,4 +1,4 @@
-//! A real language server, as `scripts/tools.sh` lays it out.
+//! A real language server, installed by `scripts/tools.sh`.
 
 use super::scene::PATIENT;
 use crate::kit::reply::Reply;
@@ -22,7 +22,7 @@ fn jedi() -> String {
 }
 
 #[test]
-fn jedi_renames_over_two_files() {
+fn jedi_renames_a_symbol_in_two_files() {
     let scene = Scene::start(|setup| {
         let setup = setup
             .file("shapes.py", SHAPES)

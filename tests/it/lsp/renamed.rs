@@ -1,4 +1,4 @@
-//! A symbol that is renamed by the user's language server: proposed over all files together.
+//! A symbol that the user's language server renames: the changes of all files are proposed together.
 
 use super::scene::{PATIENT, project, wait_came};
 use crate::kit::nvim::Nvim;
@@ -103,7 +103,7 @@ fn an_impossible_renaming_is_refused_with_the_reason() {
     refused(
         json!({"renames": "broken"}),
         rename("x"),
-        expect!["Nothing was changed. scripted0: its answer is not valid."],
+        expect!["Nothing was changed. scripted0 gave an invalid answer."],
     );
     let nowhere = json!({"path": "main.py", "line": 2, "symbol": "area", "name": "x"});
     refused(
@@ -111,7 +111,7 @@ fn an_impossible_renaming_is_refused_with_the_reason() {
         nowhere,
         expect![[r#"
         `area` is not on line 2, which is empty
-        It is on line 1, 3."#]],
+        The symbol is on line 1, 3."#]],
     );
     let unnamed = json!({"path": "main.py", "line": 3, "symbol": "area", "name": " "});
     refused(json!({}), unnamed, expect!["$.name: expected the new name."]);
@@ -177,7 +177,9 @@ fn lines_of_files_with_keys_are_hidden() {
     scene.wait_idle("I see.");
     let said = scene.answer(2, "c1");
     assert!(
-        said.contains(".env.py:1 (line not shown: `read` the file, which asks the user)"),
+        said.contains(
+            ".env.py:1 (line not shown: call `read` for this file; the user is asked first)"
+        ),
         "{said}"
     );
     assert!(!said.contains("s3cret"), "{said}");

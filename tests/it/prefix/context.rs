@@ -1,5 +1,5 @@
-//! Fifty turns in which modes, skills, the list of what is to be done and instructions change, in each dialect:
-//! each request begins with the one before it, the tools are the same in all, and the model hears of each change.
+//! Fifty turns in which modes, skills, the todo list and instructions change, in each dialect: each request begins with
+//! the request before it, all requests have the same tools, and the model hears of each change.
 
 use crate::kit::chat::assert_grows;
 use crate::kit::dialects::{DIALECTS, Dialect};
@@ -12,7 +12,7 @@ use std::fs;
 
 const TURNS: usize = 50;
 
-/// What happens before an ordinary prompt or while it is answered, in turn.
+/// Acts that come, in turn, before an ordinary prompt or during its answer.
 const KINDS: [fn(&Talk, usize); 10] = [
     |talk, _| talk.mode("plan"),
     Talk::a_skill_comes,
@@ -113,7 +113,7 @@ fn requests_only_grow(dialect: &dyn Dialect) {
     let times = |text: &str| told.matches(text).count();
     let each = TURNS / KINDS.len();
     assert_eq!(times("The user chose plan mode"), each);
-    // a restart resets the mode to the one in the settings
+    // a restart resets the mode to the mode in the settings
     assert_eq!((times("chose auto-edit mode"), times("chose ask mode")), (3, 5));
     assert_eq!(times("<skills>"), 2 * each);
     assert_eq!(times("<skill path="), each);
@@ -124,26 +124,26 @@ fn requests_only_grow(dialect: &dyn Dialect) {
 }
 
 #[test]
-fn anthropic_requests_only_grow_with_context() {
+fn anthropic_requests_only_grow_while_modes_and_skills_change() {
     requests_only_grow(DIALECTS[0]);
 }
 
 #[test]
-fn openai_chat_requests_only_grow_with_context() {
+fn openai_chat_requests_only_grow_while_modes_and_skills_change() {
     requests_only_grow(DIALECTS[1]);
 }
 
 #[test]
-fn openai_responses_requests_only_grow_with_context() {
+fn openai_responses_requests_only_grow_while_modes_and_skills_change() {
     requests_only_grow(DIALECTS[2]);
 }
 
 #[test]
-fn gemini_requests_only_grow_with_context() {
+fn gemini_requests_only_grow_while_modes_and_skills_change() {
     requests_only_grow(DIALECTS[3]);
 }
 
 #[test]
-fn ollama_requests_only_grow_with_context() {
+fn ollama_requests_only_grow_while_modes_and_skills_change() {
     requests_only_grow(DIALECTS[4]);
 }

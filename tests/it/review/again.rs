@@ -5,7 +5,7 @@ use crate::kit::reply::Reply;
 use expect_test::expect;
 
 #[test]
-fn deciding_overlapping_proposals_decides_every_shown_line() {
+fn a_decision_on_overlapping_proposals_applies_to_every_shown_line() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2\nl3", "L2\nL3")])).call(
@@ -111,7 +111,7 @@ const WORKER: &str = "
     })";
 
 #[test]
-fn a_workers_proposal_joins_the_review_in_its_parents_conversation() {
+fn a_workers_proposal_joins_the_review_of_its_parent_conversation() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.lua(WORKER, &["stranger".into(), 1.into()]);
     let waits = "return require('caliban.review.arrival').waiting()[1].waits";
@@ -154,7 +154,7 @@ fn one_file_under_several_names_has_one_review() {
     assert_eq!(scene.nvim.lua_str(listed), "1");
 }
 
-/// What the user has arranged: windows, cursors outside the chat, the alternate file, jumps.
+/// The user's arrangement: windows, cursors outside the chat, the alternate file, jumps.
 const ARRANGED: &str = "local out = { vim.api.nvim_get_current_win(), vim.fn.bufnr('#'), #vim.fn.getjumplist()[1] }
     for _, win in ipairs(vim.api.nvim_list_wins()) do
       local buf = vim.api.nvim_win_get_buf(win)

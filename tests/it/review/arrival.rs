@@ -3,8 +3,8 @@
 use super::scene::{Scene, edit, nine};
 use crate::kit::reply::Reply;
 
-/// Types `before`, lets a proposal for line 8 arrive, and checks that it waits. Then types `after`, and checks that
-/// the buffer becomes `text` with the proposal in it.
+/// Types `before`, lets a proposal for line 8 arrive, and checks that the proposal waits. Then types `after`, and
+/// checks that the buffer becomes `text` with the proposed change.
 #[track_caller]
 fn waits(before: &str, after: &str, text: &str) {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
@@ -188,7 +188,7 @@ fn a_mapping_that_locks_the_text_is_not_disturbed() {
 }
 
 #[test]
-fn an_edit_of_a_text_that_keeps_changing_is_given_up_after_five_tries() {
+fn an_edit_is_given_up_after_five_tries_if_its_text_keeps_changing() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     let moving = "local propose = require('caliban.review').propose

@@ -16,7 +16,7 @@ fn rejected_after(keys: &str) -> String {
 }
 
 #[test]
-fn rejecting_after_a_command_takes_the_agents_lines_alone() {
+fn rejecting_after_lines_were_sorted_or_moved_removes_only_the_agents_lines() {
     let left = [
         ":sort! i<CR>",
         ":%!sort<CR>",

@@ -5,7 +5,7 @@ use crate::kit::reply::Reply;
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-/// Compares the last user text of the n-th request.
+/// Compares the last user text of the n-th request with the snapshot.
 #[expect(clippy::needless_pass_by_value, reason = "a call gives its snapshot away")]
 #[track_caller]
 fn check_said(scene: &Scene, n: usize, expect: Expect) {
@@ -13,7 +13,7 @@ fn check_said(scene: &Scene, n: usize, expect: Expect) {
 }
 
 const UNDECIDED: &str = "Not decided yet: 2 hunks of this edit are under review in the user's buffer, not on disk. \
-    The user sent a message first; their verdict will follow.";
+    The user sent a message first; the user's verdict on this edit will follow.";
 
 #[test]
 fn a_comment_is_sent_at_once_and_the_hunk_stays_pending() {
@@ -65,7 +65,7 @@ fn a_comment_is_sent_at_once_and_the_hunk_stays_pending() {
 }
 
 #[test]
-fn a_comment_by_command_takes_a_range_and_any_text() {
+fn the_comment_command_takes_a_range_and_text_that_begins_with_a_slash() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("No."));
     scene.nvim.keys(":1,9Caliban comment /new would be better<CR>");
@@ -192,7 +192,7 @@ fn a_comment_on_a_file_to_be_deleted_means_the_whole_file() {
 }
 
 #[test]
-fn a_comment_cuts_a_large_hunk() {
+fn a_comment_quotes_only_the_beginning_of_a_large_hunk() {
     let scene = Scene::start(|it| {
         it.file("a.txt", nine()).before(
             "vim.api.nvim_create_autocmd('BufReadPost', { callback = function(event)

@@ -9,7 +9,7 @@ fn shown() -> String {
 }
 
 #[test]
-fn every_way_to_write_is_refused_with_one_sentence() {
+fn every_ordinary_write_command_is_refused_with_one_sentence() {
     let scene = Scene::two_hunks(|it| it);
     for keys in
         [":w<CR>", ":wa<CR>", ":wqa<CR>", ":x<CR>", "ZZ", ":update<CR>", ":wq<CR>", ":xa<CR>"]
@@ -72,7 +72,7 @@ fn a_noautocmd_autosave_does_not_write_pending_hunks() {
 }
 
 #[test]
-fn the_buffer_is_ordinary_again_after_the_review() {
+fn after_the_review_the_buffer_can_be_written_as_before_it() {
     let state = "return vim.inspect({ vim.bo.buftype, vim.bo.modified, vim.fn.swapname(0) ~= '' })";
     for keys in ["\\A", "\\R", "u", ":edit!<CR>"] {
         let scene = Scene::two_hunks(|it| {
@@ -142,7 +142,7 @@ fn a_file_under_review_keeps_mksession_undofile_and_its_encoding() {
 }
 
 #[test]
-fn a_jump_from_the_quickfix_window_opens_no_other_window() {
+fn a_jump_from_the_quickfix_window_opens_no_new_window() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":Caliban review<CR>:copen<CR>");
     scene.nvim.keys(":wincmd p<CR>gg:wincmd p<CR>");

@@ -1,4 +1,4 @@
-//! Deciding from the chat: the list of what is under review, and the keys on it.
+//! Decisions in the chat: the list of changes under review, and the keys in the list.
 
 use super::scene::{Scene, edit, nine, write};
 use crate::kit::nvim::Nvim;
@@ -282,7 +282,7 @@ fn outside_the_list_the_users_own_keys_work() {
 }
 
 #[test]
-fn files_of_the_list_fold_and_long_lists_begin_folded() {
+fn the_files_of_a_long_list_begin_folded_and_can_be_unfolded() {
     let lines: Vec<String> = (0..6000).map(|n| format!("line {n}")).collect();
     let mut changed = lines.clone();
     changed.iter_mut().step_by(3).for_each(|line| line.push('!'));
@@ -352,7 +352,7 @@ fn the_list_works_with_the_program_dead_and_after_a_restart() {
 }
 
 #[test]
-fn the_list_is_right_in_two_windows_and_after_being_hidden() {
+fn the_list_is_up_to_date_in_two_windows_and_after_being_hidden() {
     let scene = three_files(|it| it);
     let nvim = &scene.nvim;
     nvim.go_to_transcript("-1 +1  L2");

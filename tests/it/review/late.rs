@@ -66,7 +66,7 @@ fn a_declined_command_names_files_with_unsaved_accepted_text() {
     scene.wait_idle("I see.");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     expect![[r#"
-        Not run: the user refused. Do not try it another way; ask what they want instead.
+        Not run: the user refused this call. Do not try the same thing another way; ask the user what to do instead.
         Accepted, but not on disk yet: a.txt."#]]
     .assert_eq(&scene.answer(2, "s1"));
 }
@@ -77,7 +77,7 @@ fn a_message_during_a_review_is_sent_and_the_verdict_follows() {
     scene.server.reply(Reply::said("As you like."));
     scene.nvim.keys(":Caliban ask do b first<CR>");
     expect![
-        "Not decided yet: 2 hunks of this edit are under review in the user's buffer, not on disk. The user sent a message first; their verdict will follow."
+        "Not decided yet: 2 hunks of this edit are under review in the user's buffer, not on disk. The user sent a message first; the user's verdict on this edit will follow."
     ]
     .assert_eq(&scene.answer(2, "e1"));
     assert!(scene.request(2).last_user_text().contains("do b first"));
@@ -112,7 +112,7 @@ fn a_stop_keeps_the_hunks_and_the_verdict_joins_the_next_message() {
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(":Caliban ask go on<CR>");
     expect![
-        "2 hunks are still under the user's review: the user stopped the turn. Their verdict will follow."
+        "2 hunks are still under the user's review: the user stopped the turn. The user's verdict on this edit will follow."
     ]
     .assert_eq(&scene.answer(2, "e1"));
     expect![[r#"
@@ -202,7 +202,7 @@ fn a_second_edit_stacks_on_the_first_while_it_is_pending() {
 }
 
 #[test]
-fn read_marks_pending_hunks() {
+fn the_read_tool_says_that_pending_hunks_are_not_accepted_yet() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::new().call("r1", "read", json!({ "path": "a.txt" })).call(
         "s1",
@@ -260,7 +260,7 @@ fn a_stop_before_the_proposal_enters_changes_nothing() {
 }
 
 #[test]
-fn a_search_or_mention_marks_pending_hunks() {
+fn a_search_or_mention_says_that_pending_hunks_are_not_accepted_yet() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::new().call("g1", "grep", json!({ "pattern": "L8" })));
     scene.server.reply(Reply::said("I see."));
@@ -309,7 +309,7 @@ fn a_late_verdict_names_the_tolerances_used() {
     expect![[r#"
         <notice>
         The user accepted the change in a.txt.
-        `old` is not there exactly; it was matched at lines 2-3 ignoring blanks at line ends.
+        `old` does not match the file exactly. The edit was applied at lines 2-3, ignoring blanks at line ends.
         </notice>
         and?"#]]
     .assert_eq(&scene.told_next());

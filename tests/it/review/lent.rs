@@ -41,7 +41,7 @@ fn hidden() -> (Scene, String) {
 }
 
 #[test]
-fn a_plugins_key_in_a_hidden_file_is_taken_when_it_is_entered() {
+fn a_review_takes_a_plugins_key_once_its_hidden_file_is_entered() {
     let (scene, theirs) = hidden();
     scene.nvim.keys(":edit b.txt<CR>2G");
     scene.nvim.wait_screen("[1/2] \\a accept  \\r reject  ]h next");
@@ -59,7 +59,7 @@ fn a_plugins_key_in_a_hidden_file_is_taken_when_it_is_entered() {
 }
 
 #[test]
-fn the_hint_shows_a_command_where_a_plugin_has_the_key() {
+fn the_hint_shows_the_command_if_a_plugin_has_mapped_the_key() {
     let (scene, _) = hidden();
     scene.nvim.keys(":edit b.txt<CR>2G");
     scene.nvim.wait_screen("]h next");
@@ -75,7 +75,7 @@ fn the_hint_shows_a_command_where_a_plugin_has_the_key() {
 }
 
 #[test]
-fn the_hint_shows_the_mapped_key() {
+fn the_hint_shows_the_key_with_the_users_localleader() {
     let scene = Scene::two_hunks(|it| it.before("vim.g.maplocalleader = ','"));
     scene.nvim.keys("2G");
     scene.nvim.wait_screen("[1/2] ,a accept  ,r reject  ]h next");

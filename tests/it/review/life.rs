@@ -1,4 +1,4 @@
-//! What ends a review from outside: buffers that go, files that change, a program that dies.
+//! Events from outside that end a review: a buffer is closed, a file changes, the program dies.
 
 use super::scene::{Scene, edit, nine};
 use crate::kit::reply::Reply;
@@ -36,7 +36,7 @@ fn a_buffer_with_hunks_is_not_closed_without_a_bang() {
 }
 
 #[test]
-fn leaving_in_the_middle_of_a_review_leaves_the_disk_alone() {
+fn quitting_during_a_review_leaves_the_file_on_disk_unchanged() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys("2G\\a");
     assert!(scene.nvim.quit_with(":qa!<CR>").success());
@@ -188,7 +188,7 @@ fn a_file_deleted_during_the_review_stays_deleted() {
 }
 
 #[test]
-fn the_review_keys_last_while_hunks_are_pending() {
+fn the_review_keys_are_mapped_only_while_hunks_are_pending() {
     let maps = "local out = {}
         for _, mode in ipairs({ 'n', 'x' }) do
           for _, lhs in ipairs({ ']h', '[h', '\\\\a', '\\\\r', '\\\\A', '\\\\R' }) do

@@ -1,4 +1,4 @@
-//! Reviews that were open when the editor ended are open again in the next one.
+//! Reviews that were open when an editor ended are open again in the next editor.
 
 use super::scene::{Scene, edit, nine, two_hunks};
 use crate::kit::nvim::Nvim;
@@ -15,7 +15,7 @@ pub(super) fn records(scene: &Scene) -> usize {
     files.filter(|it| it.file_name().to_string_lossy().contains(".review-")).count()
 }
 
-/// Starts another Neovim in the place of the ended one.
+/// Starts another Neovim with the setup of the ended Neovim.
 fn start_again(scene: Scene) -> Scene {
     let Scene { server, nvim } = scene;
     let setup = nvim.setup.clone();
@@ -77,7 +77,7 @@ fn pending_hunks_can_be_decided_after_a_restart() {
         The user's reason: too loud
         </notice>
         and?"#]].assert_eq(&scene.told_next());
-    assert!(scene.answer(2, "e1").contains("Their verdict will follow"));
+    assert!(scene.answer(2, "e1").contains("The user's verdict on this edit will follow"));
     assert_eq!(records(&scene), 0);
     let scene = quit(scene);
     scene.nvim.keys(":edit a.txt<CR>");
@@ -137,7 +137,7 @@ fn decisions_and_typed_text_survive_a_restart() {
 }
 
 #[test]
-fn a_file_changed_since_is_merged_and_not_overwritten() {
+fn a_file_changed_before_the_restart_is_merged_and_not_overwritten() {
     let scene = quit_and_change(|text| text.replace("l5", "l5 of others\nl5b"));
     scene.nvim.wait_screen("2 changes are still under review");
     scene.wait_hunks(2);
@@ -241,8 +241,8 @@ fn new_renamed_and_deleted_files_are_decided_after_a_restart() {
     let told = scene.told_next();
     for one in [
         "The user accepted the change in new.txt.",
-        "The user accepted it: old.txt is now named.txt.",
-        "The user rejected it: gone.txt is not deleted.",
+        "The user accepted the renaming: old.txt is now named.txt.",
+        "The user rejected the deletion: gone.txt is not deleted.",
     ] {
         assert!(told.contains(one), "{one} in {told}");
     }

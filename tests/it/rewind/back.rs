@@ -7,7 +7,7 @@ use expect_test::expect;
 use serde_json::json;
 
 #[test]
-fn the_preview_shows_restored_and_deleted_files_whole() {
+fn the_rewind_preview_shows_restored_and_deleted_files_whole() {
     let mode = "{ mode = 'auto-edit' }";
     let scene = Scene::start(|it| it.file("a.txt", "one\ntwo\nthree\n").config(mode));
     let reply = Reply::new().call("d1", "delete", json!({ "path": "a.txt" })).call(

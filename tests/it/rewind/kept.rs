@@ -96,7 +96,7 @@ fn checkpoints_follow_a_session_resumed_renamed_copied_or_deleted() {
     scene.wait_chat("I see.");
     rewind(&scene, "1");
     assert_eq!(scene.on_disk("a.txt"), Some(changed()));
-    // A copy has checkpoints of its own.
+    // A copy of a conversation has checkpoints of its own.
     scene.nvim.keys(":Caliban fork<CR>");
     scene.nvim.wait_session("parser-2");
     scene.wait_chat("I see.");
@@ -130,7 +130,7 @@ fn a_file_with_a_damaged_checkpoint_is_left_alone() {
     preview(&scene, "1");
     wait_left(&scene, "its earlier text is missing");
     scene.nvim.keys("a");
-    scene.nvim.wait_screen("Nothing to take back here.");
+    scene.nvim.wait_screen("Nothing was taken back: no change can be taken back here.");
     assert_eq!(scene.on_disk("a.txt"), Some(changed()));
 }
 
@@ -155,7 +155,7 @@ fn a_rewind_does_not_touch_calibans_own_folders() {
     let why = "is not changed: it is Caliban's own (keys, settings, conversations)";
     scene.nvim.wait(|it| it.buffer("/rewind").contains(why), why);
     scene.nvim.keys("a");
-    scene.nvim.wait_screen("Nothing to take back here.");
+    scene.nvim.wait_screen("Nothing was taken back: no change can be taken back here.");
     assert_eq!(setup.on_disk("own/caliban/x.txt"), Some(changed()));
 }
 
@@ -183,7 +183,7 @@ fn a_rewind_writes_through_no_link_and_not_outside_the_project() {
     preview(&scene, "1");
     wait_left(&scene, "a symbolic link is in its place");
     scene.nvim.keys("a");
-    scene.nvim.wait_screen("Nothing to take back here.");
+    scene.nvim.wait_screen("Nothing was taken back: no change can be taken back here.");
     scene.nvim.keys("q");
     let log = setup.sessions().join("main.checkpoints/changes");
     let text = fs::read_to_string(&log).unwrap();

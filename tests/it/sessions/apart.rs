@@ -1,4 +1,5 @@
-//! While one conversation is being opened, others go on, and messages to it are handled once it is open.
+//! While a conversation is being opened, other conversations go on, and messages to the opening conversation are
+//! handled once it is open.
 
 use super::names::say;
 use super::*;
@@ -86,7 +87,7 @@ fn messages_to_a_conversation_that_is_opening_arrive_in_order() {
 }
 
 #[test]
-fn a_draft_for_a_conversation_opening_as_neovim_exits_is_saved() {
+fn a_draft_is_saved_if_neovim_exits_while_its_conversation_opens() {
     let setup = wide().without("CALIBAN_MODEL");
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban new one<CR>");

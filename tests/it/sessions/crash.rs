@@ -58,7 +58,7 @@ fn goes_on_after_it(server: &Server, nvim: &Nvim) {
     nvim.wait_screen("Let us see.");
     nvim.wait_phase("idle");
     let body = server.wait_requests(2)[1].json.to_string();
-    assert!(body.contains("It may have had effects"), "{body}");
+    assert!(body.contains("The call may have had effects"), "{body}");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_program_killed_as_it_starts_a_command_leaves_no_process() {
     }
 }
 
-/// Messages of a request as they are compared: cache marks are no part of them.
+/// The messages of a request without cache marks, which differ between requests.
 fn messages(body: &Value) -> Vec<Value> {
     fn strip(value: &mut Value) {
         if let Some(map) = value.as_object_mut() {
@@ -147,7 +147,7 @@ fn words(nvim: &Nvim) -> Vec<String> {
     transcript.lines().filter(|it| it.starts_with("words ")).map(str::to_owned).collect()
 }
 
-/// Keeps replies queued: calls and final texts by turns, each with gates in it.
+/// Keeps replies with gates queued: some end in a call, others end the turn.
 struct Script<'a> {
     server: &'a Server,
     gates: Vec<Gate>,
@@ -230,7 +230,7 @@ fn a_conversation_survives_a_kill_at_any_moment() {
 
 /// After Neovim is killed, its program holds the lock of the session for a moment.
 #[test]
-fn an_interrupted_turn_is_announced_once_its_lock_is_free() {
+fn an_interrupted_turn_is_announced_as_soon_as_its_lock_is_free() {
     let server = Server::start();
     let gate = server.reply(Reply::new().text("half an ").gate().text("answer"));
     let setup = Setup::new().anthropic(&server);
@@ -244,6 +244,6 @@ fn an_interrupted_turn_is_announced_once_its_lock_is_free() {
     let is_running = |_: &Nvim| setup.debug_log().matches("hello").count() == 2;
     nvim.wait(is_running, "the program");
     drop(held);
-    nvim.wait_screen("A turn was interrupted in this project. :Caliban shows it.");
+    nvim.wait_screen("A turn was interrupted in this project. :Caliban shows the conversation.");
     gate.finish();
 }

@@ -1,5 +1,5 @@
-//! Former names of conversations: which conversation a message to such a name reaches while a renaming is under way,
-//! and after another conversation has got the name.
+//! Former names of conversations: a message to a former name, while a renaming is under way, and after another
+//! conversation has got the name.
 
 use super::names::say;
 use super::*;
@@ -68,7 +68,7 @@ fn a_former_name_can_be_taken_by_another_conversation() {
     nvim.wait_phase("idle");
     assert_eq!(said(&setup, "kept"), ["user: hello", "assistant: First."]);
     assert_eq!(said(&setup, "main"), ["user: to the new one", "assistant: Anew."]);
-    // after the deletion the name reaches no conversation, and the first conversation can have it again
+    // after the deletion the name reaches no conversation, and the first conversation can have the name again
     at_once(&nvim, "delete('main') retry('main')");
     nvim.wait_screen("The conversation `main` is not open.");
     nvim.wait_session("kept");
@@ -81,7 +81,7 @@ fn a_former_name_can_be_taken_by_another_conversation() {
 }
 
 #[test]
-fn a_deleted_conversations_reply_does_not_reach_its_successor() {
+fn a_deleted_conversations_reply_does_not_reach_a_new_one_of_its_name() {
     let server = Server::start();
     let (setup, nvim, gate) = in_mid_turn(&server);
     let words = "delete('main') open('main') send('main', 'anew')";
@@ -100,7 +100,7 @@ fn a_deleted_conversations_reply_does_not_reach_its_successor() {
 }
 
 #[test]
-fn a_refused_name_stays_free_and_the_conversation_goes_on() {
+fn after_a_refused_rename_the_name_stays_free_and_the_conversation_goes_on() {
     let server = Server::start();
     let (setup, nvim, gate) = in_mid_turn(&server);
     server.reply(Reply::said("The second."));

@@ -9,7 +9,7 @@ use caliban::session::Session;
 use caliban::store::Project;
 use serde_json::json;
 
-/// Saves a conversation with so many prompts and replies.
+/// Saves a conversation with `turns` prompts and replies.
 fn long(setup: &Setup, turns: usize) {
     let root = fs::canonicalize(setup.dir().join("project")).unwrap();
     let project = Project::new(&setup.dir().join("data/caliban/sessions"), &root);
@@ -50,7 +50,7 @@ fn wait_whole(nvim: &Nvim) {
 }
 
 #[test]
-fn every_line_is_painted_once_and_in_order() {
+fn every_line_of_a_long_conversation_is_painted_once_and_in_order() {
     let server = Server::start();
     let (_setup, nvim) = opened(&server, 300);
     wait_whole(&nvim);
@@ -64,14 +64,14 @@ fn every_line_is_painted_once_and_in_order() {
     assert_eq!(heads, expected);
     assert_eq!(transcript.matches("A line of it").count(), 300 * 20);
     assert!(transcript.starts_with("prompt 0:") && transcript.contains("\n\nThe very end."));
-    // a prompt painted later has its sign
+    // the sign of a prompt is shown even if the prompt is painted late
     nvim.keys("gg");
     nvim.wait_screen("┃ prompt 0:");
 }
 
 /// Each key is typed while the chat is still being painted.
 #[test]
-fn keys_reach_lines_that_are_not_painted_yet() {
+fn motions_in_a_long_chat_reach_lines_that_are_not_painted_yet() {
     let server = Server::start();
     for (keys, line) in [
         ("gg", "prompt 0:"),
@@ -125,7 +125,7 @@ fn outputs(setup: &Setup) -> PathBuf {
 }
 
 #[test]
-fn a_long_output_is_stored_in_its_own_file_and_sent_again() {
+fn after_a_restart_a_long_output_is_read_from_its_own_file_and_sent_again() {
     let server = Server::start();
     let setup = with_log(&server);
     let nvim = logged(&setup, &server);
@@ -137,7 +137,7 @@ fn a_long_output_is_stored_in_its_own_file_and_sent_again() {
     server.reply(Reply::said("Still."));
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("Seen.");
-    // unfolding a result reads it from that file
+    // unfolding a result reads the result from the file in `main.outputs`
     nvim.go_to_transcript("log.txt");
     nvim.keys("za");
     nvim.wait_transcript("line 999 of a long log");
@@ -158,7 +158,7 @@ fn a_missing_output_file_is_reported_in_one_sentence() {
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("Seen.");
     nvim.ask("again", "Well.");
-    nvim.wait_transcript("One long output of this conversation is missing; the model is told so.");
+    nvim.wait_transcript("One long output of this conversation is missing. The model is told so.");
     let requests = server.requests();
     assert_eq!(
         requests[2].answer("c1"),

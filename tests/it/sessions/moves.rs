@@ -145,7 +145,7 @@ fn save_makes_a_copy_and_stays_in_the_original() {
     nvim.wait_gone("Second.");
     say(&nvim, &server, "a secret", "I keep it.");
     nvim.lua("require('caliban').ask('/fork')", &[]);
-    nvim.wait_screen("This conversation is never saved: /save keeps a copy of it.");
+    nvim.wait_screen("This conversation is not saved automatically.");
     nvim.lua("require('caliban').ask('/save kept')", &[]);
     nvim.wait_screen("A copy is saved as `kept`.");
     assert_eq!(said(&setup, "kept"), ["user: a secret", "assistant: I keep it."]);

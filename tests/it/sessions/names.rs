@@ -1,4 +1,5 @@
-//! Which conversation opens: one by name, the last one, a new one, or none if that fails.
+//! The conversation that opens: one with a given name, the last conversation, a new conversation, or none after a
+//! failure.
 
 use super::*;
 
@@ -64,7 +65,10 @@ fn names_are_checked_before_the_disk_is_touched() {
     let setup = wide();
     let nvim = Nvim::start(&setup);
     for name in ["../x", "a/b", "naïve", &"x".repeat(65)] {
-        let ways = [("new", "cannot name a conversation"), ("resume", "There is no conversation")];
+        let ways = [
+            ("new", "cannot be the name of a conversation"),
+            ("resume", "There is no conversation"),
+        ];
         for (how, answer) in ways {
             nvim.command("messages clear");
             nvim.command(&format!("Caliban {how} {name}"));
@@ -251,7 +255,7 @@ fn edits_of_an_open_session_file_are_loaded_or_kept_aside() {
     let edited = edit("\"one\"", "\"eleven\"");
     say(&nvim, &server, "two", "The second.");
     let aside = setup.sessions().join("main.edited-1.json");
-    nvim.wait_screen("changed while it was open here");
+    nvim.wait_screen("changed while the conversation was open here");
     nvim.wait_screen("main.edited-1.json");
     assert_eq!(fs::read_to_string(&aside).unwrap(), edited);
     assert_eq!(completed(&nvim, "Caliban resume "), ["main"]);

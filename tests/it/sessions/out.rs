@@ -27,7 +27,7 @@ fn an_export_is_readable_and_holds_no_key() {
     let prompt = format!("A question:\nIs {key} or ghp_0123456789abcdef0123 a key?");
     say(&nvim, &server, &prompt, "Both are.");
     nvim.keys(":Caliban export<CR>");
-    nvim.wait_screen("main.md. 2 secrets in it were replaced by [secret].");
+    nvim.wait_screen("main.md. 2 secrets in the text were replaced by [secret].");
     let text = read(&setup, "main.md");
     let rest = text.replace("anthropic/claude-sonnet-4-5", "MODEL");
     expect_test::expect![[r##"
@@ -63,7 +63,7 @@ fn an_export_is_readable_and_holds_no_key() {
     nvim.keys(":Caliban export! main.md<CR>");
     nvim.wait(|_| read(&setup, "main.md") == text, "the file written over");
     nvim.lua("require('caliban').ask('/export out.json')", &[]);
-    nvim.wait_screen("out.json. 2 secrets in it were replaced by [secret].");
+    nvim.wait_screen("out.json. 2 secrets in the text were replaced by [secret].");
     let data: Value = serde_json::from_str(&read(&setup, "out.json")).unwrap();
     assert_eq!(
         data["messages"][0]["blocks"][0]["text"],
@@ -90,7 +90,7 @@ fn the_last_reply_is_copied() {
 }
 
 #[test]
-fn the_message_history_spans_sessions_without_unsaved_ones() {
+fn the_message_history_covers_all_saved_sessions_and_no_unsaved_one() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = open(&setup);

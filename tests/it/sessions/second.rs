@@ -1,11 +1,12 @@
-//! A second Neovim opens a conversation that is open in the first: it names the first, and can read, copy or take over
-//! the conversation.
+//! A second Neovim opens a conversation that is open in the first Neovim: it names the first Neovim, and can read, copy
+//! or take over the conversation.
 
 use super::names::{say, talked};
 use super::*;
 use crate::review::scene::{edit, nine};
 
-/// A conversation with one turn in one Neovim, and a second Neovim that asks whether to read, copy or take it over.
+/// A conversation with one turn in a first Neovim, and a second Neovim that asks whether to read, copy or take over the
+/// conversation.
 fn two(server: &Server) -> (Setup, Nvim, Nvim) {
     let setup = wide().anthropic(server).file("a.txt", nine());
     let first = talked(&setup, server, "one", "The first.");
@@ -121,7 +122,11 @@ fn taking_a_conversation_over_stops_its_turn_and_brings_its_review() {
     second.lua("require('caliban').ask('go on')", &[]);
     wait_words(&second, "main", "I see.");
     let request = &server.wait_requests(3)[2];
-    assert!(request.answer("e1").contains("Their verdict will follow"), "{}", request.json);
+    assert!(
+        request.answer("e1").contains("The user's verdict on this edit will follow"),
+        "{}",
+        request.json
+    );
     assert!(request.last_user_text().contains("The user accepted 2 changes in a.txt."));
 }
 
@@ -206,7 +211,11 @@ fn a_headless_neovim_gets_a_new_conversation_without_a_question() {
     second.lua("require('caliban').ask('from a script')", &[]);
     second.wait_session("main-2");
     wait_words(&second, "main-2", "To the script.");
-    wait_words(&second, "main-2", "offers to read that one, copy it or take it over.");
+    wait_words(
+        &second,
+        "main-2",
+        "offers to read that conversation, to copy it or to take it over.",
+    );
     assert_eq!(said(&setup, "main").len(), 2);
 }
 
@@ -258,7 +267,7 @@ fn goes_on_in_a_copy(place: &str, make: impl FnOnce(&Setup, &Path)) {
 
     let nvim = Nvim::start(&setup);
     nvim.keys(&format!(":cd {}<CR>:Caliban<CR>", place.display()));
-    nvim.wait_screen("Before   Conversations of this repository from");
+    nvim.wait_screen("Earlier  Conversations of this repository from");
     nvim.keys(":Caliban sessions<CR>");
     nvim.wait_screen("copy from ");
     nvim.keys("1<CR>");

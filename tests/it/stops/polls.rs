@@ -17,7 +17,7 @@ use caliban::provider::dialect::{self, Asked, Quirks, Reading};
 use caliban::provider::endpoint::UserProvider;
 use caliban::provider::{Provider, Sampled};
 use caliban::reach::{Folders, Reach};
-use caliban::session::Session;
+use caliban::session::{Limits, Session};
 use caliban::store::{Draft, Opened, Project, Unavailable};
 use caliban::text::Text;
 use caliban::tool::{self, Arrival, Desk, Source, Stamp, Toolset, Unreadable, Workspace, lsp};
@@ -42,7 +42,7 @@ pub(super) const MODELS: [(&str, &str, &str); 5] = [
     ("ollama", "ollama/qwen3:8b", ""),
 ];
 
-/// What interrupts the agent at a poll.
+/// An interruption of the agent at a poll.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Blow {
     /// The user stops the turn.
@@ -55,7 +55,7 @@ pub(super) enum Blow {
 #[derive(Default)]
 pub(super) struct World {
     pub(super) polls: usize,
-    /// The number of the poll at which the blow comes.
+    /// The interruption, and the number of the poll at which it comes.
     pub(super) blow: Option<(usize, Blow)>,
     pub(super) is_dead: bool,
     pub(super) inbox: Option<mpsc::UnboundedSender<Command>>,
@@ -68,7 +68,7 @@ pub(super) struct World {
 
 pub(super) type Shared = Arc<Mutex<World>>;
 
-/// Counts one poll, and carries out the blow that belongs to it. False if nothing may be polled any more.
+/// Counts one poll, and carries out the interruption that is due at this poll. False if nothing may be polled any more.
 fn count(world: &Shared) -> bool {
     let mut world = world.lock().unwrap();
     world.polls += 1;
@@ -195,7 +195,7 @@ impl Workspace for Files {
     }
 }
 
-/// The name of the dialect's model, and models that a `Model` answers.
+/// The name of the dialect's model, and models whose requests a fake `Model` answers.
 pub(super) fn models(world: &Shared, at: usize) -> (&'static str, Models) {
     let (name, model, base) = MODELS[at];
     let (endpoint, _) = model.split_once('/').unwrap();
@@ -258,6 +258,7 @@ pub(super) fn setup(
         tally: None,
         mode: Mode::Ask,
         titles: false,
+        limits: Limits::default(),
         choice: Choice::default(),
         places: None,
         instead: None,
@@ -341,7 +342,7 @@ impl Talk {
         inbox: &mpsc::UnboundedSender<Command>,
         shown: &mut mpsc::UnboundedReceiver<Show>,
     ) {
-        // If nothing is shown for so long, the stop came before the turn began, or the agent was killed.
+        // If nothing is shown for 600 seconds, the stop came before the turn began, or the agent was killed.
         while let Ok(Some(show)) = timeout(Duration::from_secs(600), shown.recv()).await {
             match show {
                 Show::Delta(Delta::Text(text)) => self.seen.push(text),
@@ -397,7 +398,7 @@ fn script() -> VecDeque<Result<Reply, Failure>> {
     ])
 }
 
-/// Checks one conversation with the blow at this poll. False if the first turn ended before that poll.
+/// Checks one conversation that is interrupted at this poll. False if the first turn ended before that poll.
 fn survives(at: usize, poll: usize, blow: Blow) -> bool {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();

@@ -4,7 +4,7 @@ use super::source::Source;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The maximal lines of a file and of a function.
+/// The maximal number of lines of a file and of a function.
 const FILE: usize = 500;
 const FUNCTION: usize = 60;
 
@@ -71,7 +71,7 @@ fn lua_comments(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Code that may not be in shipped Rust files, beside what clippy denies.
+/// Code that may not be in shipped Rust files, in addition to code that clippy denies.
 pub(super) fn forbidden(path: &str, text: &str) -> Vec<String> {
     let code = Source::new(text).shipped();
     let mut found = Vec::new();
@@ -149,6 +149,26 @@ pub(super) fn blocking_requests(path: &str, text: &str) -> Vec<String> {
     lines
         .map(|(number, _)| format!("{path}:{}: rpcrequest blocks the editor", number + 1))
         .collect()
+}
+
+/// The help tags that a help file defines twice, or that it refers to but does not define. Only its own tags, which
+/// begin with `caliban`, are checked.
+pub(super) fn help_tags(path: &str, text: &str) -> Vec<String> {
+    let of = |mark: char| {
+        let words = text.lines().enumerate().flat_map(move |(number, line)| {
+            let words = line.split(|c: char| c.is_whitespace() || "().,;".contains(c));
+            words.map(move |word| (number + 1, word))
+        });
+        words.filter_map(move |(number, word)| {
+            let tag = word.strip_prefix(mark)?.strip_suffix(mark)?;
+            tag.starts_with("caliban").then_some((number, tag))
+        })
+    };
+    let mut defined = BTreeSet::new();
+    let twice: Vec<_> = of('*').filter(|(_, tag)| !defined.insert(*tag)).collect();
+    let absent = of('|').filter(|(_, tag)| !defined.contains(tag));
+    let twice = twice.iter().map(|(number, tag)| format!("{path}:{number}: *{tag}* twice"));
+    twice.chain(absent.map(|(number, tag)| format!("{path}:{number}: no *{tag}*"))).collect()
 }
 
 /// Places where an error's own text reaches users or models: `text::cause` leaves out the operating system's numbers.

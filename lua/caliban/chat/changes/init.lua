@@ -1,5 +1,6 @@
---- The block of a chat that lists its changes under review. Lua composes it from the reviews, so that it is right even
---- while the program is busy or dead. A key reads only the cursor's line number from it, and the item of that line.
+--- The block of a chat that lists its changes under review. Lua composes the list from the reviews, so that the list is
+--- right even while the program is busy or dead. A key acts on the item at the cursor's line number; the text of the
+--- line is not read.
 local M = {}
 
 local api = vim.api
@@ -11,8 +12,9 @@ local state = require('caliban.review.state')
 local ns = api.nvim_create_namespace('caliban_chat_review')
 local group = api.nvim_create_augroup('caliban_chat_review', {})
 
---- The most changes for which the list shows hunks at first; the most hunks of a file that it ever shows; the
---- width of a hunk's row in cells, which fits into the narrowest chat at the bottom of a screen.
+--- With more than `FEW` changes, the list begins with all files closed. `MOST` is the most hunks that the list shows of
+--- one file. `WIDE` is the width of a hunk's row in cells, which fits into the narrowest chat at the bottom of a
+--- screen.
 local FEW, MOST, WIDE = 30, 2000, 57
 --- The list's words for decisions.
 local WORDS =
@@ -23,18 +25,18 @@ local CALM = 100
 ---@class caliban.Listed a file of the list
 ---@field r caliban.Review
 ---@field of caliban.Entered[] the proposals of the review
----@field state integer the undo state that the first proposal made; 0 if it also deletes or renames the file
----@field open? boolean true or false: the user has opened or closed its hunks; nil: neither
----@field outcome? string what was decided, once the review is settled
+---@field state integer the undo state that the first proposal made; 0 if the proposal also deletes or renames the file
+---@field open? boolean true or false: the user has opened or closed the file's hunks; nil: neither
+---@field outcome? string the decisions in words, once the review is settled
 
 ---@class caliban.Listing
 ---@field files caliban.Listed[]
 ---@field folded? boolean true or false: the user has closed or opened the list; nil: neither
----@field spread? boolean whether the list shows more than its first line
----@field items caliban.Item[] one for each line of the block
+---@field spread? boolean whether the list shows its files, not only its first line
+---@field items caliban.Item[] the item of each line of the block
 
 ---@class caliban.Item a line of the list: for a hunk (`r`, `hunk`), a file (`r`, `listed`) or all changes (`session`)
----@field acts boolean whether keys can decide on it
+---@field acts boolean whether keys can decide on the item
 ---@field session? string
 ---@field r? caliban.Review
 ---@field listed? caliban.Listed
@@ -59,7 +61,7 @@ local function find(listing, r)
   end
 end
 
---- The number of pending changes of a file; 0 once its buffer is unloaded.
+--- The number of pending changes of a file; 0 once the file's buffer is unloaded.
 ---@param it caliban.Listed
 ---@return integer
 local function count_pending(it)
@@ -84,7 +86,7 @@ end
 ---@param entries vim.fn.undotree.entry[]
 ---@param state integer
 ---@return vim.fn.undotree.entry? found
----@return boolean aside whether it is on a branch other than the current one
+---@return boolean aside whether the state is on a branch other than the current one
 local function find_state(entries, state)
   for _, entry in ipairs(entries) do
     if entry.seq == state then
@@ -110,7 +112,7 @@ local function undone(it)
   return found ~= nil and (aside or it.state > tree.seq_cur)
 end
 
---- The decisions on a file in words, after `first`.
+--- The decisions on a file in words. The text `first` stands before the others.
 ---@param it caliban.Listed
 ---@param first string|false|nil
 ---@return string[]
@@ -272,7 +274,7 @@ local function set_marks(chat, top, lines, items)
         priority = 110,
       })
       local words = beside_line(item.listed)
-      local opts = beside.mark(words, chat.narrowest, top + i - 1, lines[i])
+      local opts = beside.mark(chat, words, top + i - 1, lines[i])
       local _ = words ~= '' and api.nvim_buf_set_extmark(chat.transcript, ns, top + i - 1, 0, opts)
     end
   end
@@ -291,7 +293,7 @@ end
 
 local mapped = {} ---@type table<integer, caliban.Mapped[]> by transcript
 
---- Maps the keys that decide while the cursor is on an item, and unmaps them elsewhere.
+--- Maps the keys for decisions while the cursor is on an item, and unmaps the keys elsewhere.
 ---@param chat caliban.Chat
 local function map(chat)
   local buf = chat.transcript
@@ -320,7 +322,7 @@ end
 
 --- Composes the list from the reviews and shows it.
 ---@param chat caliban.Chat
----@param follow? boolean whether windows that follow the end go on following it; default: true
+---@param follow? boolean whether windows with the cursor at the end move to the new end; default: true
 function M.refresh(chat, follow)
   local listing = chat.listing
   if not listing or not require('caliban.chat.chats').usable(chat.transcript) then
@@ -396,7 +398,7 @@ function soon(chat, now)
   timer:start(now and 0 or CALM, 0, vim.schedule_wrap(flush))
 end
 
---- Adds a review to the chat's list. If the list has no pending changes, begins a new one.
+--- Adds a review to the chat's list. If the list has no pending changes, begins a new list.
 ---@param chat caliban.Chat
 ---@param r caliban.Review
 ---@return caliban.Listed

@@ -1,20 +1,20 @@
-//! The places of a patch's chunks.
+//! How the place of each chunk of a patch is found.
 
 use super::*;
 
 #[test]
-fn an_anchor_chooses_among_equal_blocks() {
+fn an_anchor_selects_one_of_several_equal_blocks() {
     let text = "class A:\n    def f(self):\n        x = 1\n\n    def g(self):\n        x = 1\n\nclass B:\n    def f(self):\n        x = 1\n";
     let change = "-        x = 1\n+        x = 2\n";
     check(
         text,
         &format!("@@\n{change}"),
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is at 3 places in a and must be at exactly one:
+        No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. `old` is at 3 places in a and must be at exactly one place:
         3:         x = 1
         6:         x = 1
         10:         x = 1
-        Add lines around it, or a line `@@ ` with the class or function it is in."#]],
+        Add surrounding lines to the chunk, or a line `@@ ` with the class or function that contains them."#]],
     );
     check(
         text,
@@ -41,19 +41,19 @@ fn an_anchor_chooses_among_equal_blocks() {
         text,
         &format!("@@ def f(self):\n{change}"),
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is at 2 places in a and must be at exactly one:
+        No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. `old` is at 2 places in a and must be at exactly one place:
         3:         x = 1
         10:         x = 1
-        Add lines around it, or a line `@@ ` with the class or function it is in."#]],
+        Add surrounding lines to the chunk, or a line `@@ ` with the class or function that contains them."#]],
     );
     check(
         text,
         &format!("@@ class A:\n{change}"),
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is at 2 places in a and must be at exactly one:
+        No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. `old` is at 2 places in a and must be at exactly one place:
         3:         x = 1
         6:         x = 1
-        Add lines around it, or a line `@@ ` with the class or function it is in."#]],
+        Add surrounding lines to the chunk, or a line `@@ ` with the class or function that contains them."#]],
     );
     check(
         text,
@@ -70,36 +70,36 @@ fn a_missing_anchor_is_ignored_and_reported() {
         "a\nb\n",
         "@@ def f():\n-b\n+B\n",
         &expect![[
-            r#"a: "a\nB\n" The chunk was still matched, at line 2: the line after its `@@` is not in the file."#
+            r#"a: "a\nB\n" The chunk does not match the file exactly: the line after its `@@` is not in the file. The edit was applied at line 2."#
         ]],
     );
     check(
         "a \nb\n",
         "@@ def f():\n-a\n+A\n",
         &expect![[r#"
-            a: "A \nb\n" The chunk is not there exactly; it was matched at line 1 ignoring blanks at line ends.
-            The chunk was still matched, at line 1: the line after its `@@` is not in the file."#]],
+            a: "A \nb\n" The chunk does not match the file exactly. The edit was applied at line 1, ignoring blanks at line ends.
+            The chunk does not match the file exactly: the line after its `@@` is not in the file. The edit was applied at line 1."#]],
     );
     check(
         "b\nb\n",
         "@@ def f():\n-b\n+B\n",
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is at 2 places in a and must be at exactly one:
+        No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. `old` is at 2 places in a and must be at exactly one place:
         1: b
         2: b
-        Add lines around it, or a line `@@ ` with the class or function it is in."#]],
+        Add surrounding lines to the chunk, or a line `@@ ` with the class or function that contains them."#]],
     );
     check(
         "a\n",
         "@@ def f():\n+B\n",
         &expect![
-            "Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is not in a. Nothing in the file is similar: read it again."
+            "No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. `old` is not in a. Nothing in the file is similar: read it again."
         ],
     );
 }
 
 #[test]
-fn the_order_of_chunks_chooses_among_equal_blocks() {
+fn the_order_of_chunks_selects_one_of_several_equal_blocks() {
     let text = "x\na\nx\nb\nx\n";
     check(text, "@@\n a\n-x\n+X\n@@\n-x\n+Y\n", &expect![[r#"a: "x\na\nX\nb\nY\n""#]]);
     check("a\nb\nc\n", "@@\n-c\n+C\n@@\n-a\n+A\n", &expect![[r#"a: "A\nb\nC\n""#]]);
@@ -107,29 +107,29 @@ fn the_order_of_chunks_chooses_among_equal_blocks() {
         "a\nb\nc\n",
         "@@\n-b\n+B\n@@\n b\n-c\n",
         &expect![
-            "Nothing of the patch was applied. Chunk 2 of 2 does not fit. `old` means its lines without the added ones. a was not changed: its lines overlap another chunk: join the two chunks."
+            "No part of the patch was applied. Chunk 2 of 2 does not fit. Here `old` means the chunk's lines without the added lines. a was not changed: its lines overlap another chunk: join the two chunks."
         ],
     );
 }
 
 #[test]
-fn a_chunk_for_the_end_of_the_file_prefers_that_place() {
+fn a_chunk_marked_end_of_file_is_matched_at_the_end_first() {
     check("x\na\nx\n", "@@\n-x\n+X\n*** End of File\n", &expect![[r#"a: "x\na\nX\n""#]]);
     check(
         "x\na\n",
         "@@\n-x\n+X\n*** End of File\n",
         &expect![[
-            r#"a: "X\na\n" The chunk was still matched, at line 1: this is not the end of the file."#
+            r#"a: "X\na\n" The chunk does not match the file exactly: its lines are not at the end of the file. The edit was applied at line 1."#
         ]],
     );
     check(
         "x\nx\na\n",
         "@@\n-x\n+X\n*** End of File\n",
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is at 2 places in a and must be at exactly one:
+        No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. `old` is at 2 places in a and must be at exactly one place:
         1: x
         2: x
-        Add lines around it, or a line `@@ ` with the class or function it is in."#]],
+        Add surrounding lines to the chunk, or a line `@@ ` with the class or function that contains them."#]],
     );
 }
 
@@ -146,24 +146,24 @@ fn added_lines_go_below_their_anchor_or_to_the_end() {
         "f\nf\n",
         "@@ f\n+b\n",
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is at 2 places in a and must be at exactly one:
+        No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. `old` is at 2 places in a and must be at exactly one place:
         1: f
         2: f
-        Add lines around it, or a line `@@ ` with the class or function it is in."#]],
+        Add surrounding lines to the chunk, or a line `@@ ` with the class or function that contains them."#]],
     );
 }
 
 #[test]
-fn the_final_newline_stays_as_it_is() {
+fn a_patch_keeps_the_files_final_newline_and_line_ends() {
     check("a\nb", "@@\n-b\n+B\n", &expect![[r#"a: "a\nB""#]]);
     check(
         "b\nb",
         "@@\n b\n+c\n",
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is at 2 places in a and must be at exactly one:
+        No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. `old` is at 2 places in a and must be at exactly one place:
         1: b
         2: b
-        Add lines around it, or a line `@@ ` with the class or function it is in."#]],
+        Add surrounding lines to the chunk, or a line `@@ ` with the class or function that contains them."#]],
     );
     check("a\nb", "@@\n b\n+c\n", &expect![[r#"a: "a\nb\nc""#]]);
     check("a", "@@\n+b\n*** End of File\n", &expect![[r#"a: "a\nb""#]]);
@@ -172,40 +172,40 @@ fn the_final_newline_stays_as_it_is() {
 }
 
 #[test]
-fn chunks_are_matched_by_the_ladder() {
+fn chunks_are_matched_with_the_same_tolerances_as_edits() {
     check(
         "a  \nb\n",
         "@@\n a\n-b\n+B\n",
         &expect![[
-            r#"a: "a  \nB\n" The chunk is not there exactly; it was matched at lines 1-2 ignoring blanks at line ends."#
+            r#"a: "a  \nB\n" The chunk does not match the file exactly. The edit was applied at lines 1-2, ignoring blanks at line ends."#
         ]],
     );
     check(
         "if x:\n    a\n    b\n",
         "@@\n a\n-b\n+B\n",
         &expect![[
-            r#"a: "if x:\n    a\n    B\n" The chunk is not there exactly; it was matched at lines 2-3 at another indentation. The new text was indented to match."#
+            r#"a: "if x:\n    a\n    B\n" The chunk does not match the file exactly. The edit was applied at lines 2-3, at another indentation. The new text was indented to match."#
         ]],
     );
     check(
         "say(“a”)\n",
         "@@\n-say(\"a\")\n+say(\"b\")\n",
         &expect![[
-            r#"a: "say(“b”)\n" The chunk is not there exactly; it was matched at line 1 taking typographic quotes, dashes and spaces for plain ones."#
+            r#"a: "say(“b”)\n" The chunk does not match the file exactly. The edit was applied at line 1, taking typographic quotes, dashes and spaces for plain ones."#
         ]],
     );
     check(
         "a\nb\n",
         "@@\n a\n-b\n+B\n \n@@\n",
         &expect![[
-            r#"a: "a\nB\n" The chunk is not there exactly; it was matched at lines 1-2 without the blank line at its end."#
+            r#"a: "a\nB\n" The chunk does not match the file exactly. The edit was applied at lines 1-2, without the blank line at its end."#
         ]],
     );
     check(
         "\ta\n    b\n",
         "@@\n a\n-b\n+B\n",
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is not in a. The file is indented with tabs, `old` with spaces.
+        No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. `old` is not in a. The file is indented with tabs, `old` with spaces.
         The nearest block begins at line 1 (- `old`, + the file):
         -a
         -b
@@ -215,13 +215,13 @@ fn chunks_are_matched_by_the_ladder() {
 }
 
 #[test]
-fn lines_that_stand_only_above_their_anchor_are_not_changed() {
+fn lines_found_only_above_the_anchor_of_their_chunk_are_not_changed() {
     let text = "class A:\n    x = 1\n\nclass B:\n    y = 1\n";
     check(
         text,
         "@@ class B:\n-    x = 1\n+    x = 2\n",
         &expect![
-            "Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. a was not changed: its lines are only at line 2, above the line given after `@@`: give a line above them, or none."
+            "No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. a was not changed: its lines are only at line 2, above the line given after `@@`: give a line above them, or none."
         ],
     );
     // lines below the anchor, or around it, are changed
@@ -250,17 +250,17 @@ fn an_exact_match_is_preferred_to_a_similar_one() {
         "  a\nb\na \n",
         "-a\n+A\n",
         &expect![[
-            r#"a: "  a\nb\nA \n" The chunk is not there exactly; it was matched at line 3 ignoring blanks at line ends."#
+            r#"a: "  a\nb\nA \n" The chunk does not match the file exactly. The edit was applied at line 3, ignoring blanks at line ends."#
         ]],
     );
     check(
         "a \nb\na\t\n",
         "-a\n+A\n",
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is at 2 places in a, ignoring blanks at line ends, and must be at exactly one:
+        No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. `old` is at 2 places in a, ignoring blanks at line ends, and must be at exactly one place:
         1: a 
         3: a	
-        Add lines around it, or a line `@@ ` with the class or function it is in."#]],
+        Add surrounding lines to the chunk, or a line `@@ ` with the class or function that contains them."#]],
     );
 }
 
@@ -278,7 +278,8 @@ fn typographic_dashes_quotes_and_spaces_match_plain_ones() {
             "*** Begin Patch\n*** Update File: a\n-x{as_plain}y\n+x{as_plain}z\n*** End Patch"
         );
         let said = told(&[("a", &format!("x{it}y\n"))], &patch);
-        let kept = format!("a: {:?} The chunk is not there exactly", format!("x{it}z\n"));
+        let kept =
+            format!("a: {:?} The chunk does not match the file exactly", format!("x{it}z\n"));
         assert!(said.starts_with(&kept), "{it:?}: {said}");
     }
 }
@@ -289,7 +290,7 @@ fn an_empty_last_line_that_the_file_lacks_is_dropped() {
         "a\nb\nc\n",
         " a\n-b\n+B\n\n@@\n-c\n+C\n",
         &expect![[
-            r#"a: "a\nB\nC\n" Chunk 1 is not there exactly; it was matched at lines 1-2 without the blank line at its end."#
+            r#"a: "a\nB\nC\n" Chunk 1 does not match the file exactly. The edit was applied at lines 1-2, without the blank line at its end."#
         ]],
     );
     check("a\nb\n", " a\n-b\n+B\n\n", &expect![[r#"a: "a\nB\n""#]]);
@@ -297,7 +298,7 @@ fn an_empty_last_line_that_the_file_lacks_is_dropped() {
 }
 
 #[test]
-fn a_chunk_may_only_remove_lines() {
+fn a_chunk_may_remove_lines_without_adding_any() {
     check("a\nb\nc\n", "@@\n a\n-b\n c\n", &expect![[r#"a: "a\nc\n""#]]);
     check("a\nb\n", "@@\n-a\n-b\n", &expect![[r#"a: """#]]);
 }

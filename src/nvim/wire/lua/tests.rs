@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 
 #[test]
-fn the_lua_types_are_those_of_the_rust_types() {
+fn the_generated_lua_types_agree_with_the_rust_types() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("lua/caliban/program/wire");
     for (name, text) in files() {
         let path = folder.join(name);
@@ -65,7 +65,7 @@ enum Word {
 }
 
 #[test]
-fn enums_are_aliases() {
+fn a_rust_enum_becomes_a_lua_alias() {
     check(
         sent::<Plain>(),
         "Plain",
@@ -110,7 +110,7 @@ struct Sent {
 }
 
 #[test]
-fn a_field_that_may_be_left_out_when_it_is_sent_is_optional() {
+fn a_field_that_the_program_may_omit_is_optional_in_lua() {
     check(
         sent::<Sent>(),
         "Sent",
@@ -146,7 +146,7 @@ struct Read {
 }
 
 #[test]
-fn a_field_that_the_program_can_do_without_is_optional() {
+fn a_field_that_has_a_default_when_it_is_read_is_optional_in_lua() {
     check(
         read::<Read>(),
         "Read",
@@ -182,7 +182,7 @@ struct Both {
 }
 
 #[test]
-fn a_type_of_both_directions_is_described_as_it_is_sent() {
+fn a_type_that_is_both_sent_and_read_is_described_as_it_is_sent() {
     check(
         both(read::<Both>(), sent::<Both>()),
         "Both",
@@ -202,7 +202,7 @@ struct OneWay {
 
 #[test]
 #[should_panic(expected = "OneWay.text may be absent when it is sent, but not when it is read")]
-fn a_type_that_cannot_be_sent_back_is_refused() {
+fn a_type_with_different_fields_when_sent_and_when_read_is_refused() {
     both(read::<OneWay>(), sent::<OneWay>());
 }
 
@@ -215,7 +215,7 @@ mod other {
 
 #[test]
 #[should_panic(expected = "two types are called Null2")]
-fn two_types_of_one_name_are_refused() {
+fn two_types_with_the_same_name_are_refused() {
     sent::<(Null, other::Null)>();
 }
 
@@ -286,7 +286,7 @@ fn decode(message: &Value) -> Result<FromNvim, String> {
 }
 
 #[test]
-fn a_message_is_read_exactly_if_it_has_the_fields_that_lua_must_send() {
+fn a_message_is_read_with_its_required_fields_and_not_without_any_of_them() {
     let types = read::<FromNvim>();
     let kinds = types["FromNvim"]["oneOf"].as_array().unwrap();
     assert!(kinds.len() > 20);

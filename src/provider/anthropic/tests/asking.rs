@@ -21,7 +21,7 @@ fn body(messages: Vec<Message>, thinking: Option<Thinking>) -> Value {
 }
 
 #[test]
-fn thinking_is_asked_for_in_the_models_terms_without_a_temperature() {
+fn a_request_with_thinking_has_anthropics_fields_for_it_and_no_temperature() {
     let mut text = String::new();
     let asked = [
         None,
@@ -67,7 +67,7 @@ fn a_tool_loop_that_began_without_a_thought_goes_on_without_thinking() {
     assert!(thinks(vec![go(), reply(true, "a"), answers("a")]));
     assert!(!thinks(vec![go(), reply(false, "a"), answers("a")]));
     assert!(!thinks(vec![go(), reply(false, "a"), answers("a"), steer()]));
-    // the loop began with a thought, and the model itself left out a later one
+    // the loop began with a thought, and a later reply of the same model has no thought
     assert!(thinks(vec![go(), reply(true, "a"), answers("a"), reply(false, "b"), answers("b")]));
     // another turn has begun
     assert!(thinks(vec![
@@ -83,7 +83,7 @@ fn a_tool_loop_that_began_without_a_thought_goes_on_without_thinking() {
 }
 
 #[test]
-fn a_servers_tool_call_is_kept_if_it_has_a_result_or_can_be_continued() {
+fn a_server_tool_call_is_sent_back_if_it_has_a_result_or_can_be_continued() {
     let search =
         || raw(json!({ "type": "server_tool_use", "id": "s1", "name": "web_search", "input": {} }));
     let found =
@@ -119,7 +119,7 @@ fn a_servers_tool_call_is_kept_if_it_has_a_result_or_can_be_continued() {
 
 /// Even after many calls of one reply, a mark reaches back to the last request that was cached.
 #[test]
-fn in_a_long_chain_a_mark_stands_about_every_fifteen_blocks() {
+fn a_long_chain_of_blocks_has_a_cache_mark_about_every_fifteen_blocks() {
     for last in [answer("c29", "a", false), sample::text("And?")] {
         let calls = (0..30).map(|n| call(&format!("c{n}"), "read", json!({})));
         let mut answers: Vec<Block> =
@@ -150,9 +150,9 @@ fn in_a_long_chain_a_mark_stands_about_every_fifteen_blocks() {
     }
 }
 
-/// No mark is set after less text than the provider caches: such a mark would waste one of four.
+/// No mark is set after less text than the provider caches: such a mark would waste one of the four marks.
 #[test]
-fn a_mark_stands_only_behind_enough_text() {
+fn a_cache_mark_is_set_only_after_as_much_text_as_the_model_caches() {
     // the lengths in bytes of the system prompt, the prompt and a call's answer
     let marks = |model: &str, lengths: [usize; 3]| {
         let [system, prompt, given] = lengths.map(|it| "x".repeat(it));
@@ -183,7 +183,7 @@ fn a_mark_stands_only_behind_enough_text() {
 
 /// A thought cannot be marked, so the block before the thought is marked.
 #[test]
-fn no_thought_is_ever_marked() {
+fn thoughts_never_get_a_cache_mark() {
     for length in 1..40 {
         let mut messages = vec![user(vec![sample::text("Go.")])];
         for n in 0..length {

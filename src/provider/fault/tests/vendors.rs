@@ -435,7 +435,7 @@ fn every_vendors_errors_are_classified() {
 
 /// Errors that come as events of a stream, under status 200.
 #[test]
-fn in_a_stream_the_kind_of_error_tells_the_status() {
+fn an_error_within_a_stream_is_classified_by_its_type_or_code() {
     for (error, expected) in [
         (r#"{"type":"overloaded_error","message":"Overloaded"}"#, "Overloaded"),
         (r#"{"type":"api_error","message":"Internal server error"}"#, "ServerError { status: 500,"),

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn waits_in_headers_are_read() {
+fn retry_after_headers_are_read_as_seconds_durations_or_dates() {
     // Sun, 06 Nov 1994 08:49:37 GMT.
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
     for (ms, after, expected) in [
@@ -33,7 +33,7 @@ fn waits_in_headers_are_read() {
 }
 
 #[test]
-fn dates_around_leap_days_are_read() {
+fn http_dates_around_leap_days_are_read() {
     let seconds = |text: &str| {
         http_date(text).unwrap().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs()
     };
@@ -47,7 +47,7 @@ fn dates_around_leap_days_are_read() {
 
 /// Headers as `name: value`, without their common prefix.
 #[test]
-fn only_resets_of_used_up_limits_count() {
+fn the_wait_is_the_longest_reset_time_of_the_used_up_limits() {
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_741_305_000);
     for (headers, expected) in [
         (
@@ -84,7 +84,7 @@ fn only_resets_of_used_up_limits_count() {
 }
 
 #[test]
-fn waits_in_messages_are_read() {
+fn a_wait_named_in_an_error_message_is_read() {
     for (text, expected) in [
         ("Rate limit reached. Please try again in 1.3s. Visit", Some(1300)),
         ("Please try again in 20ms.", Some(20)),

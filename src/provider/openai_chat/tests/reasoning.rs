@@ -23,7 +23,7 @@ fn thought(text: &str) -> Block {
 }
 
 #[test]
-fn thinking_is_sent_in_each_endpoints_terms() {
+fn thinking_is_sent_in_the_fields_of_each_server() {
     let mut text = String::new();
     let asked = [
         None,
@@ -83,7 +83,7 @@ fn thoughtful() -> Vec<Message> {
 }
 
 #[test]
-fn reasoning_goes_back_only_to_servers_that_want_it() {
+fn reasoning_is_sent_back_only_to_servers_that_want_it() {
     let mut text = String::new();
     for (name, quirks) in [("none", Quirks::NONE), ("deepseek", DEEPSEEK), ("mistral", MISTRAL)] {
         writeln!(text, "{name}").unwrap();
@@ -136,7 +136,7 @@ fn reasoning_goes_back_only_to_servers_that_want_it() {
 }
 
 #[test]
-fn details_of_reasoning_go_back_as_they_came() {
+fn reasoning_details_are_sent_back_unchanged() {
     let stream = include_str!("../../../../tests/data/streams/openai_reasoning_details.sse");
     let sampled = recut::read(Dialect::OpenAiChat, [stream.as_bytes()]);
     let Some(Sampled::Done(reply)) = sampled.last() else { panic!("{sampled:?}") };

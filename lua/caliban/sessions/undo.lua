@@ -1,0 +1,38 @@
+--- Takes the current conversation back to before a message of the user.
+local M = {}
+
+local names = require('caliban.editor.name')
+
+--- Takes back the last messages.
+---@param count string how many; '' for one
+function M.ask(count)
+  local number = count == '' and 1 or count:match('^%d+$') and tonumber(count)
+  if not number or number < 1 then
+    local text = 'A number of messages is missing: `:Caliban undo 2` takes back your last two.'
+    return require('caliban.editor.notify').say(text)
+  end
+  require('caliban.chat').send({ kind = 'undo', after = number - 1 })
+end
+
+--- Asks whether to rewind the files of the later turns too.
+---@param message caliban.Undo
+function M.offer(message)
+  local count = #message.files
+  local what = count == 1 and message.files[1] or ('%d files'):format(count)
+  local items = {
+    'Take back the conversation only',
+    names.shown(('Take back the conversation, and preview the rewind of %s'):format(what)),
+  }
+  local opts = { prompt = names.shown(('Back to before “%s”'):format(message.title)) }
+  vim.ui.select(items, opts, function(_, index)
+    if index then
+      require('caliban.program.process').ask({
+        kind = 'undo',
+        session = message.session,
+        choice = { message = message.message, files = index == 2 },
+      })
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,239 @@
+//! Keeps a conversation within its model's window: decides when old results are trimmed, and when the conversation is
+//! compacted.
+
+use super::models::Models;
+use crate::context::compact::{self, Plan};
+use crate::context::size::{self, Limits};
+use crate::context::trim;
+use crate::conversation::Conversation;
+use crate::conversation::report::Level;
+use crate::event::{Failure, TurnId};
+use crate::message::Role;
+use crate::session::{Input, Phase, Session};
+use crate::tool::{Desk, Tool};
+
+/// A compaction that the user asks for: what to pay attention to.
+#[derive(Default)]
+pub(super) struct Fitting {
+    /// The user asked for a compaction while a turn ran.
+    wanted: Option<String>,
+    /// The size of the conversation when a compaction failed. The next one waits until the conversation has grown.
+    failed_at: Option<u64>,
+    /// The turn in which a request was too long and the conversation was compacted for that.
+    overflowed: Option<TurnId>,
+}
+
+impl Fitting {
+    /// Before a request. Returns true if a compaction begins, after which the request is due again.
+    pub(super) fn prepare(
+        &mut self,
+        models: &Models,
+        conversation: &mut Conversation,
+        desk: &Desk,
+    ) -> bool {
+        // a reply that is to be continued goes back with what it was begun with
+        if is_paused(conversation) {
+            return false;
+        }
+        let Some(limits) = limits(models, &conversation.session) else { return false };
+        if let Some(focus) = self.wanted.take() {
+            return begin_for_user(models, conversation, desk, focus);
+        }
+        trim(&limits, conversation, desk);
+        let size = size::of_next(&conversation.session);
+        let is_due = limits.compact.is_some_and(|at| size >= at)
+            && !conversation.session.keeps_whole
+            && self.failed_at.is_none_or(|at| size >= at.saturating_add(limits.growth()));
+        if !is_due {
+            return false;
+        }
+        let plan = plan(models, conversation, desk).ok();
+        let Some(plan) = plan.filter(|it| it.fresh >= limits.growth()) else { return false };
+        let model = conversation.session.model.clone();
+        begin(conversation, &plan, model, String::new())
+    }
+
+    /// After a request that was too long for its model. Returns true if a compaction begins: once in a turn, unless the
+    /// user turned it off.
+    pub(super) fn overflow(
+        &mut self,
+        failure: &Failure,
+        turn: TurnId,
+        (models, conversation, desk): (&Models, &mut Conversation, &Desk),
+    ) -> bool {
+        let is_new = matches!(failure, Failure::TooLong { .. }) && self.overflowed != Some(turn);
+        let limits = limits(models, &conversation.session).filter(|it| it.is_automatic);
+        if !is_new || limits.is_none() || is_paused(conversation) {
+            return false;
+        }
+        let Ok(plan) = plan(models, conversation, desk) else { return false };
+        self.overflowed = Some(turn);
+        let model = conversation.session.model.clone();
+        begin(conversation, &plan, model, String::new())
+    }
+
+    /// `/compact`: at once, or before the next request of the running turn.
+    pub(super) fn ask(
+        &mut self,
+        models: &Models,
+        conversation: &mut Conversation,
+        desk: &Desk,
+        focus: &str,
+    ) {
+        let told = match conversation.session.phase {
+            Phase::Idle => {
+                begin_for_user(models, conversation, desk, focus.to_owned());
+                return;
+            }
+            Phase::Compacting { .. } => "The conversation is being compacted already.",
+            _ => {
+                self.wanted = Some(focus.to_owned());
+                "The conversation is compacted before the next request, or at the end of this turn."
+            }
+        };
+        conversation.notice(Level::Info, told.into());
+    }
+
+    /// Begins the compaction that the user asked for, if no turn runs any more. Returns false if there is none.
+    pub(super) fn catch_up(
+        &mut self,
+        models: &Models,
+        conversation: &mut Conversation,
+        desk: &Desk,
+    ) -> bool {
+        let is_idle = conversation.session.phase == Phase::Idle;
+        let Some(focus) = self.wanted.take_if(|_| is_idle) else { return false };
+        begin_for_user(models, conversation, desk, focus)
+    }
+
+    /// Notes how a compaction ended.
+    pub(super) fn note(&mut self, input: &Input, session: &Session) {
+        match input {
+            Input::Compacted { .. } => self.failed_at = None,
+            Input::NotCompacted { .. } => self.failed_at = Some(size::of_next(session)),
+            _ => (),
+        }
+    }
+}
+
+fn begin_for_user(
+    models: &Models,
+    conversation: &mut Conversation,
+    desk: &Desk,
+    focus: String,
+) -> bool {
+    match plan(models, conversation, desk) {
+        Ok(plan) => {
+            let model = conversation.session.model.clone();
+            begin(conversation, &plan, model, focus)
+        }
+        Err(why) => {
+            conversation.notice(Level::Warn, why);
+            false
+        }
+    }
+}
+
+/// After the user chose another model: if the conversation is too long for it, the earlier model summarises it, or
+/// the user is told why not. While a turn runs, this waits for the next request.
+pub(super) fn switched(
+    models: &Models,
+    conversation: &mut Conversation,
+    desk: &Desk,
+    before: &str,
+) {
+    let Some(limits) = limits(models, &conversation.session) else { return };
+    let session = &conversation.session;
+    let size = size::of_next(session);
+    let most = limits.compact.unwrap_or(limits.full);
+    if session.phase != Phase::Idle || limits.window == 0 || size < most {
+        return;
+    }
+    let is_off = limits.compact.is_none() || session.keeps_whole;
+    let why = match plan(models, conversation, desk) {
+        Ok(_) if is_off => "`/compact` makes it shorter.".to_owned(),
+        Ok(plan) => {
+            let is_able = !models.is_tour(before) && models.resolve(before).is_ok();
+            let by = if is_able { before } else { &conversation.session.model }.to_owned();
+            begin(conversation, &plan, by, String::new());
+            return;
+        }
+        Err(why) => why,
+    };
+    let text = format!(
+        "This conversation has about {} tokens, and {} takes {}. {why}",
+        size::rounded(size),
+        conversation.session.model,
+        size::rounded(most),
+    );
+    conversation.take(Input::Tell { text });
+}
+
+/// The sizes at which the conversation is made shorter for its model.
+fn limits(models: &Models, session: &Session) -> Option<Limits> {
+    let chosen = models.resolve(&session.model).ok()?;
+    Some(models.limits(&chosen, session.tuning))
+}
+
+/// A compaction for the conversation's model.
+pub(super) fn plan(
+    models: &Models,
+    conversation: &mut Conversation,
+    desk: &Desk,
+) -> Result<Plan, String> {
+    if models.is_tour(&conversation.session.model) {
+        return Err("The tour summarises nothing. Choose a model with /models.".into());
+    }
+    let limits = limits(models, &conversation.session).unwrap_or_default();
+    conversation.read_outputs();
+    let edits = |name: &str| desk.tools.find(name).is_some_and(Tool::edits);
+    compact::plan(&conversation.session, &limits, edits)
+}
+
+/// Returns false if a spending limit is reached: the user is told, and nothing is asked.
+fn begin(conversation: &mut Conversation, plan: &Plan, model: String, focus: String) -> bool {
+    if let Some(reached) = conversation.session.limit_reached() {
+        let text =
+            format!("Not compacted: {reached}. A message to the model asks you whether to go on.");
+        conversation.notice(Level::Warn, text);
+        return false;
+    }
+    let told = plan.announcement(&model);
+    conversation.take(Input::Compact { model, focus, told });
+    true
+}
+
+/// Replaces old results by one line each if the conversation has grown to the model's limit for this.
+fn trim(limits: &Limits, conversation: &mut Conversation, desk: &Desk) {
+    if limits.trim.is_none_or(|at| size::of_next(&conversation.session) < at) {
+        return;
+    }
+    conversation.read_outputs();
+    let is_raw = |name: &str| desk.tools.find(name).is_some_and(Tool::reads);
+    let plan = trim::plan(&conversation.session, is_raw);
+    if let Some(plan) = plan.filter(|it| it.tokens >= limits.worth()) {
+        let trim::Plan { items, tokens, told } = plan;
+        conversation.take(Input::Trim { items, tokens, told });
+    }
+}
+
+/// Whether the last message is a reply that is to be continued.
+fn is_paused(conversation: &Conversation) -> bool {
+    let mut said = conversation.session.messages.iter().rev();
+    said.find(|it| it.role != Role::Note).is_some_and(|it| it.role == Role::Assistant)
+}
+
+/// `/uncompact`.
+pub(super) fn undo(conversation: &mut Conversation) {
+    let session = &conversation.session;
+    if session.phase != Phase::Idle {
+        return conversation.refuse_while_running();
+    }
+    if session.compactions.is_empty() {
+        let text = "There is nothing to undo: this conversation is not compacted.";
+        return conversation.notice(Level::Info, text.into());
+    }
+    let told = "The last compaction is undone: the model gets that part of the conversation whole again. From now on \
+                only /compact compacts this conversation.";
+    conversation.take(Input::Uncompact { told: told.into() });
+}

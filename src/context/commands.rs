@@ -1,0 +1,292 @@
+//! The user's own slash commands: Markdown files in folders of the project and of the user. The text of a command, with
+//! the user's arguments in it, goes with the message that calls it.
+
+#[cfg(test)]
+mod tests;
+
+use super::slash;
+use crate::text::unseen::spelt_out;
+use crate::tool::front::{self, Place};
+use crate::tool::{Desk, path};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// The folders of commands in a project, and those in the home folder. Of commands with the same name the first counts.
+const PROJECTS: [&str; 2] = [".caliban/commands", ".claude/commands"];
+const USERS: [&str; 1] = [".claude/commands"];
+
+/// The most bytes of a file, and of a command's text with the arguments in it.
+const LIMIT: u64 = 64 * 1024;
+const EXPANDED: usize = 256 * 1024;
+/// The most characters of a description and of a hint.
+const LINE: usize = 200;
+/// The most files, and how many folders may lie in each other.
+const FILES: usize = 500;
+const DEPTH: usize = 5;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// The file's name without `.md`, behind the names of its folders: `git:commit`.
+    pub name: String,
+    /// The description, else the first line of the text.
+    pub description: String,
+    /// The arguments, as the author names them: `[file] [lines]`. May be empty.
+    pub hint: String,
+    pub path: PathBuf,
+    /// The model that the author wants for the command.
+    pub model: Option<String>,
+    body: String,
+    /// The number of the text's hidden characters.
+    hidden: usize,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Commands {
+    /// The project's commands and then the user's, each in the order of their names.
+    pub found: Vec<Command>,
+    /// One sentence for each problem.
+    pub problems: Vec<String>,
+}
+
+/// The fields of the front matter that are read. Others are ignored: `allowed-tools` grants nothing.
+#[derive(Default, Deserialize)]
+struct Front {
+    description: Option<Value>,
+    #[serde(rename = "argument-hint")]
+    hint: Option<Value>,
+    model: Option<Value>,
+}
+
+/// A file that may be a command.
+struct File {
+    name: String,
+    path: PathBuf,
+    is_users: bool,
+}
+
+#[derive(Default)]
+struct Files {
+    found: Vec<File>,
+    problems: Vec<String>,
+    /// The real paths of the folders that were read, because links may lead to a folder twice.
+    seen: HashSet<PathBuf>,
+}
+
+/// All commands. A built-in command hides a file of the same name.
+pub fn find(desk: &Desk) -> Commands {
+    let Files { found: files, mut problems, .. } = files(desk);
+    let mut found: Vec<Command> = Vec::new();
+    for file in files {
+        let shown = desk.shown(&file.path);
+        let name = &file.name;
+        if slash::is_built_in(name) {
+            problems.push(format!(
+                "`{shown}` has the name of the built-in command /{name}. It was left out."
+            ));
+            continue;
+        }
+        if found.iter().any(|it| it.name == *name) {
+            problems.push(format!(
+                "`{shown}` has the same name as another command, /{name}. It was left out."
+            ));
+            continue;
+        }
+        match read(desk, &file) {
+            Ok(command) => {
+                problems.extend(command.warning(desk));
+                found.push(command);
+            }
+            Err(why) => problems.push(format!("`{shown}` {why} It was left out.")),
+        }
+    }
+    Commands { found, problems }
+}
+
+/// The command of this name, if there is one. The error is a sentence about a file of this name that is no command.
+pub fn get(desk: &Desk, name: &str) -> Result<Option<Command>, String> {
+    let mut first = None;
+    for file in files(desk).found.iter().filter(|it| it.name == name) {
+        match read(desk, file) {
+            Ok(command) => return Ok(Some(command)),
+            Err(why) => {
+                first.get_or_insert(format!("`{}` {why}", desk.shown(&file.path)));
+            }
+        }
+    }
+    first.map_or(Ok(None), Err)
+}
+
+fn files(desk: &Desk) -> Files {
+    let mut files = Files::default();
+    for place in front::places(desk, &PROJECTS, "commands", &USERS) {
+        files.walk(desk, &place, &place.path, "", DEPTH);
+    }
+    files
+}
+
+impl Files {
+    /// Adds the files of a folder and of the folders in it. `prefix` begins their names.
+    fn walk(&mut self, desk: &Desk, place: &Place, folder: &Path, prefix: &str, depth: usize) {
+        let Ok(real) = folder.canonicalize() else { return };
+        if !self.seen.insert(real.clone()) || depth == 0 {
+            return;
+        }
+        if !place.is_users && !path::inside(&desk.root, &real) {
+            let shown = desk.shown(folder);
+            return self
+                .problems
+                .push(format!("`{shown}` leads out of the project. It was left out."));
+        }
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(FILES);
+        let mut paths: Vec<PathBuf> = entries.map(|it| it.path()).collect();
+        paths.sort();
+        for path in paths {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name.starts_with('.') {
+                continue;
+            }
+            if path.is_dir() {
+                self.walk(desk, place, &path, &format!("{prefix}{name}:"), depth - 1);
+            } else if let Some(stem) = name.strip_suffix(".md") {
+                let name = format!("{prefix}{stem}");
+                self.add(desk, File { name, path, is_users: place.is_users });
+            }
+        }
+    }
+
+    fn add(&mut self, desk: &Desk, file: File) {
+        if !slash::is_word(&file.name) {
+            let shown = desk.shown(&file.path).escape_debug().to_string();
+            return self.problems.push(format!(
+                "`{shown}` is no command: the names of a command's file and folders have only letters from a to z, \
+                 digits, - and _. It was left out."
+            ));
+        }
+        if self.found.len() == FILES {
+            let text = format!("There are more than {FILES} commands. The others were left out.");
+            if !self.problems.contains(&text) {
+                self.problems.push(text);
+            }
+            return;
+        }
+        self.found.push(file);
+    }
+}
+
+/// The error follows the file's name in a sentence.
+fn read(desk: &Desk, file: &File) -> Result<Command, String> {
+    let text = front::load(desk, &file.path, file.is_users, "a command", LIMIT)?;
+    let (yaml, body) = front::split(&text).unwrap_or(("", &text));
+    let fields: Front = match yaml.trim() {
+        "" => Front::default(),
+        _ => front::parse(&quoted_hint(yaml))
+            .map_err(|why| format!("has front matter that is not YAML ({why})."))?,
+    };
+    let (body, hidden) = spelt_out(body.trim());
+    if body.is_empty() {
+        return Err("has no text.".into());
+    }
+    let first = body.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']).to_owned();
+    let description = words_of(fields.description).filter(|it| !it.trim().is_empty());
+    let model = words_of(fields.model).map(|it| front::line(&it, LINE).0);
+    Ok(Command {
+        name: file.name.clone(),
+        description: front::line(&description.unwrap_or(first), LINE).0,
+        hint: front::line(&words_of(fields.hint).unwrap_or_default(), LINE).0,
+        path: file.path.clone(),
+        model: model.filter(|it| !it.is_empty() && it != "inherit"),
+        hidden,
+        body: body.into_owned(),
+    })
+}
+
+/// A field's text. Authors write words, numbers and lists.
+fn words_of(field: Option<Value>) -> Option<String> {
+    match field? {
+        Value::String(text) => Some(text),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// Puts quotes around a hint in brackets. YAML takes `[file]` for a list, and `[file] [lines]` for a mistake.
+fn quoted_hint(yaml: &str) -> String {
+    let line = |line: &str| match line.strip_prefix("argument-hint:").map(str::trim) {
+        Some(hint) if hint.starts_with('[') => format!("argument-hint: {}\n", Value::from(hint)),
+        _ => format!("{line}\n"),
+    };
+    yaml.lines().map(line).collect()
+}
+
+impl Command {
+    /// What `/help` says of the command.
+    pub fn help(&self, desk: &Desk) -> String {
+        let gap = if self.hint.is_empty() { "" } else { " " };
+        let shown = desk.shown(&self.path);
+        format!("/{}{gap}{}  {} ({shown})", self.name, self.hint, self.description)
+    }
+
+    /// A sentence for the user about hidden characters in the text.
+    pub fn warning(&self, desk: &Desk) -> Option<String> {
+        let (shown, hidden) = (desk.shown(&self.path), self.hidden);
+        (hidden > 0).then(|| {
+            format!("`{shown}` holds {hidden} invisible characters. The model sees them as [U+…].")
+        })
+    }
+
+    /// The command's text with the arguments in it: all of them for `$ARGUMENTS`, one for each of `$1` to `$9`. The
+    /// arguments themselves are not searched for these names.
+    pub fn expand(&self, arguments: &str) -> Result<String, String> {
+        let words = words(arguments);
+        let mut text = String::new();
+        let mut rest = self.body.as_str();
+        while let Some(at) = rest.find('$') {
+            let (before, behind) = (&rest[..at], &rest[at + 1..]);
+            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let name = &behind[..behind.find(|c: char| !is_name(c)).unwrap_or(behind.len())];
+            let value = match name.as_bytes() {
+                b"ARGUMENTS" => arguments,
+                [digit @ b'1'..=b'9'] => {
+                    words.get(usize::from(digit - b'1')).map_or("", String::as_str)
+                }
+                _ => &rest[at..=at + name.len()],
+            };
+            text.extend([before, value]);
+            rest = &behind[name.len()..];
+            if text.len() > EXPANDED {
+                break;
+            }
+        }
+        text.push_str(rest);
+        if text.len() > EXPANDED {
+            let (name, most) = (&self.name, EXPANDED / 1024);
+            return Err(format!(
+                "With these arguments the text of /{name} has more than {most} kB."
+            ));
+        }
+        Ok(text)
+    }
+}
+
+/// The words of the arguments. Quotes join words: `"two words"`.
+fn words(arguments: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for c in arguments.chars() {
+        match quote {
+            Some(it) if it == c => quote = None,
+            // a quote within a word is an apostrophe
+            None if matches!(c, '"' | '\'') && word.is_none() => {
+                quote = Some(c);
+                word = Some(String::new());
+            }
+            None if c.is_whitespace() => words.extend(word.take()),
+            Some(_) | None => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}

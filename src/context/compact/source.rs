@@ -1,0 +1,89 @@
+//! The text of the messages that a model summarises: roles and clipped texts, without thoughts.
+
+use super::super::trim::arguments;
+use crate::message::{Block, Excerpt, Message, Role};
+
+/// The most bytes of a text and of a result. The later limits apply if the whole is too long with the earlier ones.
+const LIMITS: [(usize, usize); 4] = [(8_000, 4_000), (4_000, 1_000), (2_000, 300), (600, 100)];
+
+#[derive(Debug, Clone)]
+pub(super) struct Source {
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    /// Who speaks, or what the text is.
+    head: String,
+    text: String,
+    is_result: bool,
+}
+
+impl Source {
+    pub(super) fn of(messages: &[Message]) -> Source {
+        let spoken = messages.iter().filter(|it| matches!(it.role, Role::User | Role::Assistant));
+        let entries = spoken.flat_map(|it| it.blocks.iter().filter_map(|block| entry(it, block)));
+        Source { entries: entries.collect() }
+    }
+
+    /// The conversation in at most about `room` bytes. Results are cut first. If that is not enough, the middle of the
+    /// conversation is left out.
+    pub(super) fn text(&self, room: usize) -> String {
+        let mut text = String::new();
+        for limits in LIMITS {
+            text = self.clipped(limits);
+            if text.len() <= room {
+                return text;
+            }
+        }
+        clipped(&text, room)
+    }
+
+    fn clipped(&self, (said, result): (usize, usize)) -> String {
+        let texts = self.entries.iter().map(|it| {
+            let most = if it.is_result { result } else { said };
+            format!("[{}]\n{}", it.head, clipped(&it.text, most))
+        });
+        texts.collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+fn entry(message: &Message, block: &Block) -> Option<Entry> {
+    let is_user = message.role == Role::User;
+    let (head, text, is_result) = match block {
+        Block::Text { text } => (if is_user { "user" } else { "agent" }.to_owned(), text, false),
+        Block::Notice { text } if is_user => ("notice to the agent".to_owned(), text, false),
+        Block::Excerpt(it) if is_user => {
+            (format!("given to the agent: {}", name(it)), &it.text, true)
+        }
+        Block::Call(call) => {
+            let head = format!("the agent calls {}", call.tool);
+            let text = arguments(call).trim_start().to_owned();
+            return Some(Entry { head, text, is_result: false });
+        }
+        Block::Answer(answer) => {
+            let head = if answer.failed { "result, failed" } else { "result" };
+            (head.to_owned(), &answer.text, true)
+        }
+        _ => return None,
+    };
+    (!text.trim().is_empty()).then(|| Entry { head, text: text.clone(), is_result })
+}
+
+fn name(excerpt: &Excerpt) -> String {
+    match excerpt.lines {
+        Some((first, last)) => format!("{}:{first}-{last}", excerpt.path),
+        None => excerpt.path.clone(),
+    }
+}
+
+/// The beginning and the end of a text that is longer than `most` bytes.
+pub(super) fn clipped(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let is_boundary = |at: &usize| text.is_char_boundary(*at);
+    let head = (0..=most / 3 * 2).rev().find(is_boundary).unwrap_or(0);
+    let tail = (text.len() - most / 3..text.len()).find(is_boundary).unwrap_or(text.len());
+    format!("{}\n[{} bytes left out]\n{}", &text[..head], tail - head, &text[tail..])
+}

@@ -1,0 +1,134 @@
+//! Chooses the old results that requests need not repeat: what a tool read or a command said, which the model can ask
+//! for again.
+
+use super::size;
+use crate::event::{Item, Trim};
+use crate::message::{Block, CallId, Input, Message, Role, ToolAnswer, ToolCall};
+use crate::session::Session;
+use crate::tool::clip;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, HashMap};
+
+/// Results of this many turns, the running one included, stay whole.
+const TURNS: usize = 3;
+/// The fewest bytes of a result that is worth a line in its place.
+const LEAST: usize = 600;
+/// The most characters of an argument in such a line.
+const ARGUMENT: usize = 160;
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct Plan {
+    pub items: Vec<Trim>,
+    /// The estimated tokens that go.
+    pub tokens: u64,
+    /// The sentence for the user.
+    pub told: String,
+}
+
+/// The results older than the last turns, each with its line. `is_raw` says of a tool's name whether its results are
+/// only what it read. `None` if there is nothing to trim.
+pub fn plan(session: &Session, is_raw: impl Fn(&str) -> bool) -> Option<Plan> {
+    let spoken = &session.messages[session.beginning()..];
+    let prompts: Vec<usize> = (0..spoken.len()).filter(|at| is_prompt(&spoken[*at])).collect();
+    let end = *prompts.get(prompts.len().checked_sub(TURNS)?)?;
+    let trimmed = session.trimmed_items();
+    let mut calls: HashMap<&CallId, &ToolCall> = HashMap::new();
+    let (mut items, mut bytes) = (Vec::new(), 0);
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for block in spoken[..end].iter().flat_map(|it| &it.blocks) {
+        let answer = match block {
+            Block::Call(call) => {
+                calls.entry(&call.id).or_insert(call);
+                continue;
+            }
+            Block::Answer(answer) if answer.text.len() >= LEAST => answer,
+            _ => continue,
+        };
+        let item = Item::Call(answer.id.clone());
+        let Some(call) = calls.get(&answer.id).filter(|it| is_raw(&it.tool)) else { continue };
+        if trimmed.contains(&item) {
+            continue;
+        }
+        let line = line(call, answer);
+        if line.len() * 2 > answer.text.len() {
+            continue;
+        }
+        bytes += answer.text.len() - line.len();
+        *counts.entry(&call.tool).or_default() += 1;
+        items.push(Trim { item, line });
+    }
+    if items.is_empty() {
+        return None;
+    }
+    let tokens = (bytes as u64) / 4;
+    let counts: Vec<String> = counts.iter().map(|(tool, n)| format!("{n} {tool}")).collect();
+    let told = format!(
+        "Trimmed: the model now gets one line {} ({}; {}, about {} tokens less).",
+        match items.len() {
+            1 => "in place of an old result".to_owned(),
+            n => format!("in place of each of {n} old results"),
+        },
+        counts.join(", "),
+        size::bytes(bytes),
+        size::rounded(tokens),
+    );
+    Some(Plan { items, tokens, told })
+}
+
+fn is_prompt(message: &Message) -> bool {
+    message.role == Role::User && message.blocks.iter().any(|it| matches!(it, Block::Text { .. }))
+}
+
+/// The result in one line: what was called, how long the result was, and how to get it again.
+pub fn line(call: &ToolCall, answer: &ToolAnswer) -> String {
+    let again = match clip::kept_in(&answer.text) {
+        Some(path) => format!("the output is in {path}"),
+        None => format!("call {} again if needed", call.tool),
+    };
+    let arguments = arguments(call);
+    let failed = if answer.failed { " (failed)" } else { "" };
+    let size = size::bytes(answer.text.len());
+    format!("{}{arguments}{failed}: {size}, trimmed; {again}", call.tool)
+}
+
+/// The arguments of a call, each with its name; a range of lines as such.
+pub(super) fn arguments(call: &ToolCall) -> String {
+    let Input::Json(Value::Object(given)) = &call.input else { return String::new() };
+    let range = range(call, given);
+    let mut text = String::new();
+    for (name, value) in given {
+        let is_range = range.is_some() && matches!(name.as_str(), "offset" | "limit");
+        if !value.is_null() && !is_range {
+            text.push_str(&format!(" {name}={}", clipped(&value.to_string())));
+        }
+    }
+    if let Some((first, last)) = range {
+        text.push_str(
+            &last.map_or_else(
+                || format!(" lines {first}-"),
+                |last| format!(" lines {first}-{last}"),
+            ),
+        );
+    }
+    text
+}
+
+/// The lines that a `read` call asked for.
+fn range(call: &ToolCall, given: &Map<String, Value>) -> Option<(u64, Option<u64>)> {
+    let number = |name: &str| given.get(name).and_then(Value::as_u64);
+    let (first, count) = (number("offset"), number("limit"));
+    (call.tool == "read" && (first.is_some() || count.is_some())).then(|| {
+        let first = first.unwrap_or(1);
+        (first, count.map(|it| first.saturating_add(it).saturating_sub(1)))
+    })
+}
+
+fn clipped(text: &str) -> String {
+    match text.char_indices().nth(ARGUMENT) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

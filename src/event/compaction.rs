@@ -1,0 +1,29 @@
+//! The part of a conversation that later requests replace by a summary.
+
+use serde::{Deserialize, Serialize};
+
+/// In later requests a hand-off stands for all messages before `at`. The session keeps these messages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Compaction {
+    /// The index of the first message that requests repeat.
+    pub at: usize,
+    /// The index of the note that has the hand-off.
+    pub note: usize,
+    /// The model's summary. The next compaction updates it.
+    pub summary: String,
+    /// The estimated number of tokens by which later requests are shorter.
+    pub saved: u64,
+}
+
+/// A summary of the messages before `at`, and what the model keeps beside it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Handoff {
+    pub at: usize,
+    pub summary: String,
+    /// The message to the model that begins later requests. It has the summary and everything that is kept.
+    pub text: String,
+    /// The estimated number of tokens by which later requests are shorter.
+    pub saved: u64,
+    /// The sentence for the user.
+    pub told: String,
+}

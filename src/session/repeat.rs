@@ -1,0 +1,60 @@
+//! Texts that go with a message are not sent again while the model has them unchanged.
+
+use super::Session;
+use crate::event::{Item, Queued};
+use crate::message::{Block, Excerpt, ExcerptKind};
+
+/// Stands in place of a text that the model has.
+const SAME: &str = "same text as when it was last sent, so not sent again";
+
+impl Session {
+    /// The text of an excerpt in the message at this index, if the excerpt has only the note that the model had got the
+    /// text before.
+    pub(super) fn repeated_text(&self, at: usize, excerpt: &Excerpt) -> Option<&str> {
+        let blocks = self.messages[..=at].iter().rev().flat_map(|it| it.blocks.iter().rev());
+        let mut earlier = blocks.filter_map(|it| match it {
+            Block::Excerpt(it) if has_label_of(it, excerpt) && !it.text.is_empty() => Some(it),
+            _ => None,
+        });
+        if excerpt.note == SAME { earlier.next().map(|it| &*it.text) } else { None }
+    }
+
+    /// The message as the model gets it. If the last text that the model got under the label of an excerpt equals the
+    /// excerpt's text, a note replaces the text.
+    pub(super) fn without_repeats(&self, mut message: Queued) -> Queued {
+        let mut shown: Vec<Option<&Excerpt>> = self.excerpts().map(Some).collect();
+        // requests do not have the texts before a compaction
+        let compacted = self.compacted_excerpts().min(shown.len());
+        shown[..compacted].fill(None);
+        for trimmed in &self.trimmed {
+            let Item::Excerpt(at) = trimmed.item else { continue };
+            if let Some(it) = shown.get_mut(at as usize) {
+                *it = None;
+            }
+        }
+        let shown: Vec<&Excerpt> = shown.into_iter().flatten().collect();
+        for at in 0..message.context.len() {
+            let (before, rest) = message.context.split_at_mut(at);
+            let excerpt = &mut rest[0];
+            let all = before.iter().rev().chain(shown.iter().rev().copied());
+            let mut last = all.filter(|it| has_label_of(it, excerpt) && !it.text.is_empty());
+            let is_same = |it: &Excerpt| (&it.text, &it.note) == (&excerpt.text, &excerpt.note);
+            if may_repeat(excerpt) && last.next().is_some_and(is_same) {
+                excerpt.text.clear();
+                SAME.clone_into(&mut excerpt.note);
+            }
+        }
+        message
+    }
+}
+
+fn has_label_of(one: &Excerpt, other: &Excerpt) -> bool {
+    (one.kind, &one.path, one.lines) == (other.kind, &other.path, other.lines)
+}
+
+/// Whether a note about the text is shorter than the text, and the text is not a part of what the user says.
+fn may_repeat(excerpt: &Excerpt) -> bool {
+    let is_added =
+        !matches!(excerpt.kind, ExcerptKind::Hunk | ExcerptKind::Skill | ExcerptKind::Command);
+    is_added && excerpt.text.len() > SAME.len()
+}

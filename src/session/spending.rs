@@ -1,0 +1,154 @@
+//! The user's spending limits, per turn and per session. If one is reached, the user is asked before the next
+//! request.
+
+use super::{Effect, Phase, Session, Step, say};
+use crate::event::{End, Event, Ruling, TurnId};
+use crate::message::CallId;
+
+/// The limits of a session. They are settings of the user, and never saved.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Limits {
+    pub session: Limit,
+    pub turn: Limit,
+}
+
+/// How much may be spent before the user is asked. `None` is no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Limit {
+    pub usd: Option<f64>,
+    /// Tokens of requests and replies, cached or not.
+    pub tokens: Option<u64>,
+    /// What the session had spent when the limit began to count.
+    from: Spent,
+    /// The user has allowed the same amount once more.
+    is_extended: bool,
+}
+
+/// What a session has spent, as far as it is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Spent {
+    usd: f64,
+    tokens: u64,
+}
+
+impl Limit {
+    pub fn new(usd: Option<f64>, tokens: Option<u64>) -> Limit {
+        Limit { usd, tokens, ..Limit::default() }
+    }
+
+    /// The limit as it is set.
+    fn anew(self) -> Limit {
+        Limit::new(self.usd, self.tokens)
+    }
+
+    /// What has been spent, if the limit is reached. `name` is the beginning of the setting's name.
+    fn reached(&self, spender: &str, name: &str, now: Spent) -> Option<String> {
+        let usd = now.usd - self.from.usd;
+        let tokens = now.tokens.saturating_sub(self.from.tokens);
+        let since = if self.is_extended { " since you allowed more" } else { "" };
+        if let Some(limit) = self.usd.filter(|it| usd >= *it) {
+            return Some(format!("{spender} has cost ${usd:.2}{since} ({name}usd = {limit})"));
+        }
+        let limit = self.tokens.filter(|it| tokens >= *it)?;
+        Some(format!("{spender} has used {tokens} tokens{since} ({name}tokens = {limit})"))
+    }
+
+    fn extend(&mut self, now: Spent) {
+        (self.from, self.is_extended) = (now, true);
+    }
+}
+
+impl Limits {
+    /// The limits as they are set, for a session that has spent nothing.
+    #[must_use]
+    pub fn anew(self) -> Limits {
+        Limits { session: self.session.anew(), turn: self.turn.anew() }
+    }
+
+    /// Whether a limit counts money.
+    pub fn count_money(&self) -> bool {
+        self.session.usd.is_some() || self.turn.usd.is_some()
+    }
+}
+
+impl Session {
+    /// Sends the next request. If a spending limit is reached, asks the user first.
+    pub(super) fn sample(&mut self, turn: TurnId, step: &mut Step) {
+        match self.limit_reached() {
+            None => step.effects.push(Effect::Sample { turn }),
+            Some(reached) => {
+                let id = CallId(format!("limit-{}-{}", turn.0, self.messages.len()));
+                let question = say::limit_reached(&reached);
+                self.record(Event::Limited { turn, id, question }, step);
+            }
+        }
+    }
+
+    /// The spending limit that is reached, in words for the user.
+    pub fn limit_reached(&self) -> Option<String> {
+        let now = self.spent_so_far();
+        let session = self.limits.session.reached("this conversation", "limit.", now);
+        session.or_else(|| self.limits.turn.reached("this turn", "limit.turn_", now))
+    }
+
+    fn spent_so_far(&self) -> Spent {
+        Spent { usd: self.spent, tokens: self.usage.total() }
+    }
+
+    /// The limit of a turn counts from the turn's beginning.
+    pub(super) fn begin_spending(&mut self) {
+        let anew = self.limits.turn.anew();
+        if anew != Limit::default() {
+            self.limits.turn = Limit { from: self.spent_so_far(), ..anew };
+        }
+    }
+
+    /// The user answers the question about a limit: the turn goes on or ends.
+    pub(super) fn rule_limit(&mut self, id: &CallId, ruling: Ruling, step: &mut Step) {
+        let Phase::Limited { turn, .. } = self.phase else { return };
+        self.record(Event::Ruled { turn, call: id.clone(), ruling: ruling.clone() }, step);
+        match ruling {
+            Ruling::Once | Ruling::Session => self.go_on(turn, step),
+            Ruling::Denied { reason } => {
+                if !reason.is_empty() {
+                    self.record(Event::Noted { text: say::stopped_at_limit(&reason) }, step);
+                }
+                self.break_off(None, End::Cancelled, step);
+            }
+        }
+    }
+
+    /// Whether this is the id of the question about a limit that waits for the user.
+    pub(super) fn is_limited_by(&self, question: &CallId) -> bool {
+        matches!(&self.phase, Phase::Limited { id, .. } if id == question)
+    }
+
+    pub(super) fn apply_limited(&mut self, asked: &CallId) {
+        // a retry that was under way is read back as `Resting`, because no event records its beginning
+        if let Phase::Sampling { turn, requests, tries }
+        | Phase::Resting { turn, requests, tries } = self.phase
+        {
+            self.phase = Phase::Limited { turn, requests, tries, id: asked.clone() };
+        }
+    }
+
+    pub(super) fn apply_limit_ruling(&mut self, ruling: &Ruling) {
+        let now = self.spent_so_far();
+        match ruling {
+            Ruling::Once => {
+                // a turn that may go on may spend its own amount once more too
+                let Limits { session, turn } = &mut self.limits;
+                for it in [session, turn] {
+                    if it.reached("", "", now).is_some() {
+                        it.extend(now);
+                    }
+                }
+            }
+            Ruling::Session => self.limits = Limits::default(),
+            Ruling::Denied { .. } => return,
+        }
+        if let Phase::Limited { turn, requests, tries, .. } = self.phase {
+            self.phase = Phase::Sampling { turn, requests, tries };
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Compactions between the steps of a turn, and while no turn runs.
+
+use super::*;
+
+fn compact() -> Input {
+    Input::Compact { model: "mine/m".into(), focus: String::new(), told: "Compacting.".into() }
+}
+
+fn compacted(turn: u32, at: usize) -> Input {
+    let (summary, text, told) =
+        ("short".to_owned(), "hand-off".to_owned(), "Compacted.".to_owned());
+    let handoff = Handoff { at, summary, text, saved: 3, told };
+    let usage = Usage { input: 7, ..Usage::default() };
+    Input::Compacted { turn: TurnId(turn), handoff, usage, cost: Some(0.25) }
+}
+
+fn failed(turn: u32) -> Input {
+    let (why, usage) = ("Not compacted.".to_owned(), Usage::default());
+    Input::NotCompacted { turn: TurnId(turn), why, usage, cost: Some(0.0) }
+}
+
+#[test]
+fn a_compaction_before_a_request_sends_the_request_at_its_end() {
+    for end in [compacted(1, 1), failed(1)] {
+        let mut session = opened();
+        session.step(send("go"));
+        assert_eq!(session.step(compact()).effects.len(), 1);
+        session.step(steer("and this"));
+        assert_eq!(session.queue.len(), 1);
+        let step = session.step(end);
+        assert_eq!(step.effects, [Effect::Sample { turn: T1 }]);
+        assert!(session.queue.is_empty());
+        assert!(matches!(session.phase, Phase::Sampling { requests: 1, tries: 1, .. }));
+    }
+}
+
+#[test]
+fn a_message_sent_while_an_idle_conversation_is_compacted_begins_the_next_turn() {
+    let sent = [send("go"), reply(T1, "Done.", &[]), compact(), send("next"), send("later")];
+    check(
+        sent.into_iter().chain([compacted(1, 3), reply(TurnId(2), "Next.", &[])]).collect(),
+        expect![[r#"
+            sample 1
+            compact 1
+            sample 2
+            sample 3
+            user: go
+            assistant: Done.
+            note: Compacting.
+            note: Compacted. <hand-off>
+            user: next
+            assistant: Next.
+            user: later
+        "#]],
+    );
+}
+
+#[test]
+fn a_stop_ends_the_compaction_and_its_turn() {
+    check(
+        vec![send("go"), compact(), Input::Cancel { partial: None }, compacted(1, 1)],
+        expect![[r#"
+            sample 1
+            compact 1
+            abort
+            user: go
+            note: Compacting.
+            note: Stopped.
+        "#]],
+    );
+    check(
+        vec![
+            send("go"),
+            reply(T1, "Done.", &[]),
+            compact(),
+            send("next"),
+            Input::Cancel { partial: None },
+            compacted(1, 3),
+        ],
+        expect![[r#"
+            sample 1
+            compact 1
+            abort
+            user: go
+            assistant: Done.
+            note: Compacting.
+            note: Not compacted: stopped. The conversation goes on as it was.
+        "#]],
+    );
+}
+
+#[test]
+fn nothing_is_compacted_while_calls_are_open_and_by_a_late_summary() {
+    let mut session = opened();
+    session.step(send("go"));
+    session.step(reply(T1, "", &[("c1", "run")]));
+    assert_eq!(session.step(compact()), Step::default());
+    assert_eq!(session.step(compacted(1, 1)), Step::default());
+    assert_eq!(session.step(Input::Uncompact { told: "Undone.".into() }), Step::default());
+    session.step(rule("c1", Ruling::Once));
+    session.step(answered(T1, "c1"));
+    session.step(compact());
+    assert_eq!(session.step(compacted(2, 1)), Step::default());
+    assert_eq!(session.step(compacted(1, 99)), Step::default());
+    assert_eq!(session.step(compacted(1, 2)).effects.len(), 1);
+    assert_eq!((session.context, session.usage.input, session.spent), (12, 17, 0.25));
+    session.step(reply(T1, "Done.", &[]));
+    session.step(Input::Uncompact { told: "Undone.".into() });
+    assert_eq!((session.context, session.compactions.len()), (18, 0));
+    assert!(session.keeps_whole);
+}
+
+/// A new system prompt at the beginning moves all messages by one.
+#[test]
+fn a_hand_off_is_found_after_the_system_prompt_has_gone() {
+    let mut session = opened();
+    session.step(send("go"));
+    session.step(reply(T1, "Done.", &[]));
+    session.step(compact());
+    session.step(compacted(1, session.boundary()));
+    for system in ["", "be better", ""] {
+        let choose = Input::ChooseSystem { system: system.into(), instructions: Vec::new() };
+        session.step(choose);
+        assert_eq!(session.handoff(), Some("hand-off"));
+        let rest = &session.messages[session.beginning()..];
+        assert!(rest.iter().all(|it| it.role == Role::Note), "{rest:?}");
+    }
+}
+
+/// A session's file may hold any numbers.
+#[test]
+fn a_forged_compaction_does_not_break_a_request() {
+    for (at, note) in [(usize::MAX, usize::MAX), (9, 0), (0, 3), (usize::MAX, 4), (2, 4)] {
+        let mut session = opened();
+        session.step(send("go"));
+        session.step(reply(T1, "Done.", &[]));
+        session.step(compact());
+        session.step(compacted(1, session.boundary()));
+        let summary = String::new();
+        session.compactions = vec![crate::event::Compaction { at, note, summary, saved: u64::MAX }];
+        session.step(Input::ChooseSystem { system: String::new(), instructions: Vec::new() });
+        session.step(send("next"));
+        laws::assert_valid(&session);
+        assert!(session.boundary() <= session.messages.len());
+    }
+}
+
+#[test]
+fn no_summary_is_asked_for_while_a_spending_limit_is_reached() {
+    let limits = Limits { session: Limit::new(None, Some(20)), ..Limits::default() };
+    let mut session = Session { limits, ..opened() };
+    session.step(send("go"));
+    session.step(reply(T1, "Done.", &[]));
+    assert_eq!(session.step(compact()).effects.len(), 1);
+    session.step(compacted(1, session.boundary()));
+    // the summary has reached the limit
+    assert_eq!(session.step(compact()), Step::default());
+    session.step(send("next"));
+    assert!(matches!(session.phase, Phase::Limited { .. }));
+}
+
+#[test]
+fn going_back_to_before_a_boundary_gives_up_the_compaction() {
+    let mut session = opened();
+    session.step(send("go"));
+    session.step(reply(T1, "Done.", &[]));
+    session.step(compact());
+    session.step(compacted(1, session.boundary()));
+    let end = session.messages.len();
+    session.step(send("next"));
+    session.step(reply(TurnId(2), "Next.", &[]));
+    session.go_back(end);
+    assert_eq!(session.handoff(), Some("hand-off"));
+    session.go_back(end - 1);
+    assert_eq!((session.handoff(), session.beginning()), (None, 1));
+}

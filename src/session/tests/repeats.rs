@@ -1,0 +1,48 @@
+//! Texts that the model has are not sent again.
+
+use super::*;
+use crate::event::Trim;
+
+/// The texts of the excerpts that the session gets with messages which mention these texts of the file `a`.
+fn excerpts(session: &mut Session, texts: &[&str]) -> Vec<String> {
+    let before = session.excerpts().count();
+    for text in texts {
+        let text = text.repeat(100);
+        let excerpt = Excerpt { path: "a".into(), text, ..Excerpt::default() };
+        let (text, context) = ("see".to_owned(), vec![excerpt]);
+        session.step(Input::Send { text, context, steer: false });
+        let turn = TurnId(session.turns);
+        session.step(reply(turn, "seen", &[]));
+    }
+    let all = session.excerpts().skip(before);
+    all.map(|it| format!("{}{}", it.text.chars().take(1).collect::<String>(), it.note)).collect()
+}
+
+#[test]
+fn only_the_last_text_of_a_label_counts_as_known() {
+    let same = "same text as when it was last sent, so not sent again";
+    let found = excerpts(&mut opened(), &["x", "x", "y", "x", "x"]);
+    assert_eq!(found, ["x", same, "y", "x", same]);
+}
+
+#[test]
+fn a_text_that_was_trimmed_is_sent_again() {
+    let mut session = opened();
+    assert_eq!(excerpts(&mut session, &["x"]), ["x"]);
+    let items = vec![Trim { item: Item::Excerpt(0), line: "a is trimmed".into() }];
+    session.step(Input::Trim { items, tokens: 1, told: "Trimmed.".into() });
+    assert_eq!(excerpts(&mut session, &["x"]), ["x"]);
+}
+
+#[test]
+fn a_text_that_was_compacted_is_sent_again() {
+    let mut session = opened();
+    assert_eq!(excerpts(&mut session, &["x"]), ["x"]);
+    let (model, focus, told) = (String::new(), String::new(), String::new());
+    session.step(Input::Compact { model, focus, told });
+    let (turn, usage, cost) = (TurnId(session.turns), Usage::default(), None);
+    let (at, text) = (session.boundary(), "hand-off".to_owned());
+    let handoff = Handoff { at, summary: String::new(), text, saved: 0, told: String::new() };
+    session.step(Input::Compacted { turn, handoff, usage, cost });
+    assert_eq!(excerpts(&mut session, &["x"]), ["x"]);
+}

@@ -1,0 +1,190 @@
+//! Takes a conversation back to before a message of the user.
+
+use super::Session;
+use super::fork::is_shown;
+use crate::event::HIGHEST;
+use crate::message::{Block, Excerpt, Message};
+
+/// A message of the user to which a conversation can be taken back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prompt {
+    /// The index of the message.
+    pub at: usize,
+    /// The first turn that began with this message or a later one; `None` if no turn did, or if it is not known.
+    pub turn: Option<u32>,
+    pub text: String,
+    pub context: Vec<Excerpt>,
+}
+
+impl Session {
+    /// The user's message that has `after` messages of the user behind it.
+    pub fn prompt(&self, after: usize) -> Option<Prompt> {
+        let shown = self.messages.iter().enumerate().rev().filter(|it| is_shown(it.1));
+        let at = shown.map(|it| it.0).nth(after)?;
+        self.prompt_at(at)
+    }
+
+    /// The user's message with this index.
+    pub fn prompt_at(&self, at: usize) -> Option<Prompt> {
+        let message = self.messages.get(at).filter(|it| is_shown(it))?;
+        let turn = self.messages[at..].iter().find_map(|it| it.turn);
+        let mut prompt = Prompt { at, turn, text: String::new(), context: Vec::new() };
+        for block in &message.blocks {
+            match block {
+                Block::Text { text } => prompt.text.push_str(text),
+                Block::Excerpt(it) => prompt.context.push(self.in_full(at, it)),
+                _ => (),
+            }
+        }
+        Some(prompt)
+    }
+
+    /// An excerpt of the message at this index, with its text even if the model had got that text before.
+    fn in_full(&self, at: usize, excerpt: &Excerpt) -> Excerpt {
+        match self.repeated_text(at, excerpt) {
+            Some(text) => Excerpt { text: text.to_owned(), note: String::new(), ..excerpt.clone() },
+            None => excerpt.clone(),
+        }
+    }
+
+    /// Removes this message and all later ones. Queue, grants and cost stay, and turns keep their numbers, so that a
+    /// new turn does not get the number of a removed one.
+    pub fn go_back(&mut self, at: usize) {
+        self.messages.truncate(at);
+        self.compactions.retain(|it| it.note < at);
+        self.context = 0;
+        self.forget_removed_items();
+        self.notes.clear();
+        self.instructions.clear();
+        // The texts that the model knows may stand in removed messages, so the model has to read the files again.
+        self.known.values_mut().for_each(String::clear);
+        if !self.messages.iter().any(is_shown) {
+            self.title.clear();
+        }
+        if self.told_mode() != self.mode {
+            self.set_mode(self.mode);
+        }
+    }
+}
+
+/// The last turn that these messages began. A file may hold any number.
+pub(super) fn last_turn(messages: &[Message]) -> Option<u32> {
+    messages.iter().filter_map(|it| it.turn).max().map(|it| it.min(HIGHEST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{End, Event, Item, Mode, Queued, Trim, TurnId};
+    use crate::message::{ExcerptKind, Role};
+    use crate::session::Input;
+
+    fn prompted(turn: u32, text: &str, context: Vec<Excerpt>) -> Event {
+        let message = Queued { id: turn, text: text.to_owned(), context, steer: false };
+        Event::Prompted { turn: TurnId(turn), message }
+    }
+
+    /// A session with these prompts, each of which ended its turn.
+    fn session(prompts: &[&str]) -> Session {
+        let mut session = Session::default();
+        for (turn, text) in (1..).zip(prompts) {
+            session.apply(&prompted(turn, text, Vec::new()));
+            session.apply(&Event::Ended { turn: TurnId(turn), why: End::Done });
+        }
+        session
+    }
+
+    #[test]
+    fn prompts_are_counted_from_the_end() {
+        let session = session(&["one", "two", "three"]);
+        let found = |after| session.prompt(after).map(|it| (it.text, it.turn));
+        assert_eq!(found(0), Some(("three".to_owned(), Some(3))));
+        assert_eq!(found(2), Some(("one".to_owned(), Some(1))));
+        assert_eq!(found(3), None);
+        assert_eq!(session.prompt_at(99), None);
+    }
+
+    #[test]
+    fn going_back_removes_the_prompt_and_what_follows() {
+        let mut session = session(&["one", "two", "three"]);
+        session.known.insert("/p/a".into(), "hash".to_owned());
+        session.notes.push("a late verdict".to_owned());
+        let at = session.prompt(1).unwrap().at;
+        session.go_back(at);
+        assert_eq!(session.prompt(0).unwrap().text, "one");
+        assert_eq!(
+            (session.notes.len(), session.known[std::path::Path::new("/p/a")].as_str()),
+            (0, "")
+        );
+        assert_eq!(session.title, "one");
+        session.apply(&prompted(session.turns + 1, "again", Vec::new()));
+        assert_eq!(session.prompt(0).unwrap().turn, Some(4));
+        session.go_back(0);
+        assert_eq!((session.title.as_str(), session.turns, session.is_blank()), ("", 4, false));
+    }
+
+    #[test]
+    fn a_prompt_that_joined_a_turn_counts_no_change_of_that_turn() {
+        let mut session = Session::default();
+        session.apply(&prompted(1, "one", Vec::new()));
+        let message = Queued { id: 2, text: "also".into(), context: Vec::new(), steer: true };
+        session.apply(&Event::Steered { turn: TurnId(1), message });
+        assert_eq!(session.prompt(0).unwrap().turn, None);
+        session.apply(&Event::Ended { turn: TurnId(1), why: End::Done });
+        session.apply(&prompted(2, "two", Vec::new()));
+        assert_eq!(session.prompt(1).unwrap().turn, Some(2));
+    }
+
+    #[test]
+    fn the_model_is_told_of_its_mode_again_if_that_message_was_removed() {
+        let mut session = session(&["one"]);
+        session.apply(&Event::ModeChosen { mode: Mode::Plan });
+        session.apply(&prompted(2, "two", Vec::new()));
+        session.go_back(session.prompt(0).unwrap().at);
+        assert_eq!((session.mode, session.notes.len()), (Mode::Plan, 1));
+        session.apply(&prompted(3, "three", Vec::new()));
+        session.apply(&prompted(4, "four", Vec::new()));
+        session.go_back(session.prompt(0).unwrap().at);
+        assert_eq!((session.mode, session.notes.len()), (Mode::Plan, 0));
+    }
+
+    #[test]
+    fn a_new_excerpt_is_not_trimmed_as_the_removed_one_was() {
+        let file = |name: &str| Excerpt {
+            path: name.to_owned(),
+            text: "text".to_owned(),
+            ..Excerpt::default()
+        };
+        let mut session = Session::default();
+        for (turn, name) in [(1, "a"), (2, "b")] {
+            session.apply(&prompted(turn, name, vec![file(name)]));
+        }
+        let trim = |at| Trim { item: Item::Excerpt(at), line: "a line".to_owned() };
+        let items = vec![trim(0), trim(1)];
+        session.apply(&Event::Trimmed { items, tokens: 1, told: "told".to_owned() });
+        session.go_back(session.prompt(0).unwrap().at);
+        assert_eq!(session.trimmed, [trim(0)]);
+    }
+
+    #[test]
+    fn a_prompt_has_its_context_and_no_notices() {
+        let selection = Excerpt {
+            path: "a.txt".into(),
+            lines: Some((1, 2)),
+            kind: ExcerptKind::Selection,
+            text: "a\nb".repeat(50),
+            ..Excerpt::default()
+        };
+        let mut session = Session { notes: vec!["note".into()], ..Session::default() };
+        session.apply(&prompted(1, "look", vec![selection.clone()]));
+        let prompt = session.prompt(0).unwrap();
+        assert_eq!((prompt.text.as_str(), &prompt.context), ("look", &vec![selection.clone()]));
+        assert_eq!(session.messages[prompt.at].role, Role::User);
+        // The second message only names the selection, because the model has its text.
+        session.apply(&Event::Ended { turn: TurnId(1), why: End::Done });
+        let text = "again".to_owned();
+        session.step(Input::Send { text, context: vec![selection.clone()], steer: false });
+        assert_eq!(session.excerpts().last().unwrap().text, "");
+        assert_eq!(session.prompt(0).unwrap().context, [selection]);
+    }
+}

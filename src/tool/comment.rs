@@ -1,0 +1,165 @@
+//! The tool `comment`: leaves the comments of a code review in the editor, as diagnostics and in the quickfix list.
+
+use super::{CallId, Desk, Done, Tool, Work, path};
+use crate::text::{Text, unseen};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The most characters of one comment, because a diagnostic is read at a glance.
+const LENGTH: usize = 2000;
+
+const PURPOSE: &str = "Leaves comments on lines of files in the user's editor, as diagnostics and in the quickfix \
+    list. Use it when the user asks for a code review; it changes no file.";
+
+/// A comment of the model on a line of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Comment {
+    /// The absolute path.
+    pub path: PathBuf,
+    /// Counted from 0.
+    pub line: u32,
+    pub severity: Severity,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    Error,
+    Warning,
+    Info,
+    Hint,
+}
+
+/// A comment as the model writes it.
+#[derive(Deserialize)]
+struct Written {
+    path: String,
+    /// Counted from 1.
+    line: u64,
+    code: String,
+    severity: Severity,
+    text: String,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "comment".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Read { paths: Arc::new(paths), run: Arc::new(run) },
+    }
+}
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "comments": {
+                "type": "array",
+                "minItems": 1,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "path": { "type": "string" },
+                        "line": { "type": "integer", "description": "in the file as it is now, from 1" },
+                        "code": { "type": "string", "description": "that line, copied exactly" },
+                        "severity": { "type": "string", "enum": ["error", "warning", "info", "hint"] },
+                        "text": { "type": "string" }
+                    },
+                    "required": ["path", "line", "code", "severity", "text"]
+                }
+            }
+        },
+        "required": ["comments"]
+    })
+}
+
+fn paths(args: &Value) -> Vec<String> {
+    let comments = args["comments"].as_array().into_iter().flatten();
+    let mut paths: Vec<String> =
+        comments.filter_map(|it| Some(it["path"].as_str()?.to_owned())).collect();
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+    async move {
+        let written: Vec<Written> =
+            serde_json::from_value(args["comments"].clone()).map_err(|fault| fault.to_string())?;
+        let (mut placed, mut problems) = (Vec::new(), Vec::new());
+        for (at, it) in written.into_iter().enumerate() {
+            match place(desk, it).await {
+                Ok(comment) => placed.push(comment),
+                Err(why) => problems.push(format!("comments[{at}].{why}")),
+            }
+        }
+        let summary = match placed.len() {
+            0 => return Err(problems.join("\n")),
+            1 => "1 comment".to_owned(),
+            n => format!("{n} comments"),
+        };
+        desk.workspace.comment(placed);
+        let mut text = format!("{summary} shown to the user.");
+        if !problems.is_empty() {
+            text.push_str(&format!(" Not shown:\n{}", problems.join("\n")));
+        }
+        Ok(Done { text, summary })
+    }
+    .boxed()
+}
+
+/// Finds the line of a comment. The error begins with the name of the wrong argument.
+async fn place(desk: &Desk, written: Written) -> Result<Comment, String> {
+    let Written { path, line, code, severity, text } = written;
+    let text: String = unseen::exact(text.trim()).chars().take(LENGTH).collect();
+    if text.is_empty() {
+        return Err("text: it is empty.".to_owned());
+    }
+    let path = path::resolve(desk, &path)?;
+    let source = desk.workspace.read(&path).await;
+    let source = source.map_err(|why| format!("path: `{}` {}.", desk.shown(&path), why.say()))?;
+    let line = nearest(&source.text, line, &code).ok_or_else(|| {
+        let shown = desk.shown(&path);
+        format!("code: no line of `{shown}` reads like this. Copy one line of the file as it is now, and its number.")
+    })?;
+    Ok(Comment { path, line, severity, text })
+}
+
+/// The number, from 0, of the line that equals the first nonblank line of `code` and is nearest to line `meant`, which
+/// counts from 1. Blanks at the ends of a line do not count. Models count lines badly, and copy lines well.
+fn nearest(text: &Text, meant: u64, code: &str) -> Option<u32> {
+    let code = code.lines().map(str::trim).find(|it| !it.is_empty()).unwrap_or_default();
+    let meant = meant.saturating_sub(1);
+    let lines = (0u32..).zip(text.lines()).filter(|it| it.1.trim() == code);
+    lines.map(|it| it.0).min_by_key(|at| u64::from(*at).abs_diff(meant))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_goes_to_the_nearest_line_that_reads_like_its_code() {
+        let text = Text::new("a\n  b();\n\nc\nb();\nd\n");
+        for (meant, code, found) in [
+            (1, "a", Some(0)),
+            (2, "b();", Some(1)),
+            (4, "  b();  ", Some(4)),
+            (3, "b();", Some(1)),
+            (u64::MAX, "b();\nd", Some(4)),
+            (0, "c", Some(3)),
+            (3, "", Some(2)),
+            (4, "e", None),
+        ] {
+            assert_eq!(nearest(&text, meant, code), found, "{meant} {code}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Runs git. The repository is untrusted: no command that its own configuration names runs (file system monitor,
+//! filters, drivers of diffs, fetching missing objects). Filters from the user's configuration (LFS) run as usual. No
+//! lock is taken that could block a git command of the user.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+/// Git settings that name commands for the content of files.
+const FILTERS: &str = r"^filter\.";
+/// The most bytes of an error message that are read.
+const COMPLAINT: u64 = 4096;
+const SETTINGS: [&str; 4] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "safe.bareRepository=explicit",
+    "protocol.allow=never",
+];
+
+/// Why git gave no output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// Git is not installed.
+    Missing,
+    /// Git did not end in time.
+    Slow,
+    /// The first line of git's error message; may be empty.
+    Refused(String),
+}
+
+/// The whole output of git.
+pub async fn output(root: &Path, arguments: &[&str], wait: Duration) -> Result<Vec<u8>, Failure> {
+    Ok(beginning(root, arguments, wait, u64::MAX).await?.0)
+}
+
+/// The first `most` bytes of git's output, and whether there is more.
+pub async fn beginning(
+    root: &Path,
+    arguments: &[&str],
+    wait: Duration,
+    most: u64,
+) -> Result<(Vec<u8>, bool), Failure> {
+    let run = async {
+        let listed =
+            ["config", "--includes", "--show-scope", "--name-only", "-z", "--get-regexp", FILTERS];
+        // git fails if no setting has such a name
+        let listed = match read(&mut plain(root, &listed), u64::MAX).await {
+            Ok((listed, _)) => listed,
+            Err(Failure::Refused(why)) if why.is_empty() => Vec::new(),
+            Err(why) => return Err(why),
+        };
+        let mut command = plain(root, arguments);
+        let named = filters(&listed);
+        command.env("GIT_CONFIG_COUNT", named.len().to_string());
+        for (at, name) in named.iter().enumerate() {
+            let value = if name.ends_with(b".required") { "false" } else { "" };
+            command.env(format!("GIT_CONFIG_KEY_{at}"), OsStr::from_bytes(name));
+            command.env(format!("GIT_CONFIG_VALUE_{at}"), value);
+        }
+        read(&mut command, most).await
+    };
+    timeout(wait, run).await.unwrap_or(Err(Failure::Slow))
+}
+
+fn plain(root: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    command.current_dir(root).env("GIT_WORK_TREE", top(root));
+    for setting in SETTINGS {
+        command.args(["-c", setting]);
+    }
+    command.args(arguments).env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
+    command.env("GIT_NO_LAZY_FETCH", "1").env("LC_ALL", "C").stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command
+}
+
+/// The working tree of the repository in which `root` lies: the folder with `.git`. A repository's own settings may
+/// name another folder, outside of the project.
+fn top(root: &Path) -> &Path {
+    root.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok()).unwrap_or(root)
+}
+
+async fn read(command: &mut Command, most: u64) -> Result<(Vec<u8>, bool), Failure> {
+    let failed = |fault: &io::Error| match fault.kind() {
+        io::ErrorKind::NotFound => Failure::Missing,
+        _ => Failure::Refused(fault.to_string()),
+    };
+    let mut child = command.spawn().map_err(|it| failed(&it))?;
+    let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+        return Err(Failure::Refused(String::new()));
+    };
+    // read beside the output: git waits if nobody reads what it complains of
+    let complaint = tokio::spawn(async move {
+        let mut head = Vec::new();
+        let mut stderr = stderr.take(COMPLAINT);
+        let _ = stderr.read_to_end(&mut head).await;
+        let _ = tokio::io::copy(&mut stderr.into_inner(), &mut tokio::io::sink()).await;
+        head
+    });
+    let mut output = Vec::new();
+    let mut stdout = stdout.take(most.saturating_add(1));
+    stdout.read_to_end(&mut output).await.map_err(|it| failed(&it))?;
+    if u64::try_from(output.len()).unwrap_or(u64::MAX) > most {
+        // dropping the child ends it
+        output.pop();
+        return Ok((output, true));
+    }
+    let status = child.wait().await.map_err(|it| failed(&it))?;
+    if status.success() {
+        return Ok((output, false));
+    }
+    let complaint = complaint.await.unwrap_or_default();
+    let complaint = String::from_utf8_lossy(&complaint);
+    Err(Failure::Refused(complaint.lines().next().unwrap_or_default().to_owned()))
+}
+
+/// The names in the output of `git config --show-scope --name-only -z` that the repository sets, not the user or the
+/// system.
+fn filters(listed: &[u8]) -> BTreeSet<&[u8]> {
+    let words: Vec<&[u8]> = listed.split(|it| *it == 0).collect();
+    let is_users = |scope: &[u8]| matches!(scope, b"system" | b"global" | b"command");
+    words.chunks_exact(2).filter(|it| !is_users(it[0])).map(|it| it[1]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn git_filters_that_the_repository_itself_configures_are_found() {
+        let listed =
+            b"global\0filter.lfs.clean\0local\0filter.a=b\nc.clean\0worktree\0filter.x.process\0\
+            local\0filter.a=b\nc.clean\0";
+        let named = [&b"filter.a=b\nc.clean"[..], b"filter.x.process"];
+        assert!(filters(listed).into_iter().eq(named));
+        assert!(filters(b"").is_empty());
+    }
+}

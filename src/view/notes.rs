@@ -1,0 +1,69 @@
+//! Sentences for the user: notes for the model in other words, notices, and the boundaries of a shorter conversation.
+
+use super::{Content, Part, Shape, View, lines, second_person};
+use crate::event::Event;
+use crate::message::{Excerpt, ExcerptKind};
+use crate::session::is_for_both;
+
+impl View {
+    /// A note for the user. With a hand-off, it is the boundary of a compaction.
+    pub(super) fn told(&mut self, blocks: &[Part]) {
+        if let [Part::Text { text: told }, Part::Notice { text: handoff }] = blocks {
+            return self.boundary(told, handoff);
+        }
+        for block in blocks {
+            if let Part::Text { text } = block {
+                self.notice(text);
+            }
+        }
+    }
+
+    /// Shows the progress or the result of trimming or compaction.
+    pub(super) fn shortened(&mut self, event: &Event) {
+        match event {
+            Event::Trimmed { told, .. } | Event::Uncompacted { told } => self.notice(told),
+            Event::Compacting { told, .. } => {
+                // a reply that was too long for the model is asked for again
+                self.take_back();
+                self.notice(told);
+            }
+            Event::Compacted { handoff, .. } => self.boundary(&handoff.told, &handoff.text),
+            Event::NotCompacted { why, .. } => self.notice(why),
+            _ => (),
+        }
+    }
+
+    fn boundary(&mut self, told: &str, handoff: &str) {
+        let (told, handoff) = (lines::clean(told).replace('\n', " "), lines::clean(handoff));
+        let at = self.push(Shape::Boundary, Content::Boundary { told, handoff, open: false });
+        self.blocks[at].done = true;
+    }
+
+    /// Tells the user which instructions, skills or changes go with a request.
+    pub(super) fn instructed<'a>(&mut self, files: impl IntoIterator<Item = &'a Excerpt>) {
+        for it in files {
+            match it.kind {
+                ExcerptKind::Instructions => {
+                    self.notice(&format!("Instructions: {}", lines::sized(it)));
+                }
+                ExcerptKind::Skills => self.notice("The skills have changed: /skills lists them."),
+                ExcerptKind::Changes => {
+                    let path = lines::clean(&it.path).replace('\n', " ");
+                    self.notice(&format!("The model is told what changed in {path}."));
+                }
+                _ => (),
+            }
+        }
+    }
+
+    /// Shows a note for the model to the user, unless the chat says the same in other words.
+    pub(super) fn noted(&mut self, text: &str) {
+        if is_for_both(text) {
+            self.notice(&second_person::worded(text));
+        }
+    }
+
+    pub(super) fn notice(&mut self, text: &str) {
+        self.push_lines(Shape::Notice, lines::notice(text));
+    }
+}

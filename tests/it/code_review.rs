@@ -1,0 +1,242 @@
+//! `/review`: the model reviews a diff, and its comments stand in the buffers and in the quickfix list.
+
+use crate::kit::chat::{DIALECTS, common};
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use expect_test::expect;
+use serde_json::{Value, json};
+use std::fs;
+use std::process::Command;
+
+fn git(setup: &Setup, arguments: &[&str]) {
+    let mut git = Command::new("git");
+    git.args([
+        "-c",
+        "user.name=me",
+        "-c",
+        "user.email=me@example.org",
+        "-c",
+        "commit.gpgsign=false",
+    ]);
+    let done = git.args(arguments).current_dir(setup.path("")).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// A repository on the branch `main`: `a.txt` and `b c.txt` are committed, and the second line of `a.txt` is changed.
+fn repository() -> Setup {
+    let setup =
+        Setup::new().size(200, 40).file("a.txt", "one\ntwo\nthree\n").file("b c.txt", "x\n");
+    git(&setup, &["init", "-q", "-b", "main"]);
+    git(&setup, &["add", "."]);
+    git(&setup, &["commit", "-qm", "begin"]);
+    setup.file("a.txt", "one\nTWO\nthree\n")
+}
+
+fn comment(path: &str, line: u32, code: &str, severity: &str, text: &str) -> Value {
+    json!({ "path": path, "line": line, "code": code, "severity": severity, "text": text })
+}
+
+/// The diagnostics of all buffers and the quickfix list, as `where type text`.
+fn shown(nvim: &Nvim) -> String {
+    nvim.lua_str(
+        "local out = {}
+        local function name(buf) return vim.fs.basename(vim.api.nvim_buf_get_name(buf)) end
+        for _, it in ipairs(vim.diagnostic.get()) do
+          table.insert(out, ('%s:%d %s %s'):format(name(it.bufnr), it.lnum + 1, it.severity, it.message))
+        end
+        table.sort(out)
+        for _, it in ipairs(vim.fn.getqflist()) do
+          table.insert(out, ('list %s:%d %s %s'):format(name(it.bufnr), it.lnum, it.type, it.text))
+        end
+        return table.concat(out, '\\n')",
+    )
+}
+
+/// Sends a review, and waits for the reply `Looked.`.
+fn review(nvim: &Nvim, server: &Server, command: &str) -> String {
+    server.reply(Reply::said("Looked."));
+    let said = nvim.transcript().matches("Looked.").count();
+    nvim.keys(&format!(":Caliban<CR>i{command}<C-s><Esc>"));
+    nvim.wait(|it| it.transcript().matches("Looked.").count() > said, "the reply");
+    nvim.wait_phase("idle");
+    server.requests().pop().unwrap().last_user_text()
+}
+
+#[test]
+fn the_diff_and_the_task_are_sent_in_every_dialect() {
+    let sent = DIALECTS.map(|dialect| {
+        let server = Server::start();
+        let setup =
+            repository().file("new.txt", "n\n").file(".env", "KEY=1\n").speaking(dialect, &server);
+        git(&setup, &["add", "-N", ".env"]);
+        let nvim = Nvim::start(&setup);
+        let said = review(&nvim, &server, "/review @diff Mind the case.");
+        let request = server.requests().pop().unwrap();
+        assert!(request.tools().contains(&"comment".to_owned()));
+        let (task, diff) = said.split_once("</skill>").unwrap();
+        assert!(task.contains("by the tool `comment`"), "{task}");
+        let index = diff.lines().filter(|it| !it.starts_with("index ") && !it.is_empty());
+        index.collect::<Vec<_>>().join("\n")
+    });
+    expect![[r#"
+        <context kind="file" path="the uncommitted changes" filetype="diff">
+        diff --git a/a.txt b/a.txt
+        --- a/a.txt
+        +++ b/a.txt
+        @@ -1,3 +1,3 @@
+         one
+        -two
+        +TWO
+         three
+        [New files that git does not track yet. Read them too: @new.txt]
+        [Changed files that are left out because they may hold secrets: @.env]
+        </context>
+        Review the uncommitted changes, as the skill `review` says. Mind the case."#]]
+    .assert_eq(common(&sent));
+}
+
+#[test]
+fn comments_become_diagnostics_and_a_quickfix_list() {
+    let server = Server::start();
+    let setup = repository().anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":edit a.txt<CR>");
+    let comments = json!({ "comments": [
+        // The line's number is wrong, its text is right.
+        comment("a.txt", 7, "TWO", "error", "Callers expect\nlower case."),
+        comment("b c.txt", 1, "x", "hint", "A \u{202e}smaller remark."),
+        comment("a.txt", 1, "zero", "warning", "There is no such line."),
+        comment("none.txt", 1, "zero", "warning", "There is no such file."),
+    ] });
+    server.reply(Reply::new().call("c1", "comment", comments));
+    review(&nvim, &server, "/review");
+    let answers = server.requests().pop().unwrap().answers();
+    expect![[r#"
+        2 comments shown to the user. Not shown:
+        comments[2].code: no line of `a.txt` reads like this. Copy one line of the file as it is now, and its number.
+        comments[3].path: `none.txt` does not exist."#]]
+    .assert_eq(&answers[0].1);
+    nvim.wait_screen("2 comments · ");
+    nvim.wait_screen("2 comments are in the quickfix list: `:copen` shows it.");
+    expect![[r#"
+        a.txt:2 1 Callers expect
+        lower case.
+        list a.txt:2 E Callers expect lower case.
+        list b c.txt:1 N A [U+202E]smaller remark."#]]
+    .assert_eq(&shown(&nvim));
+    // A file that is not loaded shows its comments when it is opened.
+    nvim.keys("<C-w>t:cnext<CR>");
+    nvim.wait(|it| it.lua_str("return vim.fn.bufname()") == "b c.txt", "the file");
+    assert!(shown(&nvim).contains("b c.txt:1 4 A [U+202E]smaller remark."));
+    // A later call adds to the comments, the next review replaces them.
+    let more = json!({ "comments": [comment("a.txt", 3, "three", "info", "More.")] });
+    server.reply(Reply::new().call("c2", "comment", more));
+    server.reply(Reply::said("More comments."));
+    nvim.ask("anything else?", "More comments.");
+    nvim.wait_screen("3 comments are in the quickfix list");
+    assert_eq!(shown(&nvim).lines().filter(|it| it.starts_with("list ")).count(), 3);
+    review(&nvim, &server, "/review");
+    assert_eq!(shown(&nvim), "");
+}
+
+#[test]
+fn a_review_of_a_branch_or_a_commit_has_its_changes() {
+    let server = Server::start();
+    let setup = repository().anthropic(&server);
+    git(&setup, &["checkout", "-qb", "topic"]);
+    git(&setup, &["commit", "-qam", "second"]);
+    let setup = setup.file("b c.txt", "y\n");
+    git(&setup, &["commit", "-qam", "third"]);
+    let setup = setup.file("a.txt", "one\nTWO\nTHREE\n");
+    let nvim = Nvim::start(&setup);
+    let changes = |command: &str| {
+        let said = review(&nvim, &server, command);
+        let lines = said.lines().filter(|it| {
+            let is_change =
+                it.starts_with(['+', '-']) && !it.starts_with("+++") && !it.starts_with("---");
+            is_change || it.starts_with("Review the changes") || it.starts_with("Review the staged")
+        });
+        let lines: Vec<&str> = lines.filter(|it| !it.starts_with("- ")).collect();
+        lines.join(" ")
+    };
+    expect!["-two -three +TWO +THREE -x +y Review the changes since the branch `main`, as the skill `review` says."]
+        .assert_eq(&changes("/review main"));
+    expect!["-two +TWO Review the changes of the commit `HEAD~1`, as the skill `review` says."]
+        .assert_eq(&changes("/review HEAD~1"));
+    expect![
+        "-x +y Review the changes of the commit `HEAD`, as the skill `review` says. Be strict."
+    ]
+    .assert_eq(&changes("/review HEAD Be strict."));
+    git(&setup, &["add", "a.txt"]);
+    expect!["-three +THREE Review the staged changes, as the skill `review` says."]
+        .assert_eq(&changes("/review @staged"));
+}
+
+#[test]
+fn without_a_diff_nothing_is_sent_and_the_command_comes_back() {
+    let server = Server::start();
+    let bare = Nvim::start(&Setup::new().size(200, 40).anthropic(&server));
+    let refused = |nvim: &Nvim, command: &str, why: &str| {
+        nvim.keys(&format!(":Caliban<CR>i{command}<C-s><Esc>"));
+        nvim.wait_screen(why);
+        assert_eq!(nvim.composer(), command);
+        // It is refused again: there is nothing that could be sent unchanged.
+        nvim.keys("<CR>");
+        nvim.wait(|it| it.composer() == command, "the command again");
+        nvim.keys(":%delete<CR>");
+    };
+    refused(&bare, "/review", "This project is in no git repository");
+    git(&bare.setup, &["init", "-q"]);
+    refused(&bare, "/review", "The repository has no commit yet");
+    let setup = repository().anthropic(&server);
+    git(&setup, &["commit", "-qam", "clean"]);
+    let nvim = Nvim::start(&setup);
+    for (command, why) in [
+        ("/review", "There is nothing to review"),
+        ("/review none", "There is no branch or commit `none`."),
+        ("/review --output=x", "There is no branch or commit `--output=x`."),
+        ("/review HEAD:a.txt", "There is no branch or commit `HEAD:a.txt`."),
+    ] {
+        refused(&nvim, command, why);
+    }
+    assert!(server.requests().is_empty());
+    assert!(!setup.path("x").exists());
+}
+
+#[test]
+fn a_review_runs_no_command_that_the_repository_names() {
+    let server = Server::start();
+    let setup =
+        repository().file(".gitattributes", "*.txt diff=evil filter=evil\n").anthropic(&server);
+    let pwn = setup.dir().join("PWN");
+    let run = format!("touch {}; cat", pwn.display());
+    for name in [
+        "diff.evil.command",
+        "diff.evil.textconv",
+        "filter.evil.clean",
+        "diff.external",
+        "core.fsmonitor",
+        "core.pager",
+    ] {
+        git(&setup, &["config", name, &run]);
+    }
+    let nvim = Nvim::start(&setup);
+    review(&nvim, &server, "/review");
+    review(&nvim, &server, "/review HEAD");
+    assert!(!pwn.exists());
+}
+
+#[test]
+fn clear_removes_the_comments() {
+    let server = Server::start();
+    let nvim = Nvim::start(&repository().anthropic(&server));
+    let comments = json!({ "comments": [comment("a.txt", 2, "TWO", "info", "A remark.")] });
+    server.reply(Reply::new().call("c1", "comment", comments));
+    review(&nvim, &server, "/review");
+    nvim.wait(|it| shown(it).contains("A remark."), "the comment");
+    nvim.keys("i/review clear<C-s><Esc>");
+    nvim.wait(|it| shown(it).is_empty(), "no comments");
+    assert!(fs::metadata(nvim.setup.path("a.txt")).is_ok());
+}

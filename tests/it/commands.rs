@@ -1,0 +1,233 @@
+//! The user's own slash commands: from the keys to the request, and back to the composer.
+
+use crate::kit::chat::{DIALECTS, assert_grows, common};
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use expect_test::expect;
+
+/// A command with arguments and a file, one in a folder, and one of the user's.
+fn project() -> Setup {
+    Setup::new()
+        .file("src/a.rs", "fn a() {}\n")
+        .file(
+            ".claude/commands/fix.md",
+            "---\ndescription: Fixes an issue\nargument-hint: [issue] [part]\n\
+             allowed-tools: Bash(git push:*)\n---\n\nFix issue $1 in $2 ($ARGUMENTS). Begin with @src/a.rs.\n",
+        )
+        .file(".caliban/commands/git/log.md", "Show the log.\n")
+        .file("../config/caliban/commands/brief.md", "Be brief.\n")
+}
+
+fn start(setup: Setup) -> (Server, Nvim) {
+    let server = Server::start();
+    server.otherwise(Reply::said("Seen."));
+    let nvim = Nvim::start(&setup.anthropic(&server).size(200, 40));
+    nvim.keys(":Caliban<CR>");
+    (server, nvim)
+}
+
+fn wait_replies(nvim: &Nvim, count: usize) {
+    nvim.wait(|it| it.transcript().matches("\nSeen.").count() == count, "the replies");
+    nvim.wait_phase("idle");
+}
+
+#[test]
+fn a_command_is_sent_with_its_arguments_and_files_in_each_dialect() {
+    let told = DIALECTS.map(|dialect| {
+        let server = Server::start();
+        server.otherwise(Reply::said("Seen."));
+        let nvim = Nvim::start(&project().speaking(dialect, &server));
+        nvim.keys(":Caliban<CR>i/fix $2 \"the parser\"<C-s>");
+        nvim.wait_transcript("Seen.");
+        nvim.wait_phase("idle");
+        nvim.keys("/git:log<C-s>");
+        wait_replies(&nvim, 2);
+        let requests = server.requests();
+        let told = requests.iter().map(|it| it.last_user_text() + "\n---\n").collect::<String>();
+        // dialects separate the blocks of a message in different ways
+        let told = told.replace(">\n\n", ">\n");
+        assert_grows(requests);
+        told + &nvim.conversation()
+    });
+    expect![[r#"
+        <command path=".claude/commands/fix.md">
+        The user's message calls the command /fix. Its text, with the arguments in it:
+
+        Fix issue $2 in the parser ($2 "the parser"). Begin with @src/a.rs.
+        </command>
+        <context kind="file" path="src/a.rs">
+        fn a() {}
+        </context>
+        /fix $2 "the parser"
+        ---
+        <command path=".caliban/commands/git/log.md">
+        The user's message calls the command /git:log. Its text, with the arguments in it:
+
+        Show the log.
+        </command>
+        /git:log
+        ---
+        /fix $2 "the parser"
+
+        Seen.
+
+        /git:log
+
+        Seen."#]]
+    .assert_eq(common(&told));
+}
+
+#[test]
+fn commands_and_skills_are_completed_and_listed() {
+    let skill = "---\nname: tidy-up\ndescription: Puts things in order\n---\nDo.\n";
+    let bad = "---\ndescription: \"x\n---\nDo.";
+    let setup = project()
+        .file(".caliban/skills/tidy-up/SKILL.md", skill)
+        .file(".claude/commands/bad.md", bad);
+    let (server, nvim) = start(setup);
+    nvim.keys("i/tid");
+    nvim.wait_screen("Puts things in order");
+    nvim.keys("<C-u>/git:");
+    nvim.wait_screen("Show the log.");
+    nvim.keys("<C-u>/fi");
+    nvim.wait_screen("Fixes an issue");
+    nvim.keys("<C-n><C-y> 7<C-s>");
+    nvim.wait_transcript("Seen.");
+    assert!(server.requests()[0].last_user_text().contains("Fix issue 7 in  (7)."));
+    nvim.wait_phase("idle");
+    nvim.keys("/tidy-up now<C-s>");
+    server.wait_count(2);
+    let said = server.requests()[1].last_user_text();
+    assert!(said.contains("The skill `tidy-up`.") && said.ends_with("now"), "{said}");
+    nvim.wait_phase("idle");
+    nvim.keys("/help<C-s>");
+    nvim.wait_transcript("Your own commands:");
+    let said = nvim.transcript();
+    let (_, said) = said.split_once("Your own commands:").unwrap();
+    expect![[r#"
+
+        /git:log  Show the log. (.caliban/commands/git/log.md)
+        /fix [issue] [part]  Fixes an issue (.claude/commands/fix.md)
+        /brief  Be brief. (DIR/config/caliban/commands/brief.md)
+        `.claude/commands/bad.md` has front matter that is not YAML (line 2 column 14: unclosed quote). It was left out.
+        @path, @path:10-40 and @dir/ add files to a message. g? lists the keys."#]]
+    .assert_eq(&said.replace(&nvim.setup.dir().display().to_string(), "DIR"));
+    assert_eq!(server.count(), 2);
+}
+
+/// Sends the text and checks that it comes back with this warning.
+#[track_caller]
+fn check_given_back(server: &Server, nvim: &Nvim, text: &str, warning: &str) {
+    let before = server.count();
+    nvim.keys(&format!("<Esc>ggdGi{text}<C-s>"));
+    nvim.wait_screen(warning);
+    assert_eq!(nvim.composer(), text);
+    assert_eq!(server.count(), before);
+}
+
+#[test]
+fn files_that_are_no_commands_give_the_message_back_with_a_reason() {
+    let setup = project()
+        .file(".claude/commands/yaml.md", "---\ndescription: [x\n---\nDo.")
+        .file(".claude/commands/large.md", "x".repeat(1 << 20))
+        .file("../elsewhere.md", "a secret");
+    let folder = setup.path(".claude/commands");
+    std::os::unix::fs::symlink("../../../elsewhere.md", folder.join("out.md")).unwrap();
+    let pipe = std::process::Command::new("mkfifo").arg(folder.join("pipe.md")).status();
+    assert!(pipe.unwrap().success());
+    let (server, nvim) = start(setup);
+    let check = |text: &str, warning: &str| check_given_back(&server, &nvim, text, warning);
+    check("/yaml a", "! `.claude/commands/yaml.md` has front matter that is not YAML (");
+    check("/large a", "! `.claude/commands/large.md` has 1024 kB, and a command may have 64");
+    check("/out a", "! `.claude/commands/out.md` leads out of the project. Nothing was sent.");
+    check("/pipe a", "! `.claude/commands/pipe.md` cannot be read: it is a device");
+    check("/fixx 7", "! There is no command /fixx. Did you mean /fix? Nothing was sent.");
+    check("/gti:log", "! There is no command /gti:log. Did you mean /git:log? Nothing was sent.");
+    nvim.keys("<Esc>ggdGi/fix 7<C-s>");
+    nvim.wait_transcript("Seen.");
+    assert_eq!(server.count(), 1);
+    assert!(!server.requests()[0].json.to_string().contains("a secret"));
+}
+
+/// The text of the command is made anew of the message that comes back, so that it is not sent twice.
+#[test]
+fn a_message_that_is_given_back_or_edited_brings_its_command_once() {
+    let setup = project()
+        .file("../home/notes.md", "a secret")
+        .file(".claude/commands/odd.md", "See @src/gone.rs and @~/notes.md, @anyone.\n");
+    let (server, nvim) = start(setup);
+    let warning = "! `.claude/commands/odd.md` mentions `@~/notes.md`, which leads out";
+    check_given_back(&server, &nvim, "/odd", warning);
+    nvim.wait_screen("`@src/gone.rs` does not exist. Nothing was sent.");
+    let commands = |n: usize| server.requests()[n].last_user_text().matches("<command ").count();
+    let gate = server.reply(Reply::new().gate().text("Seen."));
+    nvim.keys("<C-s>");
+    server.wait_count(1);
+    assert_eq!(commands(0), 1);
+    assert!(!server.requests()[0].json.to_string().contains("a secret"));
+    nvim.keys("/git:log<C-s>");
+    nvim.wait_queue(1);
+    nvim.keys("<Esc>");
+    nvim.go_to_transcript("queued: /git:log");
+    nvim.keys("<CR>");
+    nvim.wait(|it| it.composer() == "/git:log", "the message");
+    gate.release();
+    nvim.wait_phase("idle");
+    nvim.keys("<Esc>A again<C-s>");
+    server.wait_count(2);
+    assert_eq!(commands(1), 1);
+    assert!(server.requests()[1].last_user_text().ends_with("/git:log again"));
+}
+
+#[test]
+fn a_commands_model_answers_this_turn_only() {
+    let setup = project()
+        .file(".claude/commands/quick.md", "---\nmodel: anthropic/claude-haiku-4-5\n---\nBe quick.")
+        .file(".claude/commands/odd.md", "---\nmodel: nobody/none\n---\nBe odd.");
+    let (server, nvim) = start(setup);
+    let gate = server.reply(Reply::new().gate().text("Quick."));
+    nvim.keys("i/quick<C-s>");
+    server.wait_count(1);
+    nvim.keys("/quick again<C-s>next<C-s>");
+    nvim.wait_queue(2);
+    gate.release();
+    wait_replies(&nvim, 2);
+    nvim.keys("/odd<C-s>");
+    wait_replies(&nvim, 3);
+    let models: Vec<String> =
+        server.requests().iter().map(|it| it.json["model"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(
+        models,
+        ["claude-haiku-4-5", "claude-sonnet-4-5", "claude-sonnet-4-5", "claude-sonnet-4-5"]
+    );
+    let said = nvim.transcript();
+    let (_, said) = said.split_once("`:help caliban`\n").unwrap();
+    expect![[r"
+
+        ! Model: anthropic/claude-haiku-4-5.
+
+        /quick
+
+        ! The command asks for the model `anthropic/claude-haiku-4-5`. A turn is running. The message goes to anthropic/claude-sonnet-4-5.
+
+        Quick.
+
+        /quick again
+
+        ! Model: anthropic/claude-sonnet-4-5.
+
+        Seen.
+
+        next
+
+        Seen.
+
+        ! The command asks for the model `nobody/none`. No provider is called nobody. The providers are: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, together, cerebras, fireworks, moonshot, zai, nvidia, huggingface, azure, ollama, llamacpp, lmstudio, vllm. The message goes to anthropic/claude-sonnet-4-5.
+
+        /odd
+
+        Seen."]]
+    .assert_eq(said);
+}

@@ -1,0 +1,304 @@
+//! Compaction: a summary stands in requests for the first part of a conversation, by itself and by `/compact`.
+
+mod ends;
+mod long;
+mod meanwhile;
+
+use crate::kit::chat::{DIALECTS, assert_grows, common};
+use crate::kit::dialects::Dialect;
+use crate::kit::http::Request;
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use expect_test::expect;
+use serde_json::json;
+
+/// A summary with all sections.
+fn summary(goal: &str) -> String {
+    let others = ["Constraints", "Done", "In progress", "Decisions", "Open questions"];
+    let others = others.iter().chain(&["Files to re-read", "Next step"]);
+    let others: Vec<String> = others.map(|it| format!("\n## {it}\nNone.\n")).collect();
+    format!("## Goal\n{goal}\n{}", others.concat())
+}
+
+/// Whether the request asks for a summary.
+fn is_question(request: &Request) -> bool {
+    request.body.windows(16).any(|it| it == b"You summarise th")
+}
+
+/// About 5 kB.
+fn text() -> String {
+    let lines: Vec<String> = (0..200).map(|n| format!("this is the line {n:03}\n")).collect();
+    lines.concat()
+}
+
+/// A share of a window that a long conversation reaches.
+const EARLY: &str =
+    "{ compact = 0.01, trim = false, models = { ['ollama/qwen3:8b'] = { num_ctx = 1000000 } } }";
+
+/// A share that no conversation of a test reaches.
+const LATE: &str = "{ compact = 1, trim = false }";
+
+/// The model reads two long files in the first of three turns. After the third turn the provider counts 60,000 tokens.
+fn three_turns(server: &Server, setup: &Setup) -> Nvim {
+    let call = Reply::new().text("I look.").call("c1", "read", json!({"path": "a.txt"}));
+    server.reply(call.call("c2", "read", json!({"path": "b.txt"})));
+    server.reply(Reply::said("One."));
+    server.reply(Reply::said("Two."));
+    server.reply(Reply::said("Three.").usage(60_000, 10));
+    let nvim = Nvim::start(setup);
+    nvim.keys(":Caliban<CR>ione, please<C-s><Esc>");
+    nvim.wait_transcript("One.");
+    nvim.wait_phase("idle");
+    nvim.ask("two, please", "Two.");
+    nvim.ask("three, please", "Three.");
+    nvim
+}
+
+fn files(setup: Setup) -> Setup {
+    setup.file("a.txt", text()).file("b.txt", text())
+}
+
+/// Types a slash command or a message into the composer and sends it.
+fn type_in(nvim: &Nvim, text: &str) {
+    nvim.keys(&format!(":Caliban<CR>i{text}<C-s><Esc>"));
+}
+
+/// What the model and the user are told when a conversation in this dialect has become too long.
+fn told(dialect: &dyn Dialect) -> String {
+    let server = Server::start();
+    let setup = files(Setup::new()).config(EARLY).speaking(dialect, &server);
+    let nvim = three_turns(&server, &setup);
+    server.reply(Reply::said(&summary("Three answers.")).usage(3_000, 100));
+    server.reply(Reply::said("Four.").usage(500, 10));
+    server.reply(Reply::said("Five."));
+    nvim.ask("four, please", "Four.");
+    nvim.ask("five, please", "Five.");
+    nvim.quit_with(":qa!<CR>");
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript("Five.");
+    server.reply(Reply::said("Six."));
+    nvim.ask("six, please", "Six.");
+    let requests = server.requests();
+    assert_grows(requests[..4].to_vec());
+    assert_grows(requests[5..].to_vec());
+    // the question has no tools, and the results as data
+    assert!(is_question(&requests[4]) && requests[4].tools().is_empty());
+    let question = requests[4].last_user_text();
+    assert!(question.starts_with("<conversation>\n[") && question.contains("the line 199"));
+    assert!(!question.contains("four, please"), "{question}");
+    let next = &requests[5];
+    assert_eq!(
+        (next.tools(), next.system_text()),
+        (requests[3].tools(), requests[3].system_text())
+    );
+    let outline = next.outline();
+    assert!(!outline.contains("the line 199") && !outline.contains("assistant"), "{outline}");
+    assert!(next.last_user_text().ends_with("four, please"));
+    let transcript = nvim.transcript();
+    let notices = transcript.lines().filter(|it| it.contains("ompact"));
+    let notices: Vec<&str> = notices.collect();
+    // some dialects join messages in a row of the same role
+    let outline = outline.replace("user: four", "four").replace("\n\n", "\n");
+    let model = nvim.lua_str("return require('caliban').state().model");
+    // some dialects have thoughts of their own beside a call
+    let notices = notices.join("\n").replace(&model, "MODEL").replace("2,500", "2,400");
+    format!("{outline}\n{notices}")
+}
+
+#[test]
+fn a_long_conversation_is_compacted_in_every_dialect() {
+    let told = DIALECTS.map(told);
+    expect![[r#"
+        user: The first part of this conversation was compacted: this message stands in its place. The user still sees the whole conversation.
+        <summary>
+        ## Goal
+        Three answers.
+        ## Constraints
+        None.
+        ## Done
+        None.
+        ## In progress
+        None.
+        ## Decisions
+        None.
+        ## Open questions
+        None.
+        ## Files to re-read
+        None.
+        ## Next step
+        None.
+        </summary>
+        <user_messages>
+        one, please
+        ---
+        two, please
+        ---
+        three, please
+        </user_messages>
+        <last_reply>
+        Three.
+        </last_reply>
+        Go on from here. You no longer have the text of files that you read or were given before, even if a later message says that it was sent: read a file again before you edit it or rely on it.
+        four, please
+        ! Compacting: MODEL summarises 8 messages (about 2,400 tokens). Your messages, verdicts, skills and the to-do list are kept. <C-c> stops this.
+        ▸ Compacted: 8 messages are now a summary and what is kept with it (about 150 tokens instead of 2,400)."#]]
+    .assert_eq(common(&told));
+}
+
+#[test]
+fn the_boundary_opens_and_shows_what_the_model_has() {
+    let server = Server::start();
+    let nvim = three_turns(&server, &files(Setup::new()).config(LATE).anthropic(&server));
+    server.reply(Reply::said(&summary("Be quick.")));
+    type_in(&nvim, "/compact the tests");
+    nvim.wait_transcript("▸ Compacted: ");
+    nvim.wait_phase("idle");
+    assert!(!nvim.transcript().contains("## Goal"));
+    nvim.go_to_transcript("Compacted: ");
+    nvim.keys("<CR>");
+    nvim.wait_transcript("  ## Goal\n  Be quick.");
+    nvim.wait_transcript("  <user_messages>\n  one, please\n  ---\n  two, please");
+    nvim.keys("<CR>");
+    nvim.wait(|nvim| !nvim.transcript().contains("## Goal"), "the closed block");
+    let question = server.requests()[4].last_user_text();
+    assert!(
+        question.ends_with("pay attention to this: the tests\n")
+            || question.ends_with("this: the tests")
+    );
+}
+
+#[test]
+fn a_compaction_can_be_undone() {
+    let server = Server::start();
+    let setup = files(Setup::new()).config(LATE).anthropic(&server);
+    let nvim = three_turns(&server, &setup);
+    type_in(&nvim, "/uncompact");
+    nvim.wait_screen("There is nothing to undo");
+    server.reply(Reply::said(&summary("Be quick.")));
+    type_in(&nvim, "/compact");
+    nvim.wait_transcript("▸ Compacted: ");
+    nvim.wait_phase("idle");
+    server.reply(Reply::said("Four."));
+    nvim.ask("four, please", "Four.");
+    type_in(&nvim, "/uncompact");
+    nvim.wait_transcript("The last compaction is undone");
+    server.reply(Reply::said("Five."));
+    nvim.ask("five, please", "Five.");
+    let requests = server.requests();
+    assert!(!requests[5].outline().contains("the line 199"));
+    let (before, after) = (requests[3].outline(), requests[6].outline());
+    assert!(after.starts_with(&before), "{after}");
+    assert!(after.contains("four, please") && !after.contains("<summary>"));
+}
+
+/// The provider reports that the conversation is too long: it is compacted once, and the turn goes on.
+#[test]
+fn a_request_that_is_too_long_is_compacted_and_sent_again_in_every_dialect() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        let nvim =
+            three_turns(&server, &files(Setup::new()).config(LATE).speaking(dialect, &server));
+        server.reply(Reply::too_long());
+        server.reply(Reply::said(&summary("Go on.")));
+        server.reply(Reply::said("Four."));
+        nvim.ask("four, please", "Four.");
+        let requests = server.requests();
+        assert!(requests[4].outline().contains("the line 199") && is_question(&requests[5]));
+        assert!(!requests[6].outline().contains("the line 199"));
+        assert!(requests[6].last_user_text().ends_with("four, please"));
+        // a second report in the same turn ends it
+        server.reply(Reply::too_long());
+        server.reply(Reply::said(&summary("Go on.")));
+        server.reply(Reply::too_long());
+        let long = format!("five {}", "word ".repeat(2_000));
+        nvim.ask(&long, "too long for the model");
+        assert_eq!(server.requests().len(), 10);
+    }
+}
+
+#[test]
+fn compaction_can_be_turned_off() {
+    for config in [
+        "{ compact = false, trim = false }",
+        "{ compact = 0.01, trim = false, models = { ['anthropic/claude-sonnet-4-5'] = { compact = false } } }",
+    ] {
+        let server = Server::start();
+        let nvim = three_turns(&server, &files(Setup::new()).config(config).anthropic(&server));
+        server.reply(Reply::said("Four."));
+        server.reply(Reply::too_long());
+        nvim.ask("four, please", "Four.");
+        nvim.ask("five, please", "too long for the model");
+        assert_grows(server.requests());
+        // the user may still ask for it
+        server.reply(Reply::said(&summary("Go on.")));
+        type_in(&nvim, "/compact");
+        nvim.wait_transcript("▸ Compacted: ");
+    }
+}
+
+/// Claude Opus 5.5 binds its thoughts to all that stands before them: nothing is trimmed, and no thought outlives a
+/// compaction.
+#[test]
+fn a_model_with_bound_thoughts_is_compacted_without_its_thoughts() {
+    let server = Server::start();
+    let setup = files(Setup::new()).config("{ compact = 0.005, trim = 0.001 }").anthropic(&server);
+    let setup = setup.env("CALIBAN_MODEL", "anthropic/claude-opus-5-5");
+    server.reply(Reply::new().thinking("Hm.").call("c1", "read", json!({"path": "a.txt"})));
+    let call = Reply::new().thinking("So.").call("c2", "read", json!({"path": "b.txt"}));
+    server.reply(call.usage(60_000, 10));
+    server.reply(Reply::said(&summary("Go on.")));
+    server.reply(Reply::new().thinking("Well.").text("One.").usage(100, 5));
+    server.reply(Reply::said("Two."));
+    let nvim = Nvim::start(&setup);
+    nvim.ask("one", "One.");
+    nvim.ask("two", "Two.");
+    let requests = server.requests();
+    assert!(requests[1].outline().contains("thinking Hm."));
+    assert!(is_question(&requests[2]));
+    // the model has not seen the second file yet, so the call and its answer stay
+    let outline = requests[3].outline();
+    assert!(outline.contains("read(c2)") && outline.contains("the line 199"), "{outline}");
+    assert!(!outline.contains("read(c1)") && !outline.contains("thinking"), "{outline}");
+    assert!(requests[4].outline().contains("thinking Well."));
+    assert_grows(requests[3..].to_vec());
+}
+
+#[test]
+fn a_switch_to_a_smaller_window_compacts_first() {
+    let server = Server::start();
+    let config =
+        "{ trim = false, models = { ['anthropic/claude-haiku-4-5'] = { window = 8000 } } }";
+    let nvim = three_turns(&server, &files(Setup::new()).config(config).anthropic(&server));
+    server.reply(Reply::said(&summary("Go on.")));
+    nvim.keys(":Caliban model anthropic/claude-haiku-4-5<CR>");
+    nvim.wait_transcript("▸ Compacted: ");
+    nvim.wait_phase("idle");
+    server.reply(Reply::said("Four."));
+    nvim.ask("four, please", "Four.");
+    let requests = server.requests();
+    assert_eq!(requests[4].json["model"], "claude-sonnet-4-5");
+    assert!(is_question(&requests[4]) && requests[4].body.len() > 10_000);
+    assert_eq!(requests[5].json["model"], "claude-haiku-4-5");
+    assert!(!requests[5].outline().contains("the line 199"));
+}
+
+#[test]
+fn a_switch_that_cannot_be_compacted_says_why() {
+    let server = Server::start();
+    let config = "{ trim = false, compact = false,
+        models = { ['anthropic/claude-haiku-4-5'] = { window = 8000 } } }";
+    let nvim = three_turns(&server, &files(Setup::new()).config(config).anthropic(&server));
+    nvim.keys(":Caliban model anthropic/claude-haiku-4-5<CR>");
+    nvim.wait_transcript(
+        "! This conversation has about 60,000 tokens, and anthropic/claude-haiku-4-5 takes 4,000. `/compact` makes it \
+         shorter.",
+    );
+    server.reply(Reply::rejected("no"));
+    type_in(&nvim, "/compact");
+    nvim.wait_transcript("! Not compacted. The provider rejected the request (400).");
+    // the question fits the smaller window
+    assert!(server.requests()[4].body.len() < 18_000);
+}

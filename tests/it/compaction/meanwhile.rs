@@ -1,0 +1,139 @@
+//! What happens beside a compaction: the queue, a question, a running command, a review.
+
+use super::*;
+use crate::review::scene::edit;
+
+/// Messages that are sent while the summary is written wait, and go in their order.
+#[test]
+fn messages_sent_during_a_compaction_wait_for_its_end() {
+    let server = Server::start();
+    let nvim = three_turns(&server, &files(Setup::new()).config(EARLY).anthropic(&server));
+    let gate = server.reply(Reply::said(&summary("Go on.")).held());
+    server.reply(Reply::said("Four."));
+    server.reply(Reply::said("Six."));
+    type_in(&nvim, "four, please");
+    server.wait_count(5);
+    nvim.wait_phase("compacting");
+    nvim.lua("require('caliban').steer(...)", &["five, please".into()]);
+    nvim.lua("require('caliban').ask(...)", &["six, please".into()]);
+    nvim.wait_queue(2);
+    gate.finish();
+    nvim.wait_transcript("Six.");
+    nvim.wait_phase("idle");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 7);
+    let outline = requests[5].outline();
+    assert!(outline.contains("four, please") && outline.ends_with("five, please"), "{outline}");
+    assert!(requests[6].outline().ends_with("six, please"));
+    assert_grows(requests[5..].to_vec());
+}
+
+/// `/compact` while no turn runs: a message sent meanwhile begins the next turn.
+#[test]
+fn a_message_sent_during_slash_compact_is_answered_after_it() {
+    let server = Server::start();
+    let nvim = three_turns(&server, &files(Setup::new()).config(LATE).anthropic(&server));
+    let gate = server.reply(Reply::said(&summary("Go on.")).held());
+    server.reply(Reply::said("Four."));
+    type_in(&nvim, "/compact");
+    server.wait_count(5);
+    type_in(&nvim, "four, please");
+    nvim.wait_queue(1);
+    type_in(&nvim, "/compact");
+    nvim.wait_screen("is being compacted already");
+    gate.finish();
+    nvim.wait_transcript("Four.");
+    nvim.wait_phase("idle");
+    let outline = server.requests()[5].outline();
+    assert!(outline.contains("<summary>") && outline.ends_with("four, please"), "{outline}");
+}
+
+/// `/compact` while a question is open and while a command runs: the conversation is compacted before the next
+/// request, which has the command's output.
+#[test]
+fn slash_compact_waits_for_a_question_and_a_running_command() {
+    let server = Server::start();
+    let nvim = three_turns(&server, &files(Setup::new()).config(LATE).anthropic(&server));
+    let command = "echo began; until [ -e go ]; do sleep 0.05; done; echo ended";
+    server.reply(Reply::new().call("s1", "shell", json!({"command": command})));
+    server.reply(Reply::said(&summary("Go on.")));
+    server.reply(Reply::said("Four."));
+    type_in(&nvim, "four, please");
+    nvim.wait_question();
+    type_in(&nvim, "/compact");
+    nvim.wait_screen("compacted before the next request");
+    nvim.wait_question();
+    nvim.keys(":Caliban approve<CR>");
+    nvim.wait_screen("    began");
+    std::fs::write(nvim.setup.path("go"), "").unwrap();
+    nvim.wait_transcript("Four.");
+    nvim.wait_phase("idle");
+    let requests = server.requests();
+    assert!(is_question(&requests[5]));
+    let answer = requests[6].answer("s1");
+    assert!(answer.contains("began\nended"), "{answer}");
+    assert!(!requests[6].outline().contains("the line 199"));
+}
+
+/// The verdict on an edit that is under review when the conversation is compacted comes with the next request.
+#[test]
+fn a_pending_review_outlives_a_compaction() {
+    let server = Server::start();
+    let nvim = three_turns(&server, &files(Setup::new()).config(LATE).anthropic(&server));
+    server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("line 007", "line seven")])));
+    type_in(&nvim, "four, please");
+    nvim.wait_pending(1);
+    nvim.keys(":Caliban stop<CR>");
+    nvim.wait_phase("idle");
+    server.reply(Reply::said(&summary("Go on.")));
+    type_in(&nvim, "/compact");
+    nvim.wait_transcript("▸ Compacted: ");
+    nvim.wait_phase("idle");
+    assert_eq!(nvim.pending(), 1);
+    server.reply(Reply::said("Five."));
+    nvim.ask("five, please", "Five.");
+    let outline = server.requests()[6].outline();
+    assert!(outline.contains("Your edits of these files are under the user's review"), "{outline}");
+    nvim.keys(":Caliban accept all<CR>");
+    nvim.wait_hunks(0);
+    server.reply(Reply::said("Six."));
+    nvim.ask("six, please", "Six.");
+    let said = server.requests()[7].last_user_text();
+    assert!(said.contains("The user accepted the change in a.txt."), "{said}");
+    assert!(nvim.setup.on_disk("a.txt").unwrap().contains("line seven"));
+}
+
+/// What the user has allowed for the session still counts, and the model is told of it.
+#[test]
+fn permissions_and_the_mode_outlive_a_compaction() {
+    let server = Server::start();
+    let nvim = three_turns(
+        &server,
+        &files(Setup::new())
+            .config("{ compact = 1, trim = false, mode = 'auto-edit' }")
+            .anthropic(&server),
+    );
+    let shell = |id: &str| Reply::new().call(id, "shell", json!({"command": "echo allowed"}));
+    server.reply(shell("s1"));
+    server.reply(Reply::said("Four."));
+    type_in(&nvim, "four, please");
+    nvim.wait_question();
+    nvim.keys(":Caliban approve session<CR>");
+    nvim.wait_transcript("Four.");
+    nvim.wait_phase("idle");
+    server.reply(Reply::said(&summary("Go on.")));
+    type_in(&nvim, "/compact");
+    nvim.wait_transcript("▸ Compacted: ");
+    nvim.wait_phase("idle");
+    server.reply(shell("s2"));
+    server.reply(Reply::said("Five."));
+    nvim.ask("five, please", "Five.");
+    let requests = server.requests();
+    let outline = requests[7].outline();
+    assert!(
+        outline.contains("The user has allowed, until the program ends: run echo allowed."),
+        "{outline}"
+    );
+    assert!(outline.contains("The user chose auto-edit mode"), "{outline}");
+    assert!(requests[8].answer("s2").contains("allowed"));
+}

@@ -1,0 +1,73 @@
+//! Slash commands that leave a conversation, and what stays of it.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+
+/// The number of windows in the current tab.
+fn windows(nvim: &Nvim) -> String {
+    nvim.lua_str("return #vim.api.nvim_tabpage_list_wins(0)")
+}
+
+/// The mode, and whether the current buffer is one of the chat.
+fn place(nvim: &Nvim) -> String {
+    nvim.lua_str(
+        "local chat = require('caliban.chat.chats').of(vim.api.nvim_get_current_buf())
+        return vim.api.nvim_get_mode().mode .. (chat and ' in the chat' or '')",
+    )
+}
+
+#[test]
+fn exit_closes_the_chat_and_the_running_turn_goes_on() {
+    for command in ["/exit", "/quit"] {
+        let server = Server::start();
+        let gate = server.reply(Reply::new().text("Looking. ").gate().text("Done."));
+        let setup = Setup::new().file("a.txt", "alpha\n").anthropic(&server);
+        let nvim = Nvim::start(&setup);
+        nvim.keys(":edit a.txt<CR>:Caliban<CR>igo<C-s>");
+        nvim.wait_screen("Looking.");
+        nvim.keys(&format!("{command}<C-s>"));
+        nvim.wait_gone("Looking.");
+        nvim.wait(|it| place(it) == "n", "normal mode in the window of the file");
+        assert_eq!(windows(&nvim), "1");
+        gate.finish();
+        nvim.wait_transcript("Done.");
+        nvim.wait_phase("idle");
+        nvim.keys(":Caliban<CR>");
+        nvim.wait_screen("Looking. Done.");
+        assert_eq!((nvim.session().as_str(), nvim.composer().as_str()), ("main", ""));
+        assert_eq!(server.requests().len(), 1);
+    }
+}
+
+#[test]
+fn exit_in_the_last_window_leaves_an_empty_buffer() {
+    let server = Server::start();
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR><C-w>o");
+    nvim.wait(|it| windows(it) == "1", "one window");
+    nvim.keys("i/exit<C-s>");
+    nvim.wait(|it| place(it) == "n", "normal mode outside of the chat");
+    assert_eq!(windows(&nvim), "1");
+}
+
+#[test]
+fn reset_begins_a_new_conversation_and_keeps_the_old_one() {
+    let server = Server::start();
+    server.reply(Reply::said("First."));
+    server.reply(Reply::said("Second."));
+    server.reply(Reply::said("Third."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.ask("one", "First.");
+    nvim.keys(":Caliban<CR>i/reset<C-s>");
+    nvim.wait_session("main-2");
+    nvim.keys("two<C-s>");
+    nvim.wait_transcript("Second.");
+    nvim.wait_phase("idle");
+    assert_eq!(server.requests()[1].outline(), "user: two");
+    nvim.keys("<Esc>:Caliban resume main<CR>");
+    nvim.wait_screen("First.");
+    nvim.ask("three", "Third.");
+    assert!(server.requests()[2].outline().contains("First."));
+}

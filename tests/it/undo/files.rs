@@ -1,0 +1,122 @@
+//! An undo rewinds the files of the turns that it removes, if the user wants that.
+
+use super::wait_composer;
+use crate::kit::reply::Reply;
+use crate::review::scene::{Scene, edit, nine};
+
+const MODE: &str = "{ mode = 'auto-edit' }";
+
+/// Sends a prompt that the model answers with one change of `a.txt`, and accepts the change.
+fn change(scene: &Scene, prompt: &str, from: &str, to: &str) {
+    let done = format!("Done with {prompt}.");
+    scene.server.reply(Reply::new().call(prompt, "edit", edit("a.txt", &[(from, to)])));
+    scene.server.reply(Reply::said(&done));
+    scene.nvim.ask(prompt, &done);
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_hunks(0);
+}
+
+/// A scene in auto-edit mode with the prompts `first`, which changes no file, `second` and `third`.
+fn changed_twice() -> Scene {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE).size(200, 40));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.server.reply(Reply::said("Hello."));
+    scene.nvim.ask("first", "Hello.");
+    change(&scene, "second", "l2", "L2");
+    change(&scene, "third", "l8", "L8");
+    scene
+}
+
+/// Sends an undo, and chooses the second entry of the question about files.
+fn with_files(scene: &Scene, undo: &str) {
+    scene.nvim.keys(&format!(":Caliban<CR>i{undo}<C-s>"));
+    scene.nvim.wait_screen("Type number and <Enter>");
+    scene.nvim.keys("2<CR>");
+    scene.nvim.wait_screen("take back all");
+    scene.nvim.keys("a");
+    scene.wait_chat("You took back the changes since");
+}
+
+#[test]
+fn an_undo_can_rewind_the_files_of_its_turns() {
+    let scene = changed_twice();
+    with_files(&scene, "/undo 2");
+    scene.wait_chat("You took back the changes since “second”:\na.txt is restored");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    // The composer has the focus again.
+    assert_eq!(scene.nvim.composer(), "second");
+    scene.nvim.keys("$a anew<Esc>");
+    assert_eq!(scene.nvim.composer(), "second anew");
+    scene.server.reply(Reply::said("As you wish."));
+    scene.nvim.keys("<CR>");
+    scene.wait_idle("As you wish.");
+    let outline = scene.server.requests().pop().unwrap().outline();
+    assert!(!outline.contains("took back") && !outline.contains("third"), "{outline}");
+}
+
+#[test]
+fn an_undo_of_the_conversation_alone_keeps_the_files() {
+    let scene = changed_twice();
+    scene.nvim.keys(":Caliban<CR>i/undo 2<C-s>");
+    scene.nvim.wait_screen("Back to before “second”");
+    scene.nvim.wait_screen("preview the rewind of a.txt");
+    scene.nvim.keys("1<CR>");
+    wait_composer(&scene.nvim, "second");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8")));
+    // `:Caliban rewind` still lists the undone turns.
+    scene.nvim.keys("<Esc>:Caliban rewind<CR>");
+    scene.nvim.wait_screen("third");
+    scene.nvim.keys("<C-c>");
+}
+
+#[test]
+fn an_undo_that_is_not_chosen_takes_nothing_back() {
+    let scene = changed_twice();
+    scene.nvim.keys(":Caliban<CR>i/undo<C-s>");
+    scene.nvim.wait_screen("Type number and <Enter>");
+    scene.nvim.keys("<CR>");
+    scene.nvim.wait_gone("Type number and <Enter>");
+    assert!(scene.nvim.transcript().contains("Done with third."));
+    assert!(!scene.nvim.setup.sessions().join("main-2.json").exists());
+}
+
+#[test]
+fn an_undo_further_back_also_rewinds_turns_that_were_undone_before() {
+    let scene = changed_twice();
+    scene.nvim.keys(":Caliban<CR>i/undo<C-s>");
+    scene.nvim.wait_screen("Type number and <Enter>");
+    scene.nvim.keys("1<CR>");
+    wait_composer(&scene.nvim, "third");
+    scene.nvim.keys("<Esc>:%delete<CR>");
+    change(&scene, "fourth", "l5", "L5");
+    with_files(&scene, "/undo 2");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+}
+
+#[test]
+fn a_cleared_conversation_is_not_rewound_by_an_undo() {
+    let scene = changed_twice();
+    scene.nvim.keys(":Caliban<CR>i/clear<C-s>");
+    scene.nvim.wait_gone("Done with third.");
+    scene.nvim.keys("<Esc>");
+    scene.server.reply(Reply::said("Again."));
+    scene.nvim.ask("first", "Again.");
+    change(&scene, "fifth", "l5", "L5");
+    with_files(&scene, "/undo 2");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8")));
+}
+
+#[test]
+fn an_undo_after_a_restart_rewinds_the_files_of_its_turns() {
+    let scene = changed_twice();
+    scene.nvim.keys(":Caliban restart<CR>");
+    scene.nvim.wait_phase("idle");
+    with_files(&scene, "/undo 2");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    // `main-2`, the conversation before the undo, can rewind its own turns.
+    scene.nvim.keys("<Esc>:Caliban resume main-2<CR>");
+    scene.nvim.wait_session("main-2");
+    scene.nvim.keys(":Caliban rewind<CR>");
+    scene.nvim.wait_screen("second");
+    scene.nvim.keys("<C-c>");
+}
