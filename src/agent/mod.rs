@@ -38,7 +38,7 @@ pub use rewind::Rewind;
 pub use setup::{Command, Decided, Setup};
 pub use undo::Undo;
 
-use crate::conversation::report::{Level, Report, Show};
+use crate::conversation::report::{Level, Show};
 use crate::conversation::{Channels, Conversation, Work};
 use crate::event::{Delta, Tuning, TurnId};
 use crate::message::{CallId, Excerpt, Reply};
@@ -246,7 +246,7 @@ impl Agent {
         match command {
             Command::Send { text, context, steer } => self.sent(text, context, steer),
             Command::SendHeld(id) => conversation.take(Input::SendHeld { id }),
-            Command::Unqueue(id) => conversation.take(Input::Unqueue { id }),
+            Command::Unqueue { id, edit } => prompts::unqueue(conversation, id, edit),
             Command::Draft(draft) => self.prompts.keep_draft(conversation, draft),
             Command::Stop => self.stop(),
             Command::Rule { call, ruling } => conversation.take(Input::Rule { call, ruling }),
@@ -338,7 +338,7 @@ impl Agent {
         };
         let Prompt { text, context, steer, model, review, .. } = prompt;
         if review.is_some() {
-            conversation.show(Show::Tell(Report::Uncomment));
+            self.desk.workspace.uncomment();
         }
         self.guidance.watch(conversation, &self.desk, &context);
         for it in observations {

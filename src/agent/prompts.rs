@@ -3,7 +3,9 @@
 use super::known::{self, Cause, Observation, Watched};
 use crate::context::{mention, review};
 use crate::conversation::Conversation;
+use crate::conversation::report::Level;
 use crate::message::{Excerpt, ExcerptKind};
+use crate::session::Input;
 use crate::store::Draft;
 use crate::text::Text;
 use crate::tool::{self, Desk};
@@ -119,6 +121,18 @@ impl Prompts {
         {
             conversation.warn_of_disk(&error);
         }
+    }
+}
+
+/// Takes a message out of the queue. Only the agent knows whether the message can go back into the composer: a turn that
+/// has just ended may have sent it.
+pub(super) fn unqueue(conversation: &mut Conversation, id: u32, edit: bool) {
+    let queued = conversation.session.queue.iter().find(|it| it.id == id).cloned();
+    conversation.take(Input::Unqueue { id });
+    match queued {
+        Some(it) if edit => conversation.bounce(it.text, it.context, String::new()),
+        Some(_) => {}
+        None => conversation.notice(Level::Warn, "The message is no longer in the queue.".into()),
     }
 }
 

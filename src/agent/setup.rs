@@ -23,7 +23,11 @@ pub enum Command {
         context: Vec<Excerpt>,
         steer: bool,
     },
-    Unqueue(u32),
+    Unqueue {
+        id: u32,
+        /// Whether the message goes back into the composer.
+        edit: bool,
+    },
     /// The held message to send; `None` sends all of them.
     SendHeld(Option<u32>),
     Draft(Draft),
@@ -118,7 +122,7 @@ impl Command {
             Command::ChooseModel(_)
             | Command::ChooseMode(_)
             | Command::Rule { .. }
-            | Command::Unqueue(_)
+            | Command::Unqueue { .. }
             | Command::SendHeld(_)
             | Command::Retry
             | Command::ShowRequest

@@ -51,9 +51,7 @@ impl Agent {
                 self.call(called, text, context, steer);
             }
             Parsed::Known(Slash::Init, rest) => self.init(&text, rest, context, steer),
-            Parsed::Known(Slash::Review, "clear") => {
-                conversation.show(Show::Tell(Report::Uncomment));
-            }
+            Parsed::Known(Slash::Review, "clear") => self.desk.workspace.uncomment(),
             Parsed::Known(Slash::Review, rest) => {
                 let review = Some(rest.to_owned());
                 let text = text.clone();

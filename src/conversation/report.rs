@@ -56,8 +56,6 @@ pub enum Report {
     History,
     /// The user wants the chat's windows closed.
     Exit,
-    /// The comments of earlier code reviews are out of date.
-    Uncomment,
     /// The turns that changed files, the latest first.
     Turns(Vec<TurnRow>),
     /// The user is asked how much to undo.

@@ -68,6 +68,9 @@ pub enum FromNvim {
     Unqueue {
         session: SessionId,
         id: u32,
+        /// Whether the message goes back into the composer.
+        #[serde(default)]
+        edit: bool,
     },
     /// Sends messages that were already queued when the session was opened.
     SendHeld {

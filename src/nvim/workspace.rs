@@ -4,7 +4,7 @@
 use super::lsp;
 use super::reviews::{Order, on_wire};
 use super::session_link::SessionLink;
-use super::wire::{BufferText, Comments, Restored, ToNvim, WireProposal};
+use super::wire::{BufferText, Comments, Restored, ToNvim, Uncomment, WireProposal};
 use crate::edit::{Misfit, Proposal};
 use crate::event::TurnId;
 use crate::text::{Text, cause};
@@ -146,6 +146,10 @@ impl Workspace for Buffers {
 
     fn comment(&self, comments: Vec<Comment>) {
         self.link.tell(|session| ToNvim::Comments(Comments { session, comments }));
+    }
+
+    fn uncomment(&self) {
+        self.link.tell(|session| ToNvim::Uncomment(Uncomment { session }));
     }
 
     fn consult(&self, question: Question) -> BoxFuture<'_, Result<Findings, String>> {

@@ -14,7 +14,7 @@ pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command),
             (session, Command::Send { text, context, steer })
         }
         FromNvim::SendHeld { session, id } => (session, Command::SendHeld(id)),
-        FromNvim::Unqueue { session, id } => (session, Command::Unqueue(id)),
+        FromNvim::Unqueue { session, id, edit } => (session, Command::Unqueue { id, edit }),
         FromNvim::Draft { session, text, context } => {
             (session, Command::Draft(Draft { text, context }))
         }

@@ -1,5 +1,6 @@
 //! Files on the disk, without the editor's buffers; and a `Workspace` without an editor, for tests and headless use.
 
+use super::comment::Comment;
 use super::lsp::{Findings, Question};
 use super::{Arrival, LIMIT, Source, Stamp, Unreadable, Workspace};
 use crate::edit::{Misfit, Proposal};
@@ -74,6 +75,8 @@ impl Workspace for Disk {
         std::future::ready(paths.iter().map(|it| stamp(it)).collect()).boxed()
     }
 
+    fn comment(&self, _: Vec<Comment>) {}
+    fn uncomment(&self) {}
     fn model_knows(&self, _path: &Path, _text: &Text) {}
 
     fn halt(&self, _turn: TurnId) {}

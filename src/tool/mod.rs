@@ -293,8 +293,10 @@ pub trait Workspace: Send + Sync {
     fn restore(&self, change: Proposal) -> BoxFuture<'_, Result<String, String>>;
     /// Tells the editor that a file was written on disk, so that it reads the file again.
     fn refresh(&self, path: PathBuf) -> BoxFuture<'_, ()>;
-    /// Shows comments on lines of files to the user. A workspace without an editor shows none.
-    fn comment(&self, _comments: Vec<comment::Comment>) {}
+    /// Shows comments on lines of files to the user, besides those that are shown already.
+    fn comment(&self, comments: Vec<comment::Comment>);
+    /// Removes all comments.
+    fn uncomment(&self);
     /// Asks the user's language servers. The error is text for the model.
     fn consult(&self, question: lsp::Question) -> BoxFuture<'_, Result<lsp::Findings, String>>;
 }

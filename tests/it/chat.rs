@@ -149,6 +149,26 @@ fn every_action_has_a_plug_map_and_no_global_key_is_mapped() {
 }
 
 #[test]
+fn a_message_that_has_left_the_queue_does_not_come_back_to_be_edited() {
+    let server = Server::start();
+    let gate = server.reply(Reply::new().text("first ").gate().text("done."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>ione<C-s>");
+    nvim.wait_screen("first");
+    nvim.keys("two<C-s>");
+    nvim.wait_queue(1);
+    nvim.keys("<Esc>");
+    nvim.go_to_transcript("queued: two");
+    // Both keys act on the queue as the editor knows it: nothing arrives between them.
+    nvim.lua("vim.api.nvim_feedkeys('x\\r', 'x', false)", &[]);
+    nvim.wait_screen("The message is no longer in the queue.");
+    assert_eq!(nvim.composer(), "");
+    gate.finish();
+    nvim.wait_phase("idle");
+    assert_eq!(server.count(), 1);
+}
+
+#[test]
 fn a_message_sent_during_a_turn_is_queued_and_can_be_removed_or_edited() {
     let server = Server::start();
     let gate = server.reply(Reply::new().text("first ").gate().text("done."));

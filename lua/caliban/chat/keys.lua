@@ -132,13 +132,20 @@ local function allow_or_send(chat)
 end
 
 ---@param chat caliban.Chat
+---@param edit boolean whether the message goes back into the composer
 ---@return boolean
-local function unqueue(chat)
+local function unqueue(chat, edit)
   local message = queued(chat)
   if message then
-    send(chat, { kind = 'unqueue', id = message.id })
+    send(chat, { kind = 'unqueue', id = message.id, edit = edit })
   end
   return message ~= nil
+end
+
+---@param chat caliban.Chat
+---@return boolean
+local function remove(chat)
+  return unqueue(chat, false)
 end
 
 ---@param chat caliban.Chat
@@ -157,13 +164,10 @@ end
 ---@param chat caliban.Chat
 ---@return boolean|string
 local function enter(chat)
-  local message = queued(chat)
-  if not message then
+  if not unqueue(chat, true) then
     return on_list(chat, 'enter') or toggle(chat)
   end
-  unqueue(chat)
   vim.schedule(function()
-    require('caliban.chat.composer').give_back(chat, message.text, message.context)
     require('caliban.chat.windows').open(chat, true)
   end)
   return true
@@ -326,7 +330,7 @@ local keys = {
       run = toggle,
       own = true,
     },
-    { mode = 'n', lhs = 'x', desc = 'on a queued message: remove it', run = unqueue, own = true },
+    { mode = 'n', lhs = 'x', desc = 'on a queued message: remove it', run = remove, own = true },
     { mode = 'n', lhs = 'r', desc = 'on a retry: try now', run = retry, own = true },
     {
       mode = 'n',

@@ -1,6 +1,6 @@
 //! Converts the reports of an agent to messages to the editor.
 
-use super::{Copied, Exit, History, Permissions, Preview, ToNvim, Turns, Uncomment, Undo};
+use super::{Copied, Exit, History, Permissions, Preview, ToNvim, Turns, Undo};
 use crate::conversation::report::{Opened, Report};
 use crate::event::SessionId;
 
@@ -31,7 +31,6 @@ impl ToNvim {
             Report::Copied(text) => ToNvim::Copied(Copied { text }),
             Report::History => ToNvim::History(History { session }),
             Report::Exit => ToNvim::Exit(Exit { session }),
-            Report::Uncomment => ToNvim::Uncomment(Uncomment { session }),
             Report::Turns(turns) => ToNvim::Turns(Turns { session, turns }),
             Report::Undo(offer) => ToNvim::Undo(Undo { session, offer }),
             Report::Preview { entry, later, title, files } => {

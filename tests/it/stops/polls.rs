@@ -20,6 +20,7 @@ use caliban::reach::{Folders, Reach};
 use caliban::session::{Limits, Session};
 use caliban::store::{Draft, Opened, Project, Unavailable};
 use caliban::text::Text;
+use caliban::tool::comment::Comment;
 use caliban::tool::{self, Arrival, Desk, Source, Stamp, Toolset, Unreadable, Workspace, lsp};
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::{self, BoxStream, StreamExt};
@@ -178,6 +179,8 @@ impl Workspace for Files {
         counted(&self.0, async move { vec![Stamp::Unknown; paths.len()] })
     }
 
+    fn comment(&self, _: Vec<Comment>) {}
+    fn uncomment(&self) {}
     fn model_knows(&self, _: &Path, _: &Text) {}
 
     fn halt(&self, _: TurnId) {}

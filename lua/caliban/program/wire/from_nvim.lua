@@ -144,6 +144,7 @@
 ---@field kind 'unqueue'
 ---@field session caliban.SessionId
 ---@field id integer
+---@field edit? boolean Whether the message goes back into the composer.
 
 --- Sends messages that were already queued when the session was opened.
 ---@class (exact) caliban.SendHeld
