@@ -1,4 +1,4 @@
-.PHONY: try test bench lint test-matrix test-live
+.PHONY: try test bench lint test-matrix test-live test-plugins
 
 try:
 	@bash scripts/try.sh
@@ -17,3 +17,6 @@ test-matrix:
 
 test-live:
 	@bash scripts/test-live.sh
+
+test-plugins:
+	@bash scripts/test-plugins.sh

@@ -54,6 +54,7 @@ mod names;
 mod narrow;
 mod openai;
 mod pipes;
+mod plugins;
 mod prefix;
 mod prompts;
 mod reach;

@@ -1,5 +1,5 @@
---- Runs the `*_test.lua` files of this folder, each in a Neovim of its own: `nvim -l tests/lua/run.lua [name…]`. A test file
---- returns a table of functions.
+--- Runs the `*_test.lua` files of this folder, each in a Neovim of its own: `nvim -l tests/lua/run.lua [name…]`. A test
+--- file returns a table of functions.
 local self = vim.fs.abspath(debug.getinfo(1, 'S').source:sub(2))
 local here = vim.fs.dirname(self)
 local only = vim.env.CALIBAN_TEST_FILE
