@@ -5,6 +5,7 @@ mod awaited;
 mod compaction;
 mod failure;
 mod grant;
+mod measure;
 mod mode;
 mod trim;
 mod tuning;
@@ -14,6 +15,7 @@ pub use awaited::Awaited;
 pub use compaction::{Compaction, Handoff};
 pub use failure::Failure;
 pub use grant::Grant;
+pub use measure::Measure;
 pub use mode::{MODES, Mode};
 pub use trim::{Item, Trim};
 pub use tuning::Tuning;
@@ -197,6 +199,11 @@ pub enum Event {
     /// The cost of a request and its reply in USD; `None` if the price is not known.
     Spent {
         cost: Option<f64>,
+    },
+    /// The provider counted the tokens of a request to this model. From this the sizes of other texts are estimated.
+    Measured {
+        model: String,
+        measure: Measure,
     },
     /// The user chose to use the newly built system prompt and the current instructions. This breaks the request's
     /// prefix on purpose.

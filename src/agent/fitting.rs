@@ -7,6 +7,7 @@ use crate::context::size::{self, Limits};
 use crate::context::trim;
 use crate::conversation::Conversation;
 use crate::conversation::report::Level;
+use crate::edit::Format;
 use crate::event::{Failure, TurnId};
 use crate::message::Role;
 use crate::session::{Input, Phase, Session};
@@ -39,8 +40,8 @@ impl Fitting {
         if let Some(focus) = self.wanted.take() {
             return begin_for_user(models, conversation, desk, focus);
         }
-        trim(&limits, conversation, desk);
-        let size = size::of_next(&conversation.session);
+        trim(&limits, models, conversation, desk);
+        let size = size(models, &conversation.session, desk);
         let is_due = limits.compact.is_some_and(|at| size >= at)
             && !conversation.session.keeps_whole
             && self.failed_at.is_none_or(|at| size >= at.saturating_add(limits.growth()));
@@ -107,10 +108,10 @@ impl Fitting {
     }
 
     /// Notes how a compaction ended.
-    pub(super) fn note(&mut self, input: &Input, session: &Session) {
+    pub(super) fn note(&mut self, input: &Input, models: &Models, session: &Session, desk: &Desk) {
         match input {
             Input::Compacted { .. } => self.failed_at = None,
-            Input::NotCompacted { .. } => self.failed_at = Some(size::of_next(session)),
+            Input::NotCompacted { .. } => self.failed_at = Some(size(models, session, desk)),
             _ => (),
         }
     }
@@ -144,7 +145,7 @@ pub(super) fn switched(
 ) {
     let Some(limits) = limits(models, &conversation.session) else { return };
     let session = &conversation.session;
-    let size = size::of_next(session);
+    let size = size(models, session, desk);
     let most = limits.compact.unwrap_or(limits.full);
     if session.phase != Phase::Idle || limits.window == 0 || size < most {
         return;
@@ -169,8 +170,20 @@ pub(super) fn switched(
     conversation.take(Input::Tell { text });
 }
 
+/// The tokens of the next request.
+pub(super) fn size(models: &Models, session: &Session, desk: &Desk) -> u64 {
+    size::of_next(session, tools(models, session, desk))
+}
+
+/// The bytes of the tools in the next request.
+pub(super) fn tools(models: &Models, session: &Session, desk: &Desk) -> u64 {
+    let format =
+        models.resolve(&session.model).map_or_else(|_| Format::default(), |it| it.facts.edits);
+    size::of_tools(&desk.tools, format)
+}
+
 /// The sizes at which the conversation is made shorter for its model.
-fn limits(models: &Models, session: &Session) -> Option<Limits> {
+pub(super) fn limits(models: &Models, session: &Session) -> Option<Limits> {
     let chosen = models.resolve(&session.model).ok()?;
     Some(models.limits(&chosen, session.tuning))
 }
@@ -204,8 +217,8 @@ fn begin(conversation: &mut Conversation, plan: &Plan, model: String, focus: Str
 }
 
 /// Replaces old results by one line each if the conversation has grown to the model's limit for this.
-fn trim(limits: &Limits, conversation: &mut Conversation, desk: &Desk) {
-    if limits.trim.is_none_or(|at| size::of_next(&conversation.session) < at) {
+fn trim(limits: &Limits, models: &Models, conversation: &mut Conversation, desk: &Desk) {
+    if limits.trim.is_none_or(|at| size(models, &conversation.session, desk) < at) {
         return;
     }
     conversation.read_outputs();

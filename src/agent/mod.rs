@@ -15,6 +15,7 @@ mod files;
 mod fitting;
 mod guidance;
 mod known;
+mod ledger;
 mod lent;
 mod opening;
 mod partial;
@@ -49,6 +50,7 @@ use crate::tool::Desk;
 use files::{Changes, Files};
 use fitting::Fitting;
 use guidance::Guidance;
+use ledger::Listed;
 use lent::Lent;
 use models::Models;
 use opening::Opening;
@@ -73,6 +75,7 @@ pub struct Agent {
     opening: Opening,
     /// The model of a command, while its turn runs.
     lent: Option<Lent>,
+    listed: Listed,
 }
 
 struct Ends {
@@ -156,6 +159,7 @@ impl Agent {
                 warnings: setup.warnings,
             },
             lent: None,
+            listed: Listed::default(),
         };
         (agent, Ends { results, changes, prepared, outputs: setup.outputs })
     }
@@ -445,7 +449,7 @@ impl Agent {
 
     fn result(&mut self, input: Input) {
         let conversation = &mut self.conversation;
-        self.fitting.note(&input, &conversation.session);
+        self.fitting.note(&input, &self.sampler.models, &conversation.session, &self.desk);
         if let Input::Applied { files, .. } = &input {
             for (path, saved) in files {
                 self.files.note_saved(conversation, &self.desk.root, path, *saved);

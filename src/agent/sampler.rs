@@ -4,11 +4,11 @@ use super::cache::Cached;
 use super::models::{self, Models};
 use super::turn::Turn;
 use super::work;
-use crate::context::request;
+use crate::context::{request, size};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Report, Show, Wish};
 use crate::edit::Format;
-use crate::event::{Failure, Tuning, TurnId};
+use crate::event::{Failure, Measure, Tuning, TurnId};
 use crate::message::{Parameter, Reply, Request};
 use crate::provider::Provider;
 use crate::provider::endpoint::Chosen;
@@ -143,7 +143,7 @@ impl Sampler {
         tokio::task::spawn_blocking(move || tally.add(count));
     }
 
-    /// Adds the cost of a reply, and measures how much of the request came from the provider's cache.
+    /// Adds the cost of a reply, notes the size of its request, and measures how much of the request came from the provider's cache.
     fn account(&mut self, conversation: &mut Conversation, reply: &Reply) {
         let usage = reply.usage;
         if usage.total() == 0 || self.models.is_tour(&reply.by) {
@@ -151,6 +151,10 @@ impl Sampler {
         }
         self.hit = (usage.read() > 0)
             .then(|| u32::try_from(100 * usage.cache_read / usage.read()).unwrap_or(0));
+        if let (Some((_, sent)), true) = (&self.sent, usage.read() > 0) {
+            let measure = Measure { tokens: usage.read(), bytes: size::of_request(sent) };
+            conversation.take(Input::Measure { model: reply.by.clone(), measure });
+        }
         let price = self.models.resolve(&reply.by).ok().and_then(|it| it.facts.price);
         conversation.take(Input::Spend { cost: price.map(|it| it.of(usage)) });
     }

@@ -108,6 +108,11 @@ impl Agent {
                 let text = status::usage(conversation, &self.sampler);
                 conversation.take(Input::Tell { text });
             }
+            Slash::Context => self.context(rest),
+            Slash::ContextSize => {
+                let text = self.ledger().line();
+                self.conversation.take(Input::Tell { text });
+            }
             Slash::System if rest == "new" => {
                 let format = self.format();
                 self.guidance.renew(&mut self.conversation, &self.desk, format);

@@ -6,8 +6,9 @@ mod source;
 #[cfg(test)]
 mod tests;
 
+use super::parts::{self, Part};
 use super::request::mark;
-use super::size::{self, Limits};
+use super::size::{self, Limits, Scale};
 use crate::event::Handoff;
 use crate::message::{Block, Message, Reply, Role, Stop};
 use crate::session::Session;
@@ -49,6 +50,7 @@ pub struct Plan {
     kept: (String, String),
     /// The messages that the summary replaces, and their estimated tokens.
     count: usize,
+    scale: Scale,
     pub tokens: u64,
     /// The part of these tokens that came since the last compaction.
     pub fresh: u64,
@@ -64,7 +66,8 @@ pub fn plan(
     let mut at = session.boundary();
     let unseen = &session.messages[at..];
     let answered = unseen.iter().rposition(has_answers).map_or(0, |it| it + 1);
-    let size: u64 = unseen[..answered].iter().map(size::of_message).sum();
+    let scale = Scale::of(session);
+    let size = scale.tokens(unseen[..answered].iter().map(size::of_message).sum());
     // answers that fill half of the room would fill it again at once
     if limits.full > 0 && size > limits.full / 2 {
         at += answered;
@@ -75,18 +78,20 @@ pub fn plan(
     if count == 0 {
         return Err("There is nothing to compact yet.".into());
     }
-    let before = session.handoff().map_or(0, size::of_text);
-    let fresh: u64 = gone.iter().map(size::of_message).sum();
+    let before = session.handoff().map_or(0, |it| scale.of_text(it));
+    let parts = parts::of(session, 0);
+    let is_gone = |it: &&Part| it.at.is_some_and(|it| it < at);
+    let fresh = scale.tokens(parts.iter().filter(is_gone).map(|it| it.bytes).sum());
     let tokens = before + fresh;
     let budget = if limits.window == 0 { KEPT } else { KEPT.min(limits.full / 4) };
     let kept = kept::texts(session, at, budget, edits);
-    if size::of_text(&kept.0) + size::of_text(&kept.1) >= tokens {
+    if scale.of_text(&kept.0) + scale.of_text(&kept.1) >= tokens {
         return Err(
             "Not compacted: the conversation is so short that nothing would be gained.".into()
         );
     }
     let earlier = session.compaction().map(|it| it.summary.clone());
-    Ok(Plan { at, source: Source::of(gone), earlier, kept, count, tokens, fresh })
+    Ok(Plan { at, source: Source::of(gone), earlier, kept, count, scale, tokens, fresh })
 }
 
 fn has_answers(message: &Message) -> bool {
@@ -139,12 +144,12 @@ impl Plan {
     /// The hand-off, from the model's reply. The error says why the reply is no summary, as a clause.
     pub fn handoff(&self, reply: &Reply) -> Result<Handoff, String> {
         let summary = checked(reply)?;
-        if size::of_text(&summary) >= self.tokens {
+        if self.scale.of_text(&summary) >= self.tokens {
             return Err("the summary is larger than the text that it replaces".into());
         }
         let mark = mark("summary", &summary);
         let text = format!("{}<{mark}>\n{summary}\n</{mark}>{}", self.kept.0, self.kept.1);
-        let tokens = size::of_text(&text);
+        let tokens = self.scale.of_text(&text);
         if tokens >= self.tokens {
             return Err(
                 "the summary and what is kept with it are larger than the text that they replace"

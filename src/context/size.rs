@@ -1,13 +1,23 @@
 //! The size of a conversation in tokens: the provider's own count, and an estimate of what was not sent yet. And the
 //! sizes at which a conversation is made shorter.
 
-use crate::message::{Block, Input, Message, Role};
+use super::parts;
+use crate::edit::Format;
+use crate::message::{Block, Excerpt, Input, Message, Request, Role};
 use crate::provider::facts::Share;
 use crate::session::Session;
+use crate::tool::Toolset;
 use crate::view::grouped;
+use serde_json::Value;
 
 /// What a reply may need beside its limit: thoughts that do not count, and the errors of the estimate.
 const SPARE: u64 = 16_000;
+/// The bytes of a token, if nothing better is known.
+const BYTES: u64 = 4;
+/// The most bytes of a token, on the average of a request. A count with longer tokens leaves a part of the request out.
+const MOST_BYTES: u64 = 16;
+/// The largest size. A provider may send any count, and a double is exact up to 2^53.
+const MOST: u64 = 1 << 52;
 
 /// At which size a conversation is made shorter, in tokens. `None`: never.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -42,46 +52,125 @@ impl Limits {
     }
 }
 
-/// The tokens of the next request.
-pub fn of_next(session: &Session) -> u64 {
-    let spoken = &session.messages[session.beginning()..];
-    if session.context == 0 {
-        let system = session.messages.first().filter(|it| it.role == Role::System);
-        let handoff = session.handoff().map_or(0, of_text);
-        return handoff + system.into_iter().chain(spoken).map(of_message).sum::<u64>();
-    }
-    let unsent = spoken.iter().rev().take_while(|it| it.role != Role::Assistant);
-    session.context.saturating_add(unsent.map(of_message).sum())
+/// How many tokens a text has, by estimate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scale {
+    tokens: u64,
+    bytes: u64,
 }
 
-/// The estimated tokens of a message.
+impl Scale {
+    /// For a model of which no request was counted.
+    pub const ASSUMED: Scale = Scale { tokens: 1, bytes: BYTES };
+
+    /// As the provider counted the last request to the session's model.
+    pub fn of(session: &Session) -> Scale {
+        let counted = session.measures.get(&session.model);
+        let counted = counted.map(|it| Scale { tokens: it.tokens, bytes: it.bytes });
+        counted.filter(Scale::is_plausible).unwrap_or(Scale::ASSUMED)
+    }
+
+    /// Whether a token can have so many bytes. A provider may send any count.
+    fn is_plausible(&self) -> bool {
+        self.tokens > 0
+            && self.tokens <= self.bytes
+            && self.bytes <= self.tokens.saturating_mul(MOST_BYTES)
+    }
+
+    pub fn tokens(self, bytes: u64) -> u64 {
+        let tokens = u128::from(bytes) * u128::from(self.tokens);
+        let tokens = tokens.div_ceil(u128::from(self.bytes.max(1)));
+        u64::try_from(tokens).map_or(MOST, |it| it.min(MOST))
+    }
+
+    pub fn of_text(self, text: &str) -> u64 {
+        self.tokens(text.len() as u64)
+    }
+}
+
+/// The tokens of the next request. `tools` is the size of its tools in bytes.
+pub fn of_next(session: &Session, tools: u64) -> u64 {
+    let scale = Scale::of(session);
+    if session.context == 0 {
+        let bytes: u64 = parts::of(session, tools).iter().map(|it| it.bytes).sum();
+        return scale.tokens(bytes);
+    }
+    let spoken = session.messages[session.beginning()..].iter().rev();
+    let unsent = spoken.take_while(|it| it.role != Role::Assistant);
+    session.context.saturating_add(scale.tokens(unsent.map(of_message).sum())).min(MOST)
+}
+
+/// The bytes of a request's texts.
+pub fn of_request(request: &Request) -> u64 {
+    let messages: u64 = request.messages.iter().map(of_message).sum();
+    let tools = request.tools.iter().map(|it| of_tool(&it.name, &it.purpose, &it.schema));
+    request.system.len() as u64 + messages + tools.sum::<u64>()
+}
+
+/// The bytes of the tools in a request to a model that writes edits in this format.
+pub fn of_tools(tools: &Toolset, format: Format) -> u64 {
+    tools.offered(format).map(|it| of_tool(&it.name, &it.purpose, &it.schema)).sum()
+}
+
+fn of_tool(name: &str, purpose: &str, schema: &Value) -> u64 {
+    (name.len() + purpose.len()) as u64 + of_json(schema)
+}
+
+/// The bytes of a message.
 pub fn of_message(message: &Message) -> u64 {
     if message.role == Role::Note { 0 } else { message.blocks.iter().map(of_block).sum() }
 }
 
-fn of_block(block: &Block) -> u64 {
-    match block {
-        Block::Text { text } | Block::Notice { text } | Block::Thinking { text, .. } => {
-            of_text(text)
+/// The bytes of a block.
+pub fn of_block(block: &Block) -> u64 {
+    let text = match block {
+        Block::Text { text } | Block::Notice { text } | Block::Thinking { text, .. } => text,
+        Block::Excerpt(it) => return of_excerpt(it),
+        Block::Answer(it) => &it.text,
+        Block::Call(call) => {
+            let name = call.tool.len() as u64;
+            return name
+                + match &call.input {
+                    Input::Json(value) => of_json(value),
+                    Input::Broken { text, .. } => text.len() as u64,
+                };
         }
-        Block::Excerpt(it) => of_text(&it.text),
-        Block::Answer(it) => of_text(&it.text),
-        Block::Call(call) => match &call.input {
-            Input::Json(value) => of_text(&value.to_string()),
-            Input::Broken { text, .. } => of_text(text),
-        },
-        Block::Raw { value, .. } => of_text(&value.to_string()),
+        Block::Raw { value, .. } => return of_json(value),
+    };
+    text.len() as u64
+}
+
+fn of_excerpt(it: &Excerpt) -> u64 {
+    (it.text.len() + it.note.len() + 2 * it.path.len() + it.filetype.len()) as u64
+}
+
+/// About the bytes of a value's JSON. Nothing is written for this.
+fn of_json(value: &Value) -> u64 {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 4,
+        Value::String(text) => text.len() as u64 + 2,
+        Value::Array(items) => 2 + items.iter().map(|it| of_json(it) + 1).sum::<u64>(),
+        Value::Object(fields) => {
+            let sizes = fields.iter().map(|(name, it)| name.len() as u64 + 4 + of_json(it));
+            2 + sizes.sum::<u64>()
+        }
     }
 }
 
-/// An estimate: a token has about four bytes.
+/// An estimate where no session is at hand: a token has about four bytes.
 pub fn of_text(text: &str) -> u64 {
-    (text.len() as u64).div_ceil(4)
+    Scale::ASSUMED.of_text(text)
 }
 
 /// A number of bytes for a reader: `900 bytes`, `12 kB`.
 pub fn bytes(n: usize) -> String {
     if n < 1000 { format!("{n} bytes") } else { format!("{} kB", (n + 500) / 1000) }
+}
+
+/// How much of `whole` a part is, in percent, rounded.
+pub fn percent(part: u64, whole: u64) -> u64 {
+    let whole = u128::from(whole.max(1));
+    u64::try_from((u128::from(part) * 100 + whole / 2) / whole).unwrap_or(u64::MAX)
 }
 
 /// A number of tokens, rounded down to two significant digits: `3,300`.

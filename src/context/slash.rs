@@ -22,6 +22,8 @@ pub enum Slash {
     Plan,
     Permissions,
     Usage,
+    Context,
+    ContextSize,
     Exit,
     Undo,
     Init,
@@ -31,10 +33,12 @@ pub enum Slash {
 }
 
 impl Slash {
-    /// Whether the command leaves the conversation unchanged.
+    /// Whether the command leaves the conversation unchanged. `/context drop` refuses by itself.
     pub fn only_reads(self) -> bool {
-        use Slash::{Copy, Exit, Export, Fork, Help, History, New, Save, Sessions, Usage};
-        matches!(self, Copy | Exit | Export | Fork | Help | History | New | Save | Sessions | Usage)
+        use Slash::{Context, ContextSize, Copy, Exit, Export, Fork, Help, History, New, Save};
+        use Slash::{Sessions, Usage};
+        matches!(self, Context | ContextSize | Copy | Exit | Export | Fork | Help | History)
+            || matches!(self, New | Save | Sessions | Usage)
     }
 }
 
@@ -135,6 +139,18 @@ pub const TABLE: &[Row] = &[
         name: "usage",
         slash: Slash::Usage,
         help: "shows the tokens of this conversation, and their cost if it is known",
+        argument: None,
+    },
+    Row {
+        name: "context",
+        slash: Slash::Context,
+        help: "shows what fills the model's window; `/context drop 1` takes out its largest item",
+        argument: Some(Argument::Word(&["drop"])),
+    },
+    Row {
+        name: "context_size",
+        slash: Slash::ContextSize,
+        help: "says how full the model's window is, in one line",
         argument: None,
     },
     Row {

@@ -1,9 +1,11 @@
 //! Chooses the old results that requests need not repeat: what a tool read or a command said, which the model can ask
 //! for again.
 
-use super::size;
+use super::size::{self, Scale};
 use crate::event::{Item, Trim};
-use crate::message::{Block, CallId, Input, Message, Role, ToolAnswer, ToolCall};
+use crate::message::{
+    Block, CallId, Excerpt, ExcerptKind, Input, Message, Role, ToolAnswer, ToolCall,
+};
 use crate::session::Session;
 use crate::tool::clip;
 use serde_json::{Map, Value};
@@ -60,7 +62,7 @@ pub fn plan(session: &Session, is_raw: impl Fn(&str) -> bool) -> Option<Plan> {
     if items.is_empty() {
         return None;
     }
-    let tokens = (bytes as u64) / 4;
+    let tokens = Scale::of(session).tokens(bytes as u64);
     let counts: Vec<String> = counts.iter().map(|(tool, n)| format!("{n} {tool}")).collect();
     let told = format!(
         "Trimmed: the model now gets one line {} ({}; {}, about {} tokens less).",
@@ -91,6 +93,25 @@ pub fn line(call: &ToolCall, answer: &ToolAnswer) -> String {
     format!("{}{arguments}{failed}: {size}, trimmed; {again}", call.tool)
 }
 
+/// The line in place of a result that the user takes out, and that the model cannot get again by the same call.
+pub(super) fn removed_result(call: Option<&ToolCall>, answer: &ToolAnswer) -> String {
+    let failed = if answer.failed { " (failed)" } else { "" };
+    let size = size::bytes(answer.text.len());
+    let called =
+        call.map_or_else(|| "a result".to_owned(), |it| format!("{}{}", it.tool, arguments(it)));
+    format!("{called}{failed}: {size}, removed by the user")
+}
+
+/// The line in place of an excerpt that the user takes out. `name` is the excerpt's name.
+pub(super) fn removed_excerpt(name: &str, excerpt: &Excerpt) -> String {
+    let again = match excerpt.kind {
+        ExcerptKind::File | ExcerptKind::Selection => "; read it again if needed",
+        ExcerptKind::Folder => "; list it again if needed",
+        _ => "",
+    };
+    format!("[{name}: {}, removed by the user{again}]", size::bytes(excerpt.text.len()))
+}
+
 /// The arguments of a call, each with its name; a range of lines as such.
 pub(super) fn arguments(call: &ToolCall) -> String {
     let Input::Json(Value::Object(given)) = &call.input else { return String::new() };
@@ -114,7 +135,7 @@ pub(super) fn arguments(call: &ToolCall) -> String {
 }
 
 /// The lines that a `read` call asked for.
-fn range(call: &ToolCall, given: &Map<String, Value>) -> Option<(u64, Option<u64>)> {
+pub(super) fn range(call: &ToolCall, given: &Map<String, Value>) -> Option<(u64, Option<u64>)> {
     let number = |name: &str| given.get(name).and_then(Value::as_u64);
     let (first, count) = (number("offset"), number("limit"));
     (call.tool == "read" && (first.is_some() || count.is_some())).then(|| {

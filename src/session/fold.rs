@@ -1,7 +1,7 @@
 //! How each event changes the state, for a running session and a replayed one alike.
 
 use super::{Message, Open, Phase, Role, Session, State, say, title};
-use crate::event::{Access, End, Event, Mode, Named, Plan, Queued, Ruling, TurnId};
+use crate::event::{Access, End, Event, Measure, Mode, Named, Plan, Queued, Ruling, TurnId};
 use crate::message::{Block, CallId, Excerpt, Reply, Stop, ToolAnswer, ToolCall};
 use std::path::Path;
 
@@ -66,6 +66,7 @@ impl Session {
             }
             Event::ModeChosen { mode } => self.set_mode(*mode),
             Event::Spent { cost } => self.spend(*cost),
+            Event::Measured { model, measure } => self.set_measure(model, *measure),
             Event::SystemChosen { system, instructions } => self.set_system(system, instructions),
             Event::Trimmed { .. }
             | Event::Compacting { .. }
@@ -106,6 +107,10 @@ impl Session {
         // A file may hold any number. One that is not finite could not be written back.
         self.spent = (self.spent + cost.unwrap_or_default()).clamp(0.0, 1e12);
         self.unpriced |= cost.is_none();
+    }
+
+    fn set_measure(&mut self, model: &str, measure: Measure) {
+        self.measures.insert(model.to_owned(), measure);
     }
 
     fn set_known(&mut self, path: &Path, hash: Option<&str>) {

@@ -1,7 +1,8 @@
 //! What comes into a session, and what the session asks to be done outside.
 
 use crate::event::{
-    Awaited, Event, Failure, Grant, Handoff, Mode, Named, Plan, Ruling, Trim, Tuning, TurnId,
+    Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Plan, Ruling, Trim, Tuning,
+    TurnId,
 };
 use crate::message::{CallId, Excerpt, Reply, ToolAnswer, ToolCall, Usage};
 use std::path::PathBuf;
@@ -125,6 +126,11 @@ pub enum Input {
     /// What a reply cost, in USD; `None` where the price is not known.
     Spend {
         cost: Option<f64>,
+    },
+    /// What the provider counted for a request to this model.
+    Measure {
+        model: String,
+        measure: Measure,
     },
     ChooseSystem {
         system: String,

@@ -25,7 +25,8 @@ pub use title::title;
 pub use undo::Prompt;
 
 use crate::event::{
-    Access, Awaited, Compaction, End, Event, Grant, Mode, Named, Plan, Queued, Trim, Tuning, TurnId,
+    Access, Awaited, Compaction, End, Event, Grant, Measure, Mode, Named, Plan, Queued, Trim,
+    Tuning, TurnId,
 };
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, Message, Reply, Role, Stop, ToolAnswer, ToolCall, Usage,
@@ -69,6 +70,8 @@ pub struct Session {
     pub usage: Usage,
     /// Tokens of the last request and its reply: the size of the context.
     pub context: u64,
+    /// For each model, what its provider counted for the last request.
+    pub measures: BTreeMap<String, Measure>,
     /// What the session has cost, in USD, as far as prices are known.
     pub spent: f64,
     /// The price of some replies is not known, so the cost is more than `spent`.
@@ -183,6 +186,7 @@ impl Session {
             | Input::Revoke { .. }
             | Input::Tell { .. }
             | Input::Spend { .. }
+            | Input::Measure { .. }
             | Input::Instruct { .. }
             | Input::Note { .. }
             | Input::Title { .. }) => self.note_down(it, &mut step),
@@ -210,6 +214,7 @@ impl Session {
             Input::Revoke { grant } => Event::Revoked { grant },
             Input::Tell { text } => Event::Told { text },
             Input::Spend { cost } => Event::Spent { cost },
+            Input::Measure { model, measure } => Event::Measured { model, measure },
             Input::Instruct { files } => Event::Instructed { files },
             Input::Note { text } => Event::Noted { text },
             Input::Title { title } => Event::Titled { title },

@@ -3,7 +3,7 @@
 
 use super::Unavailable;
 use super::unknown::{Unknown, Written};
-use crate::event::{self, Compaction, Mode, Queued, Trim, Tuning};
+use crate::event::{self, Compaction, Measure, Mode, Queued, Trim, Tuning};
 use crate::message::{self, Excerpt, Message, Role, Usage};
 use crate::session::{Session, title};
 use serde::{Deserialize, Serialize};
@@ -59,6 +59,9 @@ pub(super) struct SessionFile {
     /// Tokens of the last request and its reply.
     #[serde(default, deserialize_with = "message::count")]
     context: u64,
+    /// For each model, the tokens and the bytes of the last request that was counted.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    measures: BTreeMap<String, Measure>,
     /// The cost so far, in USD.
     #[serde(default)]
     spent: f64,
@@ -124,6 +127,7 @@ impl SessionFile {
             turns: 0,
             usage: Usage::default(),
             context: 0,
+            measures: BTreeMap::new(),
             spent: 0.0,
             unpriced: false,
             queue: Vec::new(),
@@ -175,6 +179,7 @@ impl SessionFile {
             root: take(&mut self.root),
             usage: self.usage,
             context: self.context,
+            measures: take(&mut self.measures),
             spent: self.spent,
             unpriced: self.unpriced,
             turns: self.turns,
@@ -197,6 +202,7 @@ impl SessionFile {
         self.turns = session.turns;
         self.usage = session.usage;
         self.context = session.context;
+        self.measures.clone_from(&session.measures);
         self.spent = session.spent;
         self.unpriced = session.unpriced;
         self.queue.clone_from(&session.queue);

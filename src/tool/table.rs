@@ -78,11 +78,16 @@ impl Toolset {
 
     /// The tools for a model that writes edits in this format, in their order.
     pub fn specs(&self, format: Format) -> Vec<ToolSpec> {
-        let is_offered = |tool: &&Arc<Tool>| match &tool.work {
+        self.offered(format).map(Tool::spec).collect()
+    }
+
+    /// The tools that `specs` describes.
+    pub fn offered(&self, format: Format) -> impl Iterator<Item = &Tool> {
+        let is_offered = move |tool: &&Tool| match &tool.work {
             Work::Edit { formats, .. } => formats.contains(&format),
             _ => true,
         };
-        self.0.iter().filter(is_offered).map(|it| it.spec()).collect()
+        self.0.iter().map(|it| &**it).filter(is_offered)
     }
 
     /// A sentence for the model: there is no tool `name`, and these are the tools.

@@ -204,6 +204,7 @@ impl View {
             | Event::Titled { .. }
             | Event::Named(_)
             | Event::Spent { .. }
+            | Event::Measured { .. }
             | Event::Unsaved { .. }
             | Event::Reviewed { .. }
             | Event::Knew { .. }

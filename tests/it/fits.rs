@@ -82,15 +82,15 @@ fn the_list_of_slash_commands_is_aligned_in_two_columns() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().anthropic(&server).size(60, 110));
     nvim.keys(":Caliban<CR>i/help<C-s><Esc>");
-    nvim.wait_screen("/skill        sends a message");
+    nvim.wait_screen("/skill         sends a message");
     let text = nvim.transcript();
     let rows: Vec<&str> = text.lines().filter(|it| it.starts_with('/')).collect();
     assert!(rows.len() > 10, "{text}");
     for row in rows {
         let (name, said) = row.split_once("  ").unwrap();
-        assert_eq!(row.len() - said.trim_start().len(), "/permissions  ".len(), "{name}: {row}");
+        assert_eq!(row.len() - said.trim_start().len(), "/context_size  ".len(), "{name}: {row}");
     }
-    nvim.wait_screen(&format!("{}`/skill name [message]`", " ".repeat(16)));
+    nvim.wait_screen(&format!("{}`/skill name [message]`", " ".repeat(17)));
 }
 
 #[test]

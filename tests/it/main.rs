@@ -37,6 +37,7 @@ mod instructions;
 mod keys;
 mod kit_test;
 mod layout;
+mod ledger;
 mod lints;
 mod listing;
 mod live;

@@ -154,32 +154,34 @@ fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
     nvim.wait_transcript("/clear ");
     expect![[r#"
         Commands:
-        /help         this list
-        /system       shows the system prompt; `/system new` rebuilds it from the settings
-        /new          starts a new conversation and keeps this one: `/new [name]`
-        /sessions     opens another conversation of this project; `/sessions text` searches them
-        /rename       renames this conversation; a text that cannot be a name becomes its title
-        /fork         continues in a copy; this conversation stays as it is
-        /save         saves a copy of this conversation: `/save name`
-        /export       writes this conversation to a file, as Markdown or JSON: `/export [file]`
-        /copy         copies the last reply to the clipboard
-        /history      lists your messages in this project, to send one again
-        /clear        empties this conversation; the old text goes to the trash folder
-        /models       lists the models; `/models provider/model` chooses one
-        /connect      asks for a provider's key and stores it: `/connect [provider]`
-        /usage        shows the tokens of this conversation, and their cost if it is known
-        /plan         switches to plan mode, which edits and runs nothing: `/plan [message]`
-        /permissions  lists what you allowed for this session, to take it back
-        /skills       lists the skills and their problems
-        /skill        sends a message with the text of a skill: `/skill name [message]`
-        /reset        the same as `/new`
-        /exit         closes the chat's windows; the conversation and a running turn go on
-        /quit         the same as `/exit`
-        /undo         goes back to before your last message; `/undo 2` to before the last two
-        /init         explores the project and proposes `AGENTS.md`, or its update: `/init [message]`
-        /review       reviews a diff and comments on its lines: `/review [@diff|@staged|branch|commit]`
-        /compact      replaces the conversation so far by a summary for the model: `/compact [what matters]`
-        /uncompact    undoes the last compaction
+        /help          this list
+        /system        shows the system prompt; `/system new` rebuilds it from the settings
+        /new           starts a new conversation and keeps this one: `/new [name]`
+        /sessions      opens another conversation of this project; `/sessions text` searches them
+        /rename        renames this conversation; a text that cannot be a name becomes its title
+        /fork          continues in a copy; this conversation stays as it is
+        /save          saves a copy of this conversation: `/save name`
+        /export        writes this conversation to a file, as Markdown or JSON: `/export [file]`
+        /copy          copies the last reply to the clipboard
+        /history       lists your messages in this project, to send one again
+        /clear         empties this conversation; the old text goes to the trash folder
+        /models        lists the models; `/models provider/model` chooses one
+        /connect       asks for a provider's key and stores it: `/connect [provider]`
+        /usage         shows the tokens of this conversation, and their cost if it is known
+        /context       shows what fills the model's window; `/context drop 1` takes out its largest item
+        /context_size  says how full the model's window is, in one line
+        /plan          switches to plan mode, which edits and runs nothing: `/plan [message]`
+        /permissions   lists what you allowed for this session, to take it back
+        /skills        lists the skills and their problems
+        /skill         sends a message with the text of a skill: `/skill name [message]`
+        /reset         the same as `/new`
+        /exit          closes the chat's windows; the conversation and a running turn go on
+        /quit          the same as `/exit`
+        /undo          goes back to before your last message; `/undo 2` to before the last two
+        /init          explores the project and proposes `AGENTS.md`, or its update: `/init [message]`
+        /review        reviews a diff and comments on its lines: `/review [@diff|@staged|branch|commit]`
+        /compact       replaces the conversation so far by a summary for the model: `/compact [what matters]`
+        /uncompact     undoes the last compaction
         @path, @path:10-40 and @dir/ add files to a message. g? lists the keys."#]]
     .assert_eq(nvim.transcript().split("! ").nth(1).unwrap());
     assert!(server.requests().is_empty());

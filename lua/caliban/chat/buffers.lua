@@ -5,7 +5,7 @@ local api = vim.api
 
 --- 'formatlistpat': the beginning of a line whose wrapped rows are indented. It matches the sign of a tool, a thought,
 --- a question, a notice, a quotation or a list item, and a word in a column of its own, as in the list of commands.
-local LISTS = [[^\s*\%(\%([▸▾?!>*+-]\|\d\+[.)]\)\s\+\|\/\=\a\+\s\s\+\)]]
+local LISTS = [[^\s*\%(\%([▸▾?!>*+-]\|\d\+[.)]\)\s\+\|\/\=\h\+\s\s\+\)]]
 
 --- Deletes the buffer with this name, unless it is the buffer `but`.
 ---@param full string

@@ -1,7 +1,9 @@
 //! Laws of the session, on random scripts of what happens outside.
 
 use super::*;
-use crate::context::request;
+use crate::context::ledger::Ledger;
+use crate::context::{request, size};
+use crate::event::Measure;
 use crate::policy::{self, Decision, Question};
 use crate::provider::dialect::{Dialect, Quirks};
 use proptest::prelude::*;
@@ -38,6 +40,15 @@ pub(super) fn assert_valid(session: &Session) {
         }
     }
     assert!(open.is_empty(), "a call without an answer");
+    assert_adds_up(session);
+}
+
+/// The sections of the ledger add up to the size of the next request.
+fn assert_adds_up(session: &Session) {
+    let ledger = Ledger::of(session, 999, size::Limits::default());
+    assert_eq!(ledger.sections.iter().sum::<u64>(), ledger.total);
+    assert_eq!(ledger.total, size::of_next(session, 999));
+    assert!(ledger.largest.iter().map(|it| it.tokens).sum::<u64>() <= ledger.total);
 }
 
 /// Something that happens outside, applied to what is open in the session.
@@ -62,6 +73,8 @@ enum Act {
     Mode,
     /// The call that was answered so many calls ago, and the excerpt of this number.
     Trim(u32),
+    /// What a provider counted, and for how many bytes.
+    Measure(u64, u64),
     Compact,
     /// A summary, or the failure to have one.
     Summary(bool),
@@ -87,10 +100,15 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::Late),
         1 => Just(Act::Mode),
         1 => (0_u32..9).prop_map(Act::Trim),
+        1 => (count(), count()).prop_map(|(tokens, bytes)| Act::Measure(tokens, bytes)),
         2 => Just(Act::Compact),
         2 => any::<bool>().prop_map(Act::Summary),
         1 => Just(Act::Uncompact),
     ]
+}
+
+fn count() -> impl Strategy<Value = u64> {
+    prop::sample::select(vec![0, 1, 15, 40, 1 << 52, u64::MAX])
 }
 
 /// A spending limit. Each reply has 15 tokens.
@@ -180,6 +198,10 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
         Act::Late => answered(TurnId(turn.0.wrapping_sub(1)), &open(0)),
         Act::Mode => Input::ChooseMode { mode: session.mode.next() },
         Act::Trim(at) => trimmed(session, *at),
+        Act::Measure(tokens, bytes) => {
+            let measure = Measure { tokens: *tokens, bytes: *bytes };
+            Input::Measure { model: session.model.clone(), measure }
+        }
         Act::Compact => {
             let (model, told) = (session.model.clone(), "Compacting.".to_owned());
             Input::Compact { model, focus: String::new(), told }

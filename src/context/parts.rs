@@ -1,0 +1,188 @@
+//! The parts of the next request: what each part is, in which section of the ledger it is counted, and its bytes.
+
+use super::size;
+use crate::event::Item;
+use crate::message::{Block, CallId, Excerpt, ExcerptKind, Message, Role, ToolAnswer, ToolCall};
+use crate::session::Session;
+use std::collections::HashMap;
+
+/// A section of the ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Section {
+    System,
+    Tools,
+    Instructions,
+    Skills,
+    Files,
+    Conversation,
+    Results,
+}
+
+impl Section {
+    pub const ALL: [Section; 7] = [
+        Section::System,
+        Section::Tools,
+        Section::Instructions,
+        Section::Skills,
+        Section::Files,
+        Section::Conversation,
+        Section::Results,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Section::System => "system prompt",
+            Section::Tools => "tools",
+            Section::Instructions => "instructions",
+            Section::Skills => "skills",
+            Section::Files => "files",
+            Section::Conversation => "conversation",
+            Section::Results => "results",
+        }
+    }
+
+    fn of_excerpt(excerpt: &Excerpt) -> Section {
+        match excerpt.kind {
+            ExcerptKind::Instructions => Section::Instructions,
+            ExcerptKind::Skills | ExcerptKind::Skill => Section::Skills,
+            // the text of a command is what the user asks for
+            ExcerptKind::Command => Section::Conversation,
+            _ => Section::Files,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part<'a> {
+    /// The index of the message; `None` for the system prompt, the tools and the hand-off.
+    pub at: Option<usize>,
+    pub section: Section,
+    pub bytes: u64,
+    pub source: Source<'a>,
+}
+
+/// Where a part comes from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Source<'a> {
+    System,
+    Tools,
+    /// The hand-off of the last compaction.
+    Handoff,
+    /// An excerpt of the system prompt has no number.
+    Excerpt(&'a Excerpt, Option<u32>),
+    Answer(&'a ToolAnswer, Option<&'a ToolCall>),
+    Call(&'a ToolCall),
+    Prompt(&'a str),
+    Reply(&'a str),
+    Thought,
+    Notice,
+    /// The line in place of an excerpt or a result.
+    Trimmed,
+}
+
+/// All parts, in the order of the request. `tools` is the size of the tools in bytes. Leaves out the same blocks as
+/// `request::build`.
+pub fn of(session: &Session, tools: u64) -> Vec<Part<'_>> {
+    let mut parts =
+        vec![Part { at: None, section: Section::Tools, bytes: tools, source: Source::Tools }];
+    let first = session.messages.first().filter(|it| it.role == Role::System);
+    for block in first.iter().flat_map(|it| &it.blocks) {
+        let (section, source) = match block {
+            Block::Excerpt(it) => (Section::of_excerpt(it), Source::Excerpt(it, None)),
+            _ => (Section::System, Source::System),
+        };
+        parts.push(Part { at: None, section, bytes: size::of_block(block), source });
+    }
+    if let Some(text) = session.handoff() {
+        let (section, bytes) = (Section::Conversation, text.len() as u64);
+        parts.push(Part { at: None, section, bytes, source: Source::Handoff });
+    }
+    let mut walk = Walk::of(session);
+    let from = session.beginning();
+    for (at, message) in session.messages.iter().enumerate().skip(from) {
+        match message.role {
+            Role::User => walk.add_said(at, message, &mut parts),
+            Role::Assistant => walk.add_reply(at, message, &mut parts),
+            Role::System | Role::Note => (),
+        }
+    }
+    parts
+}
+
+struct Walk<'a> {
+    session: &'a Session,
+    calls: HashMap<&'a CallId, &'a ToolCall>,
+    /// The lines in place of excerpts and of results.
+    excerpt_lines: HashMap<u32, &'a str>,
+    answer_lines: HashMap<&'a CallId, &'a str>,
+    /// The number of the next excerpt.
+    excerpt: u32,
+    /// The index of the note with the hand-off. The thoughts before it are not sent.
+    handoff: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn of(session: &'a Session) -> Walk<'a> {
+        let (mut excerpt_lines, mut answer_lines) = (HashMap::new(), HashMap::new());
+        for it in session.trimmed.iter().filter(|it| !it.line.trim().is_empty()) {
+            match &it.item {
+                Item::Excerpt(at) => drop(excerpt_lines.insert(*at, it.line.as_str())),
+                Item::Call(id) => drop(answer_lines.insert(id, it.line.as_str())),
+            }
+        }
+        Walk {
+            session,
+            calls: HashMap::new(),
+            excerpt_lines,
+            answer_lines,
+            excerpt: u32::try_from(session.compacted_excerpts()).unwrap_or(u32::MAX),
+            handoff: session.compaction().map_or(0, |it| it.note),
+        }
+    }
+
+    fn add_said(&mut self, at: usize, message: &'a Message, parts: &mut Vec<Part<'a>>) {
+        for block in &message.blocks {
+            let whole = size::of_block(block);
+            let (section, source, line) = match block {
+                Block::Excerpt(it) => {
+                    let number = self.excerpt;
+                    self.excerpt = number.saturating_add(1);
+                    let line = self.excerpt_lines.get(&number);
+                    (Section::of_excerpt(it), Source::Excerpt(it, Some(number)), line)
+                }
+                Block::Answer(it) => {
+                    let call = self.calls.get(&it.id).copied();
+                    let is_skill = call.is_some_and(|it| it.tool == "skill");
+                    let section = if is_skill { Section::Skills } else { Section::Results };
+                    (section, Source::Answer(it, call), self.answer_lines.get(&it.id))
+                }
+                Block::Text { text } => (Section::Conversation, Source::Prompt(text), None),
+                Block::Notice { .. } => (Section::Conversation, Source::Notice, None),
+                _ => continue,
+            };
+            let (bytes, source) = match line {
+                Some(line) => (line.len() as u64, Source::Trimmed),
+                None => (whole, source),
+            };
+            parts.push(Part { at: Some(at), section, bytes, source });
+        }
+    }
+
+    fn add_reply(&mut self, at: usize, message: &'a Message, parts: &mut Vec<Part<'a>>) {
+        let is_own = message.by == self.session.model && at >= self.handoff;
+        let end = message.blocks.iter().rposition(|it| !it.is_thought()).map_or(0, |it| it + 1);
+        for block in &message.blocks[..end] {
+            let source = match block {
+                Block::Text { text } => Source::Reply(text),
+                Block::Call(call) => {
+                    self.calls.entry(&call.id).or_insert(call);
+                    Source::Call(call)
+                }
+                Block::Thinking { .. } | Block::Raw { .. } if is_own => Source::Thought,
+                _ => continue,
+            };
+            let bytes = size::of_block(block);
+            parts.push(Part { at: Some(at), section: Section::Conversation, bytes, source });
+        }
+    }
+}

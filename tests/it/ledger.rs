@@ -1,0 +1,207 @@
+//! `/context` and `/context_size`: what fills the model's window, and items that the user takes out.
+
+use crate::kit::chat::{DIALECTS, assert_grows, common};
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use expect_test::expect;
+use serde_json::json;
+
+/// A text of 300 lines, about 7 kB.
+fn long(word: &str) -> String {
+    let lines: Vec<String> = (0..300).map(|n| format!("{word} is the line {n:03}\n")).collect();
+    lines.concat()
+}
+
+const ROOMY: &str = "{ models = { ['ollama/qwen3:8b'] = { num_ctx = 32768 } } }";
+
+/// Sends a slash command and waits until the transcript has the text so many times.
+fn command(nvim: &Nvim, command: &str, text: &str, times: usize) {
+    nvim.keys(&format!(":Caliban<CR>i{command}<C-s><Esc>"));
+    nvim.wait(|it| it.transcript().matches(text).count() == times, text);
+}
+
+/// Sends a slash command and waits until Caliban refuses it with this reason.
+fn refused(nvim: &Nvim, command: &str, why: &str) {
+    nvim.command("messages clear");
+    nvim.keys(&format!(":Caliban<CR>i{command}<C-s><Esc>"));
+    let messages = |it: &Nvim| it.lua_str("return vim.fn.execute('messages')");
+    nvim.wait(|it| messages(it).contains(why), why);
+}
+
+/// The rows of the last table, by the letter, and the figure of each.
+fn rows(transcript: &str) -> Vec<(String, u64)> {
+    let table = transcript.rsplit("! About ").next().unwrap_or_default();
+    let figure = |it: &str| it.replace(',', "").parse::<u64>().ok();
+    let row = |it: &str| {
+        let (name, rest) = it.trim_start().split_once("  ")?;
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let at = words.iter().position(|it| figure(it).is_some())?;
+        (words.last() == Some(&"%")).then(|| (name.to_owned(), figure(words[at]).unwrap_or(0)))
+    };
+    table.lines().filter_map(row).collect()
+}
+
+/// The total of the last table, which is the sum of its sections.
+fn total(transcript: &str) -> u64 {
+    let table = rows(transcript);
+    let at = table.iter().position(|it| it.0 == "in all").unwrap();
+    assert_eq!(table[..at].iter().map(|it| it.1).sum::<u64>(), table[at].1, "{transcript}");
+    table[at].1
+}
+
+/// The lines behind the last table's heading of the largest items, without figures.
+fn largest(transcript: &str) -> String {
+    let list = transcript.rsplit("The largest items").next().unwrap_or_default();
+    let names = list.lines().skip(1).take_while(|it| it.contains(". "));
+    let names = names.map(|it| it.split_once("  ").map_or(it, |it| it.1).trim_start());
+    names.map(|it| it.split_once("  ").map_or(it, |it| it.1)).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_largest_item_is_taken_out_of_later_requests_in_every_dialect() {
+    let told = DIALECTS.map(|dialect| {
+        let server = Server::start();
+        let setup = Setup::new().file("a.txt", long("that")).file("b.txt", long("this one"));
+        let setup = setup.config(ROOMY).size(150, 40).speaking(dialect, &server);
+        let read = Reply::new().text("I look.").call("c1", "read", json!({"path": "b.txt"}));
+        server.reply(read.usage(9000, 10));
+        server.reply(Reply::said("One.").usage(12_000, 40));
+        let nvim = Nvim::start(&setup);
+        nvim.keys(":Caliban<CR>iwhat is in @a.txt?<C-s><Esc>");
+        nvim.wait_transcript("One.");
+        nvim.wait_phase("idle");
+        command(&nvim, "/context", "The largest items", 1);
+        let before = nvim.transcript();
+        assert_eq!(total(&before), 12_040);
+        command(&nvim, "/context drop 1", "Dropped: ", 1);
+        command(&nvim, "/context drop 1", "Dropped: ", 2);
+        server.reply(Reply::said("Two."));
+        nvim.ask("two", "Two.");
+        nvim.quit_with(":qa!<CR>");
+        let nvim = Nvim::start(&setup);
+        nvim.keys(":Caliban<CR>");
+        nvim.wait_transcript("Two.");
+        server.reply(Reply::said("Three."));
+        nvim.ask("three", "Three.");
+        let requests = server.requests();
+        assert!(requests[1].answer("c1").contains("this one is the line 299"));
+        assert!(requests[1].outline().contains("that is the line 299"));
+        assert_grows(requests[..2].to_vec());
+        assert_grows(requests[2..].to_vec());
+        assert_eq!(requests[1].system_text(), requests[3].system_text());
+        let outline = requests[3].outline();
+        assert!(!outline.contains("the line"), "{outline}");
+        assert!(outline.contains("what is in @a.txt?") && outline.contains("I look."), "{outline}");
+        // some dialects join the texts of a message
+        let line = outline.lines().find(|it| it.contains("removed by")).unwrap_or_default();
+        let line = line.split(']').next().unwrap_or_default();
+        let transcript = nvim.transcript();
+        let dropped: Vec<&str> = transcript.lines().filter(|it| it.contains("Dropped")).collect();
+        let dropped: Vec<&str> =
+            dropped.iter().filter_map(|it| it.split_once(" (about").map(|it| it.0)).collect();
+        format!(
+            "{}\n{}\n{}\n{line}",
+            largest(&before),
+            dropped.join("\n"),
+            requests[3].answer("c1")
+        )
+    });
+    expect![[r#"
+        result of `read b.txt`
+        file a.txt
+        ! Dropped: the model now gets one line in place of the result of `read b.txt`
+        ! Dropped: the model now gets one line in place of the file a.txt
+        read path="b.txt": 9 kB, trimmed; call read again if needed
+        user: [file a.txt: 6 kB, removed by the user; read it again if needed"#]]
+    .assert_eq(common(&told));
+}
+
+/// The number counts in the list that was shown last. Nothing is taken out by a mistake.
+#[test]
+fn only_an_item_of_the_last_list_is_taken_out() {
+    let server = Server::start();
+    let setup = Setup::new().file("a.txt", long("that")).size(120, 40).anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    refused(&nvim, "/context drop 1", "No item of the last list has this number.");
+    server.reply(Reply::said(&"An answer of some length. ".repeat(20)));
+    nvim.ask("look at @a.txt", "some length.");
+    command(&nvim, "/context", "The largest items", 1);
+    for (given, said) in [
+        ("/context drop 9", "No item of the last list has this number."),
+        ("/context drop 0", "No item of the last list has this number."),
+        ("/context drop", "No item of the last list has this number."),
+        ("/context drop 2", "cannot be taken out: only files and results can."),
+        ("/context everything", "`/context` takes nothing, or `drop` and a number"),
+    ] {
+        refused(&nvim, given, said);
+    }
+    let gate = server.reply(Reply::new().text("I see ").gate().text("more."));
+    nvim.keys(":Caliban<CR>igo on<C-s><Esc>");
+    nvim.wait_transcript("I see");
+    refused(&nvim, "/context drop 1", "A turn is running. Stop it first (<C-c>).");
+    gate.finish();
+    nvim.wait_transcript("I see more.");
+    nvim.wait_phase("idle");
+    assert!(!nvim.transcript().contains("Dropped"), "{}", nvim.transcript());
+    assert_grows(server.requests());
+}
+
+/// A model that binds its thoughts to the messages before them gets all of them again.
+#[test]
+fn nothing_is_taken_out_for_a_model_that_binds_its_thoughts() {
+    let server = Server::start();
+    let setup = Setup::new().file("a.txt", long("that")).size(150, 40).anthropic(&server);
+    let nvim = Nvim::start(&setup.env("CALIBAN_MODEL", "anthropic/claude-opus-5-5"));
+    nvim.keys(":Caliban<CR>");
+    server.reply(Reply::said("One."));
+    nvim.ask("look at @a.txt", "One.");
+    command(&nvim, "/context", "The largest items", 1);
+    assert!(nvim.transcript().contains("Old results are never trimmed"));
+    refused(&nvim, "/context drop 1", "binds its thoughts to the messages before them");
+    server.reply(Reply::said("Two."));
+    nvim.ask("two", "Two.");
+    assert_grows(server.requests());
+}
+
+/// One line, from the counts of each provider; the model does not see it.
+#[test]
+fn context_size_is_one_line_in_every_dialect() {
+    let told = DIALECTS.map(|dialect| {
+        let server = Server::start();
+        let setup = Setup::new().config(ROOMY).size(150, 40).speaking(dialect, &server);
+        let nvim = Nvim::start(&setup);
+        nvim.keys(":Caliban<CR>");
+        server.reply(Reply::said("One.").usage(16_000, 384));
+        nvim.ask("one", "One.");
+        command(&nvim, "/context_size", "! About 16,000 of", 1);
+        server.reply(Reply::said("Two."));
+        nvim.ask("two", "Two.");
+        assert!(!server.requests()[1].outline().contains("About"));
+        let transcript = nvim.transcript();
+        let line = transcript.lines().find(|it| it.contains("About")).unwrap_or_default();
+        line.to_owned()
+    });
+    expect![[r#"
+        ! About 16,000 of 200,000 tokens (8 %). Old results are trimmed at 100,000 (50 %), and the conversation is compacted at 150,000 (75 %).
+        ! About 16,000 of 400,000 tokens (4 %). Old results are trimmed at 200,000 (50 %), and the conversation is compacted at 300,000 (75 %).
+        ! About 16,000 of 400,000 tokens (4 %). Old results are trimmed at 200,000 (50 %), and the conversation is compacted at 300,000 (75 %).
+        ! About 16,000 of 1,048,576 tokens (2 %). Old results are trimmed at 520,000 (50 %), and the conversation is compacted at 780,000 (75 %).
+        ! About 16,000 of 32,768 tokens (50 %). Old results are trimmed at 16,000 (50 %), and the conversation is compacted at 16,000 (50 %)."#]].assert_eq(&told.join("\n"));
+}
+
+/// What a provider counts is not believed beyond what a request can have.
+#[test]
+fn hostile_counts_break_no_figure() {
+    let server = Server::start();
+    let nvim = Nvim::start(&Setup::new().size(150, 40).anthropic(&server));
+    nvim.keys(":Caliban<CR>");
+    for (n, (input, output)) in [(u64::MAX, u64::MAX), (0, 0), (1, 0)].into_iter().enumerate() {
+        server.reply(Reply::said("One.").usage(input, output));
+        nvim.ask("one", "One.");
+        command(&nvim, "/context", "Old results are trimmed at", n + 1);
+        total(&nvim.transcript());
+    }
+}
