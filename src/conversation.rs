@@ -6,7 +6,7 @@ mod redact;
 pub mod report;
 
 use crate::event::{End, Event, SessionId, TurnId};
-use crate::message::{Block, CallId, Excerpt, ExcerptKind, Reply, Role};
+use crate::message::{Block, CallId, Excerpt, Reply, Role};
 use crate::session::{Effect, Input, Phase, Session};
 use crate::store::Store;
 use crate::text::cause;
@@ -265,7 +265,7 @@ impl Conversation {
 
     /// Gives a message back to the user, with the reason.
     pub fn bounce(&self, text: String, mut context: Vec<Excerpt>, why: String) {
-        context.retain(|it| it.kind != ExcerptKind::Command);
+        context.retain(|it| !it.is_made());
         self.show(Show::Now(Report::Bounce { text, context, why }));
     }
 

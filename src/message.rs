@@ -175,6 +175,16 @@ pub struct Excerpt {
     /// A few words for the model and the user: what was cut from the text, or why there is no text. Mostly empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
+    /// The keyword of the message's text that brought the excerpt, for example `buffer`. Empty for other excerpts.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub keyword: String,
+}
+
+impl Excerpt {
+    /// Whether the program makes the excerpt of the message's text. A message that is given back comes without it.
+    pub fn is_made(&self) -> bool {
+        self.kind == ExcerptKind::Command || !self.keyword.is_empty()
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -199,6 +209,13 @@ pub enum ExcerptKind {
     Changes,
     /// A change under review, as a diff. The message is the user's comment on the change.
     Hunk,
+    /// The text of a buffer that shows no file.
+    Buffer,
+    /// A list in the editor: of the open files, the quickfix list, a location list.
+    List,
+    Diagnostics,
+    Diff,
+    Clipboard,
 }
 
 /// Why a model stopped. A reason that the program does not know becomes `Unknown`, never an ordinary end.

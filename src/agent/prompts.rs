@@ -184,6 +184,8 @@ async fn diff(desk: &Desk, prompt: &mut Prompt) -> (Vec<Excerpt>, Option<String>
 /// The observation of a text that was read for a mention, whole or in part.
 fn in_excerpts(desk: &Desk, found: &[Excerpt], path: PathBuf, text: Text) -> Observation {
     let shown = tool::path::show(&desk.root, &path);
-    let is_whole = found.iter().any(|it| it.path == shown && it.lines.is_none());
+    let is_whole = found
+        .iter()
+        .any(|it| it.kind == ExcerptKind::File && it.path == shown && it.lines.is_none());
     Observation::Learnt { path, stood: (!is_whole).then(|| text.clone()), text }
 }

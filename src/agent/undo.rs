@@ -135,6 +135,7 @@ fn own(mut context: Vec<Excerpt>, text: &str, desk: &Desk) -> Vec<Excerpt> {
         })
     };
     context.retain(|it| match it.kind {
+        _ if it.is_made() => false,
         ExcerptKind::Selection | ExcerptKind::Hunk | ExcerptKind::Skill => true,
         ExcerptKind::File | ExcerptKind::Folder => !is_mentioned(it),
         _ => false,

@@ -1,11 +1,13 @@
-//! Mentions in a prompt: `@path`, `@path:10-40` and `@dir/`. They are found in the text, read through the workspace,
+//! Mentions in a prompt: `@path`, `@path:10-40`, `@dir/`, and keywords such as `@buffer`. They are found in the text, read through the workspace,
 //! and added to the prompt as labelled excerpts. The prompt keeps the path, so that its sentence still reads well.
 
 mod code;
+mod keyword;
 mod quote;
 #[cfg(test)]
 mod tests;
 
+pub use keyword::{Keyword, TABLE};
 pub use quote::{spell, write};
 
 use crate::message::{Excerpt, ExcerptKind};
@@ -31,6 +33,8 @@ pub struct Mention {
 pub enum Meant {
     /// The path of a file that is missing.
     Path,
+    /// A keyword, even if there is a file with this name.
+    Keyword(Keyword),
     /// An ordinary word.
     Word,
     /// Something else: a decorator, an address, a number.
@@ -58,9 +62,7 @@ pub fn find(text: &str) -> Vec<Mention> {
         end = quoted.as_ref().map_or(end, |(_, length)| at + 2 + length);
         let mention = match quoted {
             Some((path, length)) => in_quotes(path, &text[at + 2 + length..]),
-            None => {
-                bare(&text[at + 1..]).map(|it| Mention { meant: meant(&lines, at, &it.path), ..it })
-            }
+            None => bare(&text[at + 1..]).map(|it| Mention { meant: meant(&lines, at, &it), ..it }),
         };
         let Some(mention) = mention else { continue };
         if found.insert((mention.path.clone(), mention.lines)) {
@@ -129,11 +131,14 @@ fn bare(rest: &str) -> Option<Mention> {
 }
 
 /// The meaning of the word behind the `@` at this byte, if the word has no quotes.
-fn meant(lines: &code::Lines<'_>, at: usize, word: &str) -> Meant {
+fn meant(lines: &code::Lines<'_>, at: usize, mention: &Mention) -> Meant {
+    let word = mention.path.as_str();
     let is_address = word.contains('@') && !word.contains('/');
     let begins = |c: char| c.is_alphabetic() || c == '_';
     if is_address || lines.is_decorator(at, word) {
         Meant::Other
+    } else if let Some(keyword) = Keyword::of(word).filter(|_| mention.lines.is_none()) {
+        Meant::Keyword(keyword)
     } else if looks_like_path(word) {
         Meant::Path
     } else if word.trim_start_matches('.').starts_with(begins) {
@@ -179,8 +184,13 @@ pub async fn resolve_command(
     let mut refused = Vec::new();
     let mut mentions = find(&command.text);
     mentions.retain_mut(|it| {
-        let is_near = is_users
+        let is_inside =
             || path::lead(desk, &it.path).is_ok_and(|led| path::inside(&desk.root, &led.path));
+        let is_near = is_users
+            || match it.meant {
+                Meant::Keyword(keyword) => keyword.is_of_project(),
+                _ => is_inside(),
+            };
         if !is_near {
             let (of, path) = (&command.path, &it.path);
             refused.push(format!("`{of}` mentions `@{path}`, which leads out of the project."));
@@ -199,6 +209,13 @@ async fn read_all(desk: &Desk, mentions: Vec<Mention>) -> (Vec<Excerpt>, Vec<Str
     let mut excerpts = Vec::new();
     let mut problems = Vec::new();
     for mention in mentions {
+        if let Meant::Keyword(keyword) = mention.meant {
+            match keyword::read(desk, keyword, &mention).await {
+                Ok(brought) => excerpts.extend(brought),
+                Err(problem) => problems.push(problem),
+            }
+            continue;
+        }
         match read(desk, &mention).await {
             Ok(Some(found)) => {
                 excerpts.push(found.excerpt);
@@ -256,7 +273,7 @@ fn absent(mention: &Mention) -> Result<Option<Found>, String> {
     let written = &mention.path;
     match mention.meant {
         Meant::Path => Err(format!("`@{written}` {}.", Unreadable::Absent.say())),
-        Meant::Word => Err(format!("`@{written}` names no file.")),
+        Meant::Word | Meant::Keyword(_) => Err(format!("`@{written}` names no file.")),
         Meant::Other => Ok(None),
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod commands;
 pub mod compact;
+mod diff;
 pub mod export;
 pub mod init;
 pub mod instructions;

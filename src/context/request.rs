@@ -203,6 +203,11 @@ pub fn fenced(excerpt: &Excerpt) -> String {
         ExcerptKind::Skill => ("skill", path),
         ExcerptKind::Command => ("command", path),
         ExcerptKind::Hunk => ("hunk", context("pending", &path, excerpt)),
+        ExcerptKind::Buffer => ("context", context("buffer", &path, excerpt)),
+        ExcerptKind::List => ("context", context("list", &path, excerpt)),
+        ExcerptKind::Diagnostics => ("context", context("diagnostics", &path, excerpt)),
+        ExcerptKind::Diff => ("context", context("diff", &path, excerpt)),
+        ExcerptKind::Clipboard => ("context", context("clipboard", "", excerpt)),
     };
     let text = excerpt.text.trim_end_matches('\n');
     let text = match (text, &*excerpt.note) {

@@ -2,7 +2,7 @@
 //! a test.
 
 use crate::event::{Delta, Event, Grant, Mode, Queued, SessionId};
-use crate::message::{Excerpt, ExcerptKind, Parameter};
+use crate::message::{Excerpt, Parameter};
 use crate::session::Session;
 use crate::store::Draft;
 use crate::text::unseen;
@@ -199,7 +199,7 @@ impl QueuedMessage {
     pub fn of(it: &Queued, session: &Session) -> QueuedMessage {
         let Queued { id, text, mut context, steer } = it.clone();
         // the program makes it of the text again if the user edits the message
-        context.retain(|it| it.kind != ExcerptKind::Command);
+        context.retain(|it| !it.is_made());
         let held = session.held.contains(&id);
         let shown = if held { unseen::exact(&text).into_owned() } else { String::new() };
         QueuedMessage { id, text, context, steer, held, shown }

@@ -28,6 +28,7 @@ use crate::event::{Mode, SessionId};
 use crate::message::Excerpt;
 use crate::provider::key::Secret;
 use crate::tool::lsp::Aspect;
+use crate::tool::scene::Part;
 use crate::view::BlockUpdate;
 use rmpv::Value;
 use serde::{Deserialize, Serialize};
@@ -285,6 +286,10 @@ pub enum ToNvim {
         /// The file on disk is not UTF-8: the answer has the text as Neovim decodes it.
         decode: bool,
     },
+    /// Asks what the user has in the editor. The answer is a `Scene`.
+    Survey {
+        part: Part,
+    },
     /// Asks for the paths of the loaded, modified file buffers. The answer is a list.
     Changed,
     /// Asks for the version of each file's text. The answer is a list of strings. A string is empty if the file's text
@@ -455,7 +460,8 @@ impl FromNvim {
     }
 }
 
-fn to_utf8(value: Value) -> Value {
+/// A value whose texts are UTF-8: bytes that are not become U+FFFD.
+pub(super) fn to_utf8(value: Value) -> Value {
     match value {
         Value::String(text) if !text.is_str() => {
             Value::from(String::from_utf8_lossy(text.as_bytes()).into_owned())

@@ -4,12 +4,13 @@
 use super::lsp;
 use super::reviews::{Order, on_wire};
 use super::session_link::SessionLink;
-use super::wire::{BufferText, Comments, Restored, ToNvim, Uncomment, WireProposal};
+use super::wire::{BufferText, Comments, Restored, ToNvim, Uncomment, WireProposal, to_utf8};
 use crate::edit::{Misfit, Proposal};
 use crate::event::TurnId;
 use crate::text::{Text, cause};
 use crate::tool::comment::Comment;
 use crate::tool::lsp::{Findings, Question};
+use crate::tool::scene::{Part, Scene};
 use crate::tool::{Arrival, Source, Stamp, Unreadable, Workspace, disk};
 use futures::future::{BoxFuture, join_all};
 use std::path::{Path, PathBuf};
@@ -150,6 +151,14 @@ impl Workspace for Buffers {
 
     fn uncomment(&self) {
         self.link.tell(|session| ToNvim::Uncomment(Uncomment { session }));
+    }
+
+    fn scene(&self, part: Part) -> BoxFuture<'_, Result<Scene, String>> {
+        Box::pin(async move {
+            let answer = self.link.editor.call(ToNvim::Survey { part }).await;
+            let scene = answer.and_then(|it| rmpv::ext::from_value(to_utf8(it)).ok());
+            scene.ok_or_else(|| "The editor did not answer.".to_owned())
+        })
     }
 
     fn consult(&self, question: Question) -> BoxFuture<'_, Result<Findings, String>> {

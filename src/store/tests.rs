@@ -129,6 +129,7 @@ fn everything() -> Session {
         kind: ExcerptKind::Selection,
         text: "fn main() {}".into(),
         note: "cut".into(),
+        keyword: String::new(),
     };
     let context = vec![excerpt];
     session.step(Input::Send { text: "What is \"this\"?\n\nSay.".into(), context, steer: false });

@@ -1,10 +1,11 @@
 //! The tool `diagnostics`: lists the problems that the user's language servers find.
 
-use super::lsp::{self, Aspect};
+use super::lsp::{self, Aspect, Question};
 use super::{CallId, Desk, Done, Tool, Work};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 const PURPOSE: &str = "Lists the diagnostics of the user's language servers for a file as it is in the editor, or \
@@ -22,6 +23,14 @@ pub(super) fn tool() -> Tool {
 
 fn schema() -> Value {
     json!({ "type": "object", "properties": { "path": { "type": "string" } } })
+}
+
+/// The number of the findings for a file, or without a path for all files, and their text for the model.
+pub async fn of(desk: &Desk, path: Option<PathBuf>) -> Result<(usize, String), String> {
+    let aspect = Aspect::Diagnostics;
+    let question =
+        Question { aspect, path, line: 0, symbol: String::new(), query: None, name: None };
+    lsp::findings(desk, question).await
 }
 
 fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {

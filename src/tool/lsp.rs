@@ -129,13 +129,17 @@ pub(super) async fn ask(
     noun: [&str; 2],
     none: &str,
 ) -> Result<Done, String> {
+    let (count, text) = findings(desk, question).await?;
+    let text = if text.is_empty() { none.to_owned() } else { text };
+    Ok(Done { text, summary: format!("{count} {}", noun[usize::from(count != 1)]) })
+}
+
+/// The number of the servers' findings, and the findings and the servers' notes as lines.
+pub(super) async fn findings(desk: &Desk, question: Question) -> Result<(usize, String), String> {
     let asked = question.path.clone();
     let answer = desk.workspace.consult(question).await?;
     let count = answer.findings.len() + answer.more as usize;
     let mut lines = Vec::new();
-    if count == 0 && answer.notes.is_empty() {
-        lines.push(none.to_owned());
-    }
     let mut texts = BTreeMap::new();
     for it in &answer.findings {
         lines.push(told(desk, it, asked.as_deref(), &mut texts).await);
@@ -149,7 +153,7 @@ pub(super) async fn ask(
     if secrets > 0 {
         text = format!("{text}\n{}", secret::told(secrets));
     }
-    Ok(Done { text, summary: format!("{count} {}", noun[usize::from(count != 1)]) })
+    Ok((count, text))
 }
 
 /// A finding as `path:line: text`. If the server gave no text, the file's line is shown.

@@ -3,18 +3,19 @@
 
 pub mod clip;
 pub mod comment;
+pub mod diagnostics;
 pub mod disk;
 pub mod environment;
 pub mod front;
 pub mod git;
 pub mod lsp;
 pub mod path;
+pub mod scene;
 pub mod skills;
 pub mod walk;
 
 mod definition;
 mod delete;
-mod diagnostics;
 mod edit;
 mod glob;
 mod grep;
@@ -297,6 +298,10 @@ pub trait Workspace: Send + Sync {
     fn comment(&self, comments: Vec<comment::Comment>);
     /// Removes all comments.
     fn uncomment(&self);
+    /// Asks what the user has in the editor. The error is a sentence for the user.
+    fn scene(&self, _part: scene::Part) -> BoxFuture<'_, Result<scene::Scene, String>> {
+        Box::pin(std::future::ready(Err("There is no editor.".to_owned())))
+    }
     /// Asks the user's language servers. The error is text for the model.
     fn consult(&self, question: lsp::Question) -> BoxFuture<'_, Result<lsp::Findings, String>>;
 }

@@ -194,7 +194,7 @@ fn without_a_diff_nothing_is_sent_and_the_command_comes_back() {
     git(&setup, &["commit", "-qam", "clean"]);
     let nvim = Nvim::start(&setup);
     for (command, why) in [
-        ("/review", "There is nothing to review"),
+        ("/review", "There is no diff: git shows no text for the uncommitted changes."),
         ("/review none", "There is no branch or commit `none`."),
         ("/review --output=x", "There is no branch or commit `--output=x`."),
         ("/review HEAD:a.txt", "There is no branch or commit `HEAD:a.txt`."),

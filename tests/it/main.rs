@@ -35,6 +35,7 @@ mod home;
 mod init;
 mod instructions;
 mod keys;
+mod keywords;
 mod kit_test;
 mod layout;
 mod ledger;

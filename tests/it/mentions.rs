@@ -30,15 +30,12 @@ fn check_given_back(prompt: &str, warning: &str) {
 
 #[test]
 fn a_prompt_mentioning_an_unknown_word_is_given_back_with_a_reason() {
-    check_given_back(
-        "what is wrong in @buffer here",
-        "! `@buffer` names no file. Nothing was sent",
-    );
-    check_given_back("@diff", "! `@diff` names no file. Nothing was sent");
+    check_given_back("what is wrong in @bufer here", "! `@bufer` names no file. Nothing was sent");
+    check_given_back("@dif", "! `@dif` names no file. Nothing was sent");
     check_given_back("make @Makefiel:3, please", "! `@Makefiel` names no file. Nothing was sent");
     check_given_back(
-        "ask @someone about @diff",
-        "! `@someone` names no file. `@diff` names no file. Nothing was sent",
+        "ask @someone about @dif",
+        "! `@someone` names no file. `@dif` names no file. Nothing was sent",
     );
 }
 

@@ -21,6 +21,7 @@ local function new()
   if #chats.all == 1 then
     require('caliban.chat.status').watch()
     require('caliban.chat.windows').watch()
+    require('caliban.chat.outside').watch()
   end
   return chat
 end

@@ -116,6 +116,33 @@ function M.range(first, last, visual)
   return region(from, to, mode, nil, mode == '\22' and went_to_ends())
 end
 
+--- The last visual selection of a buffer, also while another buffer is current.
+---@param buf integer
+---@param win integer a window that had the buffer
+---@param fitting fun(first: integer, last: integer): integer the last row of a selection that is not too large
+---@return { text: string, lines: [integer, integer], total: integer }? # nil if there is none
+function M.selected(buf, win, fitting)
+  local is_shown = api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf
+  local function read()
+    local mode, from, to = vim.fn.visualmode(), vim.fn.getpos("'<"), vim.fn.getpos("'>")
+    if mode == '' or from[2] == 0 or to[2] > api.nvim_buf_line_count(buf) then
+      return nil
+    end
+    local total, last = to[2] - from[2] + 1, fitting(from[2], to[2])
+    if last < to[2] then
+      to = { 0, last, #api.nvim_buf_get_lines(buf, last - 1, last, false)[1], 0 }
+    end
+    -- in other modes selecting again would disturb what the user types
+    local to_ends = mode == '\22' and is_shown and vim.fn.mode() == 'n' and went_to_ends()
+    local found = region(from, to, mode, nil, to_ends)
+    return { text = found.text, lines = found.lines, total = total }
+  end
+  if is_shown then
+    return api.nvim_win_call(win, read)
+  end
+  return api.nvim_buf_call(buf, read)
+end
+
 --- The text that an operator's motion has covered.
 ---@param kind 'line'|'char'|'block'
 ---@return caliban.Excerpt

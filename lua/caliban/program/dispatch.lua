@@ -39,6 +39,9 @@ local handlers = {
   read = function(message)
     return require('caliban.program.workspace').read(message)
   end,
+  survey = function(message)
+    return require('caliban.context.scene').of(message.part)
+  end,
   changed = function()
     return require('caliban.program.workspace').changed()
   end,

@@ -42,6 +42,10 @@ fn excerpt(it: &Excerpt) -> String {
         ExcerptKind::Command => "command",
         ExcerptKind::Changes => "changes in",
         ExcerptKind::Hunk => "change under review in",
+        ExcerptKind::Buffer => "buffer",
+        ExcerptKind::List | ExcerptKind::Clipboard => return short(&it.path),
+        ExcerptKind::Diagnostics => "diagnostics of",
+        ExcerptKind::Diff => "diff of",
     };
     let lines = it.lines.map(|(a, b)| format!(":{a}-{b}")).unwrap_or_default();
     format!("{kind} {}{lines}", short(&it.path))

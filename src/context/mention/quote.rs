@@ -2,16 +2,22 @@
 //! quotes (`@"a b.rs"`). Within quotes a backslash stands before `"`, `\` and `` ` ``, and `\n` and `\r` are line
 //! breaks.
 
+use super::Keyword;
+
 /// Characters that end a bare path.
 pub(super) const ENDS: &str = "`\"'<>|()[]{},;";
 /// Punctuation that belongs to the sentence if a bare path ends in it.
 pub(super) const TRAILING: [char; 4] = ['.', '!', '?', ':'];
 
 /// The mention of a path relative to the project. `super::find` reads it back, as the same path or with `./` before
-/// it.
+/// it: without, `~` is the home folder, and a keyword is no path.
 pub fn write(path: &str) -> String {
     let means_home = path == "~" || path.starts_with("~/");
-    if means_home { spell(&format!("./{path}")) } else { spell(path) }
+    if means_home || Keyword::of(path).is_some() {
+        spell(&format!("./{path}"))
+    } else {
+        spell(path)
+    }
 }
 
 /// The mention of a path as the user spells it: `~/notes.md` is in the home folder.

@@ -6,7 +6,12 @@ use proptest::prelude::*;
 fn check(text: &str, expect: Expect) {
     let show = |it: Mention| {
         let lines = it.lines.map(|(a, b)| format!(" {a}-{b}")).unwrap_or_default();
-        let meant = ["", " word", " other"][it.meant as usize];
+        let meant = match it.meant {
+            Meant::Path => "",
+            Meant::Word => " word",
+            Meant::Other => " other",
+            Meant::Keyword(_) => " keyword",
+        };
         format!("{}{lines}{meant}", it.path)
     };
     let found: Vec<String> = find(text).into_iter().map(show).collect();
@@ -37,7 +42,7 @@ fn a_text_with_very_many_at_signs_is_searched_in_one_pass() {
 fn paths_words_and_other_uses_of_an_at_sign_are_distinguished() {
     check(
         "fix @buffer and @diff, ask @someone.",
-        expect!["buffer word | diff word | someone word"],
+        expect!["buffer keyword | diff keyword | someone word"],
     );
     check(
         "@Makefile:3 @.gitignore @\"TODO list\"",
@@ -47,11 +52,40 @@ fn paths_words_and_other_uses_of_an_at_sign_are_distinguished() {
     check("is @Override or @property right?", expect!["Override other | property other"]);
     check("@app.get(\"/\")\ndef f():", expect!["app.get other"]);
     check("@slow\n@other\nasync def f():", expect!["slow other | other other"]);
-    check("@diff\nwhy?", expect!["diff word"]);
+    check("@diff\nwhy?", expect!["diff keyword"]);
     check("at @3 o'clock, git show @~1 @^ @2x", expect!["3 other | ~1 | ^ other | 2x other"]);
     check("use `a @b c` and `@d`, ``@e ` @f``, @g", expect!["g word"]);
     check("```py\n@a\n@b.rs\n```\n@c.rs", expect!["c.rs"]);
     check("```\n@a.rs is read: no fence closes", expect!["a.rs"]);
+}
+
+#[test]
+fn a_keyword_is_a_whole_word_outside_of_code() {
+    check(
+        "(@buffer), \"@diff\" and @staged.",
+        expect!["buffer keyword | diff keyword | staged keyword"],
+    );
+    check("@quickfix: see @loclist!", expect!["quickfix keyword | loclist keyword"]);
+    check(
+        "@buffer/x.rs @buffer.rs @./buffer @\"buffer\"",
+        expect!["buffer/x.rs | buffer.rs | ./buffer | buffer"],
+    );
+    check(
+        "@buffer:3 @Buffer @bufferx @buffers-",
+        expect!["buffer 3-3 word | Buffer word | bufferx word | buffers- word"],
+    );
+    check("me@buffer `@diff` x@clipboard", expect![""]);
+    check("```\n@selection\n```\n@selection", expect!["selection keyword"]);
+    check("@diff(1)", expect!["diff other"]);
+    check("@buffer\ndef f():", expect!["buffer other"]);
+    check("@diagnostics @diagnostics", expect!["diagnostics keyword"]);
+    for row in TABLE {
+        let found = find(&write(row.name));
+        assert_eq!(
+            (found[0].path.as_str(), found[0].meant),
+            (&*format!("./{}", row.name), Meant::Path)
+        );
+    }
 }
 
 proptest! {

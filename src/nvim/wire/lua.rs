@@ -5,6 +5,7 @@ mod tests;
 
 use super::{BufferText, FromNvim, Restored, Resume, ToNvim};
 use crate::provider::facts::Share;
+use crate::tool::scene::Scene;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
@@ -22,13 +23,14 @@ fn notes() -> String {
 }
 
 /// The name and the text of each generated file.
-fn files() -> [(&'static str, String); 2] {
+fn files() -> [(&'static str, String); 3] {
     let mut read = SchemaSettings::draft2020_12().for_deserialize().into_generator();
     let mut sent = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let read = schemas(&mut read, |it| {
         it.subschema_for::<FromNvim>();
         it.subschema_for::<BufferText>();
         it.subschema_for::<Restored>();
+        it.subschema_for::<Scene>();
     });
     let sent = schemas(&mut sent, |it| {
         it.subschema_for::<ToNvim>();
@@ -36,13 +38,15 @@ fn files() -> [(&'static str, String); 2] {
     let mut printer = Printer::new(both(read, sent));
     printer.begin("The messages from the editor to the program.");
     printer.messages("FromNvim");
-    for answer in ["BufferText", "Restored"] {
+    let from_nvim = std::mem::take(&mut printer.text);
+    printer.begin("The editor's answers to requests of the program.");
+    for answer in ["BufferText", "Restored", "Scene"] {
         printer.define(answer);
     }
-    let from_nvim = std::mem::take(&mut printer.text);
+    let answers = std::mem::take(&mut printer.text);
     printer.begin("The messages from the program to the editor.");
     printer.messages("ToNvim");
-    [("from_nvim.lua", from_nvim), ("to_nvim.lua", printer.text)]
+    [("from_nvim.lua", from_nvim), ("answers.lua", answers), ("to_nvim.lua", printer.text)]
 }
 
 type Schemas = Map<String, Value>;

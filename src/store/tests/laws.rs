@@ -23,7 +23,7 @@ fn excerpt() -> impl Strategy<Value = Excerpt> {
         Just(ExcerptKind::Selection)
     ];
     (words(), lines, words(), kinds, words()).prop_map(|(path, lines, filetype, kind, text)| {
-        Excerpt { path, lines, filetype, kind, text, note: String::new() }
+        Excerpt { path, lines, filetype, kind, text, ..Excerpt::default() }
     })
 }
 

@@ -123,21 +123,28 @@
 ---@field path string The path as the user would write it: relative to the project's root if it lies in the project.
 ---@field lines? [integer, integer] First and last line, from 1, inclusive. If absent, the whole file.
 ---@field filetype? string
----@field kind 'file'|'folder'|'selection'|'instructions'|'skills'|'skill'|'command'|'changes'|'hunk'
+---@field kind 'file'|'folder'|'selection'|'diagnostics'|'diff'|'clipboard'|'instructions'|'skills'|'skill'|'command'|'changes'|'hunk'|'buffer'|'list'
 ---@field text string
 ---@field note? string A few words for the model and the user: what was cut from the text, or why there is no text.
 --- Mostly empty.
+---@field keyword? string The keyword of the message's text that brought the excerpt, for example `buffer`. Empty for
+--- other excerpts.
 
 ---@alias caliban.ExcerptKind
 ---| 'file'
 ---| 'folder'
 ---| 'selection'
+---| 'diagnostics'
+---| 'diff'
+---| 'clipboard'
 ---| 'instructions' # A file in which the user or the project tells the model how to work. The user's own file lies outside the project.
 ---| 'skills' # The names and purposes of the skills that exist.
 ---| 'skill' # The text of one skill.
 ---| 'command' # The text of the user's own slash command that the message calls, with the message's arguments in it. The program makes it of the message, so a message that is given back comes without it.
 ---| 'changes' # The changes in a file since the model last saw it, without the model's own changes.
 ---| 'hunk' # A change under review, as a diff. The message is the user's comment on the change.
+---| 'buffer' # The text of a buffer that shows no file.
+---| 'list' # A list in the editor: of the open files, the quickfix list, a location list.
 
 --- Takes a message back out of the queue.
 ---@class (exact) caliban.Unqueue
@@ -477,18 +484,3 @@
 ---| caliban.Checked
 ---| caliban.Prepare
 ---| caliban.Complete
-
---- The answer to `read`.
----@class (exact) caliban.BufferText
----@field loaded boolean
----@field pending integer How many hunks are pending.
----@field text? string The buffer's text, if it is modified.
----@field eol? boolean
----@field dos? boolean
----@field bom? boolean
-
---- The answer to `restore`.
----@class (exact) caliban.Restored
----@field done boolean
----@field why string If `done` is false: why nothing was done. If `done` is true: why the file is not on disk; empty
---- if it is.

@@ -145,6 +145,20 @@
 ---@field path string The absolute path.
 ---@field decode boolean The file on disk is not UTF-8: the answer has the text as Neovim decodes it.
 
+--- Asks what the user has in the editor. The answer is a `Scene`.
+---@class (exact) caliban.Survey
+---@field kind 'survey'
+---@field part 'buffer'|'quickfix'|'clipboard'|'buffers'|'selection'|'loclist'
+
+--- A part of the scene. `the buffer` is the one in the last window that was not a chat's.
+---@alias caliban.Part
+---| 'buffer'
+---| 'quickfix'
+---| 'clipboard'
+---| 'buffers' # The files that are open, the one used last first.
+---| 'selection' # The last visual selection in the buffer.
+---| 'loclist' # The location list of the buffer's window.
+
 --- Asks for the paths of the loaded, modified file buffers. The answer is a list.
 ---@class (exact) caliban.Changed
 ---@field kind 'changed'
@@ -390,6 +404,7 @@
 ---| caliban.Status
 ---| caliban.Propose
 ---| caliban.Read
+---| caliban.Survey
 ---| caliban.Changed
 ---| caliban.Stamps
 ---| caliban.Save

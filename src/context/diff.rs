@@ -1,0 +1,166 @@
+//! Diffs of the project's repository: for `/review`, and for the mentions `@diff` and `@staged`.
+
+use super::mention;
+use crate::reach::Reading;
+use crate::tool::Desk;
+use crate::tool::git::{self, Failure};
+use crate::view::grouped;
+use std::time::Duration;
+
+/// How long one run of git may take.
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+/// The most bytes of a diff that are sent, and that are read to count its lines.
+const LIMIT: usize = 256 * 1024;
+const READ: u64 = 64 * 1024 * 1024;
+/// The most names of untracked files and of files that are left out.
+const NAMES: usize = 50;
+
+/// Which changes a diff shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Target {
+    /// What is not committed.
+    Uncommitted,
+    Staged,
+    /// What the working tree has and this branch has not.
+    Since {
+        branch: String,
+        reference: String,
+    },
+    /// What one commit changed.
+    Commit(String),
+}
+
+impl Target {
+    /// The arguments of git, without options and paths.
+    fn arguments(&self) -> Vec<&str> {
+        match self {
+            Target::Uncommitted => vec!["diff", "HEAD"],
+            Target::Staged => vec!["diff", "--cached"],
+            Target::Since { reference, .. } => vec!["diff", "--merge-base", reference],
+            Target::Commit(commit) => {
+                vec!["show", "--format=", "--diff-merges=first-parent", commit]
+            }
+        }
+    }
+
+    pub(super) fn say(&self) -> String {
+        match self {
+            Target::Uncommitted => "the uncommitted changes".to_owned(),
+            Target::Staged => "the staged changes".to_owned(),
+            Target::Since { branch, .. } => format!("the changes since the branch `{branch}`"),
+            Target::Commit(commit) => format!("the changes of the commit `{commit}`"),
+        }
+    }
+}
+
+/// A diff, and the names of the files that it leaves out.
+pub(super) struct Diff {
+    pub(super) text: String,
+    /// Says how much of the diff is missing; empty if it is whole.
+    pub(super) note: String,
+}
+
+/// Fails if the project is in no repository. Outside of one `git diff` compares files.
+pub(super) async fn check(desk: &Desk) -> Result<(), String> {
+    let repository = git::output(&desk.root, &["rev-parse", "--git-dir"], PATIENCE).await;
+    repository.map(drop).map_err(|it| said(&it))
+}
+
+/// The diff of these changes, without the files that may not be read without a question. The error is a sentence for
+/// the user.
+pub(super) async fn of(desk: &Desk, target: &Target) -> Result<Diff, String> {
+    let protected = protected(desk, target).await?;
+    let (mut text, note) = text(desk, target, &protected).await?;
+    let untracked = match target {
+        Target::Uncommitted => untracked(desk).await?,
+        _ => Vec::new(),
+    };
+    if text.trim().is_empty() && untracked.is_empty() {
+        let but = if protected.is_empty() { "" } else { " that the model may read" };
+        return Err(format!("There is no diff: git shows no text{but} for {}.", target.say()));
+    }
+    for (names, about) in [
+        (&untracked, "New files that git does not track yet. Read them too"),
+        (&protected, "Changed files that are left out because they may hold secrets"),
+    ] {
+        if !names.is_empty() {
+            text.push_str(&format!("\n[{about}: {}]\n", listed(names)));
+        }
+    }
+    Ok(Diff { text, note })
+}
+
+fn listed(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(NAMES).map(|it| mention::write(it)).collect();
+    let more = names.len().saturating_sub(NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(" "))
+}
+
+/// The changed files that the model may not read without a question.
+async fn protected(desk: &Desk, target: &Target) -> Result<Vec<String>, String> {
+    let mut arguments = target.arguments();
+    arguments.extend(["--name-only", "-z", "--no-renames", "--relative", "--", "."]);
+    let names = git::output(&desk.root, &arguments, PATIENCE).await.map_err(|it| said(&it))?;
+    let names = names.split(|it| *it == 0).filter(|it| !it.is_empty());
+    let names = names.map(|it| String::from_utf8_lossy(it).into_owned());
+    let is_protected = |it: &String| desk.reach.reading(&desk.root.join(it)) != Reading::Free;
+    Ok(names.filter(is_protected).collect())
+}
+
+/// The text of the diff without these files, and a note if it was cut.
+async fn text(
+    desk: &Desk,
+    target: &Target,
+    protected: &[String],
+) -> Result<(String, String), String> {
+    let left_out: Vec<String> =
+        protected.iter().map(|it| format!(":(exclude,literal){it}")).collect();
+    let mut arguments = vec!["-c", "core.quotePath=false"];
+    arguments.extend(target.arguments());
+    arguments.extend(["--no-color", "--no-ext-diff", "--no-textconv", "--relative"]);
+    arguments.extend(["--src-prefix=a/", "--dst-prefix=b/", "--", "."]);
+    arguments.extend(left_out.iter().map(String::as_str));
+    let (mut bytes, has_more) =
+        git::beginning(&desk.root, &arguments, PATIENCE, READ).await.map_err(|it| said(&it))?;
+    if bytes.len() <= LIMIT {
+        return Ok((String::from_utf8_lossy(&bytes).into_owned(), String::new()));
+    }
+    let count =
+        |bytes: &[u8]| bytes.split_inclusive(|it| *it == b'\n').fold(0u64, |count, _| count + 1);
+    let all = count(&bytes);
+    bytes.truncate(LIMIT);
+    // Only whole lines are kept.
+    bytes.truncate(bytes.iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1));
+    let (kept, all) = (grouped(count(&bytes)), grouped(all));
+    let of = if has_more { "of more than " } else { "of " };
+    let note = format!(
+        "The diff is cut: {kept} {of}{all} lines. Read the changed files that are missing."
+    );
+    Ok((String::from_utf8_lossy(&bytes).into_owned(), note))
+}
+
+/// The files that git neither tracks nor ignores, and that the model may read.
+async fn untracked(desk: &Desk) -> Result<Vec<String>, String> {
+    let arguments = ["ls-files", "--others", "--exclude-standard", "-z", "--", "."];
+    let names = git::output(&desk.root, &arguments, PATIENCE).await.map_err(|it| said(&it))?;
+    let names = names.split(|it| *it == 0).filter(|it| !it.is_empty());
+    let names = names.map(|it| String::from_utf8_lossy(it).into_owned());
+    let is_free = |it: &String| desk.reach.reading(&desk.root.join(it)) == Reading::Free;
+    Ok(names.filter(is_free).collect())
+}
+
+/// A sentence for the user.
+pub(super) fn said(failure: &Failure) -> String {
+    match failure {
+        Failure::Missing => "git is not installed, so there is no diff.".to_owned(),
+        Failure::Slow => "git took too long to make the diff.".to_owned(),
+        Failure::Refused(why) if why.contains("not a git repository") => {
+            "This project is in no git repository, so there is no diff.".to_owned()
+        }
+        Failure::Refused(why) if why.contains("'HEAD'") => {
+            "The repository has no commit yet, so there is no diff.".to_owned()
+        }
+        Failure::Refused(why) => format!("git could not make the diff ({why})."),
+    }
+}

@@ -1,0 +1,117 @@
+//! Mentions by a keyword: `@buffer` or `@diff` names no file but what the user has in the editor or in git. A file
+//! with such a name is mentioned as `@./buffer`.
+
+mod code;
+mod open;
+#[cfg(test)]
+mod tests;
+
+use super::Mention;
+use crate::context::diff::{self, Diff, Target};
+use crate::message::{Excerpt, ExcerptKind};
+use crate::tool::Desk;
+use crate::view::grouped;
+
+/// The most bytes of the texts that one keyword brings. A larger text is cut.
+const LIMIT: usize = 256 * 1024;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Keyword {
+    Buffer,
+    Buffers,
+    Selection,
+    Diagnostics,
+    Diff,
+    Staged,
+    Quickfix,
+    Loclist,
+    Clipboard,
+}
+
+pub struct Row {
+    pub keyword: Keyword,
+    pub name: &'static str,
+    pub about: &'static str,
+}
+
+pub const TABLE: [Row; 9] = [
+    row(Keyword::Buffer, "buffer", "the buffer beside the chat, with unsaved changes"),
+    row(Keyword::Buffers, "buffers", "the open files"),
+    row(Keyword::Selection, "selection", "the last selection in the buffer beside the chat"),
+    row(Keyword::Diagnostics, "diagnostics", "what the language servers report on the buffer"),
+    row(Keyword::Diff, "diff", "what is not committed"),
+    row(Keyword::Staged, "staged", "what is staged for the next commit"),
+    row(Keyword::Quickfix, "quickfix", "the quickfix list"),
+    row(Keyword::Loclist, "loclist", "the location list of the window beside the chat"),
+    row(Keyword::Clipboard, "clipboard", "the text in the clipboard"),
+];
+
+const fn row(keyword: Keyword, name: &'static str, about: &'static str) -> Row {
+    Row { keyword, name, about }
+}
+
+impl Keyword {
+    /// The keyword that a whole word behind an `@` is.
+    pub(super) fn of(word: &str) -> Option<Keyword> {
+        TABLE.iter().find(|it| it.name == word).map(|it| it.keyword)
+    }
+
+    /// Whether a command of the project may use the keyword. The other keywords may bring texts from outside of the
+    /// project, without a name by which the user would see it.
+    pub(super) fn is_of_project(self) -> bool {
+        matches!(self, Keyword::Diff | Keyword::Staged)
+    }
+}
+
+/// Reads what a keyword names. The error is a sentence for the user: there is nothing, or it may not be read.
+pub(super) async fn read(
+    desk: &Desk,
+    keyword: Keyword,
+    mention: &Mention,
+) -> Result<Vec<Excerpt>, String> {
+    let read = match keyword {
+        Keyword::Buffer => open::buffer(desk).await,
+        Keyword::Buffers => open::buffers(desk).await,
+        Keyword::Selection => open::selection(desk).await,
+        Keyword::Diagnostics => code::diagnostics(desk).await,
+        Keyword::Diff => changes(desk, &Target::Uncommitted).await,
+        Keyword::Staged => changes(desk, &Target::Staged).await,
+        Keyword::Quickfix => open::quickfix(desk).await,
+        Keyword::Loclist => open::loclist(desk).await,
+        Keyword::Clipboard => open::clipboard(desk).await,
+    };
+    let mut excerpts = read.map_err(|why| format!("`@{}`: {why}", mention.path))?;
+    for it in &mut excerpts {
+        it.keyword.clone_from(&mention.path);
+    }
+    Ok(excerpts)
+}
+
+async fn changes(desk: &Desk, target: &Target) -> Result<Vec<Excerpt>, String> {
+    diff::check(desk).await?;
+    let Diff { text, note } = diff::of(desk, target).await?;
+    let (path, kind) = (target.say(), ExcerptKind::Diff);
+    Ok(vec![Excerpt { path, kind, text, note, ..Excerpt::default() }])
+}
+
+/// The first lines of a text that fit, and a note if lines are missing. `noun` begins the note's sentence. `total` is
+/// the number of lines that there are in full, if the text was cut before.
+fn fitting(mut text: String, noun: &str, total: Option<u32>) -> (String, String) {
+    let all = text.lines().count().max(total.unwrap_or(0) as usize);
+    let is_long = text.len() > LIMIT;
+    if is_long {
+        let end = (0..=LIMIT).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
+        // a line that is too long itself is cut within
+        text.truncate(text[..end].rfind('\n').map_or(end, |it| it + 1));
+    }
+    let kept = text.lines().count();
+    let note = if kept < all {
+        let (kept, all) = (grouped(kept as u64), grouped(all as u64));
+        format!("{noun} is cut: {kept} of {all} lines")
+    } else if is_long {
+        format!("{noun} is cut: the first {} kB of its line", LIMIT / 1024)
+    } else {
+        String::new()
+    };
+    (text, note)
+}

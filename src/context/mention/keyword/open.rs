@@ -1,0 +1,190 @@
+//! The keywords that name something in the editor: buffers, the selection, lists, the clipboard.
+
+use super::{LIMIT, fitting};
+use crate::message::{Excerpt, ExcerptKind};
+use crate::reach::Reading;
+use crate::text::unseen;
+use crate::tool::scene::{Part, Scene, Thing};
+use crate::tool::{Desk, path};
+use std::path::PathBuf;
+
+/// The things in a part of the editor, at least one, and how many more there are.
+async fn things(desk: &Desk, part: Part) -> Result<(Vec<Thing>, u32), String> {
+    let Scene { things, more, why } = desk.workspace.scene(part).await?;
+    let none = || if why.is_empty() { "There is nothing.".to_owned() } else { why };
+    if things.is_empty() { Err(none()) } else { Ok((things, more)) }
+}
+
+/// The thing in a part of the editor that has only one.
+async fn thing(desk: &Desk, part: Part) -> Result<Thing, String> {
+    let (things, _) = things(desk, part).await?;
+    things.into_iter().next().ok_or_else(String::new)
+}
+
+/// The file of the buffer beside the chat, if the buffer shows a file.
+pub(super) async fn file_beside(desk: &Desk) -> Result<Option<File>, String> {
+    let thing = thing(desk, Part::Buffer).await?;
+    thing.is_file.then(|| File::of(desk, &thing)).transpose()
+}
+
+/// A file that is open in the editor. The user has not named it, so a file that may only be read with consent is
+/// refused.
+pub(super) struct File {
+    pub(super) path: PathBuf,
+    pub(super) shown: String,
+}
+
+impl File {
+    fn of(desk: &Desk, thing: &Thing) -> Result<File, String> {
+        let led = path::lead(desk, &thing.name)?;
+        let shown = path::show(&desk.root, &led.path);
+        let name = one_line(&shown);
+        match led.reading {
+            Reading::Free => Ok(File { path: led.path, shown }),
+            Reading::Never(why) => Err(format!("`{name}` {why}.")),
+            Reading::Asked(why) => {
+                Err(format!("`{name}` {why}. To send its text, mention the file by its path."))
+            }
+        }
+    }
+
+    /// The text of the file as it is in the editor.
+    async fn read(&self, desk: &Desk) -> Result<String, String> {
+        let source = desk.read(&self.path).await;
+        let source = source.map_err(|why| format!("`{}` {}.", one_line(&self.shown), why.say()))?;
+        let mut text = source.text.content.clone();
+        let undecided = source.undecided();
+        if !undecided.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&undecided);
+        Ok(text)
+    }
+}
+
+pub(super) async fn buffer(desk: &Desk) -> Result<Vec<Excerpt>, String> {
+    let thing = thing(desk, Part::Buffer).await?;
+    if !thing.is_file {
+        let (path, filetype) = (name(&thing), thing.filetype);
+        let (text, note) = fitting(thing.text.unwrap_or_default(), "The buffer", thing.total);
+        let kind = ExcerptKind::Buffer;
+        return some(Excerpt { path, filetype, kind, text, note, ..Excerpt::default() });
+    }
+    let file = File::of(desk, &thing)?;
+    let (text, note) = fitting(file.read(desk).await?, "The file", None);
+    let lines = (!note.is_empty()).then(|| (1, count(&text)));
+    some(Excerpt { path: file.shown, lines, text, note, ..Excerpt::default() })
+}
+
+/// A list of the open files, and the texts of those that fit into the limit, the one used last first.
+pub(super) async fn buffers(desk: &Desk) -> Result<Vec<Excerpt>, String> {
+    let (things, more) = things(desk, Part::Buffers).await?;
+    let mut room = LIMIT;
+    let mut excerpts = Vec::new();
+    let mut names = Vec::new();
+    for thing in &things {
+        let file = match File::of(desk, thing) {
+            Ok(file) => file,
+            Err(why) => {
+                names.push(format!("(not sent) {why}"));
+                continue;
+            }
+        };
+        let name = one_line(&file.shown);
+        match file.read(desk).await {
+            Ok(text) if text.len() <= room => {
+                room -= text.len();
+                names.push(name);
+                excerpts.push(Excerpt { path: file.shown, text, ..Excerpt::default() });
+            }
+            Ok(text) => names.push(format!("(not sent) `{name}` has {} kB.", text.len() / 1024)),
+            Err(why) => names.push(format!("(not sent) {why}")),
+        }
+    }
+    let sent = excerpts.len();
+    let all = things.len() + more as usize;
+    let (text, note) = fitting(names.join("\n"), "The list", u32::try_from(all).ok());
+    let cut = format!("The open files are cut: the texts of {sent} of {all} are sent");
+    let note = if note.is_empty() && sent < all { cut } else { note };
+    let (path, kind) = ("the open files".to_owned(), ExcerptKind::List);
+    excerpts.insert(0, Excerpt { path, kind, text, note, ..Excerpt::default() });
+    Ok(excerpts)
+}
+
+pub(super) async fn selection(desk: &Desk) -> Result<Vec<Excerpt>, String> {
+    let thing = thing(desk, Part::Selection).await?;
+    let path = if thing.is_file { File::of(desk, &thing)?.shown } else { name(&thing) };
+    let (text, note) = fitting(thing.text.unwrap_or_default(), "The selection", thing.total);
+    let (lines, filetype, kind) = (thing.lines, thing.filetype, ExcerptKind::Selection);
+    some(Excerpt { path, lines, filetype, kind, text, note, ..Excerpt::default() })
+}
+
+pub(super) async fn clipboard(desk: &Desk) -> Result<Vec<Excerpt>, String> {
+    let thing = thing(desk, Part::Clipboard).await?;
+    let (text, note) = fitting(thing.text.unwrap_or_default(), "The clipboard", thing.total);
+    let (path, kind) = ("clipboard".to_owned(), ExcerptKind::Clipboard);
+    some(Excerpt { path, kind, text, note, ..Excerpt::default() })
+}
+
+pub(super) async fn quickfix(desk: &Desk) -> Result<Vec<Excerpt>, String> {
+    list(desk, Part::Quickfix, "quickfix list").await
+}
+
+pub(super) async fn loclist(desk: &Desk) -> Result<Vec<Excerpt>, String> {
+    list(desk, Part::Loclist, "location list").await
+}
+
+/// The entries of a list, one on each line, without those of files that may not be read without a question.
+async fn list(desk: &Desk, part: Part, title: &str) -> Result<Vec<Excerpt>, String> {
+    let (things, more) = things(desk, part).await?;
+    let mut left_out = 0;
+    let mut entries = Vec::new();
+    for thing in &things {
+        let name = match File::of(desk, thing) {
+            _ if !thing.is_file => one_line(&thing.name),
+            Ok(file) => one_line(&file.shown),
+            Err(_) => {
+                left_out += 1;
+                continue;
+            }
+        };
+        let line = thing.lines.map(|(first, _)| format!(":{first}")).unwrap_or_default();
+        let text = one_line(thing.text.as_deref().unwrap_or_default());
+        let place = format!("{name}{line}");
+        entries.push(if place.is_empty() { text } else { format!("{place}: {text}") });
+    }
+    let all = u32::try_from(entries.len()).unwrap_or(u32::MAX).saturating_add(more);
+    let (mut text, note) = fitting(entries.join("\n"), "The list", Some(all));
+    if left_out > 0 {
+        let entries = if left_out == 1 { "1 entry" } else { &format!("{left_out} entries") };
+        text.push_str(&format!("\n[left out: {entries} of protected files]"));
+    }
+    let (path, kind) = (title.to_owned(), ExcerptKind::List);
+    some(Excerpt { path, kind, text, note, ..Excerpt::default() })
+}
+
+/// The excerpt, unless it has no text.
+fn some(excerpt: Excerpt) -> Result<Vec<Excerpt>, String> {
+    if excerpt.text.trim().is_empty() {
+        return Err(match excerpt.kind {
+            ExcerptKind::Clipboard => "The clipboard has no text.".to_owned(),
+            _ => format!("`{}` has no text.", one_line(&excerpt.path)),
+        });
+    }
+    Ok(vec![excerpt])
+}
+
+/// The name of a buffer that shows no file.
+fn name(thing: &Thing) -> String {
+    if thing.name.is_empty() { "[No Name]".to_owned() } else { one_line(&thing.name) }
+}
+
+fn count(text: &str) -> u32 {
+    u32::try_from(text.lines().count()).unwrap_or(u32::MAX)
+}
+
+/// A text on one line, every character spelt out that a reader cannot see.
+fn one_line(text: &str) -> String {
+    let flat: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    unseen::spelt_out(flat.trim()).0.into_owned()
+}

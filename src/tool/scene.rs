@@ -1,0 +1,55 @@
+//! What the user has in the editor: the buffer that they work in, its selection, lists, the clipboard.
+
+use serde::{Deserialize, Serialize};
+
+/// A part of the scene. `the buffer` is the one in the last window that was not a chat's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    Buffer,
+    /// The files that are open, the one used last first.
+    Buffers,
+    /// The last visual selection in the buffer.
+    Selection,
+    Quickfix,
+    /// The location list of the buffer's window.
+    Loclist,
+    Clipboard,
+}
+
+/// One buffer, one entry of a list, or the clipboard.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Thing {
+    /// A file's absolute path, or the name of a buffer that shows no file. May be empty.
+    #[serde(default)]
+    pub name: String,
+    #[serde(default)]
+    pub is_file: bool,
+    /// First and last line, from 1, inclusive.
+    #[serde(default)]
+    pub lines: Option<(u32, u32)>,
+    #[serde(default)]
+    pub filetype: String,
+    /// Absent for the whole of a file, which the program reads.
+    #[serde(default)]
+    pub text: Option<String>,
+    /// How many lines there are in full, if `text` has fewer.
+    #[serde(default)]
+    pub total: Option<u32>,
+}
+
+/// The editor's answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Scene {
+    #[serde(default)]
+    pub things: Vec<Thing>,
+    /// How many things there are besides the listed ones.
+    #[serde(default)]
+    pub more: u32,
+    /// Why there is nothing, as a sentence for the user.
+    #[serde(default)]
+    pub why: String,
+}
