@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 
 /// The most items of an answer.
 pub const ITEMS: usize = 50;
+/// The most open files that come before the keywords.
+const LATELY: usize = 3;
 /// The most entries that are read of a folder that the index does not have.
 const ENTRIES: usize = 5000;
 /// An index is renewed after this time, or after ten times the duration of its walk if that is longer.
@@ -33,6 +35,17 @@ pub struct Place {
     pub path: String,
     /// The text of the mention.
     pub text: String,
+}
+
+/// The keywords that begin with an unfinished mention.
+pub fn keywords(query: &str) -> impl Iterator<Item = &'static mention::Row> {
+    mention::TABLE.iter().filter(move |it| it.name.starts_with(query))
+}
+
+/// How many of the places come before the keywords. Open files come first as long as nothing is typed; later a keyword
+/// that begins with the typed text does.
+pub fn before_keywords(query: &str, open: usize) -> usize {
+    if query.is_empty() { open.min(LATELY) } else { 0 }
 }
 
 /// The files of one project.

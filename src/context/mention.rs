@@ -7,7 +7,7 @@ mod quote;
 #[cfg(test)]
 mod tests;
 
-pub use keyword::{Keyword, TABLE};
+pub use keyword::{Keyword, Row, TABLE};
 pub use quote::{spell, write};
 
 use crate::message::{Excerpt, ExcerptKind};

@@ -5,8 +5,8 @@ use super::Program;
 use super::connect;
 use crate::agent::models::Models;
 use crate::complete::{self, Files, ITEMS, Kind, Place, Query, Token};
-use crate::context::commands;
 use crate::context::slash::{Argument, Row, TABLE};
+use crate::context::{commands, mention};
 use crate::event::SessionId;
 use crate::nvim::link::Editor;
 use crate::nvim::wire::{Complete, Completed, CompletionItem, CompletionKind, Offer, ToNvim};
@@ -154,7 +154,11 @@ impl Completion {
         let Ask { id, token, replaced, source } = ask;
         let query = token.query;
         let (items, more) = match source {
-            Source::Files(open) => self.mentions(query, open).await,
+            Source::Files(open) => {
+                // a path in quotes is no keyword
+                let is_bare = replaced as usize == query.len() + 1;
+                self.mentions(query, open, is_bare).await
+            }
             Source::Commands(desk) => {
                 let more = desk.is_none();
                 (apart(move || commands(&query, desk.as_deref())).await, more)
@@ -192,14 +196,27 @@ impl Completion {
         Completed { id, replaced, items, more }
     }
 
-    async fn mentions(&mut self, query: String, open: Vec<PathBuf>) -> (Vec<CompletionItem>, bool) {
+    async fn mentions(
+        &mut self,
+        query: String,
+        open: Vec<PathBuf>,
+        is_bare: bool,
+    ) -> (Vec<CompletionItem>, bool) {
         self.walk();
         let until = Instant::now() + PATIENCE;
         while self.files.is_partial(Instant::now()) && Instant::now() < until {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         let (more, search) = (self.files.is_partial(Instant::now()), self.files.search());
-        let find = move || search.places(&query, &open).into_iter().map(of_place).collect();
+        let find = move || {
+            let places = search.places(&query, &open).into_iter().map(of_place);
+            let mut items: Vec<CompletionItem> = places.collect();
+            let keywords = complete::keywords(&query).filter(|_| is_bare).map(of_keyword);
+            let at = complete::before_keywords(&query, open.len()).min(items.len());
+            items.splice(at..at, keywords);
+            items.truncate(ITEMS);
+            items
+        };
         (apart(find).await, more)
     }
 
@@ -255,4 +272,9 @@ fn item(is: CompletionKind, name: String, about: String) -> CompletionItem {
 fn of_place(Place { path, text }: Place) -> CompletionItem {
     let is = if path.ends_with('/') { CompletionKind::Folder } else { CompletionKind::File };
     CompletionItem { label: path, text, is, about: String::new() }
+}
+
+fn of_keyword(mention::Row { name, about, .. }: &mention::Row) -> CompletionItem {
+    let (label, text) = ((*name).to_owned(), format!("@{name}"));
+    CompletionItem { label, text, is: CompletionKind::Word, about: (*about).to_owned() }
 }

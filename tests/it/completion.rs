@@ -155,3 +155,30 @@ fn bytes_that_are_not_utf8_are_replaced_in_a_prompt_and_hinder_no_completion() {
     nvim.wait_transcript("Seen.");
     assert!(server.requests()[0].last_user_text().ends_with("caf\u{fffd} @src/main.rs"));
 }
+
+#[test]
+fn the_keywords_are_offered_with_their_descriptions_before_files() {
+    let (server, nvim) = start(project().file("diffs.txt", "x\n"));
+    nvim.keys("i@");
+    nvim.wait_screen("the buffer beside the chat");
+    nvim.keys("di");
+    nvim.wait_gone("the buffer beside the chat");
+    nvim.wait_screen("what is not committed");
+    nvim.wait_screen("diffs.txt");
+    nvim.keys("f<C-n><C-y>");
+    nvim.wait(|it| it.composer() == "@diff", "the keyword");
+    // a path in quotes names a file
+    nvim.keys("<Esc>ccsee @\"diff");
+    nvim.wait_screen("diffs.txt");
+    assert!(!nvim.screen().contains("what is not committed"));
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn a_file_with_the_name_of_a_keyword_is_completed_with_its_folder() {
+    let (_server, nvim) = start(Setup::new().file("staged", "x\n"));
+    nvim.keys("i@stag");
+    nvim.wait_screen("what is staged");
+    nvim.keys("<C-n><C-n><C-y>");
+    nvim.wait(|it| it.composer() == "@./staged", "the file");
+}
