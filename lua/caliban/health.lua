@@ -172,9 +172,8 @@ local function instructions()
     local function at(name)
       return vim.fs.joinpath(folder, name)
     end
-    local own = vim.uv.fs_stat(at('AGENTS.md'))
-    local path = at(own and 'AGENTS.md' or 'CLAUDE.md')
-    if vim.uv.fs_stat(path) then
+    local path = vim.iter({ 'AGENTS.override.md', 'AGENTS.md', 'CLAUDE.md' }):map(at):find(vim.uv.fs_stat)
+    if path then
       found = true
       local size = vim.fn.getfsize(path)
       local shown = names.tilde(path)

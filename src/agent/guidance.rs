@@ -39,6 +39,32 @@ impl Guidance {
         self.places.as_ref().map(instructions::gather).unwrap_or_default()
     }
 
+    /// The names of the rules for other agents, if the project has no instructions of its own.
+    pub(super) fn offered(&self) -> Vec<&'static str> {
+        self.places.as_ref().map(instructions::offered).unwrap_or_default()
+    }
+
+    /// `/rules`: adds the project's rules for other agents, unless the model has them.
+    pub(super) fn add_rules(&self, conversation: &mut Conversation) {
+        let Some(places) = &self.places else {
+            let text = "The setting `instructions = false` turns rules off.".to_owned();
+            return conversation.take(Input::Tell { text });
+        };
+        let Found { mut files, problems } = instructions::rules(places);
+        let none = files.is_empty() && problems.is_empty();
+        files.retain(|it| !is_given(conversation, it));
+        conversation.tell_once(problems);
+        if !files.is_empty() {
+            conversation.take(Input::Instruct { files });
+        } else if none {
+            let text = "This project has no rules for other agents: no `.github/copilot-instructions.md`, no \
+                        `.cursorrules`, and no `.mdc` or `.md` file in `.cursor/rules`.";
+            conversation.take(Input::Tell { text: text.to_owned() });
+        } else {
+            conversation.take(Input::Tell { text: "The model has the current rules.".to_owned() });
+        }
+    }
+
     /// Begins with the instructions that are on disk now. Returns a sentence for the user if an older conversation has
     /// other ones.
     pub(super) fn begin(
@@ -93,16 +119,18 @@ impl Guidance {
     pub(super) fn touch(&self, conversation: &mut Conversation, touched: &[PathBuf]) {
         let Some(places) = &self.places else { return };
         let Found { mut files, problems } = instructions::nested(places, touched);
-        files.retain(|it| {
-            let given = conversation.session.given(ExcerptKind::Instructions);
-            let had = given.filter(|had| had.path == it.path).last();
-            had.is_none_or(|had| had.text != it.text)
-        });
+        files.retain(|it| !is_given(conversation, it));
         conversation.tell_once(problems);
         if !files.is_empty() {
             conversation.take(Input::Instruct { files });
         }
     }
+}
+
+/// Whether the model has this text of a file.
+fn is_given(conversation: &Conversation, file: &Excerpt) -> bool {
+    let given = conversation.session.given(ExcerptKind::Instructions);
+    given.filter(|had| had.path == file.path).last().is_some_and(|had| had.text == file.text)
 }
 
 /// A sentence on how the instructions at the conversation's beginning differ from these.

@@ -59,7 +59,7 @@ impl Opening {
         let mut told = std::mem::take(&mut self.warnings);
         let is_fresh = conversation.session.messages.is_empty() && conversation.session.turns == 0;
         let outdated = guidance.begin(conversation, &found.files, is_fresh);
-        let intro = self.intro(&found.files);
+        let intro = self.intro(&found.files, &guidance.offered());
         let mut inputs = vec![Input::Leave { partial }];
         let mode = self.mode;
         if !is_fresh || built.is_err() {
@@ -120,13 +120,20 @@ impl Opening {
         conversation.forget_status();
     }
 
-    /// The lines of an empty chat, with the names of the instruction files.
-    pub(super) fn intro(&self, instructions: &[Excerpt]) -> Vec<String> {
+    /// The lines of an empty chat, with the names of the instruction files, and of rules for other agents that the user
+    /// can take over.
+    pub(super) fn intro(&self, instructions: &[Excerpt], offered: &[&str]) -> Vec<String> {
         let mut intro = self.intro.clone();
         let names: Vec<&str> = instructions.iter().map(|it| it.path.as_str()).collect();
+        let mut rules = Vec::new();
         if !names.is_empty() {
-            intro.insert(intro.len().min(2), format!("Rules    {}", names.join(", ")));
+            rules.push(format!("Rules    {}", names.join(", ")));
         }
+        if !offered.is_empty() {
+            rules.push(format!("Rules    /rules takes over {}", offered.join(", ")));
+        }
+        let at = intro.len().min(2);
+        intro.splice(at..at, rules);
         intro
     }
 }

@@ -103,6 +103,7 @@ impl Agent {
             Slash::Skills | Slash::Skill => {
                 conversation.take(Input::Tell { text: guidance::list_of_skills(&self.desk) });
             }
+            Slash::Rules => self.guidance.add_rules(conversation),
             Slash::Help => conversation.take(Input::Tell { text: help(&self.desk) }),
             Slash::Usage => {
                 let text = status::usage(conversation, &self.sampler);

@@ -102,7 +102,7 @@ impl Agent {
         let conversation = &mut self.conversation;
         conversation.session.go_back(prompt.at);
         let instructions = self.guidance.gathered().files;
-        let intro = self.opening.intro(&instructions);
+        let intro = self.opening.intro(&instructions, &self.guidance.offered());
         conversation.show(Show::View(Box::new(View::of(&conversation.session, intro))));
         conversation.save_whole();
         self.files.tracker(conversation, &self.desk).remember();

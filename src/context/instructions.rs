@@ -1,9 +1,12 @@
-//! The user's and the project's own instructions: `AGENTS.md`, or `CLAUDE.md` if there is none. They are taken from
-//! the user's configuration, from the folders between the project's root and the working directory, and from folders
+//! The user's and the project's own instructions: `AGENTS.override.md`, else `AGENTS.md`, else `CLAUDE.md`. They are taken
+//! from the user's configuration, from the folders between the project's root and the working directory, and from folders
 //! below once something there is touched. Files that they import are included.
 
+mod rules;
 #[cfg(test)]
 mod tests;
+
+pub use rules::{offered, rules};
 
 use super::mention;
 use crate::message::{Excerpt, ExcerptKind};
@@ -15,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The names of an instruction file. In each folder the first one that exists is used.
-const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+pub const NAMES: [&str; 3] = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md"];
 /// The most bytes of one file, and of all files together.
 const LIMIT: usize = 32 * 1024;
 const TOTAL: usize = 64 * 1024;
@@ -131,25 +134,11 @@ impl Reader<'_> {
 
     /// Adds a file, and after it the files that it imports. The error follows the file's name in a sentence.
     fn file(&mut self, path: &Path, is_users: bool, hops: usize) -> Result<(), String> {
-        let real = fs::canonicalize(path).map_err(|_| "does not exist.".to_owned())?;
-        let is_own = is_users && path.starts_with(&self.places.config);
-        if !is_own && !path::inside(&self.places.root, &real) {
-            return Err("leads out of the project.".into());
-        }
-        self.may_be_read(path, is_own)?;
-        if !self.seen.insert(real.clone()) {
-            return Ok(());
-        }
-        let text = disk::load(&real).map_err(|why| format!("{}.", why.say()))?;
+        let Some(text) = self.content(path, is_users)? else { return Ok(()) };
         let shown = self.shown(path);
-        let text = self.fitted(&shown, &text.content);
+        let text = self.fitted(&shown, &text);
         let imports: Vec<String> = imports(&text).map(str::to_owned).collect();
-        self.found.files.push(Excerpt {
-            path: shown.clone(),
-            kind: ExcerptKind::Instructions,
-            text,
-            ..Excerpt::default()
-        });
+        self.add(&shown, text);
         for written in imports {
             if let Err(why) = self.import(path, &written, is_users, hops) {
                 let text = format!("`{shown}` imports `{written}`, which {why} It was left out.");
@@ -157,6 +146,30 @@ impl Reader<'_> {
             }
         }
         Ok(())
+    }
+
+    fn add(&mut self, shown: &str, text: String) {
+        self.found.files.push(Excerpt {
+            path: shown.to_owned(),
+            kind: ExcerptKind::Instructions,
+            text,
+            ..Excerpt::default()
+        });
+    }
+
+    /// The text of a file, unless it was read before. The error follows the file's name in a sentence.
+    fn content(&mut self, path: &Path, is_users: bool) -> Result<Option<String>, String> {
+        let real = fs::canonicalize(path).map_err(|_| "does not exist.".to_owned())?;
+        let is_own = is_users && path.starts_with(&self.places.config);
+        if !is_own && !path::inside(&self.places.root, &real) {
+            return Err("leads out of the project.".into());
+        }
+        self.may_be_read(path, is_own)?;
+        if !self.seen.insert(real.clone()) {
+            return Ok(None);
+        }
+        let text = disk::load(&real).map_err(|why| format!("{}.", why.say()))?;
+        Ok(Some(text.content))
     }
 
     /// Whether a file may be imported. A file of the project cannot import a file that may be read only after a

@@ -17,6 +17,7 @@ pub enum Slash {
     Clear,
     Models,
     Connect,
+    Rules,
     Skills,
     Skill,
     Plan,
@@ -176,6 +177,12 @@ pub const TABLE: &[Row] = &[
         slash: Slash::Skill,
         help: "sends a message with the text of a skill: `/skill name [message]`",
         argument: Some(Argument::Skill),
+    },
+    Row {
+        name: "rules",
+        slash: Slash::Rules,
+        help: "gives the model the rules that this project has for Copilot and Cursor",
+        argument: None,
     },
     Row { name: "reset", slash: Slash::New, help: "the same as `/new`", argument: None },
     Row {

@@ -1,5 +1,6 @@
 //! The folders of the project, of the user and of Caliban on this machine.
 
+use crate::context::instructions;
 use crate::reach::{Folders, Reach};
 use crate::tool::path;
 use crate::tool::skills::USERS;
@@ -59,7 +60,8 @@ pub(super) fn reach(root: &Path) -> Reach {
     let home = home.map(|it| (it, "~".to_owned()));
     let bases = BASES.map(|(variable, name)| (base(variable, name), name.to_owned()));
     let config = config_dir();
-    let open = ["skills", "AGENTS.md", "CLAUDE.md"].map(|it| config.join(it));
+    let open = ["skills"].iter().chain(&instructions::NAMES);
+    let open: Vec<PathBuf> = open.map(|it| config.join(it)).collect();
     path::reach(Folders {
         root: root.to_owned(),
         named: home.into_iter().chain(bases).collect(),

@@ -67,6 +67,7 @@ mod resume;
 mod retries;
 mod revive;
 mod rewind;
+mod rules;
 mod secrets;
 mod sessions;
 mod shell;

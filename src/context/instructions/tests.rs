@@ -49,6 +49,17 @@ fn the_users_instructions_come_first_and_agents_md_hides_claude_md() {
         "]],
     );
     check(&[("p/CLAUDE.md", "spaces")], expect!["CLAUDE.md: spaces\n"]);
+    check(
+        &[
+            ("config/AGENTS.override.md", "be brief"),
+            ("config/AGENTS.md", "be kind"),
+            ("p/AGENTS.md", "tabs"),
+        ],
+        expect![[r"
+            ~/config/AGENTS.override.md: be brief
+            AGENTS.md: tabs
+        "]],
+    );
     check(&[("p/README.md", "no rule")], expect![""]);
     check(&[("p/AGENTS.md", "\u{feff}one\r\ntwo\r\n")], expect!["AGENTS.md: one\ntwo\n"]);
 }
@@ -274,4 +285,54 @@ fn changed_added_and_removed_instruction_files_are_named_in_one_sentence() {
         "Since this conversation began, `AGENTS.md` changed, `x.md` was added, `y.md` was removed. The model still \
          has the old instructions; `/system new` replaces them."
     );
+}
+
+fn check_rules(files: &[(&str, &str)], names: &[&str], expect: Expect) {
+    let (_dir, places) = place(files);
+    assert_eq!(offered(&places), names);
+    expect.assert_eq(&told(&rules(&places)));
+}
+
+#[test]
+fn rules_that_always_apply_are_taken_whole_and_others_are_listed() {
+    check_rules(
+        &[
+            ("p/.cursorrules", "old"),
+            ("p/.cursor/rules/a.mdc", "---\nalwaysApply: true\ndescription: x\n---\n\nalways"),
+            ("p/.cursor/rules/b.mdc", "---\ndescription: SQL\nglobs: [a.sql, \"b/**\"]\n---\nsome"),
+            ("p/.cursor/rules/f.mdc", "---\nglobs: *.rs,x/**\nalwaysApply: false\n---\nsome"),
+            ("p/.cursor/rules/c.md", "no front matter"),
+            ("p/.cursor/rules/d.txt", "no rule"),
+            ("p/.cursor/rules/e.mdc", "---\n---\nempty front matter"),
+        ],
+        &[".cursorrules", ".cursor/rules"],
+        expect![[r#"
+            .cursorrules: old
+            .cursor/rules/a.mdc: always
+            .cursor/rules/c.md: no front matter
+            .cursor/rules: Read the file of a rule before you do work that the rule is about:
+            - .cursor/rules/b.mdc: SQL (files: a.sql, b/**)
+            - .cursor/rules/e.mdc
+            - .cursor/rules/f.mdc (files: *.rs,x/**)
+        "#]],
+    );
+    check_rules(
+        &[("p/AGENTS.md", "own"), ("p/.cursorrules", "old")],
+        &[],
+        expect![[r#"
+        .cursorrules: old
+    "#]],
+    );
+    check_rules(&[("p/README.md", "x")], &[], expect![""]);
+}
+
+#[test]
+fn a_rule_that_leads_out_of_the_project_is_left_out() {
+    let (dir, places) = place(&[("p/.cursor/rules/a.mdc", "a"), ("secret.md", "a secret")]);
+    let at = dir.path().join("p/.cursor/rules");
+    std::os::unix::fs::symlink("../../../secret.md", at.join("b.mdc")).unwrap();
+    std::os::unix::fs::symlink("../secret.md", dir.path().join("p/.cursorrules")).unwrap();
+    let found = rules(&places);
+    assert!(!told(&found).contains("a secret"));
+    assert_eq!(found.problems.len(), 2);
 }

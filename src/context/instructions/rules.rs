@@ -1,0 +1,115 @@
+//! The rules that a project has for other agents: `.github/copilot-instructions.md`, `.cursorrules` and `.cursor/rules`.
+//! Caliban offers them in a project without instructions of its own.
+
+use super::{Found, Places, Reader, in_folder};
+use crate::tool::front;
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// The files that are taken whole.
+const WHOLE: [&str; 2] = [".github/copilot-instructions.md", ".cursorrules"];
+/// The folder of rules that have front matter.
+const FOLDER: &str = ".cursor/rules";
+/// The most files of this folder, and the most characters of a rule's description.
+const FILES: usize = 100;
+const LINE: usize = 200;
+
+/// The front matter of a file of `.cursor/rules`.
+#[derive(Default, Deserialize)]
+struct Front {
+    description: Option<Value>,
+    globs: Option<Value>,
+    #[serde(rename = "alwaysApply")]
+    always: Option<bool>,
+}
+
+/// The names of the rules that the project has, if it has no instructions of its own.
+pub fn offered(places: &Places) -> Vec<&'static str> {
+    if in_folder(&places.root).is_some() {
+        return Vec::new();
+    }
+    let mut names: Vec<&str> =
+        WHOLE.into_iter().filter(|it| places.root.join(it).is_file()).collect();
+    if !files(places).is_empty() {
+        names.push(FOLDER);
+    }
+    names
+}
+
+/// The rules: each whole file, each rule that always applies, and a list of the others, which the model can read.
+pub fn rules(places: &Places) -> Found {
+    let mut reader = Reader::new(places);
+    let mut listed = String::new();
+    let whole = WHOLE.iter().map(|it| places.root.join(it)).filter(|it| it.is_file());
+    for path in whole.chain(files(places)) {
+        let shown = reader.shown(&path);
+        match reader.rule(&shown, &path) {
+            Ok(line) => listed.push_str(&line.unwrap_or_default()),
+            Err(why) => reader.found.problems.push(format!("`{shown}` {why} It was left out.")),
+        }
+    }
+    if !listed.is_empty() {
+        let text =
+            format!("Read the file of a rule before you do work that the rule is about:\n{listed}");
+        let text = reader.fitted(FOLDER, &text);
+        reader.add(FOLDER, text);
+    }
+    reader.found
+}
+
+/// The files of the folder, by name.
+fn files(places: &Places) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(places.root.join(FOLDER)).into_iter().flatten().flatten();
+    let is_rule = |it: &PathBuf| it.extension().is_some_and(|it| it == "mdc" || it == "md");
+    let mut files: Vec<PathBuf> = entries.map(|it| it.path()).filter(is_rule).collect();
+    files.sort();
+    files.truncate(FILES);
+    files
+}
+
+impl Reader<'_> {
+    /// Adds a rule. Returns a line for the list instead, if the rule does not always apply.
+    fn rule(&mut self, shown: &str, path: &std::path::Path) -> Result<Option<String>, String> {
+        let Some(content) = self.content(path, false)? else { return Ok(None) };
+        let (front, body) = match front::split(&content) {
+            Some((yaml, body)) => {
+                let front = front::parse(yaml).or_else(|why| {
+                    front::parse(&with_quoted_globs(yaml))
+                        .map_err(|_| format!("has front matter that is not YAML ({why})."))
+                });
+                (Some(front?), body)
+            }
+            None => (None, content.as_str()),
+        };
+        if let Some(front) = front.filter(|it: &Front| it.always != Some(true)) {
+            let word = |it: Option<Value>| it.map_or(String::new(), |it| words(&it));
+            let (about, globs) = (word(front.description), word(front.globs));
+            let globs = if globs.is_empty() { globs } else { format!(" (files: {globs})") };
+            let about = if about.is_empty() { about } else { format!(": {about}") };
+            return Ok(Some(front::line(&format!("- {shown}{about}{globs}"), LINE).0 + "\n"));
+        }
+        let text = self.fitted(shown, body.trim_start());
+        self.add(shown, text);
+        Ok(None)
+    }
+}
+
+/// Puts quotes around the value of `globs`: Cursor writes `globs: *.rs` without quotes, which is not YAML.
+fn with_quoted_globs(yaml: &str) -> String {
+    let quoted = |line: &str| {
+        let globs = line.strip_prefix("globs:").map(str::trim);
+        globs.map_or(line.to_owned(), |it| format!("globs: {}", Value::from(it)))
+    };
+    yaml.lines().map(quoted).collect::<Vec<_>>().join("\n")
+}
+
+/// A text, or the texts of a list.
+fn words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(all) => all.iter().map(words).collect::<Vec<_>>().join(", "),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
