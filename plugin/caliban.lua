@@ -124,6 +124,8 @@ local links = {
   CalibanNotice = 'DiagnosticInfo',
   CalibanSign = 'DiagnosticHint',
   CalibanChip = 'Special',
+  CalibanLong = 'WarningMsg',
+  CalibanFull = 'DiagnosticError',
 }
 local function highlight()
   for group, target in pairs(links) do

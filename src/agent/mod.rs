@@ -179,7 +179,7 @@ impl Agent {
             self.fitting.catch_up(&self.sampler.models, &mut self.conversation, &self.desk);
             next = self.conversation.next_work();
         }
-        let status = status::status(&self.conversation, &self.sampler, &self.turn);
+        let status = status::status(&self.conversation, &self.desk, &self.sampler, &self.turn);
         self.conversation.show_status(status);
     }
 

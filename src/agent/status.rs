@@ -1,19 +1,29 @@
 //! The status of a conversation, for the winbar and for scripts.
 
+use super::fitting;
 use super::sampler::Sampler;
 use super::turn::Turn;
 use crate::conversation::Conversation;
 use crate::conversation::report::{QueuedMessage, Stage, Status, Wait};
 use crate::session::{Phase, State};
+use crate::tool::Desk;
 use crate::view::grouped;
 
 /// The current status.
-pub(super) fn status(conversation: &Conversation, sampler: &Sampler, turn: &Turn) -> Status {
+pub(super) fn status(
+    conversation: &Conversation,
+    desk: &Desk,
+    sampler: &Sampler,
+    turn: &Turn,
+) -> Status {
     let session = &conversation.session;
     let (phase, waiting_for) = phase(conversation, turn);
     let running = session.open().iter().find(|it| it.state == State::Running);
     let chosen = sampler.models.resolve(&session.model).ok();
     let rests = matches!(session.phase, Phase::Resting { .. });
+    let limits = chosen.as_ref().map(|it| sampler.models.limits(it, session.tuning));
+    let limits = limits.unwrap_or_default();
+    let size = if session.is_blank() { 0 } else { fitting::size(&sampler.models, session, desk) };
     let retry = conversation.retry.as_ref().filter(|_| rests);
     Status {
         phase,
@@ -28,7 +38,9 @@ pub(super) fn status(conversation: &Conversation, sampler: &Sampler, turn: &Turn
         output: session.usage.output,
         cached: session.usage.cache_read,
         context: session.context,
-        window: chosen.map_or(0, |it| u64::from(it.facts.window)),
+        size,
+        fill: limits.fill(size),
+        window: limits.window,
         queue: session.queue.iter().map(|it| QueuedMessage::of(it, session)).collect(),
         retry_ms: retry.map(|it| it.ms),
         retry_why: retry.map(|it| it.why.clone()),

@@ -8,10 +8,13 @@ use crate::provider::facts::Share;
 use crate::session::Session;
 use crate::tool::Toolset;
 use crate::view::grouped;
+use serde::Serialize;
 use serde_json::Value;
 
 /// What a reply may need beside its limit: thoughts that do not count, and the errors of the estimate.
 const SPARE: u64 = 16_000;
+/// From this share of the window on, in percent, a conversation is long.
+const LONG: u64 = 40;
 /// The bytes of a token, if nothing better is known.
 const BYTES: u64 = 4;
 /// The most bytes of a token, on the average of a request. A count with longer tokens leaves a part of the request out.
@@ -32,7 +35,30 @@ pub struct Limits {
     pub is_automatic: bool,
 }
 
+/// How full a model's window is. An unknown window is never full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Fill {
+    Ample,
+    /// Models begin to overlook things long before their window is full.
+    Long,
+    /// The conversation has the size at which it is made shorter.
+    Full,
+}
+
 impl Limits {
+    /// How full the window is with a conversation of this size.
+    pub fn fill(&self, size: u64) -> Fill {
+        let shorter = self.trim.into_iter().chain(self.compact).min().unwrap_or(self.full);
+        match self.window {
+            0 => Fill::Ample,
+            _ if size >= shorter => Fill::Full,
+            window if size >= window / 100 * LONG => Fill::Long,
+            _ => Fill::Ample,
+        }
+    }
+
     /// `output` is the limit of the reply. It and the spare room take at most half of the window.
     pub fn of(window: u64, output: u64, trim: Share, compact: Share) -> Limits {
         let full = window - (output.saturating_add(SPARE)).min(window / 2);
@@ -200,5 +226,18 @@ mod tests {
         assert_eq!(limits(0, 8_000), (None, None, 0));
         let never = Limits::of(8_000, 100, Share::NEVER, Share::NEVER);
         assert_eq!((never.trim, never.compact), (None, None));
+    }
+
+    #[test]
+    fn a_window_is_long_from_two_fifths_on_and_full_at_the_first_threshold() {
+        let fills = |limits: Limits, sizes: [u64; 4]| sizes.map(|it| limits.fill(it));
+        let usual = Limits::of(200_000, 32_000, Share::TRIM, Share::COMPACT);
+        let expected = [Fill::Ample, Fill::Long, Fill::Long, Fill::Full];
+        assert_eq!(fills(usual, [79_999, 80_000, 99_999, 100_000]), expected);
+        let never = Limits::of(200_000, 32_000, Share::NEVER, Share::NEVER);
+        assert_eq!(fills(never, [79_999, 80_000, 151_999, 152_000]), expected);
+        let compact = Limits::of(200_000, 32_000, Share::NEVER, Share(Some(0.1)));
+        assert_eq!(fills(compact, [0, 19_999, 20_000, u64::MAX])[1..3], [Fill::Ample, Fill::Full]);
+        assert_eq!(Limits::default().fill(u64::MAX), Fill::Ample);
     }
 }

@@ -1,6 +1,7 @@
 //! The messages of an agent to its surroundings. The agent does not know whether these are an editor, another agent or
 //! a test.
 
+use crate::context::size::Fill;
 use crate::event::{Delta, Event, Grant, Mode, Queued, SessionId};
 use crate::message::{Excerpt, Parameter};
 use crate::session::Session;
@@ -126,6 +127,9 @@ pub struct Status {
     pub cached: u64,
     /// The tokens of the last request and its reply.
     pub context: u64,
+    /// The tokens of the next request; 0 before the first message.
+    pub size: u64,
+    pub fill: Fill,
     /// The model's context window in tokens; 0 if it is not known.
     pub window: u64,
     pub queue: Vec<QueuedMessage>,

@@ -1,5 +1,6 @@
-//! The chat's state when another plugin sets its own 'winbar' in every window.
+//! The chat's state when another plugin sets its own 'winbar' in every window, and how full the model's window is.
 
+use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
@@ -66,4 +67,71 @@ fn the_state_returns_to_the_winbar_once_a_plugin_frees_it() {
     nvim.wait(|it| it.lua_json(rows) == 2, "the line gone from the composer");
     nvim.wait_screen("ask · ○ idle");
     nvim.wait_screen("<CR> send · g? keys");
+}
+
+/// The figures of the winbar, and how full the window is, after a reply with so many tokens of a thousand of the window.
+fn filled(nvim: &Nvim, server: &Server, n: usize, thousandths: u64) -> String {
+    nvim.wait_phase("idle");
+    let window = nvim.lua_json("return require('caliban').state().usage.window");
+    let tokens = window.as_u64().unwrap() * thousandths / 1000;
+    server.reply(Reply::said(&format!("Reply {n}.")).usage(tokens - 10, 10));
+    nvim.ask("go", &format!("Reply {n}."));
+    let status = "local status = require('caliban.chat.chats').current.status
+        return status.fill .. ' ' .. status.size - status.context";
+    let percent = format!(" {}%", (thousandths + 5) / 10);
+    nvim.wait(
+        |it| it.lua_str("return require('caliban').status(200)").contains(&percent),
+        &percent,
+    );
+    format!("{percent} {}", nvim.lua_str(status))
+}
+
+#[test]
+fn the_winbar_says_how_full_the_window_is_in_every_dialect() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        let config = "{ models = { ['ollama/qwen3:8b'] = { num_ctx = 200000 } } }";
+        let setup = Setup::new().config(config).size(150, 30).speaking(dialect, &server);
+        let nvim = Nvim::start(&setup);
+        nvim.keys(":Caliban<CR>");
+        let shares = [100, 390, 410, 490, 510].into_iter().enumerate();
+        let told: Vec<String> = shares.map(|(n, it)| filled(&nvim, &server, n, it)).collect();
+        let expected =
+            [" 10% ample 0", " 39% ample 0", " 41% long 0", " 49% long 0", " 51% full 0"];
+        assert_eq!(told, expected);
+    }
+}
+
+#[test]
+fn the_share_of_a_rather_full_window_is_marked_and_stays_in_a_narrow_one() {
+    let server = Server::start();
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(70, 30));
+    nvim.name_groups();
+    nvim.keys(":Caliban<CR>");
+    filled(&nvim, &server, 1, 390);
+    nvim.wait_screen("78k/200k  39%");
+    assert_eq!(nvim.hl_of("78k/200k").iter().filter(|it| it.starts_with("Caliban")).count(), 0);
+    filled(&nvim, &server, 2, 450);
+    nvim.wait(|it| it.hl_of("90k/200k  45%").contains(&"CalibanLong".to_owned()), "the mark");
+    filled(&nvim, &server, 3, 800);
+    nvim.wait(|it| it.hl_of("160k/200k  80%").contains(&"CalibanFull".to_owned()), "the mark");
+    for (columns, shown) in [(60, " 160k/200k  80%"), (44, "○ idle"), (36, "○ idle")] {
+        nvim.resize(columns, 30);
+        nvim.wait(|it| it.screen().lines().any(|it| it.contains("○ idle")), shown);
+        nvim.wait_screen("80%");
+    }
+    nvim.resize(24, 30);
+    nvim.wait_gone("80%");
+    nvim.wait_screen("○ idle");
+}
+
+/// Where another plugin has the winbar, the line in the composer has the same mark.
+#[test]
+fn the_share_is_marked_in_the_composer_too() {
+    let server = Server::start();
+    let nvim = start(&server, "KitLualine()");
+    nvim.name_groups();
+    nvim.keys(":Caliban<CR>");
+    filled(&nvim, &server, 1, 800);
+    nvim.wait(|it| it.hl_of("160k/200k  80%").contains(&"CalibanFull".to_owned()), "the mark");
 }

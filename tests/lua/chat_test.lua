@@ -142,6 +142,8 @@ local function status(fields)
       output = 0,
       cached = 0,
       context = 0,
+      size = 0,
+      fill = 'ample',
       window = 0,
       queue = {},
     }, fields or {})
@@ -903,6 +905,7 @@ test('the status reaches the API, the winbar, events and notifications', functio
     phase = 'running',
     tool = 'shell',
     context = 12400,
+    size = 12400,
     window = 200000,
     input = 100,
     output = 20,
@@ -932,6 +935,28 @@ test('the status reaches the API, the winbar, events and notifications', functio
     '%< a/b · ask · ● running shell%=  12.4k/200k  6%% · cached 91%% · $0.08 '
   )
   eq(told, {})
+  status({ size = 90000, fill = 'long', window = 200000, context = 12400, cost = 0.084 })
+  eq(
+    vim.wo[window('transcript')].winbar,
+    '%< a/b · ask · ○ idle%=  %#CalibanLong#90k/200k  45%%%* · $0.08 '
+  )
+  status({ size = 120000, fill = 'full', window = 200000 })
+  eq(
+    vim.wo[window('transcript')].winbar,
+    '%< a/b · ask · ○ idle%=  %#CalibanFull#120k/200k  60%%%* '
+  )
+  widths = {}
+  for _, width in ipairs({ 40, 30, 18, 16, 12, 5 }) do
+    table.insert(widths, require('caliban').status(width))
+  end
+  eq(widths, {
+    'a/b · ask · ○ idle  120k/200k  60%',
+    'b · ○ idle  120k/200k  60%',
+    'b · ○ idle  60%',
+    'b · ○ idle  60%',
+    'b · ○ idle',
+    '○ idle',
+  })
   vim.cmd('Caliban close')
   status({ phase = 'asking', waiting_for = 'permission' })
   eq(told, { 'Caliban is waiting for you (main).' })

@@ -87,7 +87,7 @@ local function virtual_lines(chat)
   local rows = {}
   local width = room(chat)
   if chat.state then
-    table.insert(rows, { { chat.state, 'CalibanDim' } })
+    table.insert(rows, chat.state)
   end
   local warning = chat.warning and '! ' .. chat.warning.text or ''
   for _, row in ipairs(require('caliban.editor.wrap').rows(warning, width, '  ')) do
@@ -122,10 +122,15 @@ end
 ---@param wanted boolean
 function M.show_state(chat, wanted)
   local width = room(chat)
-  local left, right = require('caliban.chat.status').line(chat, width - 1)
-  local gap = math.max(2, width - api.nvim_strwidth(left .. right))
-  local state = wanted and left .. (' '):rep(gap) .. right or nil
-  if state ~= chat.state then
+  local left, right, marked = require('caliban.chat.status').line(chat, width - 1)
+  local gap = (' '):rep(math.max(2, width - api.nvim_strwidth(left .. right)))
+  local row = { { left .. gap .. (marked and '' or right), 'CalibanDim' } }
+  if marked then
+    table.insert(row, { marked.text, marked.group })
+    table.insert(row, { right:sub(#marked.text + 1), 'CalibanDim' })
+  end
+  local state = wanted and row or nil
+  if not vim.deep_equal(state, chat.state) then
     chat.state = state
     show_chips(chat)
   end

@@ -89,25 +89,51 @@ local function money(status)
   return cost .. (status.unpriced and '+' or '')
 end
 
+--- How full the model's window is, in percent; nil if the window is not known.
 ---@param status caliban.Status
----@return string
+---@return string?
 local function share(status)
-  local text = tokens(status.context)
-  if status.window == 0 then
-    return text
+  if status.window > 0 then
+    return ('%d%%'):format(math.floor(100 * status.size / status.window + 0.5))
   end
-  local percent = math.floor(100 * status.context / status.window + 0.5)
-  return ('%s/%s  %d%%'):format(text, tokens(status.window), percent)
 end
 
---- The parts of the line in the order in which they are dropped for lack of room. The state is never dropped, nor a
---- mode other than `ask`.
-local dropped_first = { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'model' }
+---@param status caliban.Status
+---@return string
+local function usage(status)
+  local percent = share(status)
+  local text = tokens(status.size)
+  return percent and ('%s/%s  %s'):format(text, tokens(status.window), percent) or text
+end
 
---- A chat's state and figures, in at most `width` cells if the state fits.
+--- The highlight of the share of a window that is filled so far.
+local fills = { long = 'CalibanLong', full = 'CalibanFull' } ---@type table<string, string?>
+
+--- The parts of the line in the order in which they are dropped for lack of room. The state is never dropped, nor a
+--- mode other than `ask`. Of the usage of a window that is rather full, the share is dropped later.
+local dropped_first = { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'share', 'model' }
+
+--- Drops a part for lack of room.
+---@param parts table<string, string|false|nil>
+---@param name string
+---@param status caliban.Status
+local function drop(parts, name, status)
+  if name == 'provider' then
+    parts.model = parts.model and parts.model:match('[^/]*$')
+  elseif name == 'usage' then
+    parts.usage = fills[status.fill] and share(status) or nil
+  elseif name == 'share' then
+    parts.usage = nil
+  elseif name ~= 'mode' or status.mode == 'ask' then
+    parts[name] = nil
+  end
+end
+
+--- A chat's state and figures, in at most `width` cells if the state fits. If the window is rather full, the right part
+--- begins with a text in another highlight.
 ---@param chat caliban.Chat
 ---@param width integer
----@return string left, string right
+---@return string left, string right, { text: string, group: string }? marked
 function M.line(chat, width)
   local status = chat.status
   if not status then
@@ -119,16 +145,14 @@ function M.line(chat, width)
     cached = status.hit and status.hit > 0 and ('cached %d%%'):format(status.hit),
     mode = status.mode,
     cost = money(status),
-    usage = share(status),
+    usage = usage(status),
     model = harmless(status.model),
   }
   local state = (status.phase == 'idle' and '○ ' or '● ') .. M.words(chat)
   local left, right = '', ''
   for step = 0, #dropped_first do
-    if dropped_first[step] == 'provider' then
-      parts.model = parts.model:match('[^/]*$')
-    elseif step > 0 and (dropped_first[step] ~= 'mode' or status.mode == 'ask') then
-      parts[dropped_first[step]] = nil
+    if step > 0 then
+      drop(parts, dropped_first[step], status)
     end
     local tour = parts.model and status.tour and 'offline tour'
     local saved = chat.reading and 'read only' or status.unsaved and 'not saved'
@@ -138,7 +162,8 @@ function M.line(chat, width)
       break
     end
   end
-  return left, right
+  local group = parts.usage and fills[status.fill]
+  return left, right, group and { text = parts.usage, group = group } or nil
 end
 
 local focused = true

@@ -31,8 +31,14 @@ local plain = {
 ---@param win integer
 ---@return boolean # whether the winbar is shown
 local function bar(chat, win)
-  local left, right = require('caliban.chat.status').line(chat, api.nvim_win_get_width(win) - 3)
-  return require('caliban.editor.name').winbar(win, '%%< %s%%=  %s ', left, right)
+  local width = api.nvim_win_get_width(win) - 3
+  local left, right, marked = require('caliban.chat.status').line(chat, width)
+  local winbar = require('caliban.editor.name').winbar
+  if not marked then
+    return winbar(win, '%%< %s%%=  %s ', left, right)
+  end
+  local format = '%%< %s%%=  %%#' .. marked.group .. '#%s%%*%s '
+  return winbar(win, format, left, marked.text, right:sub(#marked.text + 1))
 end
 
 --- The hint in the composer's winbar, by phase. In all other phases the hint is `RUNNING`.

@@ -74,6 +74,8 @@
 ---@field output integer
 ---@field cached integer
 ---@field context integer The tokens of the last request and its reply.
+---@field size integer The tokens of the next request; 0 before the first message.
+---@field fill 'ample'|'long'|'full'
 ---@field window integer The model's context window in tokens; 0 if it is not known.
 ---@field queue caliban.QueuedMessage[]
 ---@field retry_ms? integer The time until a failed request is sent again.
@@ -99,6 +101,12 @@
 ---| 'permission'
 ---| 'review'
 ---| 'question' # An answer to the question whether the turn may go beyond a spending limit.
+
+--- How full a model's window is. An unknown window is never full.
+---@alias caliban.Fill
+---| 'ample'
+---| 'long' # Models begin to overlook things long before their window is full.
+---| 'full' # The conversation has the size at which it is made shorter.
 
 --- A queued message as the user sees it. All fields are always sent.
 ---@class (exact) caliban.QueuedMessage
