@@ -53,6 +53,7 @@ fn turn(n: usize, output: usize) -> [Message; 4] {
         failed: false,
         summary: "ok".into(),
         output: None,
+        images: Vec::new(),
     };
     let prompt = format!("prompt {n}: {}", words(80, n));
     [

@@ -2,6 +2,7 @@
 //! saved, then shown; the agent carries out the effects.
 
 mod announce;
+mod files;
 mod redact;
 pub mod report;
 
@@ -86,8 +87,8 @@ impl Conversation {
     /// Takes an input: saves and shows its events, and queues its effects for `next_work`.
     pub fn take(&mut self, mut input: Input) {
         redact::without_keys(&mut input, &self.secrets.known());
-        if let (Input::Answered { answer, .. }, Some(store)) = (&mut input, &mut self.store) {
-            store.keep_output(answer);
+        if let Some(store) = &mut self.store {
+            files::keep(store, &mut input);
         }
         let step = self.session.step(input);
         // the next request has the summary only, so the summary has to be on disk before
@@ -299,16 +300,13 @@ impl Conversation {
         }
     }
 
-    /// Reads the long outputs that have not been loaded yet.
+    /// Reads the long outputs and images that have not been read yet.
     pub fn read_outputs(&mut self) {
         let Some(store) = &self.store else { return };
-        let text = match store.read_outputs(&mut self.session) {
-            0 => return,
-            1 => "One long output of this conversation is missing. The model is told so.".into(),
-            n => {
-                format!("{n} long outputs of this conversation are missing. The model is told so.")
-            }
-        };
-        self.take(Input::Tell { text });
+        let outputs = files::missing(store.read_outputs(&mut self.session), "long output");
+        let images = files::missing(store.read_images(&mut self.session), "image");
+        for text in outputs.into_iter().chain(images) {
+            self.take(Input::Tell { text });
+        }
     }
 }

@@ -7,6 +7,7 @@
 pub mod nearest;
 pub mod place;
 pub mod text;
+pub mod picture;
 pub mod reach;
 pub mod message;
 pub mod edit;

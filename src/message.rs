@@ -1,8 +1,10 @@
 //! The data that a model reads and writes, independent of any provider's dialect. These types are also the format of
 //! the session file, so their JSON is made to be read, edited and compared by a person.
 
+mod image;
 mod parameter;
 
+pub use image::{Content, Image};
 pub use parameter::Parameter;
 
 use serde::ser::SerializeStruct as _;
@@ -69,6 +71,8 @@ pub enum Block {
     Excerpt(Excerpt),
     Call(ToolCall),
     Answer(ToolAnswer),
+    /// An image in a request. In a session, images are parts of excerpts and answers.
+    Image(Image),
     /// A message from the program to the model between turns, for example a late verdict.
     Notice {
         text: String,
@@ -127,12 +131,15 @@ pub struct ToolAnswer {
     /// The file beside the session that holds a long text. The session file does not repeat this text.
     #[serde(default)]
     pub output: Option<String>,
+    /// The images that go with the text. The text says in words which images they are.
+    #[serde(default)]
+    pub images: Vec<Image>,
 }
 
 impl ToolAnswer {
     pub fn done(call: &CallId, text: String, summary: impl Into<String>) -> ToolAnswer {
         let (id, summary) = (call.clone(), summary.into());
-        ToolAnswer { id, text, failed: false, summary, output: None }
+        ToolAnswer { id, text, failed: false, summary, output: None, images: Vec::new() }
     }
 
     pub fn failed(call: &CallId, text: String, summary: impl Into<String>) -> ToolAnswer {
@@ -142,7 +149,7 @@ impl ToolAnswer {
 
 impl Serialize for ToolAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("ToolAnswer", 4)?;
+        let mut fields = serializer.serialize_struct("ToolAnswer", 5)?;
         fields.serialize_field("id", &self.id)?;
         match &self.output {
             Some(file) => fields.serialize_field("output", file)?,
@@ -153,6 +160,9 @@ impl Serialize for ToolAnswer {
         }
         if !self.summary.is_empty() {
             fields.serialize_field("summary", &self.summary)?;
+        }
+        if !self.images.is_empty() {
+            fields.serialize_field("images", &self.images)?;
         }
         fields.end()
     }
@@ -172,12 +182,15 @@ pub struct Excerpt {
     #[serde(default)]
     pub kind: ExcerptKind,
     pub text: String,
-    /// A few words for the model and the user: what was cut from the text, or why there is no text. Mostly empty.
+    /// A few words for the model and the user: what was cut from the text, or why there is no text.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
     /// The keyword of the message's text that brought the excerpt, for example `buffer`. Empty for other excerpts.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub keyword: String,
+    /// The image that goes with the text. The text says in words which image it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<Image>,
 }
 
 impl Excerpt {

@@ -160,6 +160,7 @@ local model = {
   temperature = number(2),
   price = is('table'),
   num_ctx = tokens,
+  vision = is('boolean'),
   edits = one_of({ 'replace', 'patch', 'whole' }),
   trim = share,
   compact = share,

@@ -110,13 +110,17 @@ impl Models {
         // Anthropic's models accept no temperature while they think.
         let sampled = chosen.facts.temperature
             && !matches!(thinking, Some(Thinking::Budget(_) | Thinking::Adaptive(_)));
+        let mut without = self.refused.get(&full_name(chosen)).cloned().unwrap_or_default();
+        if chosen.facts.images == Some(false) {
+            without.insert(Parameter::Images);
+        }
         Request {
             model: chosen.model.clone(),
             max_tokens,
             thinking,
             temperature: tuning.temperature.filter(|_| sampled),
             num_ctx: own.num_ctx,
-            without: self.refused.get(&full_name(chosen)).cloned().unwrap_or_default(),
+            without,
             ..Request::default()
         }
     }
@@ -142,6 +146,7 @@ impl Models {
             Parameter::Store => {
                 "from now on it is left out, and the provider decides whether it stores the conversation"
             }
+            Parameter::Images => "from now on a sentence stands for each of them",
             _ => "from now on it is left out",
         };
         format!("The provider does not accept `{name}` for {model}: {instead}.")

@@ -76,11 +76,16 @@ pub fn json(session: &Session, name: &str, known: &[&str]) -> serde_json::Result
     Ok((serde_json::to_string_pretty(&value)? + "\n", count))
 }
 
-/// The message with its answers' texts, and without the names of their files.
+/// The message with its answers' texts, and without the names of their files. Texts say which images there were.
 fn whole(mut message: Message) -> Message {
     for block in &mut message.blocks {
-        if let Block::Answer(answer) = block {
-            answer.output = None;
+        match block {
+            Block::Answer(answer) => {
+                answer.output = None;
+                answer.images.clear();
+            }
+            Block::Excerpt(excerpt) => excerpt.image = None,
+            _ => (),
         }
     }
     message
@@ -121,9 +126,10 @@ fn heading(message: &Message) -> Option<String> {
 fn part(block: &Block) -> Option<String> {
     match block {
         Block::Text { text } => Some(text.trim().to_owned()).filter(|it| !it.is_empty()),
-        Block::Excerpt(it) => Some(match it.lines {
-            Some((first, last)) => format!("> {}:{first}-{last}", it.path),
-            None => format!("> {}", it.path),
+        Block::Excerpt(it) => Some(match (it.lines, &it.image) {
+            (Some((first, last)), _) => format!("> {}:{first}-{last}", it.path),
+            (None, Some(_)) => format!("> {}: {}", it.path, it.text),
+            (None, None) => format!("> {}", it.path),
         }),
         Block::Call(call) => {
             let input = match &call.input {
@@ -133,7 +139,7 @@ fn part(block: &Block) -> Option<String> {
             Some(format!("**{}**\n\n{}", call.tool, fenced(&input)))
         }
         Block::Answer(it) => Some(format!("**Result of an unknown call**\n\n{}", answer(it)?)),
-        Block::Notice { .. } | Block::Thinking { .. } | Block::Raw { .. } => None,
+        Block::Image(_) | Block::Notice { .. } | Block::Thinking { .. } | Block::Raw { .. } => None,
     }
 }
 

@@ -19,7 +19,7 @@ const BAR: u64 = 50;
 /// The fewest bytes of a part that is worth a line in its place.
 const LEAST: u64 = 200;
 /// The letters of the sections in the bar, in the order of `Section::ALL`.
-const LETTERS: [char; Section::ALL.len()] = ['s', 't', 'i', 'k', 'f', 'c', 'r'];
+const LETTERS: [char; Section::ALL.len()] = ['s', 't', 'i', 'k', 'f', 'c', 'r', 'p'];
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ledger {

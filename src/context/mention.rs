@@ -1,5 +1,5 @@
-//! Mentions in a prompt: `@path`, `@path:10-40`, `@dir/`, and keywords such as `@buffer`. They are found in the text, read through the workspace,
-//! and added to the prompt as labelled excerpts. The prompt keeps the path, so that its sentence still reads well.
+//! Mentions in a prompt: `@path`, `@path:10-40`, `@dir/`, and keywords such as `@buffer`. They are found in the text,
+//! read through the workspace, and added to the prompt as labelled excerpts. The prompt keeps the path, so that its sentence still reads well.
 
 mod code;
 mod keyword;
@@ -13,6 +13,7 @@ pub use quote::{spell, write};
 use crate::message::{Excerpt, ExcerptKind};
 use crate::reach::{Reach, Reading};
 use crate::text::cause;
+use crate::tool::image::{self, Loaded};
 use crate::tool::{Desk, Unreadable, path, walk};
 use std::collections::BTreeSet;
 
@@ -208,6 +209,7 @@ pub async fn resolve_command(
 async fn read_all(desk: &Desk, mentions: Vec<Mention>) -> (Vec<Excerpt>, Vec<String>) {
     let mut excerpts = Vec::new();
     let mut problems = Vec::new();
+    let mut images = 0;
     for mention in mentions {
         if let Meant::Keyword(keyword) = mention.meant {
             match keyword::read(desk, keyword, &mention).await {
@@ -218,6 +220,13 @@ async fn read_all(desk: &Desk, mentions: Vec<Mention>) -> (Vec<Excerpt>, Vec<Str
         }
         match read(desk, &mention).await {
             Ok(Some(found)) => {
+                images += usize::from(found.excerpt.image.is_some());
+                if found.excerpt.image.is_some() && images > image::MOST {
+                    let (most, path) = (image::MOST, &mention.path);
+                    problems
+                        .push(format!("At most {most} images go with a message: not `@{path}`."));
+                    continue;
+                }
                 excerpts.push(found.excerpt);
                 problems.extend(found.warning);
             }
@@ -265,6 +274,15 @@ async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Found>, String> {
             Ok(Some(Found { excerpt, warning: None }))
         }
         Err(Unreadable::Absent) => absent(mention),
+        Err(Unreadable::Binary) => match image::load(&absolute).await {
+            Some(Ok(Loaded { image, said: text })) => {
+                let image = Some(image);
+                let excerpt = Excerpt { path: shown, text, image, ..Excerpt::default() };
+                Ok(Some(Found { excerpt, warning }))
+            }
+            Some(Err(why)) => Err(format!("`@{written}` {why}.")),
+            None => Err(format!("`@{written}` {}.", Unreadable::Binary.say())),
+        },
         Err(why) => Err(format!("`@{written}` {}.", why.say())),
     }
 }

@@ -16,10 +16,11 @@ pub enum Section {
     Files,
     Conversation,
     Results,
+    Images,
 }
 
 impl Section {
-    pub const ALL: [Section; 7] = [
+    pub const ALL: [Section; 8] = [
         Section::System,
         Section::Tools,
         Section::Instructions,
@@ -27,6 +28,7 @@ impl Section {
         Section::Files,
         Section::Conversation,
         Section::Results,
+        Section::Images,
     ];
 
     pub fn name(self) -> &'static str {
@@ -38,6 +40,7 @@ impl Section {
             Section::Files => "files",
             Section::Conversation => "conversation",
             Section::Results => "results",
+            Section::Images => "images",
         }
     }
 
@@ -47,6 +50,7 @@ impl Section {
             ExcerptKind::Skills | ExcerptKind::Skill => Section::Skills,
             // the text of a command is what the user asks for
             ExcerptKind::Command => Section::Conversation,
+            _ if excerpt.image.is_some() => Section::Images,
             _ => Section::Files,
         }
     }
@@ -153,7 +157,11 @@ impl<'a> Walk<'a> {
                 Block::Answer(it) => {
                     let call = self.calls.get(&it.id).copied();
                     let is_skill = call.is_some_and(|it| it.tool == "skill");
-                    let section = if is_skill { Section::Skills } else { Section::Results };
+                    let section = match it.images.is_empty() {
+                        false => Section::Images,
+                        true if is_skill => Section::Skills,
+                        true => Section::Results,
+                    };
                     (section, Source::Answer(it, call), self.answer_lines.get(&it.id))
                 }
                 Block::Text { text } => (Section::Conversation, Source::Prompt(text), None),

@@ -1,10 +1,13 @@
 //! Turns a session into a request that every provider accepts.
 
+mod images;
 #[cfg(test)]
 mod tests;
 
 use crate::event::Item;
-use crate::message::{Block, CallId, Excerpt, ExcerptKind, Message, Request, Role, ToolAnswer};
+use crate::message::{
+    Block, CallId, Excerpt, ExcerptKind, Message, Parameter, Request, Role, ToolAnswer,
+};
 use crate::session::Session;
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 pub fn build(session: &Session, base: Request) -> Request {
     let mut messages: Vec<Message> = Vec::new();
     let mut seen = HashSet::new();
-    let mut trims = Trims::of(session);
+    let mut trims = Trims::of(session, base.without.contains(&Parameter::Images));
     let first = session.messages.first().filter(|it| it.role == Role::System);
     let system = first.map(text_of).unwrap_or_default();
     if let Some(text) = session.handoff() {
@@ -32,7 +35,7 @@ pub fn build(session: &Session, base: Request) -> Request {
                     .blocks
                     .iter()
                     .filter(|it| !matches!(it, Block::Answer(_)))
-                    .filter_map(|it| trims.apply(it))
+                    .flat_map(|it| trims.apply(it))
                     .collect();
                 push(&mut messages, Role::User, blocks);
             }
@@ -47,7 +50,10 @@ pub fn build(session: &Session, base: Request) -> Request {
                     Block::Text { text } => !text.trim().is_empty(),
                     Block::Thinking { .. } | Block::Raw { .. } => true,
                     // such a block stands here only after a person has edited the file
-                    Block::Excerpt(_) | Block::Answer(_) | Block::Notice { .. } => false,
+                    Block::Excerpt(_)
+                    | Block::Answer(_)
+                    | Block::Notice { .. }
+                    | Block::Image(_) => false,
                 });
                 drop_last_thoughts(&mut message.blocks);
                 let answers = answers(&message, spoken.peek().map(|it| it.1), &trims);
@@ -118,39 +124,42 @@ struct Trims<'a> {
     lines: HashMap<&'a Item, &'a str>,
     /// The number of excerpts so far.
     excerpts: u32,
+    /// The model does not take images.
+    is_blind: bool,
 }
 
 impl<'a> Trims<'a> {
-    fn of(session: &'a Session) -> Trims<'a> {
+    fn of(session: &'a Session, is_blind: bool) -> Trims<'a> {
         // a session's file may have an empty line, which providers refuse
         let lines = session.trimmed.iter().filter(|it| !it.line.trim().is_empty());
         Trims {
             lines: lines.map(|it| (&it.item, it.line.as_str())).collect(),
             excerpts: u32::try_from(session.compacted_excerpts()).unwrap_or(u32::MAX),
+            is_blind,
         }
     }
 
     fn answer(&self, answer: &ToolAnswer) -> ToolAnswer {
-        let ToolAnswer { id, text, failed, summary, output } = answer;
-        let text = match self.lines.get(&Item::Call(id.clone())) {
-            Some(line) => (*line).to_owned(),
-            None if text.trim().is_empty() => "(no output)".to_owned(),
-            None => text.clone(),
+        let ToolAnswer { id, text, failed, summary, output, images } = answer;
+        let (text, seen) = match self.lines.get(&Item::Call(id.clone())) {
+            Some(line) => ((*line).to_owned(), Vec::new()),
+            None if text.trim().is_empty() => ("(no output)".to_owned(), Vec::new()),
+            None => images::apart(text, images, self.is_blind),
         };
         let (id, summary, output) = (id.clone(), summary.clone(), output.clone());
-        ToolAnswer { id, text, failed: *failed, summary, output }
+        ToolAnswer { id, text, failed: *failed, summary, output, images: seen }
     }
 
     /// A block of the user's as the model reads it.
-    fn apply(&mut self, block: &Block) -> Option<Block> {
-        if !matches!(block, Block::Excerpt(_)) {
-            return spoken_block(block);
-        }
+    fn apply(&mut self, block: &Block) -> Vec<Block> {
+        let Block::Excerpt(excerpt) = block else {
+            return spoken_block(block).into_iter().collect();
+        };
         let item = Item::Excerpt(self.excerpts);
         self.excerpts += 1;
         match self.lines.get(&item) {
-            Some(line) => Some(Block::Text { text: (*line).to_owned() }),
-            None => spoken_block(block),
+            Some(line) => vec![Block::Text { text: (*line).to_owned() }],
+            None => images::with_image(excerpt, self.is_blind),
         }
     }
 }
@@ -190,6 +199,9 @@ pub(super) fn mark(name: &str, text: &str) -> String {
 pub fn fenced(excerpt: &Excerpt) -> String {
     let path = format!(" path=\"{}\"", attribute(&excerpt.path));
     let (name, attributes) = match excerpt.kind {
+        ExcerptKind::File if excerpt.image.is_some() => {
+            ("context", format!(" kind=\"image\"{path}"))
+        }
         ExcerptKind::File => ("context", context("file", &path, excerpt)),
         ExcerptKind::Folder => ("context", context("folder", &path, excerpt)),
         ExcerptKind::Selection => ("context", context("selection", &path, excerpt)),

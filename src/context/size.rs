@@ -3,7 +3,7 @@
 
 use super::parts;
 use crate::edit::Format;
-use crate::message::{Block, Excerpt, Input, Message, Request, Role};
+use crate::message::{Block, Excerpt, Image, Input, Message, Request, Role, ToolAnswer};
 use crate::provider::facts::Share;
 use crate::session::Session;
 use crate::tool::Toolset;
@@ -152,7 +152,8 @@ pub fn of_block(block: &Block) -> u64 {
     let text = match block {
         Block::Text { text } | Block::Notice { text } | Block::Thinking { text, .. } => text,
         Block::Excerpt(it) => return of_excerpt(it),
-        Block::Answer(it) => &it.text,
+        Block::Answer(it) => return of_answer(it),
+        Block::Image(it) => return of_image(it),
         Block::Call(call) => {
             let name = call.tool.len() as u64;
             return name
@@ -167,7 +168,18 @@ pub fn of_block(block: &Block) -> u64 {
 }
 
 fn of_excerpt(it: &Excerpt) -> u64 {
-    (it.text.len() + it.note.len() + 2 * it.path.len() + it.filetype.len()) as u64
+    let texts = it.text.len() + it.note.len() + 2 * it.path.len() + it.filetype.len();
+    texts as u64 + it.image.as_ref().map_or(0, of_image)
+}
+
+/// The bytes of an answer.
+pub fn of_answer(answer: &ToolAnswer) -> u64 {
+    answer.text.len() as u64 + answer.images.iter().map(of_image).sum::<u64>()
+}
+
+/// The bytes of a text with as many tokens as the image.
+fn of_image(image: &Image) -> u64 {
+    image.tokens().saturating_mul(BYTES).min(MOST)
 }
 
 /// About the bytes of a value's JSON. Nothing is written for this.

@@ -43,7 +43,7 @@ pub fn plan(session: &Session, is_raw: impl Fn(&str) -> bool) -> Option<Plan> {
                 calls.entry(&call.id).or_insert(call);
                 continue;
             }
-            Block::Answer(answer) if answer.text.len() >= LEAST => answer,
+            Block::Answer(it) if it.text.len() >= LEAST || !it.images.is_empty() => it,
             _ => continue,
         };
         let item = Item::Call(answer.id.clone());
@@ -52,10 +52,12 @@ pub fn plan(session: &Session, is_raw: impl Fn(&str) -> bool) -> Option<Plan> {
             continue;
         }
         let line = line(call, answer);
-        if line.len() * 2 > answer.text.len() {
+        // an image counts as the text that its tokens could have
+        let size = usize::try_from(size::of_answer(answer)).unwrap_or(usize::MAX);
+        if line.len() * 2 > size {
             continue;
         }
-        bytes += answer.text.len() - line.len();
+        bytes += size - line.len();
         *counts.entry(&call.tool).or_default() += 1;
         items.push(Trim { item, line });
     }

@@ -53,7 +53,14 @@ mod tests {
 
     fn answer(text: &str) -> ToolAnswer {
         let (id, summary) = (CallId("c".into()), String::new());
-        ToolAnswer { id, text: text.into(), failed: false, summary, output: None }
+        ToolAnswer {
+            id,
+            text: text.into(),
+            failed: false,
+            summary,
+            output: None,
+            images: Vec::new(),
+        }
     }
 
     #[test]

@@ -30,4 +30,6 @@ pub enum Parameter {
     Include,
     /// Marks which part of the request a cache keeps.
     CacheControl,
+    /// Images. A sentence stands for each image that is left out.
+    Images,
 }

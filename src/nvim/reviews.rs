@@ -214,6 +214,7 @@ fn joined(id: CallId, mut answers: Vec<ToolAnswer>) -> ToolAnswer {
         id,
         failed,
         output: None,
+        images: Vec::new(),
     }
 }
 

@@ -134,7 +134,7 @@ fn about(facts: &Facts) -> String {
         thousands @ 1..1000 => Some(format!("{thousands}k")),
         thousands => Some(format!("{}M", thousands / 1000)),
     };
-    let images = facts.images.then(|| "images".to_owned());
+    let images = (facts.images == Some(true)).then(|| "images".to_owned());
     let price = facts.price.map(|it| format!("${}/${}", it.input, it.output));
     [window, images, price].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

@@ -43,9 +43,10 @@ fn model(it: ModelConfig) -> UserModel {
         edits,
         trim,
         compact,
+        vision,
     } = it;
     let tuning = Tuning { thinking, temperature, max_output };
-    UserModel { window, price: price.map(price_of), num_ctx, edits, tuning, trim, compact }
+    UserModel { window, price: price.map(price_of), num_ctx, edits, vision, tuning, trim, compact }
 }
 
 /// The user's spending limits.

@@ -17,8 +17,8 @@ pub struct Facts {
     pub thinking: ThinkingKind,
     /// The model takes a temperature.
     pub temperature: bool,
-    /// The model reads images.
-    pub images: bool,
+    /// Whether the model reads images. `None` if that is not known: then images are sent until a server refuses them.
+    pub images: Option<bool>,
     /// The fewest tokens of a prompt that the provider caches; 0 if the provider caches nothing, or if the number is
     /// not known.
     pub cache_minimum: u32,
@@ -88,6 +88,8 @@ pub struct UserModel {
     /// The context window that a request asks a local server for, in tokens.
     pub num_ctx: Option<u32>,
     pub edits: Option<Format>,
+    /// Whether the model reads images.
+    pub vision: Option<bool>,
     pub tuning: Tuning,
     pub trim: Option<Share>,
     pub compact: Option<Share>,
@@ -98,7 +100,7 @@ const UNKNOWN: Facts = Facts {
     max_output: 8192,
     thinking: ThinkingKind::Unasked,
     temperature: true,
-    images: false,
+    images: None,
     cache_minimum: 0,
     price: None,
     edits: Format::Replace,
@@ -140,6 +142,7 @@ impl Facts {
             temperature: self.temperature || user.tuning.temperature.is_some(),
             price: user.price.or(self.price),
             edits: user.edits.unwrap_or(self.edits),
+            images: user.vision.or(self.images),
             ..self
         }
     }

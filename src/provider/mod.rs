@@ -28,9 +28,12 @@ mod recut;
 mod mangled;
 #[cfg(test)]
 mod sample_request;
+#[cfg(test)]
+mod sample_images;
 
 use crate::event::{Delta, Failure};
-use crate::message::{Block, Reply, Request, ToolAnswer};
+use crate::message::{Block, Image, Message, Reply, Request, ToolAnswer};
+use base64::prelude::{BASE64_STANDARD as STANDARD, Engine as _};
 use futures::stream::BoxStream;
 use std::sync::Arc;
 
@@ -59,6 +62,27 @@ fn plain_text(block: &Block) -> Option<&str> {
         _ => None,
     }
 }
+
+/// The content of an image in base64. `None` if it was not read; requests have no such image.
+fn base64(image: &Image) -> Option<String> {
+    image.bytes().map(|it| STANDARD.encode(it))
+}
+
+/// An image as a URL that holds it.
+fn data_url(image: &Image) -> Option<String> {
+    base64(image).map(|it| format!("data:{};base64,{it}", image.media()))
+}
+
+/// The images of all answers of a message, in order, for dialects whose answers cannot have images.
+fn answered_images(message: &Message) -> impl Iterator<Item = &Image> {
+    message.blocks.iter().flat_map(|it| match it {
+        Block::Answer(answer) => answer.images.as_slice(),
+        _ => &[],
+    })
+}
+
+/// The text before the images of answers, where the images have to follow the answers.
+const RESULTS: &str = "The images of the results above, in their order:";
 
 /// The text of an answer. A blank answer, which some providers refuse, gets a text that says so.
 fn answer_text(answer: &ToolAnswer) -> &str {

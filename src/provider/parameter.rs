@@ -1,6 +1,8 @@
 //! The parameters that a request can do without: how a server refuses one, and how it is left out. The model, the
 //! messages and the tools are never left out.
 
+mod images;
+
 use super::dialect::Dialect;
 use crate::message::Parameter;
 use serde_json::Value;
@@ -13,6 +15,8 @@ enum Place {
     At(&'static str),
     /// In any block of the system prompt, the tools and the messages.
     Marks,
+    /// In the messages. The request without images is made of the session.
+    Images,
     /// In a header. The header is sent only if this JSON pointer finds a value in the body.
     Header(&'static str),
 }
@@ -40,7 +44,7 @@ const fn row(
 
 use Dialect::{Anthropic, Gemini, Ollama, OpenAiChat, OpenAiResponses};
 
-const TABLE: [Row; 24] = [
+const TABLE: [Row; 29] = [
     row(OpenAiChat, Parameter::MaxTokens, "/max_tokens", "max_tokens", &[]),
     row(
         OpenAiChat,
@@ -149,10 +153,20 @@ const TABLE: [Row; 24] = [
         ],
     ),
     row(Ollama, Parameter::Thinking, "/think", "think", &["thinking", "think value"]),
+    images(Anthropic),
+    images(OpenAiChat),
+    images(OpenAiResponses),
+    images(Gemini),
+    images(Ollama),
 ];
 
+const fn images(dialect: Dialect) -> Row {
+    let row = row(dialect, Parameter::Images, "", "images", images::ALIASES);
+    Row { place: Place::Images, ..row }
+}
+
 /// Words before the name of a refused parameter, in lower case.
-const BEFORE: [&str; 21] = [
+const BEFORE: [&str; 25] = [
     "unsupported parameter",
     "unsupported param",
     "unsupported argument",
@@ -174,10 +188,14 @@ const BEFORE: [&str; 21] = [
     "don't support",
     "not supported on this model:",
     "must be verified to generate",
+    "no endpoints found that support",
+    "is not a",
+    "is missing data required for",
+    "could not process",
 ];
 
 /// Words behind the name of a refused parameter.
-const BEHIND: [&str; 16] = [
+const BEHIND: [&str; 18] = [
     "not supported",
     "unsupported",
     "does not support",
@@ -185,6 +203,8 @@ const BEHIND: [&str; 16] = [
     "extra fields not permitted",
     "extra_forbidden",
     "not permitted",
+    "only supported by",
+    "may be provided",
     "not allowed",
     "was unexpected",
     "is deprecated",
@@ -226,7 +246,8 @@ impl Sent {
             let own = row.name.to_lowercase();
             let names = row.aliases.iter().map(|it| (*it).to_owned()).chain([own]);
             names.filter_map(|name| {
-                let gap = least_gap(text, &name, row.parameter == Parameter::CacheControl)?;
+                let in_content = matches!(row.place, Place::Marks | Place::Images);
+                let gap = least_gap(text, &name, in_content)?;
                 // of two names at the same distance, the longer one is meant
                 Some((gap, usize::MAX - name.len(), row.parameter))
             })
@@ -280,6 +301,7 @@ impl Row {
         match self.place {
             Place::At(pointer) | Place::Header(pointer) => body.pointer(pointer).is_some(),
             Place::Marks => is_marked(body),
+            Place::Images => images::are_in(body),
         }
     }
 }
@@ -306,7 +328,7 @@ pub(super) fn leave_out(dialect: Dialect, without: &BTreeSet<Parameter>, body: &
     {
         match row.place {
             Place::At(pointer) => remove(body, pointer),
-            Place::Header(_) => (),
+            Place::Header(_) | Place::Images => (),
             Place::Marks => unmark(body),
         }
     }

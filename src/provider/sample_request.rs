@@ -22,6 +22,7 @@ pub(super) fn answer(id: &str, text: &str, failed: bool) -> Block {
         failed,
         summary,
         output: None,
+        images: Vec::new(),
     })
 }
 

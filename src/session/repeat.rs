@@ -6,17 +6,18 @@ use crate::message::{Block, Excerpt, ExcerptKind};
 
 /// Stands in place of a text that the model has.
 const SAME: &str = "same text as when it was last sent, so not sent again";
+const SAME_IMAGE: &str = "same image as when it was last sent, so not sent again";
 
 impl Session {
-    /// The text of an excerpt in the message at this index, if the excerpt has only the note that the model had got the
-    /// text before.
-    pub(super) fn repeated_text(&self, at: usize, excerpt: &Excerpt) -> Option<&str> {
+    /// The excerpt that the model had got before the one in the message at this index, if that one has only the note
+    /// that it is the same.
+    pub(super) fn repeated(&self, at: usize, excerpt: &Excerpt) -> Option<&Excerpt> {
         let blocks = self.messages[..=at].iter().rev().flat_map(|it| it.blocks.iter().rev());
         let mut earlier = blocks.filter_map(|it| match it {
             Block::Excerpt(it) if has_label_of(it, excerpt) && !it.text.is_empty() => Some(it),
             _ => None,
         });
-        if excerpt.note == SAME { earlier.next().map(|it| &*it.text) } else { None }
+        if [SAME, SAME_IMAGE].contains(&&*excerpt.note) { earlier.next() } else { None }
     }
 
     /// The message as the model gets it. If the last text that the model got under the label of an excerpt equals the
@@ -38,10 +39,14 @@ impl Session {
             let excerpt = &mut rest[0];
             let all = before.iter().rev().chain(shown.iter().rev().copied());
             let mut last = all.filter(|it| has_label_of(it, excerpt) && !it.text.is_empty());
-            let is_same = |it: &Excerpt| (&it.text, &it.note) == (&excerpt.text, &excerpt.note);
+            let is_same = |it: &Excerpt| {
+                let (one, other) = (it, &*excerpt);
+                (&one.text, &one.note, &one.image) == (&other.text, &other.note, &other.image)
+            };
             if may_repeat(excerpt) && last.next().is_some_and(is_same) {
+                let note = if excerpt.image.take().is_some() { SAME_IMAGE } else { SAME };
                 excerpt.text.clear();
-                SAME.clone_into(&mut excerpt.note);
+                note.clone_into(&mut excerpt.note);
             }
         }
         message
@@ -56,5 +61,5 @@ fn has_label_of(one: &Excerpt, other: &Excerpt) -> bool {
 fn may_repeat(excerpt: &Excerpt) -> bool {
     let is_added =
         !matches!(excerpt.kind, ExcerptKind::Hunk | ExcerptKind::Skill | ExcerptKind::Command);
-    is_added && excerpt.text.len() > SAME.len()
+    is_added && (excerpt.text.len() > SAME.len() || excerpt.image.is_some())
 }

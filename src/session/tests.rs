@@ -68,7 +68,14 @@ fn reply(turn: TurnId, text: &str, calls: &[(&str, &str)]) -> Input {
 
 fn answer(id: &str) -> ToolAnswer {
     let text = format!("answer of {id}");
-    ToolAnswer { id: CallId(id.into()), text, failed: false, summary: String::new(), output: None }
+    ToolAnswer {
+        id: CallId(id.into()),
+        text,
+        failed: false,
+        summary: String::new(),
+        output: None,
+        images: Vec::new(),
+    }
 }
 
 fn answered(turn: TurnId, id: &str) -> Input {

@@ -39,10 +39,13 @@ impl Session {
         Some(prompt)
     }
 
-    /// An excerpt of the message at this index, with its text even if the model had got that text before.
+    /// An excerpt of the message at this index, with its text or image even if the model had got that before.
     fn in_full(&self, at: usize, excerpt: &Excerpt) -> Excerpt {
-        match self.repeated_text(at, excerpt) {
-            Some(text) => Excerpt { text: text.to_owned(), note: String::new(), ..excerpt.clone() },
+        match self.repeated(at, excerpt) {
+            Some(it) => {
+                let (text, image) = (it.text.clone(), it.image.clone());
+                Excerpt { text, image, note: String::new(), ..excerpt.clone() }
+            }
             None => excerpt.clone(),
         }
     }

@@ -7,6 +7,7 @@ mod edited;
 mod file;
 mod hints;
 mod history;
+mod images;
 mod index;
 mod journal;
 mod listing;
@@ -279,6 +280,7 @@ impl Project {
         let mut session =
             file::recover(&self.disk.read(&self.dir.join(format!("{id}.json"))).ok()?)?;
         self.outputs().read_all(&id.0, &mut session);
+        self.outputs().read_images(&id.0, &mut session);
         Some(session)
     }
 

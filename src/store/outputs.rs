@@ -30,11 +30,14 @@ impl Outputs {
 
     fn find(&self, session: &str, file: &str) -> Option<String> {
         // anybody may have written the session's file, so `file` may be any text
-        let bytes = is_output(file)
-            .then(|| self.disk.read(&folder(&self.dir, session).join(file)))?
-            .ok()?;
+        let bytes = if is_output(file) { self.bytes(session, file)? } else { return None };
         // An empty file is left by a loss of power: only long texts are stored.
         (!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The content of a file. Its name must have been checked.
+    pub(super) fn bytes(&self, session: &str, file: &str) -> Option<Vec<u8>> {
+        self.disk.read(&folder(&self.dir, session).join(file)).ok()
     }
 
     /// Loads the outputs that a session has not loaded. Returns the number of missing outputs.
@@ -89,8 +92,10 @@ impl Store {
         answer.output = Some(file);
     }
 
-    /// Like `keep_output`, for all answers of a session that was copied or recovered, and whose outputs are loaded.
+    /// Like `keep_output`, for all answers of a session that was copied or recovered, and whose outputs are loaded. Also
+    /// keeps the session's images.
     pub fn keep_outputs(&mut self, session: &mut Session) {
+        self.keep_images(session);
         for answer in answers(session) {
             answer.output = None;
             self.keep_output(answer);

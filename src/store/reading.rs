@@ -108,6 +108,7 @@ impl Project {
     pub fn read(&self, id: &SessionId) -> Result<(Session, usize), Unavailable> {
         let (mut session, unread) = self.read_but_outputs(id)?;
         self.outputs().read_all(&id.0, &mut session);
+        self.outputs().read_images(&id.0, &mut session);
         Ok((session, unread))
     }
 

@@ -91,6 +91,7 @@ fn answer(id: &str) -> ToolAnswer {
         failed: false,
         summary: "1 line".into(),
         output: None,
+        images: Vec::new(),
     }
 }
 
@@ -130,6 +131,7 @@ fn everything() -> Session {
         text: "fn main() {}".into(),
         note: "cut".into(),
         keyword: String::new(),
+        image: None,
     };
     let context = vec![excerpt];
     session.step(Input::Send { text: "What is \"this\"?\n\nSay.".into(), context, steer: false });

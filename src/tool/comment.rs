@@ -111,7 +111,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
         if !problems.is_empty() {
             text.push_str(&format!(" Not shown:\n{}", problems.join("\n")));
         }
-        Ok(Done { text, summary })
+        Ok(Done::new(text, summary))
     }
     .boxed()
 }

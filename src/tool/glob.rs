@@ -49,7 +49,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
         if found.is_empty() {
             let text =
                 format!("No file in {shown} matches `{pattern}` (ignored files are left out).");
-            return Ok(Done { text, summary: "0 files".to_owned() });
+            return Ok(Done::new(text, "0 files"));
         }
         found.sort_by_cached_key(|(time, path)| (Reverse(*time), path.clone()));
         let total = found.len();
@@ -58,10 +58,8 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
         if total > CAP {
             lines.push(format!("[the newest {CAP} of {total}: narrow the pattern]"));
         }
-        Ok(Done {
-            text: lines.join("\n"),
-            summary: format!("{total} {}", if total == 1 { "file" } else { "files" }),
-        })
+        let files = if total == 1 { "file" } else { "files" };
+        Ok(Done::new(lines.join("\n"), format!("{total} {files}")))
     }
     .boxed()
 }

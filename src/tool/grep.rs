@@ -122,7 +122,7 @@ fn told(found: Found, pattern: &str, written: &str) -> Done {
         let text = format!(
             "No match for `{pattern}` in {written} (ignored and binary files are left out).{kept}"
         );
-        return Done { text, summary: "0 matches".to_owned() };
+        return Done::new(text, "0 matches");
     }
     let mut lines = found.lines;
     if found.capped {
@@ -135,5 +135,5 @@ fn told(found: Found, pattern: &str, written: &str) -> Done {
     }
     let more = if found.capped { "+" } else { "" };
     let noun = if found.matches == 1 { "match" } else { "matches" };
-    Done { text: lines.join("\n") + &kept, summary: format!("{}{more} {noun}", found.matches) }
+    Done::new(lines.join("\n") + &kept, format!("{}{more} {noun}", found.matches))
 }

@@ -51,10 +51,8 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
                 "[the first {CAP} of {total}: use glob with a pattern for the rest]"
             ));
         }
-        Ok(Done {
-            text: entries.join("\n"),
-            summary: format!("{total} {}", if total == 1 { "entry" } else { "entries" }),
-        })
+        let noun = if total == 1 { "entry" } else { "entries" };
+        Ok(Done::new(entries.join("\n"), format!("{total} {noun}")))
     }
     .boxed()
 }

@@ -131,7 +131,7 @@ pub(super) async fn ask(
 ) -> Result<Done, String> {
     let (count, text) = findings(desk, question).await?;
     let text = if text.is_empty() { none.to_owned() } else { text };
-    Ok(Done { text, summary: format!("{count} {}", noun[usize::from(count != 1)]) })
+    Ok(Done::new(text, format!("{count} {}", noun[usize::from(count != 1)])))
 }
 
 /// The number of the servers' findings, and the findings and the servers' notes as lines.

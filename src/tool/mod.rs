@@ -8,6 +8,7 @@ pub mod disk;
 pub mod environment;
 pub mod front;
 pub mod git;
+pub mod image;
 pub mod lsp;
 pub mod path;
 pub mod scene;
@@ -45,7 +46,7 @@ pub use table::{Toolset, own};
 
 use crate::edit::{Edit, Format, Misfit, Proposal};
 use crate::event::TurnId;
-use crate::message::{CallId, ToolSpec};
+use crate::message::{CallId, Image, ToolSpec};
 use crate::reach::Reach;
 use crate::text::Text;
 use futures::future::BoxFuture;
@@ -142,6 +143,13 @@ pub struct Done {
     pub text: String,
     /// A few words for the right end of the tool's line: `80 lines`, `7 matches`.
     pub summary: String,
+    pub images: Vec<Image>,
+}
+
+impl Done {
+    pub fn new(text: String, summary: impl Into<String>) -> Done {
+        Done { text, summary: summary.into(), images: Vec::new() }
+    }
 }
 
 /// Everything that a tool may use.

@@ -2,7 +2,7 @@
 
 use super::lsp::{self, Question};
 use super::path::{self, Led};
-use super::{Desk, Tool, Work, schema};
+use super::{Desk, Done, Tool, Work, schema};
 use crate::edit::{Change, Edit, Whole, kept};
 use crate::event::{Access, Guarded};
 use crate::message::{Input, ToolAnswer, ToolCall};
@@ -153,7 +153,9 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
         },
     };
     match done {
-        Ok(done) => ToolAnswer::done(&call.id, done.text, done.summary),
+        Ok(Done { text, summary, images }) => {
+            ToolAnswer { images, ..ToolAnswer::done(&call.id, text, summary) }
+        }
         Err(said) => ToolAnswer::failed(&call.id, said, "failed"),
     }
 }

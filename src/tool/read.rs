@@ -1,6 +1,8 @@
 //! The tool `read`: a file's text as the user sees it now.
 
-use super::{CallId, Desk, Done, LIMIT, Source, Tool, Unreadable, Work, clip, disk, list, path};
+use super::{
+    CallId, Desk, Done, LIMIT, Source, Tool, Unreadable, Work, clip, disk, image, list, path,
+};
 use crate::message::Input;
 use crate::text::Text;
 use futures::FutureExt;
@@ -17,7 +19,7 @@ const WIDE: usize = 2_000;
 
 const PURPOSE: &str = "Reads a text file as it is in the editor. Returns each line as its number, a tab and its text; \
     number and tab are not part of the file. Returns at most 2,000 lines or 50 kB: use `offset` and `limit` for other \
-    parts.";
+    parts. Shows an image (PNG, JPEG, GIF, WebP) as such.";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -62,10 +64,22 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
         } else {
             desk.read(&found).await
         };
-        let source = source.map_err(|why| unreadable(desk, &found, &args.path, why))?;
-        shown(&source, &args)
+        match source {
+            Ok(source) => shown(&source, &args),
+            Err(Unreadable::Binary) => match image::load(&found).await {
+                Some(Ok(loaded)) => Ok(pictured(loaded)),
+                Some(Err(why)) => Err(format!("path: `{}` {why}.", args.path)),
+                None => Err(unreadable(desk, &found, &args.path, Unreadable::Binary)),
+            },
+            Err(why) => Err(unreadable(desk, &found, &args.path, why)),
+        }
     }
     .boxed()
+}
+
+fn pictured(image::Loaded { image, said }: image::Loaded) -> Done {
+    let summary = format!("{}  {} tokens", image.label(), image.tokens());
+    Done { images: vec![image], ..Done::new(said, summary) }
 }
 
 /// Whether a call with these arguments shows the whole text.
@@ -79,7 +93,7 @@ fn shown(source: &Source, args: &Args) -> Result<Done, String> {
     let total = source.text.line_count();
     let first = args.offset.unwrap_or(1);
     if source.text.content.is_empty() {
-        return Ok(Done { text: "[the file is empty]".to_owned(), summary: "empty".to_owned() });
+        return Ok(Done::new("[the file is empty]".to_owned(), "empty"));
     }
     if first > total {
         return Err(format!("offset: the file has {total} lines, {first} is past its end."));
@@ -98,7 +112,7 @@ fn shown(source: &Source, args: &Args) -> Result<Done, String> {
     text.push_str(&notes(source, first, last));
     let count = last + 1 - first;
     let summary = format!("{count} {}", if count == 1 { "line" } else { "lines" });
-    Ok(Done { text, summary })
+    Ok(Done::new(text, summary))
 }
 
 /// Notes for the model below the lines `first` to `last`, counted from 1.

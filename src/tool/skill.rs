@@ -36,7 +36,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
         })
         .await??;
         let lines = text.lines().count();
-        Ok(Done { text, summary: format!("{lines} {}", if lines == 1 { "line" } else { "lines" }) })
+        Ok(Done::new(text, format!("{lines} {}", if lines == 1 { "line" } else { "lines" })))
     }
     .boxed()
 }

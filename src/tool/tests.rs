@@ -138,7 +138,7 @@ fn shout() -> Tool {
         work: Work::Own {
             run: runner(|_, _, args| {
                 let text = args["text"].as_str().unwrap_or_default().to_uppercase();
-                std::future::ready(Ok(Done { text, summary: "louder".into() })).boxed()
+                std::future::ready(Ok(Done::new(text, "louder"))).boxed()
             }),
         },
     }

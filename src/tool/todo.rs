@@ -218,10 +218,10 @@ fn shown(list: &List) -> Done {
     let done = list.todos.iter().filter(|it| it.status == Status::Completed).count();
     let all = list.todos.len();
     if all == 0 {
-        return Done { text: "The list is empty.".into(), summary: "empty".into() };
+        return Done::new("The list is empty.".into(), "empty");
     }
     let end = if done == all { "\nAll items are completed: the list was removed." } else { "" };
-    Done { text: lines(list) + end, summary: format!("{done} of {all} done") }
+    Done::new(lines(list) + end, format!("{done} of {all} done"))
 }
 
 fn lines(list: &List) -> String {

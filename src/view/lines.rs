@@ -1,7 +1,7 @@
 //! The lines of each kind of block.
 
 use super::Tool;
-use crate::message::{Block as Part, Excerpt, ExcerptKind, Input, ToolAnswer, ToolCall};
+use crate::message::{Block as Part, Excerpt, ExcerptKind, Image, Input, ToolAnswer, ToolCall};
 use crate::session::MAX_CALLS;
 use crate::text::escape::{Escape, skip};
 use crate::text::unseen;
@@ -98,6 +98,9 @@ pub fn sized(excerpt: &Excerpt) -> String {
     if excerpt.kind == ExcerptKind::Hunk {
         return comment(excerpt);
     }
+    if let Some(image) = &excerpt.image {
+        return format!("{}  {}  {}", flat(&excerpt.path), image.label(), tokens_of(image));
+    }
     let tokens = excerpt.text.len().div_ceil(4);
     let lines = excerpt.text.lines().count();
     let range = excerpt.lines.map(|it| format!(":{}", span(it))).unwrap_or_default();
@@ -113,6 +116,11 @@ pub fn sized(excerpt: &Excerpt) -> String {
         &note,
     ];
     parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("  ")
+}
+
+/// The tokens of an image: `640 tokens`.
+fn tokens_of(image: &Image) -> String {
+    format!("{} tokens", count(usize::try_from(image.tokens()).unwrap_or(usize::MAX)))
 }
 
 /// The label of a comment on a hunk: `comment on src/a.rs:10-12  -1 +3`.

@@ -136,6 +136,7 @@ fn answered(id: &str, text: &str, summary: &str) -> Event {
         failed: false,
         summary: summary.into(),
         output: None,
+        images: Vec::new(),
     };
     Event::Answered { turn: TurnId(1), answer }
 }

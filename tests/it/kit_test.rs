@@ -1,6 +1,7 @@
 //! Tests of the test kit: Neovim's driver here, the model server in the files of `kit_test/`.
 
 mod gemini;
+mod images;
 mod ollama;
 mod refusals;
 mod responses;

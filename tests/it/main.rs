@@ -32,6 +32,7 @@ mod headers;
 mod health;
 mod hints;
 mod home;
+mod images;
 mod init;
 mod instructions;
 mod keys;

@@ -53,6 +53,11 @@ function M.label(excerpt)
     local first, last = excerpt.lines[1], excerpt.lines[2]
     where = first == last and where .. ':' .. first or ('%s:%d-%d'):format(where, first, last)
   end
+  local image = excerpt.image
+  if image then
+    local tokens = math.ceil(image.width * image.height / 750)
+    return ('%s  %d×%d  about %d tokens'):format(where, image.width, image.height, tokens)
+  end
   local kind = ({ selection = 'selection  ', hunk = 'comment on ' })[excerpt.kind] or ''
   local size = math.ceil(#excerpt.text / 4)
   local about = size < 1000 and tostring(size) or ('%.1fk'):format(size / 1000)

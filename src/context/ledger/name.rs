@@ -33,6 +33,7 @@ impl fmt::Display for Name<'_> {
 
 fn excerpt(it: &Excerpt) -> String {
     let kind = match it.kind {
+        ExcerptKind::File if it.image.is_some() => "image",
         ExcerptKind::File => "file",
         ExcerptKind::Folder => "folder",
         ExcerptKind::Selection => "selection",

@@ -306,7 +306,7 @@ proptest! {
     #[test]
     fn a_split_adds_up_to_its_total(
         total in prop_oneof![any::<u64>(), 0_u64..100],
-        weights in prop::array::uniform7(prop_oneof![0_u64..1 << 60, 0_u64..100, Just(0)]),
+        weights in prop::array::uniform8(prop_oneof![0_u64..1 << 60, 0_u64..100, Just(0)]),
     ) {
         let shares = split(total, weights);
         prop_assert_eq!(shares.iter().map(|it| u128::from(*it)).sum::<u128>(), u128::from(total));

@@ -21,7 +21,14 @@ fn call(id: &str) -> Block {
 
 fn answer(id: &str, text: &str) -> Block {
     let (text, summary) = (text.to_owned(), String::new());
-    Block::Answer(ToolAnswer { id: CallId(id.into()), text, failed: false, summary, output: None })
+    Block::Answer(ToolAnswer {
+        id: CallId(id.into()),
+        text,
+        failed: false,
+        summary,
+        output: None,
+        images: Vec::new(),
+    })
 }
 
 fn excerpt(path: &str, lines: Option<(u32, u32)>, text: &str) -> Excerpt {

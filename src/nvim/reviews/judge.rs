@@ -65,7 +65,14 @@ impl Judge<'_> {
             text.push_str(&part.note);
         }
         let failed = outcome.count(Fate::Undone) == outcome.hunks.len();
-        ToolAnswer { id: part.call.clone(), text, failed, summary: summary(&outcome), output: None }
+        ToolAnswer {
+            id: part.call.clone(),
+            text,
+            failed,
+            summary: summary(&outcome),
+            output: None,
+            images: Vec::new(),
+        }
     }
 
     /// The answers to the calls of one proposal. `all` has the changes of all proposals of the review; the changes of
@@ -231,7 +238,14 @@ fn answer_to_whole(
         text.push_str("\nIts buffer holds the user's own unsaved text.");
     }
     let id = call.clone();
-    ToolAnswer { id, text, failed: !accepted, summary: verb.to_owned(), output: None }
+    ToolAnswer {
+        id,
+        text,
+        failed: !accepted,
+        summary: verb.to_owned(),
+        output: None,
+        images: Vec::new(),
+    }
 }
 
 /// The text that the user settled on, if the editor sent it.

@@ -78,6 +78,8 @@ pub struct ModelConfig {
     pub price: Option<PriceConfig>,
     /// The context window that a server on this machine is told to give the model, in tokens.
     pub num_ctx: Option<u32>,
+    /// Whether the model reads images.
+    pub vision: Option<bool>,
     #[serde(default, deserialize_with = "named")]
     pub edits: Option<Format>,
     #[serde(default, deserialize_with = "share")]

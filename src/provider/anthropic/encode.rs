@@ -1,10 +1,10 @@
 //! Encodes a request for Anthropic's Messages API, with cache marks where the next request looks for them.
 
 use super::thinking;
-use crate::message::{Block, Message, Request, Role, ToolAnswer, ToolSpec};
+use crate::message::{Block, Image, Message, Request, Role, ToolAnswer, ToolSpec};
 use crate::provider::dialect::{fitting_id, fitting_name, replayed};
 use crate::provider::prefix::CacheMinimum;
-use crate::provider::{answer_text, plain_text};
+use crate::provider::{answer_text, base64, plain_text};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
@@ -123,17 +123,29 @@ fn block(block: &Block) -> Option<Value> {
         })),
         Block::Answer(answer) => Some(self::answer(answer)),
         Block::Raw { provider, value } => (provider == "anthropic").then(|| value.clone()),
+        Block::Image(it) => image(it),
         Block::Text { .. } | Block::Excerpt(_) | Block::Notice { .. } => {
             plain_text(block).map(|text| json!({ "type": "text", "text": text }))
         }
     }
 }
 
+fn image(image: &Image) -> Option<Value> {
+    let source = json!({ "type": "base64", "media_type": image.media(), "data": base64(image)? });
+    Some(json!({ "type": "image", "source": source }))
+}
+
 fn answer(answer: &ToolAnswer) -> Value {
+    let mut content: Value = answer_text(answer).into();
+    let images: Vec<Value> = answer.images.iter().filter_map(image).collect();
+    if !images.is_empty() {
+        let text = json!({ "type": "text", "text": content });
+        content = std::iter::once(text).chain(images).collect();
+    }
     let mut block = json!({
         "type": "tool_result",
         "tool_use_id": fitting_id(&answer.id, ID),
-        "content": answer_text(answer),
+        "content": content,
     });
     if answer.failed {
         block["is_error"] = true.into();

@@ -13,9 +13,14 @@ const fn model(window: u32, max_output: u32) -> Facts {
     Facts { window, max_output, ..UNKNOWN }
 }
 
+/// A model that reads no images.
+const fn blind(window: u32, max_output: u32) -> Facts {
+    Facts { images: Some(false), ..model(window, max_output) }
+}
+
 /// A model that reads images. `sampled`: it takes a temperature.
 const fn seeing(window: u32, max_output: u32, thinking: ThinkingKind, sampled: bool) -> Facts {
-    Facts { thinking, temperature: sampled, images: true, ..model(window, max_output) }
+    Facts { thinking, temperature: sampled, images: Some(true), ..model(window, max_output) }
 }
 
 /// A Claude that decides how much it thinks. `least` is `Facts::cache_minimum`.
@@ -79,7 +84,7 @@ pub(super) const PATCHING: [&str; 4] = ["gpt-5", "gpt-6", "codex", "gpt-codex"];
 
 /// The beginning of a model's name (after the last `/`), and the model's facts. Within a line of models, the newest
 /// comes first.
-pub(super) const MODELS: [(&str, Facts); 73] = [
+pub(super) const MODELS: [(&str, Facts); 74] = [
     ("claude-fable-5-1", always(4096, usd(10.0, 50.0, 0.25, 12.5))),
     ("claude-fable-5", Facts { bound: false, ..always(512, usd(10.0, 50.0, 1.0, 12.5)) }),
     ("claude-opus-5-5", always(4096, usd(4.0, 20.0, 0.2, 5.0))),
@@ -131,9 +136,10 @@ pub(super) const MODELS: [(&str, Facts); 73] = [
     ("gpt-4.1-nano", plain(1_047_576, 32_768, flat(0.1, 0.4, 0.025))),
     ("gpt-4o", plain(128_000, 16_384, flat(2.5, 10.0, 1.25))),
     ("gpt-4o-mini", plain(128_000, 16_384, flat(0.15, 0.6, 0.075))),
-    ("gpt-oss", Facts { thinking: Named, ..model(128 * K, 32 * K) }),
+    ("gpt-oss", Facts { thinking: Named, ..blind(128 * K, 32 * K) }),
     ("o1", named(200_000, 100_000, flat(15.0, 60.0, 7.5))),
     ("o3", named(200_000, 100_000, flat(2.0, 8.0, 0.5))),
+    ("o3-mini", Facts { images: Some(false), ..named(200_000, 100_000, flat(1.1, 4.4, 0.55)) }),
     ("o4-mini", named(200_000, 100_000, flat(1.1, 4.4, 0.275))),
     ("gemini-3", gemini(Named, 64 * K, None)),
     ("gemini-3.1-pro", gemini(Named, 64 * K, Some(long(flat(2.0, 12.0, 0.2), 200_000, 2.0, 1.5)))),
@@ -154,9 +160,9 @@ pub(super) const MODELS: [(&str, Facts); 73] = [
     ("mistral-large", model(128_000, 16_384)),
     ("mistral-medium", model(128_000, 16_384)),
     ("devstral", model(128_000, 16_384)),
-    ("codestral", model(256_000, 16_384)),
+    ("codestral", blind(256_000, 16_384)),
     ("magistral", model(128_000, 32_000)),
     ("kimi-k2", model(256 * K, 16_384)),
-    ("qwen3-coder", model(256 * K, 32 * K)),
-    ("llama-3.3", model(128 * K, 32 * K)),
+    ("qwen3-coder", blind(256 * K, 32 * K)),
+    ("llama-3.3", blind(128 * K, 32 * K)),
 ];

@@ -59,6 +59,7 @@ fn the_users_configuration_overrides_the_table() {
         }),
         num_ctx: Some(65_536),
         edits: Some(Format::Whole),
+        vision: Some(false),
         tuning: Tuning {
             thinking: Some(Effort::High),
             temperature: Some(0.1),
@@ -72,6 +73,7 @@ fn the_users_configuration_overrides_the_table() {
     assert_eq!((mine.thinking, mine.temperature), (ThinkingKind::Named, true));
     assert_eq!(mine.price, user.price);
     assert_eq!(mine.edits, Format::Whole);
+    assert_eq!((Facts::of("mine").images, mine.images), (None, Some(false)));
     let known = Facts::of("claude-opus-5");
     assert_eq!(known.with(&user, ThinkingKind::Named).thinking, ThinkingKind::Adaptive);
     assert_eq!(known.with(&UserModel::default(), ThinkingKind::Named), known);

@@ -2,10 +2,10 @@
 
 use super::NAME;
 use crate::message::{
-    Block, CallId, Effort, Message, Request, Role, Thinking, ToolAnswer, ToolSpec,
+    Block, CallId, Effort, Image, Message, Request, Role, Thinking, ToolAnswer, ToolSpec,
 };
 use crate::provider::dialect::{fitting_name, replayed};
-use crate::provider::{answer_text, plain_text};
+use crate::provider::{answer_text, answered_images, base64, plain_text};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
@@ -102,8 +102,8 @@ fn has_call(parts: &[Value]) -> bool {
     parts.iter().any(|part| part.get("functionCall").is_some())
 }
 
-/// A user's message as contents: all answers in one content, because Gemini counts the answers against the calls before
-/// them, and the texts in another content.
+/// A user's message as contents: all answers and their images in one content, because Gemini counts the answers against
+/// the calls before them, and the texts in another content.
 fn user<'a>(
     message: &'a Message,
     names: &HashMap<&'a CallId, &'a str>,
@@ -116,10 +116,17 @@ fn user<'a>(
                 let name = names.get(&answer.id).copied().unwrap_or_default();
                 answers.push(self::answer(answer, name));
             }
+            Block::Image(it) => texts.extend(image(it)),
             _ => texts.extend(plain_text(block).map(|text| json!({ "text": text }))),
         }
     }
+    answers.extend(answered_images(message).filter_map(image));
     content("user", &answers).into_iter().chain(content("user", &texts))
+}
+
+fn image(image: &Image) -> Option<Value> {
+    let data = json!({ "mimeType": image.media(), "data": base64(image)? });
+    Some(json!({ "inlineData": data }))
 }
 
 fn answer(answer: &ToolAnswer, tool: &str) -> Value {

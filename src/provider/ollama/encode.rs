@@ -2,7 +2,7 @@
 
 use crate::message::{Block, CallId, Effort, Message, Request, Role, Thinking, ToolSpec};
 use crate::provider::dialect::{fitting_name, replayed};
-use crate::provider::{answer_text, plain_text};
+use crate::provider::{RESULTS, answer_text, answered_images, base64, plain_text};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -74,7 +74,8 @@ fn think(thinking: Thinking, model: &str) -> Value {
     }
 }
 
-/// One message for each answer, then one message for the text.
+/// One message for each answer, then one message for the text and all images. A text says which image is which: it
+/// stands before an image of a file, and results name their images in order.
 fn user(message: &Message, names: &HashMap<&CallId, &str>, messages: &mut Vec<Value>) {
     for block in &message.blocks {
         if let Block::Answer(answer) = block {
@@ -83,8 +84,21 @@ fn user(message: &Message, names: &HashMap<&CallId, &str>, messages: &mut Vec<Va
             messages.push(json!({ "role": "tool", "tool_name": name, "content": content }));
         }
     }
-    if let Some(content) = joined(message.blocks.iter().filter_map(plain_text)) {
-        messages.push(json!({ "role": "user", "content": content }));
+    let of_results: Vec<String> = answered_images(message).filter_map(base64).collect();
+    let own = message.blocks.iter().filter_map(|block| match block {
+        Block::Image(it) => base64(it),
+        _ => None,
+    });
+    let told = (!of_results.is_empty()).then_some(RESULTS);
+    let images: Vec<String> = of_results.into_iter().chain(own).collect();
+    if let Some(content) =
+        joined(told.into_iter().chain(message.blocks.iter().filter_map(plain_text)))
+    {
+        let mut value = json!({ "role": "user", "content": content });
+        if !images.is_empty() {
+            value["images"] = images.into();
+        }
+        messages.push(value);
     }
 }
 

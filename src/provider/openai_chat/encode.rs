@@ -1,5 +1,6 @@
 //! Encodes a request for Chat Completions.
 
+use super::images::{self, content};
 use super::{NAME, marks, reasoning};
 use crate::message::{Block, CallId, Message, Parameter, Request, Role, ToolCall, ToolSpec};
 use crate::provider::dialect::{Quirks, fitting_id, fitting_name, nine_letter_id, replayed};
@@ -81,8 +82,7 @@ fn join_users(messages: &mut Vec<Value>) {
         if next["role"] != "user" || before["role"] != "user" {
             return false;
         }
-        let text = |it: &Value| it["content"].as_str().unwrap_or_default().to_owned();
-        before["content"] = format!("{}\n\n{}", text(before), text(next)).into();
+        before["content"] = images::joined(before["content"].take(), next["content"].take());
         true
     });
 }
@@ -103,7 +103,7 @@ fn user(message: &Message, quirks: Quirks, messages: &mut Vec<Value>) {
             );
         }
     }
-    if let Some(content) = text(message) {
+    if let Some(content) = content(message) {
         if quirks.reply_after_tool && messages.last().is_some_and(|last| last["role"] == "tool") {
             messages.push(json!({ "role": "assistant", "content": "I have the results." }));
         }
@@ -153,7 +153,7 @@ fn fitting(id: &CallId, quirks: Quirks) -> String {
     if quirks.short_ids { nine_letter_id(id) } else { fitting_id(id, ID) }
 }
 
-fn text(message: &Message) -> Option<String> {
+pub(super) fn text(message: &Message) -> Option<String> {
     let texts: Vec<&str> = message.blocks.iter().filter_map(plain_text).collect();
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }

@@ -23,6 +23,8 @@ pub(super) fn mark(request: &Request, tools: &Value, messages: &mut [Value]) {
         if let Some(text) = content.as_str() {
             let mark = json!({ "type": "ephemeral" });
             *content = json!([{ "type": "text", "text": text, "cache_control": mark }]);
+        } else if let Some(part) = content.as_array_mut().and_then(|it| it.last_mut()) {
+            part["cache_control"] = json!({ "type": "ephemeral" });
         }
     }
 }

@@ -3,6 +3,7 @@
 mod calls;
 mod decode;
 mod encode;
+mod images;
 mod marks;
 mod reasoning;
 

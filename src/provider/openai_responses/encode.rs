@@ -1,10 +1,12 @@
 //! Encodes a request for `OpenAI`'s Responses API.
 
 use super::RAW;
-use crate::message::{Block, Effort, Message, Request, Role, Thinking, ToolCall, ToolSpec};
+use crate::message::{
+    Block, Effort, Image, Message, Request, Role, Thinking, ToolAnswer, ToolCall, ToolSpec,
+};
 use crate::provider::dialect::{fitting_id, fitting_name, replayed};
 use crate::provider::facts::{Facts, ThinkingKind};
-use crate::provider::{answer_text, plain_text};
+use crate::provider::{answer_text, data_url, plain_text};
 use serde_json::{Value, json};
 
 /// The longest call id that the API takes.
@@ -65,15 +67,35 @@ fn user(message: &Message, input: &mut Vec<Value>) {
             input.push(json!({
                 "type": "function_call_output",
                 "call_id": fitting_id(&answer.id, ID),
-                "output": answer_text(answer),
+                "output": output(answer),
             }));
         }
     }
-    let texts = message.blocks.iter().filter_map(plain_text);
-    let texts: Vec<Value> = texts.map(|it| json!({ "type": "input_text", "text": it })).collect();
-    if !texts.is_empty() {
-        input.push(json!({ "type": "message", "role": "user", "content": texts }));
+    let parts = message.blocks.iter().filter_map(|block| match block {
+        Block::Image(it) => image(it),
+        block => plain_text(block).map(text),
+    });
+    let parts: Vec<Value> = parts.collect();
+    if !parts.is_empty() {
+        input.push(json!({ "type": "message", "role": "user", "content": parts }));
     }
+}
+
+fn text(text: &str) -> Value {
+    json!({ "type": "input_text", "text": text })
+}
+
+fn image(image: &Image) -> Option<Value> {
+    data_url(image).map(|url| json!({ "type": "input_image", "image_url": url, "detail": "auto" }))
+}
+
+/// The text of an answer, or a list of its text and images.
+fn output(answer: &ToolAnswer) -> Value {
+    let images: Vec<Value> = answer.images.iter().filter_map(image).collect();
+    if images.is_empty() {
+        return answer_text(answer).into();
+    }
+    std::iter::once(text(answer_text(answer))).chain(images).collect()
 }
 
 /// The API refuses reasoning without the item that it led to, so reasoning whose item was cut off is left out.

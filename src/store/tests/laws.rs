@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::event::{Queued, TurnId};
-use crate::message::{Message, Role};
+use crate::message::{Image, Message, Role};
 use crate::session::Phase;
 use proptest::prelude::*;
 
@@ -23,7 +23,13 @@ fn excerpt() -> impl Strategy<Value = Excerpt> {
         Just(ExcerptKind::Selection)
     ];
     (words(), lines, words(), kinds, words()).prop_map(|(path, lines, filetype, kind, text)| {
-        Excerpt { path, lines, filetype, kind, text, ..Excerpt::default() }
+        let image = (kind == ExcerptKind::File && lines.is_none()).then(|| Image {
+            file: path.clone(),
+            width: 2,
+            height: 3,
+            ..Image::default()
+        });
+        Excerpt { path, lines, filetype, kind, text, image, ..Excerpt::default() }
     })
 }
 
@@ -40,7 +46,14 @@ fn block() -> impl Strategy<Value = Block> {
     });
     let answer =
         (words(), words(), any::<bool>(), words()).prop_map(|(id, text, failed, summary)| {
-            Block::Answer(ToolAnswer { id: CallId(id), text, failed, summary, output: None })
+            Block::Answer(ToolAnswer {
+                id: CallId(id),
+                text,
+                failed,
+                summary,
+                output: None,
+                images: Vec::new(),
+            })
         });
     prop_oneof![
         words().prop_map(|text| Block::Text { text }),

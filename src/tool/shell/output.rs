@@ -117,6 +117,6 @@ impl Output {
         let output =
             if self.clip.is_empty() { "[no output]".to_owned() } else { self.clip.finish() };
         let parts: Vec<String> = std::iter::once(output).chain(marked).chain(said).collect();
-        Done { text: parts.join("\n"), summary }
+        Done::new(parts.join("\n"), summary)
     }
 }

@@ -137,7 +137,14 @@ impl Driven {
             }
             11 => {
                 let (text, summary) = (act.words.clone(), String::new());
-                let answer = ToolAnswer { id: open, text, failed: false, summary, output: None };
+                let answer = ToolAnswer {
+                    id: open,
+                    text,
+                    failed: false,
+                    summary,
+                    output: None,
+                    images: Vec::new(),
+                };
                 self.step(session::Input::Answered { turn, answer });
             }
             12 if act.pick > 5 => self.cancel(),

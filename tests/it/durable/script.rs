@@ -162,6 +162,7 @@ impl Live {
             failed: false,
             summary: String::new(),
             output: None,
+            images: Vec::new(),
         };
         self.take(Input::Answered { turn, answer }, false);
     }

@@ -46,7 +46,7 @@ async fn ask(
     };
     let (running, answer) = (pin!(running), pin!(answer));
     match future::select(answer, running).await {
-        future::Either::Left((text, _)) => Ok(Done { text, summary: "answered".into() }),
+        future::Either::Left((text, _)) => Ok(Done::new(text, "answered")),
         future::Either::Right(_) => Err("The agent ended without an answer.".into()),
     }
 }

@@ -358,6 +358,7 @@ impl Talk {
                         failed: false,
                         summary: String::new(),
                         output: None,
+                        images: Vec::new(),
                     };
                     let answers = vec![answer];
                     let _ = inbox.send(Command::Reviewed(Decided {

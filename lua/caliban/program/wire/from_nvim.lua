@@ -59,6 +59,7 @@
 ---@field temperature? number
 ---@field price? caliban.PriceConfig
 ---@field num_ctx? integer The context window that a server on this machine is told to give the model, in tokens.
+---@field vision? boolean Whether the model reads images.
 ---@field edits? 'replace'|'patch'|'whole'
 ---@field trim? number|boolean
 ---@field compact? number|boolean
@@ -126,9 +127,9 @@
 ---@field kind 'file'|'folder'|'selection'|'diagnostics'|'diff'|'clipboard'|'instructions'|'skills'|'skill'|'command'|'changes'|'hunk'|'buffer'|'list'
 ---@field text string
 ---@field note? string A few words for the model and the user: what was cut from the text, or why there is no text.
---- Mostly empty.
 ---@field keyword? string The keyword of the message's text that brought the excerpt, for example `buffer`. Empty for
 --- other excerpts.
+---@field image? caliban.Image The image that goes with the text. The text says in words which image it is.
 
 ---@alias caliban.ExcerptKind
 ---| 'file'
@@ -145,6 +146,11 @@
 ---| 'hunk' # A change under review, as a diff. The message is the user's comment on the change.
 ---| 'buffer' # The text of a buffer that shows no file.
 ---| 'list' # A list in the editor: of the open files, the quickfix list, a location list.
+
+---@class (exact) caliban.Image
+---@field file string The file with the content: the hash of the content, and `.png` or `.jpg`.
+---@field width integer The size in pixels.
+---@field height integer
 
 --- Takes a message back out of the queue.
 ---@class (exact) caliban.Unqueue

@@ -144,7 +144,11 @@ fn check_block(block: &Object, kind: &str, role: &str, at: &str) -> Checked {
     }
     match kind {
         "text" => text(block, at),
-        "image" | "document" => {
+        "image" => {
+            only(block, at, &["type", "source", "cache_control"])?;
+            image(object(block.get("source").unwrap_or(&Value::Null), &format!("{at}source"))?, at)
+        }
+        "document" => {
             only(block, at, &["type", "source", "cache_control", "title", "context", "citations"])?;
             object(block.get("source").unwrap_or(&Value::Null), &format!("{at}source")).map(drop)
         }
@@ -179,6 +183,16 @@ fn check_block(block: &Object, kind: &str, role: &str, at: &str) -> Checked {
         }
         _ => result(block, at),
     }
+}
+
+fn image(source: &Object, at: &str) -> Checked {
+    let at = format!("{at}source.");
+    only(source, &at, &["type", "media_type", "data"])?;
+    if source.get("type") != Some(&"base64".into()) {
+        return Err(format!("{at}type: Input should be 'base64'"));
+    }
+    let (media, data) = (string(source, &at, "media_type")?, string(source, &at, "data")?);
+    super::image(media, data, 5 << 20, &at)
 }
 
 fn text(block: &Object, at: &str) -> Checked {

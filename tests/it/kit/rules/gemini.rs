@@ -179,6 +179,12 @@ fn check_part(part: &Object, role: &str, at: &str) -> Checked {
             string(answer, at, "name")?;
             object(answer.get("response").unwrap_or(&Value::Null), at)?;
         }
+        "inlineData" => {
+            let data = object(&part[kind], at)?;
+            known(data, &format!("{at}.inline_data"), &["mimeType", "data"])?;
+            let (media, data) = (string(data, at, "mimeType")?, string(data, at, "data")?);
+            super::image(media, data, 20 << 20, at)?;
+        }
         _ => {}
     }
     let theirs = if kind == "functionCall" { "model" } else { "user" };

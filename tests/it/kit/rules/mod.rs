@@ -6,6 +6,7 @@ pub(super) mod ollama;
 pub(super) mod openai_chat;
 pub(super) mod openai_responses;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Map, Value};
 
 /// The result of a check: an error is the reason for which the request is refused.
@@ -53,6 +54,35 @@ fn identifier(text: &str, at: &str) -> Checked {
 fn positive(object: &Map<String, Value>, field: &str) -> Checked {
     let fits = object.get(field).and_then(Value::as_u64).is_some_and(|number| number > 0);
     fits.then_some(()).ok_or_else(|| format!("{field}: a positive integer is required"))
+}
+
+/// Checks an image: its base64, that it is whole, that it is what its media type says, and its size. `most` limits the
+/// base64 in bytes.
+fn image(media: &str, data: &str, most: usize, at: &str) -> Checked {
+    let format = match media {
+        "image/png" => image::ImageFormat::Png,
+        "image/jpeg" => image::ImageFormat::Jpeg,
+        _ => return Err(format!("{at}media_type: Input should be 'image/jpeg' or 'image/png'")),
+    };
+    if data.len() > most {
+        return Err(format!("{at}: image exceeds {most} bytes maximum: {} bytes", data.len()));
+    }
+    let bytes = BASE64_STANDARD.decode(data);
+    let bytes = bytes.map_err(|why| format!("{at}: Invalid base64 data: {why}"))?;
+    let whole = image::load_from_memory_with_format(&bytes, format);
+    let whole = whole.map_err(|why| format!("{at}: Could not process image: {why}"))?;
+    let long = whole.width().max(whole.height());
+    (long <= 8000)
+        .then_some(())
+        .ok_or_else(|| format!("{at}: image dimensions exceed max allowed size: 8000 pixels"))
+}
+
+/// Checks an image that is given as `data:image/png;base64,…`.
+fn data_url(url: &str, most: usize, at: &str) -> Checked {
+    let parts = url.strip_prefix("data:").and_then(|it| it.split_once(";base64,"));
+    let (media, data) =
+        parts.ok_or_else(|| format!("Invalid '{at}': expected a base64 data URL"))?;
+    image(media, data, most, at)
 }
 
 /// The first name that occurs twice.

@@ -22,6 +22,11 @@ pub(in crate::kit) fn check(body: &Object) -> Checked {
         return Err(format!("invalid think value: {think}"));
     }
     let messages = array(body.get("messages"), "messages")?;
+    // `qwen3-vl`, `qwen2.5vl` and others see
+    let is_blind = body["model"].as_str().is_some_and(|it| it.starts_with("qwen3:"));
+    if is_blind && messages.iter().any(|it| it.get("images").is_some()) {
+        return Err("this model is missing data required for image input".into());
+    }
     let mut open: Vec<String> = Vec::new();
     for (i, message) in messages.iter().enumerate() {
         let at = format!("messages[{i}].");
@@ -82,6 +87,12 @@ fn check_message(message: &Object, at: &str, open: &mut Vec<String>) -> Checked 
     match role {
         "system" | "user" => {
             only(message, at, &["role", "content", "images"])?;
+            let images = message.get("images").map(|it| array(Some(it), at)).transpose()?;
+            for data in images.unwrap_or_default() {
+                let data = data.as_str().ok_or("illegal base64 data at input byte 0")?;
+                let media = if data.starts_with("/9j/") { "image/jpeg" } else { "image/png" };
+                super::image(media, data, 20 << 20, at)?;
+            }
             string(message, at, "content").map(|_| ())
         }
         "assistant" => {

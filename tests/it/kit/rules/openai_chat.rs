@@ -53,6 +53,12 @@ pub(in crate::kit) fn check(body: &Object) -> Checked {
     reasoning(body)?;
     tools(body)?;
     let messages = array(body.get("messages"), "messages")?;
+    let is_blind = ["o1-mini", "o3-mini", "gpt-3.5"];
+    if is_blind.iter().any(|it| body["model"].as_str().is_some_and(|model| model.starts_with(it)))
+        && body["messages"].to_string().contains("\"image_url\"")
+    {
+        return Err("Invalid content type. image_url is only supported by certain models.".into());
+    }
     if messages.is_empty() {
         return Err("[] is too short - 'messages'".into());
     }
@@ -150,6 +156,11 @@ fn content(message: &Object, at: &str, kinds: &[&str]) -> Checked {
                 known(part, at, &["type", kind])?;
                 if kind == "text" {
                     string(part, at, "text")?;
+                }
+                if kind == "image_url" {
+                    let url = object(&part[kind], at)?;
+                    known(url, at, &["url", "detail"])?;
+                    super::data_url(string(url, at, "url")?, 20 << 20, at)?;
                 }
             }
             Ok(())

@@ -212,6 +212,11 @@ fn parts(content: Option<&Value>, kinds: &[&str], at: &str) -> Checked {
             only(part, at, &["type", "text", "annotations", "logprobs"])?;
             string(part, at, "text")?;
         }
+        if kind == "input_image" {
+            only(part, at, &["type", "image_url", "detail"])?;
+            one_of(&part["detail"], at, &["low", "high", "auto"])?;
+            super::data_url(string(part, at, "image_url")?, 20 << 20, at)?;
+        }
     }
     Ok(())
 }

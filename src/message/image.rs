@@ -1,0 +1,139 @@
+//! An image that goes with a message or with a tool's answer. The session file names the image; its content lies in a
+//! file of its own beside the session.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::sync::Arc;
+
+/// Providers count about one token for this many pixels.
+const PIXELS: u64 = 750;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Image {
+    /// The file with the content: the hash of the content, and `.png` or `.jpg`.
+    pub file: String,
+    /// The size in pixels.
+    pub width: u32,
+    pub height: u32,
+    #[serde(skip)]
+    pub content: Content,
+}
+
+/// An image's bytes. They follow from the file's name, so they do not count when images are compared.
+#[derive(Clone, Default)]
+pub enum Content {
+    /// The file has not been read yet.
+    #[default]
+    Unread,
+    Read(Arc<[u8]>),
+    /// The file is gone, or it does not have the content that its name says.
+    Missing,
+}
+
+impl PartialEq for Content {
+    fn eq(&self, _: &Content) -> bool {
+        true
+    }
+}
+
+impl Eq for Content {}
+
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Content::Unread => f.write_str("Unread"),
+            Content::Read(bytes) => write!(f, "Read({} bytes)", bytes.len()),
+            Content::Missing => f.write_str("Missing"),
+        }
+    }
+}
+
+impl Image {
+    /// `ending` is `png` or `jpg`.
+    pub fn new(bytes: Vec<u8>, ending: &str, (width, height): (u32, u32)) -> Image {
+        let file = format!("{}.{ending}", digest(&bytes));
+        Image { file, width, height, content: Content::Read(bytes.into()) }
+    }
+
+    /// The name is from a session file, which anybody may have written. A name that this function accepts leads to no
+    /// other folder.
+    pub fn is_file(name: &str) -> bool {
+        let stem = name.strip_suffix(".png").or(name.strip_suffix(".jpg"));
+        stem.is_some_and(|it| it.len() == 32 && it.bytes().all(|b| b.is_ascii_hexdigit()))
+    }
+
+    /// Whether the content belongs to this name of a file, and is what the name's ending says.
+    pub fn fits(name: &str, bytes: &[u8]) -> bool {
+        let begins = match name.rsplit_once('.') {
+            Some((stem, "png")) => (stem, bytes.starts_with(b"\x89PNG\r\n\x1a\n")),
+            Some((stem, "jpg")) => (stem, bytes.starts_with(b"\xff\xd8\xff")),
+            _ => return false,
+        };
+        begins.1 && digest(bytes) == begins.0
+    }
+
+    pub fn bytes(&self) -> Option<&Arc<[u8]>> {
+        match &self.content {
+            Content::Read(bytes) => Some(bytes),
+            Content::Unread | Content::Missing => None,
+        }
+    }
+
+    /// The media type: `image/png` or `image/jpeg`.
+    pub fn media(&self) -> &'static str {
+        if self.is_png() { "image/png" } else { "image/jpeg" }
+    }
+
+    fn is_png(&self) -> bool {
+        self.file.strip_suffix(".png").is_some()
+    }
+
+    /// The tokens of the image, by estimate.
+    pub fn tokens(&self) -> u64 {
+        (u64::from(self.width) * u64::from(self.height)).div_ceil(PIXELS)
+    }
+
+    /// Type and size: `PNG 800×600`.
+    pub fn label(&self) -> String {
+        let kind = if self.is_png() { "PNG" } else { "JPEG" };
+        format!("{kind} {}×{}", self.width, self.height)
+    }
+}
+
+/// The first half of the hash, as outputs of tools are named too.
+fn digest(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    format!("{digest:x}")[..32].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_content_that_a_name_was_made_of_fits_it() {
+        let bytes = b"\x89PNG\r\n\x1a\nrest".to_vec();
+        let image = Image::new(bytes.clone(), "png", (800, 600));
+        assert!(Image::is_file(&image.file) && Image::fits(&image.file, &bytes));
+        assert!(!Image::fits(&image.file, b"\x89PNG\r\n\x1a\nother"));
+        assert!(!Image::fits(&image.file.replace("png", "jpg"), &bytes));
+        let text = Image::new(b"no image".to_vec(), "png", (1, 1));
+        assert!(!Image::fits(&text.file, b"no image"));
+        for name in ["", "a.png", "../../../../../../../../../../etc/a.png", &"g".repeat(36)] {
+            assert!(!Image::is_file(name), "{name}");
+        }
+        assert_eq!((image.media(), image.tokens()), ("image/png", 640));
+        assert_eq!(image.label(), "PNG 800×600");
+    }
+
+    #[test]
+    fn a_session_file_names_the_image_and_has_no_content() {
+        let image = Image::new(b"\xff\xd8\xff".to_vec(), "jpg", (2, 1));
+        let json = serde_json::to_string(&image).unwrap();
+        assert_eq!(json, format!(r#"{{"file":"{}","width":2,"height":1}}"#, image.file));
+        let back: Image = serde_json::from_str(&json).unwrap();
+        assert!(matches!(back.content, Content::Unread) && back == image);
+    }
+}
