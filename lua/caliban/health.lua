@@ -167,12 +167,11 @@ local function instructions()
   table.insert(folders, 1, require('caliban.program.project').folder('XDG_CONFIG_HOME', '.config'))
   local found = false
   for _, folder in ipairs(folders) do
-    ---@param name string
-    ---@return string
-    local function at(name)
-      return vim.fs.joinpath(folder, name)
+    local path ---@type string?
+    for _, name in ipairs({ 'CLAUDE.md', 'AGENTS.md', 'AGENTS.override.md' }) do
+      local file = vim.fs.joinpath(folder, name)
+      path = vim.uv.fs_stat(file) and file or path
     end
-    local path = vim.iter({ 'AGENTS.override.md', 'AGENTS.md', 'CLAUDE.md' }):map(at):find(vim.uv.fs_stat)
     if path then
       found = true
       local size = vim.fn.getfsize(path)

@@ -287,6 +287,7 @@ fn changed_added_and_removed_instruction_files_are_named_in_one_sentence() {
     );
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_rules(files: &[(&str, &str)], names: &[&str], expect: Expect) {
     let (_dir, places) = place(files);
     assert_eq!(offered(&places), names);
