@@ -121,6 +121,11 @@ local subcommands = {
       end
     end,
   },
+  paste = {
+    run = function()
+      require('caliban.chat').paste()
+    end,
+  },
   add = {
     run = function(call)
       local excerpt = selection(call) or require('caliban.context.excerpt').of()

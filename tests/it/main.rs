@@ -56,6 +56,7 @@ mod modes;
 mod names;
 mod narrow;
 mod openai;
+mod pasted;
 mod pipes;
 mod plugins;
 mod prefix;

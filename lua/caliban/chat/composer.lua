@@ -431,6 +431,7 @@ function M.attach(chat)
     callback = function()
       api.nvim_del_autocmd(first)
       require('caliban.chat.completion').attach(chat)
+      require('caliban.chat.image').watch()
     end,
   })
 end

@@ -49,6 +49,14 @@ function M.send(message)
   return chat ~= nil and chats.send(chat, message)
 end
 
+--- Mentions the clipboard's image in the current chat.
+function M.paste()
+  local chat = M.show(true)
+  if chat then
+    require('caliban.chat.image').paste(chat)
+  end
+end
+
 --- Shows the current chat; starts a chat if there is none.
 ---@param focus boolean
 ---@return caliban.Chat?

@@ -200,26 +200,7 @@ end
 ---@return fun(chat: caliban.Chat)
 local function jump(step)
   return function(chat)
-    local rows = {}
-    local count = vim.v.count1
-    if step < 0 then
-      require('caliban.chat.above').wait(chat)
-    end
-    require('caliban.chat.paint').last(chat, function(block, top)
-      if block.shape == 'user' then
-        table.insert(rows, 1, top + (block.head or 0))
-      end
-    end)
-    local at = row()
-    local ahead = vim.tbl_filter(function(r)
-      return (r - at) * step > 0
-    end, rows)
-    local target = step > 0 and ahead[math.min(count, #ahead)]
-      or ahead[math.max(1, #ahead - count + 1)]
-    if target then
-      vim.cmd("normal! m'")
-      api.nvim_win_set_cursor(0, { target + 1, 0 })
-    end
+    require('caliban.chat.visit').message(chat, step)
   end
 end
 
@@ -278,6 +259,13 @@ local function walk(step)
   return function(chat)
     return require('caliban.chat.composer').walk(chat, step)
   end
+end
+
+---@param chat caliban.Chat
+local function paste(chat)
+  vim.schedule(function()
+    require('caliban.chat.image').paste(chat)
+  end)
 end
 
 local function stop()
@@ -365,6 +353,12 @@ local keys = {
       remap = true,
     },
     { mode = 'n', lhs = '<C-c>', desc = 'stop the turn', run = stop },
+    {
+      mode = { 'n', 'i' },
+      lhs = '<M-v>',
+      desc = 'mention the image in the clipboard',
+      run = paste,
+    },
     {
       mode = 'n',
       lhs = '<C-x>',

@@ -64,4 +64,30 @@ function M.go(chat)
   end
 end
 
+--- Moves the cursor to a message of the user, as many messages on as the count says.
+---@param chat caliban.Chat
+---@param step -1|1
+function M.message(chat, step)
+  local rows = {}
+  local count = vim.v.count1
+  if step < 0 then
+    require('caliban.chat.above').wait(chat)
+  end
+  require('caliban.chat.paint').last(chat, function(block, top)
+    if block.shape == 'user' then
+      table.insert(rows, 1, top + (block.head or 0))
+    end
+  end)
+  local at = api.nvim_win_get_cursor(0)[1] - 1
+  local ahead = vim.tbl_filter(function(r)
+    return (r - at) * step > 0
+  end, rows)
+  local target = step > 0 and ahead[math.min(count, #ahead)]
+    or ahead[math.max(1, #ahead - count + 1)]
+  if target then
+    vim.cmd("normal! m'")
+    api.nvim_win_set_cursor(0, { target + 1, 0 })
+  end
+end
+
 return M

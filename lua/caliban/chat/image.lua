@@ -1,0 +1,202 @@
+--- Images that are pasted into a composer: a dropped file, whose path the terminal pastes, and the image in the
+--- clipboard.
+local M = {}
+
+local api, uv = vim.api, vim.uv
+
+--- The most bytes of an image in the clipboard, and how long its reading may take, in milliseconds.
+local LARGEST, PATIENCE = 30e6, 5000
+
+--- Prints the clipboard's image in base64.
+local SCRIPT = 'Add-Type -AssemblyName System.Windows.Forms,System.Drawing;'
+  .. '$i=[Windows.Forms.Clipboard]::GetImage();if($i){$m=New-Object IO.MemoryStream;'
+  .. '$i.Save($m,[Drawing.Imaging.ImageFormat]::Png);[Convert]::ToBase64String($m.ToArray())}'
+
+---@class caliban.ClipboardTool
+---@field command string[]
+---@field variable? string the environment variable without which the tool cannot work
+---@field base64? boolean
+
+--- The first tool that is there is used.
+---@type caliban.ClipboardTool[]
+local tools = {
+  { command = { 'wl-paste', '--no-newline', '--type', 'image/png' }, variable = 'WAYLAND_DISPLAY' },
+  {
+    command = { 'xclip', '-selection', 'clipboard', '-t', 'image/png', '-o' },
+    variable = 'DISPLAY',
+  },
+  { command = { 'pngpaste', '-' } },
+  {
+    command = { 'powershell.exe', '-NoProfile', '-NonInteractive', '-STA', '-Command', SCRIPT },
+    base64 = true,
+  },
+}
+
+--- Whether these bytes begin a PNG, JPEG, GIF or WebP image.
+---@param head string
+---@return boolean
+local function is_image(head)
+  return vim.startswith(head, '\137PNG\r\n\26\n')
+    or vim.startswith(head, '\255\216\255')
+    or vim.startswith(head, 'GIF87a')
+    or vim.startswith(head, 'GIF89a')
+    or (vim.startswith(head, 'RIFF') and head:sub(9, 12) == 'WEBP')
+end
+
+---@param path string
+---@return boolean
+local function holds_image(path)
+  local stat = uv.fs_stat(path)
+  -- opening a pipe would wait for its other end
+  local fd = stat and stat.type == 'file' and uv.fs_open(path, 'r', 0)
+  if not fd then
+    return false
+  end
+  local head = uv.fs_read(fd, 12)
+  uv.fs_close(fd)
+  return type(head) == 'string' and is_image(head)
+end
+
+--- A path as a mention, which the program reads as the same path.
+---@param path string
+---@return string
+local function mention(path)
+  if path:find('^[%w/_.-]+$') then
+    return '@' .. path
+  end
+  return '@"' .. path:gsub('[\\"]', '\\%0') .. '"'
+end
+
+--- The mention of a dropped image. Terminals paste its absolute path: as it is, in quotes, with backslashes before
+--- special characters, or as a `file://` address.
+---@param pasted string
+---@return string? mention nil if the text is no path of an image
+function M.dropped(pasted)
+  local text = vim.trim(pasted)
+  local inner = text:match("^'(.*)'$") or text:match('^"(.*)"$') or text
+  local unescaped = inner:gsub('\\(.)', '%1')
+  local readings = { inner, unescaped } ---@type string[]
+  local from = inner:match('^file://[^/]*(/.*)$')
+  if from then
+    local decoded = from:gsub('%%(%x%x)', function(hex)
+      return string.char(tonumber(hex, 16) or 0)
+    end)
+    readings = { decoded }
+  end
+  for _, path in ipairs(readings) do
+    if vim.startswith(path, '/') and not path:find('[%z\n]') and holds_image(path) then
+      return mention(path)
+    end
+  end
+  return nil
+end
+
+--- The chat whose composer is the current buffer.
+---@return caliban.Chat?
+local function here()
+  local buf = api.nvim_get_current_buf()
+  for _, chat in ipairs(require('caliban.chat.chats').all) do
+    if chat.composer == buf then
+      return chat
+    end
+  end
+  return nil
+end
+
+local watches = false
+
+--- Watches what is pasted into composers from now on.
+function M.watch()
+  if watches then
+    return
+  end
+  watches = true
+  local paste = vim.paste
+  ---@diagnostic disable-next-line: duplicate-set-field
+  vim.paste = function(lines, phase)
+    local found = phase == -1 and #lines == 1 and here() and M.dropped(lines[1])
+    return paste(found and { found .. ' ' } or lines, phase)
+  end
+end
+
+---@param text string
+local function warn(text)
+  require('caliban.editor.notify').show(text, vim.log.levels.WARN)
+end
+
+---@param chat caliban.Chat
+---@param bytes string
+local function insert(chat, bytes)
+  -- Neovim's own folder for temporary files is closed to others, and goes when Neovim ends
+  local path = vim.fn.tempname() .. '.png'
+  local fd = uv.fs_open(path, 'wx', 384)
+  local is_written = fd and uv.fs_write(fd, bytes) == #bytes
+  if fd then
+    uv.fs_close(fd)
+  end
+  if not is_written then
+    return warn('The image could not be written to a temporary file.')
+  end
+  if not api.nvim_buf_is_valid(chat.composer) then
+    return
+  end
+  local text = mention(path) .. ' '
+  if api.nvim_get_current_buf() == chat.composer then
+    return api.nvim_put({ text }, 'c', api.nvim_get_mode().mode == 'n', true)
+  end
+  local last = api.nvim_buf_get_lines(chat.composer, -2, -1, false)[1] or ''
+  local gap = (last == '' or last:find('%s$')) and '' or ' '
+  api.nvim_buf_set_lines(chat.composer, -2, -1, false, { last .. gap .. text })
+end
+
+---@return caliban.ClipboardTool?
+local function tool()
+  for _, it in ipairs(tools) do
+    local works = not it.variable or (vim.env[it.variable] or '') ~= ''
+    if works and vim.fn.executable(it.command[1]) == 1 then
+      return it
+    end
+  end
+  return nil
+end
+
+--- Mentions the image in the clipboard.
+---@param chat caliban.Chat
+function M.paste(chat)
+  local with = tool()
+  if not with then
+    return warn(
+      'The clipboard cannot be read: none of wl-paste, xclip, pngpaste and PowerShell is here.'
+    )
+  end
+  local pieces, size = {}, 0
+  local running ---@type vim.SystemObj?
+  local function take(_, piece)
+    size = size + #(piece or '')
+    if size <= LARGEST * 2 then
+      table.insert(pieces, piece)
+    elseif running then
+      running:kill('sigkill')
+    end
+  end
+  local function done()
+    local bytes = table.concat(pieces)
+    if with.base64 then
+      local plain = bytes:gsub('%s', '')
+      local ok, decoded = pcall(vim.base64.decode, plain)
+      bytes = ok and tostring(decoded) or ''
+    end
+    if #bytes > LARGEST or not is_image(bytes) then
+      return warn('There is no image in the clipboard that can be sent.')
+    end
+    insert(chat, bytes)
+  end
+  local options = { stdout = take, stderr = false, timeout = PATIENCE }
+  local ok, started = pcall(vim.system, with.command, options, vim.schedule_wrap(done))
+  if not ok then
+    return warn('The clipboard cannot be read: ' .. with.command[1] .. ' does not start.')
+  end
+  running = started
+end
+
+return M

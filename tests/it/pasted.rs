@@ -1,0 +1,113 @@
+//! Images that are pasted: files dropped on the terminal, and the image in the clipboard.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use image::{DynamicImage, ImageFormat};
+use std::fs;
+use std::io::Cursor;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+fn png() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    DynamicImage::new_rgb8(40, 30)
+        .write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png)
+        .unwrap();
+    bytes
+}
+
+fn start(setup: Setup) -> (Server, Nvim) {
+    let server = Server::start();
+    server.otherwise(Reply::said("Seen."));
+    let nvim = Nvim::start(&setup.anthropic(&server).size(320, 40));
+    nvim.keys(":Caliban<CR>i");
+    (server, nvim)
+}
+
+#[test]
+fn a_dropped_image_becomes_a_mention() {
+    let setup = Setup::new().file("a b's.png", png()).file("shot", png()).file("no.png", "words");
+    let pipe = setup.path("pipe.png");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    symlink(setup.path("shot"), setup.path("link.png")).unwrap();
+    let root = setup.path("").display().to_string();
+    let root = root.trim_end_matches('/');
+    let (server, nvim) = start(setup);
+    let blank = format!("@\"{root}/a b's.png\" ");
+    let plain = format!("@{root}/shot ");
+    for (pasted, expected) in [
+        (format!("{root}/shot"), plain.clone()),
+        (format!(" '{root}/shot' "), plain.clone()),
+        (format!("{root}/link.png"), format!("@{root}/link.png ")),
+        (format!("{root}/a b's.png"), blank.clone()),
+        (format!("\"{root}/a b's.png\""), blank.clone()),
+        (format!("{root}/a\\ b\\'s.png"), blank.clone()),
+        (format!("file://{root}/a%20b%27s.png"), blank.clone()),
+        (format!("file://localhost{root}/shot"), plain.clone()),
+        // no path of an image: pasted as it is
+        (format!("{root}/no.png"), format!("{root}/no.png")),
+        (format!("{root}/pipe.png"), format!("{root}/pipe.png")),
+        (format!("{root}/none.png"), format!("{root}/none.png")),
+        ("shot".into(), "shot".into()),
+        (format!("see {root}/shot"), format!("see {root}/shot")),
+        (format!("{root}/shot\n{root}/shot"), format!("{root}/shot\n{root}/shot")),
+    ] {
+        nvim.request("nvim_paste", vec![pasted.as_str().into(), true.into(), (-1).into()]);
+        assert_eq!(nvim.composer(), expected, "{pasted}");
+        nvim.keys("<Esc>ggdGi");
+    }
+    nvim.request("nvim_paste", vec![format!("{root}/shot").into(), true.into(), (-1).into()]);
+    nvim.keys("what is it?<C-s>");
+    nvim.wait_screen("▏shot  PNG 40×30  2 tokens");
+    server.wait_count(1);
+    assert!(server.requests()[0].json.to_string().contains("image/png"));
+    // outside of a composer, a path stays a path
+    nvim.keys("<Esc>:enew<CR>i");
+    nvim.request("nvim_paste", vec![format!("{root}/shot").into(), true.into(), (-1).into()]);
+    assert_eq!(nvim.lua_str("return vim.api.nvim_get_current_line()"), format!("{root}/shot"));
+}
+
+/// A setup in which `wl-paste` is this script; `$CLIP` is a folder.
+fn with_clipboard(script: &str) -> Setup {
+    let setup = Setup::new();
+    let dir = setup.dir().join("clip");
+    fs::create_dir_all(&dir).unwrap();
+    let tool = dir.join("wl-paste");
+    fs::write(&tool, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(dir.join("image"), png()).unwrap();
+    let path = format!("{}:{}", dir.display(), std::env::var("PATH").unwrap());
+    setup
+        .env("PATH", &path)
+        .env("CLIP", &dir.display().to_string())
+        .env("WAYLAND_DISPLAY", "wayland-0")
+}
+
+#[test]
+fn the_image_in_the_clipboard_is_mentioned_and_sent() {
+    let (server, nvim) = start(with_clipboard("echo \"$@\" > \"$CLIP/said\"; cat \"$CLIP/image\""));
+    nvim.keys("see <M-v>");
+    nvim.wait(|nvim| nvim.composer().ends_with(".png "), "the mention");
+    nvim.keys("now<C-s>");
+    server.wait_count(1);
+    let body = server.requests()[0].json.to_string();
+    assert!(body.contains("image/png") && body.contains("PNG image, 40×30 pixels"), "{body}");
+    let said = fs::read_to_string(nvim.setup.dir().join("clip/said")).unwrap();
+    assert_eq!(said, "--no-newline --type image/png\n");
+    nvim.wait_phase("idle");
+    nvim.keys("<Esc>:Caliban paste<CR>");
+    nvim.wait(|nvim| nvim.composer().ends_with(".png "), "the mention");
+}
+
+#[test]
+fn a_clipboard_without_an_image_is_named() {
+    for script in ["exit 1", "echo words", "exec yes words"] {
+        let (_server, nvim) = start(with_clipboard(script));
+        nvim.keys("see <M-v>");
+        let told = "There is no image in the clipboard that can be sent.";
+        let says = |nvim: &Nvim| nvim.lua_str("return vim.fn.execute('messages')").contains(told);
+        nvim.wait(says, "the message");
+        assert_eq!(nvim.composer(), "see ");
+    }
+}
