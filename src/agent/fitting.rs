@@ -3,6 +3,7 @@
 
 use super::models::Models;
 use crate::context::compact::{self, Plan};
+use crate::context::ledger::Entry;
 use crate::context::size::{self, Limits};
 use crate::context::trim;
 use crate::conversation::Conversation;
@@ -13,15 +14,16 @@ use crate::message::Role;
 use crate::session::{Input, Phase, Session};
 use crate::tool::{Desk, Tool};
 
-/// A compaction that the user asks for: what to pay attention to.
 #[derive(Default)]
 pub(super) struct Fitting {
-    /// The user asked for a compaction while a turn ran.
+    /// The user asked for a compaction while a turn ran: what the summary has to keep.
     wanted: Option<String>,
     /// The size of the conversation when a compaction failed. The next one waits until the conversation has grown.
     failed_at: Option<u64>,
     /// The turn in which a request was too long and the conversation was compacted for that.
     overflowed: Option<TurnId>,
+    /// The largest items, as `/context` listed them last.
+    pub(super) listed: Vec<Entry>,
 }
 
 impl Fitting {

@@ -1,69 +1,62 @@
 //! `/context`: shows what fills the model's window, and takes single items out.
 
 use super::{Agent, fitting};
-use crate::context::ledger::{self, Entry, Ledger};
+use crate::context::ledger::{self, Ledger};
 use crate::conversation::report::Level;
 use crate::session::{Input, Phase};
 use crate::tool::Tool;
 
-/// The largest items, as they were shown last.
-#[derive(Default)]
-pub(super) struct Listed(Vec<Entry>);
-
-impl Agent {
-    pub(super) fn context(&mut self, rest: &str) {
-        let (word, number) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        let dropped = match word {
-            "" => Ok(()),
-            "drop" => self.drop_item(number.trim()),
-            _ => Err("`/context` takes nothing, or `drop` and a number: `/context drop 1`.".into()),
-        };
-        match dropped {
-            Ok(()) => {
-                let ledger = self.ledger();
-                self.conversation.take(Input::Tell { text: ledger.table() });
-                self.listed = Listed(ledger.largest);
-            }
-            Err(why) => self.conversation.notice(Level::Warn, why),
+pub(super) fn slash(agent: &mut Agent, rest: &str) {
+    let (word, number) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let dropped = match word {
+        "" => Ok(()),
+        "drop" => drop_item(agent, number.trim()),
+        _ => Err("`/context` takes nothing, or `drop` and a number: `/context drop 1`.".into()),
+    };
+    match dropped {
+        Ok(()) => {
+            let ledger = of(agent);
+            agent.conversation.take(Input::Tell { text: ledger.table() });
+            agent.sampler.fitting.listed = ledger.largest;
         }
+        Err(why) => agent.conversation.notice(Level::Warn, why),
     }
+}
 
-    pub(super) fn ledger(&mut self) -> Ledger {
-        self.conversation.read_outputs();
-        let (models, session) = (&self.sampler.models, &self.conversation.session);
-        let limits = fitting::limits(models, session).unwrap_or_default();
-        Ledger::of(session, fitting::tools(models, session, &self.desk), limits)
-    }
+pub(super) fn of(agent: &mut Agent) -> Ledger {
+    agent.conversation.read_outputs();
+    let (models, session) = (&agent.sampler.models, &agent.conversation.session);
+    let limits = fitting::limits(models, session).unwrap_or_default();
+    Ledger::of(session, fitting::tools(models, session, &agent.desk), limits)
+}
 
-    /// Takes out the item that the last list has under this number. The error is a sentence.
-    fn drop_item(&mut self, number: &str) -> Result<(), String> {
-        let conversation = &mut self.conversation;
-        if conversation.read_only.is_some() {
-            return Err("This conversation is read-only here. /fork continues it in a copy.".into());
-        }
-        if conversation.session.phase != Phase::Idle {
-            return Err("A turn is running. Stop it first (<C-c>).".into());
-        }
-        let number = number.parse::<usize>().ok().and_then(|it| it.checked_sub(1));
-        let entry = number.and_then(|it| self.listed.0.get(it)).cloned();
-        let entry =
-            entry.ok_or("No item of the last list has this number. /context lists them.")?;
-        let session = &conversation.session;
-        let chosen = self.sampler.models.resolve(&session.model);
-        if chosen.is_ok_and(|it| it.facts.bound) {
-            return Err(format!(
-                "{} binds its thoughts to the messages before them, so nothing can be taken out. /compact makes the \
-                 conversation shorter.",
-                session.model
-            ));
-        }
-        conversation.read_outputs();
-        let session = &conversation.session;
-        let tools = fitting::tools(&self.sampler.models, session, &self.desk);
-        let is_raw = |name: &str| self.desk.tools.find(name).is_some_and(Tool::reads);
-        let removal = ledger::removal(session, tools, &entry, is_raw)?;
-        let ledger::Removal { items, tokens, told } = removal;
-        conversation.take(Input::Trim { items, tokens, told });
-        Ok(())
+/// Takes out the item that the last list has under this number. The error is a sentence.
+fn drop_item(agent: &mut Agent, number: &str) -> Result<(), String> {
+    let conversation = &mut agent.conversation;
+    if conversation.read_only.is_some() {
+        return Err("This conversation is read-only here. /fork continues it in a copy.".into());
     }
+    if conversation.session.phase != Phase::Idle {
+        return Err("A turn is running. Stop it first (<C-c>).".into());
+    }
+    let number = number.parse::<usize>().ok().and_then(|it| it.checked_sub(1));
+    let entry = number.and_then(|it| agent.sampler.fitting.listed.get(it)).cloned();
+    let entry = entry.ok_or("No item of the last list has this number. /context lists them.")?;
+    let session = &conversation.session;
+    let chosen = agent.sampler.models.resolve(&session.model);
+    if chosen.is_ok_and(|it| it.facts.bound) {
+        return Err(format!(
+            "{} binds its thoughts to the messages before them, so nothing can be taken out. /compact makes the \
+             conversation shorter.",
+            session.model
+        ));
+    }
+    conversation.read_outputs();
+    let session = &conversation.session;
+    let tools = fitting::tools(&agent.sampler.models, session, &agent.desk);
+    let is_raw = |name: &str| agent.desk.tools.find(name).is_some_and(Tool::reads);
+    let removal = ledger::removal(session, tools, &entry, is_raw)?;
+    let ledger::Removal { items, tokens, told } = removal;
+    conversation.take(Input::Trim { items, tokens, told });
+    Ok(())
 }

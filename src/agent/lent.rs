@@ -12,56 +12,56 @@ pub(super) struct Lent {
     own: (String, Tuning),
 }
 
-impl Agent {
-    /// Takes a message. `model` is the model that the message's command asks for.
-    pub(super) fn send(&mut self, message: Input, model: Option<String>) {
-        if let Some(model) = model {
-            self.lend_model(&model);
-        }
-        self.conversation.take(message);
-        if let Some(lent) = &mut self.lent {
-            lent.turn = lent.turn.or(self.conversation.session.turn());
-        }
+/// Takes a message. `model` is the model that the message's command asks for.
+pub(super) fn send(agent: &mut Agent, message: Input, model: Option<String>) {
+    if let Some(model) = model {
+        lend_model(agent, &model);
     }
+    agent.conversation.take(message);
+    if let Some(lent) = &mut agent.sampler.lent {
+        lent.turn = lent.turn.or(agent.conversation.session.turn());
+    }
+}
 
-    fn lend_model(&mut self, wanted: &str) {
-        let session = &self.conversation.session;
-        let chosen = match self.sampler.chosen(session, wanted) {
-            Ok(_) if session.phase != Phase::Idle => Err("A turn is running.".to_owned()),
-            chosen => chosen,
-        };
-        match chosen {
-            Ok((chosen, tuning)) => {
-                let model = models::full_name(&chosen);
-                let own = (session.model.clone(), session.tuning);
-                if model != own.0 {
-                    self.change_model(&chosen, tuning);
-                    self.lent = Some(Lent { turn: None, model, own });
-                }
-            }
-            Err(why) => {
-                let current = self.lent.as_ref().map_or(&session.model, |it| &it.own.0);
-                let text = format!(
-                    "The command asks for the model `{wanted}`. {why} The message goes to {current}."
-                );
-                self.conversation.take(Input::Tell { text });
+fn lend_model(agent: &mut Agent, wanted: &str) {
+    let session = &agent.conversation.session;
+    let chosen = match agent.sampler.chosen(session, wanted) {
+        Ok(_) if session.phase != Phase::Idle => Err("A turn is running.".to_owned()),
+        chosen => chosen,
+    };
+    match chosen {
+        Ok((chosen, tuning)) => {
+            let model = models::full_name(&chosen);
+            let own = (session.model.clone(), session.tuning);
+            if model != own.0 {
+                agent.change_model(&chosen, tuning);
+                agent.sampler.lent = Some(Lent { turn: None, model, own });
             }
         }
-    }
-
-    /// Returns to the conversation's own model once the command's turn is over, unless the user has chosen another one.
-    pub(super) fn take_back_model(&mut self) {
-        let turn = self.conversation.session.turn();
-        let Some(lent) = self.lent.take_if(|it| it.turn != turn || turn.is_none()) else { return };
-        self.return_model(lent);
-    }
-
-    pub(super) fn return_model(&mut self, lent: Lent) {
-        let (model, tuning) = lent.own;
-        if self.conversation.session.model == lent.model
-            && let Ok(chosen) = self.sampler.models.resolve(&model)
-        {
-            self.change_model(&chosen, tuning);
+        Err(why) => {
+            let current = agent.sampler.lent.as_ref().map_or(&session.model, |it| &it.own.0);
+            let text = format!(
+                "The command asks for the model `{wanted}`. {why} The message goes to {current}."
+            );
+            agent.conversation.take(Input::Tell { text });
         }
+    }
+}
+
+/// Returns to the conversation's own model once the command's turn is over, unless the user has chosen another one.
+pub(super) fn take_back_model(agent: &mut Agent) {
+    let turn = agent.conversation.session.turn();
+    let Some(lent) = agent.sampler.lent.take_if(|it| it.turn != turn || turn.is_none()) else {
+        return;
+    };
+    return_model(agent, lent);
+}
+
+pub(super) fn return_model(agent: &mut Agent, lent: Lent) {
+    let (model, tuning) = lent.own;
+    if agent.conversation.session.model == lent.model
+        && let Ok(chosen) = agent.sampler.models.resolve(&model)
+    {
+        agent.change_model(&chosen, tuning);
     }
 }

@@ -48,10 +48,7 @@ use crate::provider::endpoint::Chosen;
 use crate::session::{Effect, Input, Phase, Session};
 use crate::tool::Desk;
 use files::{Changes, Files};
-use fitting::Fitting;
 use guidance::Guidance;
-use ledger::Listed;
-use lent::Lent;
 use models::Models;
 use opening::Opening;
 use partial::Partial;
@@ -67,15 +64,11 @@ pub struct Agent {
     /// Everything that the session's tools work with.
     desk: Desk,
     sampler: Sampler,
-    fitting: Fitting,
     guidance: Guidance,
     files: Files,
     turn: Turn,
     prompts: Prompts,
     opening: Opening,
-    /// The model of a command, while its turn runs.
-    lent: Option<Lent>,
-    listed: Listed,
 }
 
 struct Ends {
@@ -143,7 +136,6 @@ impl Agent {
             conversation: Conversation::new(id, session, store, read_only, channels),
             desk,
             sampler: Sampler::new(setup.models, setup.titles, setup.tally),
-            fitting: Fitting::default(),
             guidance: Guidance::new(setup.choice, setup.places),
             files,
             turn,
@@ -158,15 +150,13 @@ impl Agent {
                 intro: setup.intro,
                 warnings: setup.warnings,
             },
-            lent: None,
-            listed: Listed::default(),
         };
         (agent, Ends { results, changes, prepared, outputs: setup.outputs })
     }
 
     /// Carries out the conversation's work, and shows its status.
     fn do_work(&mut self) {
-        self.take_back_model();
+        lent::take_back_model(self);
         let mut next = self.conversation.next_work();
         while let Some(work) = next {
             match work {
@@ -176,7 +166,7 @@ impl Agent {
                     self.sampler.ask_for_title(&self.conversation, &self.desk, results);
                 }
             }
-            self.fitting.catch_up(&self.sampler.models, &mut self.conversation, &self.desk);
+            self.sampler.fitting.catch_up(&self.sampler.models, &mut self.conversation, &self.desk);
             next = self.conversation.next_work();
         }
         let status = status::status(&self.conversation, &self.desk, &self.sampler, &self.turn);
@@ -187,7 +177,7 @@ impl Agent {
         let (conversation, desk) = (&mut self.conversation, &self.desk);
         match effect {
             Effect::Sample { turn } => {
-                if self.fitting.prepare(&self.sampler.models, conversation, desk) {
+                if self.sampler.fitting.prepare(&self.sampler.models, conversation, desk) {
                     return;
                 }
                 self.turn.begin_reply(&conversation.session.model);
@@ -248,7 +238,7 @@ impl Agent {
             self.files.checks.release(conversation);
         }
         match command {
-            Command::Send { text, context, steer } => self.sent(text, context, steer),
+            Command::Send { text, context, steer } => slash::sent(self, text, context, steer),
             Command::SendHeld(id) => conversation.take(Input::SendHeld { id }),
             Command::Unqueue { id, edit } => prompts::unqueue(conversation, id, edit),
             Command::Draft(draft) => self.prompts.keep_draft(conversation, draft),
@@ -277,7 +267,7 @@ impl Agent {
             Command::Present => self.present(Show::Repaint),
             Command::Act(act) => self.do_with_session(act),
             Command::Rewind(wanted) => self.files.record.rewind(conversation, &self.desk, wanted),
-            Command::Undo(undo) => self.undo(undo),
+            Command::Undo(undo) => undo::carry_out(self, undo),
             Command::Permissions(None) => permissions::list(conversation),
             Command::Permissions(Some(grant)) => self.files.revoke(conversation, &self.desk, grant),
             Command::Quit(_) => (),
@@ -348,7 +338,7 @@ impl Agent {
         for it in observations {
             self.files.tracker(conversation, &self.desk).observe(it);
         }
-        self.send(Input::Send { text, context, steer }, model);
+        lent::send(self, Input::Send { text, context, steer }, model);
     }
 
     /// `text` is a model's full name, settings like `thinking=high`, or both. Settings alone change the current model.
@@ -408,7 +398,7 @@ impl Agent {
             Sampled::Failed(failure) => {
                 let (by, partial) = self.turn.end_reply();
                 let kept = (&self.sampler.models, &mut *conversation, &self.desk);
-                if self.fitting.overflow(&failure, turn, kept) {
+                if self.sampler.fitting.overflow(&failure, turn, kept) {
                     return;
                 }
                 let input = self.sampler.failed(conversation, turn, failure, by, partial);
@@ -449,7 +439,7 @@ impl Agent {
 
     fn result(&mut self, input: Input) {
         let conversation = &mut self.conversation;
-        self.fitting.note(&input, &self.sampler.models, &conversation.session, &self.desk);
+        self.sampler.fitting.note(&input, &self.sampler.models, &conversation.session, &self.desk);
         if let Input::Applied { files, .. } = &input {
             for (path, saved) in files {
                 self.files.note_saved(conversation, &self.desk.root, path, *saved);
@@ -465,8 +455,8 @@ impl Agent {
     /// Saves everything before the editor ends. An interrupted turn stays in the journal, where the next start finds
     /// it.
     fn quit(&mut self) {
-        if let Some(lent) = self.lent.take() {
-            self.return_model(lent);
+        if let Some(lent) = self.sampler.lent.take() {
+            lent::return_model(self, lent);
         }
         let conversation = &mut self.conversation;
         self.files.checks.release(conversation);

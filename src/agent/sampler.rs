@@ -1,6 +1,8 @@
 //! Sends requests to models, and takes in what a reply says about its model, cost and cache.
 
 use super::cache::Cached;
+use super::fitting::Fitting;
+use super::lent::Lent;
 use super::models::{self, Models};
 use super::turn::Turn;
 use super::work;
@@ -32,11 +34,24 @@ pub(super) struct Sampler {
     pub(super) cached: Option<Cached>,
     /// The percentage of the last request that the provider read from its cache.
     pub(super) hit: Option<u32>,
+    /// Keeps the requests within the model's window.
+    pub(super) fitting: Fitting,
+    /// The model of a command, while its turn runs.
+    pub(super) lent: Option<Lent>,
 }
 
 impl Sampler {
     pub(super) fn new(models: Models, titles: bool, tally: Option<PathBuf>) -> Sampler {
-        Sampler { models, titles, tally, sent: None, cached: None, hit: None }
+        Sampler {
+            models,
+            titles,
+            tally,
+            sent: None,
+            cached: None,
+            hit: None,
+            fitting: Fitting::default(),
+            lent: None,
+        }
     }
 
     /// The format in which a model writes its edits.

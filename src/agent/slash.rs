@@ -1,7 +1,7 @@
 //! What the user has written in the composer: a prompt, or a slash command.
 
 use super::prompts::Prompt;
-use super::{Agent, chats, fitting, guidance, permissions, status};
+use super::{Agent, chats, fitting, guidance, ledger, permissions, status, undo};
 use crate::context::slash::{self, Parsed, Slash};
 use crate::context::{commands, init};
 use crate::conversation::report::{Level, Report, Show, Wish};
@@ -19,133 +19,131 @@ enum Called {
     Skill(String, Excerpt),
 }
 
-impl Agent {
-    /// Sends a message of the user, or carries out the slash command in it.
-    pub(super) fn sent(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
-        // A comment on a change goes to the model unchanged: a slash at its beginning is not a command.
-        let is_comment = context.iter().any(|it| it.kind == ExcerptKind::Hunk);
-        let parsed = if is_comment { Parsed::Prompt } else { slash::parse(&text) };
-        let is_prompt = matches!(
-            parsed,
-            Parsed::Prompt | Parsed::Other(..) | Parsed::Known(Slash::Plan | Slash::Skill, _)
-        );
-        let conversation = &mut self.conversation;
-        if let (true, Some(store)) = (is_prompt && !is_comment, &conversation.store)
-            && let Err(error) = store.remember(&text)
-        {
-            tracing::warn!("the prompt could not be remembered: {error}");
-        }
-        match parsed {
-            Parsed::Prompt => self.prepare(text, context, steer),
-            Parsed::Other(word, rest) => {
-                let called = called(&self.desk, word, rest);
-                self.call(called, text, context, steer);
-            }
-            Parsed::Known(Slash::Plan, rest) if !rest.is_empty() => {
-                conversation.take(Input::ChooseMode { mode: Mode::Plan });
-                self.prepare(rest.to_owned(), context, steer);
-            }
-            Parsed::Known(Slash::Skill, rest) if !rest.is_empty() => {
-                let skill = guidance::skill(&self.desk, rest).map_err(|why| unsent(&why));
-                let called = skill.map(|(text, skill)| Called::Skill(text, skill));
-                self.call(called, text, context, steer);
-            }
-            Parsed::Known(Slash::Init, rest) => self.init(&text, rest, context, steer),
-            Parsed::Known(Slash::Review, "clear") => self.desk.workspace.uncomment(),
-            Parsed::Known(Slash::Review, rest) => {
-                let review = Some(rest.to_owned());
-                let text = text.clone();
-                self.prepare_message(Prompt { text, context, steer, review, ..Prompt::default() });
-            }
-            Parsed::Known(slash, rest) => self.slash(slash, rest),
-        }
+/// Sends a message of the user, or carries out the slash command in it.
+pub(super) fn sent(agent: &mut Agent, text: String, context: Vec<Excerpt>, steer: bool) {
+    // A comment on a change goes to the model unchanged: a slash at its beginning is not a command.
+    let is_comment = context.iter().any(|it| it.kind == ExcerptKind::Hunk);
+    let parsed = if is_comment { Parsed::Prompt } else { slash::parse(&text) };
+    let is_prompt = matches!(
+        parsed,
+        Parsed::Prompt | Parsed::Other(..) | Parsed::Known(Slash::Plan | Slash::Skill, _)
+    );
+    let conversation = &mut agent.conversation;
+    if let (true, Some(store)) = (is_prompt && !is_comment, &conversation.store)
+        && let Err(error) = store.remember(&text)
+    {
+        tracing::warn!("the prompt could not be remembered: {error}");
     }
-
-    /// Sends a message that calls a command of the user's own or a skill, or gives the message back with the reason.
-    fn call(
-        &mut self,
-        called: Result<Called, String>,
-        text: String,
-        context: Vec<Excerpt>,
-        steer: bool,
-    ) {
-        match called {
-            Ok(Called::Command { excerpt, model, warning }) => {
-                self.conversation.tell_once(warning);
-                let context = context.into_iter().chain([excerpt]).collect();
-                self.prepare_message(Prompt { text, context, steer, model, ..Prompt::default() });
-            }
-            Ok(Called::Skill(text, skill)) => {
-                self.prepare(text, [skill].into_iter().chain(context).collect(), steer);
-            }
-            Err(why) => self.conversation.bounce(text, context, why),
+    match parsed {
+        Parsed::Prompt => agent.prepare(text, context, steer),
+        Parsed::Other(word, rest) => {
+            let called = called(&agent.desk, word, rest);
+            call(agent, called, text, context, steer);
         }
+        Parsed::Known(Slash::Plan, rest) if !rest.is_empty() => {
+            conversation.take(Input::ChooseMode { mode: Mode::Plan });
+            agent.prepare(rest.to_owned(), context, steer);
+        }
+        Parsed::Known(Slash::Skill, rest) if !rest.is_empty() => {
+            let skill = guidance::skill(&agent.desk, rest).map_err(|why| unsent(&why));
+            let called = skill.map(|(text, skill)| Called::Skill(text, skill));
+            call(agent, called, text, context, steer);
+        }
+        Parsed::Known(Slash::Init, rest) => init(agent, &text, rest, context, steer),
+        Parsed::Known(Slash::Review, "clear") => agent.desk.workspace.uncomment(),
+        Parsed::Known(Slash::Review, rest) => {
+            let review = Some(rest.to_owned());
+            let text = text.clone();
+            agent.prepare_message(Prompt { text, context, steer, review, ..Prompt::default() });
+        }
+        Parsed::Known(slash, rest) => carry_out(agent, slash, rest),
     }
+}
 
-    /// `/init`: sends the task to write `AGENTS.md`.
-    fn init(&mut self, text: &str, words: &str, context: Vec<Excerpt>, steer: bool) {
-        if self.conversation.session.mode == Mode::Plan {
-            let why = "Plan mode changes no file, and /init proposes a change of `AGENTS.md`. Choose another mode \
-                       first, for example by `:Caliban mode ask`.";
-            return self.conversation.bounce(text.to_owned(), context, why.to_owned());
+/// Sends a message that calls a command of the user's own or a skill, or gives the message back with the reason.
+fn call(
+    agent: &mut Agent,
+    called: Result<Called, String>,
+    text: String,
+    context: Vec<Excerpt>,
+    steer: bool,
+) {
+    match called {
+        Ok(Called::Command { excerpt, model, warning }) => {
+            agent.conversation.tell_once(warning);
+            let context = context.into_iter().chain([excerpt]).collect();
+            agent.prepare_message(Prompt { text, context, steer, model, ..Prompt::default() });
         }
-        let exists = self.desk.root.join(init::PAGE).exists();
-        let (text, task) = init::message(exists, words);
-        self.prepare(text, [task].into_iter().chain(context).collect(), steer);
+        Ok(Called::Skill(text, skill)) => {
+            agent.prepare(text, [skill].into_iter().chain(context).collect(), steer);
+        }
+        Err(why) => agent.conversation.bounce(text, context, why),
     }
+}
 
-    fn slash(&mut self, slash: Slash, rest: &str) {
-        let conversation = &mut self.conversation;
-        let word = (!rest.is_empty()).then(|| rest.to_owned());
-        match slash {
-            // `sent` has taken these commands, because they send a message.
-            Slash::Init | Slash::Review => (),
-            Slash::Skills | Slash::Skill => {
-                conversation.take(Input::Tell { text: guidance::list_of_skills(&self.desk) });
-            }
-            Slash::Rules => self.guidance.add_rules(conversation),
-            Slash::Help => conversation.take(Input::Tell { text: help(&self.desk) }),
-            Slash::Usage => {
-                let text = status::usage(conversation, &self.sampler);
-                conversation.take(Input::Tell { text });
-            }
-            Slash::Context => self.context(rest),
-            Slash::ContextSize => {
-                let text = self.ledger().line();
-                self.conversation.take(Input::Tell { text });
-            }
-            Slash::System if rest == "new" => {
-                let format = self.format();
-                self.guidance.renew(&mut self.conversation, &self.desk, format);
-            }
-            Slash::System => conversation.take(Input::Tell { text: guidance::shown(conversation) }),
-            Slash::New => conversation.wish(Wish::New { name: word }),
-            Slash::Sessions => conversation.wish(Wish::Sessions { text: rest.to_owned() }),
-            Slash::Rename => conversation.wish(Wish::Rename { text: rest.to_owned() }),
-            Slash::Fork => chats::fork(conversation, None),
-            Slash::Save => chats::copy(conversation, None, Some(rest.to_owned())),
-            Slash::Export => {
-                chats::export(conversation, &self.desk, &self.sampler.models, rest, false);
-            }
-            Slash::Copy => chats::copy_reply(conversation),
-            Slash::History => conversation.show(Show::Tell(Report::History)),
-            Slash::Clear => self.clear(),
-            Slash::Models if rest.is_empty() => conversation.wish(Wish::Models),
-            Slash::Models => self.choose_model(rest),
-            Slash::Permissions => permissions::list(conversation),
-            Slash::Plan => conversation.take(Input::ChooseMode { mode: Mode::Plan }),
-            Slash::Connect if rest.contains(char::is_whitespace) => {
-                let text = "Give only the name of the provider. Caliban then asks for the key.";
-                conversation.notice(Level::Warn, text.into());
-            }
-            Slash::Connect => conversation.wish(Wish::Connect { provider: word }),
-            Slash::Undo => self.undo_slash(rest),
-            Slash::Exit => conversation.show(Show::Tell(Report::Exit)),
-            Slash::Compact => {
-                self.fitting.ask(&self.sampler.models, conversation, &self.desk, rest);
-            }
-            Slash::Uncompact => fitting::undo(conversation),
+/// `/init`: sends the task to write `AGENTS.md`.
+fn init(agent: &mut Agent, text: &str, words: &str, context: Vec<Excerpt>, steer: bool) {
+    if agent.conversation.session.mode == Mode::Plan {
+        let why = "Plan mode changes no file, and /init proposes a change of `AGENTS.md`. Choose another mode \
+                   first, for example by `:Caliban mode ask`.";
+        return agent.conversation.bounce(text.to_owned(), context, why.to_owned());
+    }
+    let exists = agent.desk.root.join(init::PAGE).exists();
+    let (text, task) = init::message(exists, words);
+    agent.prepare(text, [task].into_iter().chain(context).collect(), steer);
+}
+
+fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {
+    let conversation = &mut agent.conversation;
+    let word = (!rest.is_empty()).then(|| rest.to_owned());
+    match slash {
+        // `sent` has taken these commands, because they send a message.
+        Slash::Init | Slash::Review => (),
+        Slash::Skills | Slash::Skill => {
+            conversation.take(Input::Tell { text: guidance::list_of_skills(&agent.desk) });
         }
+        Slash::Rules => agent.guidance.add_rules(conversation),
+        Slash::Help => conversation.take(Input::Tell { text: help(&agent.desk) }),
+        Slash::Usage => {
+            let text = status::usage(conversation, &agent.sampler);
+            conversation.take(Input::Tell { text });
+        }
+        Slash::Context => ledger::slash(agent, rest),
+        Slash::ContextSize => {
+            let text = ledger::of(agent).line();
+            agent.conversation.take(Input::Tell { text });
+        }
+        Slash::System if rest == "new" => {
+            let format = agent.format();
+            agent.guidance.renew(&mut agent.conversation, &agent.desk, format);
+        }
+        Slash::System => conversation.take(Input::Tell { text: guidance::shown(conversation) }),
+        Slash::New => conversation.wish(Wish::New { name: word }),
+        Slash::Sessions => conversation.wish(Wish::Sessions { text: rest.to_owned() }),
+        Slash::Rename => conversation.wish(Wish::Rename { text: rest.to_owned() }),
+        Slash::Fork => chats::fork(conversation, None),
+        Slash::Save => chats::copy(conversation, None, Some(rest.to_owned())),
+        Slash::Export => {
+            chats::export(conversation, &agent.desk, &agent.sampler.models, rest, false);
+        }
+        Slash::Copy => chats::copy_reply(conversation),
+        Slash::History => conversation.show(Show::Tell(Report::History)),
+        Slash::Clear => agent.clear(),
+        Slash::Models if rest.is_empty() => conversation.wish(Wish::Models),
+        Slash::Models => agent.choose_model(rest),
+        Slash::Permissions => permissions::list(conversation),
+        Slash::Plan => conversation.take(Input::ChooseMode { mode: Mode::Plan }),
+        Slash::Connect if rest.contains(char::is_whitespace) => {
+            let text = "Give only the name of the provider. Caliban then asks for the key.";
+            conversation.notice(Level::Warn, text.into());
+        }
+        Slash::Connect => conversation.wish(Wish::Connect { provider: word }),
+        Slash::Undo => undo::slash(agent, rest),
+        Slash::Exit => conversation.show(Show::Tell(Report::Exit)),
+        Slash::Compact => {
+            agent.sampler.fitting.ask(&agent.sampler.models, conversation, &agent.desk, rest);
+        }
+        Slash::Uncompact => fitting::undo(conversation),
     }
 }
 
