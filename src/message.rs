@@ -185,7 +185,7 @@ pub struct Excerpt {
     /// A few words for the model and the user: what was cut from the text, or why there is no text.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// The keyword of the message's text that brought the excerpt, for example `buffer`. Empty for other excerpts.
+    /// The keyword in the message that brought the excerpt, for example `buffer`; mostly empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub keyword: String,
     /// The image that goes with the text. The text says in words which image it is.

@@ -13,6 +13,7 @@ mod places;
 mod commands;
 mod sessions;
 mod settings;
+mod weighing;
 #[cfg(test)]
 mod tests;
 
@@ -125,6 +126,8 @@ struct Program {
     questions: mpsc::UnboundedSender<lsp::Order>,
     /// Questions of the composer's completion.
     completion: mpsc::UnboundedSender<completion::Order>,
+    /// The last question for the sizes of mentions, which a newer one ends.
+    weighing: Option<JoinHandle<()>>,
     wishes: mpsc::UnboundedSender<(Handle, Wish)>,
     /// Messages that wait for tasks of the program.
     lanes: Lanes<Incoming>,
@@ -172,6 +175,7 @@ impl Program {
         let files = Files::new(places.root.clone(), dirs::home_dir(), archive.reach.clone());
         let program = Program {
             completion: completion::begin(editor.clone(), files),
+            weighing: None,
             sessions: Sessions::new(editor.clone()),
             editor,
             archive,
@@ -207,6 +211,7 @@ impl Program {
             FromNvim::Found(found) => drop(self.questions.send(lsp::Order::Found(found))),
             FromNvim::Prepare => drop(self.completion.send(completion::Order::Prepare)),
             FromNvim::Complete(question) => self.complete(question),
+            FromNvim::Weigh(question) => self.weigh(question),
             FromNvim::Reviewed(reviewed) => self.reviewed(reviewed),
             FromNvim::ListSessions(asked) => self.list_sessions(asked.text),
             FromNvim::RenameSession(asked) => match self.sessions.find(&asked.session) {

@@ -24,9 +24,17 @@ const ENTRIES: usize = 500;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mention {
+    /// The mention as it stands in the text, with its `@`.
+    pub written: String,
     pub path: String,
     pub lines: Option<(u32, u32)>,
     pub meant: Meant,
+}
+
+impl Mention {
+    fn of(path: String, lines: Option<(u32, u32)>) -> Mention {
+        Mention { written: String::new(), path, lines, meant: Meant::Path }
+    }
 }
 
 /// What an `@` word means if no file has this name.
@@ -62,12 +70,16 @@ pub fn find(text: &str) -> Vec<Mention> {
         let quoted = text[at + 1..].strip_prefix('"').and_then(quote::read);
         end = quoted.as_ref().map_or(end, |(_, length)| at + 2 + length);
         let mention = match quoted {
-            Some((path, length)) => in_quotes(path, &text[at + 2 + length..]),
-            None => bare(&text[at + 1..]).map(|it| Mention { meant: meant(&lines, at, &it), ..it }),
+            Some((path, length)) => {
+                in_quotes(path, &text[at + 2 + length..]).map(|(it, more)| (it, 1 + length + more))
+            }
+            None => bare(&text[at + 1..])
+                .map(|(it, length)| (Mention { meant: meant(&lines, at, &it), ..it }, length)),
         };
-        let Some(mention) = mention else { continue };
+        let Some((mention, length)) = mention else { continue };
         if found.insert((mention.path.clone(), mention.lines)) {
-            mentions.push(mention);
+            let written = text[at..at + 1 + length].to_owned();
+            mentions.push(Mention { written, ..mention });
         }
     }
     mentions
@@ -110,25 +122,27 @@ fn begins_word(before: &str) -> bool {
     before.chars().next_back().is_none_or(|c| c.is_whitespace() || "([{,;\"'".contains(c))
 }
 
-/// A mention whose path stands in quotes. `rest` is the text behind the closing quote.
-fn in_quotes(path: String, rest: &str) -> Option<Mention> {
+/// A mention whose path stands in quotes, and the length of its range of lines. `rest` is the text behind the closing
+/// quote.
+fn in_quotes(path: String, rest: &str) -> Option<(Mention, usize)> {
     let lines = rest.strip_prefix(':').and_then(|it| {
         let end = it.find(|c: char| !(c.is_ascii_digit() || c == '-'));
-        range(it.split_at(end.unwrap_or(it.len())).0.trim_end_matches('-'))
+        let lines = it.split_at(end.unwrap_or(it.len())).0.trim_end_matches('-');
+        Some((range(lines)?, 1 + lines.len()))
     });
-    (!path.is_empty()).then_some(Mention { path, lines, meant: Meant::Path })
+    let length = lines.map_or(0, |it| it.1);
+    (!path.is_empty()).then_some((Mention::of(path, lines.map(|it| it.0)), length))
 }
 
-/// A mention whose path stands in no quotes. `rest` is the text behind the `@`.
-fn bare(rest: &str) -> Option<Mention> {
+/// A mention whose path stands in no quotes, and its length. `rest` is the text behind the `@`.
+fn bare(rest: &str) -> Option<(Mention, usize)> {
     let end = rest.find(|c: char| c.is_whitespace() || quote::ENDS.contains(c));
     let word = rest[..end.unwrap_or(rest.len())].trim_end_matches(quote::TRAILING);
     let (path, lines) = word
         .rsplit_once(':')
         .and_then(|(path, lines)| Some((path, Some(range(lines)?))))
         .unwrap_or((word, None));
-    let (path, meant) = (path.to_owned(), Meant::Path);
-    (!path.is_empty()).then_some(Mention { path, lines, meant })
+    (!path.is_empty()).then_some((Mention::of(path.to_owned(), lines), word.len()))
 }
 
 /// The meaning of the word behind the `@` at this byte, if the word has no quotes.
@@ -171,6 +185,27 @@ struct Found {
 /// could not be read, or that the user may not want to send.
 pub async fn resolve(desk: &Desk, text: &str) -> (Vec<Excerpt>, Vec<String>) {
     read_all(desk, find(text)).await
+}
+
+/// What one mention of a text brings.
+pub struct Brought {
+    /// The mention as it stands in the text.
+    pub written: String,
+    pub excerpts: Vec<Excerpt>,
+    pub problems: Vec<String>,
+}
+
+/// Like `resolve`, for each of the first mentions of a text. Leaves out what is no mention if there is no such file.
+pub async fn each(desk: &Desk, text: &str, most: usize) -> Vec<Brought> {
+    let mut all = Vec::new();
+    for mention in find(text).into_iter().take(most) {
+        let written = mention.written.clone();
+        let (excerpts, problems) = read_all(desk, vec![mention]).await;
+        if !(excerpts.is_empty() && problems.is_empty()) {
+            all.push(Brought { written, excerpts, problems });
+        }
+    }
+    all
 }
 
 /// Like `resolve` for the text of a command, without what the user's message mentions itself. A command of the project

@@ -155,6 +155,7 @@ pub enum FromNvim {
     /// A composer is used: the program begins to look for the files of the project.
     Prepare,
     Complete(Complete),
+    Weigh(Weigh),
 }
 
 /// The handshake: the first message, sent once. The answer is `welcome`.
@@ -351,6 +352,7 @@ pub enum ToNvim {
         providers: Vec<Offer>,
     },
     Completed(Completed),
+    Weighed(Weighed),
     Sessions(Sessions),
     Held(Held),
     Renamed(Renamed),

@@ -104,7 +104,7 @@ impl Program {
         })
     }
 
-    fn desk_of(&self, session: Option<&SessionId>) -> Option<Desk> {
+    pub(super) fn desk_of(&self, session: Option<&SessionId>) -> Option<Desk> {
         let link = self.sessions.link(self.sessions.find(session?)?)?;
         let (output, _) = mpsc::unbounded_channel();
         Some(self.desk(link, output))

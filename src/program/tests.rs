@@ -33,6 +33,7 @@ fn program(dir: &Path) -> (Program, Ends, mpsc::UnboundedReceiver<Order>) {
         reviews,
         questions: mpsc::unbounded_channel().0,
         completion: mpsc::unbounded_channel().0,
+        weighing: None,
         wishes,
         lanes: Lanes::default(),
         done,

@@ -10,6 +10,7 @@ mod build;
 mod cases;
 mod changes;
 mod chat;
+mod chips;
 mod code_review;
 mod commands;
 mod compaction;

@@ -101,7 +101,9 @@ local function virtual_lines(chat)
   for _, excerpt in ipairs(chat.context) do
     table.insert(rows, { { '▏' .. M.label(excerpt), 'CalibanChip' } })
   end
-  if #chat.context > 0 then
+  local mentions = require('caliban.chat.mentions').rows(chat, width)
+  vim.list_extend(rows, mentions)
+  if #chat.context + #mentions > 0 then
     table.insert(rows[#rows], { '  <C-x> removes', 'CalibanDim' })
   end
   return rows
@@ -238,10 +240,20 @@ function M.chip(chat, excerpt)
   save_soon(chat)
 end
 
---- Removes the last chip.
+--- Whether the composer has chips.
+---@param chat caliban.Chat
+---@return boolean
+function M.has_chips(chat)
+  return #chat.context > 0 or require('caliban.chat.mentions').any(chat)
+end
+
+--- Removes the last chip. The text of a mention goes with its chip.
 ---@param chat caliban.Chat
 ---@return boolean # whether there was a chip
 function M.unchip(chat)
+  if require('caliban.chat.mentions').remove(chat) then
+    return true
+  end
   local had = table.remove(chat.context) ~= nil
   if had then
     show_chips(chat)
@@ -274,6 +286,7 @@ function M.send(chat, steer)
     table.insert(chat.ephemeral and chat.sent_here or history, message)
   end
   walk, chat.context, chat.warning = nil, {}, nil
+  require('caliban.chat.mentions').clear(chat)
   put(chat, { '' })
   show_chips(chat)
   M.save(chat)
@@ -412,6 +425,10 @@ function M.attach(chat)
       lines(chat)
     end
     save_soon(chat)
+    require('caliban.chat.mentions').touch(chat, false)
+  end)
+  on('BufEnter', function()
+    require('caliban.chat.mentions').touch(chat, true)
   end)
   on({ 'BufLeave', 'BufUnload' }, function()
     M.save(chat)
@@ -423,6 +440,7 @@ function M.attach(chat)
     group = api.nvim_create_augroup('caliban_draft', {}),
     callback = M.leave,
   })
+  require('caliban.chat.mentions').listen(show_chips)
   show_chips(chat)
   -- completion starts at the first insertion, because the first start of a language server takes 10 ms
   local first ---@type integer

@@ -362,14 +362,23 @@ local keys = {
     {
       mode = 'n',
       lhs = '<C-x>',
-      desc = 'remove the last piece of context',
+      desc = 'remove the last piece of context, or the last mention',
       own = true,
       run = function(chat)
-        local has = #chat.context > 0
+        local has = require('caliban.chat.composer').has_chips(chat)
         vim.schedule(function()
           require('caliban.chat.composer').unchip(chat)
         end)
         return has
+      end,
+    },
+    {
+      mode = 'n',
+      lhs = 'K',
+      desc = 'preview the mention under the cursor, or all that goes with the message',
+      own = true,
+      run = function(chat)
+        return require('caliban.chat.mentions').preview(chat)
       end,
     },
     {
@@ -405,40 +414,12 @@ local function help(part)
       table.insert(lines, line)
     end
   end
-  local buf = api.nvim_create_buf(false, true)
-  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  vim.bo[buf].bufhidden, vim.bo[buf].modifiable = 'wipe', false
-  local width = 0
-  for _, line in ipairs(lines) do
-    width = math.max(width, api.nvim_strwidth(line))
-  end
-  local win = api.nvim_open_win(buf, true, {
-    relative = 'cursor',
-    row = 1,
-    col = 0,
-    width = math.min(width, vim.o.columns - 2),
-    height = #lines,
-    style = 'minimal',
-    border = 'single',
-    title = ' Keys ',
-  })
+  local place = { relative = 'cursor', row = 1, col = 0 } ---@type vim.api.keyset.win_config
+  local win = require('caliban.chat.float').show(lines, 'Keys', place, 'g?')
   -- a wider line wraps, indented to the column of the descriptions
-  vim.wo[win][0].wrap, vim.wo[win][0].linebreak = true, true
   vim.wo[win][0].breakindent, vim.wo[win][0].breakindentopt = true, 'shift:8'
   local rows = api.nvim_win_text_height(win, {}).all
   api.nvim_win_set_height(win, math.max(1, math.min(rows, vim.o.lines - 4)))
-  local function close()
-    if api.nvim_win_is_valid(win) then
-      api.nvim_win_close(win, true)
-    end
-  end
-  for _, lhs in ipairs({ 'q', '<Esc>', 'g?' }) do
-    vim.keymap.set('n', lhs, close, { buffer = buf, nowait = true, desc = 'Close' })
-  end
-  api.nvim_create_autocmd(
-    'WinLeave',
-    { buffer = buf, once = true, callback = vim.schedule_wrap(close) }
-  )
 end
 
 ---@param chat caliban.Chat

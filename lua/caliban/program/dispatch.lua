@@ -61,6 +61,9 @@ local handlers = {
   completed = vim.schedule_wrap(function(message)
     require('caliban.chat.completion').answer(message)
   end),
+  weighed = vim.schedule_wrap(function(message)
+    require('caliban.chat.mentions').answer(message)
+  end),
   -- scheduled, because these functions prompt the user: the program must not wait for the answer
   models = vim.schedule_wrap(function(message)
     require('caliban.sessions.models').offer(message)

@@ -1,11 +1,11 @@
-//! The composer's completion.
+//! The composer's completion, and the mentions in its text.
 
 use crate::event::SessionId;
+use crate::message::Excerpt;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Asks for the completions at the cursor of the composer. The answer is `completed`. Only the newest question is
-/// answered.
+/// Asks for the completions at the composer's cursor. The newest question is answered by `completed`.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Clone, Deserialize)]
 pub struct Complete {
@@ -56,4 +56,40 @@ pub enum CompletionKind {
     Model,
     Session,
     Skill,
+}
+
+/// Asks for the sizes of the mentions in a text, or for what they bring. The answer is `weighed`.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Deserialize)]
+pub struct Weigh {
+    pub id: u32,
+    pub session: SessionId,
+    pub text: String,
+    /// If present, the answer previews these excerpts and what the mentions bring.
+    pub preview: Option<Vec<Excerpt>>,
+}
+
+/// The answer to `weigh`.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize)]
+pub struct Weighed {
+    /// The id of the question.
+    pub id: u32,
+    pub session: SessionId,
+    /// The mentions, in the order of the text.
+    pub mentions: Vec<Weight>,
+    /// Present if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
+}
+
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize)]
+pub struct Weight {
+    /// The mention as it stands in the text.
+    pub written: String,
+    /// Its size, or why there is none.
+    pub about: String,
+    /// Nothing would be sent for the mention, or the user is warned first.
+    pub is_wrong: bool,
 }

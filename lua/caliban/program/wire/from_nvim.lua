@@ -127,8 +127,7 @@
 ---@field kind 'file'|'folder'|'selection'|'diagnostics'|'diff'|'clipboard'|'instructions'|'skills'|'skill'|'command'|'changes'|'hunk'|'buffer'|'list'
 ---@field text string
 ---@field note? string A few words for the model and the user: what was cut from the text, or why there is no text.
----@field keyword? string The keyword of the message's text that brought the excerpt, for example `buffer`. Empty for
---- other excerpts.
+---@field keyword? string The keyword in the message that brought the excerpt, for example `buffer`; mostly empty.
 ---@field image? caliban.Image The image that goes with the text. The text says in words which image it is.
 
 ---@alias caliban.ExcerptKind
@@ -444,8 +443,7 @@
 ---@class (exact) caliban.Prepare
 ---@field kind 'prepare'
 
---- Asks for the completions at the cursor of the composer. The answer is `completed`. Only the newest question is
---- answered.
+--- Asks for the completions at the composer's cursor. The newest question is answered by `completed`.
 ---@class (exact) caliban.Complete
 ---@field kind 'complete'
 ---@field id integer
@@ -453,6 +451,14 @@
 ---@field line string The text before the cursor in the cursor's line.
 ---@field is_first boolean Only blank lines stand above the line: it may be a slash command.
 ---@field open string[] Absolute paths of the files that are open in the editor; the one used last comes first.
+
+--- Asks for the sizes of the mentions in a text, or for what they bring. The answer is `weighed`.
+---@class (exact) caliban.Weigh
+---@field kind 'weigh'
+---@field id integer
+---@field session caliban.SessionId
+---@field text string
+---@field preview? caliban.Excerpt[] If present, the answer previews these excerpts and what the mentions bring.
 
 --- A message from the editor: a notification with this table as its only argument.
 ---@alias caliban.FromNvim
@@ -490,3 +496,4 @@
 ---| caliban.Checked
 ---| caliban.Prepare
 ---| caliban.Complete
+---| caliban.Weigh

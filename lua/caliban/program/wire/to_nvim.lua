@@ -250,6 +250,19 @@
 
 ---@alias caliban.CompletionKind 'file'|'folder'|'command'|'word'|'model'|'session'|'skill'
 
+--- The answer to `weigh`.
+---@class (exact) caliban.Weighed
+---@field kind 'weighed'
+---@field id integer The id of the question.
+---@field session caliban.SessionId
+---@field mentions caliban.Weight[] The mentions, in the order of the text.
+---@field preview? string Present if it was asked for.
+
+---@class (exact) caliban.Weight
+---@field written string The mention as it stands in the text.
+---@field about string Its size, or why there is none.
+---@field is_wrong boolean Nothing would be sent for the mention, or the user is warned first.
+
 --- The answer to `list_sessions`.
 ---@class (exact) caliban.Sessions
 ---@field kind 'sessions'
@@ -422,6 +435,7 @@
 ---| caliban.Models
 ---| caliban.Connect
 ---| caliban.Completed
+---| caliban.Weighed
 ---| caliban.Sessions
 ---| caliban.Held
 ---| caliban.Renamed

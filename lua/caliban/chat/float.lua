@@ -1,0 +1,52 @@
+--- A small window over the chat with a text to read. It closes by a key, or when the user leaves it.
+local M = {}
+
+local api = vim.api
+
+--- The most lines that are measured for the width.
+local WIDEST = 2000
+
+--- Shows lines in a window that is as wide and as high as they need, if the screen is.
+---@param lines string[]
+---@param title string
+---@param place vim.api.keyset.win_config where the window is
+---@param key string closes the window, as `q` and `<Esc>` do
+---@return integer win
+function M.show(lines, title, place, key)
+  local buf = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].bufhidden, vim.bo[buf].modifiable = 'wipe', false
+  local width = 20
+  for i = 1, math.min(#lines, WIDEST) do
+    width = math.max(width, api.nvim_strwidth(lines[i]:sub(1, 1000)))
+  end
+  local win = api.nvim_open_win(
+    buf,
+    true,
+    vim.tbl_extend('error', place, {
+      width = math.min(width, vim.o.columns - 2),
+      height = math.max(1, math.min(#lines, vim.o.lines - 4)),
+      style = 'minimal',
+      border = 'single',
+      title = (' %s '):format(title),
+    })
+  )
+  vim.wo[win][0].wrap, vim.wo[win][0].linebreak = true, true
+  local rows = api.nvim_win_text_height(win, { end_row = math.min(#lines, vim.o.lines) - 1 }).all
+  api.nvim_win_set_height(win, math.max(1, math.min(rows, vim.o.lines - 4)))
+  local function close()
+    if api.nvim_win_is_valid(win) then
+      api.nvim_win_close(win, true)
+    end
+  end
+  for _, lhs in ipairs({ 'q', '<Esc>', key }) do
+    vim.keymap.set('n', lhs, close, { buffer = buf, nowait = true, desc = 'Close' })
+  end
+  api.nvim_create_autocmd(
+    'WinLeave',
+    { buffer = buf, once = true, callback = vim.schedule_wrap(close) }
+  )
+  return win
+end
+
+return M

@@ -1,0 +1,65 @@
+//! Weighs the mentions in a composer: their sizes for its chips, and their texts for a preview.
+
+use super::Program;
+use crate::context::mention::{self, Brought};
+use crate::context::request;
+use crate::context::size::Scale;
+use crate::nvim::wire::{ToNvim, Weigh, Weighed, Weight};
+use crate::text::unseen;
+use crate::tool::Desk;
+use crate::view::{grouped, sized};
+
+/// The most mentions of a text that are weighed, and the most bytes of a preview.
+const MOST: usize = 50;
+const PREVIEW: usize = 1024 * 1024;
+
+impl Program {
+    /// Answers a composer's question. A newer question about sizes ends the work on an older one.
+    pub(super) fn weigh(&mut self, question: Weigh) {
+        let Some(desk) = self.desk_of(Some(&question.session)) else { return };
+        let (editor, is_preview) = (self.editor.clone(), question.preview.is_some());
+        let work = tokio::spawn(async move {
+            editor.tell(ToNvim::Weighed(weighed(&desk, question).await));
+        });
+        if is_preview {
+            return;
+        }
+        if let Some(older) = self.weighing.replace(work) {
+            older.abort();
+        }
+    }
+}
+
+async fn weighed(desk: &Desk, question: Weigh) -> Weighed {
+    let Weigh { id, session, text, preview } = question;
+    let brought = mention::each(desk, &text, MOST).await;
+    let preview = preview.map(|context| {
+        let of_mentions = brought.iter().flat_map(|it| &it.excerpts);
+        let texts = context.iter().chain(of_mentions).map(request::fenced);
+        let problems = brought.iter().flat_map(|it| it.problems.iter().cloned());
+        let mut all = texts.chain(problems).collect::<Vec<_>>().join("\n\n");
+        if let Some(at) =
+            (0..=PREVIEW).rev().find(|it| all.is_char_boundary(*it) && all.len() > PREVIEW)
+        {
+            all.truncate(at);
+            all.push_str("\n… and more");
+        }
+        unseen::spelt_out(&all).0.into_owned()
+    });
+    Weighed { id, session, mentions: brought.into_iter().map(weight).collect(), preview }
+}
+
+fn weight(it: Brought) -> Weight {
+    let Brought { written, excerpts, problems } = it;
+    let is_wrong = !problems.is_empty();
+    let about = match excerpts.as_slice() {
+        _ if is_wrong => problems.join(" "),
+        [one] => sized(one),
+        all => {
+            let bytes = all.iter().map(|it| it.text.len() as u64).sum();
+            let tokens = grouped(Scale::ASSUMED.tokens(bytes));
+            format!("{} parts  {tokens} tokens", all.len())
+        }
+    };
+    Weight { written, about, is_wrong }
+}

@@ -1,0 +1,107 @@
+//! The chips of mentions in the composer: their sizes, their removal, and the preview.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+
+fn start() -> (Server, Nvim) {
+    let server = Server::start();
+    server.otherwise(Reply::said("Seen."));
+    let setup = Setup::new()
+        .file("a.txt", "0123456789\n".repeat(40))
+        .file("b c.txt", "blanks\n")
+        .file(".env", "KEY=1\n")
+        .anthropic(&server);
+    let nvim = Nvim::start(&setup.size(220, 40));
+    nvim.keys(":edit a.txt<CR>:Caliban<CR>");
+    (server, nvim)
+}
+
+#[test]
+fn each_mention_has_a_chip_with_its_size_that_goes_with_the_message() {
+    let (server, nvim) = start();
+    nvim.keys("isee @buffer and @\"b c.txt\":1 <Esc>");
+    nvim.wait_screen("▏@buffer  a.txt  40 lines  110 tokens");
+    nvim.wait_screen("▏@\"b c.txt\":1  b c.txt:1  1 line  2 tokens  <C-x> removes");
+    nvim.keys("<CR>");
+    nvim.wait_transcript("Seen.");
+    nvim.wait_gone("<C-x> removes");
+    assert_eq!(server.count(), 1);
+}
+
+#[test]
+fn the_chip_of_a_mention_that_brings_nothing_says_why() {
+    let (server, nvim) = start();
+    nvim.keys("i@none.rs and @staged and @.env<Esc>");
+    nvim.wait_screen("▏`@none.rs` does not exist.");
+    nvim.wait_screen("▏`@staged`: This project is in no git repository");
+    nvim.wait_screen("▏`@.env` holds the keys or settings of an environment");
+    assert_eq!(server.count(), 0);
+}
+
+#[test]
+fn removing_a_chip_deletes_the_text_of_its_mention() {
+    let (_server, nvim) = start();
+    nvim.keys("isee @a.txt.bak, @a.txt, then @buffer<Esc>");
+    nvim.wait_screen("▏@buffer  a.txt");
+    nvim.keys("<C-x>");
+    nvim.wait(|it| it.composer() == "see @a.txt.bak, @a.txt, then", "the text without @buffer");
+    nvim.keys("<C-x>");
+    nvim.wait(|it| it.composer() == "see @a.txt.bak,, then", "the text without @a.txt");
+    nvim.wait_gone("▏@a.txt  ");
+    // the key that undoes a change brings the mention back
+    nvim.keys("u");
+    nvim.wait(|it| it.composer().contains("@a.txt, then"), "the mention again");
+    nvim.wait_screen("▏@a.txt  a.txt");
+}
+
+#[test]
+fn a_change_of_the_prose_around_mentions_asks_for_no_sizes() {
+    let (_server, nvim) = start();
+    nvim.keys("i@buffer <Esc>");
+    nvim.wait_screen("▏@buffer  a.txt");
+    nvim.lua(
+        "_G.asked = 0
+        local process = require('caliban.program.process')
+        local notify = process.notify
+        process.notify = function(message)
+          _G.asked = _G.asked + (message.kind == 'weigh' and 1 or 0)
+          return notify(message)
+        end",
+        &[],
+    );
+    nvim.keys("Amore prose <Esc>");
+    nvim.keys("A@selection<Esc>");
+    nvim.wait_screen("▏`@selection`: Nothing has been selected");
+    assert_eq!(nvim.lua_str("return _G.asked"), "1");
+}
+
+#[test]
+fn a_preview_shows_what_would_be_sent() {
+    let (server, nvim) = start();
+    nvim.keys("isee @buffer and @\"b c.txt\"<Esc>");
+    nvim.wait_screen("▏@\"b c.txt\"  b c.txt");
+    nvim.keys("K");
+    nvim.wait_screen("<context kind=\"file\" path=\"b c.txt\">");
+    assert!(!nvim.screen().contains("<context kind=\"file\" path=\"a.txt\">"));
+    nvim.keys("q");
+    nvim.wait_gone("Goes with the message");
+    nvim.keys("0K");
+    nvim.wait_screen("<context kind=\"file\" path=\"a.txt\">");
+    nvim.keys("G");
+    nvim.wait_screen("<context kind=\"file\" path=\"b c.txt\">");
+    nvim.keys("q");
+    nvim.wait_gone("Goes with the message");
+    assert_eq!((nvim.composer().as_str(), server.count()), ("see @buffer and @\"b c.txt\"", 0));
+}
+
+#[test]
+fn hidden_characters_are_spelt_out_in_chips_and_previews() {
+    let (_server, nvim) = start();
+    nvim.lua("vim.fn.writefile({ 'x\\u{202e}y' }, 'rlo\\u{202e}.txt')", &[]);
+    nvim.lua("vim.api.nvim_put({ '@rlo\\u{202e}.txt' }, 'c', true, true)", &[]);
+    nvim.wait_screen("rlo[U+202E].txt  1 line");
+    nvim.keys("K");
+    nvim.wait_screen("x[U+202E]y");
+}
