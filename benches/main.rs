@@ -1,9 +1,10 @@
 //! `make bench`: compares Caliban with two floors, prints Markdown tables and writes them to `doc/benchmarks`. `BENCH`
 //! chooses a part: `complete` (completion), `decode` (the decoders), `edits` (the matching of edits), `reach` (the
-//! checks of paths), `rope` (a rope compared with a `String`), `review` (reviews), `way` (large texts and many hunks
-//! from end to end), `sessions` (large sessions), `flood` (replies of thousands of calls). `BENCH=quick` makes a short
-//! run, and `BENCH_ONLY=0,6,once` measures single rows; both only print. The floors do what any chat must: *plain*
-//! appends the text as it comes, *marked* also highlights each finished line once.
+//! checks of paths), `request` (a request of a long conversation), `rope` (a rope compared with a `String`), `review`
+//! (reviews), `way` (large texts and many hunks from end to end), `sessions` (large sessions), `flood` (replies of
+//! thousands of calls). `BENCH=quick` makes a short run, and `BENCH_ONLY=0,6,once` measures single rows; both only
+//! print. The floors do what any chat must: *plain* appends the text as it comes, *marked* also highlights each
+//! finished line once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a bench that fails shall end there")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]
 #![expect(
@@ -23,6 +24,7 @@ mod proc;
 mod reach;
 mod record;
 mod report;
+mod request;
 mod review;
 mod rope;
 mod server;
@@ -83,11 +85,12 @@ impl Part {
     }
 }
 
-const PARTS: [Part; 9] = [
+const PARTS: [Part; 10] = [
     Part { name: "complete", table: complete::table },
     Part { name: "decode", table: decode::table },
     Part { name: "edits", table: edits::table },
     Part { name: "reach", table: reach::table },
+    Part { name: "request", table: request::table },
     Part { name: "rope", table: rope::table },
     Part { name: "review", table: review::table },
     Part { name: "way", table: way::table },
