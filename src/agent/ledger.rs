@@ -27,7 +27,8 @@ pub(super) fn of(agent: &mut Agent) -> Ledger {
     agent.conversation.read_outputs();
     let (models, session) = (&agent.sampler.models, &agent.conversation.session);
     let limits = fitting::limits(models, session).unwrap_or_default();
-    Ledger::of(session, fitting::tools(models, session, &agent.desk), limits)
+    let is_bound = models.resolve(&session.model).is_ok_and(|it| it.facts.bound);
+    Ledger::of(session, fitting::tools(models, session, &agent.desk), limits).bound(is_bound)
 }
 
 /// Takes out the item that the last list has under this number. The error is a sentence.

@@ -305,9 +305,10 @@ impl Agent {
             return conversation.notice(Level::Error, why);
         }
         self.files.record.clear(conversation);
-        let Session { model, tuning, mode, limits, .. } = std::mem::take(&mut conversation.session);
+        let Session { model, tuning, mode, limits, measures, .. } =
+            std::mem::take(&mut conversation.session);
         let limits = limits.anew();
-        conversation.session = Session { model, tuning, limits, ..Session::default() };
+        conversation.session = Session { model, tuning, limits, measures, ..Session::default() };
         self.opening.mode = mode;
         self.begin();
         self.conversation.save_whole();

@@ -35,6 +35,7 @@ pub struct Ledger {
     is_counted: bool,
     /// Whether the user has turned automatic compaction off by undoing a compaction.
     keeps_whole: bool,
+    is_bound: bool,
 }
 
 /// One part of the request.
@@ -56,6 +57,12 @@ pub struct Removal {
 }
 
 impl Ledger {
+    /// The ledger of a model that binds its thoughts to the messages before them, so that none may change.
+    #[must_use]
+    pub fn bound(self, is_bound: bool) -> Ledger {
+        Ledger { is_bound, ..self }
+    }
+
     /// `tools` is the size of the request's tools in bytes.
     pub fn of(session: &Session, tools: u64, limits: Limits) -> Ledger {
         let total = size::of_next(session, tools);
@@ -71,6 +78,7 @@ impl Ledger {
             model: session.model.clone(),
             is_counted: session.context > 0,
             keeps_whole: session.keeps_whole,
+            is_bound: false,
         }
     }
 
@@ -104,7 +112,12 @@ impl Ledger {
         });
         rows.push(self.thresholds());
         if !self.largest.is_empty() {
-            rows.push("The largest items (`/context drop 1` takes out the first):".into());
+            rows.push(if self.is_bound {
+                "The largest items (this model needs all of them, so none can be taken out):".into()
+            } else {
+                "The largest items (`/context drop N` takes out number N, a file or a result):"
+                    .into()
+            });
         }
         for (n, it) in (1..).zip(&self.largest) {
             rows.push(format!("{n}. {:>figures$}  {}", grouped(it.tokens), it.name));

@@ -145,7 +145,7 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "context",
         slash: Slash::Context,
-        help: "shows what fills the model's window; `/context drop 1` takes out its largest item",
+        help: "shows what fills the model's window; `/context drop 1` takes out item 1",
         argument: Some(Argument::Word(&["drop"])),
     },
     Row {

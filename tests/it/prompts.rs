@@ -168,7 +168,7 @@ fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
         /models        lists the models; `/models provider/model` chooses one
         /connect       asks for a provider's key and stores it: `/connect [provider]`
         /usage         shows the tokens of this conversation, and their cost if it is known
-        /context       shows what fills the model's window; `/context drop 1` takes out its largest item
+        /context       shows what fills the model's window; `/context drop 1` takes out item 1
         /context_size  says how full the model's window is, in one line
         /plan          switches to plan mode, which edits and runs nothing: `/plan [message]`
         /permissions   lists what you allowed for this session, to take it back

@@ -86,25 +86,25 @@ fn the_table_shows_the_sections_the_window_and_the_largest_items() {
         &session,
         limits(),
         &expect![[r#"
-        About 45,000 of 200,000 tokens (23 %)
-        stttfffrrrrr······································
-        s  system prompt    2,349    1 %
-        t  tools            9,396    5 %
-        i  instructions     1,773    1 %
-        k  skills             881   <1 %
-        f  files           11,757    6 %
-        c  conversation     1,260    1 %
-        r  results         17,794    9 %
-           in all          45,210   23 %
-        ·  free           154,790   77 %
-        The provider counted the last request and its reply; the shares of the sections are estimates.
-        Old results are trimmed at 100,000 (50 %), and the conversation is compacted at 150,000 (75 %).
-        The largest items (`/context drop 1` takes out the first):
-        1.  17,618  result of `read src/b.rs lines 11-100`
-        2.  11,757  file src/a b.rs
-        3.   1,772  instructions AGENTS.md
-        4.     587  thoughts of the model
-        5.     587  result of `skill rust`"#]],
+            About 45,000 of 200,000 tokens (23 %)
+            stttfffrrrrr······································
+            s  system prompt    2,349    1 %
+            t  tools            9,396    5 %
+            i  instructions     1,773    1 %
+            k  skills             881   <1 %
+            f  files           11,757    6 %
+            c  conversation     1,260    1 %
+            r  results         17,794    9 %
+               in all          45,210   23 %
+            ·  free           154,790   77 %
+            The provider counted the last request and its reply; the shares of the sections are estimates.
+            Old results are trimmed at 100,000 (50 %), and the conversation is compacted at 150,000 (75 %).
+            The largest items (`/context drop N` takes out number N, a file or a result):
+            1.  17,618  result of `read src/b.rs lines 11-100`
+            2.  11,757  file src/a b.rs
+            3.   1,772  instructions AGENTS.md
+            4.     587  thoughts of the model
+            5.     587  result of `skill rust`"#]],
         &expect![
             "About 45,000 of 200,000 tokens (23 %). Old results are trimmed at 100,000 (50 %), and the conversation is compacted at 150,000 (75 %)."
         ],
@@ -118,25 +118,25 @@ fn without_a_count_everything_is_an_estimate() {
         &session,
         limits(),
         &expect![[r#"
-        About 19,000 of 200,000 tokens (10 %)
-        tffrr·············································
-        s  system prompt    1,000    1 %
-        t  tools            4,000    2 %
-        i  instructions       755   <1 %
-        k  skills             375   <1 %
-        f  files            5,005    3 %
-        c  conversation       536   <1 %
-        r  results          7,575    4 %
-           in all          19,246   10 %
-        ·  free           180,754   90 %
-        No reply was counted yet, so all figures are estimates.
-        Old results are trimmed at 100,000 (50 %), and only `/compact` compacts the conversation.
-        The largest items (`/context drop 1` takes out the first):
-        1.   7,500  result of `read src/b.rs lines 11-100`
-        2.   5,005  file src/a b.rs
-        3.     754  instructions AGENTS.md
-        4.     250  thoughts of the model
-        5.     250  result of `skill rust`"#]],
+            About 19,000 of 200,000 tokens (10 %)
+            tffrr·············································
+            s  system prompt    1,000    1 %
+            t  tools            4,000    2 %
+            i  instructions       755   <1 %
+            k  skills             375   <1 %
+            f  files            5,005    3 %
+            c  conversation       536   <1 %
+            r  results          7,575    4 %
+               in all          19,246   10 %
+            ·  free           180,754   90 %
+            No reply was counted yet, so all figures are estimates.
+            Old results are trimmed at 100,000 (50 %), and only `/compact` compacts the conversation.
+            The largest items (`/context drop N` takes out number N, a file or a result):
+            1.   7,500  result of `read src/b.rs lines 11-100`
+            2.   5,005  file src/a b.rs
+            3.     754  instructions AGENTS.md
+            4.     250  thoughts of the model
+            5.     250  result of `skill rust`"#]],
         &expect![
             "About 19,000 of 200,000 tokens (10 %). Old results are trimmed at 100,000 (50 %), and only `/compact` compacts the conversation."
         ],
@@ -150,24 +150,24 @@ fn an_unknown_window_has_no_free_room() {
         &session,
         Limits::default(),
         &expect![[r#"
-        About 45,000 tokens
-        sssttttttttttiikfffffffffffffcrrrrrrrrrrrrrrrrrrrr
-        s  system prompt   2,349    5 %
-        t  tools           9,396   21 %
-        i  instructions    1,773    4 %
-        k  skills            881    2 %
-        f  files          11,757   26 %
-        c  conversation    1,260    3 %
-        r  results        17,794   39 %
-           in all         45,210  100 %
-        The provider counted the last request and its reply; the shares of the sections are estimates.
-        The window of anthropic/claude-sonnet-4-5 is not known, so only `/compact` makes the conversation shorter.
-        The largest items (`/context drop 1` takes out the first):
-        1. 17,618  result of `read src/b.rs lines 11-100`
-        2. 11,757  file src/a b.rs
-        3.  1,772  instructions AGENTS.md
-        4.    587  thoughts of the model
-        5.    587  result of `skill rust`"#]],
+            About 45,000 tokens
+            sssttttttttttiikfffffffffffffcrrrrrrrrrrrrrrrrrrrr
+            s  system prompt   2,349    5 %
+            t  tools           9,396   21 %
+            i  instructions    1,773    4 %
+            k  skills            881    2 %
+            f  files          11,757   26 %
+            c  conversation    1,260    3 %
+            r  results        17,794   39 %
+               in all         45,210  100 %
+            The provider counted the last request and its reply; the shares of the sections are estimates.
+            The window of anthropic/claude-sonnet-4-5 is not known, so only `/compact` makes the conversation shorter.
+            The largest items (`/context drop N` takes out number N, a file or a result):
+            1. 17,618  result of `read src/b.rs lines 11-100`
+            2. 11,757  file src/a b.rs
+            3.  1,772  instructions AGENTS.md
+            4.    587  thoughts of the model
+            5.    587  result of `skill rust`"#]],
         &expect![
             "About 45,000 tokens. The window of anthropic/claude-sonnet-4-5 is not known, so only `/compact` makes the conversation shorter."
         ],
