@@ -308,7 +308,7 @@ impl Agent {
         let Session { model, tuning, mode, limits, measures, .. } =
             std::mem::take(&mut conversation.session);
         let limits = limits.anew();
-        conversation.session = Session { model, tuning, limits, measures, ..Session::default() };
+        conversation.session = Session { model, tuning, measures, limits, ..Session::default() };
         self.opening.mode = mode;
         self.begin();
         self.conversation.save_whole();

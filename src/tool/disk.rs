@@ -2,6 +2,7 @@
 
 use super::comment::Comment;
 use super::lsp::{Findings, Question};
+use super::scene;
 use super::{Arrival, LIMIT, Source, Stamp, Unreadable, Workspace};
 use crate::edit::{Misfit, Proposal};
 use crate::event::TurnId;
@@ -75,6 +76,9 @@ impl Workspace for Disk {
         std::future::ready(paths.iter().map(|it| stamp(it)).collect()).boxed()
     }
 
+    fn scene(&self, _: scene::Part) -> BoxFuture<'_, Result<scene::Scene, String>> {
+        scene::absent()
+    }
     fn comment(&self, _: Vec<Comment>) {}
     fn uncomment(&self) {}
     fn model_knows(&self, _path: &Path, _text: &Text) {}

@@ -307,9 +307,7 @@ pub trait Workspace: Send + Sync {
     /// Removes all comments.
     fn uncomment(&self);
     /// Asks what the user has in the editor. The error is a sentence for the user.
-    fn scene(&self, _part: scene::Part) -> BoxFuture<'_, Result<scene::Scene, String>> {
-        Box::pin(std::future::ready(Err("There is no editor.".to_owned())))
-    }
+    fn scene(&self, part: scene::Part) -> BoxFuture<'_, Result<scene::Scene, String>>;
     /// Asks the user's language servers. The error is text for the model.
     fn consult(&self, question: lsp::Question) -> BoxFuture<'_, Result<lsp::Findings, String>>;
 }

@@ -1,5 +1,7 @@
 //! What the user has in the editor: the buffer that they work in, its selection, lists, the clipboard.
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 /// A part of the scene. `the buffer` is the one in the last window that was not a chat's.
@@ -52,4 +54,9 @@ pub struct Scene {
     /// Why there is nothing, as a sentence for the user.
     #[serde(default)]
     pub why: String,
+}
+
+/// The scene of a workspace without an editor.
+pub fn absent<'a>() -> BoxFuture<'a, Result<Scene, String>> {
+    std::future::ready(Err("There is no editor.".to_owned())).boxed()
 }

@@ -8,6 +8,7 @@ use crate::text::Text;
 use crate::tool::comment::Comment;
 use crate::tool::disk::Disk;
 use crate::tool::lsp;
+use crate::tool::scene;
 use crate::tool::{Arrival, Stamp, Unreadable, Workspace};
 use futures::future::BoxFuture;
 use serde_json::json;
@@ -33,6 +34,9 @@ impl Workspace for Trap {
     }
     fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>> {
         self.0.stamps(paths)
+    }
+    fn scene(&self, _: scene::Part) -> BoxFuture<'_, Result<scene::Scene, String>> {
+        scene::absent()
     }
     fn comment(&self, _: Vec<Comment>) {}
     fn uncomment(&self) {}

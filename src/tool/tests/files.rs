@@ -228,6 +228,9 @@ impl Workspace for Buffers {
     fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>> {
         self.disk.stamps(paths)
     }
+    fn scene(&self, _: scene::Part) -> BoxFuture<'_, Result<scene::Scene, String>> {
+        scene::absent()
+    }
     fn comment(&self, _: Vec<Comment>) {}
     fn uncomment(&self) {}
     fn model_knows(&self, path: &Path, text: &Text) {

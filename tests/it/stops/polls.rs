@@ -21,7 +21,9 @@ use caliban::session::{Limits, Session};
 use caliban::store::{Draft, Opened, Project, Unavailable};
 use caliban::text::Text;
 use caliban::tool::comment::Comment;
-use caliban::tool::{self, Arrival, Desk, Source, Stamp, Toolset, Unreadable, Workspace, lsp};
+use caliban::tool::{
+    self, Arrival, Desk, Source, Stamp, Toolset, Unreadable, Workspace, lsp, scene,
+};
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::{self, BoxStream, StreamExt};
 use serde_json::json;
@@ -179,6 +181,9 @@ impl Workspace for Files {
         counted(&self.0, async move { vec![Stamp::Unknown; paths.len()] })
     }
 
+    fn scene(&self, _: scene::Part) -> BoxFuture<'_, Result<scene::Scene, String>> {
+        scene::absent()
+    }
     fn comment(&self, _: Vec<Comment>) {}
     fn uncomment(&self) {}
     fn model_knows(&self, _: &Path, _: &Text) {}
