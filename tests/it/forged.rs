@@ -21,6 +21,7 @@ fn one_turn(server: &Server, setup: Setup) -> Setup {
     nvim.keys(":Caliban<CR>");
     nvim.ask("hello", "Hello to you.");
     assert!(nvim.quit_with("<Esc>:qa!<CR>").success());
+    nvim.wait_program_end();
     setup
 }
 

@@ -242,6 +242,15 @@ impl Nvim {
         self.wait_exit()
     }
 
+    /// Waits after Neovim's end until its program has ended too: until then the program may be saving.
+    pub fn wait_program_end(&self) {
+        let start = Instant::now();
+        while !self.setup.processes().is_empty() {
+            assert!(start.elapsed() < LIMIT, "still running: {:?}", self.setup.processes());
+            self.listen(TICK);
+        }
+    }
+
     fn wait_exit(&self) -> ExitStatus {
         self.left.set(true);
         let start = Instant::now();

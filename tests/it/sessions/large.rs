@@ -130,6 +130,7 @@ fn after_a_restart_a_long_output_is_read_from_its_own_file_and_sent_again() {
     let setup = with_log(&server);
     let nvim = logged(&setup, &server);
     nvim.quit_with(":qa<CR>");
+    nvim.wait_program_end();
     assert_eq!(fs::read_dir(outputs(&setup)).unwrap().count(), 1);
     let file = fs::read_to_string(setup.sessions().join("main.json")).unwrap();
     assert!(!file.contains("of a long log") && file.contains("\"output\": \""), "{file}");
