@@ -9,7 +9,7 @@ use crate::context::trim;
 use crate::conversation::Conversation;
 use crate::conversation::report::Level;
 use crate::edit::Format;
-use crate::event::{Failure, TurnId};
+use crate::event::TurnId;
 use crate::message::Role;
 use crate::session::{Input, Phase, Session};
 use crate::tool::{Desk, Tool};
@@ -56,15 +56,14 @@ impl Fitting {
         begin(conversation, &plan, model, String::new())
     }
 
-    /// After a request that was too long for its model. Returns true if a compaction begins: once in a turn, unless the
-    /// user turned it off.
+    /// After a request that was too long for its model, alone or with its reply. Returns true if a compaction begins:
+    /// once in a turn, unless the user turned it off.
     pub(super) fn overflow(
         &mut self,
-        failure: &Failure,
         turn: TurnId,
         (models, conversation, desk): (&Models, &mut Conversation, &Desk),
     ) -> bool {
-        let is_new = matches!(failure, Failure::TooLong { .. }) && self.overflowed != Some(turn);
+        let is_new = self.overflowed != Some(turn);
         let limits = limits(models, &conversation.session).filter(|it| it.is_automatic);
         if !is_new || limits.is_none() || is_paused(conversation) {
             return false;

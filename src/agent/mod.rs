@@ -41,8 +41,8 @@ pub use undo::Undo;
 
 use crate::conversation::report::{Level, Show};
 use crate::conversation::{Channels, Conversation, Work};
-use crate::event::{Delta, Tuning, TurnId};
-use crate::message::{CallId, Excerpt, Reply};
+use crate::event::{Delta, Failure, Tuning, TurnId};
+use crate::message::{CallId, Excerpt, Reply, Stop};
 use crate::provider::Sampled;
 use crate::provider::endpoint::Chosen;
 use crate::session::{Effect, Input, Phase, Session};
@@ -398,8 +398,8 @@ impl Agent {
             Sampled::Done(reply) => self.replied(turn, reply),
             Sampled::Failed(failure) => {
                 let (by, partial) = self.turn.end_reply();
-                let kept = (&self.sampler.models, &mut *conversation, &self.desk);
-                if self.sampler.fitting.overflow(&failure, turn, kept) {
+                let is_too_long = matches!(failure, Failure::TooLong { .. });
+                if is_too_long && self.sampler.overflow(conversation, &self.desk, turn) {
                     return;
                 }
                 let input = self.sampler.failed(conversation, turn, failure, by, partial);
@@ -411,6 +411,11 @@ impl Agent {
     fn replied(&mut self, turn: TurnId, mut reply: Reply) {
         let (conversation, desk) = (&mut self.conversation, &self.desk);
         reply.by = self.turn.end_reply().0;
+        // the request fitted and the reply did not: the model answers again once there is room
+        let is_cut = reply.stop == Stop::ContextExceeded;
+        if is_cut && self.sampler.overflow(conversation, desk, turn) {
+            return self.sampler.account(conversation, &reply);
+        }
         let reply = work::sendable(reply, &conversation.session);
         let plans = work::plans(desk, &reply);
         let touched = work::touched(desk, &reply, &plans);

@@ -158,8 +158,18 @@ impl Sampler {
         tokio::task::spawn_blocking(move || tally.add(count));
     }
 
+    /// After a request that was too long, alone or with its reply. Returns true if a compaction begins.
+    pub(super) fn overflow(
+        &mut self,
+        conversation: &mut Conversation,
+        desk: &Desk,
+        turn: TurnId,
+    ) -> bool {
+        self.fitting.overflow(turn, (&self.models, conversation, desk))
+    }
+
     /// Adds the cost of a reply, notes the size of its request, and measures how much of the request came from the provider's cache.
-    fn account(&mut self, conversation: &mut Conversation, reply: &Reply) {
+    pub(super) fn account(&mut self, conversation: &mut Conversation, reply: &Reply) {
         let usage = reply.usage;
         if usage.total() == 0 || self.models.is_tour(&reply.by) {
             return;

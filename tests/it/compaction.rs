@@ -220,6 +220,28 @@ fn a_request_that_is_too_long_is_compacted_and_sent_again_in_every_dialect() {
 }
 
 #[test]
+fn a_reply_that_is_cut_at_the_end_of_the_window_is_asked_for_again_after_a_compaction() {
+    let server = Server::start();
+    let nvim = three_turns(&server, &files(Setup::new()).config(LATE).anthropic(&server));
+    let full = "model_context_window_exceeded";
+    server.reply(Reply::said("Four is cut").stop(full).usage(9_000, 20));
+    server.reply(Reply::said(&summary("Go on.")));
+    server.reply(Reply::said("Four."));
+    nvim.ask("four, please", "Four.");
+    let requests = server.requests();
+    assert!(is_question(&requests[5]) && requests[6].last_user_text().ends_with("four, please"));
+    assert!(!requests[6].outline().contains("Four is cut"));
+    assert!(!nvim.transcript().contains("Four is cut"));
+    // the second time in a turn the reply stays as it is
+    server.reply(Reply::said("Five is cut").stop(full));
+    server.reply(Reply::said(&summary("Go on.")));
+    server.reply(Reply::said("Five is cut again").stop(full));
+    nvim.ask(&format!("five {}", "word ".repeat(2_000)), "Five is cut again");
+    nvim.wait_transcript("The conversation is longer than the model's context.");
+    assert_eq!(server.requests().len(), 10);
+}
+
+#[test]
 fn compaction_can_be_turned_off() {
     for config in [
         "{ compact = false, trim = false }",
