@@ -174,6 +174,11 @@ pub enum Event {
     Told {
         text: String,
     },
+    /// A list for the user, whose last lines are numbered items. Only the newest list takes keys.
+    Listed {
+        text: String,
+        items: u32,
+    },
     /// A failed request will be tried again.
     Retried {
         turn: TurnId,

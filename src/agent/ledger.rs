@@ -16,7 +16,9 @@ pub(super) fn slash(agent: &mut Agent, rest: &str) {
     match dropped {
         Ok(()) => {
             let ledger = of(agent);
-            agent.conversation.take(Input::Tell { text: ledger.table() });
+            let items = if ledger.is_bound() { 0 } else { ledger.largest.len() };
+            let items = u32::try_from(items).unwrap_or_default();
+            agent.conversation.take(Input::List { text: ledger.table(), items });
             agent.sampler.fitting.listed = ledger.largest;
         }
         Err(why) => agent.conversation.notice(Level::Warn, why),

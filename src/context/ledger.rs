@@ -63,6 +63,11 @@ impl Ledger {
         Ledger { is_bound, ..self }
     }
 
+    /// Whether nothing can be taken out.
+    pub fn is_bound(&self) -> bool {
+        self.is_bound
+    }
+
     /// `tools` is the size of the request's tools in bytes.
     pub fn of(session: &Session, tools: u64, limits: Limits) -> Ledger {
         let total = size::of_next(session, tools);
@@ -115,7 +120,7 @@ impl Ledger {
             rows.push(if self.is_bound {
                 "The largest items (this model needs all of them, so none can be taken out):".into()
             } else {
-                "The largest items (`/context drop N` takes out number N, a file or a result):"
+                "The largest items (`x` takes out the file or the result under the cursor; so does `/context drop N`):"
                     .into()
             });
         }

@@ -1,7 +1,9 @@
 //! How each event changes the state, for a running session and a replayed one alike.
 
 use super::{Message, Open, Phase, Role, Session, State, say, title};
-use crate::event::{Access, End, Event, Measure, Mode, Named, Plan, Queued, Ruling, TurnId};
+use crate::event::{
+    Access, End, Event, Measure, Mode, Named, Plan, Queued, Ruling, Tuning, TurnId,
+};
 use crate::message::{Block, CallId, Excerpt, Reply, Stop, ToolAnswer, ToolCall};
 use std::path::Path;
 
@@ -58,12 +60,12 @@ impl Session {
             Event::Titled { title } => self.title.clone_from(title),
             Event::Named(named) => self.set_name(named),
             Event::Noted { text } => self.notes.push(text.clone()),
-            Event::Told { text } => self.say(Role::Note, vec![Block::Text { text: text.clone() }]),
+            Event::Told { text } | Event::Listed { text, .. } => {
+                self.say(Role::Note, vec![Block::Text { text: text.clone() }]);
+            }
             Event::Retried { .. } => self.rest(),
             Event::ThoughtsDropped { model, .. } => self.disown(model),
-            Event::ModelChosen { model, tuning } => {
-                (self.model, self.tuning) = (model.clone(), *tuning);
-            }
+            Event::ModelChosen { model, tuning } => self.set_model(model, *tuning),
             Event::ModeChosen { mode } => self.set_mode(*mode),
             Event::Spent { cost } => self.spend(*cost),
             Event::Measured { model, measure } => self.set_measure(model, *measure),
@@ -75,6 +77,11 @@ impl Session {
             | Event::Uncompacted { .. } => self.apply_shorter(event),
             Event::Ended { why, .. } => self.settle(why),
         }
+    }
+
+    fn set_model(&mut self, model: &str, tuning: Tuning) {
+        model.clone_into(&mut self.model);
+        self.tuning = tuning;
     }
 
     fn enqueue(&mut self, message: &Queued) {

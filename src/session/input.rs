@@ -116,6 +116,11 @@ pub enum Input {
     Tell {
         text: String,
     },
+    /// A list for the user, whose last lines are numbered items.
+    List {
+        text: String,
+        items: u32,
+    },
     ChooseModel {
         model: String,
         tuning: Tuning,

@@ -174,9 +174,6 @@ impl Session {
             Input::Reviewed { path, answers } => self.reviewed(path, answers, &mut step),
             Input::ReviewLost { path } => self.review_lost(path, &mut step),
             Input::Unsaved { paths } => self.note_unsaved(paths, &mut step),
-            Input::ChooseModel { model, tuning } => {
-                self.record(Event::ModelChosen { model, tuning }, &mut step);
-            }
             Input::ChooseMode { mode } if mode != self.mode => self.choose_mode(mode, &mut step),
             Input::ChooseSystem { system, instructions } if self.phase == Phase::Idle => {
                 self.record(Event::SystemChosen { system, instructions }, &mut step);
@@ -184,7 +181,9 @@ impl Session {
             Input::Know { path, hash } => self.know(path, hash, &mut step),
             it @ (Input::Open { .. }
             | Input::Revoke { .. }
+            | Input::ChooseModel { .. }
             | Input::Tell { .. }
+            | Input::List { .. }
             | Input::Spend { .. }
             | Input::Measure { .. }
             | Input::Instruct { .. }
@@ -212,7 +211,9 @@ impl Session {
                 Event::Opened { system, instructions, model, root }
             }
             Input::Revoke { grant } => Event::Revoked { grant },
+            Input::ChooseModel { model, tuning } => Event::ModelChosen { model, tuning },
             Input::Tell { text } => Event::Told { text },
+            Input::List { text, items } => Event::Listed { text, items },
             Input::Spend { cost } => Event::Spent { cost },
             Input::Measure { model, measure } => Event::Measured { model, measure },
             Input::Instruct { files } => Event::Instructed { files },

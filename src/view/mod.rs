@@ -54,6 +54,11 @@ enum Content {
     Tool(Box<Tool>),
     Question(Box<Question>),
     Lines(Vec<String>),
+    /// The newest list whose last lines are items that take keys.
+    List {
+        lines: Vec<String>,
+        items: u32,
+    },
     /// A compaction: the sentence for the user, and the hand-off, painted only while the block is open.
     Boundary {
         told: String,
@@ -177,6 +182,7 @@ impl View {
             Event::Instructed { files } => self.instructed(files),
             Event::Noted { text } => self.notice(&second_person::worded(text)),
             Event::Told { text } => self.notice(text),
+            Event::Listed { text, items } => self.list(text, *items),
             // no block says that a retry waits: the editor itself counts the pause down
             Event::Retried { .. } | Event::ThoughtsDropped { .. } => self.take_back(),
             Event::ModelChosen { model, tuning } if tuning.is_empty() => {
@@ -245,7 +251,9 @@ impl View {
                     return;
                 }
             }
-            Content::Stream { .. } | Content::Lines(_) | Content::Gone => return,
+            Content::Stream { .. } | Content::Lines(_) | Content::List { .. } | Content::Gone => {
+                return;
+            }
         }
         self.changed(at);
     }

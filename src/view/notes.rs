@@ -63,6 +63,18 @@ impl View {
         }
     }
 
+    /// Shows a list. The lists above it take no keys any more.
+    pub(super) fn list(&mut self, text: &str, items: u32) {
+        for at in 0..self.blocks.len() {
+            if let Content::List { lines, .. } = &mut self.blocks[at].content {
+                self.blocks[at].content = Content::Lines(std::mem::take(lines));
+                self.changed(at);
+            }
+        }
+        let at = self.push(Shape::Notice, Content::List { lines: lines::notice(text), items });
+        self.blocks[at].done = true;
+    }
+
     pub(super) fn notice(&mut self, text: &str) {
         self.push_lines(Shape::Notice, lines::notice(text));
     }

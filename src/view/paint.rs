@@ -59,6 +59,9 @@ pub struct BlockUpdate {
     /// In a question, the indices of the lines that are folds. A yes is accepted only when all folds are open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folds: Option<Vec<u32>>,
+    /// In a list that takes keys, the number of its items. They are the block's last lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<u32>,
     /// The block is gone.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub remove: bool,
@@ -78,6 +81,7 @@ impl BlockUpdate {
             below: None,
             call: None,
             folds: None,
+            items: None,
             remove: false,
         }
     }
@@ -154,7 +158,9 @@ impl View {
             top -= 1;
             let size = match &self.blocks[top].content {
                 Content::Stream { text } => text.len(),
-                Content::Lines(lines) => lines.iter().map(String::len).sum(),
+                Content::Lines(lines) | Content::List { lines, .. } => {
+                    lines.iter().map(String::len).sum()
+                }
                 Content::Thinking { .. }
                 | Content::Boundary { .. }
                 | Content::Tool(_)
@@ -209,6 +215,9 @@ fn update(
                 let above = u32::from(!first);
                 update.folds = Some(question.closed().map(|it| it + above).collect());
             }
+            if let Content::List { items, .. } = content {
+                update.items = Some(*items);
+            }
             sent.bytes = live;
             sent.current = true;
             update.lines = Some(whole);
@@ -230,7 +239,7 @@ fn painted(content: &Content, first: bool) -> (Vec<String>, usize) {
     let mut whole = if first { Vec::new() } else { vec![String::new()] };
     let mut live = 0;
     match content {
-        Content::Lines(lines) => whole.extend(lines.iter().cloned()),
+        Content::Lines(lines) | Content::List { lines, .. } => whole.extend(lines.iter().cloned()),
         Content::Question(question) => whole.extend(question.lines()),
         Content::Thinking { text, open, time } => {
             whole.push(lines::thought(*open, *time));
@@ -288,6 +297,7 @@ fn is_painted(block: &Block) -> bool {
             block.sent.current && (!tool.open || block.sent.bytes >= tool.live.len())
         }
         Content::Lines(_)
+        | Content::List { .. }
         | Content::Question(_)
         | Content::Boundary { .. }
         | Content::Thinking { .. } => block.sent.current,

@@ -118,6 +118,31 @@ fn the_largest_item_is_taken_out_of_later_requests_in_every_dialect() {
     .assert_eq(common(&told));
 }
 
+#[test]
+fn a_key_takes_out_the_item_under_the_cursor_of_the_newest_list() {
+    let server = Server::start();
+    let setup = Setup::new().file("a.txt", long("that")).file("b.txt", long("this one"));
+    let setup = setup.size(120, 60).anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    server.reply(Reply::said("Seen."));
+    nvim.ask("look at @a.txt and @b.txt", "Seen.");
+    command(&nvim, "/context", "The largest items", 1);
+    command(&nvim, "/context", "The largest items", 2);
+    // The keys go to the line below the first heading, to the second heading, and to the item below it.
+    nvim.go_to_transcript("The largest items");
+    nvim.keys("jx");
+    nvim.keys("/largest items<CR>x");
+    nvim.keys("jx");
+    nvim.wait_transcript("Dropped: the model now gets one line in place of the file b.txt");
+    nvim.wait(|it| it.transcript().matches("The largest items").count() == 3, "the new list");
+    assert_eq!(nvim.transcript().matches("Dropped: ").count(), 1);
+    server.reply(Reply::said("Gone."));
+    nvim.ask("go on", "Gone.");
+    let outline = server.requests()[1].outline();
+    assert!(outline.contains("that is the line") && !outline.contains("this one"), "{outline}");
+}
+
 /// The number counts in the list that was shown last. Nothing is taken out by a mistake.
 #[test]
 fn only_an_item_of_the_last_list_is_taken_out() {

@@ -145,7 +145,18 @@ end
 ---@param chat caliban.Chat
 ---@return boolean
 local function remove(chat)
-  return unqueue(chat, false)
+  local block, index = under(chat, { 'notice' })
+  local number = block and block.items and index - (block.n - block.items) + 1 or 0
+  if number < 1 then
+    return unqueue(chat, false)
+  end
+  send(chat, {
+    kind = 'send',
+    text = '/context drop ' .. number,
+    context = {},
+    steer = false,
+  })
+  return true
 end
 
 ---@param chat caliban.Chat
@@ -318,7 +329,13 @@ local keys = {
       run = toggle,
       own = true,
     },
-    { mode = 'n', lhs = 'x', desc = 'on a queued message: remove it', run = remove, own = true },
+    {
+      mode = 'n',
+      lhs = 'x',
+      desc = 'on a queued message: remove it; on an item of /context: take it out',
+      run = remove,
+      own = true,
+    },
     { mode = 'n', lhs = 'r', desc = 'on a retry: try now', run = retry, own = true },
     {
       mode = 'n',

@@ -15,6 +15,7 @@ M.ns = ns
 ---@field final boolean
 ---@field done integer number of finished lines that were scanned for fences
 ---@field call? string
+---@field items? integer the number of items that take keys; they are the last lines
 ---@field right? string
 ---@field need? integer the cells that the block's first line and `right` need in one row
 ---@field room? integer the cells of the row into which the words were last fitted
@@ -287,7 +288,7 @@ local function apply(chat, update)
   end
   block.final = update.final
   if update.lines then
-    block.call = update.call
+    block.call, block.items = update.call, update.items
   end
   block.right, block.below = update.right or block.right, update.below or block.below
   return block, row

@@ -99,7 +99,7 @@ fn the_table_shows_the_sections_the_window_and_the_largest_items() {
             ·  free           154,790   77 %
             The provider counted the last request and its reply; the shares of the sections are estimates.
             Old results are trimmed at 100,000 (50 %), and the conversation is compacted at 150,000 (75 %).
-            The largest items (`/context drop N` takes out number N, a file or a result):
+            The largest items (`x` takes out the file or the result under the cursor; so does `/context drop N`):
             1.  17,618  result of `read src/b.rs lines 11-100`
             2.  11,757  file src/a b.rs
             3.   1,772  instructions AGENTS.md
@@ -131,7 +131,7 @@ fn without_a_count_everything_is_an_estimate() {
             ·  free           180,754   90 %
             No reply was counted yet, so all figures are estimates.
             Old results are trimmed at 100,000 (50 %), and only `/compact` compacts the conversation.
-            The largest items (`/context drop N` takes out number N, a file or a result):
+            The largest items (`x` takes out the file or the result under the cursor; so does `/context drop N`):
             1.   7,500  result of `read src/b.rs lines 11-100`
             2.   5,005  file src/a b.rs
             3.     754  instructions AGENTS.md
@@ -162,7 +162,7 @@ fn an_unknown_window_has_no_free_room() {
                in all         45,210  100 %
             The provider counted the last request and its reply; the shares of the sections are estimates.
             The window of anthropic/claude-sonnet-4-5 is not known, so only `/compact` makes the conversation shorter.
-            The largest items (`/context drop N` takes out number N, a file or a result):
+            The largest items (`x` takes out the file or the result under the cursor; so does `/context drop N`):
             1. 17,618  result of `read src/b.rs lines 11-100`
             2. 11,757  file src/a b.rs
             3.  1,772  instructions AGENTS.md

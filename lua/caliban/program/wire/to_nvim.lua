@@ -45,6 +45,7 @@
 ---@field call? string The call that a question is about. The question's last line names the keys.
 ---@field folds? integer[] In a question, the indices of the lines that are folds. A yes is accepted only when all
 --- folds are open.
+---@field items? integer In a list that takes keys, the number of its items. They are the block's last lines.
 ---@field remove? boolean The block is gone.
 
 ---@alias caliban.Shape
