@@ -317,7 +317,7 @@ fn at_most_twenty_images_go_with_a_message() {
 }
 
 #[test]
-fn images_stay_with_copies_and_go_back_with_undo() {
+fn a_copied_or_exported_conversation_has_its_images() {
     let (server, nvim) = start(Setup::new().file("a.png", png(40, 30, RED)));
     ask(&server, &nvim, "see @a.png");
     let first = nvim.session();
@@ -331,4 +331,49 @@ fn images_stay_with_copies_and_go_back_with_undo() {
     let said = "> a.png: PNG image, 40×30 pixels";
     let is_said = || fs::read_to_string(&talk).is_ok_and(|it| it.contains(said));
     nvim.wait(|_| is_said(), "the image in the export");
+}
+
+#[test]
+fn a_message_with_an_image_that_was_taken_back_can_be_sent_again() {
+    let (server, nvim) = start(Setup::new().file("a.png", png(40, 30, RED)));
+    ask(&server, &nvim, "see @a.png");
+    nvim.keys("i/undo<C-s>");
+    nvim.wait(|nvim| nvim.composer() == "see @a.png", "the prompt in the composer");
+    nvim.keys("<C-s>");
+    server.wait_count(2);
+    let [first, again] = &server.requests()[..] else { panic!("two requests") };
+    assert_eq!((seen(again), again.outline()), (seen(first), first.outline()));
+}
+
+/// The folder of the project's sessions in which the images of a conversation lie.
+fn homes(nvim: &Nvim) -> Vec<String> {
+    let sessions = nvim.setup.sessions();
+    let dirs = kept(nvim).into_iter().map(|it| it.parent().unwrap().to_owned());
+    let names = dirs.map(|it| it.strip_prefix(&sessions).unwrap().display().to_string());
+    names.collect()
+}
+
+#[test]
+fn images_move_with_their_conversation() {
+    let (server, nvim) = start(Setup::new().file("a.png", png(40, 30, RED)));
+    ask(&server, &nvim, "see @a.png");
+    nvim.keys(":Caliban rename shots<CR>");
+    nvim.wait_session("shots");
+    assert_eq!(homes(&nvim), ["shots.outputs"]);
+    nvim.quit_with(":qa<CR>");
+    let nvim = Nvim::start(&nvim.setup);
+    nvim.keys(":Caliban resume shots<CR>");
+    nvim.wait_transcript("Seen.");
+    assert_eq!(seen(&ask(&server, &nvim, "and now?")), [(40, 30, RED)]);
+    // After `/clear` the image lies in the trash, and the same image goes out whole again.
+    nvim.lua("require('caliban').ask(...)", &["/clear".into()]);
+    nvim.wait_gone("Seen.");
+    nvim.wait(|nvim| homes(nvim) == ["trash/shots-1.outputs"], "the image in the trash");
+    assert_eq!(seen(&ask(&server, &nvim, "see @a.png")), [(40, 30, RED)]);
+    nvim.keys(":Caliban delete<CR>");
+    nvim.wait_screen("2: Move it to the trash");
+    nvim.keys("2<CR>");
+    nvim.wait_gone("Seen.");
+    nvim.wait(|nvim| homes(nvim).iter().all(|it| it.starts_with("trash/")), "all in the trash");
+    assert_eq!(homes(&nvim).len(), 2);
 }
