@@ -1,7 +1,8 @@
 //! A model's questions to language servers.
 
 use super::scene::{PATIENT, came, project, wait_came};
-use crate::kit::chat::common;
+use crate::kit::chat::{DIALECTS, common};
+use crate::kit::http::Request;
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
@@ -83,6 +84,39 @@ fn servers_answer_about_files_without_a_buffer() {
         Nothing is reported.
     "#]]
     .assert_eq(common(&given));
+}
+
+#[test]
+fn the_findings_of_servers_go_with_a_message_in_every_dialect() {
+    let said = DIALECTS.map(|dialect| {
+        let server = Server::start();
+        server.otherwise(Reply::said("I see."));
+        let setup = files(PATIENT).size(120, 40).speaking(dialect, &server);
+        let nvim = Nvim::start(&project(setup, &[json!({})]));
+        nvim.keys(":edit shapes.py<CR>");
+        // of a file without findings all findings of the project are sent
+        for count in 1..=2 {
+            nvim.keys(":Caliban<CR>iwhat is wrong? @diagnostics<C-s><Esc>");
+            server.wait_count(count);
+            nvim.wait_phase("idle");
+            nvim.keys("<C-w>t:edit main.py<CR>");
+        }
+        let of = |it: &Request| it.last_user_text().replace("\n\n", "\n");
+        server.requests().iter().map(of).collect::<Vec<_>>().join("\n\n")
+    });
+    expect![[r#"
+        <context kind="diagnostics" path="shapes.py">
+        shapes.py:4: error: BAD is wrong (scripted0)
+        shapes.py:5: warning: ODD is doubtful (scripted0)
+        </context>
+        what is wrong? @diagnostics
+
+        <context kind="diagnostics" path="all files">
+        shapes.py:4: error: BAD is wrong (scripted0)
+        shapes.py:5: warning: ODD is doubtful (scripted0)
+        </context>
+        what is wrong? @diagnostics"#]]
+    .assert_eq(common(&said));
 }
 
 #[test]
