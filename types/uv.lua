@@ -12,6 +12,7 @@
 ---@field fs_read fun(fd: integer, size: integer): string?, string?
 ---@field fs_write fun(fd: integer, data: string): integer?, string?
 ---@field fs_close fun(fd: integer): boolean?
+---@field fs_mkdir fun(path: string, mode: integer): boolean?, string?
 ---@field fs_unlink fun(path: string): boolean?, string?
 ---@field fs_scandir fun(path: string): table?, string?
 ---@field fs_scandir_next fun(entries: table): string?, string?

@@ -5,9 +5,11 @@ use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use image::{DynamicImage, ImageFormat};
-use std::fs;
+use std::fs::{self, File};
 use std::io::Cursor;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 fn png() -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -98,6 +100,35 @@ fn the_image_in_the_clipboard_is_mentioned_and_sent() {
     nvim.wait_phase("idle");
     nvim.keys("<Esc>:Caliban paste<CR>");
     nvim.wait(|nvim| nvim.composer().ends_with(".png "), "the mention");
+}
+
+#[test]
+fn a_draft_with_an_image_of_the_clipboard_outlives_neovim() {
+    let (server, nvim) = start(with_clipboard("cat \"$CLIP/image\""));
+    let state = nvim.lua_str("return vim.fn.stdpath('state')");
+    let folder = Path::new(&state).with_file_name("caliban").join("pasted");
+    fs::create_dir_all(&folder).unwrap();
+    let (old, new) = (folder.join("old.png"), folder.join("new.png"));
+    for path in [&old, &new] {
+        fs::write(path, png()).unwrap();
+    }
+    let days = |n: u64| SystemTime::now() - Duration::from_secs(n * 24 * 60 * 60);
+    for (path, n) in [(&old, 31), (&new, 29)] {
+        File::options().write(true).open(path).unwrap().set_modified(days(n)).unwrap();
+    }
+    nvim.keys("<M-v>");
+    nvim.wait(|nvim| nvim.composer().ends_with(".png "), "the mention");
+    assert!(!old.exists() && new.exists());
+    let draft = nvim.composer();
+    let path = draft.trim_end().trim_start_matches('@').trim_matches('"').to_owned();
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    nvim.quit_with("<Esc>:qa!<CR>");
+    let nvim = Nvim::start(&nvim.setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait(|nvim| nvim.composer() == draft, "the draft");
+    nvim.keys("<C-s>");
+    server.wait_count(1);
+    assert!(server.requests()[0].json.to_string().contains("image/png"));
 }
 
 #[test]

@@ -396,11 +396,22 @@ function M.walk(chat, step)
   return true
 end
 
---- Neovim exits: saves the drafts.
+--- How long an exiting Neovim waits for the session of a chat with a draft to open, in ms; <C-c> ends the wait.
+local PATIENCE = 5000
+
+--- Neovim exits: saves the drafts. Only a session that is open can keep one.
 function M.leave()
   local all = require('caliban.chat.chats').all
+  local process = require('caliban.program.process')
+  ---@param chat caliban.Chat
+  local function waits(chat)
+    return not chat.session and (text(chat) ~= '' or #chat.context > 0)
+  end
+  vim.wait(PATIENCE, function()
+    return not process.program() or #vim.tbl_filter(waits, all) == 0
+  end, 2)
   vim.tbl_map(M.save, all)
-  if not require('caliban.program.process').finish() then
+  if not process.finish() then
     for _, chat in ipairs(all) do
       local _ = chat.reading or write(chat)
     end

@@ -6,6 +6,8 @@ local api, uv = vim.api, vim.uv
 
 --- The most bytes of an image in the clipboard, and how long its reading may take, in milliseconds.
 local LARGEST, PATIENCE = 30e6, 5000
+--- How long a pasted image is kept, in seconds: 30 days.
+local LIFE = 30 * 24 * 60 * 60
 
 --- Prints the clipboard's image in base64.
 local SCRIPT = 'Add-Type -AssemblyName System.Windows.Forms,System.Drawing;'
@@ -124,18 +126,44 @@ local function warn(text)
   require('caliban.editor.notify').show(text, vim.log.levels.WARN)
 end
 
+--- The folder of pasted images. It is not below Neovim's own folder, of which the model reads nothing.
+---@return string
+local function folder_of_pasted()
+  return require('caliban.program.project').folder('XDG_STATE_HOME', '.local/state') .. '/pasted'
+end
+
+--- Writes an image to a file of its own. Drafts name these files, so they outlive Neovim.
+---@param bytes string
+---@return string? path nil if the file could not be written
+local function keep(bytes)
+  local folder = folder_of_pasted()
+  pcall(vim.fn.mkdir, vim.fs.dirname(folder), 'p')
+  uv.fs_mkdir(folder, 448) -- rwx------
+  for _, name in ipairs(require('caliban.editor.disk').names(folder)) do
+    local stat = uv.fs_lstat(folder .. '/' .. name)
+    if stat and stat.type == 'file' and stat.mtime.sec < os.time() - LIFE then
+      uv.fs_unlink(folder .. '/' .. name)
+    end
+  end
+  local path = ('%s/%s-%d.png'):format(folder, os.date('%Y%m%d-%H%M%S'), uv.hrtime() % 1e6)
+  local fd = uv.fs_open(path, 'wx', 384) -- rw-------
+  if not fd then
+    return nil
+  end
+  local is_written = uv.fs_write(fd, bytes) == #bytes
+  uv.fs_close(fd)
+  return is_written and path or nil
+end
+
 ---@param chat caliban.Chat
 ---@param bytes string
 local function insert(chat, bytes)
-  -- Neovim's own folder for temporary files is closed to others, and goes when Neovim ends
-  local path = vim.fn.tempname() .. '.png'
-  local fd = uv.fs_open(path, 'wx', 384)
-  local is_written = fd and uv.fs_write(fd, bytes) == #bytes
-  if fd then
-    uv.fs_close(fd)
-  end
-  if not is_written then
-    return warn('The image could not be written to a temporary file.')
+  local path = keep(bytes)
+  if not path then
+    local to = require('caliban.editor.name').shown(folder_of_pasted())
+    return warn(
+      ('The image was not mentioned: it could not be written to a file in %s.'):format(to)
+    )
   end
   if not api.nvim_buf_is_valid(chat.composer) then
     return

@@ -40,6 +40,16 @@ fn a_draft_is_saved_however_the_editor_ends() {
 }
 
 #[test]
+fn a_draft_is_saved_if_neovim_exits_before_the_conversation_is_open() {
+    for _ in 0..3 {
+        let setup = wide();
+        let nvim = Nvim::start(&setup);
+        nvim.quit_with(":Caliban<CR>ihalf a thought<Esc>:qa!<CR>");
+        is_kept(&setup, nvim, "half a thought");
+    }
+}
+
+#[test]
 fn a_draft_is_saved_while_it_is_typed() {
     let setup = wide();
     let nvim = typed(&setup);
