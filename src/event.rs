@@ -115,6 +115,12 @@ pub enum Event {
         id: CallId,
         question: String,
     },
+    /// The user is asked whether the project's instructions may be used. Messages wait in the queue until the answer.
+    /// `id` identifies this question, as a call's id identifies the question about a call.
+    Consulted {
+        id: CallId,
+        question: String,
+    },
     Ruled {
         turn: TurnId,
         call: CallId,

@@ -18,7 +18,7 @@ local M = {}
 ---@field system? string
 ---@field system_file? string
 ---@field no_system boolean
----@field instructions boolean
+---@field instructions boolean|'ask'|'always'|'never'
 ---@field titles boolean
 ---@field probe boolean
 ---@field limit? caliban.LimitConfig what a turn and a session may spend before the user is asked
@@ -41,7 +41,7 @@ local defaults = {
   resume = true,
   debug = false,
   no_system = false,
-  instructions = true,
+  instructions = 'ask',
   titles = true,
   probe = true,
   pass_env = {},
@@ -233,7 +233,7 @@ local known = {
   system = is('string'),
   system_file = is('string'),
   no_system = is('boolean'),
-  instructions = is('boolean'),
+  instructions = one_of({ 'ask', 'always', 'never', true, false }),
   titles = is('boolean'),
   probe = is('boolean'),
   limit = is('table'),
@@ -449,6 +449,10 @@ end
 ---@return caliban.WireConfig
 function M.wire()
   local c = M.get()
+  local instructions = c.instructions
+  if type(instructions) == 'boolean' then
+    instructions = instructions and 'ask' or 'never'
+  end
   return {
     model = c.model,
     providers = c.providers,
@@ -464,7 +468,7 @@ function M.wire()
     system = c.system,
     system_file = c.system_file and vim.fs.normalize(c.system_file),
     no_system = c.no_system,
-    instructions = c.instructions,
+    instructions = instructions,
     titles = c.titles,
     probe = c.probe,
     limit = c.limit,

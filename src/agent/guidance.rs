@@ -1,6 +1,9 @@
 //! The system prompt, instruction files (`AGENTS.md`) and skills: what a conversation begins with, what is added when a
 //! folder is touched, and what has changed on disk since.
 
+use super::consent::Consent;
+use super::models::Models;
+use super::setup::Instructions;
 use crate::context::instructions::{self, Found, Places};
 use crate::context::prompt;
 use crate::conversation::Conversation;
@@ -11,12 +14,14 @@ use crate::session::{Input, Phase};
 use crate::tool::Desk;
 use crate::tool::skills::{self, Skills};
 use crate::view;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The model's list of skills when the last skill is gone.
 const NONE: &str = "There are no skills now.";
 
 pub(super) struct Guidance {
+    /// Which of the project's instructions the user lets the model have.
+    pub(super) consent: Consent,
     choice: prompt::Choice,
     /// Where instructions are; `None` if the user turned them off.
     places: Option<Places>,
@@ -25,8 +30,9 @@ pub(super) struct Guidance {
 }
 
 impl Guidance {
-    pub(super) fn new(choice: prompt::Choice, places: Option<Places>) -> Guidance {
-        Guidance { choice, places, outdated: None }
+    pub(super) fn new(choice: prompt::Choice, setup: Instructions) -> Guidance {
+        let Instructions { places, agreed } = setup;
+        Guidance { consent: Consent::new(agreed), choice, places, outdated: None }
     }
 
     /// The system prompt for the user's settings, the project's folder and this edit format.
@@ -34,9 +40,25 @@ impl Guidance {
         prompt::choose(&self.choice, &desk.root, &desk.tools.specs(format))
     }
 
-    /// The instructions with which a new conversation would begin.
+    /// The instructions on disk for a new conversation.
     pub(super) fn gathered(&self) -> Found {
         self.places.as_ref().map(instructions::gather).unwrap_or_default()
+    }
+
+    /// The instructions with which a new conversation may begin.
+    pub(super) fn usable(&self) -> Found {
+        let mut found = self.gathered();
+        found.retain_of_project(|it| self.consent.allows(it));
+        found
+    }
+
+    /// Before a message: asks the user about instructions that the model would get for the first time. The tour's
+    /// model is a script, which gets none.
+    pub(super) fn consult(&mut self, conversation: &mut Conversation, models: &Models) {
+        if !models.is_tour(&conversation.session.model) {
+            let found = self.gathered();
+            self.consent.ask(conversation, found);
+        }
     }
 
     /// The names of the rules for other agents, if the project has no instructions of its own.
@@ -44,13 +66,19 @@ impl Guidance {
         self.places.as_ref().map(instructions::offered).unwrap_or_default()
     }
 
-    /// `/rules`: adds the project's rules for other agents, unless the model has them.
-    pub(super) fn add_rules(&self, conversation: &mut Conversation) {
+    /// `/rules`: asks again about instructions that the user has left out; if there are none, adds the project's rules
+    /// for other agents, unless the model has them.
+    pub(super) fn add_rules(&mut self, conversation: &mut Conversation) {
+        if conversation.session.phase == Phase::Idle
+            && self.consent.ask_again(conversation, self.gathered())
+        {
+            return;
+        }
         let Some(places) = &self.places else {
-            let text = "The setting `instructions = false` turns rules off.".to_owned();
+            let text = "The setting `instructions = 'never'` turns rules off.".to_owned();
             return conversation.take(Input::Tell { text });
         };
-        let Found { mut files, problems } = instructions::rules(places);
+        let Found { mut files, problems, .. } = instructions::rules(places);
         let none = files.is_empty() && problems.is_empty();
         files.retain(|it| !is_given(conversation, it));
         conversation.tell_once(problems);
@@ -67,14 +95,51 @@ impl Guidance {
 
     /// Begins with the instructions that are on disk now. Returns a sentence for the user if an older conversation has
     /// other ones.
-    pub(super) fn begin(
-        &mut self,
-        conversation: &Conversation,
-        now: &[Excerpt],
-        is_fresh: bool,
-    ) -> Option<String> {
-        self.outdated = if is_fresh { None } else { outdated(conversation, now) };
+    pub(super) fn begin(&mut self, conversation: &Conversation, is_fresh: bool) -> Option<String> {
+        self.outdated = if is_fresh { None } else { self.changed(conversation) };
         self.outdated.clone()
+    }
+
+    /// A sentence on how the instructions on disk differ from those that the conversation has.
+    fn changed(&self, conversation: &Conversation) -> Option<String> {
+        let given: Vec<&Excerpt> = conversation.session.given(ExcerptKind::Instructions).collect();
+        let mut now = self.gathered();
+        // the user has not let the model have the others
+        now.retain_of_project(|it| {
+            self.consent.allows(it) || given.iter().any(|given| given.path == it.path)
+        });
+        let first = conversation.session.messages.first().filter(|it| it.role == Role::System);
+        let begun_with = first.into_iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
+            Block::Excerpt(it) if it.kind == ExcerptKind::Instructions => Some(it),
+            _ => None,
+        });
+        // the last text of each file, of the first message and of what was added since
+        let added = given
+            .iter()
+            .rev()
+            .copied()
+            .filter(|it| now.files.iter().any(|now| now.path == it.path));
+        let mut had: Vec<&Excerpt> = Vec::new();
+        for it in added.chain(begun_with) {
+            if had.iter().all(|had| had.path != it.path) {
+                had.push(it);
+            }
+        }
+        instructions::changed(&had, &now.files)
+    }
+
+    /// Called when the user has decided on changes of a file. Instructions that the user has let in stay so with the
+    /// changes that the user accepted.
+    pub(super) fn reviewed(&mut self, conversation: &mut Conversation, desk: &Desk, path: &Path) {
+        let Some(places) = &self.places else { return };
+        if !path.file_name().is_some_and(|it| instructions::NAMES.iter().any(|name| it == *name)) {
+            return;
+        }
+        let shown = desk.shown(path);
+        let mut files = instructions::gather(places).files;
+        files.extend(instructions::nested(places, &[path.to_owned()]).files);
+        files.retain(|it| it.path == shown);
+        self.consent.accept(conversation, files);
     }
 
     /// Replaces the conversation's system prompt and instructions by the current ones.
@@ -84,7 +149,8 @@ impl Guidance {
                 conversation.refuse_while_running();
             }
             Ok(system) => {
-                let Found { files: instructions, problems } = with_skills(desk, self.gathered());
+                let found = with_skills(desk, self.usable());
+                let Found { files: instructions, problems, .. } = found;
                 conversation.take(Input::ChooseSystem { system, instructions });
                 self.outdated = None;
                 conversation.tell_once(problems);
@@ -108,7 +174,7 @@ impl Guidance {
 
     /// Tells the user once if instructions on disk differ from those that the conversation has.
     fn watch_instructions(&mut self, conversation: &mut Conversation) {
-        let outdated = outdated(conversation, &self.gathered().files);
+        let outdated = self.changed(conversation);
         if outdated != self.outdated {
             self.outdated.clone_from(&outdated);
             conversation.tell_once(outdated);
@@ -116,10 +182,16 @@ impl Guidance {
     }
 
     /// Adds the instructions of touched folders that the model does not have, or that have changed.
-    pub(super) fn touch(&self, conversation: &mut Conversation, touched: &[PathBuf]) {
+    pub(super) fn touch(&mut self, conversation: &mut Conversation, touched: &[PathBuf]) {
         let Some(places) = &self.places else { return };
-        let Found { mut files, problems } = instructions::nested(places, touched);
-        files.retain(|it| !is_given(conversation, it));
+        let Found { files, problems, .. } = instructions::nested(places, touched);
+        let (files, unread): (Vec<Excerpt>, Vec<Excerpt>) = files
+            .into_iter()
+            .filter(|it| !is_given(conversation, it))
+            .partition(|it| self.consent.allows(it));
+        for it in unread {
+            self.consent.remember(it);
+        }
         conversation.tell_once(problems);
         if !files.is_empty() {
             conversation.take(Input::Instruct { files });
@@ -131,19 +203,6 @@ impl Guidance {
 fn is_given(conversation: &Conversation, file: &Excerpt) -> bool {
     let given = conversation.session.given(ExcerptKind::Instructions);
     given.filter(|had| had.path == file.path).last().is_some_and(|had| had.text == file.text)
-}
-
-/// A sentence on how the instructions at the conversation's beginning differ from these.
-fn outdated(conversation: &Conversation, now: &[Excerpt]) -> Option<String> {
-    let first = conversation.session.messages.first().filter(|it| it.role == Role::System);
-    let blocks = first.into_iter().flat_map(|it| &it.blocks);
-    let had: Vec<&Excerpt> = blocks
-        .filter_map(|it| match it {
-            Block::Excerpt(it) if it.kind == ExcerptKind::Instructions => Some(it),
-            _ => None,
-        })
-        .collect();
-    instructions::changed(&had, now)
 }
 
 /// Shows the user the system prompt and the instructions that the model has.

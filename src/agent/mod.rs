@@ -10,6 +10,7 @@ mod checkpoints;
 mod checks;
 mod command_changes;
 mod compaction;
+mod consent;
 mod edits;
 mod files;
 mod fitting;
@@ -36,7 +37,7 @@ mod work;
 pub use chats::Act;
 pub use checks::{Check, Looked};
 pub use rewind::Rewind;
-pub use setup::{Command, Decided, Setup};
+pub use setup::{Command, Decided, Instructions, Setup};
 pub use undo::Undo;
 
 use crate::conversation::report::{Level, Show};
@@ -136,7 +137,7 @@ impl Agent {
             conversation: Conversation::new(id, session, store, read_only, channels),
             desk,
             sampler: Sampler::new(setup.models, setup.titles, setup.tally),
-            guidance: Guidance::new(setup.choice, setup.places),
+            guidance: Guidance::new(setup.choice, setup.instructions),
             files,
             turn,
             prompts,
@@ -239,11 +240,17 @@ impl Agent {
         }
         match command {
             Command::Send { text, context, steer } => slash::sent(self, text, context, steer),
-            Command::SendHeld(id) => conversation.take(Input::SendHeld { id }),
+            Command::SendHeld(id) => {
+                self.guidance.consult(conversation, &self.sampler.models);
+                conversation.take(Input::SendHeld { id });
+            }
             Command::Unqueue { id, edit } => prompts::unqueue(conversation, id, edit),
             Command::Draft(draft) => self.prompts.keep_draft(conversation, draft),
             Command::Stop => self.stop(),
-            Command::Rule { call, ruling } => conversation.take(Input::Rule { call, ruling }),
+            Command::Rule { call, ruling } => {
+                self.guidance.consent.rule(conversation, &call, &ruling);
+                conversation.take(Input::Rule { call, ruling });
+            }
             Command::Toggle { block, line } => conversation.show(Show::Toggle { block, line }),
             Command::Retry => {
                 if let Some(turn) = conversation.session.turn() {
@@ -260,7 +267,11 @@ impl Agent {
                 self.sampler.models.leave_out(&model, parameter);
             }
             Command::ShowRequest => self.sampler.show_request(conversation),
-            Command::Reviewed(decided) => self.files.decided(conversation, &self.desk, decided),
+            Command::Reviewed(decided) => {
+                let path = self.desk.root.join(&decided.path);
+                self.guidance.reviewed(conversation, &self.desk, &path);
+                self.files.decided(conversation, &self.desk, decided);
+            }
             Command::Checked(check) => {
                 self.files.checks.checked(conversation, &self.desk.root, *check);
             }
@@ -336,6 +347,7 @@ impl Agent {
             self.desk.workspace.uncomment();
         }
         self.guidance.watch(conversation, &self.desk, &context);
+        self.guidance.consult(conversation, &self.sampler.models);
         for it in observations {
             self.files.tracker(conversation, &self.desk).observe(it);
         }
@@ -363,7 +375,7 @@ impl Agent {
         if let (true, Ok(system)) = (was_current, self.guidance.system(&self.desk, self.format()))
             && system != self.conversation.system()
         {
-            let instructions = self.guidance.gathered().files;
+            let instructions = self.guidance.usable().files;
             self.conversation.take(Input::ChooseSystem { system, instructions });
         }
         if let Some(text) = Models::ignored(chosen, tuning) {
@@ -428,6 +440,7 @@ impl Agent {
     /// refused the last one, so that each call gets its true answer.
     fn stop(&mut self) {
         self.prompts.withdraw();
+        self.guidance.consent.withdraw(&mut self.conversation);
         if let (true, Some(turn)) = (self.turn.is_proposing(), self.conversation.session.turn()) {
             self.turn.keep_results();
             return self.desk.workspace.halt(turn);

@@ -58,7 +58,7 @@ impl Opening {
         let found = guidance.gathered();
         let mut told = std::mem::take(&mut self.warnings);
         let is_fresh = conversation.session.messages.is_empty() && conversation.session.turns == 0;
-        let outdated = guidance.begin(conversation, &found.files, is_fresh);
+        let outdated = guidance.begin(conversation, is_fresh);
         let intro = self.intro(&found.files, &guidance.offered());
         let mut inputs = vec![Input::Leave { partial }];
         let mode = self.mode;
@@ -71,7 +71,9 @@ impl Opening {
         inputs.extend(lost.map(|it| Input::ReviewLost { path: it.clone() }));
         match built {
             Ok(system) if is_fresh => {
-                let Found { files: instructions, problems } = guidance::with_skills(desk, found);
+                let found = guidance.usable();
+                let Found { files: instructions, problems, .. } =
+                    guidance::with_skills(desk, found);
                 told.extend(problems);
                 let (model, root) = (conversation.session.model.clone(), desk.root.clone());
                 inputs.push(Input::Open { system, instructions, model, root });

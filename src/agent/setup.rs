@@ -10,7 +10,7 @@ use crate::conversation::report::{Level, Show, Wish};
 use crate::event::{Grant, Mode, Ruling, SessionId};
 use crate::message::{CallId, Excerpt, Parameter, ToolAnswer};
 use crate::session::{Limits, Session};
-use crate::store::{Draft, Recorded, Store};
+use crate::store::{Agreed, Draft, Recorded, Store};
 use crate::text::Text;
 use crate::tool::Desk;
 use std::path::PathBuf;
@@ -75,6 +75,15 @@ pub struct Decided {
     pub saved: bool,
     /// The file's text now; `None` if the file does not exist any more.
     pub text: Option<Text>,
+}
+
+/// How the conversation gets its instructions.
+#[derive(Default)]
+pub struct Instructions {
+    /// Where they are; `None` if the user turned them off.
+    pub places: Option<Places>,
+    /// What the user has answered about the project's; `None` if all may be used.
+    pub agreed: Option<Agreed>,
 }
 
 impl Command {
@@ -166,8 +175,7 @@ pub struct Setup {
     /// What may be spent before the user is asked.
     pub limits: Limits,
     pub choice: prompt::Choice,
-    /// Where instructions are; `None` if the user turned them off.
-    pub places: Option<Places>,
+    pub instructions: Instructions,
     /// The session that could not be opened, in whose place this one was opened.
     pub instead: Option<SessionId>,
     /// If the session is read-only: why, and what to do.

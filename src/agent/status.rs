@@ -86,6 +86,7 @@ pub(super) fn usage(conversation: &Conversation, sampler: &Sampler) -> String {
 fn phase(conversation: &Conversation, turn: &Turn) -> (Stage, Option<Wait>) {
     let session = &conversation.session;
     match &session.phase {
+        Phase::Idle if session.consult.is_some() => (Stage::Asking, Some(Wait::Question)),
         Phase::Idle => (Stage::Idle, None),
         Phase::Sampling { .. } if turn.partial.is_empty() => (Stage::Sending, None),
         Phase::Sampling { .. } => (Stage::Streaming, None),

@@ -42,6 +42,8 @@ pub struct Places {
 pub struct Found {
     /// The files in the order in which the model reads them, the nearest last.
     pub files: Vec<Excerpt>,
+    /// How many of the first files are the user's own; the others are the project's.
+    pub own: usize,
     /// One sentence for each file that was cut or left out.
     pub problems: Vec<String>,
 }
@@ -50,6 +52,7 @@ pub struct Found {
 pub fn gather(places: &Places) -> Found {
     let mut reader = Reader::new(places);
     reader.folder(&places.config, true);
+    reader.found.own = reader.found.files.len();
     let mut folders: Vec<&Path> =
         places.cwd.ancestors().take_while(|it| it.starts_with(&places.root)).collect();
     folders.reverse();
@@ -75,6 +78,14 @@ pub fn nested(places: &Places, touched: &[PathBuf]) -> Found {
         }
     }
     reader.found
+}
+
+impl Found {
+    /// Leaves out the files of the project that fail the test.
+    pub fn retain_of_project(&mut self, mut passes: impl FnMut(&Excerpt) -> bool) {
+        let of_project = self.files.split_off(self.own.min(self.files.len()));
+        self.files.extend(of_project.into_iter().filter(|it| passes(it)));
+    }
 }
 
 /// How the instructions have changed since the conversation began, in one sentence.

@@ -181,7 +181,7 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "rules",
         slash: Slash::Rules,
-        help: "gives the model the rules that this project has for Copilot and Cursor",
+        help: "gives the model the project's rules for Copilot and Cursor; asks again about instructions that you left out",
         argument: None,
     },
     Row { name: "reset", slash: Slash::New, help: "the same as `/new`", argument: None },

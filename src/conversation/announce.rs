@@ -35,7 +35,9 @@ impl Conversation {
                 data.insert("failed", answer.failed.to_string());
                 "CalibanToolEnd"
             }
-            Event::Asked { call, question, .. } | Event::Limited { id: call, question, .. } => {
+            Event::Asked { call, question, .. }
+            | Event::Limited { id: call, question, .. }
+            | Event::Consulted { id: call, question } => {
                 data.insert("call", call.0.clone());
                 data.insert("question", brief(question));
                 "CalibanAsk"

@@ -20,7 +20,7 @@ pub(super) fn without_keys(input: &mut Input, keys: &[String]) {
         | Input::Send { context: files, .. }
         | Input::ChooseSystem { instructions: files, .. }
         | Input::Instruct { files } => files.iter_mut().for_each(|it| in_excerpt(it, keys)),
-        Input::Note { text } => mark(text, keys),
+        Input::Note { text } | Input::Consult { question: text, .. } => mark(text, keys),
         _ => (),
     }
 }

@@ -11,7 +11,7 @@ use crate::conversation::report::{Level, Wish};
 use crate::message::CallId;
 use crate::nvim::screen;
 use crate::nvim::session_link::{Handle, SessionLink};
-use crate::nvim::wire::{FromNvim, WireConfig};
+use crate::nvim::wire::{FromNvim, Instructions, WireConfig};
 use crate::nvim::workspace::Buffers;
 use crate::provider::endpoint::{self, Chosen, Unresolved};
 use crate::provider::tour;
@@ -100,6 +100,13 @@ impl Program {
         prompt::Choice { system: system.clone(), system_file, no_system: *no_system }
     }
 
+    fn instructions(&self) -> agent::Instructions {
+        let setting = self.config.instructions;
+        let places = (setting != Instructions::Never).then(|| self.places.clone());
+        let asks = setting == Instructions::Ask;
+        agent::Instructions { places, agreed: asks.then(|| self.archive.project.agreed()) }
+    }
+
     /// Begins an opened session: its screen, its agent and their channels.
     pub(super) fn start(&mut self, start: Start) {
         let open = self.sessions.named(&start.id).filter(|it| !self.sessions.read_only(*it));
@@ -148,7 +155,7 @@ impl Program {
             titles: self.config.titles,
             limits: settings::limits(self.config.limit),
             choice: self.choice(),
-            places: self.config.instructions.then(|| self.places.clone()),
+            instructions: self.instructions(),
             live: self.live.clone(),
             recorded,
             shown,

@@ -173,6 +173,9 @@ impl Session {
         if self.is_limited_by(call) {
             return self.rule_limit(call, ruling, step);
         }
+        if self.is_consulting(call) {
+            return self.rule_consult(call, ruling, step);
+        }
         let Some(turn) = self.turn() else { return };
         let asked = self.open().iter().find(|it| it.call.id == *call).map(|it| &it.state);
         let Some(&State::Asking { is_unrecorded }) = asked else { return };

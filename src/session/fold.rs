@@ -1,6 +1,6 @@
 //! How each event changes the state, for a running session and a replayed one alike.
 
-use super::{Message, Open, Phase, Role, Session, State, say, title};
+use super::{Consult, Message, Open, Phase, Role, Session, State, say, title};
 use crate::event::{
     Access, End, Event, Measure, Mode, Named, Plan, Queued, Ruling, Tuning, TurnId,
 };
@@ -39,7 +39,7 @@ impl Session {
                 let is_unrecorded = self.open().iter().any(is_begun);
                 self.set(call, State::Asking { is_unrecorded });
             }
-            Event::Limited { id, .. } => self.apply_limited(id),
+            Event::Limited { .. } | Event::Consulted { .. } => self.apply_question(event),
             Event::Ruled { call, ruling, .. } => self.apply_ruling(call, ruling),
             Event::Revoked { grant } => self.granted.retain(|it| it != grant),
             Event::Started { call, .. } => self.set(call, State::Running),
@@ -203,7 +203,21 @@ impl Session {
         }
     }
 
+    fn apply_question(&mut self, event: &Event) {
+        match event {
+            Event::Limited { id, .. } => self.apply_limited(id),
+            Event::Consulted { id, question } => {
+                self.consult = Some(Consult { id: id.clone(), question: question.clone() });
+            }
+            _ => (),
+        }
+    }
+
     fn apply_ruling(&mut self, id: &CallId, ruling: &Ruling) {
+        if self.is_consulting(id) {
+            self.consult = None;
+            return;
+        }
         if self.is_limited_by(id) {
             return self.apply_limit_ruling(ruling);
         }

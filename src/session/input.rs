@@ -113,6 +113,11 @@ pub enum Input {
     Unsaved {
         paths: Vec<String>,
     },
+    /// Asks the user whether the project's instructions may be used.
+    Consult {
+        id: CallId,
+        question: String,
+    },
     Tell {
         text: String,
     },

@@ -3,6 +3,7 @@
 
 mod acting;
 mod compact;
+mod consult;
 mod failing;
 mod fold;
 mod fork;
@@ -17,6 +18,7 @@ mod undo;
 #[cfg(test)]
 mod tests;
 
+pub use consult::Consult;
 pub use fork::Cut;
 pub use input::{Effect, Input, Step};
 pub use say::{is_for_both, is_over_limit, mode_of};
@@ -96,6 +98,8 @@ pub struct Session {
     pub granted: Vec<Grant>,
     /// Files with agreed text that is not on disk; a command's question names them. Never saved.
     pub unsaved: Vec<String>,
+    /// The open question about the project's instructions. Never saved.
+    pub consult: Option<Consult>,
     pub phase: Phase,
 }
 
@@ -182,6 +186,7 @@ impl Session {
             it @ (Input::Open { .. }
             | Input::Revoke { .. }
             | Input::ChooseModel { .. }
+            | Input::Consult { .. }
             | Input::Tell { .. }
             | Input::List { .. }
             | Input::Spend { .. }
@@ -212,6 +217,7 @@ impl Session {
             }
             Input::Revoke { grant } => Event::Revoked { grant },
             Input::ChooseModel { model, tuning } => Event::ModelChosen { model, tuning },
+            Input::Consult { id, question } => Event::Consulted { id, question },
             Input::Tell { text } => Event::Told { text },
             Input::List { text, items } => Event::Listed { text, items },
             Input::Spend { cost } => Event::Spent { cost },
@@ -308,6 +314,9 @@ impl Session {
     }
 
     fn prompt_next(&mut self, step: &mut Step) {
+        if self.consult.is_some() {
+            return;
+        }
         let Some(message) = self.ready().next().cloned() else { return };
         let message = self.without_repeats(message);
         let turn = TurnId(self.turns.saturating_add(1));

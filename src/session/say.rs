@@ -68,6 +68,11 @@ pub(super) fn limit_reached(reached: &str) -> String {
     format!("The spending limit is reached: {reached}. Send the next request?")
 }
 
+/// What the model is told if the user gives a reason for leaving the project's instructions out.
+pub(super) fn left_out(reason: &str) -> String {
+    format!("The user left the project's instructions out, and says: {reason}")
+}
+
 /// What the model is told if the user gives a reason for stopping the turn at a spending limit.
 pub(super) fn stopped_at_limit(reason: &str) -> String {
     format!("The user stopped the turn because the spending limit was reached, and says: {reason}")

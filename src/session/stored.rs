@@ -18,6 +18,7 @@ impl Session {
     /// folder.
     pub fn distrust(&mut self, root: &Path) {
         self.granted.clear();
+        self.consult = None;
         self.limits = self.limits.anew();
         self.unsaved.clear();
         root.clone_into(&mut self.root);

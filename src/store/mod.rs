@@ -1,6 +1,7 @@
 //! Sessions on disk. Each has a pretty-printed JSON file, a journal of the events since the last save, and a file
 //! with the unsent draft. JSON files are written whole to a temporary file and renamed.
 
+mod agreed;
 pub mod checkpoints;
 mod disk;
 mod edited;
@@ -13,6 +14,7 @@ mod journal;
 mod listing;
 mod reading;
 mod outputs;
+mod shared;
 mod shelf;
 mod stamp;
 pub mod tally;
@@ -20,6 +22,7 @@ pub mod tally;
 mod tests;
 mod unknown;
 
+pub use agreed::Agreed;
 pub use disk::{Disk, RealDisk};
 pub use file::{Draft, SCHEMA};
 pub use listing::Listed;

@@ -1,14 +1,12 @@
 //! Counts how often a model's edits apply, by model and by edit format. All projects share one small file beside the
 //! sessions.
 
+use super::shared;
 use crate::edit::Format;
-use crate::regular;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File};
-use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
 /// The most models that are kept. The models with the fewest counts go first.
 const MODELS: usize = 100;
@@ -43,15 +41,10 @@ impl Tally {
     }
 
     fn added(&self, count: Count) -> io::Result<()> {
-        let folder = self.file.parent().unwrap_or(Path::new("."));
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        // another Neovim may be counting at the same time, so the file is locked
-        let options = &mut File::options();
-        let options = options.write(true).create(true).truncate(true);
-        let lock = regular::open_with(options, &self.file.with_extension("lock"))?;
-        lock.lock()?;
-        let bytes = regular::read(&self.file).unwrap_or_default();
-        let mut counts: Counts = serde_json::from_slice(&bytes).unwrap_or_default();
+        shared::update(&self.file, |counts| self.add_to(counts, count))
+    }
+
+    fn add_to(&self, counts: &mut Counts, count: Count) {
         let formats = counts.entry(self.model.clone()).or_default();
         let sum = formats.entry(self.format.to_string()).or_default();
         sum.fitted = sum.fitted.saturating_add(count.fitted);
@@ -65,9 +58,5 @@ impl Tally {
                 others.min_by_key(|(_, formats)| total(formats)).map(|(model, _)| model.clone());
             counts.remove(&least.unwrap_or_default());
         }
-        let mut whole = tempfile::NamedTempFile::new_in(folder)?;
-        whole.write_all(serde_json::to_string_pretty(&counts)?.as_bytes())?;
-        whole.persist(&self.file)?;
-        Ok(())
     }
 }

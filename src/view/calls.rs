@@ -20,6 +20,10 @@ impl View {
         self.ask(call, Question::new(question, Keys::Call));
     }
 
+    pub(super) fn consulted(&mut self, id: &CallId, question: &str) {
+        self.ask(id, Question::new(question, Keys::Instructions));
+    }
+
     /// Shows a question. `id` is the id of the call that the question is about; a question without a call has an id of
     /// its own.
     pub(super) fn ask(&mut self, id: &CallId, question: Question) {

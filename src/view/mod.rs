@@ -15,7 +15,7 @@ pub use paint::{BlockUpdate, Shape};
 
 use crate::event::{Delta, End, Event, Queued};
 use crate::message::{Block as Part, CallId, Message, Reply, Role, ToolAnswer, ToolCall};
-use crate::session::{MAX_CALLS, Session, is_over_limit};
+use crate::session::{Consult, MAX_CALLS, Session, is_over_limit};
 use lines::Thought;
 use question::{Keys, Question};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -127,6 +127,9 @@ impl View {
             view.message(message, &over_limit);
         }
         session.notes.iter().for_each(|it| view.noted(it));
+        if let Some(Consult { id, question }) = &session.consult {
+            view.consulted(id, question);
+        }
         view.repaint();
         view
     }
@@ -172,6 +175,7 @@ impl View {
             Event::Limited { id, question, .. } => {
                 self.ask(id, Question::new(question, Keys::Limit));
             }
+            Event::Consulted { id, question } => self.consulted(id, question),
             Event::Ruled { call, ruling, .. } => self.ruled(call, ruling),
             Event::Started { call, .. } => self.started(call, now_ms),
             Event::Proposed { call, what, .. } => {

@@ -28,6 +28,7 @@ const STEP: usize = 100;
 pub(super) enum Keys {
     Call,
     Limit,
+    Instructions,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +61,9 @@ impl Keys {
     fn line(self) -> &'static str {
         match self {
             Keys::Call => "  y once   s this session   n no   e no, because …",
+            Keys::Instructions => {
+                "  y use them   s only in this conversation   n leave them out   e leave them out, because …"
+            }
             Keys::Limit => "  y once more   s no limit   n stop   e stop, because …",
         }
     }

@@ -16,6 +16,7 @@ mod commands;
 mod compaction;
 mod completion;
 mod consent;
+mod consented;
 mod context;
 mod dialects;
 mod durable;

@@ -174,7 +174,7 @@ fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
         /permissions   lists what you allowed for this session, to take it back
         /skills        lists the skills and their problems
         /skill         sends a message with the text of a skill: `/skill name [message]`
-        /rules         gives the model the rules that this project has for Copilot and Cursor
+        /rules         gives the model the project's rules for Copilot and Cursor; asks again about instructions that you left out
         /reset         the same as `/new`
         /exit          closes the chat's windows; the conversation and a running turn go on
         /quit          the same as `/exit`

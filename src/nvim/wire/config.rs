@@ -35,8 +35,8 @@ pub struct WireConfig {
     pub system: Option<String>,
     pub system_file: Option<PathBuf>,
     pub no_system: bool,
-    /// Read `AGENTS.md` and files like it.
-    pub instructions: bool,
+    /// Whether `AGENTS.md` and files like it are used.
+    pub instructions: Instructions,
     /// If nothing is configured, look for a model server on this machine.
     pub probe: bool,
     /// Ask the model for a title after the first turn.
@@ -106,6 +106,18 @@ pub struct PriceConfig {
     pub output: f64,
     pub cache_read: Option<f64>,
     pub cache_write: Option<f64>,
+}
+
+/// Whether `AGENTS.md` and files like it are used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Instructions {
+    #[default]
+    /// The user is asked before texts of a project are used for the first time.
+    Ask,
+    Always,
+    Never,
 }
 
 /// Whether the session that was used last is opened: `true`, `false` or `'open'`.

@@ -26,6 +26,8 @@ pub struct Setup {
     /// Columns and rows of the attached UI; `None` for no UI.
     pub(super) size: Option<(u16, u16)>,
     titles: bool,
+    /// Whether the user is asked about the project's instructions.
+    asks: bool,
 }
 
 /// The temporary directory. Dropping it first kills the processes that still run in it.
@@ -56,6 +58,7 @@ impl Setup {
             model: None,
             size: Some((120, 40)),
             titles: false,
+            asks: false,
         };
         for dir in ["home", "config", "data", "state", "cache", "run", "tmp", "project/.git"] {
             fs::create_dir_all(setup.dir().join(dir)).unwrap();
@@ -125,6 +128,13 @@ impl Setup {
     #[must_use]
     pub fn titled(mut self) -> Setup {
         self.titles = true;
+        self
+    }
+
+    /// With the default setting `instructions = 'ask'`; otherwise the tests use `'always'`.
+    #[must_use]
+    pub fn cautious(mut self) -> Setup {
+        self.asks = true;
         self
     }
 
@@ -236,7 +246,11 @@ impl Setup {
         let source = format!(
             "vim.g.caliban = vim.tbl_extend('keep', {}, {{ bin = vim.env.KIT_BIN{} }})\n{}",
             self.config,
-            if self.titles { "" } else { ", titles = false" },
+            [
+                if self.titles { "" } else { ", titles = false" },
+                if self.asks { "" } else { ", instructions = 'always'" },
+            ]
+            .concat(),
             self.before
         );
         fs::write(&init, source).unwrap();

@@ -268,7 +268,7 @@ pub(super) fn setup(
         titles: false,
         limits: Limits::default(),
         choice: Choice::default(),
-        places: None,
+        instructions: agent::Instructions::default(),
         instead: None,
         read_only: None,
         live: Vec::new(),

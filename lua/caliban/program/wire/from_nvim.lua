@@ -34,7 +34,7 @@
 ---@field system? string
 ---@field system_file? string
 ---@field no_system boolean
----@field instructions boolean Read `AGENTS.md` and files like it.
+---@field instructions 'always'|'never'|'ask' Whether `AGENTS.md` and files like it are used.
 ---@field probe boolean If nothing is configured, look for a model server on this machine.
 ---@field titles boolean Ask the model for a title after the first turn.
 ---@field limit? caliban.LimitConfig What may be spent before the user is asked.
@@ -84,6 +84,12 @@
 ---| 'plan' # Reads only: edits and commands are refused.
 ---| 'ask' # The user decides on each edit and each command.
 ---| 'auto-edit' # Edits are written at once and reviewed afterwards. The user decides on each command.
+
+--- Whether `AGENTS.md` and files like it are used.
+---@alias caliban.Instructions
+---| 'always'
+---| 'never'
+---| 'ask' # The user is asked before texts of a project are used for the first time.
 
 --- What a session and one turn may spend before the user is asked: money in USD, and tokens.
 ---@class (exact) caliban.LimitConfig

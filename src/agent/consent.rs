@@ -1,0 +1,157 @@
+//! The user's consent to the project's instructions: they go to a model only after the user has read them.
+
+use super::prompts;
+use crate::context::instructions::Found;
+use crate::conversation::Conversation;
+use crate::event::Ruling;
+use crate::message::{CallId, Excerpt, ExcerptKind};
+use crate::session::{Input, Phase};
+use crate::store::Agreed;
+use crate::text::cause;
+
+pub(super) struct Consent {
+    /// The answers on disk; `None` if the user's settings allow all instructions.
+    answers: Option<Agreed>,
+    /// The answers that hold for this conversation only.
+    here: Vec<(Excerpt, bool)>,
+    /// Files of touched folders, about which the next question asks too.
+    touched: Vec<Excerpt>,
+    /// The files of the open question.
+    asked: Vec<Excerpt>,
+    /// The number of questions so far.
+    count: u32,
+}
+
+impl Consent {
+    pub(super) fn new(answers: Option<Agreed>) -> Consent {
+        Consent { answers, here: Vec::new(), touched: Vec::new(), asked: Vec::new(), count: 0 }
+    }
+
+    /// Whether a file of the project may go to the model.
+    pub(super) fn allows(&self, file: &Excerpt) -> bool {
+        self.answer(file) == Some(true)
+    }
+
+    /// What the user has answered about this text; `None` if the user was not asked.
+    fn answer(&self, file: &Excerpt) -> Option<bool> {
+        let Some(answers) = &self.answers else { return Some(true) };
+        let here = self.here.iter().rev().find(|(it, _)| same(it, file)).map(|it| it.1);
+        here.or_else(|| answers.answer(&file.path, &file.text))
+    }
+
+    /// Keeps a file of a touched folder for the next question.
+    pub(super) fn remember(&mut self, file: Excerpt) {
+        self.touched.retain(|it| it.path != file.path);
+        self.touched.push(file);
+    }
+
+    /// Asks the user about the files that the next message would bring, unless the conversation has them or the user
+    /// has answered. `found` are the instructions of a new conversation.
+    pub(super) fn ask(&mut self, conversation: &mut Conversation, found: Found) {
+        let session = &conversation.session;
+        if session.phase != Phase::Idle || session.consult.is_some() {
+            return;
+        }
+        let own = found.own.min(found.files.len());
+        let all = found.files.into_iter().skip(own).chain(std::mem::take(&mut self.touched));
+        let is_open = |it: &Excerpt| {
+            self.answer(it).is_none()
+                && session.given(ExcerptKind::Instructions).all(|given| given.path != it.path)
+        };
+        let asked: Vec<Excerpt> = all.filter(is_open).collect();
+        if asked.is_empty() {
+            return;
+        }
+        self.count += 1;
+        let id = CallId(format!("instructions-{}-{}", session.turns, self.count));
+        let question = question(&asked);
+        self.asked = asked;
+        conversation.take(Input::Consult { id, question });
+    }
+
+    /// Notes the user's answer, and gives the conversation the files that may be used. Other questions are left alone.
+    pub(super) fn rule(&mut self, conversation: &mut Conversation, id: &CallId, ruling: &Ruling) {
+        if !conversation.session.is_consulting(id) {
+            return;
+        }
+        let files = std::mem::take(&mut self.asked);
+        let is_used = !matches!(ruling, Ruling::Denied { .. });
+        self.here.extend(files.iter().map(|it| (it.clone(), is_used)));
+        if *ruling != Ruling::Session {
+            self.store(conversation, &files, Some(is_used));
+        }
+        if is_used {
+            conversation.take(Input::Instruct { files });
+        }
+    }
+
+    /// Notes the user's agreement to texts that the user has edited or accepted, except of files about which the user
+    /// was asked and did not agree.
+    pub(super) fn accept(&mut self, conversation: &mut Conversation, mut files: Vec<Excerpt>) {
+        files.retain(|it| {
+            let last = self.here.iter().rev().find(|(had, _)| had.path == it.path);
+            let waits = self.asked.iter().chain(&self.touched).any(|had| had.path == it.path);
+            !waits && last.is_none_or(|it| it.1)
+        });
+        if !files.is_empty() {
+            self.store(conversation, &files, Some(true));
+            self.here.extend(files.into_iter().map(|it| (it, true)));
+        }
+    }
+
+    /// Asks again about the files that the user has left out. Returns false if there are none.
+    pub(super) fn ask_again(&mut self, conversation: &mut Conversation, found: Found) -> bool {
+        let mut files = found.files.split_at(found.own.min(found.files.len())).1.to_vec();
+        files.retain(|it| self.answer(it) == Some(false));
+        if files.is_empty() {
+            return false;
+        }
+        self.here.retain(|(it, _)| !files.iter().any(|file| same(it, file)));
+        self.store(conversation, &files, None);
+        self.ask(conversation, found);
+        true
+    }
+
+    fn store(&self, conversation: &mut Conversation, files: &[Excerpt], used: Option<bool>) {
+        let texts = files.iter().map(|it| (it.path.as_str(), it.text.as_str()));
+        let noted = self.answers.as_ref().map(|it| it.note(texts, used));
+        if let Some(Err(error)) = noted {
+            conversation.tell_once([format!(
+                "Your answer about the project's instructions could not be stored: {}. It holds for this \
+                 conversation; the next one asks again.",
+                cause(&error)
+            )]);
+        }
+    }
+
+    /// Takes the open question back, for a user who stops instead of answering. The messages that waited for the answer
+    /// go back into the composer; the next message asks again.
+    pub(super) fn withdraw(&mut self, conversation: &mut Conversation) {
+        let session = &conversation.session;
+        let Some(id) = session.consult.as_ref().map(|it| it.id.clone()) else { return };
+        let waiting = session.queue.iter().filter(|it| !session.held.contains(&it.id));
+        for id in waiting.map(|it| it.id).collect::<Vec<_>>() {
+            prompts::unqueue(conversation, id, true);
+        }
+        self.asked.clear();
+        let ruling = Ruling::Denied { reason: String::new() };
+        conversation.take(Input::Rule { call: id, ruling });
+    }
+}
+
+fn same(a: &Excerpt, b: &Excerpt) -> bool {
+    a.path == b.path && a.text == b.text
+}
+
+/// The question, with the whole text of each file.
+fn question(files: &[Excerpt]) -> String {
+    let mut text = "May the model follow these instructions? They are files of this project, and Caliban has not used \
+                    these texts before."
+        .to_owned();
+    for it in files {
+        let lines = it.text.lines().count();
+        let lines = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
+        text.push_str(&format!("\n\n{}, {lines}:\n{}", it.path, it.text.trim_end()));
+    }
+    text
+}
