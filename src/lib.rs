@@ -19,6 +19,7 @@ pub mod regular;
 pub mod store;
 pub mod provider;
 pub mod supervisor;
+pub mod web;
 pub mod tool;
 pub mod context;
 pub mod complete;

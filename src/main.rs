@@ -2,6 +2,7 @@
 
 use caliban::supervisor;
 use caliban::tool::environment::{self, Secrets};
+use caliban::web::markdown;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -13,6 +14,9 @@ fn main() -> ExitCode {
     }
     if first == environment::ARGUMENT {
         return list_withheld();
+    }
+    if first == markdown::ARGUMENT {
+        return markdown::run();
     }
     if first == supervisor::ARGUMENT {
         return supervisor::run(std::env::args_os());

@@ -229,6 +229,8 @@ pub enum ExcerptKind {
     Diagnostics,
     Diff,
     Clipboard,
+    /// A page of the web. The path is its address.
+    Page,
 }
 
 /// Why a model stopped. A reason that the program does not know becomes `Unknown`, never an ordinary end.

@@ -18,6 +18,8 @@ pub enum Question<'a> {
     Read(&'a Guarded),
     /// Asked before a command runs.
     Run(&'a str),
+    /// Asked before a page of the web is fetched.
+    Fetch(&'a str),
     /// Asked after an edit of these files is in the buffers; the review itself is the question.
     Review(&'a [String]),
 }
@@ -39,7 +41,10 @@ pub fn decide<'a>(mode: Mode, grants: &[Grant], access: &'a Access) -> Decision<
         Access::Read => Decision::Allow,
         Access::Edit { .. } if mode == Mode::AutoEdit => Decision::Allow,
         Access::Edit { paths } => Decision::Ask(Question::Review(paths)),
-        Access::Guarded(_) | Access::Act { .. } if is_granted() => Decision::Allow,
+        Access::Guarded(_) | Access::Act { .. } | Access::Fetch { .. } if is_granted() => {
+            Decision::Allow
+        }
+        Access::Fetch { url, .. } => Decision::Ask(Question::Fetch(url)),
         Access::Guarded(it) => Decision::Ask(Question::Read(it)),
         Access::Act { command } => Decision::Ask(Question::Run(command)),
     }
@@ -59,6 +64,7 @@ impl Question<'_> {
                 lines if lines.contains('\n') => format!("Run this?\n{lines}"),
                 line => format!("Run `{line}`?"),
             },
+            Question::Fetch(url) => format!("Fetch `{}`?", exact(url)),
             Question::Review(_) => return None,
         })
     }

@@ -23,6 +23,7 @@ local M = {}
 ---@field probe boolean
 ---@field limit? caliban.LimitConfig what a turn and a session may spend before the user is asked
 ---@field pass_env string[]
+---@field fetch_private string[] private hosts that may be fetched
 ---@field lsp caliban.LspConfig
 ---@field completion 'auto'|'manual'
 ---@field layout 'auto'|'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
@@ -45,6 +46,7 @@ local defaults = {
   titles = true,
   probe = true,
   pass_env = {},
+  fetch_private = {},
   lsp = waits,
   completion = 'auto',
   layout = 'auto',
@@ -238,6 +240,7 @@ local known = {
   probe = is('boolean'),
   limit = is('table'),
   pass_env = variables,
+  fetch_private = strings,
   lsp = is('table'),
   completion = one_of({ 'auto', 'manual' }),
   layout = one_of({ 'auto', 'right', 'left', 'top', 'bottom', 'tab', 'float', 'current' }),
@@ -473,6 +476,7 @@ function M.wire()
     probe = c.probe,
     limit = c.limit,
     pass_env = c.pass_env,
+    fetch_private = c.fetch_private,
   }
 end
 

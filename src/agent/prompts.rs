@@ -10,7 +10,7 @@ use crate::store::Draft;
 use crate::text::Text;
 use crate::tool::{self, Desk};
 use std::path::PathBuf;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 /// The most problems of one message that are listed.
 const PROBLEMS: usize = 5;
@@ -41,6 +41,10 @@ pub(super) struct Prepared {
 pub(super) struct Prompts {
     /// Messages whose mentions have to be read, in order.
     queue: mpsc::UnboundedSender<Prompt>,
+    /// The number of messages that were ever put into the queue.
+    sent: u64,
+    /// The user has withdrawn the first messages up to this number: nothing more is read or fetched for them.
+    stopped: watch::Sender<u64>,
     /// The number of these messages, and how many of them the user has withdrawn.
     preparing: u32,
     withdrawn: u32,
@@ -55,14 +59,17 @@ impl Prompts {
     pub(super) fn new(desk: &Desk, draft: Draft) -> (Prompts, mpsc::UnboundedReceiver<Prepared>) {
         let (queue, prompts) = mpsc::unbounded_channel();
         let (prepared, prepared_end) = mpsc::unbounded_channel();
-        tokio::spawn(read(desk.clone(), prompts, prepared));
-        let prompts = Prompts { queue, preparing: 0, withdrawn: 0, bounced: None, draft };
+        let (stopped, stops) = watch::channel(0);
+        tokio::spawn(read(desk.clone(), prompts, stops, prepared));
+        let prompts =
+            Prompts { queue, sent: 0, stopped, preparing: 0, withdrawn: 0, bounced: None, draft };
         (prompts, prepared_end)
     }
 
     /// Has the files that a message mentions read.
     pub(super) fn prepare(&mut self, prompt: Prompt) {
         self.preparing += 1;
+        self.sent += 1;
         let _ = self.queue.send(prompt);
     }
 
@@ -74,6 +81,7 @@ impl Prompts {
     /// Withdraws all messages that have not been sent. They are given back to the user.
     pub(super) fn withdraw(&mut self) {
         self.withdrawn = self.preparing;
+        self.stopped.send_replace(self.sent);
     }
 
     /// Returns a message that may be sent, with its excerpts and observations. `None` if it was given back, because a
@@ -141,19 +149,21 @@ pub(super) fn unqueue(conversation: &mut Conversation, id: u32, edit: bool) {
 async fn read(
     desk: Desk,
     mut prompts: mpsc::UnboundedReceiver<Prompt>,
+    mut stops: watch::Receiver<u64>,
     prepared: mpsc::UnboundedSender<Prepared>,
 ) {
+    let mut number = 0;
     while let Some(mut prompt) = prompts.recv().await {
+        number += 1;
         let (made, refused) = diff(&desk, &mut prompt).await;
         let looks = known::look(&*desk.workspace, &prompt.watched).await;
         let (seen, mut texts) = mpsc::unbounded_channel();
         let reading = Desk { seen: Some(seen), ..desk.clone() };
-        let (mut found, mut problems) = mention::resolve(&reading, &prompt.text).await;
-        for command in prompt.context.iter().filter(|it| it.kind == ExcerptKind::Command) {
-            let (more, why) = mention::resolve_command(&reading, command, &prompt.text).await;
-            found.extend(more);
-            problems.extend(why);
-        }
+        let (found, problems) = tokio::select! {
+            mentioned = mentioned(&reading, &prompt) => mentioned,
+            // a page may take long
+            _ = stops.wait_for(|it| *it >= number) => (Vec::new(), Vec::new()),
+        };
         let found: Vec<Excerpt> = made.into_iter().chain(found).collect();
         drop(reading);
         let mut observations = Vec::new();
@@ -167,6 +177,17 @@ async fn read(
             return;
         }
     }
+}
+
+/// What a message and its command mention, and the problems.
+async fn mentioned(desk: &Desk, prompt: &Prompt) -> (Vec<Excerpt>, Vec<String>) {
+    let (mut found, mut problems) = mention::resolve(desk, &prompt.text).await;
+    for command in prompt.context.iter().filter(|it| it.kind == ExcerptKind::Command) {
+        let (more, why) = mention::resolve_command(desk, command, &prompt.text).await;
+        found.extend(more);
+        problems.extend(why);
+    }
+    (found, problems)
 }
 
 /// The task and the diff of a review, or why there is none. The prompt gets the text of the message.

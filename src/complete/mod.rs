@@ -42,6 +42,15 @@ pub fn keywords(query: &str) -> impl Iterator<Item = &'static mention::Row> {
     mention::TABLE.iter().filter(move |it| it.name.starts_with(query))
 }
 
+/// The beginning of the address of a page.
+pub const PAGE: &str = "https://";
+
+/// Whether the beginning of an address is offered for an unfinished mention.
+pub fn offers_page(query: &str) -> bool {
+    !query.is_empty() && ["url", PAGE].iter().any(|it| it.starts_with(query) && *it != query)
+        || query == "url"
+}
+
 /// How many of the places come before the keywords. Open files come first as long as nothing is typed; later a keyword
 /// that begins with the typed text does.
 pub fn before_keywords(query: &str, open: usize) -> usize {

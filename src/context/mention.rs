@@ -1,8 +1,9 @@
-//! Mentions in a prompt: `@path`, `@path:10-40`, `@dir/`, and keywords such as `@buffer`. They are found in the text,
-//! read through the workspace, and added to the prompt as labelled excerpts. The prompt keeps the path, so that its sentence still reads well.
+//! Mentions in a prompt: `@path`, `@path:10-40`, `@dir/`, `@https://…`, and keywords such as `@buffer`. They are found in
+//! the text, read through the workspace or the web, and added to the prompt as labelled excerpts. The prompt keeps the path, so that its sentence still reads well.
 
 mod code;
 mod keyword;
+mod page;
 mod quote;
 #[cfg(test)]
 mod tests;
@@ -44,6 +45,8 @@ pub enum Meant {
     Path,
     /// A keyword, even if there is a file with this name.
     Keyword(Keyword),
+    /// An address of the web.
+    Page,
     /// An ordinary word.
     Word,
     /// Something else: a decorator, an address, a number.
@@ -131,11 +134,19 @@ fn in_quotes(path: String, rest: &str) -> Option<(Mention, usize)> {
         Some((range(lines)?, 1 + lines.len()))
     });
     let length = lines.map_or(0, |it| it.1);
+    if page::is_address(&path) {
+        return Some((Mention { meant: Meant::Page, ..Mention::of(path, None) }, 0));
+    }
     (!path.is_empty()).then_some((Mention::of(path, lines.map(|it| it.0)), length))
 }
 
 /// A mention whose path stands in no quotes, and its length. `rest` is the text behind the `@`.
 fn bare(rest: &str) -> Option<(Mention, usize)> {
+    if page::is_address(rest) {
+        let length = page::length(rest);
+        let mention = Mention::of(rest[..length].to_owned(), None);
+        return Some((Mention { meant: Meant::Page, ..mention }, length));
+    }
     let end = rest.find(|c: char| c.is_whitespace() || quote::ENDS.contains(c));
     let word = rest[..end.unwrap_or(rest.len())].trim_end_matches(quote::TRAILING);
     let (path, lines) = word
@@ -148,6 +159,9 @@ fn bare(rest: &str) -> Option<(Mention, usize)> {
 /// The meaning of the word behind the `@` at this byte, if the word has no quotes.
 fn meant(lines: &code::Lines<'_>, at: usize, mention: &Mention) -> Meant {
     let word = mention.path.as_str();
+    if mention.meant == Meant::Page {
+        return Meant::Page;
+    }
     let is_address = word.contains('@') && !word.contains('/');
     let begins = |c: char| c.is_alphabetic() || c == '_';
     if is_address || lines.is_decorator(at, word) {
@@ -195,12 +209,20 @@ pub struct Brought {
     pub problems: Vec<String>,
 }
 
-/// Like `resolve`, for each of the first mentions of a text. Leaves out what is no mention if there is no such file.
+/// Like `resolve`, for each of the first mentions of a text. Leaves out what is no mention if there is no such file,
+/// and fetches no page.
 pub async fn each(desk: &Desk, text: &str, most: usize) -> Vec<Brought> {
     let mut all = Vec::new();
     for mention in find(text).into_iter().take(most) {
         let written = mention.written.clone();
-        let (excerpts, problems) = read_all(desk, vec![mention]).await;
+        let (excerpts, problems) = if mention.meant == Meant::Page {
+            match page::announced(&mention) {
+                Ok(it) => (vec![it], Vec::new()),
+                Err(problem) => (Vec::new(), vec![problem]),
+            }
+        } else {
+            read_all(desk, vec![mention]).await
+        };
         if !(excerpts.is_empty() && problems.is_empty()) {
             all.push(Brought { written, excerpts, problems });
         }
@@ -225,6 +247,7 @@ pub async fn resolve_command(
         let is_near = is_users
             || match it.meant {
                 Meant::Keyword(keyword) => keyword.is_of_project(),
+                Meant::Page => false,
                 _ => is_inside(),
             };
         if !is_near {
@@ -249,6 +272,13 @@ async fn read_all(desk: &Desk, mentions: Vec<Mention>) -> (Vec<Excerpt>, Vec<Str
         if let Meant::Keyword(keyword) = mention.meant {
             match keyword::read(desk, keyword, &mention).await {
                 Ok(brought) => excerpts.extend(brought),
+                Err(problem) => problems.push(problem),
+            }
+            continue;
+        }
+        if mention.meant == Meant::Page {
+            match page::read(desk, &mention).await {
+                Ok(it) => excerpts.push(it),
                 Err(problem) => problems.push(problem),
             }
             continue;
@@ -326,8 +356,12 @@ fn absent(mention: &Mention) -> Result<Option<Found>, String> {
     let written = &mention.path;
     match mention.meant {
         Meant::Path => Err(format!("`@{written}` {}.", Unreadable::Absent.say())),
+        Meant::Word if written == "url" => Err(
+            "`@url`: write the address of the page behind the `@`: `@https://example.org/page`."
+                .to_owned(),
+        ),
         Meant::Word | Meant::Keyword(_) => Err(format!("`@{written}` names no file.")),
-        Meant::Other => Ok(None),
+        Meant::Other | Meant::Page => Ok(None),
     }
 }
 

@@ -219,6 +219,7 @@ pub fn fenced(excerpt: &Excerpt) -> String {
         ExcerptKind::List => ("context", context("list", &path, excerpt)),
         ExcerptKind::Diagnostics => ("context", context("diagnostics", &path, excerpt)),
         ExcerptKind::Diff => ("context", context("diff", &path, excerpt)),
+        ExcerptKind::Page => ("context", context("page", &path, excerpt)),
         ExcerptKind::Clipboard => ("context", context("clipboard", "", excerpt)),
     };
     let text = excerpt.text.trim_end_matches('\n');

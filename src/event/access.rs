@@ -21,6 +21,8 @@ pub enum Access {
         #[serde(alias = "grant")]
         command: String,
     },
+    /// Sends a request to this address of the web. `host` has the port if it is not the usual one.
+    Fetch { url: String, host: String },
     /// Does nothing: the tool does not exist, the arguments do not fit, or no tool may touch the path. The text tells
     /// the model why.
     #[serde(alias = "refused")]
@@ -47,7 +49,7 @@ impl Access {
     }
 
     pub fn reads(&self) -> bool {
-        matches!(self, Access::Read | Access::Guarded(_))
+        matches!(self, Access::Read | Access::Guarded(_) | Access::Fetch { .. })
     }
 
     /// Whether the call changes files of the project.
@@ -62,6 +64,7 @@ impl Access {
                 Some(Grant::Read { tool: tool.clone(), path: path.clone() })
             }
             Access::Act { command } => Some(Grant::Act(command.clone())),
+            Access::Fetch { host, .. } => Some(Grant::Fetch(host.clone())),
             Access::Read | Access::Edit { .. } | Access::Never(_) => None,
         }
     }
@@ -119,6 +122,7 @@ mod tests {
             guarded(true, None),
             Access::Edit { paths: vec!["a.rs".into(), "b.rs".into()] },
             Access::Act { command: "make".into() },
+            Access::Fetch { url: "https://a.org/b".into(), host: "a.org".into() },
             Access::Never("no such tool".into()),
         ];
         for access in all {

@@ -17,6 +17,8 @@ pub enum Grant {
     Read { tool: String, path: String },
     /// This exact command may run without a question.
     Act(String),
+    /// Pages of this host may be fetched without a question. The host has the port if it is not the usual one.
+    Fetch(String),
 }
 
 impl Grant {
@@ -27,6 +29,7 @@ impl Grant {
                 format!("{} may look at {}", in_one_line(tool), in_one_line(path))
             }
             Grant::Act(command) => format!("run {}", in_one_line(command)),
+            Grant::Fetch(host) => format!("fetch pages of {}", in_one_line(host)),
         }
     }
 }

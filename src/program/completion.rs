@@ -213,7 +213,8 @@ impl Completion {
             let mut items: Vec<CompletionItem> = places.collect();
             let keywords = complete::keywords(&query).filter(|_| is_bare).map(of_keyword);
             let at = complete::before_keywords(&query, open.len()).min(items.len());
-            items.splice(at..at, keywords);
+            let page = complete::offers_page(&query).then(of_page).filter(|_| is_bare);
+            items.splice(at..at, keywords.chain(page));
             items.truncate(ITEMS);
             items
         };
@@ -272,6 +273,12 @@ fn item(is: CompletionKind, name: String, about: String) -> CompletionItem {
 fn of_place(Place { path, text }: Place) -> CompletionItem {
     let is = if path.ends_with('/') { CompletionKind::Folder } else { CompletionKind::File };
     CompletionItem { label: path, text, is, about: String::new() }
+}
+
+fn of_page() -> CompletionItem {
+    let (label, text) = (complete::PAGE.to_owned(), format!("@{}", complete::PAGE));
+    let about = "a page of the web, by its address".to_owned();
+    CompletionItem { label, text, is: CompletionKind::Word, about }
 }
 
 fn of_keyword(mention::Row { name, about, .. }: &mention::Row) -> CompletionItem {

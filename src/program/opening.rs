@@ -19,6 +19,7 @@ use crate::session::Session;
 use crate::store::{Draft, Store};
 use crate::tool::environment::Secrets;
 use crate::tool::{self, Desk};
+use crate::web::Web;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -87,6 +88,7 @@ impl Program {
             },
             overflow: outputs_dir(),
             program: own_file(),
+            web: Web::new(self.config.fetch_private.clone(), own_file()),
         }
     }
 

@@ -405,7 +405,7 @@ pub(super) fn build(local: bool, secure: bool, connect: Duration) -> Result<Clie
     builder.build().map_err(|error| reason(&error))
 }
 
-fn tls(secure: bool) -> Result<rustls::ClientConfig, rustls::Error> {
+pub(crate) fn tls(secure: bool) -> Result<rustls::ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?;
@@ -432,7 +432,7 @@ async fn read_some(mut response: Response, clock: Duration) -> String {
 }
 
 /// The innermost cause, in words.
-fn reason(error: &reqwest::Error) -> String {
+pub(crate) fn reason(error: &reqwest::Error) -> String {
     let causes: Vec<&dyn Error> =
         std::iter::successors(error.source(), |&cause| cause.source()).collect();
     let io = causes.iter().rev().find_map(|cause| cause.downcast_ref::<io::Error>());

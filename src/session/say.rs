@@ -238,7 +238,9 @@ pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer
                 "Not applied: {ended} before the edit was in the user's buffer. Nothing changed."
             )
         }
-        Access::Read | Access::Guarded(_) => format!("Stopped while it ran: {ended}."),
+        Access::Read | Access::Guarded(_) | Access::Fetch { .. } => {
+            format!("Stopped while it ran: {ended}.")
+        }
         _ => format!(
             "Stopped while it ran: {ended}. The call may have had effects: look for them before you repeat the call."
         ),

@@ -18,6 +18,7 @@ pub mod walk;
 mod definition;
 mod delete;
 mod edit;
+mod fetch;
 mod glob;
 mod grep;
 mod hover;
@@ -49,6 +50,8 @@ use crate::event::TurnId;
 use crate::message::{CallId, Image, ToolSpec};
 use crate::reach::Reach;
 use crate::text::Text;
+use crate::web::Web;
+use crate::web::address::Address;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -82,6 +85,9 @@ pub enum Work {
     /// Uses only Caliban's own data: the todo list and the texts of skills. Such calls run like reads, and change no
     /// other file.
     Own { run: Run },
+    /// Fetches a page of the web. `address` returns the address to which a call sends a request; `None` if the call
+    /// sends none.
+    Fetch { address: Where, run: Run },
     /// Runs a command. `command` returns the command's text, for the question to the user and for their consent.
     Act { command: Command, run: Run },
 }
@@ -105,6 +111,7 @@ where
 pub type Paths = Arc<dyn Fn(&Value) -> Vec<String> + Send + Sync>;
 pub type Parse = Arc<dyn Fn(&Value) -> Result<Vec<Edit>, String> + Send + Sync>;
 pub type Ask = Arc<dyn Fn(&Desk, &Value) -> Result<lsp::Question, String> + Send + Sync>;
+pub type Where = Arc<dyn Fn(&Value) -> Result<Option<Address>, String> + Send + Sync>;
 pub type Command = Arc<dyn Fn(&Value) -> String + Send + Sync>;
 
 impl Tool {
@@ -123,7 +130,7 @@ impl Tool {
     /// Whether an answer of the tool only repeats text that was read or printed, so that the model can get the text by
     /// another call.
     pub fn reads(&self) -> bool {
-        matches!(self.work, Work::Read { .. } | Work::Act { .. })
+        matches!(self.work, Work::Read { .. } | Work::Act { .. } | Work::Fetch { .. })
     }
 
     /// Whether the tool's calls propose edits, which the user decides on.
@@ -175,6 +182,7 @@ pub struct Desk {
     pub overflow: PathBuf,
     /// This program's file, which is run as the supervisor of commands.
     pub program: PathBuf,
+    pub web: Web,
 }
 
 impl Desk {

@@ -7,6 +7,7 @@ use crate::edit::{Change, Edit, Whole, kept};
 use crate::event::{Access, Guarded};
 use crate::message::{Input, ToolAnswer, ToolCall};
 use crate::reach::{Reading, Writing};
+use crate::web::address::Address;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -45,7 +46,20 @@ fn found(desk: &Desk, call: &ToolCall) -> Result<Access, String> {
         }
         Work::Own { .. } => Access::Read,
         Work::Act { command, .. } => Access::Act { command: command(&args) },
+        Work::Fetch { address, .. } => match address(&args)? {
+            None => Access::Read,
+            Some(it) => fetched(desk, &it)?,
+        },
     })
+}
+
+fn fetched(desk: &Desk, address: &Address) -> Result<Access, String> {
+    let url = address.as_str();
+    if desk.secrets.known().iter().any(|key| url.contains(key)) {
+        return Err("url: it holds a key of the user's. Leave the key out.".to_owned());
+    }
+    desk.web.check(address).map_err(|why| format!("url: `{url}` {why}."))?;
+    Ok(Access::Fetch { url: url.to_owned(), host: address.host() })
 }
 
 /// The question before a tool may read a path; `None` if no question is needed. A consent for the session holds for
@@ -144,9 +158,10 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
     let done = match fitted(desk, call) {
         Err(said) => Err(said),
         Ok((tool, args)) => match &tool.work {
-            Work::Read { run, .. } | Work::Own { run } | Work::Act { run, .. } => {
-                run(desk, call.id.clone(), args).await
-            }
+            Work::Read { run, .. }
+            | Work::Own { run }
+            | Work::Act { run, .. }
+            | Work::Fetch { run, .. } => run(desk, call.id.clone(), args).await,
             Work::Edit { .. } | Work::Refactor { .. } => {
                 Err(format!("{} proposes; it does not run.", tool.name))
             }
@@ -202,7 +217,7 @@ pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
             named.map(|it| it.to_string_lossy().into_owned()).collect()
         }
         Ok((Work::Refactor { .. }, args)) => lsp::paths(&args),
-        Ok((Work::Own { .. } | Work::Act { .. }, _)) | Err(_) => Vec::new(),
+        Ok((Work::Own { .. } | Work::Act { .. } | Work::Fetch { .. }, _)) | Err(_) => Vec::new(),
     };
     written.iter().filter_map(|it| path::resolve(desk, it).ok()).collect()
 }

@@ -2,8 +2,8 @@
 //! plain value.
 
 use super::{
-    Tool, Work, comment, definition, delete, diagnostics, edit, glob, grep, hover, list, patch,
-    read, references, rename, rename_symbol, shell, skill, symbols, todo, write,
+    Tool, Work, comment, definition, delete, diagnostics, edit, fetch, glob, grep, hover, list,
+    patch, read, references, rename, rename_symbol, shell, skill, symbols, todo, write,
 };
 use crate::edit::Format;
 use crate::message::ToolSpec;
@@ -32,6 +32,7 @@ pub fn own() -> Toolset {
         rename::tool(),
         rename_symbol::tool(),
         shell::tool(),
+        fetch::tool(),
         todo::tool(),
         skill::tool(),
         comment::tool(),
@@ -42,6 +43,7 @@ pub fn own() -> Toolset {
 /// Other harnesses' names for these tools, which models also use.
 const ALIASES: &[(&str, &[&str])] = &[
     ("shell", &["bash", "run", "exec", "terminal", "command"]),
+    ("fetch", &["web", "http", "url", "browse", "curl", "download"]),
     ("grep", &["search", "rg"]),
     ("glob", &["find"]),
     ("list", &["ls", "dir"]),

@@ -47,6 +47,7 @@ pub fn room() -> Room {
         secrets: environment::Secrets::default(),
         overflow: base.join("overflow"),
         program: PathBuf::new(),
+        web: crate::web::Web::new(Vec::new(), PathBuf::new()),
         root,
     };
     Room { _dir: dir, desk }
@@ -117,11 +118,11 @@ fn each_edit_format_has_its_tools_in_a_fixed_order_and_a_limited_size() {
         let looks = "read list glob grep diagnostics definition references hover symbols";
         assert_eq!(
             names.join(" "),
-            format!("{looks} {edits} delete rename rename_symbol shell todo skill comment")
+            format!("{looks} {edits} delete rename rename_symbol shell fetch todo skill comment")
         );
         let size: usize =
             specs.iter().map(|spec| spec.purpose.len() + spec.schema.to_string().len()).sum();
-        assert!(size < 8_600, "{size} bytes go with every request");
+        assert!(size < 9_600, "{size} bytes go with every request");
     }
 }
 
@@ -178,7 +179,7 @@ async fn tools_of_every_origin_are_offered_planned_and_run_alike() {
         }
     }
     expect![[r#"
-        a conversation: read list glob grep diagnostics definition references hover symbols write delete rename rename_symbol shell todo skill comment shout
+        a conversation: read list glob grep diagnostics definition references hover symbols write delete rename rename_symbol shell fetch todo skill comment shout
           read {"path":"a.txt"}: 1 alpha
           delete {"path":"a.txt"}: edits a.txt
           shout {"text":"hey"}: HEY
@@ -357,11 +358,11 @@ fn a_call_that_does_not_fit_its_schema_is_told_the_wrong_argument() {
         $.timeout_s: expected at most 600, got 9999
         Required: command. Known: command, timeout_s.
         > Bash {}
-        Refused: There is no tool `Bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, todo, skill, comment.
+        Refused: There is no tool `Bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, fetch, todo, skill, comment.
         > read_file {}
-        Refused: There is no tool `read_file`. Did you mean `read`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, todo, skill, comment.
+        Refused: There is no tool `read_file`. Did you mean `read`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, fetch, todo, skill, comment.
         > quux {}
-        Refused: There is no tool `quux`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, todo, skill, comment.
+        Refused: There is no tool `quux`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, fetch, todo, skill, comment.
     "#]]);
 }
 

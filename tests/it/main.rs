@@ -24,6 +24,7 @@ mod edits;
 mod ends;
 mod evil;
 mod faults;
+mod fetch;
 mod fidelity;
 mod fits;
 mod floods;

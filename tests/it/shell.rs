@@ -35,6 +35,7 @@ fn room() -> Room {
         secrets: tool::environment::Secrets::default(),
         overflow: root.join("overflow"),
         program: env!("CARGO_BIN_EXE_caliban").into(),
+        web: caliban::web::Web::new(Vec::new(), std::path::PathBuf::new()),
         root,
     };
     Room { dir, desk, chat }

@@ -181,7 +181,7 @@ fn a_malformed_call_is_not_run_and_the_model_is_told_why() {
         "{\"command\": \"ls\"}",
         expect![[r#"
             ▸ bash  command="ls"
-            There is no tool `bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, todo, skill, comment."#]],
+            There is no tool `bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, fetch, todo, skill, comment."#]],
     );
     check_call(
         "edit",

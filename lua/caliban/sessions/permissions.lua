@@ -19,7 +19,7 @@ function M.offer(message)
     require('caliban.program.process').ask({
       kind = 'permissions',
       session = message.session,
-      revoke = { tool = row.tool, what = row.what },
+      revoke = { tool = row.tool, is_host = row.is_host, what = row.what },
     })
   end)
 end

@@ -71,6 +71,7 @@ async fn a_call_whose_tool_panics_is_answered() {
         secrets: tool::environment::Secrets::default(),
         overflow: root.join("overflow"),
         program: PathBuf::new(),
+        web: crate::web::Web::new(Vec::new(), PathBuf::new()),
         root,
     };
     let (results, mut answers) = mpsc::unbounded_channel();

@@ -47,6 +47,7 @@ fn excerpt(it: &Excerpt) -> String {
         ExcerptKind::List | ExcerptKind::Clipboard => return short(&it.path),
         ExcerptKind::Diagnostics => "diagnostics of",
         ExcerptKind::Diff => "diff of",
+        ExcerptKind::Page => "page",
     };
     let lines = it.lines.map(|(a, b)| format!(":{a}-{b}")).unwrap_or_default();
     format!("{kind} {}{lines}", short(&it.path))

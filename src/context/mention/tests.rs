@@ -11,6 +11,7 @@ fn check(text: &str, expect: Expect) {
             Meant::Word => " word",
             Meant::Other => " other",
             Meant::Keyword(_) => " keyword",
+            Meant::Page => " page",
         };
         format!("{}{lines}{meant}", it.path)
     };
@@ -57,6 +58,26 @@ fn paths_words_and_other_uses_of_an_at_sign_are_distinguished() {
     check("use `a @b c` and `@d`, ``@e ` @f``, @g", expect!["g word"]);
     check("```py\n@a\n@b.rs\n```\n@c.rs", expect!["c.rs"]);
     check("```\n@a.rs is read: no fence closes", expect!["a.rs"]);
+}
+
+#[test]
+fn an_address_of_the_web_ends_where_the_sentence_goes_on() {
+    check(
+        "read @https://a.org/b?c=1,2#d. And @HTTP://b.org:8080, (see @https://c.org/x).",
+        expect!["https://a.org/b?c=1,2#d page | HTTP://b.org:8080 page | https://c.org/x page"],
+    );
+    check(
+        "@https://en.wikipedia.org/wiki/Rust_(language)! <@https://d.org> [@https://e.org/[1]]",
+        expect!["https://en.wikipedia.org/wiki/Rust_(language) page | https://e.org/[1] page"],
+    );
+    check(
+        "@\"https://a.org/b c\":3 `@https://x.org` me@https://y.org",
+        expect!["https://a.org/b c page"],
+    );
+    check(
+        "@https:/a @https @http:// @ftp://a.org",
+        expect!["https:/a | https word | http:// page | ftp://a.org"],
+    );
 }
 
 #[test]

@@ -45,6 +45,9 @@ pub struct WireConfig {
     pub limit: Option<LimitConfig>,
     /// Environment variables that commands get even if they look like secrets.
     pub pass_env: Vec<String>,
+    /// Hosts, with or without a port, that may be fetched though their addresses are private.
+    #[serde(default)]
+    pub fetch_private: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -12,13 +12,16 @@ pub struct PermissionsWanted {
     pub revoke: Option<Granted>,
 }
 
-/// A permission to read a path with a tool, or to run a command.
+/// A permission to read a path with a tool, to run a command, or to fetch pages of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Granted {
-    /// If absent, the permission is for a command.
+    /// If absent, the permission is for a command or a host.
     pub tool: Option<String>,
-    /// The path or the command.
+    /// Whether the permission is for a host.
+    #[serde(default)]
+    pub is_host: bool,
+    /// The path, the command or the host.
     pub what: String,
 }
 
@@ -36,10 +39,12 @@ pub struct Permissions {
 pub struct GrantRow {
     /// One line for the user.
     pub label: String,
-    /// If absent, the permission is for a command.
+    /// If absent, the permission is for a command or a host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// The path or the command.
+    /// Whether the permission is for a host.
+    pub is_host: bool,
+    /// The path, the command or the host.
     pub what: String,
 }
 
@@ -47,6 +52,7 @@ impl From<Granted> for Grant {
     fn from(it: Granted) -> Grant {
         match it.tool {
             Some(tool) => Grant::Read { tool, path: it.what },
+            None if it.is_host => Grant::Fetch(it.what),
             None => Grant::Act(it.what),
         }
     }
@@ -54,10 +60,11 @@ impl From<Granted> for Grant {
 
 impl From<&Grant> for GrantRow {
     fn from(it: &Grant) -> GrantRow {
+        let is_host = matches!(it, Grant::Fetch(_));
         let (tool, what) = match it.clone() {
             Grant::Read { tool, path } => (Some(tool), path),
-            Grant::Act(command) => (None, command),
+            Grant::Act(what) | Grant::Fetch(what) => (None, what),
         };
-        GrantRow { label: it.label(), tool, what }
+        GrantRow { label: it.label(), tool, is_host, what }
     }
 }

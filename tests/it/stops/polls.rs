@@ -232,6 +232,7 @@ pub(super) fn desk(world: &Shared, root: &Path, tools: Toolset) -> Desk {
         secrets: caliban::tool::environment::Secrets::default(),
         overflow: root.clone(),
         program: root,
+        web: caliban::web::Web::new(Vec::new(), std::path::PathBuf::new()),
     }
 }
 

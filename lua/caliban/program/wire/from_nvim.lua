@@ -39,6 +39,8 @@
 ---@field titles boolean Ask the model for a title after the first turn.
 ---@field limit? caliban.LimitConfig What may be spent before the user is asked.
 ---@field pass_env string[] Environment variables that commands get even if they look like secrets.
+---@field fetch_private? string[] Hosts, with or without a port, that may be fetched though their addresses are
+--- private.
 
 ---@class (exact) caliban.ProviderConfig
 ---@field dialect? 'anthropic'|'openai-chat'|'openai-responses'|'gemini'|'ollama'
@@ -130,7 +132,7 @@
 ---@field path string The path as the user would write it: relative to the project's root if it lies in the project.
 ---@field lines? [integer, integer] First and last line, from 1, inclusive. If absent, the whole file.
 ---@field filetype? string
----@field kind 'file'|'folder'|'selection'|'diagnostics'|'diff'|'clipboard'|'instructions'|'skills'|'skill'|'command'|'changes'|'hunk'|'buffer'|'list'
+---@field kind 'file'|'folder'|'selection'|'diagnostics'|'diff'|'clipboard'|'instructions'|'skills'|'skill'|'command'|'changes'|'hunk'|'buffer'|'list'|'page'
 ---@field text string
 ---@field note? string A few words for the model and the user: what was cut from the text, or why there is no text.
 ---@field keyword? string The keyword in the message that brought the excerpt, for example `buffer`; mostly empty.
@@ -151,6 +153,7 @@
 ---| 'hunk' # A change under review, as a diff. The message is the user's comment on the change.
 ---| 'buffer' # The text of a buffer that shows no file.
 ---| 'list' # A list in the editor: of the open files, the quickfix list, a location list.
+---| 'page' # A page of the web. The path is its address.
 
 ---@class (exact) caliban.Image
 ---@field file string The file with the content: the hash of the content, and `.png` or `.jpg`.
@@ -297,10 +300,11 @@
 ---@field session caliban.SessionId
 ---@field revoke? caliban.Granted A permission to take back before the list is made.
 
---- A permission to read a path with a tool, or to run a command.
+--- A permission to read a path with a tool, to run a command, or to fetch pages of a host.
 ---@class (exact) caliban.Granted
----@field tool? string If absent, the permission is for a command.
----@field what string The path or the command.
+---@field tool? string If absent, the permission is for a command or a host.
+---@field is_host? boolean Whether the permission is for a host.
+---@field what string The path, the command or the host.
 
 --- The user's choice about a session that another Neovim has open.
 ---@class (exact) caliban.Claim

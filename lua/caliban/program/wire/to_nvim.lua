@@ -367,8 +367,9 @@
 
 ---@class (exact) caliban.GrantRow
 ---@field label string One line for the user.
----@field tool? string If absent, the permission is for a command.
----@field what string The path or the command.
+---@field tool? string If absent, the permission is for a command or a host.
+---@field is_host boolean Whether the permission is for a host.
+---@field what string The path, the command or the host.
 
 --- What rewinding a turn would do to each file.
 ---@class (exact) caliban.Preview

@@ -1,0 +1,244 @@
+//! Fetches a page of the web as text: from public addresses only, within limits of size and time, without a proxy, and
+//! with no key and no cookie.
+
+pub mod address;
+pub mod markdown;
+
+mod body;
+#[cfg(test)]
+mod tests;
+
+use crate::provider::http;
+use crate::text::cause;
+use address::Address;
+use body::Body;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, LOCATION};
+use reqwest::{Client, Response};
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+
+/// The most redirects that are followed.
+const REDIRECTS: usize = 5;
+/// How long a page may take, with its redirects.
+const TIME: Duration = Duration::from_secs(30);
+/// How long a fetched page is kept for reading on, and how many pages are.
+const KEPT: Duration = Duration::from_secs(15 * 60);
+const MOST_KEPT: usize = 10;
+
+/// Finds the IP addresses of a host; tests give their own.
+pub type Lookup = Arc<dyn Fn(String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> + Send + Sync>;
+
+/// The web as one session sees it. Clones share the pages that are kept.
+#[derive(Clone)]
+pub struct Web {
+    /// Hosts that may be fetched though their addresses are private, as the user named them.
+    private: Vec<String>,
+    /// This program's file, which converts HTML.
+    program: PathBuf,
+    lookup: Lookup,
+    time: Duration,
+    kept: Arc<watch::Sender<Vec<Arc<Page>>>>,
+}
+
+/// A page that was fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The address that was asked for.
+    pub asked: String,
+    /// The addresses to which it redirected, one after the other.
+    pub hops: Vec<String>,
+    pub is_html: bool,
+    pub text: String,
+    at: Instant,
+}
+
+/// What one request brings.
+enum Got {
+    Redirect(Address),
+    Text { is_html: bool, text: String },
+}
+
+impl Web {
+    pub fn new(private: Vec<String>, program: PathBuf) -> Web {
+        let (lookup, kept) = (Arc::new(system), Arc::default());
+        Web { private, program, lookup, time: TIME, kept }
+    }
+
+    /// Checks what can be seen without a connection. The error is the end of a sentence that begins with the address.
+    pub fn check(&self, address: &Address) -> Result<(), String> {
+        if address.is_among(&self.private) { Ok(()) } else { address.check() }
+    }
+
+    /// Fetches a page and keeps it for `kept`. The error is the end of a sentence that begins with the address.
+    pub async fn fetch(&self, address: &Address) -> Result<Arc<Page>, String> {
+        let fetched = timeout(self.time, self.follow(address)).await;
+        let late = || format!("was not there in full after {} s", self.time.as_secs());
+        let page = Arc::new(fetched.map_err(|_| late())??);
+        self.keep(page.clone());
+        Ok(page)
+    }
+
+    fn keep(&self, page: Arc<Page>) {
+        self.kept.send_modify(|pages| {
+            pages.retain(|it| it.asked != page.asked);
+            pages.push(page);
+            let more = pages.len().saturating_sub(MOST_KEPT);
+            pages.drain(..more);
+        });
+    }
+
+    /// A page that was fetched a short time ago.
+    pub fn kept(&self, address: &Address) -> Option<Arc<Page>> {
+        let is_meant = |it: &&Arc<Page>| it.asked == address.as_str() && it.at.elapsed() < KEPT;
+        self.kept.borrow().iter().find(is_meant).cloned()
+    }
+
+    async fn follow(&self, first: &Address) -> Result<Page, String> {
+        let mut hops: Vec<String> = Vec::new();
+        let mut here = first.clone();
+        loop {
+            // a stranger's page does not lead to the hosts that the user allows
+            let is_open = [first, &here].iter().all(|it| it.is_among(&self.private));
+            let got = self.step(&here, is_open).await;
+            let got = got.map_err(|why| match hops.last() {
+                Some(hop) => format!("redirects to `{hop}`, which {why}"),
+                None => why,
+            });
+            match got? {
+                Got::Redirect(_) if hops.len() == REDIRECTS => {
+                    return Err(format!("redirects more than {REDIRECTS} times"));
+                }
+                Got::Redirect(to) => {
+                    hops.push(to.as_str().to_owned());
+                    here = to;
+                }
+                Got::Text { is_html, text } => {
+                    let (asked, at) = (first.as_str().to_owned(), Instant::now());
+                    return Ok(Page { asked, hops, is_html, text, at });
+                }
+            }
+        }
+    }
+
+    async fn step(&self, here: &Address, is_open: bool) -> Result<Got, String> {
+        let response = self.get(here, is_open).await?;
+        if let Some(to) = redirection(&response) {
+            let to = here.join(&to).map_err(|why| format!("redirects to an address that {why}"))?;
+            return Ok(Got::Redirect(to));
+        }
+        let Body { is_html, mut text } = body::read(response).await?;
+        if is_html {
+            text = markdown::of(&self.program, &text).await?;
+        }
+        Ok(Got::Text { is_html, text })
+    }
+
+    /// Asks for one address, without following a redirect.
+    async fn get(&self, address: &Address, is_open: bool) -> Result<Response, String> {
+        if !is_open {
+            address.check()?;
+        }
+        let asked = self.client(is_open)?.get(address.url());
+        let asked = asked
+            .header(
+                ACCEPT,
+                "text/markdown, text/html, text/plain;q=0.9, application/json;q=0.9, */*;q=0.1",
+            )
+            .header(ACCEPT_ENCODING, "gzip");
+        let response = asked.send().await.map_err(|error| unreachable(&error))?;
+        if let (false, Some(peer)) = (is_open, response.remote_addr()) {
+            address::allowed(peer.ip())?;
+        }
+        let status = response.status();
+        if status.is_success() || redirection(&response).is_some() {
+            return Ok(response);
+        }
+        let reason = status.canonical_reason().unwrap_or("no page");
+        Err(format!("answered {}: {reason}", status.as_u16()))
+    }
+
+    /// A client for one request, so that no request knows anything of an earlier one. A proxy would resolve the names
+    /// itself, so none is used.
+    fn client(&self, is_open: bool) -> Result<Client, String> {
+        let failed = |why: String| format!("cannot be fetched: {why}");
+        let tls = http::tls(true).or_else(|_| http::tls(false));
+        Client::builder()
+            .tls_backend_preconfigured(tls.map_err(|error| failed(cause(&error)))?)
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            .no_proxy()
+            .dns_resolver(Arc::new(Checked { lookup: self.lookup.clone(), is_open }))
+            .user_agent(concat!("caliban/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| failed(http::reason(&error)))
+    }
+}
+
+/// Why a request got no answer: the end of a sentence.
+fn unreachable(error: &reqwest::Error) -> String {
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    let mut refused = causes.filter_map(|it| it.downcast_ref::<Refused>());
+    match refused.next() {
+        Some(Refused(why)) => why.clone(),
+        None => format!("cannot be reached: {}", http::reason(error)),
+    }
+}
+
+/// The address to which an answer redirects.
+fn redirection(response: &Response) -> Option<String> {
+    let is_followed = [301, 302, 303, 307, 308].contains(&response.status().as_u16());
+    let to = response.headers().get(LOCATION).filter(|_| is_followed)?;
+    Some(String::from_utf8_lossy(to.as_bytes()).into_owned())
+}
+
+fn system(host: String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
+    async move { Ok(tokio::net::lookup_host((host, 0)).await?.map(|it| it.ip()).collect()) }.boxed()
+}
+
+/// Resolves names for a connection. The connection is made to one of the addresses that were checked, so a name that
+/// resolves differently a second time changes nothing.
+struct Checked {
+    lookup: Lookup,
+    /// The user allows private addresses for this request.
+    is_open: bool,
+}
+
+impl Resolve for Checked {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (found, is_open) = ((self.lookup)(name.as_str().to_owned()), self.is_open);
+        async move {
+            let found = found.await?;
+            if !is_open {
+                for ip in &found {
+                    address::allowed(*ip).map_err(Refused)?;
+                }
+            }
+            // the port is that of the address
+            let all: Addrs = Box::new(found.into_iter().map(|ip| SocketAddr::new(ip, 0)));
+            Ok(all)
+        }
+        .boxed()
+    }
+}
+
+/// A name leads to an address that may not be connected to. Holds the end of a sentence.
+#[derive(Debug)]
+struct Refused(String);
+
+impl fmt::Display for Refused {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(&self.0)
+    }
+}
+
+impl Error for Refused {}

@@ -1,0 +1,137 @@
+//! The addresses that may be fetched: http and https, without a name or password in them, at an ordinary port of a
+//! public host.
+
+use reqwest::Url;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use url::Host;
+
+/// The most bytes of an address.
+const LONGEST: usize = 2_000;
+
+/// An address that is written as one that may be fetched. Only the connection shows whether its host is public.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address(Url);
+
+impl Address {
+    /// Reads an address. The error is the end of a sentence that begins with the address.
+    pub fn parse(text: &str) -> Result<Address, String> {
+        let url = Url::parse(text.trim()).map_err(|_| {
+            "is not a whole address. Write it as https://example.org/page".to_owned()
+        })?;
+        Address::of(url)
+    }
+
+    /// The address to which this one redirects.
+    pub(super) fn join(&self, to: &str) -> Result<Address, String> {
+        Address::of(self.0.join(to).map_err(|_| "redirects to no address".to_owned())?)
+    }
+
+    fn of(mut url: Url) -> Result<Address, String> {
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Err("does not begin with http:// or https://".to_owned());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("holds a user name or a password. Leave them out".to_owned());
+        }
+        if url.as_str().len() > LONGEST {
+            return Err(format!("is longer than {LONGEST} characters"));
+        }
+        url.set_fragment(None);
+        Ok(Address(url))
+    }
+
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    pub(super) fn url(&self) -> Url {
+        self.0.clone()
+    }
+
+    /// The host, with the port if it is not the scheme's own.
+    pub fn host(&self) -> String {
+        let host = self.0.host_str().unwrap_or_default();
+        self.0.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+    }
+
+    /// Whether the user's list names the host, with the port or for every port.
+    pub(super) fn is_among(&self, hosts: &[String]) -> bool {
+        let host = self.0.host_str().unwrap_or_default();
+        let port = self.0.port_or_known_default().unwrap_or_default();
+        let with_port = format!("{host}:{port}");
+        hosts.iter().any(|it| it.eq_ignore_ascii_case(host) || it.eq_ignore_ascii_case(&with_port))
+    }
+
+    /// Checks what can be seen without a connection: the port, and a host that is a number. The error is the end of a
+    /// sentence.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let port = self.0.port_or_known_default().unwrap_or_default();
+        if port < 1024 && ![80, 443].contains(&port) {
+            return Err(format!("names port {port}, which is no port of web pages"));
+        }
+        match self.0.host() {
+            Some(Host::Ipv4(ip)) => allowed(IpAddr::V4(ip)),
+            Some(Host::Ipv6(ip)) => allowed(IpAddr::V6(ip)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether an IP address may be connected to. The error is the end of a sentence.
+pub(super) fn allowed(ip: IpAddr) -> Result<(), String> {
+    if is_public(ip) {
+        return Ok(());
+    }
+    Err(format!(
+        "is at {ip}, which is not a public address. Only the user can allow it, by the setting `fetch_private`"
+    ))
+}
+
+/// Whether an address belongs to the public internet. The addresses of this machine, of private networks and of the
+/// services by which clouds tell machines their keys do not.
+fn is_public(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(ip) => is_public_v4(ip),
+        IpAddr::V6(ip) => is_public_v6(ip),
+    }
+}
+
+fn is_public_v4(ip: Ipv4Addr) -> bool {
+    let [a, b, c, _] = ip.octets();
+    // this network, private, loopback, link-local, behind a provider's translation, benchmarks, multicast and above
+    let is_special = match (a, b) {
+        (0 | 10 | 127 | 224.., _)
+        | (100, 64..=127)
+        | (169, 254)
+        | (172, 16..=31)
+        | (192, 168)
+        | (198, 18..=19) => true,
+        // protocols and examples, the old relay of IPv6, examples
+        (192, 0) => c == 0 || c == 2,
+        (192, 88) => c == 99,
+        (198, 51) => c == 100,
+        (203, 0) => c == 113,
+        _ => false,
+    };
+    // Azure's service for its machines has a public number
+    !is_special && ip != Ipv4Addr::new(168, 63, 129, 16)
+}
+
+fn is_public_v6(ip: Ipv6Addr) -> bool {
+    let part = ip.segments();
+    // addresses of IPv4 behind a translation of networks that have only IPv6
+    if part[..6] == [0x64, 0xff9b, 0, 0, 0, 0] {
+        let [.., a, b, c, d] = ip.octets();
+        return is_public_v4(Ipv4Addr::new(a, b, c, d));
+    }
+    let is_global = part[0] & 0xe000 == 0x2000;
+    // protocols with tunnels to IPv4 among them, examples, the old tunnel to IPv4, examples
+    let is_special = matches!(
+        (part[0], part[1]),
+        (0x2001, 0..=0x1ff | 0xdb8) | (0x2002, _) | (0x3fff, 0..=0xfff)
+    );
+    is_global && !is_special
+}
+
+#[cfg(test)]
+mod tests;
