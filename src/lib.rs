@@ -20,6 +20,7 @@ pub mod store;
 pub mod provider;
 pub mod supervisor;
 pub mod web;
+pub mod pdf;
 pub mod tool;
 pub mod context;
 pub mod complete;

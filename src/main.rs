@@ -1,8 +1,8 @@
 //! Caliban's program: started by the editor as its RPC child.
 
-use caliban::supervisor;
 use caliban::tool::environment::{self, Secrets};
 use caliban::web::markdown;
+use caliban::{pdf, supervisor};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -20,6 +20,9 @@ fn main() -> ExitCode {
     }
     if first == supervisor::ARGUMENT {
         return supervisor::run(std::env::args_os());
+    }
+    if first == pdf::ARGUMENT {
+        return pdf::run();
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     match runtime {

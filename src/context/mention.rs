@@ -15,6 +15,7 @@ use crate::message::{Excerpt, ExcerptKind};
 use crate::reach::{Reach, Reading};
 use crate::text::cause;
 use crate::tool::image::{self, Loaded};
+use crate::tool::pdf;
 use crate::tool::{Desk, Unreadable, path, walk};
 use std::collections::BTreeSet;
 
@@ -315,7 +316,15 @@ async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Found>, String> {
         Reading::Never(why) => return Err(format!("`@{written}` {why}.")),
     };
     let shown = path::show(&desk.root, &absolute);
-    match desk.read(&absolute).await {
+    let read = desk.read(&absolute).await;
+    if pdf::may_be(&read)
+        && let Some(text) = pdf::load(desk, &absolute).await
+    {
+        let text = text.map_err(|why| format!("`@{written}` {why}."))?;
+        let excerpt = cut(&text.content, mention, shown)?;
+        return Ok(Some(Found { excerpt, warning }));
+    }
+    match read {
         Ok(source) => {
             let mut excerpt = cut(&source.text.content, mention, shown)?;
             let undecided = source.undecided();

@@ -11,6 +11,7 @@ pub mod git;
 pub mod image;
 pub mod lsp;
 pub mod path;
+pub mod pdf;
 pub mod scene;
 pub mod skills;
 pub mod walk;

@@ -1,7 +1,7 @@
 //! The tool `read`: a file's text as the user sees it now.
 
 use super::{
-    CallId, Desk, Done, LIMIT, Source, Tool, Unreadable, Work, clip, disk, image, list, path,
+    CallId, Desk, Done, LIMIT, Source, Tool, Unreadable, Work, clip, disk, image, list, path, pdf,
 };
 use crate::message::Input;
 use crate::text::Text;
@@ -19,7 +19,7 @@ const WIDE: usize = 2_000;
 
 const PURPOSE: &str = "Reads a text file as it is in the editor. Returns each line as its number, a tab and its text; \
     number and tab are not part of the file. Returns at most 2,000 lines or 50 kB: use `offset` and `limit` for other \
-    parts. Shows an image (PNG, JPEG, GIF, WebP) as such.";
+    parts. Shows an image (PNG, JPEG, GIF, WebP) as such. Gives the text of a PDF, with a line before each page.";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -64,11 +64,17 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
         } else {
             desk.read(&found).await
         };
+        let failed = |why: String| format!("path: `{}` {why}.", args.path);
+        if pdf::may_be(&source)
+            && let Some(text) = pdf::load(desk, &found).await
+        {
+            return shown(&Source { text: text.map_err(failed)?, pending: 0 }, &args);
+        }
         match source {
             Ok(source) => shown(&source, &args),
             Err(Unreadable::Binary) => match image::load(&found).await {
                 Some(Ok(loaded)) => Ok(pictured(loaded)),
-                Some(Err(why)) => Err(format!("path: `{}` {why}.", args.path)),
+                Some(Err(why)) => Err(failed(why)),
                 None => Err(unreadable(desk, &found, &args.path, Unreadable::Binary)),
             },
             Err(why) => Err(unreadable(desk, &found, &args.path, why)),

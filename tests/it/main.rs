@@ -60,6 +60,7 @@ mod names;
 mod narrow;
 mod openai;
 mod pasted;
+mod pdf;
 mod pipes;
 mod plugins;
 mod prefix;
