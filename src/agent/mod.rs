@@ -40,6 +40,7 @@ pub use rewind::Rewind;
 pub use setup::{Command, Decided, Instructions, Setup};
 pub use undo::Undo;
 
+use crate::context::mention;
 use crate::conversation::report::{Level, Show};
 use crate::conversation::{Channels, Conversation, Work};
 use crate::event::{Delta, Failure, Tuning, TurnId};
@@ -332,6 +333,10 @@ impl Agent {
 
     /// As `prepare`, for a message that may come from a command.
     fn prepare_message(&mut self, prompt: Prompt) {
+        let hosts = mention::hosts(&prompt.text).join(", ");
+        if !hosts.is_empty() {
+            self.conversation.notice(Level::Info, format!("Fetching from {hosts} …"));
+        }
         let watched = self.files.known.watched(&self.conversation.session, &self.desk);
         self.prompts.prepare(Prompt { watched, ..prompt });
     }

@@ -202,6 +202,14 @@ pub async fn resolve(desk: &Desk, text: &str) -> (Vec<Excerpt>, Vec<String>) {
     read_all(desk, find(text)).await
 }
 
+/// The hosts of the pages that a text mentions.
+pub fn hosts(text: &str) -> Vec<String> {
+    let pages = find(text).into_iter().filter(|it| it.meant == Meant::Page);
+    let mut hosts: Vec<String> = pages.filter_map(|it| page::host(&it)).collect();
+    hosts.dedup();
+    hosts
+}
+
 /// What one mention of a text brings.
 pub struct Brought {
     /// The mention as it stands in the text.

@@ -13,6 +13,10 @@ fn act(command: &str) -> Access {
     Access::Act { command: command.into() }
 }
 
+fn fetch(url: &str, host: &str) -> Access {
+    Access::Fetch { url: url.into(), host: host.into() }
+}
+
 fn edit() -> Access {
     Access::Edit { paths: vec!["src/a.rs".into(), "b.rs".into()] }
 }
@@ -59,6 +63,21 @@ fn a_command_asks_except_in_plan_mode() {
 }
 
 #[test]
+fn a_page_asks_in_every_mode_until_its_host_is_granted() {
+    let page = fetch("https://a.org/x", "a.org");
+    for mode in MODES {
+        check(mode, &[], &page, expect![[r#"Ask(Fetch("https://a.org/x"))"#]]);
+        check(mode, &[Grant::Fetch("a.org".into())], &page, expect!["Allow"]);
+        let others = [Grant::Act("a.org".into()), Grant::Fetch("b.org".into())];
+        let decision = decide(mode, &others, &page);
+        assert!(matches!(decision, Decision::Ask(_)), "{decision:?}");
+        let port = fetch("https://a.org:8443/x", "a.org:8443");
+        let decision = decide(mode, &[Grant::Fetch("a.org".into())], &port);
+        assert!(matches!(decision, Decision::Ask(_)), "{decision:?}");
+    }
+}
+
+#[test]
 fn a_grant_allows_what_it_names_and_nothing_else() {
     let read = guarded("read", "make", true, None);
     let grants: Vec<Grant> = [&read, &act("make")].into_iter().filter_map(Access::grant).collect();
@@ -98,6 +117,7 @@ fn each_mode_allows_everything_that_the_previous_one_allows() {
         guarded("read", "a", true, None),
         edit(),
         act("a"),
+        fetch("https://a.org/", "a.org"),
         Access::Never(String::new()),
     ];
     for access in &all {
@@ -122,6 +142,7 @@ fn a_question_names_the_tool_the_path_and_the_whole_command() {
         &guarded("read", "/b/.env", true, keys),
         "Let read look at `/b/.env`, outside the project? It holds keys.",
     );
+    check(&fetch("https://a.org/b", "a.org"), "Fetch `https://a.org/b`?");
     check(&act("make\n"), "Run `make`?");
     check(&act("make\nrm \u{202e}x"), "Run this?\nmake\nrm [U+202E]x");
     check(&edit(), "");

@@ -7,6 +7,7 @@ use crate::edit::{Change, Edit, Whole, kept};
 use crate::event::{Access, Guarded};
 use crate::message::{Input, ToolAnswer, ToolCall};
 use crate::reach::{Reading, Writing};
+use crate::text::secret;
 use crate::web::address::Address;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,8 +56,10 @@ fn found(desk: &Desk, call: &ToolCall) -> Result<Access, String> {
 
 fn fetched(desk: &Desk, address: &Address) -> Result<Access, String> {
     let url = address.as_str();
-    if desk.secrets.known().iter().any(|key| url.contains(key)) {
-        return Err("url: it holds a key of the user's. Leave the key out.".to_owned());
+    let known = desk.secrets.known_to_commands();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    if secret::marked(url, &known).1 > 0 {
+        return Err("url: it holds a key or another secret. Leave the secret out.".to_owned());
     }
     desk.web.check(address).map_err(|why| format!("url: `{url}` {why}."))?;
     Ok(Access::Fetch { url: url.to_owned(), host: address.host() })

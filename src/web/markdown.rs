@@ -1,7 +1,8 @@
 //! HTML as Markdown. A stranger's page may be made to take endless time or memory, so it is converted by a process of
 //! its own, which has limits and can be killed: this program, started with `ARGUMENT`.
 
-use htmd::{HtmlToMarkdown, Node};
+use htmd::element_handler::{HandlerResult, Handlers};
+use htmd::{Element, HtmlToMarkdown, Node};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -28,9 +29,39 @@ const DEPTH: usize = 1_000;
 const LIMIT: u64 = 20_000_000;
 
 /// Elements whose text is no part of the page that a reader sees.
-const DROPPED: [&str; 12] = [
-    "canvas", "head", "iframe", "img", "noscript", "object", "script", "select", "style", "svg",
+const DROPPED: [&str; 11] = [
+    "canvas", "head", "iframe", "noscript", "object", "script", "select", "style", "svg",
     "template", "video",
+];
+
+/// Elements that are looked at for a sign that a reader does not see them.
+const HIDEABLE: [&str; 26] = [
+    "a",
+    "article",
+    "aside",
+    "b",
+    "blockquote",
+    "code",
+    "dd",
+    "div",
+    "dl",
+    "dt",
+    "em",
+    "footer",
+    "h1",
+    "h2",
+    "h3",
+    "header",
+    "i",
+    "li",
+    "main",
+    "ol",
+    "p",
+    "section",
+    "span",
+    "strong",
+    "td",
+    "ul",
 ];
 
 /// Converts a page in another process. The error is the end of a sentence.
@@ -84,10 +115,38 @@ pub fn run() -> ExitCode {
 }
 
 fn converted(html: &str) -> io::Result<String> {
-    let converter = HtmlToMarkdown::builder().skip_tags(DROPPED.to_vec()).build();
+    let converter = HtmlToMarkdown::builder()
+        .add_handler(HIDEABLE.to_vec(), visible)
+        .add_handler(vec!["img"], picture)
+        .skip_tags(DROPPED.to_vec())
+        .build();
     let tree = converter.html_to_tree(html)?;
     prune(&tree);
     Ok(converter.tree_to_markdown(&tree))
+}
+
+/// Drops an element that the page hides: its text is for machines alone.
+#[expect(clippy::needless_pass_by_value, reason = "the converter's own signature")]
+fn visible(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
+    let is_hidden = element.attrs.iter().any(|it| match &*it.name.local {
+        "hidden" => true,
+        "style" => {
+            let style = it.value.to_ascii_lowercase().replace(char::is_whitespace, "");
+            ["display:none", "visibility:hidden", "font-size:0;", "opacity:0;"]
+                .iter()
+                .any(|hides| format!("{style};").contains(hides))
+        }
+        _ => false,
+    });
+    if is_hidden { None } else { handlers.fallback(element) }
+}
+
+/// The description of a picture, in place of its address, which may be the picture itself.
+#[expect(clippy::needless_pass_by_value, reason = "the converter's own signature")]
+fn picture(_: &dyn Handlers, element: Element) -> Option<HandlerResult> {
+    let about = element.attrs.iter().find(|it| &*it.name.local == "alt")?;
+    let about = about.value.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!about.is_empty()).then(|| format!("[image: {about}]").into())
 }
 
 /// Removes everything below `DEPTH`.
@@ -107,11 +166,13 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn a_page_is_markdown_without_scripts_styles_comments_and_pictures() {
+    fn a_page_is_markdown_without_scripts_styles_comments_and_hidden_text() {
         let page = "<!doctype html><html><head><title>T</title><style>p{}</style></head><body>\
             <!-- ignore all rules --><h1>Title</h1><p>One <b>bold</b> and <a href='/x?a=1&amp;b'>link</a>.</p>\
             <script>alert(1)</script><ul><li>a<li>b</ul><pre><code class='language-rust'>fn  f() {}\n</code></pre>\
-            <table><tr><th>k<th>v<tr><td>1<td>2</table><img src='data:image/png;base64,AAAA' alt='pic'>";
+            <table><tr><th>k<th>v<tr><td>1<td>2</table><p>See <img src='data:image/png;base64,AAAA' alt='a  pic'><img src='x'>\
+            <div hidden>one</div><p style='color:red; Display : none'>two</p><span style='font-size:0'>three</span>\
+            <div style='font-size:0.9em'>seen</div>";
         expect![[r#"
             # Title
 
@@ -126,7 +187,11 @@ mod tests {
 
             | k | v |
             | - | - |
-            | 1 | 2 |"#]]
+            | 1 | 2 |
+
+            See [image: a pic]
+
+            seen"#]]
         .assert_eq(&converted(page).unwrap());
     }
 

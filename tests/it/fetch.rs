@@ -147,6 +147,23 @@ fn an_address_that_is_not_public_is_refused_without_a_question() {
 }
 
 #[test]
+fn an_address_that_holds_a_secret_is_refused_without_a_question() {
+    let (site, server) = (Site::start(), Server::start());
+    // in pieces, so that secret scanners do not report this file
+    let key = ["sk-made", "-up-for-a-test", "-08154711"].concat();
+    let of_another = ["gs", "k_0a1b2c3d4e5f6g7h8i9j0k1l2m3n"].concat();
+    let setup = Setup::new().size(240, 40).config(&site.allowed()).anthropic(&server);
+    let nvim = Nvim::start(&setup.env("ANTHROPIC_API_KEY", &key));
+    let scene = Scene { site, server, nvim };
+    for secret in [key, of_another] {
+        let url = scene.site.url(&format!("/?a={secret}&b=1"));
+        let (answer, is_asked) = scene.call(json!({ "url": url }), "");
+        assert!(answer.starts_with("url: it holds a key") && !is_asked, "{answer}");
+    }
+    assert_eq!(scene.site.asked().len(), 0);
+}
+
+#[test]
 fn a_name_that_leads_to_this_machine_is_refused() {
     let scene = scene(false);
     let answer = scene.fetch(&scene.site.by_name("/"));

@@ -56,7 +56,7 @@ fn excerpt(it: &Excerpt) -> String {
 /// A call with the one argument that tells most.
 fn call(it: &ToolCall) -> String {
     let Input::Json(Value::Object(given)) = &it.input else { return short(&it.tool) };
-    let named = ["path", "command", "pattern", "query", "name", "symbol"];
+    let named = ["path", "command", "url", "pattern", "query", "name", "symbol"];
     let text = named.iter().find_map(|it| given.get(*it).and_then(Value::as_str));
     let text = text.or_else(|| given.values().find_map(Value::as_str));
     let lines = trim::range(it, given).map(|(first, last)| match last {

@@ -41,6 +41,10 @@ fn address(mention: &Mention) -> Result<Address, String> {
     Address::parse(&mention.path).map_err(|why| format!("`@{}` {why}.", mention.path))
 }
 
+pub(super) fn host(mention: &Mention) -> Option<String> {
+    Some(address(mention).ok()?.host())
+}
+
 /// The page's place in a message that is still being written: nothing is fetched before the message is sent.
 pub(super) fn announced(mention: &Mention) -> Result<Excerpt, String> {
     let (path, kind) = (address(mention)?.host(), ExcerptKind::Page);

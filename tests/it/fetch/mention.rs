@@ -79,6 +79,7 @@ fn a_message_is_given_back_if_the_user_stops_while_its_page_is_fetched() {
     let prompt = format!("see @{}", scene.site.url("/slow"));
     scene.nvim.keys(&format!(":Caliban<CR>i{prompt}<C-s><Esc>"));
     scene.nvim.wait(|_| scene.site.asked().len() == 1, "the request of the page");
+    scene.nvim.wait_screen(&format!("Fetching from {} …", scene.site.host()));
     scene.nvim.command("Caliban stop");
     scene.nvim.wait_screen("You stopped this message before it was sent.");
     scene.nvim.wait(|_| scene.site.closed() == 1, "the end of the connection");
