@@ -126,7 +126,6 @@ fn converted(html: &str) -> io::Result<String> {
 }
 
 /// Drops an element that the page hides: its text is for machines alone.
-#[expect(clippy::needless_pass_by_value, reason = "the converter's own signature")]
 fn visible(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
     let is_hidden = element.attrs.iter().any(|it| match &*it.name.local {
         "hidden" => true,
