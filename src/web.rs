@@ -8,6 +8,7 @@ mod body;
 #[cfg(test)]
 mod tests;
 
+use crate::pdf;
 use crate::provider::http;
 use crate::text::cause;
 use address::Address;
@@ -19,7 +20,8 @@ use reqwest::header::{ACCEPT, ACCEPT_ENCODING, LOCATION};
 use reqwest::{Client, Response};
 use std::error::Error;
 use std::fmt;
-use std::io;
+use std::fs::File;
+use std::io::{self, Seek, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -57,15 +59,23 @@ pub struct Page {
     pub asked: String,
     /// The addresses to which it redirected, one after the other.
     pub hops: Vec<String>,
-    pub is_html: bool,
+    pub form: Form,
     pub text: String,
     at: Instant,
+}
+
+/// What the text of a page was made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    Text,
+    Html,
+    Pdf,
 }
 
 /// What one request brings.
 enum Got {
     Redirect(Address),
-    Text { is_html: bool, text: String },
+    Text(Form, String),
 }
 
 impl Web {
@@ -122,9 +132,9 @@ impl Web {
                     hops.push(to.as_str().to_owned());
                     here = to;
                 }
-                Got::Text { is_html, text } => {
+                Got::Text(form, text) => {
                     let (asked, at) = (first.as_str().to_owned(), Instant::now());
-                    return Ok(Page { asked, hops, is_html, text, at });
+                    return Ok(Page { asked, hops, form, text, at });
                 }
             }
         }
@@ -136,11 +146,16 @@ impl Web {
             let to = here.join(&to).map_err(|why| format!("redirects to an address that {why}"))?;
             return Ok(Got::Redirect(to));
         }
-        let Body { is_html, mut text } = body::read(response).await?;
-        if is_html {
-            text = markdown::of(&self.program, &text).await?;
-        }
-        Ok(Got::Text { is_html, text })
+        Ok(match body::read(response).await? {
+            Body::Text { is_html: true, text } => {
+                Got::Text(Form::Html, markdown::of(&self.program, &text).await?)
+            }
+            Body::Text { text, .. } => Got::Text(Form::Text, text),
+            Body::Pdf(bytes) => {
+                let file = scratch(&bytes).map_err(|it| format!("is a PDF: {}", cause(&it)))?;
+                Got::Text(Form::Pdf, pdf::text(&self.program, file).await?)
+            }
+        })
     }
 
     /// Asks for one address, without following a redirect.
@@ -192,6 +207,14 @@ fn unreachable(error: &reqwest::Error) -> String {
         Some(Refused(why)) => why.clone(),
         None => format!("cannot be reached: {}", http::reason(error)),
     }
+}
+
+/// A file without a name that holds these bytes.
+fn scratch(bytes: &[u8]) -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file)
 }
 
 /// The address to which an answer redirects.

@@ -1,5 +1,6 @@
 //! The body of an answer as text: its size is limited before and after decompression, and its charset is found.
 
+use crate::pdf;
 use encoding_rs::{Encoding, UTF_8};
 use flate2::read::MultiGzDecoder;
 use reqwest::Response;
@@ -14,9 +15,19 @@ const HEAD: usize = 2_048;
 
 /// A page as it arrived.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Body {
-    pub(super) is_html: bool,
-    pub(super) text: String,
+pub(super) enum Body {
+    Text { is_html: bool, text: String },
+    Pdf(Vec<u8>),
+}
+
+/// The form of a page, by its type of content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Html,
+    Text,
+    Pdf,
+    /// Only the content can tell.
+    Unknown,
 }
 
 /// Reads the body of an answer. The error is the end of a sentence that begins with the address.
@@ -27,7 +38,7 @@ pub(super) async fn read(mut response: Response) -> Result<Body, String> {
     };
     let kind = header(CONTENT_TYPE).unwrap_or_default();
     let packing = header(CONTENT_ENCODING).unwrap_or_default();
-    let is_html = readable(&kind)?;
+    let form = readable(&kind)?;
     if response.content_length().is_some_and(|it| it > LIMIT as u64) {
         return Err(too_large());
     }
@@ -41,7 +52,7 @@ pub(super) async fn read(mut response: Response) -> Result<Body, String> {
         bytes.extend_from_slice(&chunk);
     }
     let decoded =
-        tokio::task::spawn_blocking(move || decoded(&unpacked(bytes, &packing)?, &kind, is_html));
+        tokio::task::spawn_blocking(move || decoded(unpacked(bytes, &packing)?, &kind, form));
     decoded.await.map_err(|_| "could not be decoded".to_owned())?
 }
 
@@ -49,25 +60,25 @@ fn too_large() -> String {
     format!("is larger than {} MB, the most that is fetched", LIMIT / 1_000_000)
 }
 
-/// Whether this type of content is HTML, or `None` if only the content can tell. The error says that the type cannot
-/// be read.
-fn readable(kind: &str) -> Result<Option<bool>, String> {
+/// The form of pages of this type. The error says that the type cannot be read.
+fn readable(kind: &str) -> Result<Kind, String> {
     let essence = kind.split(';').next().unwrap_or_default().trim();
     let (class, name) = essence.split_once('/').unwrap_or((essence, ""));
     Ok(match (class, name) {
-        ("", _) => None,
-        ("text", "html") | ("application", "xhtml+xml") => Some(true),
+        ("", _) => Kind::Unknown,
+        ("text", "html") | ("application", "xhtml+xml") => Kind::Html,
+        ("application", "pdf") => Kind::Pdf,
         ("text", _)
         | (
             "application",
             "json" | "xml" | "javascript" | "ecmascript" | "yaml" | "x-yaml" | "toml" | "x-toml"
             | "x-sh" | "sql" | "graphql" | "x-ndjson",
-        ) => Some(false),
-        (_, name) if name.ends_with("+json") || name.ends_with("+xml") => Some(false),
+        ) => Kind::Text,
+        (_, name) if name.ends_with("+json") || name.ends_with("+xml") => Kind::Text,
         _ => {
             let kind: String = essence.chars().filter(|it| !it.is_control()).take(80).collect();
             return Err(format!(
-                "is of the type {kind}. Only HTML, plain text, JSON and XML can be read"
+                "is of the type {kind}. Only HTML, plain text, JSON, XML and PDF can be read"
             ));
         }
     })
@@ -85,20 +96,22 @@ fn unpacked(bytes: Vec<u8>, packing: &str) -> Result<Vec<u8>, String> {
     if all.len() > LIMIT { Err(too_large()) } else { Ok(all) }
 }
 
-fn decoded(bytes: &[u8], kind: &str, is_html: Option<bool>) -> Result<Body, String> {
+fn decoded(bytes: Vec<u8>, kind: &str, form: Kind) -> Result<Body, String> {
+    if form == Kind::Pdf || form == Kind::Unknown && pdf::begins(&bytes) {
+        return Ok(Body::Pdf(bytes));
+    }
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]).to_ascii_lowercase();
-    let is_html = is_html.unwrap_or_else(|| {
-        let begin = head.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
-        begin.starts_with("<!doctype html") || begin.starts_with("<html")
-    });
+    let begin = head.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+    let begins_html = begin.starts_with("<!doctype html") || begin.starts_with("<html");
+    let is_html = form == Kind::Html || form == Kind::Unknown && begins_html;
     let named = charset(kind).or_else(|| charset(&head).filter(|_| is_html));
     let encoding = named.and_then(|it| Encoding::for_label(it.as_bytes())).unwrap_or(UTF_8);
     // a mark at the beginning of the text outranks the named charset
-    let (text, ..) = encoding.decode(bytes);
+    let (text, ..) = encoding.decode(&bytes);
     if text.contains('\0') {
         return Err("is no text: it holds NUL characters".to_owned());
     }
-    Ok(Body { is_html, text: text.into_owned() })
+    Ok(Body::Text { is_html, text: text.into_owned() })
 }
 
 /// The word behind `charset=` in a lower-case text.
@@ -117,7 +130,10 @@ mod tests {
     use std::io::Write;
 
     fn text(bytes: &[u8], kind: &str) -> String {
-        decoded(bytes, kind, readable(kind).unwrap()).unwrap().text
+        match decoded(bytes.to_vec(), kind, readable(kind).unwrap()) {
+            Ok(Body::Text { text, .. }) => text,
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]
@@ -135,21 +151,26 @@ mod tests {
 
     #[test]
     fn a_page_without_a_type_is_judged_by_its_beginning() {
-        let is_html = |it: &[u8]| decoded(it, "", None).unwrap().is_html;
+        let is_html = |it: &[u8]| match decoded(it.to_vec(), "", Kind::Unknown) {
+            Ok(Body::Text { is_html, .. }) => is_html,
+            other => panic!("{other:?}"),
+        };
         assert!(is_html(b"\n<!DOCTYPE html><p>") && is_html(b"<HTML>"));
         assert!(!is_html(b"# Title\n<html>"));
-        assert!(decoded(b"\x7fELF\0\0", "", None).unwrap_err().contains("no text"));
+        let other = |it: &[u8]| decoded(it.to_vec(), "", Kind::Unknown);
+        assert!(other(b"\x7fELF\0\0").unwrap_err().contains("no text"));
+        assert_eq!(other(b"%PDF-1.7\n"), Ok(Body::Pdf(b"%PDF-1.7\n".to_vec())));
     }
 
     #[test]
     fn only_texts_are_read() {
-        for kind in ["image/png", "application/pdf", "application/octet-stream", "nonsense"] {
+        for kind in ["image/png", "application/zip", "application/octet-stream", "nonsense"] {
             assert!(readable(kind).unwrap_err().contains(kind), "{kind}");
         }
         for kind in
             ["text/markdown", "application/json; a=b", "application/ld+json", "image/svg+xml"]
         {
-            assert_eq!(readable(kind), Ok(Some(false)), "{kind}");
+            assert_eq!(readable(kind), Ok(Kind::Text), "{kind}");
         }
     }
 

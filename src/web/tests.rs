@@ -101,7 +101,7 @@ async fn a_page_is_kept_for_a_quarter_of_an_hour() {
         let page = Page {
             asked,
             hops: Vec::new(),
-            is_html: false,
+            form: Form::Text,
             text: String::new(),
             at: Instant::now(),
         };

@@ -9,6 +9,7 @@ use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
+use crate::pdf::pdf;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
@@ -209,11 +210,13 @@ fn what_is_too_large_or_no_text_is_refused_with_the_reason() {
     let mut small = GzEncoder::new(Vec::new(), Compression::best());
     small.write_all(b"unpacked").unwrap();
     site.packed("/small", packed, &small.finish().unwrap());
-    site.page("/pdf", "application/pdf", "%PDF");
+    site.page("/pdf", "application/pdf", "%PDF-");
+    site.page("/zip", "application/zip", "PK");
     for (path, why) in [
         ("/endless", "is larger than 5 MB"),
         ("/bomb", "is larger than 5 MB"),
-        ("/pdf", "is of the type application/pdf. Only HTML, plain text, JSON and XML"),
+        ("/pdf", "is a damaged PDF"),
+        ("/zip", "is of the type application/zip. Only HTML, plain text, JSON, XML and PDF"),
         ("/none", "answered 404: Not Found"),
     ] {
         let answer = scene.fetch(&site.url(path));
@@ -235,6 +238,15 @@ fn a_page_that_is_nested_very_deeply_is_converted_or_refused() {
     assert!(answer.contains("could not be converted within the limits"), "{answer}");
     let left = scene.nvim.setup.processes();
     assert!(!left.iter().any(|it| it.1.contains("caliban markdown")), "{left:?}");
+}
+
+#[test]
+fn the_text_of_a_pdf_is_read() {
+    let scene = scene(true);
+    scene.site.page("/paper", "application/pdf", pdf(&["first page", "second page"]));
+    let answer = scene.fetch(&scene.site.url("/paper"));
+    assert!(answer.contains("; text of a PDF; a stranger's text"), "{answer}");
+    assert!(answer.contains("first page") && answer.contains("second page"), "{answer}");
 }
 
 #[test]

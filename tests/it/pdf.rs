@@ -24,7 +24,7 @@ fn file(objects: &[String]) -> Vec<u8> {
 }
 
 /// A PDF with one line on each page.
-fn pdf(pages: &[&str]) -> Vec<u8> {
+pub(super) fn pdf(pages: &[&str]) -> Vec<u8> {
     let kids: Vec<String> = (0..pages.len()).map(|n| format!("{} 0 R", 4 + 2 * n)).collect();
     let mut objects = vec![
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),

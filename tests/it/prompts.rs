@@ -48,7 +48,7 @@ fn the_default_system_prompt_names_the_project_and_every_tool() {
         - rename: Moves a file to another path and creates missing folders.
         - rename_symbol: Renames a symbol wherever it is used, using the user's language server.
         - shell: Runs a command with bash in the project's root and returns its output, stdout and stderr together.
-        - fetch: Fetches one page of the web by its address: HTML as Markdown, other text and JSON as they are.
+        - fetch: Fetches one page of the web by its address: HTML as Markdown, the text of a PDF, other text and JSON as they are.
         - todo: Keeps a to-do list that the user sees.
         - skill: Loads a skill: how the user or the project wants a particular kind of work done.
         - comment: Leaves comments on lines of files in the user's editor, as diagnostics and in the quickfix list.
