@@ -5,6 +5,7 @@ mod code;
 mod keyword;
 mod page;
 mod quote;
+mod symbol;
 #[cfg(test)]
 mod tests;
 
@@ -46,6 +47,8 @@ pub enum Meant {
     Path,
     /// A keyword, even if there is a file with this name.
     Keyword(Keyword),
+    /// A symbol of the project's code.
+    Symbol,
     /// An address of the web.
     Page,
     /// An ordinary word.
@@ -169,6 +172,8 @@ fn meant(lines: &code::Lines<'_>, at: usize, mention: &Mention) -> Meant {
         Meant::Other
     } else if let Some(keyword) = Keyword::of(word).filter(|_| mention.lines.is_none()) {
         Meant::Keyword(keyword)
+    } else if word.strip_prefix(symbol::PREFIX).is_some_and(|it| !it.is_empty()) {
+        Meant::Symbol
     } else if looks_like_path(word) {
         Meant::Path
     } else if word.trim_start_matches('.').starts_with(begins) {
@@ -257,6 +262,7 @@ pub async fn resolve_command(
             || match it.meant {
                 Meant::Keyword(keyword) => keyword.is_of_project(),
                 Meant::Page => false,
+                Meant::Symbol => true,
                 _ => is_inside(),
             };
         if !is_near {
@@ -280,6 +286,13 @@ async fn read_all(desk: &Desk, mentions: Vec<Mention>) -> (Vec<Excerpt>, Vec<Str
     for mention in mentions {
         if let Meant::Keyword(keyword) = mention.meant {
             match keyword::read(desk, keyword, &mention).await {
+                Ok(brought) => excerpts.extend(brought),
+                Err(problem) => problems.push(problem),
+            }
+            continue;
+        }
+        if mention.meant == Meant::Symbol {
+            match symbol::read(desk, &mention).await {
                 Ok(brought) => excerpts.extend(brought),
                 Err(problem) => problems.push(problem),
             }
@@ -378,7 +391,7 @@ fn absent(mention: &Mention) -> Result<Option<Found>, String> {
                 .to_owned(),
         ),
         Meant::Word | Meant::Keyword(_) => Err(format!("`@{written}` names no file.")),
-        Meant::Other | Meant::Page => Ok(None),
+        Meant::Other | Meant::Page | Meant::Symbol => Ok(None),
     }
 }
 

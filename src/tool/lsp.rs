@@ -68,7 +68,19 @@ pub struct Splice {
     pub text: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+/// A symbol's name and place in its file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Symbol {
+    pub name: String,
+    /// The name of the symbol that holds this one; empty if the server gives none.
+    pub container: String,
+    /// The first and the last line of the symbol, from 0. Some servers give the line of the name only.
+    pub first: u32,
+    pub last: u32,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The absolute path; for a finding outside of files, the URI.
@@ -77,6 +89,9 @@ pub struct Finding {
     pub line: u32,
     /// The server's text about the line. If empty, the line itself is the finding.
     pub text: String,
+    /// For a finding that is a symbol.
+    #[serde(default)]
+    pub symbol: Option<Symbol>,
 }
 
 /// The answer of the language servers.

@@ -41,7 +41,18 @@ local function symbol(it, uri, depth, out)
   )
   local location = type(it.location) == 'table' and it.location or {}
   local range = it.selectionRange or location.range
-  out[#out + 1] = finding(location.uri or uri, range, text)
+  local found = finding(location.uri or uri, range, text)
+  if found then
+    local whole = it.range or location.range
+    local first, last = vim.tbl_get(whole, 'start', 'line'), vim.tbl_get(whole, 'end', 'line')
+    found.symbol = {
+      name = tostring(it.name),
+      container = within or '',
+      first = type(first) == 'number' and math.max(first, 0) or found.line,
+      last = type(last) == 'number' and math.max(last, first or 0) or found.line,
+    }
+    out[#out + 1] = found
+  end
   for _, child in ipairs(type(it.children) == 'table' and it.children or {}) do
     symbol(child, uri, depth + 1, out)
   end

@@ -3,6 +3,8 @@
 
 mod code;
 mod open;
+
+pub(super) use open::file_beside;
 #[cfg(test)]
 mod tests;
 

@@ -116,6 +116,14 @@ def symbols(text):
             yield match.group(1), span(row, line, match.start(1), match.end(1))
 
 
+def whole(text, at):
+    """The range of a definition: its line and the indented lines below."""
+    lines, last = text.split("\n"), at["start"]["line"]
+    while last + 1 < len(lines) and lines[last + 1].startswith(" "):
+        last += 1
+    return {"start": {"line": at["start"]["line"], "character": 0}, "end": {"line": last, "character": units(lines[last])}}
+
+
 def diagnostics(uri):
     found = []
     for row, line in enumerate(documents[uri]["text"].split("\n")):
@@ -168,8 +176,8 @@ def answer(method, params):
     if method == "textDocument/rename":
         return renamed(params) if word_at(params) != "?" else None
     if method == "textDocument/documentSymbol":
-        found = symbols(documents[params["textDocument"]["uri"]]["text"])
-        return [{"name": name, "kind": 12, "range": at, "selectionRange": at} for name, at in found]
+        text = documents[params["textDocument"]["uri"]]["text"]
+        return [{"name": name, "kind": 12, "range": whole(text, at), "selectionRange": at} for name, at in symbols(text)]
     if method == "workspace/symbol":
         found = [(uri, name, at) for uri, text in texts() for name, at in symbols(text) if params["query"] in name]
         return [{"name": name, "kind": 12, "location": {"uri": uri, "range": at}} for uri, name, at in found]

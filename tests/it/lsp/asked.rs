@@ -120,6 +120,46 @@ fn the_findings_of_servers_go_with_a_message_in_every_dialect() {
 }
 
 #[test]
+fn the_definition_of_a_mentioned_symbol_goes_with_the_message_in_every_dialect() {
+    let said = DIALECTS.map(|dialect| {
+        let server = Server::start();
+        server.otherwise(Reply::said("I see."));
+        let setup = files(PATIENT).size(160, 40).speaking(dialect, &server);
+        let nvim = Nvim::start(&project(setup, &[json!({})]));
+        nvim.keys(":edit main.py<CR>:Caliban<CR>iwhat is @symbol:area?<Esc>");
+        nvim.wait_screen("▏@symbol:area  shapes.py:1-2  2 lines");
+        nvim.keys("<CR>");
+        server.wait_count(1);
+        nvim.wait_phase("idle");
+        server.requests()[0].last_user_text().replace(">\n\n", ">\n")
+    });
+    expect![[r#"
+        <context kind="file" path="shapes.py" lines="1-2">
+        def area(side):
+            return side * side
+        </context>
+        what is @symbol:area?"#]].assert_eq(common(&said));
+}
+
+#[test]
+fn a_mentioned_symbol_that_no_server_knows_gives_the_message_back() {
+    let server = Server::start();
+    let setup = files(PATIENT).size(200, 40);
+    let nvim = Nvim::start(&project(setup, &[json!({})]).anthropic(&server));
+    for (file, symbol, why) in [
+        ("notes.txt", "area", "No language server"),
+        ("main.py", "none", "The language server knows no symbol of this name."),
+        ("main.py", "are", "No symbol has this name. Similar ones: `area`."),
+    ] {
+        nvim.keys(&format!(":edit {file}<CR>:Caliban<CR>isee @symbol:{symbol}<C-s><Esc>"));
+        nvim.wait_screen(&format!("! `@symbol:{symbol}`: {why}"));
+        nvim.wait(|it| it.composer() == format!("see @symbol:{symbol}"), "the message given back");
+        nvim.keys(":%delete<CR><C-w>t");
+    }
+    assert_eq!(server.count(), 0);
+}
+
+#[test]
 fn a_wrong_position_is_answered_with_a_correction() {
     let all = [
         ("definition", at("main.py", 2, "area")),

@@ -409,6 +409,15 @@
 ---@field path string The absolute path; for a finding outside of files, the URI.
 ---@field line integer The line, from 0.
 ---@field text string The server's text about the line. If empty, the line itself is the finding.
+---@field symbol? caliban.Symbol For a finding that is a symbol.
+
+--- A symbol's name and place in its file.
+---@class (exact) caliban.Symbol
+---@field name string
+---@field container string The name of the symbol that holds this one; empty if the server gives none.
+---@field first integer The first and the last line of the symbol, from 0. Some servers give the line of the name
+--- only.
+---@field last integer
 
 --- The changes of one file in a renaming.
 ---@class (exact) caliban.Rewrite

@@ -22,15 +22,15 @@ async fn thing(desk: &Desk, part: Part) -> Result<Thing, String> {
 }
 
 /// The file of the buffer beside the chat, if the buffer shows a file.
-pub(super) async fn file_beside(desk: &Desk) -> Result<Option<File>, String> {
+pub(in crate::context::mention) async fn file_beside(desk: &Desk) -> Result<Option<File>, String> {
     let thing = thing(desk, Part::Buffer).await?;
     thing.is_file.then(|| File::of(desk, &thing)).transpose()
 }
 
 /// A file that is open in the editor. The user has not named it, so a file that may only be read with consent is
 /// refused.
-pub(super) struct File {
-    pub(super) path: PathBuf,
+pub(in crate::context::mention) struct File {
+    pub(in crate::context::mention) path: PathBuf,
     pub(super) shown: String,
 }
 
