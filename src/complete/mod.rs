@@ -51,6 +51,16 @@ pub fn offers_page(query: &str) -> bool {
         || query == "url"
 }
 
+/// Whether the beginning of a mention of a symbol is offered for an unfinished mention.
+pub fn offers_symbol(query: &str) -> bool {
+    !query.is_empty() && mention::SYMBOL.starts_with(query) && query != mention::SYMBOL
+}
+
+/// The beginning of a symbol's name, if an unfinished mention is of a symbol.
+pub fn of_symbol(query: &str) -> Option<&str> {
+    query.strip_prefix(mention::SYMBOL)
+}
+
 /// How many of the places come before the keywords. Open files come first as long as nothing is typed; later a keyword
 /// that begins with the typed text does.
 pub fn before_keywords(query: &str, open: usize) -> usize {

@@ -11,6 +11,7 @@ mod tests;
 
 pub use keyword::{Keyword, Row, TABLE};
 pub use quote::{spell, write};
+pub use symbol::{SYMBOL, offered as symbols};
 
 use crate::message::{Excerpt, ExcerptKind};
 use crate::reach::{Reach, Reading};
@@ -172,7 +173,7 @@ fn meant(lines: &code::Lines<'_>, at: usize, mention: &Mention) -> Meant {
         Meant::Other
     } else if let Some(keyword) = Keyword::of(word).filter(|_| mention.lines.is_none()) {
         Meant::Keyword(keyword)
-    } else if word.strip_prefix(symbol::PREFIX).is_some_and(|it| !it.is_empty()) {
+    } else if word.strip_prefix(SYMBOL).is_some_and(|it| !it.is_empty()) {
         Meant::Symbol
     } else if looks_like_path(word) {
         Meant::Path

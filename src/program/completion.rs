@@ -20,6 +20,8 @@ use tokio::sync::mpsc;
 /// How long an answer waits for the first walk. After this time the answer has the files that were found so far.
 const PATIENCE: Duration = Duration::from_millis(80);
 /// How long a list of models is used before the providers are asked again.
+/// How long a language server may take for the symbols; a slower answer comes with the next key.
+const SYMBOLS: Duration = Duration::from_secs(1);
 const LISTED: Duration = Duration::from_secs(300);
 
 pub(super) enum Order {
@@ -47,6 +49,7 @@ enum Source {
     /// The flag says whether local servers without a key are asked too.
     Models(Box<Models>, bool),
     Skills(Box<Desk>),
+    Symbols(Box<Desk>),
     Sessions(Project),
 }
 
@@ -68,8 +71,13 @@ impl Program {
     /// Answers a question of the composer's completion.
     pub(super) fn complete(&self, question: Complete) {
         let Complete { id, session, line, is_first, open } = question;
-        let source = |kind| self.source(kind, session.as_ref(), open);
-        let asked = complete::at(&line, is_first).and_then(|it| Some((source(it.kind)?, it)));
+        let source = |token: &Token| match complete::of_symbol(&token.query) {
+            Some(_) if token.kind == Kind::Mention => {
+                Some(Source::Symbols(Box::new(self.desk_of(session.as_ref())?)))
+            }
+            _ => self.source(token.kind, session.as_ref(), open),
+        };
+        let asked = complete::at(&line, is_first).and_then(|it| Some((source(&it)?, it)));
         if let Some((source, token)) = asked {
             let replaced = u32::try_from(line.len() - token.start).unwrap_or_default();
             let ask = Ask { id, token, replaced, source };
@@ -183,6 +191,7 @@ impl Completion {
                 };
                 (apart(list).await, false)
             }
+            Source::Symbols(desk) => (symbols(&desk, &query).await, true),
             Source::Sessions(project) => {
                 let list = move || {
                     let listed = project.list().into_iter();
@@ -214,7 +223,8 @@ impl Completion {
             let keywords = complete::keywords(&query).filter(|_| is_bare).map(of_keyword);
             let at = complete::before_keywords(&query, open.len()).min(items.len());
             let page = complete::offers_page(&query).then(of_page).filter(|_| is_bare);
-            items.splice(at..at, keywords.chain(page));
+            let symbol = complete::offers_symbol(&query).then(of_symbols).filter(|_| is_bare);
+            items.splice(at..at, keywords.chain(symbol).chain(page));
             items.truncate(ITEMS);
             items
         };
@@ -279,6 +289,23 @@ fn of_page() -> CompletionItem {
     let (label, text) = (complete::PAGE.to_owned(), format!("@{}", complete::PAGE));
     let about = "a page of the web, by its address".to_owned();
     CompletionItem { label, text, is: CompletionKind::Word, about }
+}
+
+fn of_symbols() -> CompletionItem {
+    let (label, text) = (mention::SYMBOL.to_owned(), format!("@{}", mention::SYMBOL));
+    let about = "the definition of a symbol, by its name".to_owned();
+    CompletionItem { label, text, is: CompletionKind::Word, about }
+}
+
+/// The symbols whose names match an unfinished mention such as `symbol:par`.
+async fn symbols(desk: &Desk, query: &str) -> Vec<CompletionItem> {
+    let name = complete::of_symbol(query).unwrap_or_default();
+    let found = tokio::time::timeout(SYMBOLS, mention::symbols(desk, name)).await;
+    let items = found.unwrap_or_default().into_iter().map(|(label, about)| {
+        let text = format!("@{label}");
+        CompletionItem { label, text, is: CompletionKind::Symbol, about }
+    });
+    best(query, items)
 }
 
 fn of_keyword(mention::Row { name, about, .. }: &mention::Row) -> CompletionItem {

@@ -22,6 +22,7 @@ local kinds = {
   model = vim.lsp.protocol.CompletionItemKind.Class,
   session = vim.lsp.protocol.CompletionItemKind.Reference,
   skill = vim.lsp.protocol.CompletionItemKind.Module,
+  symbol = vim.lsp.protocol.CompletionItemKind.Reference,
 }
 
 --- The question that has no answer yet.

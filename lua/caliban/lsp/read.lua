@@ -4,6 +4,9 @@ local M = {}
 
 local place = require('caliban.lsp.place')
 
+--- The last line that a message to the program can name: 2^31 - 1.
+local LAST = 2147483647
+
 ---@param uri any
 ---@param range any
 ---@param text string
@@ -26,6 +29,15 @@ local function locations(result)
   return out
 end
 
+---@param range any
+---@param edge 'start'|'end'
+---@param default integer
+---@return integer # the line of an edge of the range, from 0
+local function line_of(range, edge, default)
+  local line = type(range) == 'table' and vim.tbl_get(range, edge, 'line') or default
+  return type(line) == 'number' and math.min(math.max(math.floor(line), 0), LAST) or default
+end
+
 ---@param it table
 ---@param uri string
 ---@param depth integer
@@ -44,12 +56,12 @@ local function symbol(it, uri, depth, out)
   local found = finding(location.uri or uri, range, text)
   if found then
     local whole = it.range or location.range
-    local first, last = vim.tbl_get(whole, 'start', 'line'), vim.tbl_get(whole, 'end', 'line')
+    local first = line_of(whole, 'start', found.line)
     found.symbol = {
       name = tostring(it.name),
       container = within or '',
-      first = type(first) == 'number' and math.max(first, 0) or found.line,
-      last = type(last) == 'number' and math.max(last, first or 0) or found.line,
+      first = first,
+      last = math.max(first, line_of(whole, 'end', first)),
     }
     out[#out + 1] = found
   end

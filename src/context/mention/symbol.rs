@@ -1,14 +1,14 @@
 //! `@symbol:name`: the definitions of a symbol, found by the user's language servers.
 
 use super::keyword::file_beside;
-use super::{Mention, cut};
+use super::{Meant, Mention, cut, find};
 use crate::message::Excerpt;
 use crate::tool::lsp::{Aspect, Finding, Question, Symbol};
 use crate::tool::{Desk, path};
 use std::path::PathBuf;
 
 /// The beginning of such a mention.
-pub(super) const PREFIX: &str = "symbol:";
+pub const SYMBOL: &str = "symbol:";
 
 /// The most definitions that one mention brings.
 const MOST: usize = 5;
@@ -18,7 +18,7 @@ const SIMILAR: usize = 3;
 /// Reads the definitions. The error is a sentence for the user.
 pub(super) async fn read(desk: &Desk, mention: &Mention) -> Result<Vec<Excerpt>, String> {
     let said = |why: String| format!("`@{}`: {why}", mention.path);
-    let wanted = mention.path.strip_prefix(PREFIX).unwrap_or_default();
+    let wanted = mention.path.strip_prefix(SYMBOL).unwrap_or_default();
     let (container, name) = parts(wanted);
     let found = symbols(desk, Some(name.to_owned())).await.map_err(said)?;
     let (mut same, others): (Vec<Finding>, Vec<Finding>) =
@@ -66,6 +66,21 @@ fn is_named(found: &Finding, container: Option<&str>, name: &str) -> bool {
         symbol.container.contains(last) || symbol.name.contains(it)
     });
     plain == name && is_within
+}
+
+/// The mentions of the symbols whose names match the beginning of a name, each with the server's line about the symbol
+/// and its place. Leaves out names that a mention cannot have.
+pub async fn offered(desk: &Desk, query: &str) -> Vec<(String, String)> {
+    let found = symbols(desk, Some(query.to_owned())).await.unwrap_or_default();
+    let offer = |it: Finding| {
+        let shown = path::show(&desk.root, &it.path);
+        let about = format!("{}  {shown}:{}", it.text.trim(), u64::from(it.line) + 1);
+        let written = format!("{SYMBOL}{}", it.symbol?.name.split('(').next()?.trim_end());
+        let read = find(&format!("@{written}"));
+        let is_whole = matches!(&read[..], [it] if it.path == written && it.meant == Meant::Symbol);
+        is_whole.then_some((written, about))
+    };
+    found.into_iter().filter(|it| path::inside(&desk.root, &it.path)).filter_map(offer).collect()
 }
 
 /// The symbols of the project whose names match `query`. The file beside the chat chooses the server.

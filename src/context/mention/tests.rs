@@ -101,7 +101,10 @@ fn a_keyword_is_a_whole_word_outside_of_code() {
     check("@diff(1)", expect!["diff other"]);
     check("@buffer\ndef f():", expect!["buffer other"]);
     check("@diagnostics @diagnostics", expect!["diagnostics keyword"]);
-    check("@symbol:a::b, @symbol: @symbol:x.y.", expect!["symbol:a::b symbol | symbol word | symbol:x.y symbol"]);
+    check(
+        "@symbol:a::b, @symbol: @symbol:x.y.",
+        expect!["symbol:a::b symbol | symbol word | symbol:x.y symbol"],
+    );
     for row in TABLE {
         let found = find(&write(row.name));
         assert_eq!(

@@ -56,6 +56,7 @@ pub enum CompletionKind {
     Model,
     Session,
     Skill,
+    Symbol,
 }
 
 /// Asks for the sizes of the mentions in a text, or for what they bring. The answer is `weighed`.

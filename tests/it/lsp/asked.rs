@@ -138,7 +138,24 @@ fn the_definition_of_a_mentioned_symbol_goes_with_the_message_in_every_dialect()
         def area(side):
             return side * side
         </context>
-        what is @symbol:area?"#]].assert_eq(common(&said));
+        what is @symbol:area?"#]]
+    .assert_eq(common(&said));
+}
+
+#[test]
+fn symbols_are_completed_by_the_servers() {
+    let server = Server::start();
+    server.otherwise(Reply::said("I see."));
+    let setup = files(PATIENT).size(200, 40);
+    let nvim = Nvim::start(&project(setup, &[json!({})]).anthropic(&server));
+    nvim.keys(":edit main.py<CR>:Caliban<CR>isee @sy");
+    nvim.wait_screen("the definition of a symbol, by its name");
+    nvim.keys("mbol:ar");
+    nvim.wait_screen("function area  shapes.py:1");
+    nvim.keys("<C-n><C-y> now<C-s>");
+    server.wait_count(1);
+    let said = server.requests()[0].last_user_text();
+    assert!(said.contains("def area(side):") && said.ends_with("see @symbol:area now"), "{said}");
 }
 
 #[test]

@@ -246,10 +246,10 @@
 ---@class (exact) caliban.CompletionItem
 ---@field label string
 ---@field text string Replaces the line from `start` to the cursor.
----@field is 'file'|'folder'|'command'|'word'|'model'|'session'|'skill'
+---@field is 'file'|'folder'|'command'|'word'|'model'|'session'|'skill'|'symbol'
 ---@field about string A few words about the item; may be empty.
 
----@alias caliban.CompletionKind 'file'|'folder'|'command'|'word'|'model'|'session'|'skill'
+---@alias caliban.CompletionKind 'file'|'folder'|'command'|'word'|'model'|'session'|'skill'|'symbol'
 
 --- The answer to `weigh`.
 ---@class (exact) caliban.Weighed
