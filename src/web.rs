@@ -117,9 +117,7 @@ impl Web {
         let mut hops: Vec<String> = Vec::new();
         let mut here = first.clone();
         loop {
-            // a stranger's page does not lead to the hosts that the user allows
-            let is_open = [first, &here].iter().all(|it| it.is_among(&self.private));
-            let got = self.step(&here, is_open).await;
+            let got = self.step(&here, self.is_open(first, &here)).await;
             let got = got.map_err(|why| match hops.last() {
                 Some(hop) => format!("redirects to `{hop}`, which {why}"),
                 None => why,
@@ -138,6 +136,12 @@ impl Web {
                 }
             }
         }
+    }
+
+    /// Whether an address to which `first` has led may be private. A stranger's page does not lead to the hosts that the
+    /// user allows.
+    fn is_open(&self, first: &Address, here: &Address) -> bool {
+        [first, here].iter().all(|it| it.is_among(&self.private))
     }
 
     async fn step(&self, here: &Address, is_open: bool) -> Result<Got, String> {
@@ -163,7 +167,7 @@ impl Web {
         if !is_open {
             address.check()?;
         }
-        let asked = self.client(is_open)?.get(address.url());
+        let asked = self.client(address, is_open)?.get(address.url());
         let asked = asked
             .header(
                 ACCEPT,
@@ -184,9 +188,9 @@ impl Web {
 
     /// A client for one request, so that no request knows anything of an earlier one. A proxy would resolve the names
     /// itself, so none is used.
-    fn client(&self, is_open: bool) -> Result<Client, String> {
+    fn client(&self, address: &Address, is_open: bool) -> Result<Client, String> {
         let failed = |why: String| format!("cannot be fetched: {why}");
-        let tls = http::tls(true).or_else(|_| http::tls(false));
+        let tls = http::tls(address.as_str().starts_with("https"));
         Client::builder()
             .tls_backend_preconfigured(tls.map_err(|error| failed(cause(&error)))?)
             .redirect(reqwest::redirect::Policy::none())

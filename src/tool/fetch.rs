@@ -98,8 +98,15 @@ fn shown(page: &Page, first: usize) -> Result<Done, String> {
         .collect::<Vec<_>>()
         .join("\n");
     let lines = part.lines().count();
-    let summary = format!("{lines} {}", if lines == 1 { "line" } else { "lines" });
-    Ok(Done::new(text, summary))
+    let noun = if lines == 1 { "line" } else { "lines" };
+    Ok(Done::new(text, format!("{lines} {noun}{}", elsewhere(page))))
+}
+
+/// The host to which a page has redirected, if it is another one than the user was asked about.
+fn elsewhere(page: &Page) -> String {
+    let host = |it: &str| Address::parse(it).map(|it| it.host()).unwrap_or_default();
+    let last = page.hops.last().map(|it| host(it)).filter(|it| *it != host(&page.asked));
+    last.map(|it| format!(" of {it}")).unwrap_or_default()
 }
 
 /// The beginning of a text, as much as one call returns: up to the end of a line if a line ends in its second half.

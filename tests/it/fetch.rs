@@ -197,6 +197,19 @@ fn a_redirect_is_followed_and_shown_and_leads_to_no_private_address() {
 }
 
 #[test]
+fn the_chat_names_the_other_host_to_which_a_page_redirects() {
+    let (site, other, server) = (Site::start(), Site::start(), Server::start());
+    let config = format!("{{ fetch_private = {{ '{}', '{}' }} }}", site.host(), other.host());
+    let nvim = Nvim::start(&Setup::new().size(240, 40).config(&config).anthropic(&server));
+    site.redirect("/away", &other.url("/end"));
+    other.page("/end", "text/plain", "the end");
+    let scene = Scene { site, server, nvim };
+    let answer = scene.fetch(&scene.site.url("/away"));
+    assert!(answer.starts_with(&format!("[{}, redirected from", other.url("/end"))), "{answer}");
+    scene.nvim.wait_screen(&format!("1 line of {}", other.host()));
+}
+
+#[test]
 fn what_is_too_large_or_no_text_is_refused_with_the_reason() {
     let scene = scene(true);
     let site = &scene.site;
