@@ -20,6 +20,7 @@ mod edits;
 mod editor;
 mod flood;
 mod floor;
+mod mentions;
 mod proc;
 mod reach;
 mod record;
@@ -85,10 +86,11 @@ impl Part {
     }
 }
 
-const PARTS: [Part; 10] = [
+const PARTS: [Part; 11] = [
     Part { name: "complete", table: complete::table },
     Part { name: "decode", table: decode::table },
     Part { name: "edits", table: edits::table },
+    Part { name: "mentions", table: mentions::table },
     Part { name: "reach", table: reach::table },
     Part { name: "request", table: request::table },
     Part { name: "rope", table: rope::table },

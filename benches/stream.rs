@@ -115,15 +115,25 @@ impl<'a> Turns<'a> {
     /// answer.
     pub(crate) fn submit(
         &mut self,
-        mut tokens: Vec<String>,
+        tokens: Vec<String>,
         rate: u32,
         pause: Duration,
+    ) -> (char, char) {
+        self.submit_text("What would you change?", tokens, (rate, pause))
+    }
+
+    /// Like `submit`, with this text as the message.
+    pub(crate) fn submit_text(
+        &mut self,
+        text: &str,
+        mut tokens: Vec<String>,
+        (rate, pause): (u32, Duration),
     ) -> (char, char) {
         let (first, last) = (self.sign(), self.sign());
         tokens.insert(0, format!("{first} "));
         tokens.push(format!("\n\n{last}"));
         self.server.will(Reply::Text { tokens, rate, pause });
-        self.editor.lua("BenchSubmit(...)", &["What would you change?".into()]);
+        self.editor.lua("BenchSubmit(...)", &[text.into()]);
         (first, last)
     }
 
