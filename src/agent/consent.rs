@@ -45,25 +45,38 @@ impl Consent {
         self.touched.push(file);
     }
 
-    /// Asks the user about the files that the next message would bring, unless the conversation has them or the user
-    /// has answered. `found` are the instructions of a new conversation.
+    /// Before a message: asks the user about the project's instructions that the conversation does not have, and adds
+    /// those to which the user agreed since it began. `found` are the instructions of a new conversation.
     pub(super) fn ask(&mut self, conversation: &mut Conversation, found: Found) {
         let session = &conversation.session;
         if session.phase != Phase::Idle || session.consult.is_some() {
             return;
         }
-        let own = found.own.min(found.files.len());
-        let all = found.files.into_iter().skip(own).chain(std::mem::take(&mut self.touched));
-        let is_open = |it: &Excerpt| {
-            self.answer(it).is_none()
-                && session.given(ExcerptKind::Instructions).all(|given| given.path != it.path)
-        };
-        let asked: Vec<Excerpt> = all.filter(is_open).collect();
-        if asked.is_empty() {
+        if self.answers.is_none() {
             return;
         }
+        let own = found.own.min(found.files.len());
+        let given: Vec<&Excerpt> = session.given(ExcerptKind::Instructions).collect();
+        // a changed text of a file that a conversation began with comes by `/system new` only
+        let begun = found.files.into_iter().skip(own);
+        let begun = begun.filter(|it| given.iter().all(|given| given.path != it.path));
+        let touched = std::mem::take(&mut self.touched).into_iter();
+        let touched = touched.filter(|it| !given.iter().any(|given| same(given, it)));
+        let (open, answered): (Vec<Excerpt>, Vec<Excerpt>) =
+            begun.chain(touched).partition(|it| self.answer(it).is_none());
+        let files: Vec<Excerpt> = answered.into_iter().filter(|it| self.allows(it)).collect();
+        let turns = session.turns;
+        if !files.is_empty() {
+            conversation.take(Input::Instruct { files });
+        }
+        if !open.is_empty() {
+            self.put(conversation, turns, open);
+        }
+    }
+
+    fn put(&mut self, conversation: &mut Conversation, turns: u32, asked: Vec<Excerpt>) {
         self.count += 1;
-        let id = CallId(format!("instructions-{}-{}", session.turns, self.count));
+        let id = CallId(format!("instructions-{turns}-{}", self.count));
         let question = question(&asked);
         self.asked = asked;
         conversation.take(Input::Consult { id, question });

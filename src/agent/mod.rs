@@ -351,8 +351,8 @@ impl Agent {
         if review.is_some() {
             self.desk.workspace.uncomment();
         }
-        self.guidance.watch(conversation, &self.desk, &context);
         self.guidance.consult(conversation, &self.sampler.models);
+        self.guidance.watch(conversation, &self.desk, &context);
         for it in observations {
             self.files.tracker(conversation, &self.desk).observe(it);
         }

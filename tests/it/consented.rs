@@ -257,3 +257,26 @@ fn slash_rules_asks_again_about_instructions_that_were_left_out() {
     send(&nvim, &server, "more");
     assert!(server.requests()[1].last_user_text().contains("Use tabs"));
 }
+
+#[test]
+fn a_conversation_that_began_before_the_answer_gets_the_instructions_with_its_next_message() {
+    let (server, nvim) = start(&project());
+    nvim.keys(":Caliban new second<CR>");
+    nvim.wait_session("second");
+    send_up_to_question(&nvim, "hello");
+    answer(&nvim, &server, "y");
+    nvim.keys(":Caliban resume main<CR>");
+    nvim.wait_session("main");
+    send(&nvim, &server, "and here?");
+    // a message that is taken back takes its instructions along
+    nvim.keys(":Caliban<CR>i/undo<C-s>");
+    nvim.wait(|nvim| nvim.composer() == "and here?", "the message in the composer");
+    nvim.keys("<Esc>");
+    send(&nvim, &server, "");
+    let requests = server.requests();
+    for request in &requests {
+        let said = request.last_user_text();
+        assert!(said.contains("Use tabs[U+200B]."), "{said}");
+    }
+    assert_eq!(requests.len(), 3);
+}
