@@ -19,9 +19,9 @@ use tokio::sync::mpsc;
 
 /// How long an answer waits for the first walk. After this time the answer has the files that were found so far.
 const PATIENCE: Duration = Duration::from_millis(80);
-/// How long a list of models is used before the providers are asked again.
-/// How long a language server may take for the symbols; a slower answer comes with the next key.
+/// How long a language server may take for the symbols.
 const SYMBOLS: Duration = Duration::from_secs(1);
+/// How long a list of models is used before the providers are asked again.
 const LISTED: Duration = Duration::from_secs(300);
 
 pub(super) enum Order {
@@ -77,15 +77,15 @@ impl Program {
             }
             _ => self.source(token.kind, session.as_ref(), open),
         };
-        let asked = complete::at(&line, is_first).and_then(|it| Some((source(&it)?, it)));
-        if let Some((source, token)) = asked {
+        let token = complete::at(&line, is_first);
+        // a session that is being opened has no tools yet
+        let more = token.is_some();
+        if let Some((source, token)) = token.and_then(|it| Some((source(&it)?, it))) {
             let replaced = u32::try_from(line.len() - token.start).unwrap_or_default();
             let ask = Ask { id, token, replaced, source };
             let _ = self.completion.send(Order::Ask(Box::new(ask)));
             return;
         }
-        // a session that is being opened has no tools yet, and the editor does not know its name
-        let more = session.is_none() && line.trim_start().starts_with('/');
         self.editor.tell(ToNvim::Completed(Completed { id, replaced: 0, items: Vec::new(), more }));
     }
 
@@ -191,7 +191,12 @@ impl Completion {
                 };
                 (apart(list).await, false)
             }
-            Source::Symbols(desk) => (symbols(&desk, &query).await, true),
+            Source::Symbols(desk) => {
+                let items = symbols(&desk, &query).await;
+                // the server may be starting
+                let more = items.is_empty();
+                (items, more)
+            }
             Source::Sessions(project) => {
                 let list = move || {
                     let listed = project.list().into_iter();
