@@ -21,6 +21,7 @@ fn start(setup: &Setup) -> (Server, Nvim) {
     server.otherwise(Reply::said("Done."));
     let nvim = Nvim::start(&setup.clone().anthropic(&server));
     nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript("Project");
     (server, nvim)
 }
 
