@@ -1,6 +1,8 @@
 //! The cost of deciding whether a path may be read or written.
 
+use caliban::event::Access;
 use caliban::reach::{Folders, Reach};
+use caliban::rules::{self, Origin, Rules, WrittenRule};
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,6 +11,8 @@ use std::time::Instant;
 /// The limit for one decision in microseconds.
 const LIMIT: f64 = 20.0;
 const TIMES: u32 = 20_000;
+/// The limit for one command in microseconds.
+const JUDGED: f64 = 1_000.0;
 
 fn reach(root: &str) -> Reach {
     let home = PathBuf::from("/home/user");
@@ -57,7 +61,42 @@ pub(crate) fn table() -> String {
     black_box(reach("/home/user"));
     let once = start.elapsed().as_secs_f64() * 1e6;
     rows += &format!("| made ready, once a start | | | {once:.0} | | | | |\n");
-    rows + &in_the_editor()
+    rows + &commands() + &in_the_editor()
+}
+
+/// The rows for parsing and judging a command line, with a hundred rules.
+fn commands() -> String {
+    let mut rows = "| **parsing and judging a command, µs** | | | | | | | |\n".to_owned();
+    let written: Vec<WrittenRule> = (0..99)
+        .map(|n| format!("tool{n} sub"))
+        .chain(["cargo test".into()])
+        .map(|it| WrittenRule::always(&it))
+        .collect();
+    let all = rules::read(&written, Origin::Settings, "").0;
+    let root = PathBuf::from("/home/user/src/app");
+    let rules = Rules::new(all, &root, &reach("/home/user/src/app"));
+    let cases = [
+        ("`cargo test`", "cargo test --lib foo -- --nocapture".to_owned()),
+        (
+            "a pipe of five",
+            "cd src && cargo build 2>&1 | grep -n 'a b' | sort -u | head -50".to_owned(),
+        ),
+        ("a script of 9,000 bytes", "git log --oneline -20 src/a.rs && echo 'a b'\n".repeat(200)),
+        ("a wrapper with 1,500 words", format!("xargs {}", "word ".repeat(1_500))),
+        ("nested 1,000 times", format!("{}ls{}", "(".repeat(1_000), ")".repeat(1_000))),
+    ];
+    for (name, command) in cases {
+        let access = Access::Act { command };
+        let times = 200;
+        let start = Instant::now();
+        for _ in 0..times {
+            black_box(rules.judge(black_box(&access)));
+        }
+        let each = start.elapsed().as_secs_f64() * 1e6 / f64::from(times);
+        let is = if each <= JUDGED { "met" } else { "**short**" };
+        rows += &format!("| {name} | | | {each:.0} | | | ≤ {JUDGED} | {is} |\n");
+    }
+    rows
 }
 
 /// The rows for the checks that the editor makes.

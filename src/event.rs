@@ -107,6 +107,9 @@ pub enum Event {
         turn: TurnId,
         call: CallId,
         question: String,
+        /// The command of a rule that would allow the call from now on; empty if no rule is proposed.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        always: String,
     },
     /// A spending limit is reached. The turn waits for the user's answer to `question`. `id` identifies this question,
     /// as a call's id identifies the question about a call.

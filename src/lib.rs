@@ -12,6 +12,8 @@ pub mod reach;
 pub mod message;
 pub mod edit;
 pub mod event;
+pub mod bash;
+pub mod rules;
 pub mod policy;
 pub mod session;
 pub mod view;

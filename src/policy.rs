@@ -1,6 +1,8 @@
-//! Decides whether a call may begin, by the mode and by the user's permissions. No other code judges calls.
+//! Decides whether a call may begin, by the mode, by the user's rules and by what they have allowed for the session. No
+//! other code judges calls.
 
 use crate::event::{Access, Grant, Guarded, Mode};
+use crate::rules::{Judgement, Verdict};
 use crate::text::unseen::exact;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,10 +18,10 @@ pub enum Decision<'a> {
 pub enum Question<'a> {
     /// Asked before a read that needs the user's consent.
     Read(&'a Guarded),
-    /// Asked before a command runs.
-    Run(&'a str),
+    /// Asked before a command runs. The judgement says why, and which rule would allow the command.
+    Run(&'a str, &'a Judgement),
     /// Asked before a page of the web is fetched.
-    Fetch(&'a str),
+    Fetch(&'a str, &'a Judgement),
     /// Asked after an edit of these files is in the buffers; the review itself is the question.
     Review(&'a [String]),
 }
@@ -29,24 +31,36 @@ pub enum Reason<'a> {
     /// Not allowed in any mode. The text tells the model why.
     Never(&'a str),
     PlanMode,
+    /// A rule of the user denies the call. The sentence names the rule's subject and reason.
+    Rule(&'a str),
 }
 
-pub fn decide<'a>(mode: Mode, grants: &[Grant], access: &'a Access) -> Decision<'a> {
+/// The strictest comes first. What the user has allowed for the session stands above a rule that asks, because the
+/// question has named this rule.
+pub fn decide<'a>(
+    mode: Mode,
+    grants: &[Grant],
+    judged: &'a Judgement,
+    access: &'a Access,
+) -> Decision<'a> {
     let is_granted = || access.grant().is_some_and(|it| grants.contains(&it));
+    let is_allowed = judged.verdict == Some(Verdict::Allow);
     match access {
         Access::Never(why) => Decision::Deny(Reason::Never(why)),
         Access::Edit { .. } | Access::Act { .. } if mode == Mode::Plan => {
             Decision::Deny(Reason::PlanMode)
         }
+        _ if judged.verdict == Some(Verdict::Deny) => Decision::Deny(Reason::Rule(&judged.why)),
         Access::Read => Decision::Allow,
-        Access::Edit { .. } if mode == Mode::AutoEdit => Decision::Allow,
+        Access::Edit { .. } if mode == Mode::AutoEdit || is_allowed => Decision::Allow,
         Access::Edit { paths } => Decision::Ask(Question::Review(paths)),
         Access::Guarded(_) | Access::Act { .. } | Access::Fetch { .. } if is_granted() => {
             Decision::Allow
         }
-        Access::Fetch { url, .. } => Decision::Ask(Question::Fetch(url)),
+        Access::Act { .. } | Access::Fetch { .. } if is_allowed => Decision::Allow,
+        Access::Fetch { url, .. } => Decision::Ask(Question::Fetch(url, judged)),
         Access::Guarded(it) => Decision::Ask(Question::Read(it)),
-        Access::Act { command } => Decision::Ask(Question::Run(command)),
+        Access::Act { command } => Decision::Ask(Question::Run(command, judged)),
     }
 }
 
@@ -60,14 +74,19 @@ impl Question<'_> {
                 format!("Let {tool} look at `{path}`{place}?{why}")
             }
             // the whole command, with invisible characters spelt out
-            Question::Run(command) => match exact(command.trim_end()) {
-                lines if lines.contains('\n') => format!("Run this?\n{lines}"),
-                line => format!("Run `{line}`?"),
+            Question::Run(command, judged) => match exact(command.trim_end()) {
+                lines if lines.contains('\n') => format!("Run this?{}\n{lines}", because(judged)),
+                line => format!("Run `{line}`?{}", because(judged)),
             },
-            Question::Fetch(url) => format!("Fetch `{}`?", exact(url)),
+            Question::Fetch(url, judged) => format!("Fetch `{}`?{}", exact(url), because(judged)),
             Question::Review(_) => return None,
         })
     }
+}
+
+/// Why the rules let a call ask, to follow the question.
+fn because(judged: &Judgement) -> String {
+    if judged.why.is_empty() { String::new() } else { format!(" {}", exact(&judged.why)) }
 }
 
 #[cfg(test)]

@@ -236,12 +236,12 @@ local subcommands = {
   approve = {
     run = function(call)
       local word = call.words[1] or 'once'
-      if one_of(word, { 'once', 'session' }) then
-        api().approve(word == 'session' and 'session' or 'once')
+      if one_of(word, { 'once', 'session', 'always' }) then
+        api().approve(word --[[@as caliban.Scope]])
       end
     end,
     complete = function()
-      return { 'once', 'session' }
+      return { 'once', 'session', 'always' }
     end,
   },
   deny = {
@@ -305,8 +305,8 @@ local subcommands = {
     end,
   },
   permissions = {
-    run = function()
-      require('caliban.sessions.permissions').ask()
+    run = function(call)
+      require('caliban.sessions.permissions').ask(call.rest)
     end,
   },
   log = {

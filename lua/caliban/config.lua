@@ -24,6 +24,7 @@ local M = {}
 ---@field limit? caliban.LimitConfig what a turn and a session may spend before the user is asked
 ---@field pass_env string[]
 ---@field fetch_private string[] private hosts that may be fetched
+---@field permissions caliban.WrittenRule[]
 ---@field lsp caliban.LspConfig
 ---@field completion 'auto'|'manual'
 ---@field layout 'auto'|'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
@@ -47,6 +48,7 @@ local defaults = {
   probe = true,
   pass_env = {},
   fetch_private = {},
+  permissions = {},
   lsp = waits,
   completion = 'auto',
   layout = 'auto',
@@ -241,6 +243,8 @@ local known = {
   limit = is('table'),
   pass_env = variables,
   fetch_private = strings,
+  -- checked rule by rule
+  permissions = function() end,
   lsp = is('table'),
   completion = one_of({ 'auto', 'manual' }),
   layout = one_of({ 'auto', 'right', 'left', 'top', 'bottom', 'tab', 'float', 'current' }),
@@ -404,6 +408,9 @@ function M.check(given)
     local times = { diagnostics_ms = milliseconds, request_ms = milliseconds }
     good.lsp = vim.tbl_extend('force', waits, sift('config.lsp', good.lsp, times, problems))
   end
+  if good.permissions ~= nil then
+    good.permissions = require('caliban.config.permissions').check(good.permissions, sift, problems)
+  end
   if type(good.limit) == 'table' then
     local amounts = sift('config.limit', good.limit, limit, problems)
     good.limit = next(amounts) and amounts or nil
@@ -477,6 +484,7 @@ function M.wire()
     limit = c.limit,
     pass_env = c.pass_env,
     fetch_private = c.fetch_private,
+    permissions = c.permissions,
   }
 end
 

@@ -141,8 +141,11 @@ function M.pending(buf)
   return require('caliban.review').pending(buf)
 end
 
+--- How long a permission holds.
+---@alias caliban.Scope 'once'|'session'|'always'
+
 --- Answers yes to the question that waits for permission.
----@param scope? 'once'|'session'
+---@param scope? caliban.Scope
 function M.approve(scope)
   require('caliban.chat.consent').rule(scope or 'once')
 end

@@ -3,6 +3,7 @@
 
 use super::consent::Consent;
 use super::models::Models;
+use super::permissions::Permissions;
 use super::setup::Instructions;
 use crate::context::instructions::{self, Found, Places};
 use crate::context::prompt;
@@ -22,6 +23,7 @@ const NONE: &str = "There are no skills now.";
 pub(super) struct Guidance {
     /// Which of the project's instructions the user lets the model have.
     pub(super) consent: Consent,
+    pub(super) permissions: Permissions,
     choice: prompt::Choice,
     /// Where instructions are; `None` if the user turned them off.
     places: Option<Places>,
@@ -30,9 +32,13 @@ pub(super) struct Guidance {
 }
 
 impl Guidance {
-    pub(super) fn new(choice: prompt::Choice, setup: Instructions) -> Guidance {
+    pub(super) fn new(
+        choice: prompt::Choice,
+        setup: Instructions,
+        permissions: Permissions,
+    ) -> Guidance {
         let Instructions { places, agreed } = setup;
-        Guidance { consent: Consent::new(agreed), choice, places, outdated: None }
+        Guidance { consent: Consent::new(agreed), permissions, choice, places, outdated: None }
     }
 
     /// The system prompt for the user's settings, the project's folder and this edit format.

@@ -36,6 +36,7 @@ mod work;
 
 pub use chats::Act;
 pub use checks::{Check, Looked};
+pub use permissions::{Answer, Permissions, Wanted};
 pub use rewind::Rewind;
 pub use setup::{Command, Decided, Instructions, Setup};
 pub use undo::Undo;
@@ -138,7 +139,7 @@ impl Agent {
             conversation: Conversation::new(id, session, store, read_only, channels),
             desk,
             sampler: Sampler::new(setup.models, setup.titles, setup.tally),
-            guidance: Guidance::new(setup.choice, setup.instructions),
+            guidance: Guidance::new(setup.choice, setup.instructions, setup.permissions),
             files,
             turn,
             prompts,
@@ -213,6 +214,8 @@ impl Agent {
 
     /// Ends a turn that was interrupted, and shows the session.
     fn begin(&mut self) {
+        let problems = self.guidance.permissions.reload(&mut self.conversation, &mut self.desk);
+        self.opening.warnings.extend(problems);
         let conversation = &mut self.conversation;
         let view = if let Some(why) = conversation.read_only.clone() {
             self.opening.read(conversation, why)
@@ -248,10 +251,7 @@ impl Agent {
             Command::Unqueue { id, edit } => prompts::unqueue(conversation, id, edit),
             Command::Draft(draft) => self.prompts.keep_draft(conversation, draft),
             Command::Stop => self.stop(),
-            Command::Rule { call, ruling } => {
-                self.guidance.consent.rule(conversation, &call, &ruling);
-                conversation.take(Input::Rule { call, ruling });
-            }
+            Command::Rule { call, answer } => permissions::rule(self, call, answer),
             Command::Toggle { block, line } => conversation.show(Show::Toggle { block, line }),
             Command::Retry => {
                 if let Some(turn) = conversation.session.turn() {
@@ -280,8 +280,7 @@ impl Agent {
             Command::Act(act) => self.do_with_session(act),
             Command::Rewind(wanted) => self.files.record.rewind(conversation, &self.desk, wanted),
             Command::Undo(undo) => undo::carry_out(self, undo),
-            Command::Permissions(None) => permissions::list(conversation),
-            Command::Permissions(Some(grant)) => self.files.revoke(conversation, &self.desk, grant),
+            Command::Permissions(wanted) => permissions::carry_out(self, wanted),
             Command::Quit(_) => (),
         }
     }
@@ -425,7 +424,14 @@ impl Agent {
         }
     }
 
+    /// Uses the permission rules that are on disk now.
+    fn reload_rules(&mut self) {
+        let problems = self.guidance.permissions.reload(&mut self.conversation, &mut self.desk);
+        self.conversation.tell_once(problems);
+    }
+
     fn replied(&mut self, turn: TurnId, mut reply: Reply) {
+        self.reload_rules();
         let (conversation, desk) = (&mut self.conversation, &self.desk);
         reply.by = self.turn.end_reply().0;
         // the request fitted and the reply did not: the model answers again once there is room

@@ -1,19 +1,178 @@
-//! `/permissions`: lists what the user has allowed for the session, and revokes grants.
+//! What the user has allowed, asked to be asked about, or forbidden: for the session, and by rules. `/permissions` lists
+//! all of it, revokes, and tells how a command is judged.
 
+use super::Agent;
 use super::files::Files;
 use crate::conversation::Conversation;
-use crate::conversation::report::{Level, Report, Show};
-use crate::event::Grant;
+use crate::conversation::report::{Level, Permission, Report, Show};
+use crate::event::{Grant, Ruling};
+use crate::message::CallId;
+use crate::regular;
+use crate::rules::{self, Origin, Rule, Rules, WrittenRule};
 use crate::session::Input;
+use crate::store::Permitted;
+use crate::text::cause;
 use crate::tool::{self, Desk};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
 
-pub(super) fn list(conversation: &Conversation) {
-    let grants = conversation.session.granted.clone();
-    if grants.is_empty() {
-        let text = "You have allowed nothing for this session.";
+/// The project's own rules, relative to its root.
+const FILE: &str = ".caliban/permissions.toml";
+/// A larger file is not read, in bytes.
+const LARGEST: usize = 1_000_000;
+
+/// The rules of the settings, and where the others are.
+#[derive(Default)]
+pub struct Permissions {
+    settings: Vec<Rule>,
+    problems: Vec<String>,
+    /// The rules that the user has made by “always”; `None` if none are kept.
+    permitted: Option<Permitted>,
+}
+
+/// What the user wants of the permissions.
+pub enum Wanted {
+    List,
+    Revoke(Permission),
+    /// How this command would be judged.
+    Explain(String),
+}
+
+impl Permissions {
+    pub fn new(written: &[WrittenRule], permitted: Option<Permitted>) -> Permissions {
+        let (settings, problems) =
+            rules::read(written, Origin::Settings, "caliban: config.permissions");
+        Permissions { settings, problems, permitted }
+    }
+
+    /// All rules as they are now, and the problems as sentences for the user. Reads two small files.
+    fn load(&self, desk: &Desk) -> (Rules, Vec<String>) {
+        let mut all = self.settings.clone();
+        let mut problems = self.problems.clone();
+        let (project, others) = of_project(&desk.root);
+        all.extend(project);
+        problems.extend(others);
+        let always = self.permitted.as_ref().map(Permitted::all).unwrap_or_default();
+        all.extend(rules::read(&always, Origin::Always, "").0);
+        (Rules::new(all, &desk.root, &desk.reach), problems)
+    }
+
+    /// Has the rules that are on disk now hold for the conversation's next calls. Returns the problems.
+    pub(super) fn reload(&self, conversation: &mut Conversation, desk: &mut Desk) -> Vec<String> {
+        let (rules, problems) = self.load(desk);
+        if *desk.rules != rules {
+            desk.rules = Arc::new(rules);
+        }
+        conversation.session.set_rules(&desk.rules);
+        problems
+    }
+
+    fn note(&self, change: impl FnOnce(&Permitted) -> io::Result<()>) -> Result<(), String> {
+        let Some(permitted) = &self.permitted else {
+            return Err("Rules are not kept for this conversation.".to_owned());
+        };
+        change(permitted)
+            .map_err(|fault| format!("The rule could not be stored: {}.", cause(&fault)))
+    }
+}
+
+fn of_project(root: &Path) -> (Vec<Rule>, Vec<String>) {
+    let read = match regular::read(&root.join(FILE)) {
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return (Vec::new(), Vec::new()),
+        Err(fault) => Err(cause(&fault)),
+        Ok(bytes) if bytes.len() > LARGEST => Err("it is larger than 1 MB".to_owned()),
+        Ok(bytes) => String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned()),
+    };
+    match read {
+        Ok(text) => rules::from_project(&text),
+        Err(why) => {
+            let problem = format!(
+                "{FILE} cannot be read: {why}. Until you correct the file, every call asks."
+            );
+            (rules::caution(Origin::Project, "the project's rules cannot be read"), vec![problem])
+        }
+    }
+}
+
+/// Carries out the user's wish about the permissions.
+pub(super) fn carry_out(agent: &mut Agent, wanted: Wanted) {
+    agent.reload_rules();
+    let Agent { conversation, desk, files, .. } = agent;
+    match wanted {
+        Wanted::List => list(conversation, desk),
+        Wanted::Explain(command) => {
+            let text = desk.rules.explain(&command);
+            conversation.take(Input::Tell { text });
+        }
+        Wanted::Revoke(Permission::Grant(grant)) => files.revoke(conversation, desk, grant),
+        Wanted::Revoke(Permission::Rule(label)) => revoke(agent, &label),
+    }
+}
+
+pub(super) fn list(conversation: &Conversation, desk: &Desk) {
+    let grants = conversation.session.granted.iter().cloned().map(Permission::Grant);
+    let rules = desk.rules.all.iter().map(|it| Permission::Rule(it.line()));
+    let all: Vec<Permission> = grants.chain(rules).collect();
+    if all.is_empty() {
+        let text = "You have allowed nothing for this session, and there are no permission rules.";
         return conversation.notice(Level::Info, text.into());
     }
-    conversation.show(Show::Tell(Report::Permissions(grants)));
+    conversation.show(Show::Tell(Report::Permissions(all)));
+}
+
+/// Revokes a rule that the user has made by “always”. Other rules stand in files of the user.
+fn revoke(agent: &mut Agent, wanted: &str) {
+    let text = match agent.desk.rules.all.iter().find(|it| it.line() == wanted) {
+        None => "This rule was taken back already.".to_owned(),
+        Some(rule) if rule.origin == Origin::Always => {
+            let rule = rule.clone();
+            let is_other = |it: &WrittenRule| it.rule(Origin::Always).as_ref() != Ok(&rule);
+            match agent.guidance.permissions.note(|it| it.keep(is_other)) {
+                Ok(()) => format!("This rule holds no longer: {rule}"),
+                Err(why) => why,
+            }
+        }
+        Some(rule) => format!("This rule stands in {}. Change it there.", rule.origin),
+    };
+    agent.reload_rules();
+    agent.conversation.notice(Level::Info, text);
+}
+
+/// The user's answer to a question. “Always” keeps a rule, and allows the call that has asked.
+pub(super) fn rule(agent: &mut Agent, call: CallId, answer: Answer) {
+    let ruling = match answer {
+        Answer::Ruling(ruling) => ruling,
+        Answer::Always => {
+            let asking = agent.conversation.session.asking().filter(|it| it.call.id == call);
+            let Some(command) =
+                asking.map(|it| it.judged.always.clone()).filter(|it| !it.is_empty())
+            else {
+                let text =
+                    "Caliban proposes no rule for this call. Allow it once or for this session.";
+                return agent.conversation.notice(Level::Warn, text.into());
+            };
+            let kept = agent.guidance.permissions.note(|it| it.add(WrittenRule::always(&command)));
+            match kept {
+                Ok(()) => agent.conversation.notice(
+                    Level::Info,
+                    format!("From now on `{command} …` runs without a question. :Caliban permissions revokes the rule."),
+                ),
+                Err(why) => agent.conversation.notice(Level::Error, format!("{why} The command runs once.")),
+            }
+            agent.reload_rules();
+            Ruling::Once
+        }
+    };
+    agent.guidance.consent.rule(&mut agent.conversation, &call, &ruling);
+    agent.conversation.take(Input::Rule { call, ruling });
+}
+
+/// An answer to a question.
+pub enum Answer {
+    Ruling(Ruling),
+    /// Allows the call, and calls like it from now on.
+    Always,
 }
 
 impl Files {

@@ -1,13 +1,13 @@
 //! The parts that an agent is made of, and the commands of the program to it.
 
 use super::models::Models;
-use super::{Act, Check, Rewind, Undo};
+use super::{Act, Answer, Check, Permissions, Rewind, Undo, Wanted};
 use crate::context::instructions::Places;
 use crate::context::prompt;
 use crate::context::slash::{self, Parsed};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Show, Wish};
-use crate::event::{Grant, Mode, Ruling, SessionId};
+use crate::event::{Mode, SessionId};
 use crate::message::{CallId, Excerpt, Parameter, ToolAnswer};
 use crate::session::{Limits, Session};
 use crate::store::{Agreed, Draft, Recorded, Store};
@@ -34,7 +34,7 @@ pub enum Command {
     Stop,
     Rule {
         call: CallId,
-        ruling: Ruling,
+        answer: Answer,
     },
     /// Opens or closes a block; in a question, the fold at this line of the block.
     Toggle {
@@ -60,8 +60,7 @@ pub enum Command {
     Act(Act),
     Rewind(Rewind),
     Undo(Undo),
-    /// Revokes a grant; `None` lists all grants of the session.
-    Permissions(Option<Grant>),
+    Permissions(Wanted),
     /// Saves everything and ends.
     Quit(oneshot::Sender<()>),
 }
@@ -95,7 +94,7 @@ impl Command {
                 | Command::Toggle { .. }
                 | Command::ShowRequest
                 | Command::LeaveOut(..)
-                | Command::Permissions(None)
+                | Command::Permissions(Wanted::List | Wanted::Explain(_))
                 | Command::Rewind(Rewind::List | Rewind::Preview { .. })
                 | Command::Reviewed(_)
                 | Command::Checked(_)
@@ -175,6 +174,7 @@ pub struct Setup {
     /// What may be spent before the user is asked.
     pub limits: Limits,
     pub choice: prompt::Choice,
+    pub permissions: Permissions,
     pub instructions: Instructions,
     /// The session that could not be opened, in whose place this one was opened.
     pub instead: Option<SessionId>,

@@ -1,7 +1,7 @@
 //! What the user has written in the composer: a prompt, or a slash command.
 
 use super::prompts::Prompt;
-use super::{Agent, chats, fitting, guidance, ledger, permissions, status, undo};
+use super::{Agent, Wanted, chats, fitting, guidance, ledger, permissions, status, undo};
 use crate::context::slash::{self, Parsed, Slash};
 use crate::context::{commands, init};
 use crate::conversation::report::{Level, Report, Show, Wish};
@@ -131,7 +131,8 @@ fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {
         Slash::Clear => agent.clear(),
         Slash::Models if rest.is_empty() => conversation.wish(Wish::Models),
         Slash::Models => agent.choose_model(rest),
-        Slash::Permissions => permissions::list(conversation),
+        Slash::Permissions if rest.is_empty() => permissions::carry_out(agent, Wanted::List),
+        Slash::Permissions => permissions::carry_out(agent, Wanted::Explain(rest.to_owned())),
         Slash::Plan => conversation.take(Input::ChooseMode { mode: Mode::Plan }),
         Slash::Connect if rest.contains(char::is_whitespace) => {
             let text = "Give only the name of the provider. Caliban then asks for the key.";

@@ -163,7 +163,7 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "permissions",
         slash: Slash::Permissions,
-        help: "lists what you allowed for this session, to take it back",
+        help: "lists what you allowed and the rules, to take it back: `/permissions [command]`",
         argument: None,
     },
     Row {

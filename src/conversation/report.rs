@@ -69,13 +69,21 @@ pub enum Report {
         title: String,
         files: Vec<RewindFile>,
     },
-    /// The permissions that the user has granted for the session.
-    Permissions(Vec<Grant>),
+    /// The permissions of the session, and the rules.
+    Permissions(Vec<Permission>),
     /// The last request as it was sent.
     Request {
         about: String,
         body: String,
     },
+}
+
+/// A permission that the user can revoke.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Permission {
+    Grant(Grant),
+    /// A rule, in one line.
+    Rule(String),
 }
 
 /// How a chat begins.

@@ -182,6 +182,8 @@ pub struct Hello {
 pub enum WireRuling {
     Once,
     Session,
+    /// Allows the call, and keeps the rule that the question proposes.
+    Always,
     Deny,
 }
 

@@ -21,9 +21,15 @@ fn edit() -> Access {
     Access::Edit { paths: vec!["src/a.rs".into(), "b.rs".into()] }
 }
 
+/// The decision without rules.
+fn decided<'a>(mode: Mode, grants: &[Grant], access: &'a Access) -> Decision<'a> {
+    static NONE: Judgement = Judgement { verdict: None, why: String::new(), always: String::new() };
+    decide(mode, grants, &NONE, access)
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(mode: Mode, grants: &[Grant], access: &Access, expect: Expect) {
-    expect.assert_eq(&format!("{:?}", decide(mode, grants, access)));
+    expect.assert_eq(&format!("{:?}", decided(mode, grants, access)));
 }
 
 #[test]
@@ -57,7 +63,12 @@ fn a_command_asks_except_in_plan_mode() {
     check(Mode::Plan, &[], &act("make"), expect!["Deny(PlanMode)"]);
     check(Mode::Plan, &granted, &act("make"), expect!["Deny(PlanMode)"]);
     for mode in [Mode::Ask, Mode::AutoEdit] {
-        check(mode, &[], &act("make"), expect![[r#"Ask(Run("make"))"#]]);
+        check(
+            mode,
+            &[],
+            &act("make"),
+            expect![[r#"Ask(Run("make", Judgement { verdict: None, why: "", always: "" }))"#]],
+        );
         check(mode, &granted, &act("make"), expect!["Allow"]);
     }
 }
@@ -66,13 +77,20 @@ fn a_command_asks_except_in_plan_mode() {
 fn a_page_asks_in_every_mode_until_its_host_is_granted() {
     let page = fetch("https://a.org/x", "a.org");
     for mode in MODES {
-        check(mode, &[], &page, expect![[r#"Ask(Fetch("https://a.org/x"))"#]]);
+        check(
+            mode,
+            &[],
+            &page,
+            expect![[
+                r#"Ask(Fetch("https://a.org/x", Judgement { verdict: None, why: "", always: "" }))"#
+            ]],
+        );
         check(mode, &[Grant::Fetch("a.org".into())], &page, expect!["Allow"]);
         let others = [Grant::Act("a.org".into()), Grant::Fetch("b.org".into())];
-        let decision = decide(mode, &others, &page);
+        let decision = decided(mode, &others, &page);
         assert!(matches!(decision, Decision::Ask(_)), "{decision:?}");
         let port = fetch("https://a.org:8443/x", "a.org:8443");
-        let decision = decide(mode, &[Grant::Fetch("a.org".into())], &port);
+        let decision = decided(mode, &[Grant::Fetch("a.org".into())], &port);
         assert!(matches!(decision, Decision::Ask(_)), "{decision:?}");
     }
 }
@@ -89,25 +107,25 @@ fn a_grant_allows_what_it_names_and_nothing_else() {
         act(""),
     ];
     for access in asked {
-        let decision = decide(Mode::Ask, &grants, &access);
+        let decision = decided(Mode::Ask, &grants, &access);
         assert!(matches!(decision, Decision::Ask(_)), "{access:?}: {decision:?}");
         let crossed: Vec<Grant> = match access {
             Access::Act { .. } => grants[..1].to_vec(),
             _ => grants[1..].to_vec(),
         };
-        assert_eq!(decide(Mode::Ask, &crossed, &access), decision);
+        assert_eq!(decided(Mode::Ask, &crossed, &access), decision);
     }
     for mode in MODES {
         let never = Access::Never("make".into());
-        assert_eq!(decide(mode, &grants, &never), decide(mode, &[], &never));
-        assert_eq!(decide(mode, &grants, &edit()), decide(mode, &[], &edit()));
+        assert_eq!(decided(mode, &grants, &never), decided(mode, &[], &never));
+        assert_eq!(decided(mode, &grants, &edit()), decided(mode, &[], &edit()));
     }
 }
 
 /// A mode never denies what the previous mode allows, and never asks where the previous one does not.
 #[test]
 fn each_mode_allows_everything_that_the_previous_one_allows() {
-    let rank = |mode, grants: &[Grant], access| match decide(mode, grants, access) {
+    let rank = |mode, grants: &[Grant], access| match decided(mode, grants, access) {
         Decision::Deny(_) => 0,
         Decision::Ask(_) => 1,
         Decision::Allow => 2,
@@ -132,7 +150,7 @@ fn each_mode_allows_everything_that_the_previous_one_allows() {
 #[test]
 fn a_question_names_the_tool_the_path_and_the_whole_command() {
     let check = |access: &Access, wanted: &str| {
-        let Decision::Ask(question) = decide(Mode::Ask, &[], access) else { panic!("{access:?}") };
+        let Decision::Ask(question) = decided(Mode::Ask, &[], access) else { panic!("{access:?}") };
         assert_eq!(question.text().unwrap_or_default(), wanted);
     };
     let keys = Some("holds keys");
@@ -146,4 +164,47 @@ fn a_question_names_the_tool_the_path_and_the_whole_command() {
     check(&act("make\n"), "Run `make`?");
     check(&act("make\nrm \u{202e}x"), "Run this?\nmake\nrm [U+202E]x");
     check(&edit(), "");
+}
+
+fn judged(verdict: Verdict) -> Judgement {
+    Judgement { verdict: Some(verdict), why: "A rule says so.".into(), always: String::new() }
+}
+
+#[test]
+fn rules_allow_and_deny_and_a_mode_that_only_reads_stays_the_strictest() {
+    let all = [edit(), act("make"), fetch("https://a.org/x", "a.org")];
+    for access in &all {
+        let grants: Vec<Grant> = access.grant().into_iter().collect();
+        for mode in MODES {
+            let denying = judged(Verdict::Deny);
+            let decision = decide(mode, &grants, &denying, access);
+            assert!(matches!(decision, Decision::Deny(_)), "{access:?}: {decision:?}");
+        }
+        let allowing = judged(Verdict::Allow);
+        assert_eq!(decide(Mode::Ask, &[], &allowing, access), Decision::Allow);
+    }
+    let allowing = judged(Verdict::Allow);
+    for access in &all[..2] {
+        let decision = decide(Mode::Plan, &[], &allowing, access);
+        assert_eq!(decision, Decision::Deny(Reason::PlanMode));
+    }
+}
+
+#[test]
+fn no_rule_lets_a_protected_file_be_read_without_a_question() {
+    let keys = guarded("read", ".env", false, Some("holds keys"));
+    let allowing = judged(Verdict::Allow);
+    assert!(matches!(decide(Mode::Ask, &[], &allowing, &keys), Decision::Ask(_)));
+}
+
+#[test]
+fn a_question_says_why_a_rule_asks() {
+    let asking = judged(Verdict::Ask);
+    let (make, lines) = (act("make"), act("make\nls"));
+    let text = |access| match decide(Mode::Ask, &[], &asking, access) {
+        Decision::Ask(question) => question.text().unwrap_or_default(),
+        decision => panic!("{decision:?}"),
+    };
+    assert_eq!(text(&make), "Run `make`? A rule says so.");
+    assert_eq!(text(&lines), "Run this? A rule says so.\nmake\nls");
 }

@@ -1,6 +1,6 @@
 //! Converts the editor's messages to one session into the commands of that session's agent.
 
-use crate::agent::{Act, Command};
+use crate::agent::{Act, Answer, Command};
 use crate::event::{Ruling, SessionId};
 use crate::message::CallId;
 use crate::nvim::wire::{FromNvim, WireRuling};
@@ -20,7 +20,7 @@ pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command),
         }
         FromNvim::Stop { session } => (session, Command::Stop),
         FromNvim::Rule { session, call, ruling, reason } => {
-            (session, Command::Rule { call: CallId(call), ruling: ruled(ruling, reason) })
+            (session, Command::Rule { call: CallId(call), answer: answered(ruling, reason) })
         }
         FromNvim::Toggle { session, block, line } => (session, Command::Toggle { block, line }),
         FromNvim::Retry { session } => (session, Command::Retry),
@@ -42,7 +42,10 @@ pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command),
             let (session, undo) = it.into();
             (session, Command::Undo(undo))
         }
-        FromNvim::Permissions(it) => (it.session, Command::Permissions(it.revoke.map(Into::into))),
+        FromNvim::Permissions(it) => {
+            let (session, wanted) = it.into();
+            (session, Command::Permissions(wanted))
+        }
         FromNvim::Checked(it) => {
             let (session, check) = it.into();
             (session, Command::Checked(Box::new(check)))
@@ -51,10 +54,11 @@ pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command),
     })
 }
 
-fn ruled(ruling: WireRuling, reason: String) -> Ruling {
+fn answered(ruling: WireRuling, reason: String) -> Answer {
     match ruling {
-        WireRuling::Once => Ruling::Once,
-        WireRuling::Session => Ruling::Session,
-        WireRuling::Deny => Ruling::Denied { reason },
+        WireRuling::Once => Answer::Ruling(Ruling::Once),
+        WireRuling::Session => Answer::Ruling(Ruling::Session),
+        WireRuling::Always => Answer::Always,
+        WireRuling::Deny => Answer::Ruling(Ruling::Denied { reason }),
     }
 }

@@ -72,6 +72,7 @@ impl Program {
             home: dirs::home_dir(),
             config: config_dir(),
             reach: self.places.reach.clone(),
+            rules: Arc::default(),
             workspace: Arc::new(Buffers {
                 owner: link.clone(),
                 link,
@@ -109,6 +110,11 @@ impl Program {
         agent::Instructions { places, agreed: asks.then(|| self.archive.project.agreed()) }
     }
 
+    fn permissions(&self) -> agent::Permissions {
+        let permitted = self.archive.project.permitted();
+        agent::Permissions::new(&self.config.permissions, Some(permitted))
+    }
+
     /// Begins an opened session: its screen, its agent and their channels.
     pub(super) fn start(&mut self, start: Start) {
         let open = self.sessions.named(&start.id).filter(|it| !self.sessions.read_only(*it));
@@ -121,10 +127,9 @@ impl Program {
             start;
         let (instead, why) = in_place_of.unzip();
         let why = why.filter(|it| !it.is_empty());
-        let mut warnings: Vec<String> = why.into_iter().chain(warning).collect();
         let Parts { store, mut session, replayed, partial, draft, warnings: others, read_only } =
             Parts::of(source, unsent);
-        warnings.extend(others);
+        let warnings = why.into_iter().chain(warning).chain(others).collect();
         if session.model.is_empty()
             || self.models.is_tour(&session.model)
             || self.models.resolve(&session.model).is_err()
@@ -157,6 +162,7 @@ impl Program {
             titles: self.config.titles,
             limits: settings::limits(self.config.limit),
             choice: self.choice(),
+            permissions: self.permissions(),
             instructions: self.instructions(),
             live: self.live.clone(),
             recorded,

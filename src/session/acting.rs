@@ -49,8 +49,8 @@ impl Session {
             Decision::Allow => self.start(turn, it.call, step),
             Decision::Ask(question) => match say::question(question, &self.unsaved) {
                 Some(question) => {
-                    let call = it.call.id;
-                    self.record(Event::Asked { turn, call, question }, step);
+                    let (call, always) = (it.call.id, it.judged.always);
+                    self.record(Event::Asked { turn, call, question, always }, step);
                 }
                 None => self.propose(turn, it.call, false, step),
             },
@@ -63,7 +63,7 @@ impl Session {
 
     /// What the policy says of a call. A question to which the user has consented becomes `Allow`.
     fn decide<'a>(&self, it: &'a Open) -> Decision<'a> {
-        match policy::decide(self.mode, &self.granted, &it.access) {
+        match policy::decide(self.mode, &self.granted, &it.judged, &it.access) {
             Decision::Ask(_) if it.state == State::Allowed => Decision::Allow,
             decision => decision,
         }
@@ -85,11 +85,11 @@ impl Session {
     pub(super) fn unrecorded(&mut self, turn: TurnId, call: CallId, why: &str, step: &mut Step) {
         let is_running = self.is_running(turn, &call);
         let open = self.open().iter().find(|it| is_running && it.call.id == call);
-        if let Some(Access::Act { command }) = open.map(|it| &it.access)
-            && let Some(question) = Question::Run(command).text()
+        if let Some(Open { access: Access::Act { command }, judged, .. }) = open
+            && let Some(question) = Question::Run(command, judged).text()
         {
             let question = say::unrecorded(&question, why);
-            self.record(Event::Asked { turn, call, question }, step);
+            self.record(Event::Asked { turn, call, question, always: String::new() }, step);
         }
     }
 

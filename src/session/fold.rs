@@ -5,7 +5,9 @@ use crate::event::{
     Access, End, Event, Measure, Mode, Named, Plan, Queued, Ruling, Tuning, TurnId,
 };
 use crate::message::{Block, CallId, Excerpt, Reply, Stop, ToolAnswer, ToolCall};
+use crate::rules::Rules;
 use std::path::Path;
+use std::sync::Arc;
 
 impl Session {
     /// The state after these events, from an empty session.
@@ -197,7 +199,11 @@ impl Session {
                 Phase::Sampling { turn: of, requests: requests.saturating_add(1), tries: 1 };
         }
         if reply.calls().next().is_some() {
-            let open = reply.calls().zip(plans).map(|(call, plan)| opened(call, plan)).collect();
+            let open = reply
+                .calls()
+                .zip(plans)
+                .map(|(call, plan)| opened(call, plan, &self.rules))
+                .collect();
             self.phase = Phase::Acting { turn: of, requests, open };
             self.close();
         }
@@ -229,6 +235,16 @@ impl Session {
             self.granted.push(grant);
         }
         self.set(id, State::Allowed);
+    }
+
+    /// Uses these rules from now on, also for calls that have not begun. Rules are settings and no part of the session.
+    pub fn set_rules(&mut self, rules: &Arc<Rules>) {
+        self.rules.clone_from(rules);
+        if let Phase::Acting { open, .. } = &mut self.phase {
+            for it in open {
+                it.judged = rules.judge(&it.access);
+            }
+        }
     }
 
     fn set(&mut self, id: &CallId, state: State) {
@@ -302,11 +318,12 @@ impl Session {
 }
 
 /// Each call with its plan. A call without a plan was beyond the limit of one reply, and is left out.
-fn opened(call: &ToolCall, plan: &Plan) -> Open {
+fn opened(call: &ToolCall, plan: &Plan, rules: &Rules) -> Open {
     let access = if plan.call == call.id {
         plan.access.clone()
     } else {
         Access::Never("Not run: no such tool.".into())
     };
-    Open { call: call.clone(), access, state: State::Ready }
+    let judged = rules.judge(&access);
+    Open { call: call.clone(), access, judged, state: State::Ready }
 }

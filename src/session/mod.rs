@@ -33,8 +33,10 @@ use crate::event::{
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, Message, Reply, Role, Stop, ToolAnswer, ToolCall, Usage,
 };
+use crate::rules::{Judgement, Rules};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The most requests of one turn. The turn stops there and tells the user.
 pub const MAX_REQUESTS: u32 = 100;
@@ -80,6 +82,8 @@ pub struct Session {
     pub unpriced: bool,
     /// What may be spent before the user is asked. Never saved.
     pub limits: Limits,
+    /// The user's permission rules. Never saved.
+    pub rules: Arc<Rules>,
     /// The number of turns begun.
     pub turns: u32,
     /// Ids given to queued messages so far.
@@ -125,6 +129,8 @@ pub enum Phase {
 pub struct Open {
     pub call: ToolCall,
     pub access: Access,
+    /// What the user's rules say of the call.
+    pub judged: Judgement,
     pub state: State,
 }
 

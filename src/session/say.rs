@@ -50,7 +50,7 @@ pub(super) fn is_paused(reply: &Reply) -> bool {
 /// A command sees the disk, so consent to it includes saving the unsaved files.
 pub(super) fn question(question: Question<'_>, unsaved: &[String]) -> Option<String> {
     let mut text = question.text()?;
-    if matches!(question, Question::Run(_)) && !unsaved.is_empty() {
+    if matches!(question, Question::Run(..)) && !unsaved.is_empty() {
         text.push_str(&format!("\n{} will be saved first.", unsaved.join(", ")));
     }
     Some(text)
@@ -163,6 +163,13 @@ pub(super) fn refused(call: &ToolCall, reason: Reason<'_>) -> ToolAnswer {
     match reason {
         Reason::Never(why) => ToolAnswer::failed(&call.id, why.to_owned(), "refused"),
         Reason::PlanMode => planning(call),
+        Reason::Rule(why) => {
+            let text = format!(
+                "Not run. {why} The user made this rule, so do not look for a way around it. Go on without the call, or \
+                 tell the user what you need."
+            );
+            ToolAnswer::failed(&call.id, text, "denied by a rule")
+        }
     }
 }
 

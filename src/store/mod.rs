@@ -14,6 +14,7 @@ mod journal;
 mod listing;
 mod reading;
 mod outputs;
+mod permitted;
 mod shared;
 mod shelf;
 mod stamp;
@@ -27,6 +28,7 @@ pub use disk::{Disk, RealDisk};
 pub use file::{Draft, SCHEMA};
 pub use listing::Listed;
 pub use outputs::Outputs;
+pub use permitted::Permitted;
 pub use reading::{Holder, Recorded};
 
 use crate::event::{Event, SessionId};

@@ -50,6 +50,7 @@ use crate::edit::{Edit, Format, Misfit, Proposal};
 use crate::event::TurnId;
 use crate::message::{CallId, Image, ToolSpec};
 use crate::reach::Reach;
+use crate::rules::Rules;
 use crate::text::Text;
 use crate::web::Web;
 use crate::web::address::Address;
@@ -172,6 +173,8 @@ pub struct Desk {
     pub config: PathBuf,
     /// Which files may be read and written.
     pub reach: Reach,
+    /// The user's permission rules. Here the tools see which files may not be edited; the policy asks the session.
+    pub rules: Arc<Rules>,
     pub workspace: Arc<dyn Workspace>,
     /// Receives each text that is read for the model. `None` if nobody keeps track of the texts that the model knows.
     pub seen: Option<mpsc::UnboundedSender<(PathBuf, Source)>>,

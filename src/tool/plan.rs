@@ -7,6 +7,7 @@ use crate::edit::{Change, Edit, Whole, kept};
 use crate::event::{Access, Guarded};
 use crate::message::{Input, ToolAnswer, ToolCall};
 use crate::reach::{Reading, Writing};
+use crate::rules::Verdict;
 use crate::text::secret;
 use crate::web::address::Address;
 use serde_json::{Map, Value};
@@ -98,7 +99,15 @@ fn editable(desk: &Desk, written: &str) -> Result<Led, String> {
     if let Some(file) = found.ancestors().skip(1).find(|it| it.exists()).filter(|it| !it.is_dir()) {
         return Err(format!("path: `{}` is a file, not a folder.", path::show(&desk.root, file)));
     }
-    Ok(led)
+    match desk.rules.against_edit(found) {
+        Some(rule) if rule.verdict == Verdict::Deny => {
+            Err(format!("path: `{written}` {}.", rule.clause()))
+        }
+        Some(_) if led.writing == Writing::Free => {
+            Ok(Led { writing: Writing::Reviewed("is reviewed first, by a permission rule"), ..led })
+        }
+        _ => Ok(led),
+    }
 }
 
 /// The edits of a call, with their real paths.

@@ -7,6 +7,7 @@ use crate::event::{Access, Mode};
 use crate::message::{Input, ToolAnswer, ToolCall};
 use crate::policy::{Decision, decide};
 use crate::reach::{Folders, Reading, Writing};
+use crate::rules::Judgement;
 use crate::tool::disk::Disk;
 use expect_test::{Expect, expect};
 use futures::FutureExt;
@@ -38,6 +39,7 @@ pub fn room() -> Room {
     });
     let desk = Desk {
         reach,
+        rules: Arc::default(),
         workspace: Arc::new(Disk { root: root.clone() }),
         config: home.join(".config/caliban"),
         home: Some(home),
@@ -98,7 +100,7 @@ impl Room {
 
 /// The question that the user is asked before a call with this access runs.
 fn question(access: &Access) -> Option<String> {
-    match decide(Mode::Ask, &[], access) {
+    match decide(Mode::Ask, &[], &Judgement::default(), access) {
         Decision::Ask(question) => question.text(),
         Decision::Allow | Decision::Deny(_) => None,
     }

@@ -13,11 +13,15 @@ impl View {
         self.changed(at);
     }
 
-    pub(super) fn asked(&mut self, call: &CallId, question: &str) {
+    pub(super) fn asked(&mut self, call: &CallId, question: &str, always: &str) {
         // the call's line may still say that the call is running
         self.set_if_unanswered(call, "not run");
         self.set_right(call, "");
-        self.ask(call, Question::new(question, Keys::Call));
+        if always.is_empty() {
+            return self.ask(call, Question::new(question, Keys::Call));
+        }
+        let question = format!("{question}\n`a` allows `{always} …` in this project from now on.");
+        self.ask(call, Question::new(&question, Keys::Always));
     }
 
     pub(super) fn consulted(&mut self, id: &CallId, question: &str) {

@@ -171,7 +171,7 @@ impl View {
                 self.prompted(message);
             }
             Event::Replied { reply, .. } => self.replied(reply, now_ms),
-            Event::Asked { call, question, .. } => self.asked(call, question),
+            Event::Asked { call, question, always, .. } => self.asked(call, question, always),
             Event::Limited { id, question, .. } => {
                 self.ask(id, Question::new(question, Keys::Limit));
             }

@@ -59,6 +59,9 @@ pub struct BlockUpdate {
     /// In a question, the indices of the lines that are folds. A yes is accepted only when all folds are open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folds: Option<Vec<u32>>,
+    /// In a question, whether it proposes a rule.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub always: bool,
     /// In a list that takes keys, the number of its items. They are the block's last lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<u32>,
@@ -81,6 +84,7 @@ impl BlockUpdate {
             below: None,
             call: None,
             folds: None,
+            always: false,
             items: None,
             remove: false,
         }
@@ -214,6 +218,7 @@ fn update(
             if let Content::Question(question) = content {
                 let above = u32::from(!first);
                 update.folds = Some(question.closed().map(|it| it + above).collect());
+                update.always = question.proposes_rule();
             }
             if let Content::List { items, .. } = content {
                 update.items = Some(*items);

@@ -27,6 +27,8 @@ const STEP: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keys {
     Call,
+    /// About a call for which a rule is proposed.
+    Always,
     Limit,
     Instructions,
 }
@@ -61,6 +63,7 @@ impl Keys {
     fn line(self) -> &'static str {
         match self {
             Keys::Call => "  y once   s this session   n no   e no, because …",
+            Keys::Always => "  y once   s session   a always   n no   e no, because …",
             Keys::Instructions => {
                 "  y use them   s only in this conversation   n leave them out   e leave them out, because …"
             }
@@ -75,6 +78,10 @@ impl Question {
         let rows = rows(&text);
         let folds = folds(&text, &rows);
         Question { text, rows, folds, keys }
+    }
+
+    pub(super) fn proposes_rule(&self) -> bool {
+        self.keys == Keys::Always
     }
 
     /// The lines for the chat.

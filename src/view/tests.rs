@@ -201,6 +201,7 @@ fn a_turn_is_shown_with_its_prompt_thought_reply_and_tool_lines() {
                 turn: TurnId(1),
                 call: CallId("c2".into()),
                 question: "Run `make`?\nIt acts.".into(),
+                always: String::new(),
             },
         ],
         expect![[r#"
@@ -231,6 +232,7 @@ fn an_answered_question_disappears_and_a_verdict_remains() {
         turn: TurnId(1),
         call: CallId(id.into()),
         question: "Run it?".into(),
+        always: String::new(),
     };
     let rule = |id: &str, ruling| Event::Ruled { turn: TurnId(1), call: CallId(id.into()), ruling };
     check(
@@ -311,7 +313,12 @@ fn control_characters_are_never_painted() {
             )),
             Part::Call(call("c4", evil, json!([evil]))),
         ]),
-        Event::Asked { turn: TurnId(1), call: CallId("c2".into()), question: evil.into() },
+        Event::Asked {
+            turn: TurnId(1),
+            call: CallId("c2".into()),
+            question: evil.into(),
+            always: String::new(),
+        },
         answered("c1", evil, evil),
         Event::Told { text: evil.into() },
         Event::ModelChosen { model: evil.into(), tuning: Tuning::default() },

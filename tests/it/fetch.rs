@@ -64,6 +64,25 @@ impl Scene {
 }
 
 #[test]
+fn rules_allow_and_deny_hosts() {
+    let site = Site::start();
+    site.page("/a", "text/html", PAGE);
+    let host = site.host();
+    let rules = format!(
+        "{{ fetch_private = {{ '{host}' }}, permissions = {{ {{ allow = 'fetch', host = '{host}' }}, \
+         {{ deny = 'fetch', host = 'evil.org', reason = 'It lies.' }} }} }}"
+    );
+    let server = Server::start();
+    let setup = Setup::new().size(240, 40).config(&rules).anthropic(&server);
+    let scene = Scene { site, server, nvim: Nvim::start(&setup) };
+    let (said, is_asked) = scene.call(json!({ "url": scene.site.url("/a") }), "");
+    assert!(said.contains("One **bold** word") && !is_asked, "{said}");
+    let (said, is_asked) = scene.call(json!({ "url": "https://evil.org/x" }), "");
+    let wanted = "Not run. A permission rule denies `evil.org`: It lies. The user made this rule";
+    assert!(said.starts_with(wanted) && !is_asked, "{said}");
+}
+
+#[test]
 fn a_page_goes_to_the_model_as_markdown_after_the_users_consent_in_every_dialect() {
     for dialect in DIALECTS {
         let (site, server) = (Site::start(), Server::start());

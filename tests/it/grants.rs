@@ -24,7 +24,7 @@ fn outside(scene: &Scene) -> PathBuf {
 
 /// Has the model make this call, and answers a question, if one comes, with these keys. Returns the tool's answer,
 /// and whether a question came.
-fn call(scene: &Scene, tool: &str, input: Value, keys: &str) -> (String, bool) {
+pub(crate) fn call(scene: &Scene, tool: &str, input: Value, keys: &str) -> (String, bool) {
     let n = scene.server.requests().len();
     let (last, id) = (format!("Seen {n}."), format!("c{n}"));
     scene.server.reply(Reply::new().call(&id, tool, input));
@@ -41,7 +41,7 @@ fn call(scene: &Scene, tool: &str, input: Value, keys: &str) -> (String, bool) {
     (scene.answer(n + 2, &id), is_asked)
 }
 
-fn is_asked(scene: &Scene, tool: &str, input: Value) -> bool {
+pub(crate) fn is_asked(scene: &Scene, tool: &str, input: Value) -> bool {
     call(scene, tool, input, ONCE).1
 }
 
@@ -98,13 +98,15 @@ fn permissions_are_listed_and_a_revoked_one_is_asked_for_again() {
     scene.nvim.keys(":Caliban<CR>");
     scene.nvim.wait_screen("Project");
     scene.nvim.keys(":Caliban permissions<CR>");
-    scene.nvim.wait_screen("You have allowed nothing for this session.");
+    scene.nvim.wait_screen(
+        "You have allowed nothing for this session, and there are no permission rules.",
+    );
     call(&scene, "read", path(&file), SESSION);
     let command = json!({ "command": "echo a\u{202e}b > out\necho two" });
     call(&scene, "shell", command.clone(), SESSION);
     call(&scene, "shell", json!({ "command": "echo once" }), ONCE);
     scene.nvim.lua("require('caliban').ask('/permissions')", &[]);
-    scene.nvim.wait_screen("Allowed for this session. Choose a permission to revoke it:");
+    scene.nvim.wait_screen("Permissions and rules. Choose one to revoke it:");
     scene.nvim.wait_screen(&format!("1: read may look at {}", file.display()));
     scene.nvim.wait_screen("2: run echo a[U+202E]b > out[U+000A]echo two");
     assert!(!scene.nvim.screen().contains("3: "), "{}", scene.nvim.screen());

@@ -25,7 +25,6 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
     };
     let expected = expect![[r#"
         │ claude-sonnet-4-5 · ● waiting for you      21.4k/200k  11%
-        │  Keys     <CR> send · <C-c> stop · g? keys · @file
         │  Help     `:help caliban`
         │
         │┃ rename it in @src/a.rs
@@ -48,10 +47,11 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
         │  ▸ shell  cargo test
         │
         │  ? Run `cargo test`?
-        │    y once   s this session   n no   e no, because …
+        │    `a` allows `cargo test …` in this project from now on.
+        │    y once   s session   a always   n no   e no, because …
         │
         │   ◷ queued: also the docs, please    x removes · <CR> edits
-        │caliban://main                            26,35-33       Bot
+        │caliban://main                            27,35-33       Bot
         │           <CR> queue · <M-CR> steer · <C-c> stop · g? keys
         │
         │
@@ -265,7 +265,7 @@ fn an_unknown_subcommand_names_the_nearest_and_subcommands_complete() {
     let complete = "return table.concat(vim.fn.getcompletion('Caliban a', 'cmdline'), ' ')";
     assert_eq!(nvim.lua_str(complete), "accept add approve ask");
     let complete = "return table.concat(vim.fn.getcompletion('Caliban approve ', 'cmdline'), ' ')";
-    assert_eq!(nvim.lua_str(complete), "once session");
+    assert_eq!(nvim.lua_str(complete), "once session always");
 }
 
 #[test]

@@ -61,6 +61,7 @@ mod narrow;
 mod openai;
 mod pasted;
 mod pdf;
+mod permitted;
 mod pipes;
 mod plugins;
 mod prefix;

@@ -172,7 +172,7 @@ fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
         /context       shows what fills the model's window; `/context drop 1` takes out item 1
         /context_size  says how full the model's window is, in one line
         /plan          switches to plan mode, which edits and runs nothing: `/plan [message]`
-        /permissions   lists what you allowed for this session, to take it back
+        /permissions   lists what you allowed and the rules, to take it back: `/permissions [command]`
         /skills        lists the skills and their problems
         /skill         sends a message with the text of a skill: `/skill name [message]`
         /rules         gives the model the project's rules for Copilot and Cursor; asks again about instructions that you left out

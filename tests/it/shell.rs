@@ -26,6 +26,7 @@ fn room() -> Room {
     let folders = Folders { root: root.clone(), ..Folders::default() };
     let desk = Desk {
         reach: Reach::new(&folders),
+        rules: Arc::default(),
         workspace: Arc::new(Disk { root: root.clone() }),
         home: None,
         config: std::path::PathBuf::new(),

@@ -196,10 +196,12 @@ end
 
 --- Why an answer is not accepted yet, in one sentence.
 ---@param question caliban.Question
----@param ruling 'once'|'session'|'deny'
+---@param ruling caliban.WireRuling
 ---@return string?
 local function objection(question, ruling)
-  if not question.armed then
+  if ruling == 'always' and not question.always then
+    return 'Caliban proposes no rule for this call. Allow it once or for this session.'
+  elseif not question.armed then
     return 'The question has only just appeared. Read it, then answer.'
   elseif ruling == 'deny' then
     return nil
@@ -229,7 +231,7 @@ end
 --- Answers the question, unless a part of it has not been shown yet.
 ---@param chat caliban.Chat
 ---@param question caliban.Question
----@param ruling 'once'|'session'|'deny'
+---@param ruling caliban.WireRuling
 ---@param reason? string
 local function answer(chat, question, ruling, reason)
   local open = chat.question
@@ -259,12 +261,14 @@ end
 --- A function that answers by a key; absent if the question takes no keys yet.
 ---@param chat caliban.Chat
 ---@param block? caliban.Block under the cursor
----@param ruling 'once'|'session'|'deny'
+---@param ruling caliban.WireRuling
 ---@return fun()?
 function M.key(chat, block, ruling)
   local question = taking(chat, block)
-  return question and function()
-    answer(chat, question, ruling)
+  if question and (ruling ~= 'always' or question.always) then
+    return function()
+      answer(chat, question, ruling)
+    end
   end
 end
 
@@ -335,7 +339,7 @@ local function show(chat)
 end
 
 --- Answers the question that is on the screen. If it is not on the screen, shows it and answers nothing.
----@param ruling 'once'|'session'|'deny'
+---@param ruling caliban.WireRuling
 ---@param reason? string
 function M.rule(ruling, reason)
   local chat, shown = asking()

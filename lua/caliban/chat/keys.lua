@@ -87,7 +87,7 @@ local function by_hand(key, fn)
 end
 
 ---@param key string
----@param ruling 'once'|'session'|'deny'
+---@param ruling caliban.WireRuling
 ---@return fun(chat: caliban.Chat): string|false
 local function rule(key, ruling)
   return function(chat)
@@ -245,6 +245,14 @@ local function write(chat)
   vim.cmd.startinsert({ bang = true })
 end
 
+---@param chat caliban.Chat
+---@return string
+local function always_or_write(chat)
+  return rule('a', 'always')(chat) or at_once(function()
+    write(chat)
+  end)
+end
+
 ---@param steer boolean
 ---@return fun(chat: caliban.Chat)
 local function submit(steer)
@@ -349,7 +357,13 @@ local keys = {
     { mode = 'n', lhs = 'gf', desc = 'go to the file under the cursor', run = go_to },
     { mode = 'n', lhs = 'gy', desc = 'yank the code block', run = yank_code },
     { mode = 'n', lhs = 'i', desc = 'write a message', run = write },
-    { mode = 'n', lhs = 'a', desc = 'write a message', run = write },
+    {
+      mode = 'n',
+      lhs = 'a',
+      desc = 'on a question that proposes a rule: yes, always; else: write a message',
+      run = always_or_write,
+      own = true,
+    },
     { mode = 'n', lhs = '<C-c>', desc = 'stop the turn', run = stop },
   },
   composer = {
@@ -418,25 +432,8 @@ local keys = {
 --- Shows the keys of the buffer in a small window.
 ---@param part 'transcript'|'composer'
 local function help(part)
-  local lines, seen = {}, {}
-  local all = vim.list_slice(keys[part])
-  if part == 'transcript' then
-    vim.list_extend(all, require('caliban.chat.changes.mappings').all)
-  end
-  local leader = require('caliban.editor.maps').leader():gsub('%%', '%%%%')
-  for _, key in ipairs(all) do
-    local line = (' %-7s %s '):format(key.lhs:gsub('^<localleader>', leader), key.desc)
-    if not seen[line] then
-      seen[line] = true
-      table.insert(lines, line)
-    end
-  end
-  local place = { relative = 'cursor', row = 1, col = 0 } ---@type vim.api.keyset.win_config
-  local win = require('caliban.chat.float').show(lines, 'Keys', place, 'g?')
-  -- a wider line wraps, indented to the column of the descriptions
-  vim.wo[win][0].breakindent, vim.wo[win][0].breakindentopt = true, 'shift:8'
-  local rows = api.nvim_win_text_height(win, {}).all
-  api.nvim_win_set_height(win, math.max(1, math.min(rows, vim.o.lines - 4)))
+  local more = part == 'transcript' and require('caliban.chat.changes.mappings').all or {}
+  require('caliban.chat.key_help').show(keys[part], more)
 end
 
 ---@param chat caliban.Chat

@@ -13,6 +13,7 @@ local WAITS = '  …'
 ---@field folds table<integer, true> the lines that hide a part of the question
 ---@field since? number when the question was first on the screen, or when a key was last pressed, in ms
 ---@field armed? boolean whether the question takes keys
+---@field always? boolean whether a rule is proposed
 ---@field answered? boolean whether an answer was sent: a later question of the same call then starts with no line seen
 
 --- When the last key was pressed, and whether the user pressed it. Kept up to date while a question waits.
@@ -77,6 +78,7 @@ function M.take(chat, update)
     lines = lines,
     seen = carried(old, lines),
     folds = folds,
+    always = update.always,
     armed = old and old == chat.question and old.armed or nil,
   }
   chat.question, chat.repainted = question, nil

@@ -1,16 +1,18 @@
---- The permissions that the user has granted for a session: a list from which the user can revoke a permission.
+--- What the user has granted for a session, and the permission rules: a list from which the user can revoke.
 local M = {}
 
---- Asks the program for the list, which `offer` shows.
-function M.ask()
-  require('caliban.chat').send({ kind = 'permissions' })
+--- Asks the program for the list, which `offer` shows. With a command, the chat tells how the command is judged.
+---@param command? string
+function M.ask(command)
+  local explain = command and command ~= '' and command or nil
+  require('caliban.chat').send({ kind = 'permissions', explain = explain })
 end
 
 --- Offers the permissions; revokes the chosen permission.
 ---@param message caliban.Permissions
 function M.offer(message)
   local opts = {
-    prompt = 'Allowed for this session. Choose a permission to revoke it:',
+    prompt = 'Permissions and rules. Choose one to revoke it:',
     format_item = function(row)
       return require('caliban.editor.name').shown(row.label)
     end,
@@ -19,7 +21,7 @@ function M.offer(message)
     require('caliban.program.process').ask({
       kind = 'permissions',
       session = message.session,
-      revoke = { tool = row.tool, is_host = row.is_host, what = row.what },
+      revoke = { tool = row.tool, is_host = row.is_host, is_rule = row.is_rule, what = row.what },
     })
   end)
 end

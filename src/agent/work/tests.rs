@@ -62,6 +62,7 @@ async fn a_call_whose_tool_panics_is_answered() {
     let folders = Folders { root: root.clone(), ..Folders::default() };
     let desk = Desk {
         reach: Reach::new(&folders),
+        rules: Arc::default(),
         workspace: Arc::new(Trap(Disk { root: root.clone() })),
         home: None,
         config: root.join("config"),

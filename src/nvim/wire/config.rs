@@ -4,6 +4,7 @@ use crate::edit::Format;
 use crate::event::Mode;
 use crate::message::Effort;
 use crate::provider::facts::Share;
+use crate::rules::WrittenRule;
 use rmpv::Value;
 use serde::de::IntoDeserializer;
 use serde::{Deserialize, Deserializer};
@@ -48,6 +49,9 @@ pub struct WireConfig {
     /// Hosts, with or without a port, that may be fetched though their addresses are private.
     #[serde(default)]
     pub fetch_private: Vec<String>,
+    /// Rules that allow calls, ask about them or deny them.
+    #[serde(default)]
+    pub permissions: Vec<WrittenRule>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -1,18 +1,23 @@
-//! The messages about the permissions that the user has granted for a session.
+//! The messages about permissions: those that the user has granted for a session, and rules.
 
+use crate::agent::Wanted;
+use crate::conversation::report::Permission;
 use crate::event::{Grant, SessionId};
 use serde::{Deserialize, Serialize};
 
-/// Asks for the permissions of a session. The answer is `permissions`.
+/// Asks about the permissions of a session. The answer is `permissions`, or a text in the chat.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PermissionsWanted {
     pub session: SessionId,
-    /// A permission to take back before the list is made.
+    /// A permission to take back.
     pub revoke: Option<Granted>,
+    /// A command: the chat then shows how it would be judged.
+    #[serde(default)]
+    pub explain: Option<String>,
 }
 
-/// A permission to read a path with a tool, to run a command, or to fetch pages of a host.
+/// A permission to read a path with a tool, to run a command, or to fetch pages of a host; or a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Granted {
@@ -21,7 +26,10 @@ pub struct Granted {
     /// Whether the permission is for a host.
     #[serde(default)]
     pub is_host: bool,
-    /// The path, the command or the host.
+    /// Whether this is a rule.
+    #[serde(default)]
+    pub is_rule: bool,
+    /// The path, the command, the host or the rule in one line.
     pub what: String,
 }
 
@@ -30,7 +38,7 @@ pub struct Granted {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Permissions {
     pub session: SessionId,
-    /// The permissions in the order in which they were granted.
+    /// The permissions in the order in which they were granted, then the rules.
     pub grants: Vec<GrantRow>,
 }
 
@@ -44,27 +52,48 @@ pub struct GrantRow {
     pub tool: Option<String>,
     /// Whether the permission is for a host.
     pub is_host: bool,
-    /// The path, the command or the host.
+    /// Whether this is a rule.
+    pub is_rule: bool,
+    /// The path, the command, the host or the rule in one line.
     pub what: String,
 }
 
-impl From<Granted> for Grant {
-    fn from(it: Granted) -> Grant {
-        match it.tool {
-            Some(tool) => Grant::Read { tool, path: it.what },
-            None if it.is_host => Grant::Fetch(it.what),
-            None => Grant::Act(it.what),
-        }
+impl From<PermissionsWanted> for (SessionId, Wanted) {
+    fn from(it: PermissionsWanted) -> (SessionId, Wanted) {
+        let wanted = match (it.revoke, it.explain) {
+            (Some(it), _) => Wanted::Revoke(it.into()),
+            (None, Some(command)) => Wanted::Explain(command),
+            (None, None) => Wanted::List,
+        };
+        (it.session, wanted)
     }
 }
 
-impl From<&Grant> for GrantRow {
-    fn from(it: &Grant) -> GrantRow {
-        let is_host = matches!(it, Grant::Fetch(_));
-        let (tool, what) = match it.clone() {
+impl From<Granted> for Permission {
+    fn from(it: Granted) -> Permission {
+        Permission::Grant(match it.tool {
+            _ if it.is_rule => return Permission::Rule(it.what),
+            Some(tool) => Grant::Read { tool, path: it.what },
+            None if it.is_host => Grant::Fetch(it.what),
+            None => Grant::Act(it.what),
+        })
+    }
+}
+
+impl From<&Permission> for GrantRow {
+    fn from(it: &Permission) -> GrantRow {
+        let grant = match it {
+            Permission::Grant(grant) => grant,
+            Permission::Rule(rule) => {
+                let (label, what) = (format!("rule: {rule}"), rule.clone());
+                return GrantRow { label, tool: None, is_host: false, is_rule: true, what };
+            }
+        };
+        let is_host = matches!(grant, Grant::Fetch(_));
+        let (tool, what) = match grant.clone() {
             Grant::Read { tool, path } => (Some(tool), path),
             Grant::Act(what) | Grant::Fetch(what) => (None, what),
         };
-        GrantRow { label: it.label(), tool, is_host, what }
+        GrantRow { label: grant.label(), tool, is_host, is_rule: false, what }
     }
 }

@@ -253,7 +253,7 @@ fn may_begin(session: &Session, effect: &Effect, events: &[Event]) -> bool {
     };
     begun.iter().all(|call| {
         let open = session.open().iter().find(|it| it.call.id == call.id).unwrap();
-        match policy::decide(session.mode, &session.granted, &open.access) {
+        match policy::decide(session.mode, &session.granted, &open.judged, &open.access) {
             Decision::Allow => true,
             Decision::Ask(question) => {
                 matches!(question, Question::Review(_)) || is_ruled(&call.id)

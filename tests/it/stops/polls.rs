@@ -7,7 +7,7 @@ use crate::kit::http::Request;
 use crate::kit::reply::Reply;
 use crate::review::scene::edit;
 use caliban::agent::models::Models;
-use caliban::agent::{self, Command, Decided};
+use caliban::agent::{self, Answer, Command, Decided};
 use caliban::context::prompt::Choice;
 use caliban::conversation::report::Show;
 use caliban::edit::Proposal;
@@ -222,6 +222,7 @@ pub(super) fn desk(world: &Shared, root: &Path, tools: Toolset) -> Desk {
     let folders = Folders { root: root.clone(), ..Folders::default() };
     Desk {
         reach: Reach::new(&folders),
+        rules: Arc::default(),
         root: root.clone(),
         home: None,
         config: root.join("config"),
@@ -269,6 +270,7 @@ pub(super) fn setup(
         titles: false,
         limits: Limits::default(),
         choice: Choice::default(),
+        permissions: agent::Permissions::default(),
         instructions: agent::Instructions::default(),
         instead: None,
         read_only: None,
@@ -379,7 +381,7 @@ impl Talk {
                     let (text, context) = ("this too".into(), Vec::new());
                     let _ = inbox.send(Command::Send { text, context, steer: true });
                     let ruling = Ruling::Denied { reason: String::new() };
-                    let _ = inbox.send(Command::Rule { call, ruling });
+                    let _ = inbox.send(Command::Rule { call, answer: Answer::Ruling(ruling) });
                 }
                 Show::Event(Event::Started { .. }) => {
                     assert_eq!(self.ended, 0, "started after the end");

@@ -41,6 +41,7 @@
 ---@field pass_env string[] Environment variables that commands get even if they look like secrets.
 ---@field fetch_private? string[] Hosts, with or without a port, that may be fetched though their addresses are
 --- private.
+---@field permissions? caliban.WrittenRule[] Rules that allow calls, ask about them or deny them.
 
 ---@class (exact) caliban.ProviderConfig
 ---@field dialect? 'anthropic'|'openai-chat'|'openai-responses'|'gemini'|'ollama'
@@ -99,6 +100,18 @@
 ---@field tokens? integer
 ---@field turn_usd? number
 ---@field turn_tokens? integer
+
+--- A rule as it is written. Exactly one of `allow`, `ask` and `deny` names a tool.
+---@class (exact) caliban.WrittenRule
+---@field allow? string
+---@field ask? string
+---@field deny? string
+---@field command? string The first words of a command; `*` stands for any word.
+---@field path? string A pattern for files, as in a `.gitignore`.
+---@field host? string The name of a host, or `*.` and a domain.
+---@field reason? string
+---@field matches? string[] Examples that the rule has to fit.
+---@field spares? string[] Examples that the rule must not fit.
 
 --- Opens a session. The answer is a `session` message, then the transcript as `paint` messages.
 ---@class (exact) caliban.Open
@@ -190,10 +203,14 @@
 ---@field kind 'rule'
 ---@field session caliban.SessionId
 ---@field call string
----@field ruling 'once'|'session'|'deny'
+---@field ruling 'once'|'session'|'deny'|'always'
 ---@field reason string
 
----@alias caliban.WireRuling 'once'|'session'|'deny'
+---@alias caliban.WireRuling
+---| 'once'
+---| 'session'
+---| 'deny'
+---| 'always' # Allows the call, and keeps the rule that the question proposes.
 
 --- Opens or closes a block of the transcript, or a fold of a question.
 ---@class (exact) caliban.Toggle
@@ -294,17 +311,19 @@
 ---@field message integer The index of the message, as in `undo`.
 ---@field files boolean The files of the later turns are rewound too.
 
---- Asks for the permissions of a session. The answer is `permissions`.
+--- Asks about the permissions of a session. The answer is `permissions`, or a text in the chat.
 ---@class (exact) caliban.PermissionsWanted
 ---@field kind 'permissions'
 ---@field session caliban.SessionId
----@field revoke? caliban.Granted A permission to take back before the list is made.
+---@field revoke? caliban.Granted A permission to take back.
+---@field explain? string A command: the chat then shows how it would be judged.
 
---- A permission to read a path with a tool, to run a command, or to fetch pages of a host.
+--- A permission to read a path with a tool, to run a command, or to fetch pages of a host; or a rule.
 ---@class (exact) caliban.Granted
 ---@field tool? string If absent, the permission is for a command or a host.
 ---@field is_host? boolean Whether the permission is for a host.
----@field what string The path, the command or the host.
+---@field is_rule? boolean Whether this is a rule.
+---@field what string The path, the command, the host or the rule in one line.
 
 --- The user's choice about a session that another Neovim has open.
 ---@class (exact) caliban.Claim

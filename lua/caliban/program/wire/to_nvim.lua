@@ -45,6 +45,7 @@
 ---@field call? string The call that a question is about. The question's last line names the keys.
 ---@field folds? integer[] In a question, the indices of the lines that are folds. A yes is accepted only when all
 --- folds are open.
+---@field always? boolean In a question, whether it proposes a rule.
 ---@field items? integer In a list that takes keys, the number of its items. They are the block's last lines.
 ---@field remove? boolean The block is gone.
 
@@ -363,13 +364,14 @@
 ---@class (exact) caliban.Permissions
 ---@field kind 'permissions'
 ---@field session caliban.SessionId
----@field grants caliban.GrantRow[] The permissions in the order in which they were granted.
+---@field grants caliban.GrantRow[] The permissions in the order in which they were granted, then the rules.
 
 ---@class (exact) caliban.GrantRow
 ---@field label string One line for the user.
 ---@field tool? string If absent, the permission is for a command or a host.
 ---@field is_host boolean Whether the permission is for a host.
----@field what string The path, the command or the host.
+---@field is_rule boolean Whether this is a rule.
+---@field what string The path, the command, the host or the rule in one line.
 
 --- What rewinding a turn would do to each file.
 ---@class (exact) caliban.Preview

@@ -1,0 +1,108 @@
+//! The simple commands and doubts of command lines.
+
+use super::*;
+use expect_test::{Expect, expect};
+
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+fn check(line: &str, expect: Expect) {
+    let script = Script::parse(line);
+    let mut said: Vec<String> = Vec::new();
+    for it in script.commands.iter().filter(|it| it.is_certain) {
+        let words = it.words.iter().map(|it| match it {
+            Word::Fixed(it) => format!("{it:?}"),
+            Word::Glob(it) => format!("glob {it}"),
+            Word::Open(it) => format!("open {it}"),
+        });
+        said.push(words.collect::<Vec<_>>().join(" "));
+    }
+    said.extend(script.doubts.iter().map(|it| format!("? {it}")));
+    expect.assert_eq(&said.join("\n"));
+}
+
+#[test]
+fn words_are_read_as_bash_reads_them() {
+    check(r#"a 'b c' "d e" f\ g h"i"'j'"#, expect![[r#""a" "b c" "d e" "f g" "hij""#]]);
+    check(r#"a "b\"c\$d\\e\f" '\n' "" ''"#, expect![[r#""a" "b\"c$d\\e\\f" "\\n" "" """#]]);
+    check("a x=y -o=z 5 {} src/*.rs", expect![[r#""a" "x=y" "-o=z" "5" "{}" glob src/*.rs"#]]);
+    check("a \\\n b", expect![[r#""a" "b""#]]);
+    check(
+        r#"a "b $ c" "costs 5$""#,
+        expect![[r#"
+        "a" open "b $ c" "costs 5$"
+        ? `"b $ c"` is known only when the command runs"#]],
+    );
+}
+
+#[test]
+fn a_line_is_split_into_its_commands() {
+    check(
+        "a b; c && d || e | f & g",
+        expect![[r#"
+        "a" "b"
+        "c"
+        "d"
+        "e"
+        "f"
+        "g""#]],
+    );
+    check(
+        "(a; { b; }) && ! c",
+        expect![[r#"
+        "a"
+        "b"
+        "c""#]],
+    );
+    check("timeout 5 env CI=1 nice -n 3 a b", expect![[r#""a" "b""#]]);
+    check(
+        "sh -c 'a; bash -c \"b c\"'",
+        expect![[r#"
+        "a"
+        "b" "c""#]],
+    );
+}
+
+#[test]
+fn a_doubt_names_the_part_of_the_line_that_causes_it() {
+    check(
+        "a $x",
+        expect![[r#"
+        "a" open $x
+        ? `$x` is known only when the command runs"#]],
+    );
+    check(
+        "a > b",
+        expect![[r#"
+        "a"
+        ? `a` writes to `b`"#]],
+    );
+    check(
+        "PATH=. a",
+        expect![[r#"
+        "a"
+        ? `PATH=.` sets a variable"#]],
+    );
+    check(
+        "f() { a; }",
+        expect![[r#"
+        "a"
+        ? `f() { a; }` is more than a list of commands"#]],
+    );
+    check(
+        "a (",
+        expect![[r#"
+            "a"
+            ? The command does not parse as bash
+            ? `(` is more than a list of commands"#]],
+    );
+}
+
+#[test]
+fn long_and_deep_lines_are_doubts() {
+    let long = format!("a {}", "b ".repeat(LONGEST));
+    assert_eq!(Script::parse(&long).doubts, ["The command is longer than 10000 bytes"]);
+    let deep =
+        (0..8).fold("rm x".to_owned(), |it, _| format!("sh -c '{}'", it.replace('\'', r"'\''")));
+    assert!(!Script::parse(&deep).doubts.is_empty());
+    let nested = format!("{}a{}", "(".repeat(3_000), ")".repeat(3_000));
+    assert!(Script::parse(&nested).commands.len() <= 1);
+}

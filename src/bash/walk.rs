@@ -1,0 +1,368 @@
+//! The walk over a syntax tree. It only adds commands and doubts, so the order of nodes matters for `cd` alone.
+
+use super::word::{self, Part};
+use super::{Script, Simple, Word, wrapper};
+use tree_sitter::Node;
+
+/// Variables that change no command's meaning, so that setting them needs no consent.
+const HARMLESS: &[&str] = &[
+    "CARGO_TERM_COLOR",
+    "CI",
+    "CLICOLOR",
+    "COLUMNS",
+    "DEBUG",
+    "FORCE_COLOR",
+    "LANG",
+    "LC_ALL",
+    "NODE_ENV",
+    "NO_COLOR",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONUNBUFFERED",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "TERM",
+    "TZ",
+];
+
+/// Whether setting this variable changes no command's meaning.
+pub(super) fn harmless(name: &str) -> bool {
+    HARMLESS.contains(&name)
+}
+
+/// The deepest nodes that are visited.
+const LEVELS: usize = 200;
+
+pub(super) struct Walk<'a> {
+    pub(super) text: &'a str,
+    pub(super) script: &'a mut Script,
+    pub(super) depth: usize,
+    /// How many nodes lie around the present one.
+    pub(super) level: usize,
+}
+
+impl Walk<'_> {
+    pub(super) fn program(&mut self, root: Node<'_>) {
+        if root.has_error() {
+            self.script.doubt("The command does not parse as bash".into());
+        } else if !self.is_covered(root) {
+            self.script.doubt("The command has parts that the parser passes over".into());
+        }
+        self.visit(root);
+    }
+
+    fn of(&self, node: Node<'_>) -> &str {
+        self.text.get(node.byte_range()).unwrap_or_default()
+    }
+
+    /// Whether the tree's leaves hold all of the text but blanks and continued lines.
+    fn is_covered(&self, root: Node<'_>) -> bool {
+        let mut leaves = Vec::new();
+        let mut cursor = root.walk();
+        loop {
+            if !cursor.goto_first_child() {
+                leaves.push(cursor.node().byte_range());
+                while !cursor.goto_next_sibling() {
+                    if !cursor.goto_parent() {
+                        return self.are_blank(&leaves);
+                    }
+                }
+            }
+        }
+    }
+
+    fn are_blank(&self, leaves: &[std::ops::Range<usize>]) -> bool {
+        let ends = std::iter::once(0).chain(leaves.iter().map(|it| it.end));
+        let starts = leaves.iter().map(|it| it.start).chain([self.text.len()]);
+        ends.zip(starts).all(|(from, to)| {
+            from >= to
+                || self.text.get(from..to).is_some_and(|gap| {
+                    gap.replace("\\\n", "").chars().all(|c| matches!(c, ' ' | '\t' | '\n'))
+                })
+        })
+    }
+
+    fn visit(&mut self, node: Node<'_>) {
+        match node.kind() {
+            "program"
+            | "list"
+            | "pipeline"
+            | "subshell"
+            | "compound_statement"
+            | "do_group"
+            | "negated_command"
+            | "if_statement"
+            | "elif_clause"
+            | "else_clause"
+            | "while_statement"
+            | "variable_assignments"
+            | "herestring_redirect"
+            | "redirected_statement" => self.children(node),
+            "comment" => (),
+            "command" => self.command(node),
+            "variable_assignment" => self.assignment(node),
+            "file_redirect" => self.redirect(node),
+            "heredoc_redirect" => self.heredoc(node),
+            "test_command" => self.test(node),
+            "word"
+            | "number"
+            | "raw_string"
+            | "string"
+            | "concatenation"
+            | "simple_expansion"
+            | "expansion"
+            | "arithmetic_expansion"
+            | "ansi_c_string"
+            | "translated_string"
+            | "process_substitution" => self.loose(node),
+            "command_substitution" => {
+                self.script.doubt(format!(
+                    "{} is known only when the command runs",
+                    quoted(self.of(node))
+                ));
+                self.children(node);
+            }
+            _ => {
+                let shown = quoted(self.of(node));
+                self.script.doubt(format!("{shown} is more than a list of commands"));
+                self.children(node);
+            }
+        }
+    }
+
+    fn children(&mut self, node: Node<'_>) {
+        self.each(node, Walk::visit);
+    }
+
+    /// Visits the named children of a node, unless the node lies too deep for the program's stack.
+    fn each(&mut self, node: Node<'_>, visit: fn(&mut Self, Node<'_>)) {
+        if self.level > LEVELS {
+            return self.script.doubt("The command is nested too deeply".into());
+        }
+        self.level += 1;
+        let mut cursor = node.walk();
+        let all: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        for child in all {
+            visit(self, child);
+        }
+        self.level -= 1;
+    }
+
+    /// A word outside of a command, such as the text of a here-string.
+    fn loose(&mut self, node: Node<'_>) {
+        let word = self.word(node);
+        self.open(&word);
+    }
+
+    fn open(&mut self, word: &Word) {
+        if let Word::Open(source) = word {
+            self.script.doubt(format!("{} is known only when the command runs", quoted(source)));
+        }
+    }
+
+    fn command(&mut self, node: Node<'_>) {
+        let mut words = Vec::new();
+        let mut cursor = node.walk();
+        let all: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        for child in all {
+            match child.kind() {
+                "variable_assignment" => self.assignment(child),
+                "file_redirect" | "herestring_redirect" | "heredoc_redirect" => self.visit(child),
+                "command_name" => {
+                    let name = child.named_child(0).unwrap_or(child);
+                    words.push(self.word(name));
+                }
+                "subshell" => {
+                    self.script.doubt("The command holds a subshell as an argument".into());
+                    self.visit(child);
+                }
+                _ => words.push(self.word(child)),
+            }
+        }
+        // an operator such as `==` is a word too, but no named node
+        let mut cursor = node.walk();
+        if node.children(&mut cursor).any(|it| !it.is_named()) {
+            self.script.doubt(format!("{} has a word that is not read", quoted(self.of(node))));
+        }
+        for it in &words {
+            self.open(it);
+        }
+        let simple = Simple { words, is_certain: true };
+        let depth = self.depth;
+        wrapper::unwrapped(self.script, simple, depth);
+    }
+
+    fn assignment(&mut self, node: Node<'_>) {
+        let name =
+            node.child_by_field_name("name").map(|it| self.of(it).to_owned()).unwrap_or_default();
+        if !harmless(&name) {
+            self.script.doubt(format!("{} sets a variable", quoted(self.of(node))));
+        }
+        if let Some(value) = node.child_by_field_name("value") {
+            self.loose(value);
+        }
+    }
+
+    fn redirect(&mut self, node: Node<'_>) {
+        let mut cursor = node.walk();
+        let operator = node
+            .children(&mut cursor)
+            .find(|it| !it.is_named())
+            .map(|it| it.kind())
+            .unwrap_or_default();
+        let mut cursor = node.walk();
+        let targets: Vec<Node<'_>> =
+            node.children_by_field_name("destination", &mut cursor).collect();
+        for target in targets {
+            let word = self.word(target);
+            self.open(&word);
+            let Some(file) = word.fixed() else {
+                self.script.doubt(format!("{} names files by a pattern", quoted(self.of(node))));
+                continue;
+            };
+            let is_descriptor = file == "-" || file.bytes().all(|it| it.is_ascii_digit());
+            match operator {
+                "<" => self.script.inputs.push(file.to_owned()),
+                ">&" | "<&" if is_descriptor => (),
+                _ if matches!(file, "/dev/null" | "/dev/stdout" | "/dev/stderr") => (),
+                _ => {
+                    let whole = node
+                        .parent()
+                        .map_or("", |it| self.of(it))
+                        .lines()
+                        .next()
+                        .unwrap_or_default();
+                    let whole = whole
+                        .split(['>', '<'])
+                        .next()
+                        .unwrap_or_default()
+                        .trim_end_matches(['&', ' ']);
+                    let (whole, file) = (quoted(whole), quoted(file));
+                    self.script.doubt(format!("{whole} writes to {file}"));
+                }
+            }
+        }
+    }
+
+    /// The text of a here-document may hold substitutions, unless its mark is quoted. What follows the mark in its line
+    /// may be commands.
+    fn heredoc(&mut self, node: Node<'_>) {
+        let mut cursor = node.walk();
+        let all: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        let is_mark = |it: &&Node<'_>| it.kind() == "heredoc_start";
+        let is_literal =
+            all.iter().find(is_mark).is_some_and(|it| self.of(*it).contains(['\'', '"', '\\']));
+        for child in all {
+            match child.kind() {
+                "heredoc_start" | "heredoc_end" | "file_descriptor" => (),
+                "heredoc_body" if is_literal => (),
+                "heredoc_body" => self.expanded(child),
+                _ => {
+                    self.script.doubt("The line of a here-document goes on behind its mark".into());
+                    self.visit(child);
+                }
+            }
+        }
+    }
+
+    /// The text of a here-document whose mark is not quoted. The parser does not see commands between backticks there.
+    fn expanded(&mut self, body: Node<'_>) {
+        let text = self.of(body).to_owned();
+        if text.contains(['$', '`']) {
+            self.script
+                .doubt("The text of a here-document is known only when the command runs".into());
+            self.substitutions(body);
+        }
+        for it in text.split('`').skip(1).step_by(2) {
+            self.script.add(it, self.depth + 1);
+        }
+    }
+
+    /// `[` and `[[` run nothing by themselves, but words in them may.
+    fn test(&mut self, node: Node<'_>) {
+        let inner = self.of(node).trim_start_matches('[').trim_end_matches(']');
+        if !inner.chars().all(|c| c.is_ascii() && !"$`()<>[]\\".contains(c)) {
+            self.script
+                .doubt(format!("{} is known only when the command runs", quoted(self.of(node))));
+            self.substitutions(node);
+        }
+    }
+
+    /// The commands in the substitutions below a node.
+    fn substitutions(&mut self, node: Node<'_>) {
+        self.each(node, |walk, child| match child.kind() {
+            "command_substitution" | "process_substitution" => walk.children(child),
+            _ => walk.substitutions(child),
+        });
+    }
+
+    fn word(&mut self, node: Node<'_>) -> Word {
+        let mut parts = Vec::new();
+        self.parts(node, &mut parts);
+        word::joined(parts, self.of(node))
+    }
+
+    fn parts(&mut self, node: Node<'_>, parts: &mut Vec<Part>) {
+        let text = self.of(node).to_owned();
+        match node.kind() {
+            "word" => parts.push(Part::Bare(text)),
+            "number" if node.named_child_count() == 0 => parts.push(Part::Bare(text)),
+            "raw_string" if text.len() >= 2 => {
+                parts.push(Part::Quoted(text[1..text.len() - 1].to_owned()));
+            }
+            "string" => parts.push(self.string(node, &text)),
+            "concatenation" => {
+                let mut cursor = node.walk();
+                let all: Vec<Node<'_>> = node.children(&mut cursor).collect();
+                let gapless = all.windows(2).all(|it| it[0].end_byte() == it[1].start_byte());
+                if !gapless {
+                    parts.push(Part::Open);
+                }
+                for child in all {
+                    if child.is_named() {
+                        self.parts(child, parts);
+                    } else {
+                        parts.push(Part::Bare(self.of(child).to_owned()));
+                    }
+                }
+            }
+            _ => {
+                self.substitutions(node);
+                if matches!(node.kind(), "command_substitution" | "process_substitution") {
+                    self.children(node);
+                }
+                parts.push(Part::Open);
+            }
+        }
+    }
+
+    /// Text in double quotes. Between its parts the tree leaves out blanks, so the source is read instead.
+    fn string(&mut self, node: Node<'_>, text: &str) -> Part {
+        let mut cursor = node.walk();
+        let is_fixed = node.named_children(&mut cursor).all(|it| it.kind() == "string_content");
+        let inner = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+        let is_substituted = |it: &str| {
+            let plain = it.replace("\\\\", "").replace("\\$", "").replace("\\`", "");
+            plain.contains(['`'])
+                || plain.split('$').skip(1).any(|it| !it.is_empty() && !it.starts_with(' '))
+        };
+        match inner {
+            Some(inner) if is_fixed && !is_substituted(inner) => {
+                Part::Quoted(word::in_double_quotes(inner))
+            }
+            _ => {
+                self.substitutions(node);
+                Part::Open
+            }
+        }
+    }
+}
+
+/// Text of the command in a sentence, in one line and not too long.
+pub(super) fn quoted(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default().trim();
+    let mut shown: String = line.chars().take(60).collect();
+    if shown.len() < text.trim().len() {
+        shown.push('…');
+    }
+    format!("`{shown}`")
+}

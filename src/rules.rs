@@ -1,0 +1,221 @@
+//! The user's permission rules: `allow`, `ask` or `deny` for commands, edits and pages of the web. The strictest of all
+//! rules that fit a call decides.
+
+mod commands;
+mod narrow;
+mod written;
+#[cfg(test)]
+mod tests;
+
+pub use written::{Origin, WrittenRule, caution, from_project, read};
+
+use crate::event::Access;
+use crate::reach::Reach;
+use ignore::gitignore::Gitignore;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// From the mildest to the strictest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    Allow,
+    Ask,
+    Deny,
+}
+
+/// A rule that can be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    pub verdict: Verdict,
+    pub origin: Origin,
+    target: Target,
+    /// Why the user has made the rule, without a full stop; may be empty.
+    reason: String,
+}
+
+/// The calls that a rule is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Target {
+    /// Commands that begin with these words; `*` stands for any word. Every command if there are none.
+    Command(Vec<String>),
+    /// Edits of files that fit the pattern; every edit if there is none.
+    Edit(Option<Pattern>),
+    /// Pages of this host; `*.` before a domain stands for its subdomains. Every page if there is none.
+    Fetch(Option<String>),
+}
+
+/// A pattern as in a `.gitignore`, relative to the project's root.
+#[derive(Clone)]
+struct Pattern {
+    text: String,
+    matcher: Gitignore,
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Pattern) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Pattern {}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text.fmt(f)
+    }
+}
+
+/// The decision of the rules about a call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Judgement {
+    /// `None` if no rule decides.
+    pub verdict: Option<Verdict>,
+    /// Why, in one sentence; empty if no rule has to do with the call.
+    pub why: String,
+    /// The command of a rule that would allow the call from now on; empty if Caliban proposes none.
+    pub always: String,
+}
+
+/// The rules of one project.
+#[derive(Clone, Default)]
+pub struct Rules {
+    pub all: Vec<Rule>,
+    root: PathBuf,
+    /// `None` in tests and for an agent without files.
+    reach: Option<Reach>,
+}
+
+impl PartialEq for Rules {
+    fn eq(&self, other: &Rules) -> bool {
+        self.all == other.all
+    }
+}
+
+impl fmt::Debug for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.all.fmt(f)
+    }
+}
+
+impl Rules {
+    pub fn new(all: Vec<Rule>, root: &Path, reach: &Reach) -> Rules {
+        Rules { all, root: root.to_owned(), reach: Some(reach.clone()) }
+    }
+
+    pub fn judge(&self, access: &Access) -> Judgement {
+        match access {
+            Access::Act { command } => self.command(command),
+            Access::Fetch { host, .. } => self.page(host),
+            Access::Edit { paths } => self.edits(paths),
+            Access::Read | Access::Guarded(_) | Access::Never(_) => Judgement::default(),
+        }
+    }
+
+    /// The strictest rule that asks about or denies an edit of this file, which lies in the project.
+    pub fn against_edit(&self, path: &Path) -> Option<&Rule> {
+        let path = path.strip_prefix(&self.root).unwrap_or(path);
+        let fits = |it: &&Rule| it.verdict > Verdict::Allow && it.is_about_file(path);
+        self.all.iter().filter(fits).max_by_key(|it| it.verdict)
+    }
+
+    /// Edits are allowed together or not at all. The tools look for rules that ask or deny, file by file.
+    fn edits(&self, paths: &[String]) -> Judgement {
+        let allowing = self.all.iter().filter(|it| it.verdict == Verdict::Allow);
+        let is_allowed =
+            |path: &String| allowing.clone().any(|it| it.is_about_file(Path::new(path)));
+        let verdict = (!paths.is_empty() && paths.iter().all(is_allowed)).then_some(Verdict::Allow);
+        Judgement { verdict, ..Judgement::default() }
+    }
+
+    fn page(&self, host: &str) -> Judgement {
+        let Some(rule) = self.strictest(|it| it.is_about_host(host)) else {
+            return Judgement::default();
+        };
+        Judgement {
+            verdict: Some(rule.verdict),
+            why: rule.said(&format!("`{host}`")),
+            always: String::new(),
+        }
+    }
+
+    fn strictest(&self, fits: impl Fn(&Rule) -> bool) -> Option<&Rule> {
+        self.all.iter().filter(|it| fits(it)).max_by_key(|it| it.verdict)
+    }
+}
+
+impl Rule {
+    fn is_about_file(&self, path: &Path) -> bool {
+        match &self.target {
+            Target::Edit(None) => true,
+            Target::Edit(Some(it)) => {
+                it.matcher.matched_path_or_any_parents(path, false).is_ignore()
+            }
+            Target::Command(_) | Target::Fetch(_) => false,
+        }
+    }
+
+    /// A rule that asks or denies holds for all ports of its host, a rule that allows for the usual one.
+    fn is_about_host(&self, host: &str) -> bool {
+        let Target::Fetch(wanted) = &self.target else { return false };
+        let Some(wanted) = wanted else { return true };
+        let name = match self.verdict {
+            Verdict::Allow => host,
+            Verdict::Ask | Verdict::Deny => host.rsplit_once(':').map_or(host, |(name, _)| name),
+        };
+        match wanted.strip_prefix("*.") {
+            Some(domain) => name.strip_suffix(domain).is_some_and(|it| it.ends_with('.')),
+            None => wanted == name || wanted == host,
+        }
+    }
+
+    /// A sentence for the user and the model. `what` is the part of the call that the rule is about.
+    fn said(&self, what: &str) -> String {
+        let verb = match self.verdict {
+            Verdict::Allow => "allows",
+            Verdict::Ask => "asks about",
+            Verdict::Deny => "denies",
+        };
+        let reason =
+            if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
+        format!("A permission rule {verb} {what}{reason}.")
+    }
+
+    /// The rule and where it stands, in one line for the user.
+    pub fn line(&self) -> String {
+        format!("{self} ({})", self.origin)
+    }
+
+    /// Why the rule is against an edit of a file: a clause that follows the file's name.
+    pub fn clause(&self) -> String {
+        let reason =
+            if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
+        match self.verdict {
+            Verdict::Deny => format!("may not be edited, by a permission rule of the user{reason}"),
+            Verdict::Ask | Verdict::Allow => {
+                format!("is reviewed first, by a permission rule{reason}")
+            }
+        }
+    }
+}
+
+/// One line for the user, such as ``allow shell `cargo test …` ``.
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = match self.verdict {
+            Verdict::Allow => "allow",
+            Verdict::Ask => "ask",
+            Verdict::Deny => "deny",
+        };
+        match &self.target {
+            Target::Command(words) if words.is_empty() => {
+                write!(f, "{verdict} shell, every command")?;
+            }
+            Target::Command(words) => write!(f, "{verdict} shell `{} …`", written::joined(words))?,
+            Target::Edit(None) => write!(f, "{verdict} edit, every file")?,
+            Target::Edit(Some(it)) => write!(f, "{verdict} edit `{}`", it.text)?,
+            Target::Fetch(None) => write!(f, "{verdict} fetch, every page")?,
+            Target::Fetch(Some(host)) => write!(f, "{verdict} fetch `{host}`")?,
+        }
+        if self.reason.is_empty() { Ok(()) } else { write!(f, ": {}", self.reason) }
+    }
+}

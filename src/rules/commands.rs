@@ -1,0 +1,221 @@
+//! The rules about a command line: each of its simple commands is compared with each rule.
+
+use super::{Judgement, Rule, Rules, Target, Verdict, narrow};
+use crate::bash::{Script, Simple, Word, risk};
+use crate::reach::Reading;
+use std::path::{Component, Path, PathBuf};
+
+/// How the rules decide about one simple command.
+enum Part<'a> {
+    Allowed(&'a Rule),
+    /// A rule would allow the command, but for this sentence.
+    Hindered(String),
+    NoRule,
+}
+
+impl Rules {
+    pub(super) fn command(&self, line: &str) -> Judgement {
+        let script = Script::parse(line);
+        if let Some((rule, simple)) = self.against(&script) {
+            let why = rule.said(&format!("`{}`", simple.shown()));
+            return Judgement { verdict: Some(rule.verdict), why, always: String::new() };
+        }
+        let mut is_known = false;
+        let (mut hindrance, mut missing) = (self.hindrance(&script), None);
+        for simple in script.certain() {
+            match self.part(&script, simple) {
+                Part::Allowed(_) => is_known = true,
+                Part::Hindered(why) => {
+                    is_known = true;
+                    hindrance.get_or_insert(why);
+                }
+                Part::NoRule => {
+                    missing.get_or_insert(simple);
+                }
+            }
+        }
+        let is_allowed = |it: &Simple| matches!(self.part(&script, it), Part::Allowed(_));
+        let (verdict, why, always) = match (hindrance, missing) {
+            (None, None) if is_known => (Some(Verdict::Allow), String::new(), String::new()),
+            (None, missing) => {
+                let why = missing.map(|it| format!("No permission rule allows `{}`.", it.shown()));
+                (None, why.unwrap_or_default(), narrow::proposed(&script, is_allowed))
+            }
+            (Some(why), _) => (None, why, String::new()),
+        };
+        let why = if is_known { why } else { String::new() };
+        Judgement { verdict, why, always }
+    }
+
+    /// The strictest rule that asks about or denies a command of the script.
+    fn against<'a>(&'a self, script: &'a Script) -> Option<(&'a Rule, &'a Simple)> {
+        let rules = self.all.iter().filter(|it| it.verdict > Verdict::Allow);
+        let pairs = rules.flat_map(|rule| script.commands.iter().map(move |it| (rule, it)));
+        pairs
+            .filter(|(rule, it)| rule.is_about(it))
+            .max_by_key(|(rule, it)| (rule.verdict, it.is_certain))
+    }
+
+    fn part<'a>(&'a self, script: &Script, simple: &Simple) -> Part<'a> {
+        let mut hindered = None;
+        for rule in self.all.iter().filter(|it| it.verdict == Verdict::Allow) {
+            let Some(covered) = rule.covers(simple) else { continue };
+            match self.beyond(script, simple, covered) {
+                None => return Part::Allowed(rule),
+                Some(why) => drop(hindered.get_or_insert(why)),
+            }
+        }
+        hindered.map_or(Part::NoRule, Part::Hindered)
+    }
+
+    /// Why a rule that covers the first words of a command does not cover the command.
+    fn beyond(&self, script: &Script, simple: &Simple, covered: usize) -> Option<String> {
+        if let Some((_, why)) = risk(simple).filter(|(at, _)| *at >= covered) {
+            return Some(format!("{}.", capital(&why)));
+        }
+        let arguments = simple.words[covered..].iter();
+        let shown = arguments.filter_map(|it| match it {
+            Word::Fixed(it) | Word::Glob(it) => Some(it.as_str()),
+            Word::Open(_) => None,
+        });
+        shown.flat_map(places).find_map(|it| self.closed(script, it))
+    }
+
+    /// Why no command of the script runs by a rule.
+    fn hindrance(&self, script: &Script) -> Option<String> {
+        let doubt = script.doubts.first().map(|it| format!("{}.", capital(it)));
+        let elsewhere = || script.folders.iter().find_map(|it| self.closed(script, it));
+        doubt
+            .or_else(elsewhere)
+            .or_else(|| script.inputs.iter().find_map(|it| self.closed(script, it)))
+    }
+
+    /// A sentence if a path is outside of the project or may not be read without a question.
+    fn closed(&self, script: &Script, written: &str) -> Option<String> {
+        let reach = self.reach.as_ref()?;
+        if matches!(written, "/dev/null" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "") {
+            return None;
+        }
+        script.folders.iter().find_map(|folder| {
+            let Some(path) = resolved(&self.root, folder, written) else {
+                return Some(format!("`{written}` is outside the project."));
+            };
+            match reach.reading(&path) {
+                Reading::Asked(why) | Reading::Never(why) => Some(format!("`{written}` {why}.")),
+                Reading::Free => None,
+            }
+        })
+    }
+
+    /// How the rules decide about a command line, for the user: each simple command with its rule.
+    pub fn explain(&self, line: &str) -> String {
+        let script = Script::parse(line);
+        let mut lines = Vec::new();
+        for simple in script.certain() {
+            let against = self.all.iter().filter(|it| it.verdict > Verdict::Allow);
+            let strictest = against.filter(|it| it.is_about(simple)).max_by_key(|it| it.verdict);
+            let said = match (strictest, self.part(&script, simple)) {
+                (Some(rule), _) | (None, Part::Allowed(rule)) => rule.line(),
+                (None, Part::Hindered(why)) => format!("asks. {why}"),
+                (None, Part::NoRule) => "asks. No permission rule allows it.".to_owned(),
+            };
+            lines.push(format!("  {}: {said}", simple.shown()));
+        }
+        lines.extend(self.hindrance(&script).map(|it| format!("  asks. {it}")));
+        let whole = match self.command(line) {
+            Judgement { verdict: Some(Verdict::Allow), .. } => {
+                "The command runs without a question.".to_owned()
+            }
+            Judgement { verdict: Some(Verdict::Deny), why, .. } => {
+                format!("The command does not run. {why}")
+            }
+            Judgement { why, .. } if why.is_empty() => "The command asks.".to_owned(),
+            Judgement { why, .. } => format!("The command asks. {why}"),
+        };
+        lines.insert(0, whole);
+        lines.join("\n")
+    }
+}
+
+impl Script {
+    fn certain(&self) -> impl Iterator<Item = &Simple> {
+        self.commands.iter().filter(|it| it.is_certain)
+    }
+}
+
+impl Rule {
+    /// The number of words of the command that an allowing rule names; `None` if the rule is about other commands.
+    fn covers(&self, simple: &Simple) -> Option<usize> {
+        let Target::Command(wanted) = &self.target else { return None };
+        let heads = simple.words.get(..wanted.len())?;
+        let is_same = |(wanted, word): (&String, &Word)| match word.fixed() {
+            Some(it) => wanted == "*" || wanted == it,
+            None => false,
+        };
+        wanted.iter().zip(heads).all(is_same).then_some(wanted.len())
+    }
+
+    /// Whether a rule that asks or denies is about a command. Options before the rule's further words do not matter:
+    /// `git push` is about `git -C a push`.
+    fn is_about(&self, simple: &Simple) -> bool {
+        let Target::Command(wanted) = &self.target else { return false };
+        let Some((first, rest)) = wanted.split_first() else { return true };
+        let is_named = first == "*"
+            || simple.name() == Some(first)
+            || simple.words.first().and_then(Word::fixed) == Some(first);
+        is_named && follows(rest, simple.words.get(1..).unwrap_or_default())
+    }
+}
+
+/// Whether the wanted words stand in this order, with options and their values between them at most.
+fn follows(wanted: &[String], words: &[Word]) -> bool {
+    // the positions in `words` that may come next
+    let mut next = vec![false; words.len() + 1];
+    next[0] = true;
+    for wanted in wanted {
+        let mut after = vec![false; words.len() + 1];
+        for (at, word) in words.iter().enumerate() {
+            if !next[at] {
+                continue;
+            }
+            if word.fixed().is_none_or(|it| wanted == "*" || it == wanted) {
+                after[at + 1] = true;
+            }
+            if word.fixed().is_none_or(|it| it.starts_with(['-', '+'])) {
+                next[at + 1] = true;
+                next[(at + 2).min(words.len())] = true;
+            }
+        }
+        next = after;
+    }
+    next.contains(&true)
+}
+
+/// The texts of an argument that may be paths: the argument, and the part behind `=`, `:` or `@`.
+fn places(word: &str) -> impl Iterator<Item = &str> {
+    let whole = (!word.starts_with('-')).then_some(word);
+    let inner = word.split(['=', ':', '@', ',']).skip(1);
+    whole.into_iter().chain(inner)
+}
+
+/// The path of an argument, without links resolved; `None` if it is outside of the root.
+fn resolved(root: &Path, folder: &str, written: &str) -> Option<PathBuf> {
+    if written.starts_with('~') || folder.starts_with('~') {
+        return None;
+    }
+    let mut path = PathBuf::new();
+    for part in root.join(folder).join(written).components() {
+        match part {
+            Component::ParentDir => drop(path.pop()),
+            Component::CurDir => (),
+            it => path.push(it),
+        }
+    }
+    path.starts_with(root).then_some(path)
+}
+
+/// A clause with a capital letter at its start.
+fn capital(clause: &str) -> String {
+    let mut chars = clause.chars();
+    chars.next().map(|it| it.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}

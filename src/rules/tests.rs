@@ -1,0 +1,355 @@
+//! Rules against commands, files and hosts. The lists in `tests/data/permissions` are judged line by line.
+
+use super::*;
+use crate::reach::Folders;
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+/// What a generous user allows.
+const GENEROUS: &str = "ls cat grep rg find fd sed awk gawk mawk tar echo make npm python python3 node sort head tail wc env xargs \
+    timeout tee cp mv ssh scp rsync curl wget go test true printf date tree jq pytest zip bash sh git cargo gcc \
+    uniq perl ruby vim less nice nohup time command cd sleep diff touch mkdir";
+
+fn rules(written: &[WrittenRule]) -> Rules {
+    let root = Path::new("/home/me/project");
+    let folders = Folders {
+        root: root.to_owned(),
+        named: vec![("/home/me".into(), "~".into())],
+        ..Folders::default()
+    };
+    let (all, problems) = read(written, Origin::Settings, "test");
+    assert_eq!(problems, [""; 0]);
+    Rules::new(all, root, &Reach::new(&folders))
+}
+
+fn deny(command: &str) -> WrittenRule {
+    WrittenRule {
+        deny: Some("shell".into()),
+        command: Some(command.into()),
+        ..WrittenRule::default()
+    }
+}
+
+fn generous() -> Vec<WrittenRule> {
+    GENEROUS.split_whitespace().map(WrittenRule::always).collect()
+}
+
+/// The lines of a list, with their marks replaced.
+fn lines(text: &str) -> Vec<String> {
+    let all = text.split('\n').filter(|it| !it.is_empty() && !it.starts_with("## "));
+    let marks = [('⏎', "\n"), ('␉', "\t"), ('␍', "\r"), ('␀', "\u{1}"), ('⍽', "\u{a0}")];
+    all.map(|it| marks.iter().fold(it.to_owned(), |it, (mark, c)| it.replace(*mark, c))).collect()
+}
+
+fn judged(rules: &Rules, command: &str) -> Judgement {
+    rules.judge(&Access::Act { command: command.into() })
+}
+
+fn wrong(rules: &Rules, list: &str, is_right: impl Fn(Option<Verdict>) -> bool) -> Vec<String> {
+    let all = lines(list).into_iter();
+    all.filter(|it| !is_right(judged(rules, it).verdict))
+        .map(|it| format!("{it:?}: {:?} {:?}", judged(rules, &it), crate::bash::Script::parse(&it)))
+        .collect()
+}
+
+#[test]
+fn no_command_that_should_ask_is_allowed() {
+    let list = include_str!("../../tests/data/permissions/asks.txt");
+    assert!(lines(list).len() >= 300);
+    let wrong = wrong(&rules(&generous()), list, |it| it != Some(Verdict::Allow));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_form_of_a_denied_command_slips_through() {
+    let denied = ["git push", "rm", "sudo", "npm publish", "git reset --hard"];
+    let all: Vec<WrittenRule> = generous().into_iter().chain(denied.map(deny)).collect();
+    let list = include_str!("../../tests/data/permissions/denied.txt");
+    let wrong = wrong(&rules(&all), list, |it| it == Some(Verdict::Deny));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn everyday_commands_run_without_a_question() {
+    let list = include_str!("../../tests/data/permissions/runs.txt");
+    assert!(lines(list).len() >= 100);
+    let wrong = wrong(&rules(&generous()), list, |it| it == Some(Verdict::Allow));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+fn check(rules: &Rules, command: &str, expect: Expect) {
+    let Judgement { verdict, why, always } = judged(rules, command);
+    expect.assert_eq(&format!("{verdict:?} | {why} | {always}"));
+}
+
+#[test]
+fn the_judgement_says_why_a_command_asks() {
+    let ask = WrittenRule {
+        ask: Some("shell".into()),
+        command: Some("cargo publish".into()),
+        reason: Some("It cannot be undone.".into()),
+        ..WrittenRule::default()
+    };
+    let all = [
+        WrittenRule::always("echo"),
+        WrittenRule::always("find"),
+        WrittenRule::always("cat"),
+        deny("git push"),
+        ask,
+    ];
+    let rules = rules(&all);
+    check(&rules, "echo one > x", expect!["None | `echo one` writes to `x`. | "]);
+    check(&rules, "echo $HOME", expect!["None | `$HOME` is known only when the command runs. | "]);
+    check(&rules, "echo a; ls -la", expect!["None | No permission rule allows `ls -la`. | ls -la"]);
+    check(
+        &rules,
+        "find . -delete",
+        expect!["None | `-delete` makes `find` do more than its name tells. | "],
+    );
+    check(
+        &rules,
+        "cat .env",
+        expect!["None | `.env` holds the keys or settings of an environment. | "],
+    );
+    check(&rules, "cat /etc/hosts", expect!["None | `/etc/hosts` is outside the project. | "]);
+    check(
+        &rules,
+        "cargo publish",
+        expect![
+            "Some(Ask) | A permission rule asks about `cargo publish`: It cannot be undone. | "
+        ],
+    );
+    check(
+        &rules,
+        "git push origin",
+        expect!["Some(Deny) | A permission rule denies `git push origin`. | "],
+    );
+    check(&rules, "make", expect!["None |  | make"]);
+}
+
+#[test]
+fn the_proposed_rule_is_narrow() {
+    let rules = rules(&[]);
+    let check = |command: &str, always: &str| {
+        assert_eq!(judged(&rules, command).always, always, "{command}");
+    };
+    check("cargo test --lib foo", "cargo test");
+    check("timeout 5 cargo test", "cargo test");
+    check("git status -s", "git status");
+    check("git commit -m 'a b'", "git commit -m 'a b'");
+    check("npm run build -- --fast", "npm run build -- --fast");
+    check("ls 'it''s'", "ls its");
+    check("pytest -q tests", "pytest");
+    for none in [
+        "python x.py",
+        "find . -name a",
+        "xargs ls",
+        "sudo ls",
+        "sh -c 'ls'; ls",
+        "bash x",
+        "echo a > b",
+        "ls $HOME",
+        "grep '*' x",
+        "ls src/*",
+        "git -c a=b log",
+        "rm x; ls",
+        "",
+        "ls | cat",
+        "docker ps",
+    ] {
+        check(none, "");
+    }
+}
+
+#[test]
+fn a_proposed_rule_allows_its_command_and_is_read_back_as_it_was_written() {
+    let list = include_str!("../../tests/data/permissions/runs.txt");
+    let without = rules(&[]);
+    let mut count = 0;
+    for command in lines(list) {
+        let always = judged(&without, &command).always;
+        if always.is_empty() {
+            continue;
+        }
+        count += 1;
+        let rules = rules(&[WrittenRule::always(&always)]);
+        // a protected or distant file asks in spite of the rule
+        let verdict = judged(&rules, &command).verdict;
+        assert_eq!(verdict, Some(Verdict::Allow), "{command}: {always}");
+    }
+    assert!(count > 50, "{count}");
+}
+
+#[test]
+fn the_explanation_names_each_command_and_its_rule() {
+    let rules = rules(&[WrittenRule::always("cargo test"), deny("git push")]);
+    expect![[r#"
+        The command does not run. A permission rule denies `git push`.
+          cargo test --lib: allow shell `cargo test …` (your settings)
+          ls: asks. No permission rule allows it.
+          git push: deny shell `git push …` (your settings)"#]]
+    .assert_eq(&rules.explain("cargo test --lib && ls; git push"));
+    expect![[r#"
+        The command runs without a question.
+          cargo test: allow shell `cargo test …` (your settings)"#]]
+    .assert_eq(&rules.explain("timeout 9 cargo test"));
+    expect!["The command asks."].assert_eq(&rules.explain(""));
+}
+
+fn toml(text: &str) -> WrittenRule {
+    toml::from_str(text).unwrap()
+}
+
+#[test]
+fn a_rule_that_cannot_be_used_is_reported_and_a_strict_one_lets_every_call_ask() {
+    let check = |text: &str, why: &str| {
+        let (rules, problems) = read(&[toml(text)], Origin::Settings, "here");
+        let is_strict = text.contains("deny") || text.contains("ask");
+        let rest = if is_strict { " Until you correct it, every call asks." } else { "" };
+        assert_eq!(problems, [format!("here, rule 1: {why}.{rest}")]);
+        assert_eq!(rules.len(), if is_strict { 3 } else { 0 }, "{rules:?}");
+        assert!(rules.iter().all(|it| it.verdict == Verdict::Ask), "{rules:?}");
+    };
+    let one = "give one of `allow`, `ask` and `deny`, such as deny = \"shell\"";
+    check("", one);
+    check("allow = 'shell'\ndeny = 'shell'", one);
+    let tools = "there are rules for shell, edit and fetch";
+    check("deny = 'shel'", &format!("{tools}, not for `shel`; `shell` is the nearest name"));
+    check("allow = 'shell'", "a rule that allows shell needs `command`");
+    check("ask = 'shell'\npath = 'x'", "`path` is for rules about edit, not about shell");
+    let words = "is no single command with fixed words. Name its first words, such as `git push`";
+    check("allow = 'shell'\ncommand = 'a; b'", &format!("command = `a; b` {words}"));
+    check("allow = 'shell'\ncommand = '$x'", &format!("command = `$x` {words}"));
+    let host = "is no host. Write `example.org` or `*.example.org`";
+    check("allow = 'fetch'\nhost = 'a.org/b'", &format!("host = `a.org/b` {host}"));
+    let pattern = "is no pattern as in a `.gitignore`: name files of the project, such as `/migrations/` or `*.sql`";
+    check("deny = 'edit'\npath = '!x'", &format!("path = `!x` {pattern}"));
+    let push = "deny = 'shell'\ncommand = 'git push'";
+    check(
+        &format!("{push}\nmatches = ['git pull']"),
+        "the rule does not fit its example `git pull`",
+    );
+    check(
+        &format!("{push}\nspares = ['git -C x push']"),
+        "the rule fits `git -C x push`, which it should spare",
+    );
+    let right = format!("{push}\nmatches = ['git -C x push']\nspares = ['git pull']");
+    assert_eq!(read(&[toml(&right)], Origin::Settings, "here").1, [""; 0]);
+}
+
+#[test]
+fn a_project_may_only_forbid() {
+    let check = |text: &str, expect: Expect| {
+        let (rules, problems) = from_project(text);
+        let rules: Vec<String> = rules.iter().map(Rule::to_string).collect();
+        expect.assert_eq(&format!("{} | {}", rules.join(", "), problems.join(" ")));
+    };
+    check("", expect![" | "]);
+    check(
+        "[[rule]]\ndeny = 'shell'\ncommand = 'git push'\nreason = 'CI pushes.'\n",
+        expect!["deny shell `git push …`: CI pushes | "],
+    );
+    check(
+        "[[rule]]\nallow = 'shell'\ncommand = 'ls'\n",
+        expect![
+            " | .caliban/permissions.toml has rules that allow calls. They are not used, because a project may only forbid. Copy them into your settings if you trust them."
+        ],
+    );
+}
+
+#[test]
+fn a_file_of_a_project_that_cannot_be_read_lets_every_call_ask() {
+    let check = |text: &str, wanted: &str| {
+        let (rules, problems) = from_project(text);
+        let rules: Vec<String> = rules.iter().map(Rule::to_string).collect();
+        let why = "the project's rules cannot be read";
+        let all = ["shell, every command", "edit, every file", "fetch, every page"];
+        assert_eq!(rules, all.map(|it| format!("ask {it}: {why}")));
+        assert_eq!(problems, [format!("{wanted} Until you correct the file, every call asks.")]);
+    };
+    let line = ".caliban/permissions.toml, line";
+    check("\n[[rule]\n", &format!("{line} 2: unclosed array table, expected `]`."));
+    let fields = "`allow`, `ask`, `deny`, `command`, `path`, `host`, `reason`, `matches`, `spares`";
+    let unknown = format!("{line} 2: unknown field `denny`, expected one of {fields}.");
+    check("[[rule]]\ndenny = 'shell'\n", &unknown);
+    check("rule = 5\n", &format!("{line} 1: invalid type: integer `5`, expected a sequence."));
+}
+
+#[test]
+fn rules_about_files_follow_the_patterns_of_gitignore() {
+    let rules = rules(&[
+        toml("deny = 'edit'\npath = '/migrations/'"),
+        toml("ask = 'edit'\npath = '*.sql'"),
+        toml("allow = 'edit'\npath = 'src/**'"),
+    ]);
+    let against = |path: &str| rules.against_edit(&rules.root.join(path)).map(|it| it.verdict);
+    assert_eq!(against("migrations/a/b.txt"), Some(Verdict::Deny));
+    assert_eq!(against("Migrations/a.sql"), Some(Verdict::Deny));
+    assert_eq!(against("db/A.SQL"), Some(Verdict::Ask));
+    assert_eq!(against("src/migrations/a.rs"), None);
+    let edits = |paths: &[&str]| {
+        let paths = paths.iter().map(|it| (*it).to_owned()).collect();
+        rules.judge(&Access::Edit { paths }).verdict
+    };
+    assert_eq!(edits(&["src/a.rs"]), Some(Verdict::Allow));
+    assert_eq!(edits(&["src/a.rs", "b.rs"]), None);
+    assert_eq!(edits(&["SRC/a.rs"]), None);
+    assert_eq!(edits(&[]), None);
+}
+
+#[test]
+fn rules_about_pages_name_hosts_and_subdomains() {
+    let rules = rules(&[
+        toml("allow = 'fetch'\nhost = 'docs.rs'"),
+        toml("allow = 'fetch'\nhost = '*.Mozilla.org'"),
+        toml("deny = 'fetch'\nhost = 'evil.org'"),
+    ]);
+    let judge = |host: &str| {
+        rules.judge(&Access::Fetch { url: "https://x/".into(), host: host.into() }).verdict
+    };
+    let allowed = Some(Verdict::Allow);
+    let all = [
+        ("docs.rs", allowed),
+        ("docs.rs:8080", None),
+        ("xdocs.rs", None),
+        ("docs.rs.evil.com", None),
+        ("developer.mozilla.org", allowed),
+        ("mozilla.org", None),
+        ("evilmozilla.org", None),
+        ("evil.org", Some(Verdict::Deny)),
+        ("evil.org:8443", Some(Verdict::Deny)),
+        ("a.org", None),
+    ];
+    for (host, verdict) in all {
+        assert_eq!(judge(host), verdict, "{host}");
+    }
+}
+
+proptest! {
+    /// However a denied command is put behind others, it stays denied.
+    #[test]
+    fn a_denied_command_stays_denied_behind_any_words(
+        before in prop::sample::select(vec!["ls; ", "ls && ", "(ls; ", "if ls; then ", "timeout 5 ", "x=1 ", "echo $(", "! "]),
+        word in "[a-z]{1,6}",
+        quote in prop::sample::select(vec!["", "'", "\""]),
+    ) {
+        let rules = rules(&[WrittenRule::always("ls"), deny("rm")]);
+        let after = match before {
+            "(ls; " | "echo $(" => ")",
+            "if ls; then " => "; fi",
+            _ => "",
+        };
+        let command = format!("{before}{quote}rm{quote} {word}{after}");
+        prop_assert_eq!(judged(&rules, &command).verdict, Some(Verdict::Deny), "{}", command);
+    }
+
+    /// Any text gets a judgement, and what holds more than allowed words is not allowed.
+    #[test]
+    fn no_random_text_runs_unless_it_is_made_of_allowed_commands(text in "[ -~\n]{0,40}") {
+        let rules = rules(&[WrittenRule::always("ls")]);
+        if judged(&rules, &text).verdict == Some(Verdict::Allow) {
+            prop_assert!(text.contains("ls"), "{:?}", text);
+        }
+    }
+}

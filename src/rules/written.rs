@@ -1,0 +1,272 @@
+//! Rules as the user writes them, in the settings and in a project's file, and their examples.
+
+use super::{Pattern, Rule, Target, Verdict};
+use crate::bash::Script;
+use crate::nearest;
+use ignore::gitignore::GitignoreBuilder;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The most rules of one place.
+const MOST: usize = 1_000;
+
+/// Where a rule stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    Settings,
+    /// The project's file, whose rules may only forbid.
+    Project,
+    /// The user chose “always” in answer to a question.
+    Always,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Origin::Settings => "your settings",
+            Origin::Project => ".caliban/permissions.toml",
+            Origin::Always => "you chose always",
+        })
+    }
+}
+
+/// A rule as it is written. Exactly one of `allow`, `ask` and `deny` names a tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct WrittenRule {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allow: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deny: Option<String>,
+    /// The first words of a command; `*` stands for any word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// A pattern for files, as in a `.gitignore`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The name of a host, or `*.` and a domain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Examples that the rule has to fit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub matches: Vec<String>,
+    /// Examples that the rule must not fit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spares: Vec<String>,
+}
+
+/// The tools for which there are rules.
+const TOOLS: [&str; 3] = ["shell", "edit", "fetch"];
+
+/// The rules that can be used, and the problems of the others as sentences that begin with `place`. If a rule that
+/// asks or denies cannot be used, every call asks.
+pub fn read(written: &[WrittenRule], origin: Origin, place: &str) -> (Vec<Rule>, Vec<String>) {
+    let (mut rules, mut problems) = (Vec::new(), Vec::new());
+    let mut is_cautious = written.len() > MOST;
+    if is_cautious {
+        problems.push(format!(
+            "{place}: there are more than {MOST} rules. Until there are fewer, every call asks."
+        ));
+    }
+    for (n, it) in written.iter().take(MOST).enumerate() {
+        match it.rule(origin) {
+            Ok(rule) => rules.push(rule),
+            Err(why) => {
+                let is_strict = it.ask.is_some() || it.deny.is_some();
+                is_cautious |= is_strict;
+                let rest = if is_strict { " Until you correct it, every call asks." } else { "" };
+                problems.push(format!("{place}, rule {}: {why}.{rest}", n + 1));
+            }
+        }
+    }
+    if is_cautious {
+        rules.extend(caution(origin, "a rule cannot be used"));
+    }
+    (rules, problems)
+}
+
+/// The rules of a project's file, and the problems of the file. Rules that allow are left out: a project may only
+/// forbid.
+pub fn from_project(text: &str) -> (Vec<Rule>, Vec<String>) {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct File {
+        #[serde(default)]
+        rule: Vec<WrittenRule>,
+    }
+    const PLACE: &str = ".caliban/permissions.toml";
+    let file: File = match toml::from_str(text) {
+        Ok(file) => file,
+        Err(fault) => {
+            let before = fault.span().and_then(|it| text.get(..it.start)).unwrap_or_default();
+            let at = before.matches('\n').count() + 1;
+            let why = fault.message().lines().next().unwrap_or_default();
+            let problem =
+                format!("{PLACE}, line {at}: {why}. Until you correct the file, every call asks.");
+            return (caution(Origin::Project, "the project's rules cannot be read"), vec![problem]);
+        }
+    };
+    let (mut rules, mut problems) = read(&file.rule, Origin::Project, PLACE);
+    let before = rules.len();
+    rules.retain(|it| it.verdict > Verdict::Allow);
+    if rules.len() < before {
+        problems.push(format!(
+            "{PLACE} has rules that allow calls. They are not used, because a project may only forbid. Copy them into \
+             your settings if you trust them."
+        ));
+    }
+    (rules, problems)
+}
+
+/// Rules that make every call ask.
+pub fn caution(origin: Origin, reason: &str) -> Vec<Rule> {
+    let targets = [Target::Command(Vec::new()), Target::Edit(None), Target::Fetch(None)];
+    let rule = |target| Rule { verdict: Verdict::Ask, origin, target, reason: reason.to_owned() };
+    targets.map(rule).into()
+}
+
+impl WrittenRule {
+    /// The rule for a command that the user always allows.
+    pub fn always(command: &str) -> WrittenRule {
+        let (allow, command) = (Some("shell".to_owned()), Some(command.to_owned()));
+        WrittenRule { allow, command, ..WrittenRule::default() }
+    }
+
+    /// The rule; an error is a sentence without a full stop.
+    pub fn rule(&self, origin: Origin) -> Result<Rule, String> {
+        let given =
+            [(&self.allow, Verdict::Allow), (&self.ask, Verdict::Ask), (&self.deny, Verdict::Deny)];
+        let mut given = given.into_iter().filter_map(|(tool, it)| Some((tool.as_deref()?, it)));
+        let (Some((tool, verdict)), None) = (given.next(), given.next()) else {
+            return Err(
+                "give one of `allow`, `ask` and `deny`, such as deny = \"shell\"".to_owned()
+            );
+        };
+        let target = self.target(tool, verdict)?;
+        let reason =
+            self.reason.as_deref().unwrap_or_default().trim().trim_end_matches('.').to_owned();
+        let rule = Rule { verdict, origin, target, reason };
+        self.check(&rule)?;
+        Ok(rule)
+    }
+
+    fn target(&self, tool: &str, verdict: Verdict) -> Result<Target, String> {
+        let all = [
+            ("command", "shell", &self.command),
+            ("path", "edit", &self.path),
+            ("host", "fetch", &self.host),
+        ];
+        if !TOOLS.contains(&tool) {
+            let hint = nearest::find(tool, TOOLS)
+                .map(|it| format!("; `{it}` is the nearest name"))
+                .unwrap_or_default();
+            return Err(format!(
+                "there are rules for shell, edit and fetch, not for `{tool}`{hint}"
+            ));
+        }
+        if let Some((field, of, _)) = all.iter().find(|it| it.1 != tool && it.2.is_some()) {
+            return Err(format!("`{field}` is for rules about {of}, not about {tool}"));
+        }
+        let given = all.iter().find(|it| it.1 == tool).and_then(|it| it.2.as_deref());
+        if verdict == Verdict::Allow && given.is_none() && tool != "edit" {
+            let field = if tool == "shell" { "command" } else { "host" };
+            return Err(format!("a rule that allows {tool} needs `{field}`"));
+        }
+        match tool {
+            "shell" => given.map_or(Ok(Vec::new()), words).map(Target::Command),
+            "edit" => given.map(|it| pattern(it, verdict)).transpose().map(Target::Edit),
+            _ => given.map(host).transpose().map(Target::Fetch),
+        }
+    }
+
+    /// Compares the examples with the rule.
+    fn check(&self, rule: &Rule) -> Result<(), String> {
+        let wrong = |it: &&String, wanted| rule.fits(it) != wanted;
+        if let Some(it) = self.matches.iter().find(|it| wrong(it, true)) {
+            return Err(format!("the rule does not fit its example `{it}`"));
+        }
+        if let Some(it) = self.spares.iter().find(|it| wrong(it, false)) {
+            return Err(format!("the rule fits `{it}`, which it should spare"));
+        }
+        Ok(())
+    }
+}
+
+impl Rule {
+    /// Whether the rule fits an example: a command, a path or a host.
+    fn fits(&self, example: &str) -> bool {
+        let rules = super::Rules { all: vec![self.clone()], ..super::Rules::default() };
+        match &self.target {
+            Target::Command(_) => rules.command(example).verdict == Some(self.verdict),
+            Target::Edit(_) => self.is_about_file(std::path::Path::new(example)),
+            Target::Fetch(_) => self.is_about_host(example),
+        }
+    }
+}
+
+/// The words of a command in a rule: quotes hold blanks together.
+fn words(command: &str) -> Result<Vec<String>, String> {
+    let plain: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+    if !plain.is_empty() && plain.iter().all(|it| is_plain(it)) {
+        return Ok(plain);
+    }
+    let script = Script::parse(command);
+    let mut certain = script.commands.iter().filter(|it| it.is_certain);
+    let only = match (certain.next(), certain.next()) {
+        (Some(it), None) if script.doubts.is_empty() && script.folders.len() == 1 => it,
+        _ => return Err(not_words(command)),
+    };
+    only.words
+        .iter()
+        .map(|it| it.fixed().map(str::to_owned).ok_or_else(|| not_words(command)))
+        .collect()
+}
+
+fn not_words(command: &str) -> String {
+    format!(
+        "command = `{command}` is no single command with fixed words. Name its first words, such as `git push`"
+    )
+}
+
+/// Whether a word means itself without quotes, or is the `*` of a rule.
+fn is_plain(word: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,^".contains(c);
+    word == "*" || !word.is_empty() && word.chars().all(is_plain)
+}
+
+/// Words as a command, quoted where bash would not read them back as they are.
+pub(super) fn joined(words: &[String]) -> String {
+    let quoted = |it: &String| {
+        if is_plain(it) { it.clone() } else { format!("'{}'", it.replace('\'', r"'\''")) }
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// A rule that asks or denies ignores case, as some file systems do.
+fn pattern(text: &str, verdict: Verdict) -> Result<Pattern, String> {
+    let mut builder = GitignoreBuilder::new("");
+    let refused =
+        |it: &dyn fmt::Display| format!("path = `{text}` is no pattern as in a `.gitignore`: {it}");
+    builder.case_insensitive(verdict > Verdict::Allow).map_err(|it| refused(&it))?;
+    if text.trim().is_empty() || text.starts_with(['!', '#', '~']) || text.contains('\n') {
+        return Err(refused(&"name files of the project, such as `/migrations/` or `*.sql`"));
+    }
+    builder.add_line(None, text).map_err(|it| refused(&it))?;
+    let matcher = builder.build().map_err(|it| refused(&it))?;
+    Ok(Pattern { text: text.to_owned(), matcher })
+}
+
+fn host(text: &str) -> Result<String, String> {
+    let lower = text.to_ascii_lowercase();
+    let name = lower.strip_prefix("*.").unwrap_or(&lower);
+    let is_host = |it: &str| it.chars().all(|c| c.is_ascii_alphanumeric() || "-.:[]".contains(c));
+    if name.is_empty() || !is_host(name) {
+        return Err(format!("host = `{text}` is no host. Write `example.org` or `*.example.org`"));
+    }
+    Ok(lower)
+}

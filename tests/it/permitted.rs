@@ -1,0 +1,203 @@
+//! Permission rules of the settings, of the project and by “always”.
+
+use crate::grants::{call, is_asked};
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::review::scene::{Scene, edit, nine};
+use serde_json::{Value, json};
+use std::fs;
+
+const ONCE: &str = ":Caliban approve<CR>";
+const FILE: &str = ".caliban/permissions.toml";
+
+fn run(command: &str) -> Value {
+    json!({ "command": command })
+}
+
+/// A scene whose settings have these rules.
+fn ruled(rules: &str) -> Scene {
+    let config = format!("{{ permissions = {{ {rules} }} }}");
+    Scene::start(|it| it.config(&config).size(160, 40))
+}
+
+fn restarted(scene: Scene) -> Scene {
+    let Scene { server, nvim } = scene;
+    let setup = nvim.setup.clone();
+    nvim.quit_with(":qa<CR>");
+    let scene = Scene { server, nvim: Nvim::start(&setup) };
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_chat("Seen ");
+    scene
+}
+
+#[test]
+fn a_rule_of_the_settings_allows_a_command_and_denies_another() {
+    let scene = ruled(
+        "{ allow = 'shell', command = 'echo' }, { deny = 'shell', command = 'rm', reason = 'Use the trash.' }",
+    );
+    let (said, was_asked) = call(&scene, "shell", run("echo one && echo two"), "");
+    assert!(said.contains("one\ntwo") && !was_asked, "{said}");
+    let (said, was_asked) = call(&scene, "shell", run("echo a; (cd . && \\rm -rf .git)"), "");
+    assert!(!was_asked);
+    assert_eq!(
+        said,
+        "Not run. A permission rule denies `rm -rf .git`: Use the trash. The user made this rule, so do not look for a \
+         way around it. Go on without the call, or tell the user what you need."
+    );
+    scene.nvim.wait_screen("denied by a rule");
+    assert!(scene.nvim.setup.path(".git").exists());
+    assert!(is_asked(&scene, "shell", run("true")));
+}
+
+#[test]
+fn a_question_says_what_goes_beyond_the_rule() {
+    let scene = ruled("{ allow = 'shell', command = 'echo' }");
+    scene.server.reply(Reply::new().call("c1", "shell", run("echo one > x")));
+    scene.nvim.lua("require('caliban').ask('go on')", &[]);
+    scene.nvim.wait_question();
+    scene.nvim.wait_transcript("Run `echo one > x`? `echo one` writes to `x`.");
+    assert_eq!(scene.on_disk("x"), None);
+    scene.server.reply(Reply::said("Good."));
+    scene.nvim.keys(ONCE);
+    scene.wait_idle("Good.");
+    assert_eq!(scene.on_disk("x").as_deref(), Some("one\n"));
+}
+
+#[test]
+fn the_key_a_allows_a_command_for_this_project_until_the_rule_is_revoked() {
+    let scene = Scene::start(|it| it.size(160, 40));
+    scene.server.reply(Reply::new().call("c1", "shell", run("git status -s")));
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_chat("Project");
+    scene.nvim.lua("require('caliban').ask('go on')", &[]);
+    scene.nvim.wait_question();
+    scene.nvim.wait_transcript("`a` allows `git status …` in this project from now on.");
+    scene.nvim.go_to_transcript("Run `git status -s`?");
+    scene.server.reply(Reply::said("Seen 0."));
+    scene.nvim.keys("a");
+    scene.wait_idle("Seen 0.");
+    assert!(!is_asked(&scene, "shell", run("git status --short")));
+    assert!(is_asked(&scene, "shell", run("git stash list")));
+    let scene = restarted(scene);
+    assert!(!is_asked(&scene, "shell", run("git status")));
+    scene.nvim.keys(":Caliban permissions<CR>");
+    scene.nvim.wait_screen("1: rule: allow shell `git status …` (you chose always)");
+    scene.nvim.keys("1<CR>");
+    scene.nvim.wait_screen("This rule holds no longer: allow shell `git status …`");
+    assert!(is_asked(&scene, "shell", run("git status")));
+}
+
+#[test]
+fn always_is_not_offered_for_a_command_whose_rule_would_allow_too_much() {
+    let scene = Scene::start(|it| it.size(160, 40));
+    scene.server.reply(Reply::new().call("c1", "shell", run("find . -name x")));
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_chat("Project");
+    scene.nvim.lua("require('caliban').ask('go on')", &[]);
+    scene.nvim.wait_question();
+    assert!(!scene.nvim.transcript().contains("always"), "{}", scene.nvim.transcript());
+    scene.nvim.keys(":Caliban approve always<CR>");
+    scene.nvim.wait_screen("Caliban proposes no rule for this call.");
+    assert_eq!(scene.nvim.phase(), "asking");
+    scene.server.reply(Reply::said("Good."));
+    scene.nvim.keys(ONCE);
+    scene.wait_idle("Good.");
+}
+
+#[test]
+fn the_project_may_forbid_but_not_allow_and_a_change_holds_from_the_next_call_on() {
+    let text = "[[rule]]\ndeny = 'shell'\ncommand = 'git push'\n\n[[rule]]\nallow = 'shell'\ncommand = 'true'\n";
+    let scene = Scene::start(|it| it.file(FILE, text).size(160, 40));
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_chat(".caliban/permissions.toml has rules that allow calls.");
+    assert!(is_asked(&scene, "shell", run("true")));
+    let (said, was_asked) = call(&scene, "shell", run("git -C . push"), ONCE);
+    assert!(
+        said.starts_with("Not run. A permission rule denies `git -C . push`.") && !was_asked,
+        "{said}"
+    );
+    fs::write(scene.nvim.setup.path(FILE), "[[rule]]\ndeny = 'shell'\ncommand = 'true'\n").unwrap();
+    let (said, _) = call(&scene, "shell", run("true"), ONCE);
+    assert!(said.starts_with("Not run."), "{said}");
+}
+
+#[test]
+fn a_damaged_file_of_the_project_lets_every_call_ask() {
+    let config = "{ permissions = { { allow = 'shell', command = 'echo' }, { allow = 'edit' } } }";
+    let scene = Scene::start(|it| {
+        it.file(FILE, "[[rule]\n").file("a.txt", nine()).config(config).size(160, 40)
+    });
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_chat("Until you correct the file, every call asks.");
+    assert!(is_asked(&scene, "shell", run("echo one")));
+    scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])));
+    scene.nvim.lua("require('caliban').ask('go on')", &[]);
+    scene.nvim.wait_screen("1 hunk to review");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+}
+
+#[test]
+fn a_wrong_rule_in_the_settings_is_reported_and_lets_every_call_ask() {
+    let scene = ruled("{ allow = 'shell', command = 'echo' }, { denny = 'shell' }");
+    scene.nvim.keys(":Caliban<CR>");
+    scene.nvim.wait(
+        |it| it.lua_str("return vim.fn.execute('messages')").contains("every call asks"),
+        "the problem",
+    );
+    let said = scene.nvim.lua_str("return vim.fn.execute('messages')");
+    assert!(
+        said.contains("config.permissions[2].denny: there is no such setting. Did you mean"),
+        "{said}"
+    );
+    scene.nvim.keys("<CR>");
+    scene.wait_chat("Project");
+    assert!(is_asked(&scene, "shell", run("echo one")));
+}
+
+#[test]
+fn rules_about_files_refuse_review_and_write_edits() {
+    let rules = "{ permissions = { { deny = 'edit', path = '/migrations/', reason = 'They are generated' }, \
+                 { ask = 'edit', path = '*.sql' }, { allow = 'edit', path = 'src/' } } }";
+    let scene = Scene::start(|it| {
+        it.file("migrations/a.txt", nine())
+            .file("src/a.txt", nine())
+            .file("src/b.sql", nine())
+            .config(rules)
+            .size(160, 40)
+    });
+    let change = |path: &str| edit(path, &[("l2", "L2")]);
+    let (said, _) = call(&scene, "edit", change("migrations/a.txt"), "");
+    assert!(
+        said.contains("may not be edited, by a permission rule of the user: They are generated"),
+        "{said}"
+    );
+    let (said, _) = call(&scene, "edit", change("src/a.txt"), "");
+    assert!(said.starts_with("Applied and written to src/a.txt"), "{said}");
+    assert_eq!(scene.on_disk("src/a.txt"), Some(nine().replace("l2", "L2")));
+    scene.server.reply(Reply::new().call("e9", "edit", change("src/b.sql")));
+    scene.nvim.lua("require('caliban').ask('go on')", &[]);
+    scene.nvim.wait_screen("1 hunk to review");
+    assert_eq!(scene.on_disk("src/b.sql"), Some(nine()));
+}
+
+#[test]
+fn the_chat_explains_how_a_command_is_judged() {
+    let scene =
+        ruled("{ allow = 'shell', command = 'echo' }, { deny = 'shell', command = 'git push' }");
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_chat("Project");
+    scene.nvim.keys(":Caliban permissions timeout 5 echo a && git push<CR>");
+    scene.wait_chat("The command does not run. A permission rule denies `git push`.");
+    scene.nvim.wait_transcript("echo a: allow shell `echo …` (your settings)");
+    scene.nvim.wait_transcript("git push: deny shell `git push …` (your settings)");
+    scene.nvim.lua("require('caliban').ask('/permissions echo b')", &[]);
+    scene.wait_chat("The command runs without a question.");
+}
+
+#[test]
+fn plan_mode_runs_nothing_that_a_rule_allows() {
+    let config = "{ mode = 'plan', permissions = { { allow = 'shell', command = 'echo' } } }";
+    let scene = Scene::start(|it| it.config(config).size(160, 40));
+    let (said, was_asked) = call(&scene, "shell", run("echo one"), "");
+    assert!(said.starts_with("Not run: the user chose plan mode") && !was_asked, "{said}");
+}
