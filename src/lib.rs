@@ -20,6 +20,7 @@ pub mod view;
 pub mod regular;
 pub mod store;
 pub mod provider;
+pub mod sandbox;
 pub mod supervisor;
 pub mod pdf;
 pub mod web;

@@ -2,7 +2,7 @@
 
 use caliban::tool::environment::{self, Secrets};
 use caliban::web::markdown;
-use caliban::{pdf, supervisor};
+use caliban::{pdf, sandbox, supervisor};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -17,6 +17,12 @@ fn main() -> ExitCode {
     }
     if first == markdown::ARGUMENT {
         return markdown::run();
+    }
+    if first == sandbox::PROBE {
+        return sandbox::probe();
+    }
+    if first == sandbox::CHECK {
+        return sandbox::check();
     }
     if first == supervisor::ARGUMENT {
         return supervisor::run(std::env::args_os());

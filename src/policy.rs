@@ -18,8 +18,9 @@ pub enum Decision<'a> {
 pub enum Question<'a> {
     /// Asked before a read that needs the user's consent.
     Read(&'a Guarded),
-    /// Asked before a command runs. The judgement says why, and which rule would allow the command.
-    Run(&'a str, &'a Judgement),
+    /// Asked before a command runs. The second text is the model's reason to run the command outside of the sandbox.
+    /// The judgement says why the command asks, and which rule would allow it.
+    Run(&'a str, Option<&'a str>, &'a Judgement),
     /// Asked before a page of the web is fetched.
     Fetch(&'a str, &'a Judgement),
     /// Asked after an edit of these files is in the buffers; the review itself is the question.
@@ -60,7 +61,9 @@ pub fn decide<'a>(
         Access::Act { .. } | Access::Fetch { .. } if is_allowed => Decision::Allow,
         Access::Fetch { url, .. } => Decision::Ask(Question::Fetch(url, judged)),
         Access::Guarded(it) => Decision::Ask(Question::Read(it)),
-        Access::Act { command } => Decision::Ask(Question::Run(command, judged)),
+        Access::Act { command, outside } => {
+            Decision::Ask(Question::Run(command, outside.as_deref(), judged))
+        }
     }
 }
 
@@ -74,14 +77,29 @@ impl Question<'_> {
                 format!("Let {tool} look at `{path}`{place}?{why}")
             }
             // the whole command, with invisible characters spelt out
-            Question::Run(command, judged) => match exact(command.trim_end()) {
-                lines if lines.contains('\n') => format!("Run this?{}\n{lines}", because(judged)),
-                line => format!("Run `{line}`?{}", because(judged)),
-            },
+            Question::Run(command, outside, judged) => {
+                let place = if outside.is_some() { " outside of the sandbox" } else { "" };
+                let why = because(judged);
+                let reason = outside.map(|it| format!("\nThe model says: {}", in_one_line(it)));
+                let reason = reason.unwrap_or_default();
+                match exact(command.trim_end()) {
+                    lines if lines.contains('\n') => {
+                        format!("Run this{place}?{why}{reason}\n{lines}")
+                    }
+                    line => format!("Run `{line}`{place}?{why}{reason}"),
+                }
+            }
             Question::Fetch(url, judged) => format!("Fetch `{}`?{}", exact(url), because(judged)),
             Question::Review(_) => return None,
         })
     }
+}
+
+/// A model's reason, in one line that is not too long.
+fn in_one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line: String = words.join(" ").chars().take(300).collect();
+    exact(&line).into_owned()
 }
 
 /// Why the rules let a call ask, to follow the question.

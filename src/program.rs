@@ -64,7 +64,7 @@ pub async fn run() -> ExitCode {
     close_to_others();
     let log = begin_log(&editor, hello.config.debug);
     tracing::info!(nvim = hello.nvim, plugin = hello.version, "hello");
-    let (mut program, mut ends) = Program::new(editor, hello);
+    let (mut program, mut ends) = Program::new(editor, *hello);
     // At `:qa` the signal comes together with the end of input. The editor's last messages are read first.
     let Ok(mut terminated) = signal(SignalKind::terminate()) else { return ExitCode::FAILURE };
     let mut is_terminated = false;

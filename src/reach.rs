@@ -140,6 +140,12 @@ pub fn in_home() -> impl Iterator<Item = &'static str> {
     patterns.filter(|it| it.starts_with(['.', '~']) && !it.contains('*')).copied()
 }
 
+/// The patterns of the table without a `*` for files with secrets, as paths below the home folder.
+pub fn secrets_in_home() -> impl Iterator<Item = &'static str> {
+    let patterns = ROWS.iter().filter(|it| it.kind == Kind::Ask).flat_map(|it| it.paths);
+    patterns.filter(|it| !it.starts_with(['/', '~']) && !it.contains('*')).copied()
+}
+
 impl Rules {
     fn find(&self, path: &Path) -> Found {
         let folded = folded(&path.to_string_lossy());

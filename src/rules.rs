@@ -104,7 +104,8 @@ impl Rules {
 
     pub fn judge(&self, access: &Access) -> Judgement {
         match access {
-            Access::Act { command } => self.command(command),
+            Access::Act { command, outside: None } => self.command(command),
+            Access::Act { command, outside: Some(_) } => self.outside(command),
             Access::Fetch { host, .. } => self.page(host),
             Access::Edit { paths } => self.edits(paths),
             Access::Read | Access::Guarded(_) | Access::Never(_) => Judgement::default(),
@@ -116,6 +117,15 @@ impl Rules {
         let path = path.strip_prefix(&self.root).unwrap_or(path);
         let fits = |it: &&Rule| it.verdict > Verdict::Allow && it.is_about_file(path);
         self.all.iter().filter(fits).max_by_key(|it| it.verdict)
+    }
+
+    /// No rule allows a command that wants to run outside of the sandbox.
+    fn outside(&self, command: &str) -> Judgement {
+        let judged = self.command(command);
+        match judged.verdict {
+            Some(Verdict::Ask | Verdict::Deny) => Judgement { always: String::new(), ..judged },
+            Some(Verdict::Allow) | None => Judgement::default(),
+        }
     }
 
     /// Edits are allowed together or not at all. The tools look for rules that ask or deny, file by file.

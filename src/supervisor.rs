@@ -6,6 +6,7 @@
 
 mod orphans;
 
+use crate::sandbox::Sandbox;
 use crate::text::cause;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
 use std::env::{self, ArgsOs};
@@ -20,14 +21,19 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-/// The argument that makes this program a supervisor; the command and its arguments follow.
+/// The argument that makes this program a supervisor; the sandbox as JSON (or an empty text), the command and its
+/// arguments follow.
 pub const ARGUMENT: &str = "supervisor";
 
-/// The argument of a process that waits for its supervisor, and then becomes the command in the next argument.
+/// The argument of a process that waits for its supervisor, and then becomes the command; the sandbox, the command and
+/// its arguments follow.
 const WAITING: &str = "--waiting";
 
 /// The supervisor's last message: no process of the command is left. No process id and no exit status has this value.
 const NOTHING_LEFT: i32 = i32::MIN;
+
+/// The exit code that shells use for a command that cannot be run.
+const NOT_RUN: u8 = 126;
 
 /// How long to wait for killed processes to end: a process may hang in the kernel.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -47,12 +53,17 @@ struct Connection {
     has_said_nothing_left: bool,
 }
 
-/// The command that starts a supervisor. Arguments, folder, environment and output are added by the caller. `program`
+/// The command that starts a supervisor of `command`, which runs in the sandbox if there is one. Arguments, folder, environment and output are added by the caller. `program`
 /// is this program's file.
-pub fn command(program: &Path, command: &Path) -> tokio::process::Command {
+pub fn command(
+    program: &Path,
+    command: &Path,
+    sandbox: Option<&Sandbox>,
+) -> io::Result<tokio::process::Command> {
+    let limits = sandbox.map_or(Ok(String::new()), serde_json::to_string)?;
     let mut supervisor = tokio::process::Command::new(program);
-    supervisor.arg0("supervisor").arg(ARGUMENT).arg(command).process_group(0);
-    supervisor
+    supervisor.arg0("supervisor").arg(ARGUMENT).arg(limits).arg(command).process_group(0);
+    Ok(supervisor)
 }
 
 impl Supervised {
@@ -153,19 +164,19 @@ impl Connection {
 pub fn run(mut arguments: ArgsOs) -> ExitCode {
     match arguments.nth(2) {
         Some(first) if first == WAITING => become_next(arguments),
-        Some(command) => {
-            supervisor(&command, arguments).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+        Some(limits) => {
+            supervisor(&limits, arguments).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
         }
         None => ExitCode::FAILURE,
     }
 }
 
-fn supervisor(command: &OsStr, arguments: ArgsOs) -> io::Result<()> {
+fn supervisor(limits: &OsStr, arguments: ArgsOs) -> io::Result<()> {
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     orphans::adopt();
     orphans::name_supervisor();
     let mut child = process::Command::new(env::current_exe()?)
-        .args([OsStr::new(ARGUMENT), OsStr::new(WAITING), command])
+        .args([OsStr::new(ARGUMENT), OsStr::new(WAITING), limits])
         .args(arguments)
         .stdin(Stdio::piped())
         .process_group(0)
@@ -186,14 +197,29 @@ fn supervisor(command: &OsStr, arguments: ArgsOs) -> io::Result<()> {
 
 /// Waits for the supervisor's line and becomes the command. Ends if the supervisor has ended.
 fn become_next(mut arguments: ArgsOs) -> ExitCode {
-    let (Some(command), Ok(1)) = (arguments.next(), io::stdin().read(&mut [0])) else {
+    let (Some(limits), Some(command)) = (arguments.next(), arguments.next()) else {
         return ExitCode::FAILURE;
     };
+    let Ok(1) = io::stdin().read(&mut [0]) else { return ExitCode::FAILURE };
     orphans::mark();
+    if let Err(why) = confine(&limits) {
+        let _ =
+            writeln!(io::stderr(), "The command was not run, because its sandbox failed: {why}.");
+        return ExitCode::from(NOT_RUN);
+    }
     let error = process::Command::new(&command).args(arguments).stdin(Stdio::null()).exec();
     let _ = writeln!(io::stderr(), "{}: {}", command.display(), cause(&error));
     // the exit code that shells use for a command that does not exist
     ExitCode::from(127)
+}
+
+fn confine(limits: &OsStr) -> Result<(), String> {
+    if limits.is_empty() {
+        return Ok(());
+    }
+    let limits = limits.to_str().ok_or("its limits are no text")?;
+    let sandbox: Sandbox = serde_json::from_str(limits).map_err(|it| it.to_string())?;
+    sandbox.enter()
 }
 
 /// Reaps processes until none is left below this one, and reports the command's own end.

@@ -25,6 +25,7 @@ local M = {}
 ---@field pass_env string[]
 ---@field fetch_private string[] private hosts that may be fetched
 ---@field permissions caliban.WrittenRule[]
+---@field sandbox boolean|caliban.SandboxSettings
 ---@field lsp caliban.LspConfig
 ---@field completion 'auto'|'manual'
 ---@field layout 'auto'|'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
@@ -49,6 +50,7 @@ local defaults = {
   pass_env = {},
   fetch_private = {},
   permissions = {},
+  sandbox = true,
   lsp = waits,
   completion = 'auto',
   layout = 'auto',
@@ -245,6 +247,9 @@ local known = {
   fetch_private = strings,
   -- checked rule by rule
   permissions = function() end,
+  sandbox = function(value)
+    return require('caliban.config.sandbox').check(value)
+  end,
   lsp = is('table'),
   completion = one_of({ 'auto', 'manual' }),
   layout = one_of({ 'auto', 'right', 'left', 'top', 'bottom', 'tab', 'float', 'current' }),
@@ -485,6 +490,7 @@ function M.wire()
     pass_env = c.pass_env,
     fetch_private = c.fetch_private,
     permissions = c.permissions,
+    sandbox = require('caliban.config.sandbox').wire(c.sandbox),
   }
 end
 

@@ -147,6 +147,33 @@ local function withheld(path)
   end
 end
 
+--- Has the program try from within the sandbox what commands must not be able to do, and reports what it found.
+---@param path string? the program's executable
+local function sandbox(path)
+  health.start('Sandbox')
+  if not require('caliban.config').get().sandbox then
+    return health.warn('turned off in the settings: commands run with all your rights')
+  end
+  local command = { path or '', 'sandbox-check' }
+  local ok, ran = pcall(vim.system, command, { text = true, timeout = PATIENCE })
+  local done = ok and ran:wait() or nil
+  if not path or not done or done.code ~= 0 then
+    return health.warn('The program could not try the sandbox.')
+  end
+  local said = vim.trim(done.stdout or '')
+  if said == '' then
+    return health.warn('This system has no sandbox: commands run with all your rights.')
+  end
+  for line in vim.gsplit(said, '\n') do
+    local verdict, text = line:match('^(%a+)\t(.*)$')
+    if verdict == 'strength' then
+      health.info(text == 'full' and 'namespaces, Landlock and seccomp' or 'Landlock and seccomp')
+    elseif verdict and text then
+      health[verdict == 'holds' and 'ok' or 'warn'](text)
+    end
+  end
+end
+
 --- The most bytes of an instruction file that the model gets (src/context/instructions.rs).
 local LIMIT = 32 * 1024
 
@@ -337,6 +364,7 @@ function M.check()
   program(report)
   settings()
   withheld(report.path)
+  sandbox(report.path)
   instructions()
   model()
   edits()

@@ -20,6 +20,9 @@ pub enum Access {
     Act {
         #[serde(alias = "grant")]
         command: String,
+        /// Why the command has to run outside of the sandbox, in the model's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        outside: Option<String>,
     },
     /// Sends a request to this address of the web. `host` has the port if it is not the usual one.
     Fetch { url: String, host: String },
@@ -63,7 +66,8 @@ impl Access {
             Access::Guarded(Guarded { tool, path, .. }) => {
                 Some(Grant::Read { tool: tool.clone(), path: path.clone() })
             }
-            Access::Act { command } => Some(Grant::Act(command.clone())),
+            Access::Act { command, outside: None } => Some(Grant::Act(command.clone())),
+            Access::Act { command, outside: Some(_) } => Some(Grant::Outside(command.clone())),
             Access::Fetch { host, .. } => Some(Grant::Fetch(host.clone())),
             Access::Read | Access::Edit { .. } | Access::Never(_) => None,
         }
@@ -121,7 +125,7 @@ mod tests {
             guarded(false, Some("holds keys")),
             guarded(true, None),
             Access::Edit { paths: vec!["a.rs".into(), "b.rs".into()] },
-            Access::Act { command: "make".into() },
+            Access::Act { command: "make".into(), outside: None },
             Access::Fetch { url: "https://a.org/b".into(), host: "a.org".into() },
             Access::Never("no such tool".into()),
         ];
@@ -150,7 +154,7 @@ mod tests {
         check(r#""edit""#, Access::Edit { paths: Vec::new() });
         check(
             r#"{"act":{"question":"Run `make`?","grant":"make"}}"#,
-            Access::Act { command: "make".into() },
+            Access::Act { command: "make".into(), outside: None },
         );
         check(r#"{"refused":"no such tool"}"#, Access::Never("no such tool".into()));
     }

@@ -17,6 +17,8 @@ pub enum Grant {
     Read { tool: String, path: String },
     /// This exact command may run without a question.
     Act(String),
+    /// This exact command may run outside of the sandbox without a question.
+    Outside(String),
     /// Pages of this host may be fetched without a question. The host has the port if it is not the usual one.
     Fetch(String),
 }
@@ -29,6 +31,9 @@ impl Grant {
                 format!("{} may look at {}", in_one_line(tool), in_one_line(path))
             }
             Grant::Act(command) => format!("run {}", in_one_line(command)),
+            Grant::Outside(command) => {
+                format!("run {} outside of the sandbox", in_one_line(command))
+            }
             Grant::Fetch(host) => format!("fetch pages of {}", in_one_line(host)),
         }
     }

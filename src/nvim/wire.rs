@@ -40,7 +40,7 @@ use std::path::PathBuf;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FromNvim {
-    Hello(Hello),
+    Hello(Box<Hello>),
     /// Opens a session. The answer is a `session` message, then the transcript as `paint` messages.
     Open {
         /// If absent, the session of this project that was used last, or `main`.

@@ -10,7 +10,7 @@ fn guarded(tool: &str, path: &str, is_outside: bool, why: Option<&str>) -> Acces
 }
 
 fn act(command: &str) -> Access {
-    Access::Act { command: command.into() }
+    Access::Act { command: command.into(), outside: None }
 }
 
 fn fetch(url: &str, host: &str) -> Access {
@@ -67,7 +67,9 @@ fn a_command_asks_except_in_plan_mode() {
             mode,
             &[],
             &act("make"),
-            expect![[r#"Ask(Run("make", Judgement { verdict: None, why: "", always: "" }))"#]],
+            expect![[
+                r#"Ask(Run("make", None, Judgement { verdict: None, why: "", always: "" }))"#
+            ]],
         );
         check(mode, &granted, &act("make"), expect!["Allow"]);
     }

@@ -2,12 +2,15 @@
 
 use crate::agent::models::Models;
 use crate::event::Tuning;
-use crate::nvim::wire::{LimitConfig, ModelConfig, PriceConfig, ProviderConfig, WireConfig};
+use crate::nvim::wire::{
+    LimitConfig, ModelConfig, PriceConfig, ProviderConfig, SandboxConfig, WireConfig,
+};
 use crate::provider::endpoint::{self, UserProvider};
 use crate::provider::facts::{Price, UserModel};
 use crate::provider::key::Key;
 use crate::provider::stored;
 use crate::session::{Limit, Limits};
+use crate::tool::confinement;
 use std::mem::take;
 use std::path::Path;
 
@@ -47,6 +50,12 @@ fn model(it: ModelConfig) -> UserModel {
     } = it;
     let tuning = Tuning { thinking, temperature, max_output };
     UserModel { window, price: price.map(price_of), num_ctx, edits, vision, tuning, trim, compact }
+}
+
+/// The user's settings of the sandbox.
+pub(super) fn sandbox(config: &WireConfig) -> confinement::Settings {
+    let SandboxConfig { enabled, network, writable } = config.sandbox.clone();
+    confinement::Settings { is_on: enabled, network, writable }
 }
 
 /// The user's spending limits.

@@ -42,7 +42,7 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 fn judged(rules: &Rules, command: &str) -> Judgement {
-    rules.judge(&Access::Act { command: command.into() })
+    rules.judge(&Access::Act { command: command.into(), outside: None })
 }
 
 fn wrong(rules: &Rules, list: &str, is_right: impl Fn(Option<Verdict>) -> bool) -> Vec<String> {

@@ -85,8 +85,8 @@ impl Session {
     pub(super) fn unrecorded(&mut self, turn: TurnId, call: CallId, why: &str, step: &mut Step) {
         let is_running = self.is_running(turn, &call);
         let open = self.open().iter().find(|it| is_running && it.call.id == call);
-        if let Some(Open { access: Access::Act { command }, judged, .. }) = open
-            && let Some(question) = Question::Run(command, judged).text()
+        if let Some(Open { access: Access::Act { command, outside }, judged, .. }) = open
+            && let Some(question) = Question::Run(command, outside.as_deref(), judged).text()
         {
             let question = say::unrecorded(&question, why);
             self.record(Event::Asked { turn, call, question, always: String::new() }, step);

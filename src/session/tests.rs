@@ -53,7 +53,7 @@ fn reply(turn: TurnId, text: &str, calls: &[(&str, &str)]) -> Input {
                 ..Guarded::default()
             }),
             "edit" => Access::Edit { paths: Vec::new() },
-            "run" => Access::Act { command: "it".into() },
+            "run" => Access::Act { command: "it".into(), outside: None },
             _ => Access::Never("no such tool".into()),
         },
     };

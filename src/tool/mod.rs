@@ -3,6 +3,7 @@
 
 pub mod clip;
 pub mod comment;
+pub mod confinement;
 pub mod diagnostics;
 pub mod disk;
 pub mod environment;
@@ -90,7 +91,8 @@ pub enum Work {
     /// Fetches a page of the web. `address` returns the address to which a call sends a request; `None` if the call
     /// sends none.
     Fetch { address: Where, run: Run },
-    /// Runs a command. `command` returns the command's text, for the question to the user and for their consent.
+    /// Runs a command. `command` returns the command's text, for the question to the user and for their consent, and why
+    /// the command has to run outside of the sandbox.
     Act { command: Command, run: Run },
 }
 
@@ -114,7 +116,7 @@ pub type Paths = Arc<dyn Fn(&Value) -> Vec<String> + Send + Sync>;
 pub type Parse = Arc<dyn Fn(&Value) -> Result<Vec<Edit>, String> + Send + Sync>;
 pub type Ask = Arc<dyn Fn(&Desk, &Value) -> Result<lsp::Question, String> + Send + Sync>;
 pub type Where = Arc<dyn Fn(&Value) -> Result<Option<Address>, String> + Send + Sync>;
-pub type Command = Arc<dyn Fn(&Value) -> String + Send + Sync>;
+pub type Command = Arc<dyn Fn(&Value) -> (String, Option<String>) + Send + Sync>;
 
 impl Tool {
     /// The tool as a model sees it.
@@ -187,6 +189,8 @@ pub struct Desk {
     /// This program's file, which is run as the supervisor of commands.
     pub program: PathBuf,
     pub web: Web,
+    /// The sandbox of commands.
+    pub confinement: confinement::Confinement,
 }
 
 impl Desk {

@@ -47,7 +47,10 @@ fn found(desk: &Desk, call: &ToolCall) -> Result<Access, String> {
             Access::Edit { paths: vec![path::unmistakable(&desk.root, &found)] }
         }
         Work::Own { .. } => Access::Read,
-        Work::Act { command, .. } => Access::Act { command: command(&args) },
+        Work::Act { command, .. } => {
+            let (command, outside) = command(&args);
+            Access::Act { command, outside: outside.filter(|_| desk.confinement.is_on()) }
+        }
         Work::Fetch { address, .. } => match address(&args)? {
             None => Access::Read,
             Some(it) => fetched(desk, &it)?,

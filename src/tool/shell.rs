@@ -3,6 +3,7 @@
 
 mod output;
 
+use super::confinement::Limits;
 use super::{CallId, Desk, Done, Tool, Work, path};
 use crate::supervisor::{self, Supervised};
 use crate::text::cause;
@@ -33,8 +34,13 @@ const TICK: Duration = Duration::from_millis(50);
 
 const PURPOSE: &str = "Runs a command with bash in the project's root and returns its output, stdout and stderr \
     together. The user is asked first. The command has no input and no terminal. Each call starts a new shell; every \
-    process that it starts, also in the background, ends with the call. Prefer read, list, glob, grep and edit to \
-    cat, ls, find, grep and sed.";
+    process that it starts, also in the background, ends with the call. A sandbox lets it write only in the project and \
+    in $TMPDIR, and gives it no network; if it needs more, say why in outside_sandbox. Prefer read, list, glob, grep and \
+    edit to cat, ls, find, grep and sed.";
+
+/// For the model, if a command has failed and its output reads as if the sandbox were the cause.
+const LIMITED: &str = "[the command ran in a sandbox: it can write only in the project and in $TMPDIR, not to files such as \
+    .git/config, and has no network. If it failed for this reason, call shell again with outside_sandbox and say why]";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -50,6 +56,7 @@ fn schema() -> Value {
         "type": "object",
         "properties": {
             "command": { "type": "string" },
+            "outside_sandbox": { "type": "string", "description": "why the command cannot run in the sandbox; the user decides" },
             "timeout_s": { "type": "integer", "minimum": 1, "maximum": 600, "description": "default: 120" }
         },
         "required": ["command"]
@@ -62,12 +69,15 @@ struct Args {
     timeout_s: Option<u64>,
 }
 
-fn line(args: &Value) -> String {
-    args["command"].as_str().unwrap_or_default().to_owned()
+fn line(args: &Value) -> (String, Option<String>) {
+    let text = |name: &str| args[name].as_str().map(str::to_owned);
+    let reason = text("outside_sandbox").filter(|it| !it.trim().is_empty());
+    (text("command").unwrap_or_default(), reason)
 }
 
 fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
     async move {
+        let is_outside = line(&args).1.is_some();
         let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
         if args.command.contains('\0') {
             return Err("command: holds a NUL character.".to_owned());
@@ -75,11 +85,14 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         let time = args.timeout_s.unwrap_or(TIME);
         let unsaved = unsaved(desk).await;
         let mut output = Output::new(desk, call);
-        let end = execute(desk, &args.command, Duration::from_secs(time), &mut output)
+        let limits = if is_outside { None } else { desk.confinement.limits(desk).await };
+        let command = prepared(desk, &args.command, limits.as_ref());
+        let end = execute(command, Duration::from_secs(time), &mut output)
             .await
             .map_err(|fault| format!("The command could not be started: {}.", cause(&fault)))?;
+        let hint = limits.filter(|_| end.has_failed()).map(|_| LIMITED);
         let said = [end.said(time), unsaved].into_iter().flatten();
-        Ok(output.done(said, end.summary()))
+        Ok(output.done(said, hint, end.summary()))
     }
     .boxed()
 }
@@ -123,6 +136,10 @@ impl End {
         Some(format!("[{how}{left}]"))
     }
 
+    fn has_failed(&self) -> bool {
+        self.status.and_then(|it| it.code()) != Some(0)
+    }
+
     fn summary(&self) -> String {
         match self.status.and_then(|status| status.code()) {
             _ if self.late => "timed out".to_owned(),
@@ -133,14 +150,13 @@ impl End {
 }
 
 async fn execute(
-    desk: &Desk,
-    command: &str,
+    command: std::io::Result<Command>,
     time: Duration,
     output: &mut Output,
 ) -> std::io::Result<End> {
     let (reader, writer) = std::io::pipe()?;
     let mut pipe = Receiver::from_owned_fd(OwnedFd::from(reader))?;
-    let mut command = prepared(desk, command);
+    let mut command = command?;
     command.stdout(Stdio::from(writer.try_clone()?)).stderr(Stdio::from(writer));
     let mut supervised = Supervised::start(command).await?;
     let end = attend(&mut supervised, &mut pipe, time, output).await;
@@ -196,14 +212,15 @@ async fn attend(
     end
 }
 
-fn prepared(desk: &Desk, line: &str) -> Command {
+fn prepared(desk: &Desk, line: &str, limits: Option<&Limits>) -> std::io::Result<Command> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let bash = std::env::split_paths(&path)
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join("bash"))
         .find(|file| file.is_file());
-    let mut command =
-        supervisor::command(&desk.program, bash.as_deref().unwrap_or(Path::new("sh")));
+    let shell = bash.as_deref().unwrap_or(Path::new("sh"));
+    let sandbox = limits.map(|it| &it.sandbox);
+    let mut command = supervisor::command(&desk.program, shell, sandbox)?;
     command.arg("-c").arg(line).current_dir(&desk.root);
     desk.secrets.withhold(&mut command);
     command.envs([
@@ -214,5 +231,8 @@ fn prepared(desk: &Desk, line: &str) -> Command {
         ("GIT_EDITOR", "true"),
         ("NO_COLOR", "1"),
     ]);
-    command
+    if let Some(limits) = limits {
+        limits.apply(&mut command);
+    }
+    Ok(command)
 }

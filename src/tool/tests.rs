@@ -40,6 +40,7 @@ pub fn room() -> Room {
     let desk = Desk {
         reach,
         rules: Arc::default(),
+        confinement: confinement::Confinement::default(),
         workspace: Arc::new(Disk { root: root.clone() }),
         config: home.join(".config/caliban"),
         home: Some(home),
@@ -275,21 +276,21 @@ fn a_call_that_fits_its_schema_gets_a_plan_of_its_access() {
     room.planned(
         &all,
         &expect![[r#"
-        > read {"path":"a.rs"}
-        Read
-        > read {"path":"a.rs","offset":"3","limit":null,"extra":1}
-        Read
-        > read "{\"path\": \"a.rs\"}"
-        Read
-        > list null
-        Read
-        > edit {"path":"a.rs","edits":"[{\"old\": \"a\", \"new\": \"b\"}]"}
-        Edit { paths: ["a.rs"] }
-        > shell {"command":"git status"}
-        Act { command: "git status" } "Run `git status`?"
-        > shell {"command":"echo a\u001b[8m\nrm x\n"}
-        Act { command: "echo a\u{1b}[8m\nrm x\n" } "Run this?\necho a[U+001B][8m\nrm x"
-    "#]],
+            > read {"path":"a.rs"}
+            Read
+            > read {"path":"a.rs","offset":"3","limit":null,"extra":1}
+            Read
+            > read "{\"path\": \"a.rs\"}"
+            Read
+            > list null
+            Read
+            > edit {"path":"a.rs","edits":"[{\"old\": \"a\", \"new\": \"b\"}]"}
+            Edit { paths: ["a.rs"] }
+            > shell {"command":"git status"}
+            Act { command: "git status", outside: None } "Run `git status`?"
+            > shell {"command":"echo a\u001b[8m\nrm x\n"}
+            Act { command: "echo a\u{1b}[8m\nrm x\n", outside: None } "Run this?\necho a[U+001B][8m\nrm x"
+        "#]],
     );
     let hidden = call("shell", json!({ "command": "ls \u{202e}x\u{200b}" }));
     let asked = question(&access(&room.desk, &hidden));
@@ -358,7 +359,7 @@ fn a_call_that_does_not_fit_its_schema_is_told_the_wrong_argument() {
         > shell {"command":"x","timeout_s":9999}
         Refused: The arguments are not valid for the tool `shell`, so nothing was done.
         $.timeout_s: expected at most 600, got 9999
-        Required: command. Known: command, timeout_s.
+        Required: command. Known: command, outside_sandbox, timeout_s.
         > Bash {}
         Refused: There is no tool `Bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, fetch, todo, skill, comment.
         > read_file {}

@@ -75,6 +75,7 @@ mod retries;
 mod revive;
 mod rewind;
 mod rules;
+mod sandbox;
 mod secrets;
 mod sessions;
 mod shell;

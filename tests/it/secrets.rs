@@ -124,7 +124,8 @@ fn a_malformed_pass_env_is_reported_with_its_path() {
 fn a_key_read_from_another_process_is_replaced() {
     let server = Server::start();
     let secret = ["word", "-of-the-database-5ecre7a9"].concat();
-    let nvim = Nvim::start(&setup(&server).env("DB_PASSWORD", &secret));
+    let setup = setup(&server).env("DB_PASSWORD", &secret).config("{ sandbox = false }");
+    let nvim = Nvim::start(&setup);
     // the environments of Neovim and the program have the key, the supervisor's has not
     let command = "tr '\\0' '\\n' < /proc/$PPID/environ | grep -c 'made-up' ; \
         for it in /proc/[0-9]*/environ; do tr '\\0' '\\n' < $it | grep -aE '^(ANTHROPIC_API_KEY=.*made-up|ANTHROPIC_API_KEY=.*secret|DB_PASSWORD=.*database)'; done 2>/dev/null; true";

@@ -27,6 +27,7 @@ fn room() -> Room {
     let desk = Desk {
         reach: Reach::new(&folders),
         rules: Arc::default(),
+        confinement: tool::confinement::Confinement::default(),
         workspace: Arc::new(Disk { root: root.clone() }),
         home: None,
         config: std::path::PathBuf::new(),

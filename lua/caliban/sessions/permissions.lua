@@ -21,7 +21,13 @@ function M.offer(message)
     require('caliban.program.process').ask({
       kind = 'permissions',
       session = message.session,
-      revoke = { tool = row.tool, is_host = row.is_host, is_rule = row.is_rule, what = row.what },
+      revoke = {
+        tool = row.tool,
+        is_host = row.is_host,
+        is_outside = row.is_outside,
+        is_rule = row.is_rule,
+        what = row.what,
+      },
     })
   end)
 end

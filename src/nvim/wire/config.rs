@@ -52,6 +52,19 @@ pub struct WireConfig {
     /// Rules that allow calls, ask about them or deny them.
     #[serde(default)]
     pub permissions: Vec<WrittenRule>,
+    #[serde(default)]
+    pub sandbox: SandboxConfig,
+}
+
+/// The sandbox of commands.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SandboxConfig {
+    pub enabled: bool,
+    /// Whether commands may use the network.
+    pub network: bool,
+    /// Further folders that commands may write.
+    pub writable: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -26,6 +26,9 @@ pub struct Granted {
     /// Whether the permission is for a host.
     #[serde(default)]
     pub is_host: bool,
+    /// Whether the permission is for a command outside of the sandbox.
+    #[serde(default)]
+    pub is_outside: bool,
     /// Whether this is a rule.
     #[serde(default)]
     pub is_rule: bool,
@@ -52,6 +55,8 @@ pub struct GrantRow {
     pub tool: Option<String>,
     /// Whether the permission is for a host.
     pub is_host: bool,
+    /// Whether the permission is for a command outside of the sandbox.
+    pub is_outside: bool,
     /// Whether this is a rule.
     pub is_rule: bool,
     /// The path, the command, the host or the rule in one line.
@@ -75,6 +80,7 @@ impl From<Granted> for Permission {
             _ if it.is_rule => return Permission::Rule(it.what),
             Some(tool) => Grant::Read { tool, path: it.what },
             None if it.is_host => Grant::Fetch(it.what),
+            None if it.is_outside => Grant::Outside(it.what),
             None => Grant::Act(it.what),
         })
     }
@@ -86,14 +92,16 @@ impl From<&Permission> for GrantRow {
             Permission::Grant(grant) => grant,
             Permission::Rule(rule) => {
                 let (label, what) = (format!("rule: {rule}"), rule.clone());
-                return GrantRow { label, tool: None, is_host: false, is_rule: true, what };
+                let (is_host, is_outside) = (false, false);
+                return GrantRow { label, tool: None, is_host, is_outside, is_rule: true, what };
             }
         };
         let is_host = matches!(grant, Grant::Fetch(_));
         let (tool, what) = match grant.clone() {
             Grant::Read { tool, path } => (Some(tool), path),
-            Grant::Act(what) | Grant::Fetch(what) => (None, what),
+            Grant::Act(what) | Grant::Outside(what) | Grant::Fetch(what) => (None, what),
         };
-        GrantRow { label: grant.label(), tool, is_host, is_rule: false, what }
+        let is_outside = matches!(grant, Grant::Outside(_));
+        GrantRow { label: grant.label(), tool, is_host, is_outside, is_rule: false, what }
     }
 }

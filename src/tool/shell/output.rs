@@ -23,7 +23,27 @@ pub(super) struct Output {
     /// The part of the unfinished line in which all secrets are already replaced.
     line: String,
     waiting: String,
+    /// Whether a line reads as if a sandbox had refused something.
+    is_refused: bool,
 }
+
+/// Parts of messages about a refused system call or a missing network.
+const REFUSED: [&str; 14] = [
+    "Permission denied",
+    "permission denied",
+    "Read-only file system",
+    "Operation not permitted",
+    "Network is unreachable",
+    "name resolution",
+    "resolve host",
+    "Name or service not known",
+    "lookup address",
+    "EAI_AGAIN",
+    "ENOTFOUND",
+    "EROFS",
+    "EACCES",
+    "EPERM",
+];
 
 impl Output {
     pub(super) fn new(desk: &Desk, call: CallId) -> Output {
@@ -35,6 +55,7 @@ impl Output {
             marking: Marking::new(desk.secrets.known_to_commands().into_iter()),
             line: String::new(),
             waiting: String::new(),
+            is_refused: false,
         }
     }
 
@@ -87,6 +108,7 @@ impl Output {
     fn hand_on(&mut self) {
         let line = mem::take(&mut self.line);
         self.clip.push(&line);
+        self.is_refused |= REFUSED.iter().any(|it| line.contains(it));
         self.waiting.push_str(&line);
         self.waiting.push('\n');
         if self.waiting.len() > WAITING {
@@ -103,7 +125,14 @@ impl Output {
         }
     }
 
-    pub(super) fn done(mut self, said: impl Iterator<Item = String>, summary: String) -> Done {
+    /// The answer: the output, what is said about the command's end, and `hint` if the output reads as if a sandbox had
+    /// refused something.
+    pub(super) fn done(
+        mut self,
+        said: impl Iterator<Item = String>,
+        hint: Option<&str>,
+        summary: String,
+    ) -> Done {
         let last = mem::take(&mut self.partial);
         self.add(&last, "");
         let rest = self.marking.end();
@@ -116,7 +145,9 @@ impl Output {
         let marked = (count > 0).then(|| secret::told(count));
         let output =
             if self.clip.is_empty() { "[no output]".to_owned() } else { self.clip.finish() };
-        let parts: Vec<String> = std::iter::once(output).chain(marked).chain(said).collect();
+        let hint = hint.filter(|_| self.is_refused).map(str::to_owned);
+        let parts = std::iter::once(output).chain(marked).chain(said).chain(hint);
+        let parts: Vec<String> = parts.collect();
         Done::new(parts.join("\n"), summary)
     }
 }

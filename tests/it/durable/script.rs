@@ -188,7 +188,7 @@ impl Live {
 /// a draft, a stop, compactions.
 pub(super) fn play(dir: &Path, fault: Option<Fault>) -> Live {
     let mut live = Live::new(dir, fault);
-    let act = |command: &str| Access::Act { command: command.into() };
+    let act = |command: &str| Access::Act { command: command.into(), outside: None };
     live.take(
         Input::Open {
             system: "You are Caliban.".into(),

@@ -223,6 +223,7 @@ pub(super) fn desk(world: &Shared, root: &Path, tools: Toolset) -> Desk {
     Desk {
         reach: Reach::new(&folders),
         rules: Arc::default(),
+        confinement: tool::confinement::Confinement::default(),
         root: root.clone(),
         home: None,
         config: root.join("config"),

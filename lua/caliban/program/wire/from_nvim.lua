@@ -42,6 +42,7 @@
 ---@field fetch_private? string[] Hosts, with or without a port, that may be fetched though their addresses are
 --- private.
 ---@field permissions? caliban.WrittenRule[] Rules that allow calls, ask about them or deny them.
+---@field sandbox? caliban.SandboxConfig
 
 ---@class (exact) caliban.ProviderConfig
 ---@field dialect? 'anthropic'|'openai-chat'|'openai-responses'|'gemini'|'ollama'
@@ -112,6 +113,12 @@
 ---@field reason? string
 ---@field matches? string[] Examples that the rule has to fit.
 ---@field spares? string[] Examples that the rule must not fit.
+
+--- The sandbox of commands.
+---@class (exact) caliban.SandboxConfig
+---@field enabled boolean
+---@field network boolean Whether commands may use the network.
+---@field writable string[] Further folders that commands may write.
 
 --- Opens a session. The answer is a `session` message, then the transcript as `paint` messages.
 ---@class (exact) caliban.Open
@@ -322,6 +329,7 @@
 ---@class (exact) caliban.Granted
 ---@field tool? string If absent, the permission is for a command or a host.
 ---@field is_host? boolean Whether the permission is for a host.
+---@field is_outside? boolean Whether the permission is for a command outside of the sandbox.
 ---@field is_rule? boolean Whether this is a rule.
 ---@field what string The path, the command, the host or the rule in one line.
 

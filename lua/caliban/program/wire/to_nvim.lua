@@ -370,6 +370,7 @@
 ---@field label string One line for the user.
 ---@field tool? string If absent, the permission is for a command or a host.
 ---@field is_host boolean Whether the permission is for a host.
+---@field is_outside boolean Whether the permission is for a command outside of the sandbox.
 ---@field is_rule boolean Whether this is a rule.
 ---@field what string The path, the command, the host or the rule in one line.
 

@@ -1,0 +1,115 @@
+//! Restricts this process before it becomes a command: where the command may write, which files it sees, whether it
+//! has a network, and which system calls it may make. On Linux by namespaces, Landlock and seccomp.
+//!
+//! There are two strengths. The full sandbox needs user namespaces, which some systems forbid. The plain one needs
+//! Landlock only: then protected files of the project can be written and secret files can be read, so the
+//! network stays closed even for connections within the machine.
+
+#[cfg(target_os = "linux")]
+mod check;
+#[cfg(target_os = "linux")]
+mod files;
+#[cfg(target_os = "linux")]
+mod namespaces;
+#[cfg(target_os = "linux")]
+mod syscalls;
+
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+/// The argument that makes this program report the strength of the sandbox on this machine.
+pub const PROBE: &str = "sandbox-probe";
+/// The argument that makes this program try what a sandbox of the folder in the next argument forbids.
+pub const CHECK: &str = "sandbox-check";
+
+/// The strength of the sandbox on a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strength {
+    /// Landlock and seccomp.
+    Plain,
+    /// Namespaces too.
+    Full,
+}
+
+/// The limits of one command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sandbox {
+    pub strength: Strength,
+    /// Folders and files that may be written. Those that do not exist are left out.
+    pub writable: Vec<PathBuf>,
+    /// Folders and files below them that may not be written.
+    pub fixed: Vec<PathBuf>,
+    /// Folders and files that are empty for the command: secrets, and sockets of programs outside.
+    pub hidden: Vec<PathBuf>,
+    /// The folder that the command sees as `/tmp`, if `/tmp` holds none of the folders above.
+    pub temporary: Option<PathBuf>,
+    /// Whether the command may use the network.
+    pub network: bool,
+}
+
+impl Sandbox {
+    /// Restricts this process for good. An error names the limit that could not be set; the process must not go on
+    /// then.
+    #[cfg(target_os = "linux")]
+    pub fn enter(&self) -> Result<(), String> {
+        if self.strength == Strength::Full {
+            namespaces::enter(self)?;
+        }
+        files::restrict(&self.writable)?;
+        let closes_network = self.strength == Strength::Plain && !self.network;
+        syscalls::restrict(closes_network)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub fn enter(&self) -> Result<(), String> {
+        Err("there is no sandbox on this system".to_owned())
+    }
+}
+
+/// The strength of the sandbox on this machine; `None` if there is none. Tries it in processes of their own, because a
+/// process cannot leave a sandbox. `program` is this program's file. Blocks for some milliseconds.
+pub fn probed(program: &Path) -> Option<Strength> {
+    let holds = |strength: &Strength| {
+        let mut probe = Command::new(program);
+        let probe = probe.arg(PROBE).arg(name(*strength));
+        let probe = probe.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        probe.status().is_ok_and(|it| it.success())
+    };
+    [Strength::Full, Strength::Plain].into_iter().find(holds)
+}
+
+fn name(strength: Strength) -> &'static str {
+    match strength {
+        Strength::Plain => "plain",
+        Strength::Full => "full",
+    }
+}
+
+/// Runs as the process that `probed` starts.
+pub fn probe() -> ExitCode {
+    let full = std::env::args_os().nth(2).is_some_and(|it| it == name(Strength::Full));
+    let strength = if full { Strength::Full } else { Strength::Plain };
+    let hidden = vec![PathBuf::from("/proc/sys")];
+    let empty = Sandbox {
+        strength,
+        writable: Vec::new(),
+        fixed: vec![PathBuf::from("/etc")],
+        hidden,
+        temporary: None,
+        network: false,
+    };
+    if empty.enter().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs as the process that tries out the sandbox.
+#[cfg(target_os = "linux")]
+pub fn check() -> ExitCode {
+    check::run()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn check() -> ExitCode {
+    ExitCode::FAILURE
+}

@@ -1,0 +1,88 @@
+//! Tries from within a sandbox what the sandbox has to forbid, for `:checkhealth`. Each line of the output has a verdict
+//! (`holds` or `open`), a tab and a sentence.
+
+use super::{CHECK, Sandbox, Strength, probed};
+use std::fs;
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// Without arguments, this process prepares the place and runs itself in the sandbox; with arguments, it is that
+/// process.
+pub(super) fn run() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(2).collect();
+    let said = match &arguments[..] {
+        [strength, folder, address, watched] => {
+            tried(strength, Path::new(folder), address, watched)
+        }
+        _ => prepared().map_err(|fault| fault.to_string()),
+    };
+    let text =
+        said.unwrap_or_else(|why| format!("open\tThe sandbox could not be set up: {why}.\n"));
+    match io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn prepared() -> io::Result<String> {
+    let program = std::env::current_exe()?;
+    let Some(strength) = probed(&program) else { return Ok(String::new()) };
+    let folder = tempfile::tempdir()?;
+    fs::create_dir_all(folder.path().join("project/.git/hooks"))?;
+    fs::write(folder.path().join("secret"), "secret")?;
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let _socket = UnixListener::bind(folder.path().join("socket"))?;
+    let mut tries = Command::new(program);
+    tries.args([CHECK, super::name(strength)]).arg(folder.path());
+    tries.arg(listener.local_addr()?.to_string());
+    // the editor stands for all processes outside
+    tries.arg(std::os::unix::process::parent_id().to_string());
+    let output = tries.output()?;
+    let strength = match strength {
+        Strength::Full => "strength\tfull\n",
+        Strength::Plain => "strength\tplain\n",
+    };
+    Ok(strength.to_owned() + &String::from_utf8_lossy(&output.stdout))
+}
+
+fn tried(strength: &str, folder: &Path, address: &str, watched: &str) -> Result<String, String> {
+    let is_full = strength == super::name(Strength::Full);
+    let below = |it: &str| folder.join(it);
+    let (hook, secret, socket) = (below("project/.git/hooks"), below("secret"), below("socket"));
+    let address: SocketAddr = address.parse().map_err(|_| "no address is given".to_owned())?;
+    let sandbox = Sandbox {
+        strength: if is_full { Strength::Full } else { Strength::Plain },
+        writable: vec![below("project")],
+        fixed: vec![hook.clone()],
+        hidden: vec![secret.clone(), socket.clone()],
+        temporary: None,
+        network: false,
+    };
+    sandbox.enter()?;
+    let can_write = |path: PathBuf| fs::write(path, "text").is_ok();
+    let can_read = |path: &Path| fs::read(path).is_ok_and(|it| !it.is_empty());
+    let environment = PathBuf::from(format!("/proc/{watched}/environ"));
+    let tries = [
+        (!can_write(below("project/file")), "files in the project can be written"),
+        (can_write(below("file")), "files outside of the project cannot be written"),
+        (can_write(hook.join("file")), "protected files of the project cannot be written"),
+        (can_read(&secret), "files with secrets cannot be read"),
+        (TcpStream::connect(address).is_ok(), "there is no network"),
+        (UnixStream::connect(&socket).is_ok(), "sockets of other programs cannot be reached"),
+        (can_read(&environment), "the editor's environment cannot be read"),
+        (can_signal(watched), "processes outside cannot be signalled"),
+    ];
+    let line = |(is_open, what): &(bool, &str)| match is_open {
+        true => format!("open\tNot so: {what}.\n"),
+        false => format!("holds\tTried: {what}.\n"),
+    };
+    Ok(tries.iter().map(line).collect())
+}
+
+fn can_signal(process: &str) -> bool {
+    let Ok(process) = process.parse() else { return false };
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(process), None).is_ok()
+}

@@ -1,0 +1,41 @@
+//! Landlock: which files may be written. Also keeps the command from signalling and tracing processes outside, as far
+//! as the kernel can.
+
+use landlock::{
+    ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr,
+    RulesetStatus, Scope, path_beneath_rules,
+};
+use std::path::PathBuf;
+
+/// The oldest kernels with this ABI (6.2) can forbid to shorten files, without which there is no protection of files.
+const NEEDED: ABI = ABI::V3;
+/// With this ABI (6.12), signals and abstract sockets are restricted too.
+const WANTED: ABI = ABI::V6;
+
+/// Devices that every command may write.
+const DEVICES: &[&str] =
+    &["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"];
+
+/// Lets this process write only these folders and files from now on.
+pub(super) fn restrict(writable: &[PathBuf]) -> Result<(), String> {
+    let failed = |fault: &dyn std::fmt::Display| format!("Landlock: {fault}");
+    let devices = DEVICES.iter().map(PathBuf::from);
+    let all: Vec<PathBuf> = writable.iter().cloned().chain(devices).collect();
+    let ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_write(NEEDED))
+        .map_err(|it| failed(&it))?
+        .set_compatibility(CompatLevel::BestEffort)
+        .scope(Scope::from_all(WANTED))
+        .map_err(|it| failed(&it))?;
+    let created = ruleset.create().map_err(|it| failed(&it))?;
+    let rules = path_beneath_rules(all, AccessFs::from_write(NEEDED));
+    let status = created
+        .add_rules(rules)
+        .and_then(landlock::RulesetCreated::restrict_self)
+        .map_err(|it| failed(&it))?;
+    if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
+        return Err("Landlock is not enforced".to_owned());
+    }
+    Ok(())
+}

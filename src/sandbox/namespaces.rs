@@ -1,0 +1,119 @@
+//! Namespaces: an own view of the file system, in which secrets are hidden and protected files cannot be written, and a
+//! network without any connection but to itself.
+
+use super::Sandbox;
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket,
+};
+use nix::sys::statvfs::{FsFlags, statvfs};
+use nix::unistd::{getgid, getuid};
+use std::fs;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+/// The index of the loopback device in a new network namespace.
+const LOOPBACK: i32 = 1;
+const NONE: Option<&str> = None;
+
+pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
+    let (user, group) = (getuid(), getgid());
+    let mut flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
+    if !sandbox.network {
+        flags |= CloneFlags::CLONE_NEWNET;
+    }
+    unshare(flags).map_err(|it| format!("namespaces: {it}"))?;
+    let map =
+        |file: &str, text: String| fs::write(file, text).map_err(|it| format!("{file}: {it}"));
+    map("/proc/self/setgroups", "deny".to_owned())?;
+    map("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    map("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    // changes of mounts stay in this namespace
+    mounted("/", NONE, NONE, MsFlags::MS_REC | MsFlags::MS_PRIVATE)?;
+    if let Some(folder) = sandbox.temporary.as_ref() {
+        mounted("/tmp", folder.to_str(), NONE, MsFlags::MS_BIND)?;
+    }
+    for path in sandbox.fixed.iter().filter(|it| it.exists()) {
+        make_fixed(path)?;
+    }
+    for path in sandbox.hidden.iter().filter(|it| it.exists()) {
+        hide(path)?;
+    }
+    let size = Some("mode=1777");
+    mount(Some("tmpfs"), "/dev/shm", Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, size)
+        .map_err(|it| format!("/dev/shm: {it}"))?;
+    if sandbox.network { Ok(()) } else { bring_loopback_up() }
+}
+
+fn mounted(
+    on: impl AsRef<Path>,
+    what: Option<&str>,
+    kind: Option<&str>,
+    flags: MsFlags,
+) -> Result<(), String> {
+    let on = on.as_ref();
+    mount(what, on, kind, flags, NONE).map_err(|it| format!("{}: {it}", on.display()))
+}
+
+/// Forbids writing to a file or folder. A mount keeps the restrictions of the mount below it, which only a process
+/// outside of the namespace could lift.
+fn make_fixed(path: &Path) -> Result<(), String> {
+    let failed = |it: &dyn std::fmt::Display| format!("{}: {it}", path.display());
+    mount(Some(path), path, NONE, MsFlags::MS_BIND | MsFlags::MS_REC, NONE)
+        .map_err(|it| failed(&it))?;
+    let kept = statvfs(path).map_err(|it| failed(&it))?.flags();
+    let pairs = [
+        (FsFlags::ST_NOSUID, MsFlags::MS_NOSUID),
+        (FsFlags::ST_NODEV, MsFlags::MS_NODEV),
+        (FsFlags::ST_NOEXEC, MsFlags::MS_NOEXEC),
+        (FsFlags::ST_NOATIME, MsFlags::MS_NOATIME),
+        (FsFlags::ST_NODIRATIME, MsFlags::MS_NODIRATIME),
+        (FsFlags::ST_RELATIME, MsFlags::MS_RELATIME),
+    ];
+    let mut flags = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
+    for (_, flag) in pairs.iter().filter(|it| kept.contains(it.0)) {
+        flags |= *flag;
+    }
+    mounted(path, NONE, NONE, flags)
+}
+
+fn hide(path: &Path) -> Result<(), String> {
+    if !path.is_dir() {
+        return mounted(path, Some("/dev/null"), NONE, MsFlags::MS_BIND);
+    }
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC | MsFlags::MS_RDONLY;
+    mount(Some("tmpfs"), path, Some("tmpfs"), flags, Some("size=4k,mode=0555"))
+        .map_err(|it| format!("{}: {it}", path.display()))
+}
+
+/// Sends `RTM_NEWLINK` with `IFF_UP` over netlink; see rtnetlink(7).
+fn bring_loopback_up() -> Result<(), String> {
+    let failed = |it: &dyn std::fmt::Display| format!("loopback: {it}");
+    let kernel = socket(
+        AddressFamily::Netlink,
+        SockType::Raw,
+        SockFlag::SOCK_CLOEXEC,
+        SockProtocol::NetlinkRoute,
+    )
+    .map_err(|it| failed(&it))?;
+    let mut message: Vec<u8> = Vec::with_capacity(32);
+    // nlmsghdr: length, RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK, sequence, port
+    message.extend(32_u32.to_ne_bytes());
+    message.extend([16_u16, 5].map(u16::to_ne_bytes).concat());
+    message.extend([1_u32, 0].map(u32::to_ne_bytes).concat());
+    // ifinfomsg: family and padding, type, index, flags, mask of changed flags
+    message.extend([0, 0, 0, 0]);
+    message.extend(LOOPBACK.to_ne_bytes());
+    message.extend([1_u32, 1].map(u32::to_ne_bytes).concat());
+    sendto(kernel.as_raw_fd(), &message, &NetlinkAddr::new(0, 0), MsgFlags::empty())
+        .map_err(|it| failed(&it))?;
+    let mut answer = [0; 256];
+    let count =
+        recv(kernel.as_raw_fd(), &mut answer, MsgFlags::empty()).map_err(|it| failed(&it))?;
+    // nlmsgerr: the header, then the error, 0 for success
+    match answer.get(16..20).and_then(|it| it.try_into().ok()).map(i32::from_ne_bytes) {
+        Some(0) if count >= 20 => Ok(()),
+        error => Err(failed(&format!("the kernel answers {error:?}"))),
+    }
+}

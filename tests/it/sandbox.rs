@@ -1,0 +1,199 @@
+//! The sandbox of commands, as the kernel enforces it. On a system without the full sandbox these tests do nothing.
+
+use crate::grants::{call, is_asked};
+use crate::kit::reply::Reply;
+use crate::review::scene::Scene;
+use caliban::sandbox::{Strength, probed};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+const ONCE: &str = ":Caliban approve<CR>";
+const ALWAYS_ECHO: &str = "{ allow = 'shell', command = 'echo' }";
+
+/// Whether this system has the full sandbox.
+fn is_full() -> bool {
+    probed(Path::new(env!("CARGO_BIN_EXE_caliban"))) == Some(Strength::Full)
+}
+
+/// The host and port of the model's server, as bash names them.
+fn server(scene: &Scene) -> String {
+    scene.server.url().trim_start_matches("http://").trim_end_matches('/').replace(':', "/")
+}
+
+fn shell(scene: &Scene, command: &str) -> String {
+    call(scene, "shell", json!({ "command": command }), ONCE).0
+}
+
+fn outside(command: &str) -> Value {
+    json!({ "command": command, "outside_sandbox": "it writes\nelsewhere" })
+}
+
+#[test]
+fn a_command_writes_in_the_project_and_in_its_temporary_folder_only() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it);
+    let said = shell(
+        &scene,
+        "echo a > a.txt; echo t > $TMPDIR/t; cat $TMPDIR/t; echo b > ../b.txt; echo c > ~/c.txt",
+    );
+    assert_eq!(scene.on_disk("a.txt").as_deref(), Some("a\n"));
+    assert!(said.starts_with("t\n") && said.contains("../b.txt: Permission denied"), "{said}");
+    assert!(said.ends_with("call shell again with outside_sandbox and say why]"), "{said}");
+    let above = scene.nvim.setup.dir();
+    assert!(!above.join("b.txt").exists() && !above.join("home/c.txt").exists());
+    // the next command of the conversation finds its temporary files
+    assert!(shell(&scene, "cat $TMPDIR/t").starts_with('t'));
+}
+
+#[test]
+fn a_command_cannot_plant_code_in_the_project_that_runs_outside() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| {
+        it.file(".git/config", "[core]\n").file(".git/hooks/x", "").file(".vscode/a", "")
+    });
+    let plant = ".git/config .git/hooks/post-commit .vscode/tasks.json";
+    let said =
+        shell(&scene, &format!("for f in {plant}; do echo evil > $f; done; echo b > .git/index"));
+    assert_eq!(said.matches("Read-only file system").count(), 3, "{said}");
+    assert_eq!(scene.on_disk(".git/config").as_deref(), Some("[core]\n"));
+    assert_eq!(scene.on_disk(".git/index").as_deref(), Some("b\n"));
+    let said = shell(
+        &scene,
+        "mv .git/hooks .git/h; rm -rf .vscode; umount .git/hooks; mount -t tmpfs x .vscode",
+    );
+    assert!(scene.nvim.setup.path(".vscode/a").exists(), "{said}");
+    assert!(scene.nvim.setup.path(".git/hooks/x").exists(), "{said}");
+}
+
+#[test]
+fn a_command_sees_no_secrets_and_no_conversations() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it);
+    let above = scene.nvim.setup.dir();
+    fs::create_dir_all(above.join("home/.ssh")).unwrap();
+    fs::write(above.join("home/.ssh/id"), "the key").unwrap();
+    fs::write(above.join("home/.netrc"), "the login").unwrap();
+    let said =
+        shell(&scene, "cat ~/.ssh/id ~/.netrc; ls -A ~/.ssh; ls -A ../data/caliban; echo end");
+    assert!(!said.contains("the key") && !said.contains("the login"), "{said}");
+    assert!(
+        said.contains("No such file") && !said.contains("sessions") && said.contains("end"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_command_has_no_network_but_its_own() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it);
+    let connect = |host: &str| format!("exec 3<>/dev/tcp/{host} && echo connected");
+    let said = shell(&scene, &connect(&server(&scene)));
+    assert!(said.contains("Connection refused") && !said.contains("connected\n"), "{said}");
+    let own = "import socket\ns = socket.create_server(('127.0.0.1', 0))\n\
+               socket.create_connection(s.getsockname())\nprint('own server')";
+    let said = shell(&scene, &format!("python3 - <<'EOF'\n{own}\nEOF"));
+    assert!(said.contains("own server"), "{said}");
+}
+
+#[test]
+fn a_command_cannot_reach_the_editor() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it);
+    let (editor, socket) = (scene.nvim.pid(), scene.nvim.lua_str("return vim.v.servername"));
+    let said = shell(
+        &scene,
+        &format!(
+            "kill -0 {editor} && echo signalled; cat /proc/{editor}/environ && echo read; ls -l {socket} $NVIM; echo end"
+        ),
+    );
+    for bad in ["signalled", "read\n", "ANTHROPIC"] {
+        assert!(!said.contains(bad), "{said}");
+    }
+    assert!(!said.contains("srw") && said.contains("end"), "{said}");
+}
+
+#[test]
+fn a_command_outside_of_the_sandbox_asks_with_the_models_reason_although_a_rule_allows_it() {
+    if !is_full() {
+        return;
+    }
+    let config = format!("{{ permissions = {{ {ALWAYS_ECHO} }} }}");
+    let scene = Scene::start(|it| it.config(&config).size(160, 40));
+    assert!(!is_asked(&scene, "shell", json!({ "command": "echo one" })));
+    let command = "echo two > ../two.txt";
+    let (said, was_asked) = call(&scene, "shell", outside(command), ":Caliban approve session<CR>");
+    assert!(was_asked && said == "[no output]", "{said}");
+    assert!(scene.nvim.setup.dir().join("two.txt").exists());
+    // the permission holds for this command outside of the sandbox
+    assert!(!is_asked(&scene, "shell", outside(command)));
+    assert!(is_asked(&scene, "shell", json!({ "command": command })));
+    assert!(is_asked(&scene, "shell", outside("echo three")));
+    scene.nvim.keys(":Caliban permissions<CR>");
+    scene.nvim.wait_screen("1: run echo two > ../two.txt outside of the sandbox");
+    scene.nvim.keys("1<CR>");
+    scene.nvim.wait_screen("You are asked again before: run echo two");
+    assert!(is_asked(&scene, "shell", outside(command)));
+}
+
+#[test]
+fn the_question_about_a_command_outside_of_the_sandbox_shows_the_reason_in_one_line() {
+    let scene = Scene::start(|it| it.size(160, 40));
+    scene.server.reply(Reply::new().call("c1", "shell", outside("echo a")));
+    scene.nvim.lua("require('caliban').ask('go on')", &[]);
+    scene.nvim.wait_question();
+    scene.nvim.wait_transcript("Run `echo a` outside of the sandbox?");
+    scene.nvim.wait_transcript("The model says: it writes elsewhere");
+    scene.server.reply(Reply::said("Good."));
+    scene.nvim.keys(":Caliban deny<CR>");
+    scene.wait_idle("Good.");
+}
+
+#[test]
+fn the_settings_open_the_sandbox_or_turn_it_off() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| {
+        let writable = it.dir().join("more").display().to_string();
+        fs::create_dir_all(&writable).unwrap();
+        it.config(&format!("{{ sandbox = {{ network = true, writable = {{ '{writable}' }} }} }}"))
+    });
+    let host = server(&scene);
+    let said = shell(
+        &scene,
+        &format!("exec 3<>/dev/tcp/{host} && echo connected; echo a > ../more/a; echo b > ../b"),
+    );
+    assert!(said.starts_with("connected") && said.contains("../b: Permission denied"), "{said}");
+    assert!(scene.nvim.setup.dir().join("more/a").exists());
+    let scene = Scene::start(|it| it.config("{ sandbox = false }"));
+    shell(&scene, "echo b > ../b");
+    assert!(scene.nvim.setup.dir().join("b").exists());
+}
+
+#[test]
+fn the_health_check_tells_what_was_tried() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it.size(160, 80));
+    scene.nvim.command("checkhealth caliban");
+    for what in [
+        "there is no network",
+        "files with secrets cannot be read",
+        "the editor's environment cannot be read",
+    ] {
+        scene.nvim.wait_screen(&format!("Tried: {what}."));
+    }
+    assert!(!scene.nvim.screen().contains("Not so"), "{}", scene.nvim.screen());
+}
