@@ -39,6 +39,8 @@ pub struct Sandbox {
     pub strength: Strength,
     /// Folders and files that may be written. Those that do not exist are left out.
     pub writable: Vec<PathBuf>,
+    /// Folders below them that may be neither renamed nor replaced.
+    pub pinned: Vec<PathBuf>,
     /// Folders and files below them that may not be written.
     pub fixed: Vec<PathBuf>,
     /// Folders and files that are empty for the command: secrets, and sockets of programs outside.
@@ -95,6 +97,7 @@ pub fn probe() -> ExitCode {
     let empty = Sandbox {
         strength,
         writable: Vec::new(),
+        pinned: Vec::new(),
         fixed: vec![PathBuf::from("/etc")],
         hidden,
         temporary: None,

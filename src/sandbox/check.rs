@@ -2,9 +2,10 @@
 //! (`holds` or `open`), a tab and a sentence.
 
 use super::{CHECK, Sandbox, Strength, probed};
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -33,6 +34,7 @@ fn prepared() -> io::Result<String> {
     let folder = tempfile::tempdir()?;
     fs::create_dir_all(folder.path().join("project/.git/hooks"))?;
     fs::write(folder.path().join("secret"), "secret")?;
+    fs::write(folder.path().join("other"), "other")?;
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let _socket = UnixListener::bind(folder.path().join("socket"))?;
     let mut tries = Command::new(program);
@@ -56,6 +58,7 @@ fn tried(strength: &str, folder: &Path, address: &str, watched: &str) -> Result<
     let sandbox = Sandbox {
         strength: if is_full { Strength::Full } else { Strength::Plain },
         writable: vec![below("project")],
+        pinned: vec![below("project/.git")],
         fixed: vec![hook.clone()],
         hidden: vec![secret.clone(), socket.clone()],
         temporary: None,
@@ -69,6 +72,10 @@ fn tried(strength: &str, folder: &Path, address: &str, watched: &str) -> Result<
         (!can_write(below("project/file")), "files in the project can be written"),
         (can_write(below("file")), "files outside of the project cannot be written"),
         (can_write(hook.join("file")), "protected files of the project cannot be written"),
+        (
+            fs::set_permissions(below("other"), Permissions::from_mode(0o600)).is_ok(),
+            "rights of files outside cannot be changed",
+        ),
         (can_read(&secret), "files with secrets cannot be read"),
         (TcpStream::connect(address).is_ok(), "there is no network"),
         (UnixStream::connect(&socket).is_ok(), "sockets of other programs cannot be reached"),

@@ -9,16 +9,16 @@ use nix::sys::socket::{
 };
 use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::{getgid, getuid};
-use std::fs;
 use std::os::fd::AsRawFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 /// The index of the loopback device in a new network namespace.
 const LOOPBACK: i32 = 1;
 const NONE: Option<&str> = None;
 
 pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
-    let (user, group) = (getuid(), getgid());
+    let (user, group, folder) = (getuid(), getgid(), env::current_dir());
     let mut flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
     if !sandbox.network {
         flags |= CloneFlags::CLONE_NEWNET;
@@ -34,12 +34,18 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     if let Some(folder) = sandbox.temporary.as_ref() {
         mounted("/tmp", folder.to_str(), NONE, MsFlags::MS_BIND)?;
     }
+    seal(&sandbox.writable)?;
+    for path in sandbox.pinned.iter().filter(|it| it.exists()) {
+        over_itself(path)?;
+    }
     for path in sandbox.fixed.iter().filter(|it| it.exists()) {
         make_fixed(path)?;
     }
     for path in sandbox.hidden.iter().filter(|it| it.exists()) {
         hide(path)?;
     }
+    // the present folder is still the one below the new mounts
+    folder.and_then(env::set_current_dir).map_err(|it| format!("the folder: {it}"))?;
     let size = Some("mode=1777");
     mount(Some("tmpfs"), "/dev/shm", Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, size)
         .map_err(|it| format!("/dev/shm: {it}"))?;
@@ -56,12 +62,45 @@ fn mounted(
     mount(what, on, kind, flags, NONE).map_err(|it| format!("{}: {it}", on.display()))
 }
 
-/// Forbids writing to a file or folder. A mount keeps the restrictions of the mount below it, which only a process
-/// outside of the namespace could lift.
-fn make_fixed(path: &Path) -> Result<(), String> {
-    let failed = |it: &dyn std::fmt::Display| format!("{}: {it}", path.display());
+/// Makes all mounts read-only but those of the writable paths, which become mounts of their own. Landlock does not see
+/// changes of a file's rights, times and attributes; a read-only mount forbids them.
+fn seal(writable: &[PathBuf]) -> Result<(), String> {
+    let before =
+        fs::read_to_string("/proc/self/mountinfo").map_err(|it| format!("mounts: {it}"))?;
+    for path in writable.iter().filter(|it| it.exists()) {
+        over_itself(path)?;
+    }
+    let is_writable = |it: &Path| writable.iter().any(|path| it.starts_with(path));
+    // the fifth field is the mount point, see proc_pid_mountinfo(5)
+    let points = before.lines().filter_map(|it| it.split(' ').nth(4)).map(unescaped);
+    for point in points.filter(|it| !is_writable(it)) {
+        // a mount that is covered by another one or belongs to the system's own file systems cannot be changed
+        let _ = make_read_only(&point);
+    }
+    Ok(())
+}
+
+/// A path of `mountinfo`, in which blanks and backslashes are octal.
+fn unescaped(text: &str) -> PathBuf {
+    let marks = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
+    PathBuf::from(marks.iter().fold(text.to_owned(), |text, (mark, c)| text.replace(mark, c)))
+}
+
+/// Mounts a path over itself, so that it can be neither renamed nor replaced.
+fn over_itself(path: &Path) -> Result<(), String> {
     mount(Some(path), path, NONE, MsFlags::MS_BIND | MsFlags::MS_REC, NONE)
-        .map_err(|it| failed(&it))?;
+        .map_err(|it| format!("{}: {it}", path.display()))
+}
+
+fn make_fixed(path: &Path) -> Result<(), String> {
+    over_itself(path)?;
+    make_read_only(path)
+}
+
+/// Forbids writing to a mount. A mount keeps the restrictions that it has, which only a process outside of the namespace
+/// could lift.
+fn make_read_only(path: &Path) -> Result<(), String> {
+    let failed = |it: &dyn std::fmt::Display| format!("{}: {it}", path.display());
     let kept = statvfs(path).map_err(|it| failed(&it))?.flags();
     let pairs = [
         (FsFlags::ST_NOSUID, MsFlags::MS_NOSUID),

@@ -2,6 +2,7 @@
 
 use super::Desk;
 use crate::reach;
+use crate::regular;
 use crate::sandbox::{self, Sandbox, Strength};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -35,6 +36,7 @@ const FIXED: &[&str] = &[
     ".git/config",
     ".git/hooks",
     ".git/info",
+    ".git/modules",
     ".githooks",
     ".husky",
     ".idea",
@@ -131,9 +133,17 @@ impl Confinement {
             && !writable.iter().chain([&home]).any(|it| it.starts_with("/tmp"));
         let seen = if is_ours { PathBuf::from("/tmp") } else { temporary.clone() };
         writable.push(seen.clone());
+        let mut fixed: Vec<PathBuf> = FIXED.iter().map(|it| desk.root.join(it)).collect();
+        let mut pinned = vec![desk.root.join(".git")];
+        if let Some(common) = of_worktree(&desk.root) {
+            fixed.extend(["config", "hooks", "info", "modules"].map(|it| common.join(it)));
+            fixed.append(&mut pinned);
+            writable.push(common);
+        }
         let sandbox = Sandbox {
             strength,
-            fixed: FIXED.iter().map(|it| desk.root.join(it)).collect(),
+            pinned,
+            fixed,
             hidden: self.hidden(&home, &writable),
             writable,
             temporary: is_ours.then_some(temporary),
@@ -163,6 +173,18 @@ impl Confinement {
     }
 }
 
+/// The folder of the repository whose worktree the root is; `None` if the root has a `.git` folder of its own. A `.git`
+/// file may be forged, so the repository has to know this worktree.
+fn of_worktree(root: &Path) -> Option<PathBuf> {
+    let text = |path: &Path| String::from_utf8(regular::read(path).ok()?).ok();
+    let mark = root.join(".git");
+    let own = root.join(text(&mark)?.strip_prefix("gitdir: ")?.trim_end());
+    let back = text(&own.join("gitdir"))?;
+    let knows = Path::new(back.trim_end()).canonicalize().ok()? == mark.canonicalize().ok()?;
+    let common = own.join(text(&own.join("commondir"))?.trim_end()).canonicalize().ok()?;
+    (knows && common.join("HEAD").is_file()).then_some(common)
+}
+
 impl Limits {
     /// Gives a command the folder for its temporary files, and takes away the names of sockets that it cannot reach.
     pub fn apply(&self, command: &mut Command) {
@@ -170,5 +192,31 @@ impl Limits {
             command.env_remove(it);
         }
         command.env("TMPDIR", &self.temporary).env("CALIBAN_SANDBOX", "1");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_worktree_leads_to_its_repository_only_if_the_repository_knows_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let (root, common) = (base.join("tree"), base.join("repo/.git"));
+        let own = common.join("worktrees/tree");
+        fs::create_dir_all(&root).unwrap();
+        fs::create_dir_all(&own).unwrap();
+        fs::write(common.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(own.join("commondir"), "../..\n").unwrap();
+        fs::write(own.join("gitdir"), format!("{}\n", root.join(".git").display())).unwrap();
+        assert_eq!(of_worktree(&root), None);
+        fs::write(root.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+        assert_eq!(of_worktree(&root), Some(common));
+        let forged = base.join("forged");
+        fs::create_dir_all(&forged).unwrap();
+        fs::write(forged.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+        assert_eq!(of_worktree(&forged), None);
     }
 }

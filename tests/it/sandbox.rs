@@ -6,6 +6,7 @@ use crate::review::scene::Scene;
 use caliban::sandbox::{Strength, probed};
 use serde_json::{Value, json};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 const ONCE: &str = ":Caliban approve<CR>";
@@ -40,7 +41,7 @@ fn a_command_writes_in_the_project_and_in_its_temporary_folder_only() {
         "echo a > a.txt; echo t > $TMPDIR/t; cat $TMPDIR/t; echo b > ../b.txt; echo c > ~/c.txt",
     );
     assert_eq!(scene.on_disk("a.txt").as_deref(), Some("a\n"));
-    assert!(said.starts_with("t\n") && said.contains("../b.txt: Permission denied"), "{said}");
+    assert!(said.starts_with("t\n") && said.contains("../b.txt: Read-only file system"), "{said}");
     assert!(said.ends_with("call shell again with outside_sandbox and say why]"), "{said}");
     let above = scene.nvim.setup.dir();
     assert!(!above.join("b.txt").exists() && !above.join("home/c.txt").exists());
@@ -64,9 +65,13 @@ fn a_command_cannot_plant_code_in_the_project_that_runs_outside() {
     assert_eq!(scene.on_disk(".git/index").as_deref(), Some("b\n"));
     let said = shell(
         &scene,
-        "mv .git/hooks .git/h; rm -rf .vscode; umount .git/hooks; mount -t tmpfs x .vscode",
+        "mv .git/hooks .git/h; mv .git old; rm -rf .vscode; umount .git/hooks; mount -t tmpfs x .vscode; \
+         unshare -Urm umount .git/hooks; chmod 777 ~ .git/config; ls",
     );
+    assert!(said.contains("Device or resource busy"), "{said}");
     assert!(scene.nvim.setup.path(".vscode/a").exists(), "{said}");
+    let mode = fs::metadata(scene.nvim.setup.dir().join("home")).unwrap().permissions().mode();
+    assert_ne!(mode & 0o777, 0o777, "{said}");
     assert!(scene.nvim.setup.path(".git/hooks/x").exists(), "{said}");
 }
 
@@ -174,7 +179,10 @@ fn the_settings_open_the_sandbox_or_turn_it_off() {
         &scene,
         &format!("exec 3<>/dev/tcp/{host} && echo connected; echo a > ../more/a; echo b > ../b"),
     );
-    assert!(said.starts_with("connected") && said.contains("../b: Permission denied"), "{said}");
+    assert!(
+        said.starts_with("connected") && said.contains("../b: Read-only file system"),
+        "{said}"
+    );
     assert!(scene.nvim.setup.dir().join("more/a").exists());
     let scene = Scene::start(|it| it.config("{ sandbox = false }"));
     shell(&scene, "echo b > ../b");
@@ -190,6 +198,7 @@ fn the_health_check_tells_what_was_tried() {
     scene.nvim.command("checkhealth caliban");
     for what in [
         "there is no network",
+        "rights of files outside cannot be changed",
         "files with secrets cannot be read",
         "the editor's environment cannot be read",
     ] {
