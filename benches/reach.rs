@@ -3,8 +3,10 @@
 use caliban::event::Access;
 use caliban::reach::{Folders, Reach};
 use caliban::rules::{self, Origin, Rules, WrittenRule};
+use caliban::sandbox::{self, Sandbox};
+use caliban::supervisor::{self, Supervised};
 use std::hint::black_box;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -13,6 +15,8 @@ const LIMIT: f64 = 20.0;
 const TIMES: u32 = 20_000;
 /// The limit for one command in microseconds.
 const JUDGED: f64 = 1_000.0;
+/// The most milliseconds by which the sandbox may delay a command.
+const SANDBOXED: f64 = 10.0;
 
 fn reach(root: &str) -> Reach {
     let home = PathBuf::from("/home/user");
@@ -61,7 +65,48 @@ pub(crate) fn table() -> String {
     black_box(reach("/home/user"));
     let once = start.elapsed().as_secs_f64() * 1e6;
     rows += &format!("| made ready, once a start | | | {once:.0} | | | | |\n");
-    rows + &commands() + &in_the_editor()
+    rows + &commands() + &sandboxed() + &in_the_editor()
+}
+
+/// The rows for a command in the sandbox and without it.
+fn sandboxed() -> String {
+    let program = Path::new(env!("CARGO_BIN_EXE_caliban"));
+    let Some(strength) = sandbox::probed(program) else { return String::new() };
+    let folder = tempfile::tempdir().unwrap();
+    let limits = Sandbox {
+        strength,
+        writable: vec![folder.path().to_owned()],
+        pinned: Vec::new(),
+        fixed: vec![PathBuf::from("/etc")],
+        hidden: vec![PathBuf::from("/root"), PathBuf::from("/home")],
+        temporary: None,
+        network: false,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let each = |limits: Option<&Sandbox>| {
+        let mut times: Vec<f64> = (0..60)
+            .map(|_| {
+                let start = Instant::now();
+                runtime.block_on(async {
+                    let command =
+                        supervisor::command(program, Path::new("/bin/true"), limits).unwrap();
+                    let mut supervised = Supervised::start(command).await.unwrap();
+                    assert!(supervised.ended().await.unwrap().success());
+                    supervised.finish().await;
+                });
+                start.elapsed().as_secs_f64() * 1e3
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    let (without, within) = (each(None), each(Some(&limits)));
+    let more = within - without;
+    let is = if more <= SANDBOXED { "met" } else { "**short**" };
+    format!(
+        "| **a command in the sandbox, ms** | | | | | | | |\n| without the sandbox | | | {without:.2} | | | | |\n\
+         | in the sandbox, more | | | {more:.2} | | | ≤ {SANDBOXED} | {is} |\n"
+    )
 }
 
 /// The rows for parsing and judging a command line, with a hundred rules.
@@ -81,8 +126,8 @@ fn commands() -> String {
             "a pipe of five",
             "cd src && cargo build 2>&1 | grep -n 'a b' | sort -u | head -50".to_owned(),
         ),
-        ("a script of 9,000 bytes", "git log --oneline -20 src/a.rs && echo 'a b'\n".repeat(200)),
-        ("a wrapper with 1,500 words", format!("xargs {}", "word ".repeat(1_500))),
+        ("a script of 3,900 bytes", "git log --oneline -20 src/a.rs && echo 'a b'\n".repeat(90)),
+        ("a wrapper with 700 words", format!("xargs {}", "word ".repeat(700))),
         ("nested 1,000 times", format!("{}ls{}", "(".repeat(1_000), ")".repeat(1_000))),
     ];
     for (name, command) in cases {

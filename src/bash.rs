@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 use tree_sitter::{ParseOptions, Parser};
 
 /// Longer command lines are not taken apart, in bytes. A user does not write a rule for such a line.
-const LONGEST: usize = 10_000;
+const LONGEST: usize = 4_000;
 /// The parser is stopped after this many reports of its progress; each stands for a hundred operations.
 const STEPS: u32 = 20_000;
 /// How deep command lines may be nested, such as in `sh -c "sh -c …"`.

@@ -46,6 +46,7 @@ pub fn decide<'a>(
 ) -> Decision<'a> {
     let is_granted = || access.grant().is_some_and(|it| grants.contains(&it));
     let is_allowed = judged.verdict == Some(Verdict::Allow);
+    let is_auto = mode == Mode::Auto && judged.verdict.is_none();
     match access {
         Access::Never(why) => Decision::Deny(Reason::Never(why)),
         Access::Edit { .. } | Access::Act { .. } if mode == Mode::Plan => {
@@ -53,11 +54,15 @@ pub fn decide<'a>(
         }
         _ if judged.verdict == Some(Verdict::Deny) => Decision::Deny(Reason::Rule(&judged.why)),
         Access::Read => Decision::Allow,
-        Access::Edit { .. } if mode == Mode::AutoEdit || is_allowed => Decision::Allow,
+        Access::Edit { .. } if mode >= Mode::AutoEdit || is_allowed => Decision::Allow,
         Access::Edit { paths } => Decision::Ask(Question::Review(paths)),
+        Access::Fetch { url, .. } if mode == Mode::Auto && judged.is_unnamed => {
+            Decision::Ask(Question::Fetch(url, judged))
+        }
         Access::Guarded(_) | Access::Act { .. } | Access::Fetch { .. } if is_granted() => {
             Decision::Allow
         }
+        Access::Act { .. } if is_auto && judged.is_contained => Decision::Allow,
         Access::Act { .. } | Access::Fetch { .. } if is_allowed => Decision::Allow,
         Access::Fetch { url, .. } => Decision::Ask(Question::Fetch(url, judged)),
         Access::Guarded(it) => Decision::Ask(Question::Read(it)),
@@ -89,11 +94,18 @@ impl Question<'_> {
                     line => format!("Run `{line}`{place}?{why}{reason}"),
                 }
             }
-            Question::Fetch(url, judged) => format!("Fetch `{}`?{}", exact(url), because(judged)),
+            Question::Fetch(url, judged) => {
+                let unnamed = if judged.is_unnamed { UNNAMED } else { "" };
+                format!("Fetch `{}`?{}{unnamed}", exact(url), because(judged))
+            }
             Question::Review(_) => return None,
         })
     }
 }
+
+/// Said of an address that the model has made up.
+const UNNAMED: &str =
+    " Neither you nor a page has named this address, and a stranger's text may ask for it.";
 
 /// A model's reason, in one line that is not too long.
 fn in_one_line(text: &str) -> String {

@@ -32,11 +32,12 @@ use crate::nvim::wire::{FromNvim, Hello, Resume, Reviewed, ToNvim, WireConfig};
 use crate::provider::tour;
 use crate::store::{self, Project};
 use crate::text::cause;
+use crate::tool::confinement::Confinement;
 use archive::{Archive, Noted};
 use futures::future::join_all;
 use incoming::{Done, Incoming, Outcome};
 use lanes::{Lane, Lanes};
-use places::{cache_dir, close_to_others, config_dir, data_dir, project_root};
+use places::{cache_dir, close_to_others, config_dir, data_dir, own_file, project_root};
 use sessions::Sessions;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -114,6 +115,8 @@ struct Program {
     places: Places,
     config: WireConfig,
     models: Models,
+    /// The sandbox of commands.
+    confinement: Confinement,
     /// The model of new sessions and the origin of its key; `None` until the first session opens.
     model: Option<(String, String)>,
     sessions: Sessions,
@@ -173,7 +176,10 @@ impl Program {
             reach: archive.reach.clone(),
         };
         let files = Files::new(places.root.clone(), dirs::home_dir(), archive.reach.clone());
+        let confinement = Confinement::new(settings::sandbox(&config), vec![data_dir()]);
+        confinement.probe(own_file());
         let program = Program {
+            confinement,
             completion: completion::begin(editor.clone(), files),
             weighing: None,
             sessions: Sessions::new(editor.clone()),

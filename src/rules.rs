@@ -72,6 +72,10 @@ pub struct Judgement {
     pub verdict: Option<Verdict>,
     /// Why, in one sentence; empty if no rule has to do with the call.
     pub why: String,
+    /// Whether the call is a command that runs in a sandbox without a way out.
+    pub is_contained: bool,
+    /// Whether the call fetches an address that nobody has named, after a stranger's text came into the conversation.
+    pub is_unnamed: bool,
     /// The command of a rule that would allow the call from now on; empty if Caliban proposes none.
     pub always: String,
 }
@@ -83,11 +87,13 @@ pub struct Rules {
     root: PathBuf,
     /// `None` in tests and for an agent without files.
     reach: Option<Reach>,
+    /// Whether the sandbox of commands protects files and has no network.
+    contains: bool,
 }
 
 impl PartialEq for Rules {
     fn eq(&self, other: &Rules) -> bool {
-        self.all == other.all
+        self.all == other.all && self.contains == other.contains
     }
 }
 
@@ -99,12 +105,20 @@ impl fmt::Debug for Rules {
 
 impl Rules {
     pub fn new(all: Vec<Rule>, root: &Path, reach: &Reach) -> Rules {
-        Rules { all, root: root.to_owned(), reach: Some(reach.clone()) }
+        Rules { all, root: root.to_owned(), reach: Some(reach.clone()), contains: false }
+    }
+
+    /// Whether the sandbox of commands protects files and has no network.
+    #[must_use]
+    pub fn containing(self, contains: bool) -> Rules {
+        Rules { contains, ..self }
     }
 
     pub fn judge(&self, access: &Access) -> Judgement {
         match access {
-            Access::Act { command, outside: None } => self.command(command),
+            Access::Act { command, outside: None } => {
+                Judgement { is_contained: self.contains, ..self.command(command) }
+            }
             Access::Act { command, outside: Some(_) } => self.outside(command),
             Access::Fetch { host, .. } => self.page(host),
             Access::Edit { paths } => self.edits(paths),
@@ -141,10 +155,9 @@ impl Rules {
         let Some(rule) = self.strictest(|it| it.is_about_host(host)) else {
             return Judgement::default();
         };
-        Judgement {
-            verdict: Some(rule.verdict),
-            why: rule.said(&format!("`{host}`")),
-            always: String::new(),
+        {
+            let why = rule.said(&format!("`{host}`"));
+            Judgement { verdict: Some(rule.verdict), why, ..Judgement::default() }
         }
     }
 

@@ -266,10 +266,6 @@ local subcommands = {
       local mode, word = require('caliban.sessions.mode'), call.words[1]
       if not word then
         mode.ask()
-      elseif word == 'auto' then
-        say(
-          'This version has no mode auto, because it has no permission rules for commands. Use auto-edit.'
-        )
       elseif one_of(word, require('caliban.config').modes) then
         mode.set(word --[[@as caliban.Mode]])
       end

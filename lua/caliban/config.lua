@@ -147,7 +147,7 @@ end
 
 --- The modes, in the order in which the user goes through them.
 ---@type caliban.Mode[]
-M.modes = { 'plan', 'ask', 'auto-edit' }
+M.modes = { 'plan', 'ask', 'auto-edit', 'auto' }
 M.efforts = { 'off', 'low', 'medium', 'high', 'max' }
 
 ---@type table<string, caliban.Check>

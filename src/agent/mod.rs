@@ -261,7 +261,7 @@ impl Agent {
             Command::ChooseModel(model) => self.choose_model(&model),
             Command::ChooseMode(mode) => {
                 let mode = mode.unwrap_or_else(|| conversation.session.mode.next());
-                conversation.take(Input::ChooseMode { mode });
+                permissions::choose_mode(conversation, &self.desk, mode);
             }
             Command::Connect(provider, file) => self.connect(&provider, &file),
             Command::LeaveOut(model, parameter) => {

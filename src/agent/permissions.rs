@@ -5,7 +5,7 @@ use super::Agent;
 use super::files::Files;
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Permission, Report, Show};
-use crate::event::{Grant, Ruling};
+use crate::event::{Grant, Mode, Ruling};
 use crate::message::CallId;
 use crate::regular;
 use crate::rules::{self, Origin, Rule, Rules, WrittenRule};
@@ -55,7 +55,8 @@ impl Permissions {
         problems.extend(others);
         let always = self.permitted.as_ref().map(Permitted::all).unwrap_or_default();
         all.extend(rules::read(&always, Origin::Always, "").0);
-        (Rules::new(all, &desk.root, &desk.reach), problems)
+        let rules = Rules::new(all, &desk.root, &desk.reach);
+        (rules.containing(desk.confinement.contains()), problems)
     }
 
     /// Has the rules that are on disk now hold for the conversation's next calls. Returns the problems.
@@ -137,6 +138,15 @@ fn revoke(agent: &mut Agent, wanted: &str) {
     };
     agent.reload_rules();
     agent.conversation.notice(Level::Info, text);
+}
+
+pub(super) fn choose_mode(conversation: &mut Conversation, desk: &Desk, mode: Mode) {
+    conversation.take(Input::ChooseMode { mode });
+    if mode == Mode::Auto && !desk.confinement.contains() {
+        let text = "Commands ask in auto mode too: there is no full sandbox, or your settings open it. \
+                    :checkhealth caliban tells more.";
+        conversation.notice(Level::Warn, text.into());
+    }
 }
 
 /// The user's answer to a question. “Always” keeps a rule, and allows the call that has asked.

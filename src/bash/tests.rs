@@ -99,7 +99,7 @@ fn a_doubt_names_the_part_of_the_line_that_causes_it() {
 #[test]
 fn long_and_deep_lines_are_doubts() {
     let long = format!("a {}", "b ".repeat(LONGEST));
-    assert_eq!(Script::parse(&long).doubts, ["The command is longer than 10000 bytes"]);
+    assert_eq!(Script::parse(&long).doubts, ["The command is longer than 4000 bytes"]);
     let deep =
         (0..8).fold("rm x".to_owned(), |it, _| format!("sh -c '{}'", it.replace('\'', r"'\''")));
     assert!(!Script::parse(&deep).doubts.is_empty());

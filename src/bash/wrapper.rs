@@ -44,6 +44,9 @@ const WRAPPERS: &[Wrapper] = &[
     },
 ];
 
+/// How many arguments may begin a suspected command, and how many words of it are compared with rules.
+const SUSPECTED: usize = 40;
+
 const SHELLS: &[&str] = &["ash", "bash", "dash", "ksh", "sh", "zsh"];
 
 /// Programs that always run other commands, in ways that the table above does not describe.
@@ -278,8 +281,9 @@ fn is_text_option(word: &Word) -> bool {
 /// Adds each command that the arguments may be, for rules that ask or deny.
 fn suspected(script: &mut Script, simple: &Simple, depth: usize) {
     let words = &simple.words;
-    for at in 1..words.len().min(50) {
-        script.commands.push(Simple { words: words[at..].to_vec(), is_certain: false });
+    for at in 1..words.len().min(SUSPECTED) {
+        let end = words.len().min(at + SUSPECTED);
+        script.commands.push(Simple { words: words[at..end].to_vec(), is_certain: false });
     }
     let texts: Vec<&str> = words[1..].iter().filter_map(Word::fixed).collect();
     let joined = texts.join(" ");

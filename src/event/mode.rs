@@ -15,10 +15,12 @@ pub enum Mode {
     Ask,
     /// Edits are written at once and reviewed afterwards. The user decides on each command.
     AutoEdit,
+    /// As `AutoEdit`, and commands run without a question in a sandbox that contains them.
+    Auto,
 }
 
 /// The modes in the order in which the user steps through them.
-pub const MODES: [Mode; 3] = [Mode::Plan, Mode::Ask, Mode::AutoEdit];
+pub const MODES: [Mode; 4] = [Mode::Plan, Mode::Ask, Mode::AutoEdit, Mode::Auto];
 
 impl Mode {
     pub fn name(self) -> &'static str {
@@ -26,6 +28,7 @@ impl Mode {
             Mode::Plan => "plan",
             Mode::Ask => "ask",
             Mode::AutoEdit => "auto-edit",
+            Mode::Auto => "auto",
         }
     }
 
@@ -35,6 +38,9 @@ impl Mode {
             Mode::Plan => "nothing is edited or run",
             Mode::Ask => "you decide on each edit and command",
             Mode::AutoEdit => "edits are written at once, to be reviewed afterwards; commands ask",
+            Mode::Auto => {
+                "edits are written at once; commands run in the sandbox without a question"
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::event::MODES;
 use expect_test::{Expect, expect};
+use std::sync::LazyLock;
 
 fn guarded(tool: &str, path: &str, is_outside: bool, why: Option<&str>) -> Access {
     let (tool, path) = (tool.to_owned(), path.to_owned());
@@ -23,7 +24,7 @@ fn edit() -> Access {
 
 /// The decision without rules.
 fn decided<'a>(mode: Mode, grants: &[Grant], access: &'a Access) -> Decision<'a> {
-    static NONE: Judgement = Judgement { verdict: None, why: String::new(), always: String::new() };
+    static NONE: LazyLock<Judgement> = LazyLock::new(Judgement::default);
     decide(mode, grants, &NONE, access)
 }
 
@@ -68,7 +69,7 @@ fn a_command_asks_except_in_plan_mode() {
             &[],
             &act("make"),
             expect![[
-                r#"Ask(Run("make", None, Judgement { verdict: None, why: "", always: "" }))"#
+                r#"Ask(Run("make", None, Judgement { verdict: None, why: "", is_contained: false, is_unnamed: false, always: "" }))"#
             ]],
         );
         check(mode, &granted, &act("make"), expect!["Allow"]);
@@ -84,7 +85,7 @@ fn a_page_asks_in_every_mode_until_its_host_is_granted() {
             &[],
             &page,
             expect![[
-                r#"Ask(Fetch("https://a.org/x", Judgement { verdict: None, why: "", always: "" }))"#
+                r#"Ask(Fetch("https://a.org/x", Judgement { verdict: None, why: "", is_contained: false, is_unnamed: false, always: "" }))"#
             ]],
         );
         check(mode, &[Grant::Fetch("a.org".into())], &page, expect!["Allow"]);
@@ -169,7 +170,7 @@ fn a_question_names_the_tool_the_path_and_the_whole_command() {
 }
 
 fn judged(verdict: Verdict) -> Judgement {
-    Judgement { verdict: Some(verdict), why: "A rule says so.".into(), always: String::new() }
+    Judgement { verdict: Some(verdict), why: "A rule says so.".into(), ..Judgement::default() }
 }
 
 #[test]
@@ -209,4 +210,32 @@ fn a_question_says_why_a_rule_asks() {
     };
     assert_eq!(text(&make), "Run `make`? A rule says so.");
     assert_eq!(text(&lines), "Run this? A rule says so.\nmake\nls");
+}
+
+#[test]
+fn auto_mode_runs_what_the_sandbox_contains_and_no_rule_is_about() {
+    let contained = Judgement { is_contained: true, ..Judgement::default() };
+    for mode in [Mode::Ask, Mode::AutoEdit] {
+        assert!(matches!(decide(mode, &[], &contained, &act("make")), Decision::Ask(_)));
+    }
+    assert_eq!(decide(Mode::Auto, &[], &contained, &act("make")), Decision::Allow);
+    let make = act("make");
+    assert!(matches!(decided(Mode::Auto, &[], &make), Decision::Ask(_)));
+    for (verdict, is_asked) in [(Verdict::Ask, true), (Verdict::Deny, false)] {
+        let judged = Judgement { is_contained: true, ..judged(verdict) };
+        let decision = decide(Mode::Auto, &[], &judged, &make);
+        assert_eq!(matches!(decision, Decision::Ask(_)), is_asked, "{decision:?}");
+        assert_ne!(decision, Decision::Allow);
+    }
+}
+
+#[test]
+fn auto_mode_asks_before_it_fetches_an_address_that_nobody_has_named() {
+    let page = fetch("https://a.org/x", "a.org");
+    let grants = [Grant::Fetch("a.org".into())];
+    let unnamed = Judgement { is_unnamed: true, ..judged(Verdict::Allow) };
+    assert_eq!(decide(Mode::AutoEdit, &grants, &unnamed, &page), Decision::Allow);
+    let Decision::Ask(question) = decide(Mode::Auto, &grants, &unnamed, &page) else { panic!() };
+    let text = question.text().unwrap();
+    assert!(text.contains("Neither you nor a page has named this address"), "{text}");
 }

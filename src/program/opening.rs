@@ -17,7 +17,6 @@ use crate::provider::endpoint::{self, Chosen, Unresolved};
 use crate::provider::tour;
 use crate::session::Session;
 use crate::store::{Draft, Store};
-use crate::tool::confinement::Confinement;
 use crate::tool::environment::Secrets;
 use crate::tool::{self, Desk};
 use crate::web::Web;
@@ -91,7 +90,7 @@ impl Program {
             overflow: outputs_dir(),
             program: own_file(),
             web: Web::new(self.config.fetch_private.clone(), own_file()),
-            confinement: Confinement::new(settings::sandbox(&self.config), vec![data_dir()]),
+            confinement: self.confinement.clone(),
         }
     }
 

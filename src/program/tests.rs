@@ -21,6 +21,7 @@ fn program(dir: &Path) -> (Program, Ends, mpsc::UnboundedReceiver<Order>) {
     let (wishes, wishes_end) = mpsc::unbounded_channel();
     let noted = tokio::spawn(archive::note(archive.clone(), notes_end));
     let program = Program {
+        confinement: Confinement::default(),
         sessions: Sessions::new(Editor::gone()),
         editor: Editor::gone(),
         archive,

@@ -18,7 +18,7 @@ impl Rules {
         let script = Script::parse(line);
         if let Some((rule, simple)) = self.against(&script) {
             let why = rule.said(&format!("`{}`", simple.shown()));
-            return Judgement { verdict: Some(rule.verdict), why, always: String::new() };
+            return Judgement { verdict: Some(rule.verdict), why, ..Judgement::default() };
         }
         let mut is_known = false;
         let (mut hindrance, mut missing) = (self.hindrance(&script), None);
@@ -44,7 +44,7 @@ impl Rules {
             (Some(why), _) => (None, why, String::new()),
         };
         let why = if is_known { why } else { String::new() };
-        Judgement { verdict, why, always }
+        Judgement { verdict, why, always, ..Judgement::default() }
     }
 
     /// The strictest rule that asks about or denies a command of the script.

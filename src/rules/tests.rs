@@ -79,7 +79,7 @@ fn everyday_commands_run_without_a_question() {
 
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(rules: &Rules, command: &str, expect: Expect) {
-    let Judgement { verdict, why, always } = judged(rules, command);
+    let Judgement { verdict, why, always, .. } = judged(rules, command);
     expect.assert_eq(&format!("{verdict:?} | {why} | {always}"));
 }
 

@@ -5,7 +5,7 @@ use crate::event::{
     Access, End, Event, Measure, Mode, Named, Plan, Queued, Ruling, Tuning, TurnId,
 };
 use crate::message::{Block, CallId, Excerpt, Reply, Stop, ToolAnswer, ToolCall};
-use crate::rules::Rules;
+use crate::rules::{Judgement, Rules};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -199,11 +199,8 @@ impl Session {
                 Phase::Sampling { turn: of, requests: requests.saturating_add(1), tries: 1 };
         }
         if reply.calls().next().is_some() {
-            let open = reply
-                .calls()
-                .zip(plans)
-                .map(|(call, plan)| opened(call, plan, &self.rules))
-                .collect();
+            let open =
+                reply.calls().zip(plans).map(|(call, plan)| self.opened(call, plan)).collect();
             self.phase = Phase::Acting { turn: of, requests, open };
             self.close();
         }
@@ -241,10 +238,57 @@ impl Session {
     pub fn set_rules(&mut self, rules: &Arc<Rules>) {
         self.rules.clone_from(rules);
         if let Phase::Acting { open, .. } = &mut self.phase {
-            for it in open {
-                it.judged = rules.judge(&it.access);
+            let mut open = std::mem::take(open);
+            for it in &mut open {
+                it.judged = self.judged(&it.access);
+            }
+            if let Phase::Acting { open: place, .. } = &mut self.phase {
+                *place = open;
             }
         }
+    }
+
+    /// A call with its plan. A call without a plan was beyond the limit of one reply.
+    fn opened(&self, call: &ToolCall, plan: &Plan) -> Open {
+        let access = if plan.call == call.id {
+            plan.access.clone()
+        } else {
+            Access::Never("Not run: no such tool.".into())
+        };
+        let judged = self.judged(&access);
+        Open { call: call.clone(), access, judged, state: State::Ready }
+    }
+
+    fn judged(&self, access: &Access) -> Judgement {
+        let judged = self.rules.judge(access);
+        match access {
+            Access::Fetch { url, .. } => Judgement { is_unnamed: self.is_unnamed(url), ..judged },
+            _ => judged,
+        }
+    }
+
+    /// Whether a page has come into the conversation, and neither the user nor a result has named this address whole.
+    fn is_unnamed(&self, url: &str) -> bool {
+        let blocks = || self.messages.iter().flat_map(|it| &it.blocks);
+        let fetched: Vec<&CallId> = blocks()
+            .filter_map(|it| match it {
+                Block::Call(call) if call.tool == "fetch" => Some(&call.id),
+                _ => None,
+            })
+            .collect();
+        let is_page = |it: &Block| match it {
+            Block::Answer(answer) => fetched.contains(&&answer.id),
+            Block::Excerpt(it) => it.path.contains("://"),
+            _ => false,
+        };
+        let names = |it: &Block| match it {
+            Block::Text { text } => text.contains(url),
+            Block::Excerpt(it) => it.path.contains(url) || it.text.contains(url),
+            Block::Answer(answer) => answer.text.contains(url),
+            _ => false,
+        };
+        let said = self.messages.iter().filter(|it| it.role != Role::Assistant);
+        blocks().any(is_page) && !said.flat_map(|it| &it.blocks).any(names)
     }
 
     fn set(&mut self, id: &CallId, state: State) {
@@ -315,15 +359,4 @@ impl Session {
     pub(super) fn say(&mut self, role: Role, blocks: Vec<Block>) {
         self.messages.push(Message::new(role, blocks));
     }
-}
-
-/// Each call with its plan. A call without a plan was beyond the limit of one reply, and is left out.
-fn opened(call: &ToolCall, plan: &Plan, rules: &Rules) -> Open {
-    let access = if plan.call == call.id {
-        plan.access.clone()
-    } else {
-        Access::Never("Not run: no such tool.".into())
-    };
-    let judged = rules.judge(&access);
-    Open { call: call.clone(), access, judged, state: State::Ready }
 }

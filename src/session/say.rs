@@ -139,6 +139,11 @@ pub(super) fn mode(mode: Mode) -> &'static str {
             "The user chose auto-edit mode: your edits are applied and written at once, and the user reviews them \
              afterwards. Each command still needs their consent."
         }
+        Mode::Auto => {
+            "The user chose auto mode: your edits are applied and written at once, and commands run in the sandbox \
+             without a question. Work on your own, check the result, and report at the end. What needs the network or \
+             leaves the sandbox still asks the user, who may be away."
+        }
     }
 }
 

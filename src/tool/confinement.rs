@@ -104,6 +104,20 @@ impl Confinement {
         self.settings.is_on
     }
 
+    /// Finds out, on a thread of its own, which sandbox this machine has.
+    pub fn probe(&self, program: PathBuf) {
+        let cell = self.strength.clone();
+        if self.settings.is_on {
+            tokio::task::spawn_blocking(move || *cell.get_or_init(|| sandbox::probed(&program)));
+        }
+    }
+
+    /// Whether commands run in a sandbox that protects files and has no network. False until `probe` has found out.
+    pub fn contains(&self) -> bool {
+        let is_full = self.strength.get() == Some(&Some(Strength::Full));
+        self.settings.is_on && is_full && !self.settings.network
+    }
+
     /// The limits for a command; `None` if it runs without a sandbox: the user wants none, or this machine has none.
     pub async fn limits(&self, desk: &Desk) -> Option<Limits> {
         if !self.settings.is_on {

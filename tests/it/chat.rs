@@ -104,7 +104,7 @@ fn wrong_settings_are_reported_by_path_and_the_others_apply() {
     nvim.keys(":Caliban<CR>");
     let said = nvim.lua_str("return vim.fn.execute('messages')");
     expect![[r#"
-        caliban: config.mode: expected 'plan', 'ask' or 'auto-edit', got 7
+        caliban: config.mode: expected 'plan', 'ask', 'auto-edit' or 'auto', got 7
         caliban: config.modle: there is no such setting. Did you mean 'model'?
         caliban: config.providers.mine.dialect: expected 'anthropic', 'openai-chat', 'openai-responses', 'gemini' or 'ollama', got 'smoke'"#]]
     .assert_eq(said.trim());

@@ -206,3 +206,41 @@ fn the_health_check_tells_what_was_tried() {
     }
     assert!(!scene.nvim.screen().contains("Not so"), "{}", scene.nvim.screen());
 }
+
+#[test]
+fn auto_mode_runs_commands_in_the_sandbox_without_a_question() {
+    if !is_full() {
+        return;
+    }
+    let rules =
+        "{ { deny = 'shell', command = 'git push' }, { ask = 'shell', command = 'touch' } }";
+    let config = format!("{{ mode = 'auto', permissions = {rules} }}");
+    let scene = Scene::start(|it| it.config(&config).size(160, 40));
+    scene.nvim.keys(":Caliban<CR>");
+    scene.nvim.wait_screen(" · auto · ");
+    let (said, was_asked) =
+        call(&scene, "shell", json!({ "command": "x=1; echo $x > a.txt; cat a.txt" }), "");
+    assert!(said.starts_with('1') && !was_asked, "{said}");
+    let (said, was_asked) = call(&scene, "shell", json!({ "command": "echo b > ../b.txt" }), "");
+    assert!(said.contains("Read-only file system") && !was_asked, "{said}");
+    assert!(!scene.nvim.setup.dir().join("b.txt").exists());
+    assert!(is_asked(&scene, "shell", json!({ "command": "touch a" })));
+    assert!(is_asked(&scene, "shell", outside("echo a")));
+    let (said, was_asked) = call(&scene, "shell", json!({ "command": "git push" }), "");
+    assert!(said.starts_with("Not run. A permission rule denies") && !was_asked, "{said}");
+    let told = scene.server.requests()[0].last_user_text();
+    assert!(told.contains("The user chose auto mode"), "{told}");
+}
+
+#[test]
+fn auto_mode_asks_about_commands_where_no_sandbox_contains_them() {
+    for sandbox in ["false", "{ network = true }"] {
+        let config = format!("{{ sandbox = {sandbox} }}");
+        let scene = Scene::start(|it| it.config(&config).size(160, 40));
+        scene.nvim.keys(":Caliban<CR>");
+        scene.wait_chat("Project");
+        scene.nvim.keys(":Caliban mode auto<CR>");
+        scene.nvim.wait_screen("Commands ask in auto mode too");
+        assert!(is_asked(&scene, "shell", json!({ "command": "echo a" })));
+    }
+}

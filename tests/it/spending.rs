@@ -97,7 +97,7 @@ fn the_limit_in_money_stops_the_turn_and_holds_after_a_restart() {
 
 #[test]
 fn the_limit_of_a_turn_holds_in_each_mode_and_for_a_retry() {
-    for mode in ["plan", "ask", "auto-edit"] {
+    for mode in ["plan", "ask", "auto-edit", "auto"] {
         let server = Server::start();
         server.reply(reads("c1", 60));
         server.reply(Reply::error(429).header("retry-after", "60"));

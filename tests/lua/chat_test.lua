@@ -1046,8 +1046,12 @@ test('each setting of the configuration is checked', function()
       'caliban: config.providers.mine.base_url: expected a string, got 1',
     },
     {
-      { mode = 'auto' },
-      "caliban: config.mode: expected 'plan', 'ask' or 'auto-edit', got 'auto'",
+      { mode = 'autopilot' },
+      "caliban: config.mode: expected 'plan', 'ask', 'auto-edit' or 'auto', got 'autopilot'",
+    },
+    {
+      { sandbox = { net = true } },
+      'caliban: config.sandbox: expected true, false or a table with `network` (a boolean) and `writable` (a list of folders), got a table',
     },
     { { providers = { 'x' } }, "caliban: config.providers.1: expected a table, got 'x'" },
     {

@@ -6,6 +6,7 @@ local means = {
   plan = 'looks only: nothing is edited or run',
   ask = 'you decide on each edit and command',
   ['auto-edit'] = 'edits are written at once, and reviewed afterwards; commands ask',
+  auto = 'as auto-edit, and commands run in the sandbox without a question',
 }
 
 --- Sets the mode of the current chat.

@@ -27,7 +27,7 @@
 --- trimmed.
 ---@field compact? number|boolean When the conversation fills this share of the context window, the conversation is
 --- compacted.
----@field mode 'plan'|'ask'|'auto-edit'
+---@field mode 'plan'|'ask'|'auto-edit'|'auto'
 ---@field resume boolean|'open' Whether `:Caliban` opens the session that was used last. With `open`, the chat is also
 --- shown when Neovim starts.
 ---@field debug boolean
@@ -88,6 +88,7 @@
 ---| 'plan' # Reads only: edits and commands are refused.
 ---| 'ask' # The user decides on each edit and each command.
 ---| 'auto-edit' # Edits are written at once and reviewed afterwards. The user decides on each command.
+---| 'auto' # As `AutoEdit`, and commands run without a question in a sandbox that contains them.
 
 --- Whether `AGENTS.md` and files like it are used.
 ---@alias caliban.Instructions
@@ -241,7 +242,7 @@
 ---@class (exact) caliban.SetMode
 ---@field kind 'set_mode'
 ---@field session caliban.SessionId
----@field mode? 'plan'|'ask'|'auto-edit' If absent, the mode after the present one.
+---@field mode? 'plan'|'ask'|'auto-edit'|'auto' If absent, the mode after the present one.
 
 --- Asks for a list of all models. The answer is `models`.
 ---@class (exact) caliban.ListModels

@@ -69,7 +69,7 @@
 ---@field turn integer The running turn; if no turn runs, the last one.
 ---@field tool? string The running tool.
 ---@field model string
----@field mode 'plan'|'ask'|'auto-edit'
+---@field mode 'plan'|'ask'|'auto-edit'|'auto'
 ---@field tour boolean Whether the model is the offline tour, a script inside the program.
 ---@field unsaved boolean Whether the conversation is in memory only: it is ephemeral, or the disk fails.
 ---@field input integer The tokens that this session has used.
