@@ -176,8 +176,9 @@ impl Program {
             reach: archive.reach.clone(),
         };
         let files = Files::new(places.root.clone(), dirs::home_dir(), archive.reach.clone());
-        let confinement = Confinement::new(settings::sandbox(&config), vec![data_dir()]);
-        confinement.probe(own_file());
+        let confinement =
+            Confinement::new(settings::sandbox(&config), vec![data_dir()], own_file());
+        confinement.probe();
         let program = Program {
             confinement,
             completion: completion::begin(editor.clone(), files),

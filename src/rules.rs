@@ -3,6 +3,7 @@
 
 mod commands;
 mod narrow;
+pub mod safe;
 mod written;
 #[cfg(test)]
 mod tests;

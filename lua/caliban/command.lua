@@ -109,6 +109,18 @@ local function paths(lead)
   return out
 end
 
+--- Opens a log in a split.
+---@param path string
+---@param none string what to say if the file does not exist
+local function show_log(path, none)
+  if not vim.uv.fs_stat(path) then
+    return say(none)
+  end
+  vim.cmd('split')
+  vim.wo.winfixbuf = false
+  require('caliban.editor.file').show(path)
+end
+
 ---@type table<string, caliban.Subcommand>
 local subcommands = {
   ask = {
@@ -306,19 +318,21 @@ local subcommands = {
     end,
   },
   log = {
-    run = function()
-      local path = vim.fs.joinpath(
-        require('caliban.program.project').folder('XDG_CACHE_HOME', '.cache'),
-        'debug.log'
-      )
-      if not vim.uv.fs_stat(path) then
-        return say(
+    run = function(call)
+      local project = require('caliban.program.project')
+      local which = call.words[1]
+      if not which then
+        local folder = project.folder('XDG_CACHE_HOME', '.cache')
+        local none =
           'There is no log. Set vim.g.caliban.debug or CALIBAN_DEBUG=1, then :Caliban restart.'
-        )
+        show_log(vim.fs.joinpath(folder, 'debug.log'), none)
+      elseif one_of(which, { 'permissions' }) then
+        local none = 'No decision about a call of this project was logged yet.'
+        show_log((project.dir() or '') .. '/.permissions.log', none)
       end
-      vim.cmd('split')
-      vim.wo.winfixbuf = false
-      require('caliban.editor.file').show(path)
+    end,
+    complete = function()
+      return { 'permissions' }
     end,
   },
   restart = {

@@ -25,6 +25,7 @@ local M = {}
 ---@field pass_env string[]
 ---@field fetch_private string[] private hosts that may be fetched
 ---@field permissions caliban.WrittenRule[]
+---@field safe_commands boolean
 ---@field sandbox boolean|caliban.SandboxSettings
 ---@field lsp caliban.LspConfig
 ---@field completion 'auto'|'manual'
@@ -50,6 +51,7 @@ local defaults = {
   pass_env = {},
   fetch_private = {},
   permissions = {},
+  safe_commands = true,
   sandbox = true,
   lsp = waits,
   completion = 'auto',
@@ -172,38 +174,6 @@ local model = {
   compact = share,
 }
 
---- The headers that the user cannot set, by lower-case name, with the reason.
----@type table<string, string?>
-local taken = {}
-for why, names in pairs({
-  ['this header holds the key; set `key` instead'] = 'authorization x-api-key x-goog-api-key api-key',
-  ['the HTTP connection sets this header'] = 'connection content-length expect host keep-alive proxy-authenticate'
-    .. ' proxy-authorization proxy-connection te trailer transfer-encoding upgrade',
-  ['Caliban sets this header'] = 'accept accept-encoding anthropic-version content-encoding content-type',
-}) do
-  for name in names:gmatch('%S+') do
-    taken[name] = why
-  end
-end
-
---- The error in a header, in words; nil if the header is valid.
----@param name any
----@param value any
----@return string?
-local function header(name, value)
-  if type(name) ~= 'string' or not name:find("^[%w!#$%%&'*+.^_`|~-]+$") then
-    return 'this is not a valid name of a header'
-  elseif taken[name:lower()] then
-    return taken[name:lower()]
-  elseif type(value) ~= 'string' then
-    return 'expected a string, got ' .. (type(value) == 'table' and 'a table' or tostring(value))
-  elseif value:find('%c') then
-    return 'its value holds control characters'
-  elseif value:find('^env:%s*$') then
-    return 'the name of a variable is missing after `env:`'
-  end
-end
-
 ---@type table<string, caliban.Check>
 local provider = {
   dialect = one_of({ 'anthropic', 'openai-chat', 'openai-responses', 'gemini', 'ollama' }),
@@ -247,6 +217,7 @@ local known = {
   fetch_private = strings,
   -- checked rule by rule
   permissions = function() end,
+  safe_commands = is('boolean'),
   sandbox = function(value)
     return require('caliban.config.sandbox').check(value)
   end,
@@ -322,26 +293,6 @@ local function whole(path, given, checks, needed, problems)
   return #problems == before and (next(good) and good or vim.empty_dict()) or nil
 end
 
----@param path string
----@param given table<any, any>
----@param problems string[]
----@return table<string, string>?
-local function sift_headers(path, given, problems)
-  local before = #problems
-  local seen = {} ---@type table<string, boolean?>
-  for _, name in ipairs(keys(given)) do
-    local lower = tostring(name):lower()
-    local wrong = seen[lower] and 'it is given twice' or header(name, given[name])
-    seen[lower] = true
-    if wrong then
-      local where = vim.fn.strtrans(('%s.headers.%s'):format(path, name))
-      table.insert(problems, ('caliban: %s: %s'):format(where, wrong))
-    end
-  end
-  -- msgpack would encode an empty table as a list
-  return #problems == before and next(given) and given or nil
-end
-
 ---@param good table
 ---@param problems string[]
 local function sift_providers(good, problems)
@@ -351,7 +302,7 @@ local function sift_providers(good, problems)
     local before = #problems
     local row = whole(path, good.providers[name], provider, {}, problems)
     if row and row.headers then
-      row.headers = sift_headers(path, row.headers, problems)
+      row.headers = require('caliban.config.headers').sift(path, row.headers, problems, keys)
       row = next(row) and row or vim.empty_dict()
     end
     providers[name] = #problems == before and row or nil
@@ -490,6 +441,7 @@ function M.wire()
     pass_env = c.pass_env,
     fetch_private = c.fetch_private,
     permissions = c.permissions,
+    safe_commands = c.safe_commands,
     sandbox = require('caliban.config.sandbox').wire(c.sandbox),
   }
 end

@@ -431,6 +431,7 @@ impl Agent {
     }
 
     fn replied(&mut self, turn: TurnId, mut reply: Reply) {
+        self.desk.confinement.wait();
         self.reload_rules();
         let (conversation, desk) = (&mut self.conversation, &self.desk);
         reply.by = self.turn.end_reply().0;

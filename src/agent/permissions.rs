@@ -29,6 +29,8 @@ pub struct Permissions {
     problems: Vec<String>,
     /// The rules that the user has made by “always”; `None` if none are kept.
     permitted: Option<Permitted>,
+    /// Whether everyday commands run without a question in a sandbox that contains them.
+    is_safe_allowed: bool,
 }
 
 /// What the user wants of the permissions.
@@ -40,10 +42,14 @@ pub enum Wanted {
 }
 
 impl Permissions {
-    pub fn new(written: &[WrittenRule], permitted: Option<Permitted>) -> Permissions {
+    pub fn new(
+        written: &[WrittenRule],
+        permitted: Option<Permitted>,
+        is_safe_allowed: bool,
+    ) -> Permissions {
         let (settings, problems) =
             rules::read(written, Origin::Settings, "caliban: config.permissions");
-        Permissions { settings, problems, permitted }
+        Permissions { settings, problems, permitted, is_safe_allowed }
     }
 
     /// All rules as they are now, and the problems as sentences for the user. Reads two small files.
@@ -55,6 +61,9 @@ impl Permissions {
         problems.extend(others);
         let always = self.permitted.as_ref().map(Permitted::all).unwrap_or_default();
         all.extend(rules::read(&always, Origin::Always, "").0);
+        if self.is_safe_allowed && desk.confinement.contains() {
+            all.extend(rules::safe::rules());
+        }
         let rules = Rules::new(all, &desk.root, &desk.reach);
         (rules.containing(desk.confinement.contains()), problems)
     }
@@ -113,7 +122,8 @@ pub(super) fn carry_out(agent: &mut Agent, wanted: Wanted) {
 
 pub(super) fn list(conversation: &Conversation, desk: &Desk) {
     let grants = conversation.session.granted.iter().cloned().map(Permission::Grant);
-    let rules = desk.rules.all.iter().map(|it| Permission::Rule(it.line()));
+    let own = desk.rules.all.iter().filter(|it| it.origin != Origin::Safe);
+    let rules = own.map(|it| Permission::Rule(it.line()));
     let all: Vec<Permission> = grants.chain(rules).collect();
     if all.is_empty() {
         let text = "You have allowed nothing for this session, and there are no permission rules.";

@@ -98,7 +98,7 @@ const ROWS: &[Row] = &[
     Row {
         names: &["cargo"],
         letters: "CZ",
-        longs: &["config", "manifest-path", "target-dir", "out-dir"],
+        longs: &["config", "fix", "manifest-path", "target-dir", "out-dir"],
         ..NONE
     },
     Row {
@@ -118,7 +118,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         names: &["go"],
-        words: &["generate", "tool", "env"],
+        words: &["-c", "-fix", "--fix", "generate", "tool", "env"],
         heads: &[
             "-exec",
             "--exec",
@@ -214,10 +214,20 @@ const ROWS: &[Row] = &[
         longs: &["rootdir", "confcutdir", "basetemp", "config-file"],
         ..NONE
     },
+    Row { names: &["mypy"], longs: &["config-file", "install-types", "python-executable"], ..NONE },
     Row {
-        names: &["prettier", "eslint"],
-        letters: "c",
-        longs: &["config", "plugin", "rulesdir", "resolve-plugins"],
+        names: &["prettier", "eslint", "ruff"],
+        letters: "cow",
+        longs: &[
+            "config",
+            "fix",
+            "output-file",
+            "plugin",
+            "resolve-plugins",
+            "rulesdir",
+            "unsafe-fixes",
+            "write",
+        ],
         ..NONE
     },
 ];

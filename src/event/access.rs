@@ -1,6 +1,6 @@
 //! The access that a call needs.
 
-use super::Grant;
+use super::{Grant, grant};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// The access that a call needs. `policy` decides whether the call may run, and words the question to the user.
@@ -58,6 +58,18 @@ impl Access {
     /// Whether the call changes files of the project.
     pub fn edits(&self) -> bool {
         matches!(self, Access::Edit { .. })
+    }
+
+    /// The call in one line for the user. `None` for a plain read, and for a call that cannot run.
+    pub fn label(&self) -> Option<String> {
+        match self {
+            Access::Edit { paths } => {
+                Some(format!("edit {}", grant::in_one_line(&paths.join(", "))))
+            }
+            Access::Fetch { url, .. } => Some(format!("fetch {}", grant::in_one_line(url))),
+            Access::Guarded(_) | Access::Act { .. } => self.grant().map(|it| it.label()),
+            Access::Read | Access::Never(_) => None,
+        }
     }
 
     /// The grant that the user's consent for the whole session would give.

@@ -39,7 +39,8 @@ impl Grant {
     }
 }
 
-fn in_one_line(text: &str) -> String {
+/// A text with each hidden character spelt out, and its middle left out if it is long.
+pub(super) fn in_one_line(text: &str) -> String {
     let spelt = unseen::exact(text.trim_end()).replace('\n', "[U+000A]").replace('\t', "[U+0009]");
     let count = spelt.chars().count();
     if count <= WHOLE {

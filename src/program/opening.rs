@@ -113,7 +113,8 @@ impl Program {
 
     fn permissions(&self) -> agent::Permissions {
         let permitted = self.archive.project.permitted();
-        agent::Permissions::new(&self.config.permissions, Some(permitted))
+        let WireConfig { permissions, safe_commands, .. } = &self.config;
+        agent::Permissions::new(permissions, Some(permitted), *safe_commands)
     }
 
     /// Begins an opened session: its screen, its agent and their channels.

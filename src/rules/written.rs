@@ -18,6 +18,8 @@ pub enum Origin {
     Project,
     /// The user chose “always” in answer to a question.
     Always,
+    /// Caliban's own list of everyday commands.
+    Safe,
 }
 
 impl fmt::Display for Origin {
@@ -26,6 +28,7 @@ impl fmt::Display for Origin {
             Origin::Settings => "your settings",
             Origin::Project => ".caliban/permissions.toml",
             Origin::Always => "you chose always",
+            Origin::Safe => "an everyday command",
         })
     }
 }

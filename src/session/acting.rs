@@ -2,7 +2,7 @@
 
 use super::{
     Effect, Event, Input, LOOP_END, LOOP_REFUSED, MAX_READS, MAX_REQUESTS, Open, Phase, Session,
-    State, Step, say,
+    State, Step, audit, say,
 };
 use crate::event::{Access, End, Mode, Plan, Ruling, TurnId};
 use crate::message::{Block, CallId, Reply, Role, ToolAnswer, ToolCall};
@@ -44,7 +44,9 @@ impl Session {
 
     /// The gate: each call goes through here before it runs or is proposed.
     fn begin(&mut self, turn: TurnId, it: Open, step: &mut Step) {
-        match self.decide(&it) {
+        let decision = self.decide(&it);
+        step.decisions.extend(self.decided(&it, decision));
+        match decision {
             Decision::Allow if it.access.edits() => self.propose(turn, it.call, true, step),
             Decision::Allow => self.start(turn, it.call, step),
             Decision::Ask(question) => match say::question(question, &self.unsaved) {
@@ -179,6 +181,8 @@ impl Session {
         let Some(turn) = self.turn() else { return };
         let asked = self.open().iter().find(|it| it.call.id == *call).map(|it| &it.state);
         let Some(&State::Asking { is_unrecorded }) = asked else { return };
+        let access = self.open().iter().find(|it| it.call.id == *call).map(|it| &it.access);
+        step.decisions.extend(access.and_then(|it| audit::ruled(it, &ruling)));
         self.record(Event::Ruled { turn, call: call.clone(), ruling: ruling.clone() }, step);
         if let Ruling::Denied { reason } = ruling {
             let answer = say::denied(call, &reason, &self.unsaved, is_unrecorded);

@@ -222,4 +222,6 @@ pub enum Effect {
 pub struct Step {
     pub events: Vec<Event>,
     pub effects: Vec<Effect>,
+    /// Lines for the log of permissions.
+    pub decisions: Vec<String>,
 }

@@ -2,6 +2,7 @@
 //! done outside is returned as effects. `step` decides; only `apply` (in `fold`) changes the state.
 
 mod acting;
+mod audit;
 mod compact;
 mod consult;
 mod failing;

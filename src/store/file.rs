@@ -270,6 +270,6 @@ fn readable(fields: Map<String, Value>) -> SessionFile {
     header
 }
 
-fn now() -> String {
+pub(super) fn now() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }

@@ -2,6 +2,7 @@
 //! with the unsent draft. JSON files are written whole to a temporary file and renamed.
 
 mod agreed;
+mod audit;
 pub mod checkpoints;
 mod disk;
 mod edited;

@@ -84,6 +84,8 @@ pub struct Confinement {
     settings: Settings,
     /// Folders that commands do not see.
     private: Vec<PathBuf>,
+    /// This program's file.
+    program: PathBuf,
     strength: Arc<OnceLock<Option<Strength>>>,
     temporary: Arc<OnceLock<Option<TempDir>>>,
 }
@@ -95,8 +97,8 @@ pub struct Limits {
 }
 
 impl Confinement {
-    pub fn new(settings: Settings, private: Vec<PathBuf>) -> Confinement {
-        Confinement { settings, private, ..Confinement::default() }
+    pub fn new(settings: Settings, private: Vec<PathBuf>, program: PathBuf) -> Confinement {
+        Confinement { settings, private, program, ..Confinement::default() }
     }
 
     /// Whether commands run in a sandbox, as far as the user's settings tell.
@@ -105,11 +107,15 @@ impl Confinement {
     }
 
     /// Finds out, on a thread of its own, which sandbox this machine has.
-    pub fn probe(&self, program: PathBuf) {
-        let cell = self.strength.clone();
-        if self.settings.is_on {
-            tokio::task::spawn_blocking(move || *cell.get_or_init(|| sandbox::probed(&program)));
-        }
+    pub fn probe(&self) {
+        let probing = self.clone();
+        tokio::task::spawn_blocking(move || probing.wait());
+    }
+
+    /// Waits until it is known which sandbox this machine has: some milliseconds, once after the program's start.
+    pub fn wait(&self) -> Option<Strength> {
+        let probed = || self.settings.is_on.then(|| sandbox::probed(&self.program)).flatten();
+        *self.strength.get_or_init(probed)
     }
 
     /// Whether commands run in a sandbox that protects files and has no network. False until `probe` has found out.
@@ -123,9 +129,8 @@ impl Confinement {
         if !self.settings.is_on {
             return None;
         }
-        let (cell, program) = (self.strength.clone(), desk.program.clone());
-        let probed = move || *cell.get_or_init(|| sandbox::probed(&program));
-        let strength = tokio::task::spawn_blocking(probed).await.ok().flatten()?;
+        let probing = self.clone();
+        let strength = tokio::task::spawn_blocking(move || probing.wait()).await.ok().flatten()?;
         let made = self
             .temporary
             .get_or_init(|| tempfile::Builder::new().prefix("caliban-").tempdir().ok());

@@ -33,7 +33,7 @@ const LINGER: Duration = Duration::from_millis(500);
 const TICK: Duration = Duration::from_millis(50);
 
 const PURPOSE: &str = "Runs a command with bash in the project's root and returns its output, stdout and stderr \
-    together. The user is asked first. The command has no input and no terminal. Each call starts a new shell; every \
+    together. The user is asked before most commands. The command has no input and no terminal. Each call starts a new shell; every \
     process that it starts, also in the background, ends with the call. A sandbox lets it write only in the project and \
     in $TMPDIR, and gives it no network; if it needs more, say why in outside_sandbox. Prefer read, list, glob, grep and \
     edit to cat, ls, find, grep and sed.";

@@ -4,6 +4,7 @@ use crate::grants::{call, is_asked};
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::review::scene::{Scene, edit, nine};
+use expect_test::expect;
 use serde_json::{Value, json};
 use std::fs;
 
@@ -200,4 +201,35 @@ fn plan_mode_runs_nothing_that_a_rule_allows() {
     let scene = Scene::start(|it| it.config(config).size(160, 40));
     let (said, was_asked) = call(&scene, "shell", run("echo one"), "");
     assert!(said.starts_with("Not run: the user chose plan mode") && !was_asked, "{said}");
+}
+
+#[test]
+fn each_decision_about_a_call_is_logged() {
+    let scene = ruled("{ allow = 'shell', command = 'echo' }, { deny = 'shell', command = 'rm' }");
+    scene.nvim.keys(":Caliban log permissions<CR>");
+    scene.nvim.wait_screen("No decision about a call of this project was logged yet.");
+    call(&scene, "shell", run("echo one"), "");
+    call(&scene, "shell", run("rm\u{202e} a"), ONCE);
+    call(&scene, "shell", run("rm a"), "");
+    call(&scene, "shell", run("true\ntrue"), ":Caliban deny not now<CR>");
+    call(&scene, "list", json!({ "path": "." }), "");
+    scene.nvim.keys(":Caliban log permissions<CR>");
+    let is_log =
+        |it: &Nvim| it.lua_str("return vim.api.nvim_buf_get_name(0)").ends_with(".permissions.log");
+    scene.nvim.wait(is_log, "the log");
+    let text = scene
+        .nvim
+        .lua_str("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')");
+    let lines: Vec<&str> = text.lines().map(|it| it.split_once(" main ").unwrap().1).collect();
+    expect![[r#"
+        [
+            "allowed by a rule: run echo one",
+            "asked: run rm[U+202E] a",
+            "you allowed it once: run rm[U+202E] a",
+            "denied by a rule: run rm a (A permission rule denies `rm a`.)",
+            "asked: run true[U+000A]true",
+            "you denied it: run true[U+000A]true",
+        ]
+    "#]]
+    .assert_debug_eq(&lines);
 }

@@ -2,7 +2,7 @@
 
 use crate::grants::{call, is_asked};
 use crate::kit::reply::Reply;
-use crate::review::scene::Scene;
+use crate::review::scene::{Scene, nine};
 use caliban::sandbox::{Strength, probed};
 use serde_json::{Value, json};
 use std::fs;
@@ -243,4 +243,34 @@ fn auto_mode_asks_about_commands_where_no_sandbox_contains_them() {
         scene.nvim.wait_screen("Commands ask in auto mode too");
         assert!(is_asked(&scene, "shell", json!({ "command": "echo a" })));
     }
+}
+
+#[test]
+fn everyday_commands_run_in_the_sandbox_without_a_question() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it.file("a.txt", nine()).everyday());
+    for command in
+        ["cat a.txt | head -2", "ls -la && wc -l a.txt", "git status --short 2>/dev/null; true"]
+    {
+        let (_, was_asked) = call(&scene, "shell", json!({ "command": command }), ONCE);
+        assert!(!was_asked, "{command}");
+    }
+    for command in [
+        "rm a.txt",
+        "sed -i s/a/b/ a.txt",
+        "cat a.txt > b.txt",
+        "cat ../a",
+        "git commit -m x",
+        "cat .env",
+    ] {
+        assert!(is_asked(&scene, "shell", json!({ "command": command })), "{command}");
+    }
+    let scene = Scene::start(|it| it.everyday().config("{ sandbox = false }"));
+    assert!(is_asked(&scene, "shell", json!({ "command": "ls" })));
+    let scene = Scene::start(|it| {
+        it.everyday().config("{ permissions = { { ask = 'shell', command = 'ls' } } }")
+    });
+    assert!(is_asked(&scene, "shell", json!({ "command": "ls" })));
 }

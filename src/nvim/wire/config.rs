@@ -52,6 +52,9 @@ pub struct WireConfig {
     /// Rules that allow calls, ask about them or deny them.
     #[serde(default)]
     pub permissions: Vec<WrittenRule>,
+    /// Whether everyday commands run without a question in a sandbox that contains them.
+    #[serde(default)]
+    pub safe_commands: bool,
     #[serde(default)]
     pub sandbox: SandboxConfig,
 }

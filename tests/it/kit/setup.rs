@@ -28,6 +28,8 @@ pub struct Setup {
     titles: bool,
     /// Whether the user is asked about the project's instructions.
     asks: bool,
+    /// Whether everyday commands may run without a question.
+    is_everyday: bool,
 }
 
 /// The temporary directory. Dropping it first kills the processes that still run in it.
@@ -59,6 +61,7 @@ impl Setup {
             size: Some((120, 40)),
             titles: false,
             asks: false,
+            is_everyday: false,
         };
         for dir in ["home", "config", "data", "state", "cache", "run", "tmp", "project/.git"] {
             fs::create_dir_all(setup.dir().join(dir)).unwrap();
@@ -128,6 +131,13 @@ impl Setup {
     #[must_use]
     pub fn titled(mut self) -> Setup {
         self.titles = true;
+        self
+    }
+
+    /// With the default setting `safe_commands = true`; otherwise every command asks in the tests.
+    #[must_use]
+    pub fn everyday(mut self) -> Setup {
+        self.is_everyday = true;
         self
     }
 
@@ -249,6 +259,7 @@ impl Setup {
             [
                 if self.titles { "" } else { ", titles = false" },
                 if self.asks { "" } else { ", instructions = 'always'" },
+                if self.is_everyday { "" } else { ", safe_commands = false" },
             ]
             .concat(),
             self.before

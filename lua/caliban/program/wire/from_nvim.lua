@@ -42,6 +42,7 @@
 ---@field fetch_private? string[] Hosts, with or without a port, that may be fetched though their addresses are
 --- private.
 ---@field permissions? caliban.WrittenRule[] Rules that allow calls, ask about them or deny them.
+---@field safe_commands? boolean Whether everyday commands run without a question in a sandbox that contains them.
 ---@field sandbox? caliban.SandboxConfig
 
 ---@class (exact) caliban.ProviderConfig
