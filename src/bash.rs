@@ -46,7 +46,7 @@ pub struct Simple {
 pub enum Word {
     /// The word's value, without quotes.
     Fixed(String),
-    /// A pattern for files that begins with a fixed character other than `-`.
+    /// A pattern for files that begins with a fixed character other than `-` and names no hidden file.
     Glob(String),
     /// A word whose value is known only when the command runs, as it is written.
     Open(String),

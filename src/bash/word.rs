@@ -36,7 +36,9 @@ pub(super) fn joined(parts: Vec<Part>, source: &str) -> Word {
     if !is_pattern {
         return Word::Fixed(value);
     }
-    let is_safe = value.starts_with(|c: char| !"-*?[".contains(c));
+    // a pattern may become an option, or name a hidden file such as `.env`
+    let is_hidden = value.split('/').any(|it| it.starts_with('.') && it != ".");
+    let is_safe = value.starts_with(|c: char| !"-*?[".contains(c)) && !is_hidden;
     if is_safe { Word::Glob(value) } else { Word::Open(source.to_owned()) }
 }
 
