@@ -1,7 +1,8 @@
 //! Restricts this process before it becomes a command: where the command may write, which files it sees, whether it
 //! has a network, and which system calls it may make. On Linux by namespaces, Landlock and seccomp.
 //!
-//! There are two strengths. The full sandbox needs user namespaces, which some systems forbid. The plain one needs
+//! There are two strengths. The full sandbox needs user namespaces, which some systems forbid, and a Landlock that can
+//! keep signals within the sandbox (Linux 6.12). The plain one needs
 //! Landlock only: then protected files of the project can be written and secret files can be read, so the
 //! network stays closed even for connections within the machine.
 
@@ -59,7 +60,7 @@ impl Sandbox {
         if self.strength == Strength::Full {
             namespaces::enter(self)?;
         }
-        files::restrict(&self.writable)?;
+        files::restrict(&self.writable, self.strength == Strength::Full)?;
         let closes_network = self.strength == Strength::Plain && !self.network;
         syscalls::restrict(closes_network)
     }

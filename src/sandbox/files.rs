@@ -16,16 +16,17 @@ const WANTED: ABI = ABI::V6;
 const DEVICES: &[&str] =
     &["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"];
 
-/// Lets this process write only these folders and files from now on.
-pub(super) fn restrict(writable: &[PathBuf]) -> Result<(), String> {
+/// Lets this process write only these folders and files from now on. `is_whole`: fails if signals cannot be restricted.
+pub(super) fn restrict(writable: &[PathBuf], is_whole: bool) -> Result<(), String> {
     let failed = |fault: &dyn std::fmt::Display| format!("Landlock: {fault}");
     let devices = DEVICES.iter().map(PathBuf::from);
     let all: Vec<PathBuf> = writable.iter().cloned().chain(devices).collect();
+    let scope = if is_whole { CompatLevel::HardRequirement } else { CompatLevel::BestEffort };
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_write(NEEDED))
         .map_err(|it| failed(&it))?
-        .set_compatibility(CompatLevel::BestEffort)
+        .set_compatibility(scope)
         .scope(Scope::from_all(WANTED))
         .map_err(|it| failed(&it))?;
     let created = ruleset.create().map_err(|it| failed(&it))?;

@@ -4,6 +4,7 @@ use super::Desk;
 use crate::reach;
 use crate::regular;
 use crate::sandbox::{self, Sandbox, Strength};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use tempfile::TempDir;
@@ -28,22 +29,34 @@ const CACHES: &[&str] = &[
     "go/pkg/mod",
 ];
 
-/// Files of a project that a command may not write, because they run code later, outside of the sandbox.
+/// Files of a project that a command may not write: they run code outside of the sandbox, without the user's doing, or
+/// tell agents what to do.
 const FIXED: &[&str] = &[
+    ".agents",
     ".caliban",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".devcontainer",
     ".envrc",
     ".exrc",
     ".git/config",
+    ".git/config.worktree",
     ".git/hooks",
     ".git/info",
     ".git/modules",
     ".githooks",
+    ".github/workflows",
+    ".gitlab-ci.yml",
     ".husky",
     ".idea",
+    ".mcp.json",
     ".mise.toml",
     ".nvim.lua",
     ".nvimrc",
     ".vscode",
+    "AGENTS.md",
+    "CLAUDE.md",
     "mise.toml",
 ];
 
@@ -124,18 +137,18 @@ impl Confinement {
         self.settings.is_on && is_full && !self.settings.network
     }
 
-    /// The limits for a command; `None` if it runs without a sandbox: the user wants none, or this machine has none.
-    pub async fn limits(&self, desk: &Desk) -> Option<Limits> {
-        if !self.settings.is_on {
-            return None;
-        }
+    /// The limits for a command; `None` if it runs without a sandbox: the user wants none, or this machine has none. A
+    /// command must not run after an error.
+    pub async fn limits(&self, desk: &Desk) -> io::Result<Option<Limits>> {
         let probing = self.clone();
-        let strength = tokio::task::spawn_blocking(move || probing.wait()).await.ok().flatten()?;
+        let probed = tokio::task::spawn_blocking(move || probing.wait()).await;
+        let Some(strength) = probed.map_err(io::Error::other)? else { return Ok(None) };
         let made = self
             .temporary
             .get_or_init(|| tempfile::Builder::new().prefix("caliban-").tempdir().ok());
-        let temporary = made.as_ref()?.path().to_owned();
-        Some(self.limited(desk, strength, temporary))
+        let made =
+            made.as_ref().ok_or_else(|| io::Error::other("no temporary folder can be made"))?;
+        Ok(Some(self.limited(desk, strength, made.path().to_owned())))
     }
 
     fn limited(&self, desk: &Desk, strength: Strength, temporary: PathBuf) -> Limits {
@@ -210,7 +223,7 @@ impl Limits {
         for it in NAMED {
             command.env_remove(it);
         }
-        command.env("TMPDIR", &self.temporary).env("CALIBAN_SANDBOX", "1");
+        command.env("TMPDIR", &self.temporary);
     }
 }
 

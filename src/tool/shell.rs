@@ -85,11 +85,13 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         let time = args.timeout_s.unwrap_or(TIME);
         let unsaved = unsaved(desk).await;
         let mut output = Output::new(desk, call);
-        let limits = if is_outside { None } else { desk.confinement.limits(desk).await };
+        let started =
+            |fault: std::io::Error| format!("The command could not be started: {}.", cause(&fault));
+        let limits =
+            if is_outside { None } else { desk.confinement.limits(desk).await.map_err(started)? };
         let command = prepared(desk, &args.command, limits.as_ref());
-        let end = execute(command, Duration::from_secs(time), &mut output)
-            .await
-            .map_err(|fault| format!("The command could not be started: {}.", cause(&fault)))?;
+        let end =
+            execute(command, Duration::from_secs(time), &mut output).await.map_err(started)?;
         let hint = limits.filter(|_| end.has_failed()).map(|_| LIMITED);
         let said = [end.said(time), unsaved].into_iter().flatten();
         Ok(output.done(said, hint, end.summary()))
