@@ -28,6 +28,8 @@ pub struct Script {
     pub commands: Vec<Simple>,
     /// Why the commands are not all that the line does: clauses for the user, such as `` `echo a` writes to `b` ``.
     pub doubts: Vec<String>,
+    /// Whether the line may run commands that are not in `commands`.
+    pub is_open: bool,
     /// Files that redirections read.
     pub inputs: Vec<String>,
     /// The folders into which `cd` may lead, relative to the first one or absolute.
@@ -95,18 +97,37 @@ impl Script {
     /// Adds what a further command line may run.
     fn add(&mut self, line: &str, depth: usize) {
         if line.len() > LONGEST {
-            return self.doubt(format!("The command is longer than {LONGEST} bytes"));
+            return self.blind(format!("The command is longer than {LONGEST} bytes"));
         }
         if depth > DEPTH {
-            return self.doubt("The command holds commands within commands within commands".into());
+            return self.blind("The command holds commands within commands within commands".into());
         }
         if line.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
-            self.doubt("The command holds control characters".into());
+            self.blind("The command holds control characters".into());
+        }
+        if holds_split_word(line) {
+            self.doubt("The command has a word that goes on in the next line".into());
+            self.suspect(&line.replace("\\\n", ""), depth);
         }
         let Some(tree) = tree(line) else {
-            return self.doubt("The command is too complicated to be taken apart".into());
+            return self.blind("The command is too complicated to be taken apart".into());
         };
         walk::Walk { text: line, script: self, depth, level: 0 }.program(tree.root_node());
+    }
+
+    /// Adds the commands of a line for rules that ask or deny.
+    fn suspect(&mut self, line: &str, depth: usize) {
+        let mut inner = Script::default();
+        inner.add(line, depth + 1);
+        self.is_open |= inner.is_open;
+        let suspected = inner.commands.into_iter();
+        self.commands.extend(suspected.map(|it| Simple { is_certain: false, ..it }));
+    }
+
+    /// A doubt about which commands the line runs.
+    fn blind(&mut self, clause: String) {
+        self.is_open = true;
+        self.doubt(clause);
     }
 
     fn doubt(&mut self, clause: String) {
@@ -114,6 +135,14 @@ impl Script {
             self.doubts.push(clause);
         }
     }
+}
+
+/// Whether a backslash at the end of a line may join a word to the next line. The parser ends the word there.
+fn holds_split_word(line: &str) -> bool {
+    let is_blank = |c: char| matches!(c, ' ' | '\t');
+    let pieces: Vec<&str> = line.split("\\\n").collect();
+    let mut joints = pieces.windows(2);
+    joints.any(|it| !it[0].ends_with(is_blank) && !it[1].starts_with(is_blank))
 }
 
 fn tree(line: &str) -> Option<tree_sitter::Tree> {

@@ -43,9 +43,9 @@ pub(super) struct Walk<'a> {
 impl Walk<'_> {
     pub(super) fn program(&mut self, root: Node<'_>) {
         if root.has_error() {
-            self.script.doubt("The command does not parse as bash".into());
+            self.script.blind("The command does not parse as bash".into());
         } else if !self.is_covered(root) {
-            self.script.doubt("The command has parts that the parser passes over".into());
+            self.script.blind("The command has parts that the parser passes over".into());
         }
         self.visit(root);
     }
@@ -95,10 +95,10 @@ impl Walk<'_> {
             | "else_clause"
             | "while_statement"
             | "variable_assignments"
-            | "herestring_redirect"
-            | "redirected_statement" => self.children(node),
+            | "herestring_redirect" => self.children(node),
             "comment" => (),
-            "command" => self.command(node),
+            "redirected_statement" => self.redirected(node),
+            "command" => self.command(node, &[]),
             "variable_assignment" => self.assignment(node),
             "file_redirect" => self.redirect(node),
             "heredoc_redirect" => self.heredoc(node),
@@ -136,7 +136,7 @@ impl Walk<'_> {
     /// Visits the named children of a node, unless the node lies too deep for the program's stack.
     fn each(&mut self, node: Node<'_>, visit: fn(&mut Self, Node<'_>)) {
         if self.level > LEVELS {
-            return self.script.doubt("The command is nested too deeply".into());
+            return self.script.blind("The command is nested too deeply".into());
         }
         self.level += 1;
         let mut cursor = node.walk();
@@ -149,46 +149,87 @@ impl Walk<'_> {
 
     /// A word outside of a command, such as the text of a here-string.
     fn loose(&mut self, node: Node<'_>) {
-        let word = self.word(node);
+        let word = self.word(&[node]);
         self.open(&word);
     }
 
     fn open(&mut self, word: &Word) {
         if let Word::Open(source) = word {
+            // the parser does not see backticks in all places, and may miss the end of a line
+            for it in source.split('`').skip(1).step_by(2) {
+                self.script.suspect(it, self.depth);
+            }
+            self.script.is_open |= source.contains('\n');
             self.script.doubt(format!("{} is known only when the command runs", quoted(source)));
         }
     }
 
-    fn command(&mut self, node: Node<'_>) {
-        let mut words = Vec::new();
+    /// A command with redirections behind it. Further words behind the target of a redirection are arguments of the
+    /// command, and the tree has them in the redirection.
+    fn redirected(&mut self, node: Node<'_>) {
+        let mut cursor = node.walk();
+        let all: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        let rest: Vec<Node<'_>> = all.iter().flat_map(|it| behind_target(*it)).collect();
+        for child in all {
+            match child.kind() {
+                "command" => self.command(child, &rest),
+                "file_redirect" => self.redirect(child),
+                _ => self.visit(child),
+            }
+        }
+        let is_command = node.named_child(0).is_some_and(|it| it.kind() == "command");
+        if !is_command && !rest.is_empty() {
+            self.script.doubt(format!("{} has words behind a file", quoted(self.of(node))));
+            self.suspect(&rest);
+        }
+    }
+
+    /// Adds words that may be a command, for rules that ask or deny.
+    fn suspect(&mut self, nodes: &[Node<'_>]) {
+        let words = self.words(nodes);
+        self.script.commands.push(Simple { words, is_certain: false });
+    }
+
+    /// A simple command. `rest` holds the arguments that stand behind redirections.
+    fn command(&mut self, node: Node<'_>, rest: &[Node<'_>]) {
+        let mut nodes = Vec::new();
         let mut cursor = node.walk();
         let all: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
         for child in all {
             match child.kind() {
                 "variable_assignment" => self.assignment(child),
-                "file_redirect" | "herestring_redirect" | "heredoc_redirect" => self.visit(child),
-                "command_name" => {
-                    let name = child.named_child(0).unwrap_or(child);
-                    words.push(self.word(name));
+                "herestring_redirect" | "heredoc_redirect" => self.visit(child),
+                "file_redirect" => {
+                    self.redirect(child);
+                    nodes.extend(behind_target(child));
                 }
+                "command_name" => nodes.push(child.named_child(0).unwrap_or(child)),
                 "subshell" => {
                     self.script.doubt("The command holds a subshell as an argument".into());
                     self.visit(child);
                 }
-                _ => words.push(self.word(child)),
+                _ => nodes.push(child),
             }
         }
+        nodes.extend(rest);
         // an operator such as `==` is a word too, but no named node
         let mut cursor = node.walk();
         if node.children(&mut cursor).any(|it| !it.is_named()) {
-            self.script.doubt(format!("{} has a word that is not read", quoted(self.of(node))));
+            self.script.blind(format!("{} has a word that is not read", quoted(self.of(node))));
         }
+        let words = self.words(&nodes);
         for it in &words {
             self.open(it);
         }
         let simple = Simple { words, is_certain: true };
         let depth = self.depth;
         wrapper::unwrapped(self.script, simple, depth);
+    }
+
+    /// The words of nodes. The parser divides some words, such as `'a'\b`, into nodes without a gap.
+    fn words(&mut self, nodes: &[Node<'_>]) -> Vec<Word> {
+        let is_one = |a: &Node<'_>, b: &Node<'_>| a.end_byte() == b.start_byte();
+        nodes.chunk_by(is_one).map(|it| self.word(it)).collect()
     }
 
     fn assignment(&mut self, node: Node<'_>) {
@@ -210,10 +251,12 @@ impl Walk<'_> {
             .map(|it| it.kind())
             .unwrap_or_default();
         let mut cursor = node.walk();
-        let targets: Vec<Node<'_>> =
-            node.children_by_field_name("destination", &mut cursor).collect();
-        for target in targets {
-            let word = self.word(target);
+        let mark = node.children_by_field_name("descriptor", &mut cursor).next();
+        if mark.is_some_and(|it| !self.of(it).bytes().all(|it| it.is_ascii_digit())) {
+            self.script.doubt(format!("{} has a word that is not read", quoted(self.of(node))));
+        }
+        for target in targets(node).into_iter().take(usize::from(!closes(node))) {
+            let word = self.word(&[target]);
             self.open(&word);
             let Some(file) = word.fixed() else {
                 self.script.doubt(format!("{} names files by a pattern", quoted(self.of(node))));
@@ -258,6 +301,8 @@ impl Walk<'_> {
                 "heredoc_body" => self.expanded(child),
                 _ => {
                     self.script.doubt("The line of a here-document goes on behind its mark".into());
+                    let text = self.of(child).to_owned();
+                    self.script.suspect(&text, self.depth);
                     self.visit(child);
                 }
             }
@@ -277,12 +322,16 @@ impl Walk<'_> {
         }
     }
 
-    /// `[` and `[[` run nothing by themselves, but words in them may.
+    /// `[` and `[[` run nothing by themselves, but words in them may. For bash, `[` is a command that an operator ends,
+    /// while the parser takes the operator for a part of the condition.
     fn test(&mut self, node: Node<'_>) {
-        let inner = self.of(node).trim_start_matches('[').trim_end_matches(']');
-        if !inner.chars().all(|c| c.is_ascii() && !"$`()<>[]\\".contains(c)) {
-            self.script
-                .doubt(format!("{} is known only when the command runs", quoted(self.of(node))));
+        let whole = self.of(node).to_owned();
+        let inner = whole.trim_start_matches('[').trim_end_matches(']');
+        let ends = if whole.starts_with("[[") { ";\n" } else { ";\n|&" };
+        let mut chars = inner.chars();
+        if !chars.all(|c| c.is_ascii() && !"$`()<>[]\\".contains(c) && !ends.contains(c)) {
+            self.script.doubt(format!("{} is known only when the command runs", quoted(&whole)));
+            self.script.suspect(inner, self.depth);
             self.substitutions(node);
         }
     }
@@ -295,10 +344,15 @@ impl Walk<'_> {
         });
     }
 
-    fn word(&mut self, node: Node<'_>) -> Word {
+    /// The word that these nodes are, between which there is no gap.
+    fn word(&mut self, nodes: &[Node<'_>]) -> Word {
         let mut parts = Vec::new();
-        self.parts(node, &mut parts);
-        word::joined(parts, self.of(node))
+        for node in nodes {
+            self.parts(*node, &mut parts);
+        }
+        let start = nodes.first().map_or(0, Node::start_byte);
+        let end = nodes.last().map_or(start, Node::end_byte);
+        word::joined(parts, self.text.get(start..end).unwrap_or_default())
     }
 
     fn parts(&mut self, node: Node<'_>, parts: &mut Vec<Part>) {
@@ -355,6 +409,23 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// The words behind the operator of a redirection: its file, and arguments of the command.
+fn targets(redirect: Node<'_>) -> Vec<Node<'_>> {
+    let mut cursor = redirect.walk();
+    redirect.children_by_field_name("destination", &mut cursor).collect()
+}
+
+/// The arguments of the command in a redirection.
+fn behind_target(redirect: Node<'_>) -> Vec<Node<'_>> {
+    targets(redirect).into_iter().skip(usize::from(!closes(redirect))).collect()
+}
+
+/// Whether a redirection closes a descriptor. It names no file then.
+fn closes(redirect: Node<'_>) -> bool {
+    let mut cursor = redirect.walk();
+    redirect.children(&mut cursor).any(|it| matches!(it.kind(), ">&-" | "<&-"))
 }
 
 /// Text of the command in a sentence, in one line and not too long.

@@ -147,6 +147,9 @@ const CHANGERS: &[&str] = &[
 /// Adds a simple command to the script, and the commands that it runs.
 pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
     let Some(name) = simple.name().map(str::to_owned) else {
+        if let Some(it) = simple.words.first() {
+            script.blind(format!("{} is known only when the command runs", quoted(it.shown())));
+        }
         return script.commands.push(simple);
     };
     if name == "cd" {
@@ -262,8 +265,9 @@ fn wrapped_at(wrapper: &Wrapper, words: &[Word]) -> Result<usize, String> {
 /// Adds the commands of `sh -c TEXT`. Returns false for a shell without such a text.
 fn runs_text(script: &mut Script, simple: &Simple, depth: usize) -> bool {
     let Some(at) = simple.words.iter().position(is_text_option) else { return false };
-    let Some(text) = simple.words.get(at + 1).and_then(Word::fixed).filter(|_| at == 1) else {
-        script.doubt(format!("{} runs a text that is not read", quoted(&simple.shown())));
+    let text = simple.words.get(at + 1).and_then(Word::fixed);
+    let Some(text) = text.filter(|it| at == 1 && !it.starts_with(['-', '+'])) else {
+        script.blind(format!("{} runs a text that is not read", quoted(&simple.shown())));
         suspected(script, simple, depth);
         return false;
     };
@@ -285,6 +289,7 @@ fn suspected(script: &mut Script, simple: &Simple, depth: usize) {
         let end = words.len().min(at + SUSPECTED);
         script.commands.push(Simple { words: words[at..end].to_vec(), is_certain: false });
     }
+    script.is_open |= words[1..].iter().any(|it| matches!(it, Word::Open(_)));
     let texts: Vec<&str> = words[1..].iter().filter_map(Word::fixed).collect();
     let joined = texts.join(" ");
     for text in texts
@@ -292,14 +297,10 @@ fn suspected(script: &mut Script, simple: &Simple, depth: usize) {
         .filter(|it| it.contains([' ', ';', '=', '|', '&']))
         .chain([joined.as_str()])
     {
-        let mut inner = Script::default();
         if depth < super::DEPTH {
             let value = text.split_once('=').map_or(text, |(_, value)| value);
-            inner.add(value.trim_start_matches('!'), depth + 1);
-            inner.add(text.trim_start_matches('!'), depth + 1);
+            script.suspect(value.trim_start_matches('!'), depth);
+            script.suspect(text.trim_start_matches('!'), depth);
         }
-        script
-            .commands
-            .extend(inner.commands.into_iter().map(|it| Simple { is_certain: false, ..it }));
     }
 }

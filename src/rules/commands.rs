@@ -20,6 +20,12 @@ impl Rules {
             let why = rule.said(&format!("`{}`", simple.shown()));
             return Judgement { verdict: Some(rule.verdict), why, ..Judgement::default() };
         }
+        let is_strict =
+            |it: &Rule| it.verdict > Verdict::Allow && matches!(it.target, Target::Command(_));
+        if script.is_open && self.all.iter().any(is_strict) {
+            let why = script.doubts.first().map_or(String::new(), |it| format!("{}.", capital(it)));
+            return Judgement { verdict: Some(Verdict::Ask), why, ..Judgement::default() };
+        }
         let mut is_known = false;
         let (mut hindrance, mut missing) = (self.hindrance(&script), None);
         for simple in script.certain() {

@@ -6,6 +6,7 @@ pub mod kit;
 
 mod auto_edit;
 mod bad_days;
+mod bash;
 mod build;
 mod cases;
 mod changes;

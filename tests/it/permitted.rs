@@ -224,7 +224,7 @@ fn each_decision_about_a_call_is_logged() {
     expect![[r#"
         [
             "allowed by a rule: run echo one",
-            "asked: run rm[U+202E] a",
+            "asked: run rm[U+202E] a (`rm\u{202e}` is known only when the command runs.)",
             "you allowed it once: run rm[U+202E] a",
             "denied by a rule: run rm a (A permission rule denies `rm a`.)",
             "asked: run true[U+000A]true",
