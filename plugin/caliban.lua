@@ -123,6 +123,7 @@ local links = {
   CalibanAsk = 'DiagnosticWarn',
   CalibanNotice = 'DiagnosticInfo',
   CalibanSign = 'DiagnosticHint',
+  CalibanSyntax = 'DiagnosticError',
   CalibanChip = 'Special',
   CalibanLong = 'WarningMsg',
   CalibanFull = 'DiagnosticError',

@@ -1,14 +1,14 @@
-//! Delays the verdict on an edit for about a second, until the diagnostics after the edit are known, so that the model
-//! gets both at once. A command of the user ends the delay.
+//! Delays the verdict on an edit for about a second, until the diagnostics and the syntax errors after the edit are
+//! known, so that the model gets all at once. A command of the user ends the delay.
 
 use crate::conversation::Conversation;
 use crate::message::{CallId, ToolAnswer};
 use crate::session::Input;
-use crate::tool::lsp::Difference;
+use crate::tool::lsp::{Difference, Unparsed};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The state of one check of the diagnostics after an edit.
+/// The state of one check after an edit: of the diagnostics, or of the syntax.
 pub struct Check {
     /// The check's number.
     pub id: u32,
@@ -16,8 +16,10 @@ pub struct Check {
 }
 
 pub enum Looked {
-    Begun,
+    /// The verdict on this file follows.
+    Begun(PathBuf),
     Found(Difference),
+    Unparsed(Unparsed),
     /// The check was given up.
     Dropped,
 }
@@ -26,6 +28,8 @@ pub enum Looked {
 pub(super) struct Checks {
     /// The ids of the checks that the editor has started and not yet answered.
     awaited: BTreeSet<u32>,
+    /// The files with a check whose verdict has not come yet.
+    due: BTreeSet<PathBuf>,
     /// The delayed verdicts, in the order in which they arrived.
     verdicts: Vec<Input>,
     /// The results of finished checks, each with its file.
@@ -37,34 +41,50 @@ impl Checks {
     pub(super) fn checked(&mut self, conversation: &mut Conversation, root: &Path, check: Check) {
         let Check { id, looked } = check;
         match looked {
-            Looked::Begun => {
+            Looked::Begun(path) => {
                 self.awaited.insert(id);
+                self.due.insert(path);
                 return;
             }
             Looked::Found(it) => {
                 let text = it.say(root);
                 self.found.push((it.path, text));
             }
+            Looked::Unparsed(it) => {
+                let text = it.say(root);
+                self.found.push((it.path, text));
+            }
             Looked::Dropped => (),
         }
         self.awaited.remove(&id);
-        if self.awaited.is_empty() {
-            self.release(conversation);
-        }
+        self.pass(conversation);
     }
 
     /// Takes a verdict, and delays it while a check is under way.
     pub(super) fn judged(&mut self, conversation: &mut Conversation, input: Input) {
+        self.due.retain(|path| !concerns(&input, path));
         self.verdicts.push(input);
+        self.pass(conversation);
+    }
+
+    /// Passes the delayed verdicts on if no check is under way.
+    fn pass(&mut self, conversation: &mut Conversation) {
         if self.awaited.is_empty() {
-            self.release(conversation);
+            self.flush(conversation);
         }
     }
 
     /// Passes all delayed verdicts on, with the results that have arrived so far.
     pub(super) fn release(&mut self, conversation: &mut Conversation) {
+        self.due.clear();
+        self.flush(conversation);
+    }
+
+    /// Passes the verdicts on with their results. A result that has come before its verdict waits for it.
+    fn flush(&mut self, conversation: &mut Conversation) {
         let mut verdicts = std::mem::take(&mut self.verdicts);
-        for (path, text) in std::mem::take(&mut self.found) {
+        let ready = self.found.extract_if(.., |(path, _)| !self.due.contains(path));
+        for (path, text) in ready {
             match verdicts.iter_mut().rev().find_map(|it| answer_on(it, &path)) {
                 Some(answer) => answer.text.push_str(&format!("\n{text}")),
                 None => note(conversation, text),
@@ -82,11 +102,21 @@ fn note(conversation: &mut Conversation, text: String) {
     conversation.take(Input::Applied { files: Vec::new(), answer });
 }
 
+/// Whether a verdict is about this file.
+fn concerns(input: &Input, path: &Path) -> bool {
+    match input {
+        Input::Reviewed { path: it, .. } => it == path,
+        Input::Applied { files, .. } => files.iter().any(|it| it.0 == path),
+        _ => false,
+    }
+}
+
 /// The last answer of a verdict on this file.
 fn answer_on<'a>(input: &'a mut Input, path: &Path) -> Option<&'a mut ToolAnswer> {
     match input {
-        Input::Reviewed { path: it, answers } if it == path => answers.last_mut(),
-        Input::Applied { files, answer } if files.iter().any(|it| it.0 == path) => Some(answer),
+        it if !concerns(it, path) => None,
+        Input::Reviewed { answers, .. } => answers.last_mut(),
+        Input::Applied { answer, .. } => Some(answer),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 //! and files that are not saved.
 
 use super::checkpoints::{KeeperMessage, Record};
-use super::checks::Checks;
+use super::checks::{Check, Checks, Looked};
 use super::known::{Known, Observation, Tracker};
 use super::setup::Decided;
 use super::turn::Turn;
@@ -71,6 +71,21 @@ impl Files {
             }
         }
         self.checks.judged(conversation, Input::Reviewed { path, answers });
+    }
+
+    /// Takes in the state of a check after an edit.
+    pub(super) fn checked(
+        &mut self,
+        conversation: &mut Conversation,
+        desk: &Desk,
+        mut check: Check,
+    ) {
+        if let Looked::Unparsed(it) = &mut check.looked
+            && !self.known.may_be_told(desk, &it.path)
+        {
+            it.hide_text();
+        }
+        self.checks.checked(conversation, &desk.root, check);
     }
 
     /// Notes whether the accepted text of a file is on disk.

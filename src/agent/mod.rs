@@ -273,9 +273,7 @@ impl Agent {
                 self.guidance.reviewed(conversation, &self.desk, &path);
                 self.files.decided(conversation, &self.desk, decided);
             }
-            Command::Checked(check) => {
-                self.files.checks.checked(conversation, &self.desk.root, *check);
-            }
+            Command::Checked(check) => self.files.checked(conversation, &self.desk, *check),
             Command::Present => self.present(Show::Repaint),
             Command::Act(act) => self.do_with_session(act),
             Command::Rewind(wanted) => self.files.record.rewind(conversation, &self.desk, wanted),

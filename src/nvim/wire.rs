@@ -20,7 +20,7 @@ pub use complete::*;
 pub use config::*;
 pub use files::*;
 pub use permissions::*;
-pub use servers::{CheckState, Checked, Found};
+pub use servers::{CheckState, Checked, Found, Unparsed};
 pub use verdict::{ProposedText, Reason, Reviewed, WireFormatting};
 
 use crate::conversation::report::{Level, Status};
@@ -152,6 +152,7 @@ pub enum FromNvim {
     Reviewed(Reviewed),
     Found(Found),
     Checked(Checked),
+    Unparsed(Unparsed),
     /// A composer is used: the program begins to look for the files of the project.
     Prepare,
     Complete(Complete),

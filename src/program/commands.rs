@@ -50,6 +50,10 @@ pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command),
             let (session, check) = it.into();
             (session, Command::Checked(Box::new(check)))
         }
+        FromNvim::Unparsed(it) => {
+            let (session, check) = it.into();
+            (session, Command::Checked(Box::new(check)))
+        }
         message => return Err(Box::new(message)),
     })
 }

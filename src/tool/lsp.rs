@@ -1,8 +1,11 @@
 //! Questions to the user's language servers: the questions of tools, the servers' findings, and the text for the model.
+//! Also the text about the diagnostics and the syntax errors after an edit.
 
 mod difference;
+mod unparsed;
 
 pub use difference::Difference;
+pub use unparsed::Unparsed;
 
 use super::{Desk, Done, clip, path};
 use crate::text::{Text, secret};

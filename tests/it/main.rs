@@ -86,6 +86,7 @@ mod slash;
 mod spending;
 mod steer;
 mod stops;
+mod syntax;
 mod thoughts;
 mod tidy;
 mod todo;

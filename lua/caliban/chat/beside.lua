@@ -13,8 +13,10 @@ local MARGIN = 50
 ---@param words string
 ---@param row integer
 ---@param line string the text of the row
+---@param group? string the highlight group; default: `CalibanDim`
 ---@return vim.api.keyset.set_extmark
-function M.mark(chat, words, row, line)
+function M.mark(chat, words, row, line, group)
+  group = group or 'CalibanDim'
   local narrowest = chat.narrowest or wrap.narrowest(chat.transcript)
   chat.narrowest = narrowest
   local room = narrowest and narrowest.room
@@ -25,11 +27,11 @@ function M.mark(chat, words, row, line)
     used = (last - 2) % room + 1
   end
   if not room or used + 1 + api.nvim_strwidth(words) <= room then
-    return { virt_text = { { words, 'CalibanDim' } }, virt_text_pos = 'eol_right_align' }
+    return { virt_text = { { words, group } }, virt_text_pos = 'eol_right_align' }
   end
   local under = vim.tbl_map(function(text)
     local pad = (' '):rep(room - api.nvim_strwidth(text))
-    return { { pad .. text, 'CalibanDim' } }
+    return { { pad .. text, group } }
   end, wrap.rows(words, room, ''))
   return { virt_lines = under }
 end

@@ -378,6 +378,9 @@ require('caliban.review.listeners').add({
   looked = function(r, decided)
     require('caliban.chat.changes').touch(r, decided)
   end,
+  parsed = function(r)
+    require('caliban.chat.changes').touch(r)
+  end,
   reported = function(r, unsaved)
     require('caliban.chat.changes').settled(r, unsaved)
   end,

@@ -1,16 +1,22 @@
---- Compares the diagnostics before and after an edit. Tells the program at once that a check runs, and later the
---- result.
+--- Compares the diagnostics and the syntax errors before and after an edit. Tells the program at once that a check runs,
+--- and later the result.
 local M = {}
 
 local api = vim.api
 local fresh = require('caliban.lsp.fresh')
 local algebra = require('caliban.review.hunks.algebra')
+local places = require('caliban.review.hunks.places')
+local syntax = require('caliban.review.hunks.syntax')
 local watch = require('caliban.lsp.watch')
 
 --- The mildest severity that is reported: warnings.
 local MILDEST = 2
 --- The most findings to report: new findings, and findings that the file had before the edit.
 local NEW, OLD = 200, 5
+--- The most syntax errors to report.
+local ERRORS = 20
+--- A longer line beside a syntax error is cut. In bytes.
+local WIDE = 200
 
 ---@class caliban.Before
 ---@field lines string[] the text
@@ -113,29 +119,6 @@ local function key(it, place)
   )
 end
 
---- Maps the rows of one text to places that are equal in both texts: the row after the edit or, for a row of a hunk,
---- the hunk's number.
----@param runs integer[][] start and count in the old text, start and count in the new one
----@param side 1|3 the text of the rows: 1 the old one, 3 the new one
----@return fun(row: integer): string|integer, boolean
-local function placer(runs, side)
-  ---@param row integer
-  ---@return string|integer place
-  ---@return boolean changed
-  return function(row)
-    local shift = 0
-    for i, run in ipairs(runs) do
-      if row < run[side] then
-        break
-      elseif row < run[side] + run[side + 1] then
-        return 'hunk ' .. i, true
-      end
-      shift = shift + run[4] - run[2]
-    end
-    return side == 1 and row + shift or row, false
-  end
-end
-
 ---@param items lsp.Diagnostic[]
 ---@param where fun(row: integer): string|integer, boolean
 ---@return table<string, integer>
@@ -174,8 +157,8 @@ end
 ---@param runs integer[][]
 ---@param out { added: caliban.Finding[], remaining: caliban.Finding[], fixed: integer }
 function M.compare(path, before, after, runs, out)
-  local now = placer(runs, 3)
-  local had = tally(before or {}, placer(runs, 1))
+  local now = places.of(runs, 3)
+  local had = tally(before or {}, places.of(runs, 1))
   for _, it in ipairs(after) do
     if fresh.severity(it) <= MILDEST then
       local where, changed = now(fresh.line(it))
@@ -235,18 +218,76 @@ local function report(check, now)
   })
 end
 
---- Begins to check an edit that is settled or written. Sends no message if no server reports on the buffer.
+---@param check caliban.Checking
+---@param lang string
+---@param errors caliban.SyntaxError[]
+---@param lines string[]
+local function report_errors(check, lang, errors, lines)
+  local found = {} ---@type caliban.Finding[]
+  for i = 1, math.min(#errors, ERRORS) do
+    local it = errors[i]
+    local begins = it.first < it.row and (' (of what begins on line %d)'):format(it.first + 1) or ''
+    local line = vim.trim(lines[it.row + 1] or ''):sub(1, WIDE)
+    local text = ('%s%s: %s'):format(it.what, begins, line)
+    found[i] = { path = check.path, line = it.row, text = text }
+  end
+  require('caliban.program.process').notify({
+    kind = 'unparsed',
+    id = check.id,
+    session = check.session,
+    path = check.path,
+    language = lang,
+    errors = found,
+    more = #errors - #found,
+  })
+end
+
+--- Looks for syntax errors that an edit has added. Sends no message if Neovim has no parser for the buffer.
+---@param check caliban.Checking
+local function parse(check)
+  local lang = syntax.language(check.buf)
+  if not lang or syntax.too_long(check.buf) then
+    return
+  end
+  tell(check, 'awaited')
+  local lines = require('caliban.editor.file').lines(check.buf)
+  local function before()
+    return check.before.lines
+  end
+  syntax.added(lang, before, lines, function(errors)
+    if errors and #errors > 0 then
+      report_errors(check, lang, errors, lines)
+    else
+      tell(check, 'dropped')
+    end
+  end)
+end
+
+---@param buf integer
+---@param session string
+---@param path string
+---@param before caliban.Before
+---@return caliban.Checking
+local function new(buf, session, path, before)
+  count = count + 1
+  return { id = count, buf = buf, session = session, path = path, before = before }
+end
+
+--- Begins to check an edit that is settled or written. Sends no message if no server reports on the buffer, and Neovim
+--- has no parser for the buffer.
 ---@param buf integer
 ---@param session string
 ---@param path string
 ---@param before caliban.Before
 function M.begin(buf, session, path, before)
-  if not package.loaded['vim.lsp'] or not api.nvim_buf_is_loaded(buf) then
+  if not api.nvim_buf_is_loaded(buf) then
     return
   end
-  count = count + 1
-  ---@type caliban.Checking
-  local check = { id = count, buf = buf, session = session, path = path, before = before }
+  parse(new(buf, session, path, before))
+  if not package.loaded['vim.lsp'] then
+    return
+  end
+  local check = new(buf, session, path, before)
   check.stop = fresh.collect(buf, require('caliban.config').get().lsp.diagnostics_ms, function(now)
     running[buf] = nil
     if not api.nvim_buf_is_loaded(buf) or not pcall(report, check, now) then

@@ -7,6 +7,7 @@ local pending = require('caliban.review.pending')
 local registry = require('caliban.review.registry')
 require('caliban.review.restore.record')
 require('caliban.review.ui.overlay')
+require('caliban.review.ui.syntax')
 
 M.propose, M.stopped, M.renamed = registry.propose, registry.stopped, registry.renamed
 M.accept, M.reject, M.look = registry.accept, registry.reject, registry.look

@@ -8,6 +8,7 @@ local M = {}
 ---@field closed? fun(r: caliban.Review) the review has ended
 ---@field reported? fun(r: caliban.Review, unsaved: string) the verdict was sent; `unsaved`: why the text is not on disk, or ''
 ---@field renamed? fun(r: caliban.Review) the review's conversation was renamed
+---@field parsed? fun(r: caliban.Review) the hunk that is marked because of a syntax error has changed
 ---@field missed? fun() the user decided on the hunk under the cursor, but there is none
 ---@field waiting? fun() an edit began to wait for its buffer, or stopped waiting
 
@@ -18,7 +19,7 @@ function M.add(listener)
   all[#all + 1] = listener
 end
 
----@param event 'looked'|'pending'|'cleared'|'closed'|'reported'|'renamed'|'missed'|'waiting'
+---@param event 'looked'|'pending'|'cleared'|'closed'|'reported'|'renamed'|'parsed'|'missed'|'waiting'
 ---@param ... any the arguments of the listener
 function M.tell(event, ...)
   for _, listener in ipairs(all) do

@@ -2,7 +2,7 @@
 
 use crate::agent::{Check, Looked};
 use crate::event::SessionId;
-use crate::tool::lsp::{Difference, Finding, Rewrite};
+use crate::tool::lsp::{Difference, Finding, Rewrite, Unparsed as Errors};
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -61,12 +61,36 @@ pub enum CheckState {
     Dropped,
 }
 
+/// The syntax errors that an edit adds to a file: the result of a check that was announced by `checked`.
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Unparsed {
+    pub id: u32,
+    pub session: SessionId,
+    /// The absolute path.
+    pub path: PathBuf,
+    /// The language of the parser.
+    pub language: String,
+    /// The first errors, at least one.
+    pub errors: Vec<Finding>,
+    /// The number of errors beyond these.
+    pub more: u32,
+}
+
+impl From<Unparsed> for (SessionId, Check) {
+    fn from(it: Unparsed) -> (SessionId, Check) {
+        let Unparsed { id, session, path, language, errors, more } = it;
+        let looked = Looked::Unparsed(Errors { path, language, errors, more });
+        (session, Check { id, looked })
+    }
+}
+
 impl From<Checked> for (SessionId, Check) {
     fn from(it: Checked) -> (SessionId, Check) {
         let Checked { id, session, path, state, added, remaining, elsewhere, notes, .. } = it;
         let Checked { new, fixed, remain, known, fresh, .. } = it;
         let looked = match state {
-            CheckState::Awaited => Looked::Begun,
+            CheckState::Awaited => Looked::Begun(path),
             CheckState::Dropped => Looked::Dropped,
             CheckState::Told => Looked::Found(Difference {
                 path,

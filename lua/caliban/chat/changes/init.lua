@@ -277,6 +277,12 @@ local function set_marks(chat, top, lines, items)
       local opts = beside.mark(chat, words, top + i - 1, lines[i])
       local _ = words ~= '' and api.nvim_buf_set_extmark(chat.transcript, ns, top + i - 1, 0, opts)
     end
+    local r, hunk = item.r, item.hunk
+    local wrong = r and hunk and require('caliban.review.ui.syntax').words(r, hunk)
+    if wrong then
+      local opts = beside.mark(chat, wrong, top + i - 1, lines[i], 'CalibanSyntax')
+      api.nvim_buf_set_extmark(chat.transcript, ns, top + i - 1, 0, opts)
+    end
   end
 end
 

@@ -487,6 +487,16 @@
 ---| 'told' # This message has the result.
 ---| 'dropped' # There will be no result, because another edit came meanwhile.
 
+--- The syntax errors that an edit adds to a file: the result of a check that was announced by `checked`.
+---@class (exact) caliban.Unparsed
+---@field kind 'unparsed'
+---@field id integer
+---@field session caliban.SessionId
+---@field path string The absolute path.
+---@field language string The language of the parser.
+---@field errors caliban.Finding[] The first errors, at least one.
+---@field more integer The number of errors beyond these.
+
 --- A composer is used: the program begins to look for the files of the project.
 ---@class (exact) caliban.Prepare
 ---@field kind 'prepare'
@@ -542,6 +552,7 @@
 ---| caliban.Reviewed
 ---| caliban.Found
 ---| caliban.Checked
+---| caliban.Unparsed
 ---| caliban.Prepare
 ---| caliban.Complete
 ---| caliban.Weigh

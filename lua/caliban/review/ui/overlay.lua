@@ -181,7 +181,7 @@ local function strike(buf, rows)
   end
 end
 
---- How many cells are free behind the text of a line in the current window.
+--- How many cells are free behind the text of a line and its mark in the current window.
 ---@param row integer
 ---@return integer
 local function room_behind(row)
@@ -194,7 +194,7 @@ local function room_behind(row)
   -- `last` includes the cell after the line's end
   local last = vim.fn.virtcol({ row + 1, '$' }) --[[@as integer]]
   local used = vim.wo.wrap and last > 1 and (last - 2) % room + 1 or last - 1
-  return room - used - 1
+  return room - used - 1 - require('caliban.review.ui.syntax').width(0, row)
 end
 
 --- The hints on the hunk under the cursor, the longest first.
@@ -398,6 +398,9 @@ require('caliban.review.listeners').add({
   pending = M.draw,
   cleared = clear,
   closed = clear,
+  parsed = function(r)
+    hint(r.buf)
+  end,
   missed = function()
     require('caliban.editor.notify').show(M.no_hunk())
   end,
