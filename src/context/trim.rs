@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, HashMap};
 
 /// Results of this many turns, the running one included, stay whole.
 const TURNS: usize = 3;
+/// Results of this many replies stay whole, and of a turn with more replies only these.
+const REPLIES: usize = 16;
 /// The fewest bytes of a result that is worth a line in its place.
 const LEAST: usize = 600;
 /// The most characters of an argument in such a line.
@@ -27,12 +29,14 @@ pub struct Plan {
     pub told: String,
 }
 
-/// The results older than the last turns, each with its line. `is_raw` says of a tool's name whether its results are
+/// The results older than the last turns or the last replies, each with its line. `is_raw` says of a tool's name whether its results are
 /// only what it read. `None` if there is nothing to trim.
 pub fn plan(session: &Session, is_raw: impl Fn(&str) -> bool) -> Option<Plan> {
     let spoken = &session.messages[session.beginning()..];
-    let prompts: Vec<usize> = (0..spoken.len()).filter(|at| is_prompt(&spoken[*at])).collect();
-    let end = *prompts.get(prompts.len().checked_sub(TURNS)?)?;
+    let newest = |is: fn(&Message) -> bool, count: usize| {
+        (0..spoken.len()).rev().filter(|at| is(&spoken[*at])).nth(count - 1)
+    };
+    let end = newest(is_prompt, TURNS).max(newest(is_reply, REPLIES))?;
     let trimmed = session.trimmed_items();
     let mut calls: HashMap<&CallId, &ToolCall> = HashMap::new();
     let (mut items, mut bytes) = (Vec::new(), 0);
@@ -77,6 +81,10 @@ pub fn plan(session: &Session, is_raw: impl Fn(&str) -> bool) -> Option<Plan> {
         size::rounded(tokens),
     );
     Some(Plan { items, tokens, told })
+}
+
+fn is_reply(message: &Message) -> bool {
+    message.role == Role::Assistant
 }
 
 fn is_prompt(message: &Message) -> bool {

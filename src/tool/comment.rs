@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+pub(super) const NAME: &str = "comment";
 /// The most characters of one comment, because a diagnostic is read at a glance.
 const LENGTH: usize = 2000;
 
@@ -50,7 +51,7 @@ struct Written {
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "comment".to_owned(),
+        name: NAME.to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         work: Work::Read { paths: Arc::new(paths), run: Arc::new(run) },

@@ -132,9 +132,10 @@ impl Tool {
     }
 
     /// Whether an answer of the tool only repeats text that was read or printed, so that the model can get the text by
-    /// another call.
+    /// another call. A second call of `comment` would show the comments twice.
     pub fn reads(&self) -> bool {
-        matches!(self.work, Work::Read { .. } | Work::Act { .. } | Work::Fetch { .. })
+        self.name != comment::NAME
+            && matches!(self.work, Work::Read { .. } | Work::Act { .. } | Work::Fetch { .. })
     }
 
     /// Whether the tool's calls propose edits, which the user decides on.

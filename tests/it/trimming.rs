@@ -76,6 +76,34 @@ fn old_results_are_trimmed_to_a_line_in_every_dialect() {
     .assert_eq(common(&told));
 }
 
+#[test]
+fn the_old_results_of_one_long_turn_are_trimmed_in_every_dialect() {
+    let told = DIALECTS.map(|dialect| {
+        let server = Server::start();
+        let mut setup = Setup::new().config(EARLY);
+        for n in 0..24 {
+            setup = setup.file(&format!("{n}.txt"), "this is the line\n".repeat(60));
+            let call = json!({ "path": format!("{n}.txt") });
+            let read = Reply::new().call(&format!("c{n}"), "read", call);
+            server.reply(read.usage(12_000, 10));
+        }
+        server.reply(Reply::said("Done."));
+        let nvim = Nvim::start(&setup.speaking(dialect, &server));
+        nvim.ask("go", "Done.");
+        let requests = server.requests();
+        let whole = |at: usize| {
+            let answers = requests[at].answers();
+            answers.iter().map(|it| !it.1.contains("trimmed")).collect::<Vec<_>>()
+        };
+        assert!(whole(16).iter().all(|it| *it));
+        let last = whole(24);
+        assert!(!last[0] && last[8..].iter().all(|it| *it) && last.len() == 24, "{last:?}");
+        requests[24].answers()[0].1.clone()
+    });
+    expect![[r#"read path="0.txt": 1 kB, trimmed; call read again if needed"#]]
+        .assert_eq(common(&told));
+}
+
 /// Trimming is off in the settings for all models, in the settings for one model, and for each model that binds its
 /// thoughts to the messages before them.
 #[test]

@@ -60,6 +60,18 @@ fn results_older_than_three_turns_are_trimmed() {
 }
 
 #[test]
+fn a_long_turn_keeps_the_results_of_its_last_sixteen_replies() {
+    let calls = |count: usize| {
+        let read = |n| called(&format!("c{n}"), "read", json!({"path": format!("{n}")}), 5_000);
+        turns((0..count).map(read).collect(), 0)
+    };
+    assert_eq!(plan(&calls(16), is_raw), None);
+    let items = plan(&calls(20), is_raw).unwrap().items;
+    let ids: Vec<Item> = items.into_iter().map(|it| it.item).collect();
+    assert_eq!(ids, ["c0", "c1", "c2", "c3"].map(|it| Item::Call(CallId(it.into()))));
+}
+
+#[test]
 fn the_line_of_a_clipped_output_names_its_file() {
     let call = |command: &str| ToolCall {
         id: CallId("c".into()),
