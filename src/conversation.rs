@@ -7,7 +7,7 @@ mod redact;
 pub mod report;
 
 use crate::event::{End, Event, SessionId, TurnId};
-use crate::message::{Block, CallId, Excerpt, Reply, Role};
+use crate::message::{self, Block, CallId, Excerpt, Reply, Role};
 use crate::session::{Effect, Input, Phase, Session};
 use crate::store::Store;
 use crate::text::cause;
@@ -271,6 +271,7 @@ impl Conversation {
 
     /// Gives a message back to the user, with the reason.
     pub fn bounce(&self, text: String, mut context: Vec<Excerpt>, why: String) {
+        let text = message::typed(text, &context);
         context.retain(|it| !it.is_made());
         self.show(Show::Now(Report::Bounce { text, context, why }));
     }

@@ -185,7 +185,8 @@ pub struct Excerpt {
     /// A few words for the model and the user: what was cut from the text, or why there is no text.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// The keyword in the message that brought the excerpt, for example `buffer`; mostly empty.
+    /// The keyword in the message that brought the excerpt, for example `buffer`, or the slash command that the user
+    /// typed, for example `/review main`; mostly empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub keyword: String,
     /// The image that goes with the text. The text says in words which image it is.
@@ -198,6 +199,13 @@ impl Excerpt {
     pub fn is_made(&self) -> bool {
         self.kind == ExcerptKind::Command || !self.keyword.is_empty()
     }
+}
+
+/// The text that the user typed for a message with these excerpts: a slash command, if the program made the message of
+/// one.
+pub fn typed(text: String, context: &[Excerpt]) -> String {
+    let mut keywords = context.iter().map(|it| &it.keyword);
+    keywords.find(|it| it.starts_with('/')).cloned().unwrap_or(text)
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -193,7 +193,7 @@ async fn mentioned(desk: &Desk, prompt: &Prompt) -> (Vec<Excerpt>, Vec<String>) 
 /// The task and the diff of a review, or why there is none. The prompt gets the text of the message.
 async fn diff(desk: &Desk, prompt: &mut Prompt) -> (Vec<Excerpt>, Option<String>) {
     let Some(words) = &prompt.review else { return (Vec::new(), None) };
-    match review::prepare(desk, words).await {
+    match review::prepare(desk, words, &prompt.text).await {
         Ok((text, excerpts)) => {
             prompt.text = text;
             (excerpts, None)

@@ -89,8 +89,9 @@ fn init(agent: &mut Agent, text: &str, words: &str, context: Vec<Excerpt>, steer
         return agent.conversation.bounce(text.to_owned(), context, why.to_owned());
     }
     let exists = agent.desk.root.join(init::PAGE).exists();
-    let (text, task) = init::message(exists, words);
-    agent.prepare(text, [task].into_iter().chain(context).collect(), steer);
+    let (message, task) = init::message(exists, words);
+    let task = Excerpt { keyword: text.to_owned(), ..task };
+    agent.prepare(message, [task].into_iter().chain(context).collect(), steer);
 }
 
 fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {

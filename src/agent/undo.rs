@@ -6,7 +6,7 @@ use super::{Agent, Rewind};
 use crate::context::mention;
 use crate::conversation::report::{Back, Branch, Level, Report, Show, UndoOffer, Wish};
 use crate::event::SessionId;
-use crate::message::{Excerpt, ExcerptKind};
+use crate::message::{self, Excerpt, ExcerptKind};
 use crate::session::{Input, Phase, Prompt, title};
 use crate::tool::{self, Desk};
 use crate::view::View;
@@ -101,7 +101,7 @@ fn go_back(agent: &mut Agent, prompt: Prompt, back: &Back, name: &SessionId) {
     let conversation = &mut agent.conversation;
     conversation.session.go_back(prompt.at);
     let instructions = agent.guidance.gathered().files;
-    let intro = agent.opening.intro(&instructions, &agent.guidance.offered());
+    let intro = agent.opening.intro(&instructions, &agent.guidance.offered(conversation));
     conversation.show(Show::View(Box::new(View::of(&conversation.session, intro))));
     conversation.save_whole();
     agent.files.tracker(conversation, &agent.desk).remember();
@@ -110,9 +110,10 @@ fn go_back(agent: &mut Agent, prompt: Prompt, back: &Back, name: &SessionId) {
         title(&prompt.text)
     );
     conversation.take(Input::Tell { text });
+    let typed = message::typed(prompt.text.clone(), &prompt.context);
     let context = own(prompt.context, &prompt.text, &agent.desk);
     // The transcript is shown first.
-    let (text, why) = (prompt.text, String::new());
+    let (text, why) = (typed, String::new());
     conversation.show(Show::Tell(Report::Bounce { text, context, why }));
     let changed = prompt.turn.filter(|_| back.files);
     if let Some(changed) = changed.and_then(|it| agent.files.record.since(conversation, it)) {

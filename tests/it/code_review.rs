@@ -81,7 +81,7 @@ fn the_diff_and_the_task_are_sent_in_every_dialect() {
         index.collect::<Vec<_>>().join("\n")
     });
     expect![[r#"
-        <context kind="file" path="the uncommitted changes" filetype="diff">
+        <context kind="diff" path="the uncommitted changes">
         diff --git a/a.txt b/a.txt
         --- a/a.txt
         +++ b/a.txt
@@ -95,6 +95,41 @@ fn the_diff_and_the_task_are_sent_in_every_dialect() {
         </context>
         Review the uncommitted changes, as the skill `review` says. Mind the case."#]]
     .assert_eq(common(&sent));
+}
+
+#[test]
+fn a_review_that_is_taken_back_is_the_command_and_makes_its_diff_anew() {
+    let server = Server::start();
+    let nvim = Nvim::start(&repository().anthropic(&server));
+    review(&nvim, &server, "/review Mind the case.");
+    nvim.keys("i/undo<C-s>");
+    nvim.wait(|it| it.composer() == "/review Mind the case.", "the command in the composer");
+    let _ = fs::write(nvim.setup.path("a.txt"), "one\nthree\n");
+    server.reply(Reply::said("Looked again."));
+    nvim.keys("<Esc><CR>");
+    nvim.wait_transcript("Looked again.");
+    let requests = server.requests();
+    let said = requests.last().unwrap().last_user_text();
+    assert!(said.contains("-two\n") && !said.contains("+TWO"), "{said}");
+    assert!(said.contains("Review the uncommitted changes") && said.contains("Mind the case."));
+    assert_eq!(said.matches("</skill>").count(), 1);
+}
+
+#[test]
+fn a_queued_review_comes_back_as_the_command() {
+    let server = Server::start();
+    let gate = server.reply(Reply::chunks(["Wait ", "for it."]));
+    let nvim = Nvim::start(&repository().anthropic(&server));
+    nvim.keys(":Caliban<CR>ihello<C-s>");
+    server.wait_requests(1);
+    nvim.keys("/review<C-s>");
+    nvim.wait_queue(1);
+    nvim.keys("<Esc>:Caliban<CR>");
+    nvim.go_to_transcript("Review the uncommitted changes");
+    nvim.keys("<CR>");
+    nvim.wait(|it| it.composer() == "/review", "the command in the composer");
+    nvim.wait_queue(0);
+    gate.finish();
 }
 
 #[test]
