@@ -12,6 +12,7 @@ use crate::conversation::report::Level;
 use crate::edit::Format;
 use crate::message::{Block, Excerpt, ExcerptKind, Role};
 use crate::session::{Input, Phase};
+use crate::store::Store;
 use crate::tool::Desk;
 use crate::tool::skills::{self, Skills};
 use crate::view;
@@ -67,9 +68,12 @@ impl Guidance {
         }
     }
 
-    /// The names of the rules for other agents, if the project has no instructions of its own.
-    pub(super) fn offered(&self) -> Vec<&'static str> {
-        self.places.as_ref().map(instructions::offered).unwrap_or_default()
+    /// The names of the rules for other agents, if the project has no instructions of its own. They are offered in the
+    /// project's first conversation only.
+    pub(super) fn offered(&self, conversation: &Conversation) -> Vec<&'static str> {
+        let is_first = !conversation.store.as_ref().is_some_and(Store::has_others);
+        let places = self.places.as_ref().filter(|_| is_first);
+        places.map(instructions::offered).unwrap_or_default()
     }
 
     /// `/rules`: asks again about instructions that the user has left out; if there are none, adds the project's rules

@@ -59,7 +59,7 @@ impl Opening {
         let mut told = std::mem::take(&mut self.warnings);
         let is_fresh = conversation.session.messages.is_empty() && conversation.session.turns == 0;
         let outdated = guidance.begin(conversation, is_fresh);
-        let intro = self.intro(&found.files, &guidance.offered());
+        let intro = self.intro(&found.files, &guidance.offered(conversation));
         let mut inputs = vec![Input::Leave { partial }];
         let mode = self.mode;
         if !is_fresh || built.is_err() {

@@ -152,6 +152,17 @@ impl Unavailable {
     }
 }
 
+/// The names of the sessions in a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .filter_map(|it| Some(it.file_name().to_str()?.strip_suffix(".json")?.to_owned()))
+        .filter(|it| is_name(it))
+        .collect();
+    names.sort();
+    names
+}
+
 impl Project {
     /// `data` is the folder of all sessions: `$XDG_DATA_HOME/caliban/sessions`. `root` is canonical.
     pub fn new(data: &Path, root: &Path) -> Project {
@@ -200,13 +211,7 @@ impl Project {
 
     /// The names of the existing sessions, sorted.
     pub fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        let mut names: Vec<String> = entries
-            .filter_map(|it| Some(it.file_name().to_str()?.strip_suffix(".json")?.to_owned()))
-            .filter(|it| is_name(it))
-            .collect();
-        names.sort();
-        names
+        names(&self.dir)
     }
 
     /// Whether no session on disk has this name.
@@ -401,6 +406,11 @@ impl Store {
     /// The path of the session's file.
     pub fn path(&self) -> PathBuf {
         self.dir.join(format!("{}.json", self.name))
+    }
+
+    /// Whether the project has another session on disk.
+    pub fn has_others(&self) -> bool {
+        names(&self.dir).iter().any(|it| *it != self.name)
     }
 
     fn journal_path(&self) -> PathBuf {

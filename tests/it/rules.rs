@@ -15,6 +15,7 @@ fn project() -> Setup {
             ".cursor/rules/sql.mdc",
             "---\ndescription: SQL \u{202e}style\nglobs: *.sql, db/**\nalwaysApply: false\n---\n\nUpper case.\n",
         )
+        .file(".cursor/rules/web/css.mdc", "---\ndescription: CSS\n---\n\nLower case.\n")
         .file(".cursor/rules/broken.mdc", "---\nalwaysApply: [\n---\nNever sent.\n")
         .config("{ system = 'Work.' }")
 }
@@ -57,9 +58,24 @@ fn slash_rules_gives_the_model_the_rules_for_other_agents_in_every_dialect() {
         <instructions of="project" path=".cursor/rules">
         Read the file of a rule before you do work that the rule is about:
         - .cursor/rules/sql.mdc: SQL [U+202E]style (files: *.sql, db/**)
+        - .cursor/rules/web/css.mdc: CSS
         </instructions>
         hello"#]]
     .assert_eq(common(&told));
+}
+
+#[test]
+fn rules_for_other_agents_are_offered_in_the_first_conversation_only() {
+    let server = Server::start();
+    server.otherwise(Reply::said("Seen."));
+    let nvim = Nvim::start(&project().anthropic(&server).size(160, 40));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript("/rules takes over");
+    nvim.ask("hello", "Seen.");
+    nvim.keys(":Caliban new other<CR>");
+    nvim.wait_session("other");
+    nvim.wait_transcript("Earlier  1 conversation");
+    assert!(!nvim.transcript().contains("/rules takes over"));
 }
 
 #[test]

@@ -5,14 +5,19 @@ use super::{Found, Places, Reader, in_folder};
 use crate::tool::front;
 use serde::Deserialize;
 use serde_json::Value;
+use std::fs::DirEntry;
 use std::path::PathBuf;
 
 /// The files that are taken whole.
 const WHOLE: [&str; 2] = [".github/copilot-instructions.md", ".cursorrules"];
 /// The folder of rules that have front matter.
 const FOLDER: &str = ".cursor/rules";
-/// The most files of this folder, and the most characters of a rule's description.
+/// The most files of this folder and of the folders in it, and the levels of these folders that are read.
 const FILES: usize = 100;
+const LEVELS: usize = 5;
+/// The most entries that are looked at on one level.
+const MOST: usize = 10_000;
+/// The most characters of a rule's description.
 const LINE: usize = 200;
 
 /// The front matter of a file of `.cursor/rules`.
@@ -58,11 +63,18 @@ pub fn rules(places: &Places) -> Found {
     reader.found
 }
 
-/// The files of the folder, by name.
+/// The files of the folder and of the folders in it, by path. Links are not followed.
 fn files(places: &Places) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(places.root.join(FOLDER)).into_iter().flatten().flatten();
-    let is_rule = |it: &PathBuf| it.extension().is_some_and(|it| it == "mdc" || it == "md");
-    let mut files: Vec<PathBuf> = entries.map(|it| it.path()).filter(is_rule).collect();
+    let is_rule = |it: &DirEntry| it.path().extension().is_some_and(|it| it == "mdc" || it == "md");
+    let mut files = Vec::new();
+    let mut folders = vec![places.root.join(FOLDER)];
+    for _ in 0..LEVELS {
+        let entries = folders.iter().flat_map(std::fs::read_dir).flatten().flatten().take(MOST);
+        let (inner, found): (Vec<_>, Vec<_>) =
+            entries.partition(|it| it.file_type().is_ok_and(|it| it.is_dir()));
+        files.extend(found.iter().filter(|it| is_rule(it)).map(DirEntry::path));
+        folders = inner.iter().map(DirEntry::path).collect();
+    }
     files.sort();
     files.truncate(FILES);
     files
