@@ -13,6 +13,7 @@ use crate::event::Handoff;
 use crate::message::{Block, Message, Reply, Role, Stop};
 use crate::session::Session;
 use crate::view::grouped;
+use kept::Kept;
 use source::Source;
 
 /// The sections of a summary, each with what it has to say.
@@ -34,8 +35,6 @@ pub const SYSTEM: &str = "You summarise the beginning of a conversation between 
 
 /// The most tokens of a summary.
 const SUMMARY: u32 = 8_000;
-/// The most tokens of the user's messages that are kept.
-const KEPT: u64 = 20_000;
 /// The tokens of a question to a model whose window is not known.
 const UNKNOWN: u64 = 60_000;
 
@@ -46,8 +45,7 @@ pub struct Plan {
     source: Source,
     /// The summary of the last compaction.
     earlier: Option<String>,
-    /// What the hand-off has before and after the summary.
-    kept: (String, String),
+    kept: Kept,
     /// The messages that the summary replaces, and their estimated tokens.
     count: usize,
     scale: Scale,
@@ -83,9 +81,8 @@ pub fn plan(
     let is_gone = |it: &&Part| it.at.is_some_and(|it| it < at);
     let fresh = scale.tokens(parts.iter().filter(is_gone).map(|it| it.bytes).sum());
     let tokens = before + fresh;
-    let budget = if limits.window == 0 { KEPT } else { KEPT.min(limits.full / 4) };
-    let kept = kept::texts(session, at, budget, edits);
-    if scale.of_text(&kept.0) + scale.of_text(&kept.1) >= tokens {
+    let kept = kept::kept(session, at, limits, edits);
+    if scale.of_text(&kept.before) + scale.of_text(&kept.after) >= tokens {
         return Err(
             "Not compacted: the conversation is so short that nothing would be gained.".into()
         );
@@ -148,7 +145,8 @@ impl Plan {
             return Err("the summary is larger than the text that it replaces".into());
         }
         let mark = mark("summary", &summary);
-        let text = format!("{}<{mark}>\n{summary}\n</{mark}>{}", self.kept.0, self.kept.1);
+        let Kept { before, after, left_out } = self.kept.clone();
+        let text = format!("{before}<{mark}>\n{summary}\n</{mark}>{after}");
         let tokens = self.scale.of_text(&text);
         if tokens >= self.tokens {
             return Err(
@@ -163,7 +161,7 @@ impl Plan {
             size::rounded(self.tokens),
         );
         let saved = self.tokens - tokens;
-        Ok(Handoff { at: self.at, summary, text, saved, told })
+        Ok(Handoff { at: self.at, summary, text, saved, told, left_out })
     }
 
     /// The sentence that announces the compaction.

@@ -13,6 +13,9 @@ pub struct Compaction {
     pub summary: String,
     /// The estimated number of tokens by which later requests are shorter.
     pub saved: u64,
+    /// The paths of instructions and the names of skills that the hand-off has no room for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 /// A summary of the messages before `at`, and what the model keeps beside it.
@@ -26,4 +29,7 @@ pub struct Handoff {
     pub saved: u64,
     /// The sentence for the user.
     pub told: String,
+    /// The paths of instructions and the names of skills that the hand-off has no room for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }

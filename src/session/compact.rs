@@ -2,7 +2,7 @@
 
 use super::{Effect, Input, Phase, Session, Step, say};
 use crate::event::{Compaction, End, Event, Handoff, TurnId};
-use crate::message::{Block, Message, Role, Usage};
+use crate::message::{Block, Input as Given, Message, Role, ToolCall, Usage};
 
 impl Session {
     /// The index of the first message that requests repeat, the system prompt left out.
@@ -150,13 +150,26 @@ impl Session {
     }
 
     fn apply_compacted(&mut self, handoff: &Handoff, usage: Usage, cost: Option<f64>) {
-        let Handoff { at, summary, text, saved, told } = handoff.clone();
+        let Handoff { at, summary, text, saved, told, left_out } = handoff.clone();
         let note = self.messages.len();
-        self.compactions.push(Compaction { at, note, summary, saved });
+        self.forget_texts_before(at);
+        self.compactions.push(Compaction { at, note, summary, saved, left_out });
         self.context = self.context.saturating_sub(saved);
         self.keeps_whole = false;
         self.say(Role::Note, vec![Block::Text { text: told }, Block::Notice { text }]);
         self.end_compaction(usage, cost);
+    }
+
+    /// Forgets the files that no message from `at` on names: the model no longer has their texts, so it has to read them
+    /// before it overwrites them.
+    fn forget_texts_before(&mut self, at: usize) {
+        let Session { known, messages, reviewing, root, .. } = self;
+        let later = messages.get(at..).unwrap_or_default();
+        known.retain(|path, _| {
+            let name = path.strip_prefix(&*root).unwrap_or(path).to_string_lossy();
+            let mut blocks = later.iter().flat_map(|it| &it.blocks);
+            reviewing.contains(path) || blocks.any(|it| names(it, &name))
+        });
     }
 
     fn apply_not_compacted(&mut self, why: &str, usage: Usage, cost: Option<f64>) {
@@ -194,6 +207,15 @@ impl Session {
         for it in &mut self.compactions {
             (it.at, it.note) = (moved(it.at), moved(it.note));
         }
+    }
+}
+
+/// Whether a block gives the model the file with this name, or a call of the model is about it.
+fn names(block: &Block, name: &str) -> bool {
+    match block {
+        Block::Excerpt(it) => it.path == name,
+        Block::Call(ToolCall { input: Given::Json(given), .. }) => given.to_string().contains(name),
+        _ => false,
     }
 }
 

@@ -244,10 +244,16 @@ impl Session {
 
     /// The excerpts of a kind that the model has or gets with the next request, in order.
     pub fn given(&self, kind: ExcerptKind) -> impl Iterator<Item = &Excerpt> {
-        let blocks = self.messages.iter().flat_map(|it| &it.blocks);
-        let given = blocks.filter_map(|it| match it {
-            Block::Excerpt(it) => Some(it),
-            _ => None,
+        let left_out = self.compaction().map_or(&[][..], |it| &it.left_out);
+        let from = self.beginning();
+        let has = move |at: usize, message: &Message, it: &Excerpt| {
+            at >= from || message.role == Role::System || !left_out.contains(&it.path)
+        };
+        let given = self.messages.iter().enumerate().flat_map(move |(at, message)| {
+            message.blocks.iter().filter_map(move |it| match it {
+                Block::Excerpt(it) if has(at, message, it) => Some(it),
+                _ => None,
+            })
         });
         given.chain(&self.instructions).filter(move |it| it.kind == kind)
     }

@@ -1,6 +1,7 @@
 //! Compaction: a summary stands in requests for the first part of a conversation, by itself and by `/compact`.
 
 mod ends;
+mod guides;
 mod long;
 mod meanwhile;
 

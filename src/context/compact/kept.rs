@@ -2,31 +2,47 @@
 
 use super::source::clipped;
 use crate::context::request::{fenced, mark};
-use crate::context::size;
+use crate::context::size::{self, Limits};
 use crate::event::{Grant, Item, Mode};
-use crate::message::{Block, CallId, Excerpt, ExcerptKind, Message, Role, ToolAnswer};
+use crate::message::{
+    Block, CallId, Excerpt, ExcerptKind, Input, Message, Role, ToolAnswer, ToolCall,
+};
 use crate::session::{self, Session};
 use std::collections::{HashMap, HashSet};
 
 /// The bytes of a token, by estimate.
 const BYTES: u64 = 4;
 
-/// What stands before and after the summary. `budget` limits the user's messages, in tokens; skills and instructions
-/// have the same again, verdicts half of it.
-pub(super) fn texts(
+/// The most tokens of the user's messages that are kept.
+const MOST: u64 = 20_000;
+
+/// What a hand-off has beside the summary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Kept {
+    pub(super) before: String,
+    pub(super) after: String,
+    /// The names of the instructions and skills for which there was no room.
+    pub(super) left_out: Vec<String>,
+}
+
+/// What a hand-off keeps of the messages before `at`. Instructions and skills may take half of the room that the
+/// window leaves beside a reply; the user's messages a quarter of the rest, verdicts and the plan an eighth each.
+pub(super) fn kept(
     session: &Session,
     at: usize,
-    budget: u64,
+    limits: &Limits,
     edits: impl Fn(&str) -> bool,
-) -> (String, String) {
+) -> Kept {
     let gone = &session.messages[..at];
-    let mut before = vec![
-        "The first part of this conversation was compacted: this message stands in its place. The user still sees \
-         the whole conversation."
-            .to_owned(),
-    ];
+    let intro = "The first part of this conversation was compacted: this message stands in its place. The user still \
+                 sees the whole conversation.";
     let calls = Calls::of(gone);
-    before.extend(given(session, gone, &calls, budget));
+    let room = if limits.window == 0 { MOST * 2 } else { limits.full / 2 };
+    let given = Given::of(session, gone, &calls, room);
+    let rest = limits.full.saturating_sub(given.tokens) / 4;
+    let budget = if limits.window == 0 { MOST } else { MOST.min(rest) };
+    let before: Vec<String> =
+        std::iter::once(intro.to_owned()).chain(given.texts).chain(told(&given.left_out)).collect();
     let parts = [
         tagged("user_messages", &of_user(gone, budget)),
         tagged("verdicts", &verdicts(gone, &calls, budget / 2, edits)),
@@ -41,7 +57,16 @@ pub(super) fn texts(
          message says that it was sent: read a file again before you edit it or rely on it."
             .to_owned(),
     );
-    (before.join("\n\n") + "\n\n", format!("\n\n{}", after.join("\n\n")))
+    let (before, after) = (before.join("\n\n") + "\n\n", format!("\n\n{}", after.join("\n\n")));
+    Kept { before, after, left_out: given.left_out }
+}
+
+/// Tells the model which instructions and skills it no longer has.
+fn told(left_out: &[String]) -> Option<String> {
+    (!left_out.is_empty()).then(|| {
+        let names = left_out.join(", ");
+        format!("Left out for want of room: {names}. Load or read it again if you need it.")
+    })
 }
 
 fn tagged(name: &str, text: &str) -> String {
@@ -58,25 +83,34 @@ fn clip(text: &str, tokens: u64) -> String {
 
 /// The calls of the messages that go, by id, and the answers.
 struct Calls<'a> {
-    tools: HashMap<&'a CallId, &'a str>,
+    calls: HashMap<&'a CallId, &'a ToolCall>,
     answers: Vec<&'a ToolAnswer>,
 }
 
 impl<'a> Calls<'a> {
     fn of(messages: &'a [Message]) -> Calls<'a> {
-        let (mut tools, mut answers) = (HashMap::new(), Vec::new());
+        let (mut calls, mut answers) = (HashMap::new(), Vec::new());
         for block in messages.iter().flat_map(|it| &it.blocks) {
             match block {
-                Block::Call(call) => drop(tools.entry(&call.id).or_insert(call.tool.as_str())),
+                Block::Call(call) => drop(calls.entry(&call.id).or_insert(call)),
                 Block::Answer(answer) => answers.push(answer),
                 _ => (),
             }
         }
-        Calls { tools, answers }
+        Calls { calls, answers }
     }
 
     fn tool(&self, answer: &ToolAnswer) -> &'a str {
-        self.tools.get(&answer.id).copied().unwrap_or_default()
+        self.calls.get(&answer.id).map_or("", |it| it.tool.as_str())
+    }
+
+    /// The name of the skill that this answer has.
+    fn skill(&self, answer: &ToolAnswer) -> Option<&'a str> {
+        let call = self.calls.get(&answer.id).filter(|it| it.tool == "skill")?;
+        match &call.input {
+            Input::Json(given) => given["name"].as_str(),
+            Input::Broken { .. } => None,
+        }
     }
 
     /// The last answer of a tool that did not fail.
@@ -85,51 +119,73 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// Instructions of folders and loaded skills, each as it was given last. A trimmed one is left out; what does not fit is
-/// named.
-fn given(session: &Session, gone: &[Message], calls: &Calls<'_>, budget: u64) -> Vec<String> {
+/// The instructions and skills that a hand-off repeats.
+struct Given {
+    texts: Vec<String>,
+    tokens: u64,
+    /// The names of those that do not fit.
+    left_out: Vec<String>,
+}
+
+impl Given {
+    /// Instructions of folders, the list of skills and loaded skills, each as it was given last. An item that the user
+    /// has taken out is not repeated. Instructions have the room before skills, and newer texts before older ones.
+    fn of(session: &Session, gone: &[Message], calls: &Calls<'_>, room: u64) -> Given {
+        let mut all = found(session, gone, calls);
+        let mut seen = HashSet::new();
+        all.reverse();
+        all.retain(|it| seen.insert(it.name.clone()));
+        all.sort_by_key(|it| it.is_skill);
+        let mut given = Given { texts: Vec::new(), tokens: 0, left_out: Vec::new() };
+        let mut fitting = Vec::new();
+        for it in all {
+            let size = size::of_text(&it.text);
+            if given.tokens + size <= room {
+                given.tokens += size;
+                fitting.push(it);
+            } else {
+                given.left_out.push(it.name);
+            }
+        }
+        fitting.sort_by_key(|it| it.at);
+        given.texts = fitting.into_iter().map(|it| it.text).collect();
+        given
+    }
+}
+
+/// An instruction file, the list of skills, or a skill.
+struct Guide {
+    /// Its place in the conversation.
+    at: usize,
+    name: String,
+    text: String,
+    is_skill: bool,
+}
+
+fn found(session: &Session, gone: &[Message], calls: &Calls<'_>) -> Vec<Guide> {
     let trimmed = session.trimmed_items();
-    let mut all: Vec<(&str, String)> = Vec::new();
+    let mut all = Vec::new();
     let mut excerpts = 0;
-    for block in gone.iter().filter(|it| it.role == Role::User).flat_map(|it| &it.blocks) {
+    let blocks = gone.iter().filter(|it| it.role == Role::User).flat_map(|it| &it.blocks);
+    for (at, block) in blocks.enumerate() {
         match block {
             Block::Excerpt(it) => {
                 if is_kept(it) && !trimmed.contains(&Item::Excerpt(excerpts)) {
-                    all.push((&it.path, fenced(it)));
+                    let is_skill = it.kind == ExcerptKind::Skill;
+                    all.push(Guide { at, name: it.path.clone(), text: fenced(it), is_skill });
                 }
                 excerpts += 1;
             }
-            Block::Answer(it)
-                if calls.tool(it) == "skill"
-                    && !it.failed
-                    && !trimmed.contains(&Item::Call(it.id.clone())) =>
-            {
-                all.push(("a skill", tagged("skill", &it.text)));
+            Block::Answer(it) if !it.failed && !trimmed.contains(&Item::Call(it.id.clone())) => {
+                if let Some(name) = calls.skill(it) {
+                    let name = format!("the skill {name}");
+                    all.push(Guide { at, name, text: tagged("skill", &it.text), is_skill: true });
+                }
             }
             _ => (),
         }
     }
-    let mut seen = HashSet::new();
-    let (mut texts, mut left_out, mut room) = (Vec::new(), Vec::new(), budget);
-    for (name, text) in all.into_iter().rev() {
-        let is_again = !seen.insert(if name == "a skill" { text.clone() } else { name.to_owned() });
-        match room.checked_sub(size::of_text(&text)) {
-            _ if is_again => (),
-            Some(rest) => {
-                room = rest;
-                texts.push(text);
-            }
-            None => left_out.push(name),
-        }
-    }
-    texts.reverse();
-    if !left_out.is_empty() {
-        let names = left_out.join(", ");
-        texts.push(format!(
-            "Left out for want of room: {names}. Load or read it again if you need it."
-        ));
-    }
-    texts
+    all
 }
 
 fn is_kept(excerpt: &Excerpt) -> bool {

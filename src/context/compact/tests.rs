@@ -132,6 +132,58 @@ fn a_hand_off_keeps_what_the_user_said_and_decided() {
     .assert_eq(&text.replace(summary().trim_end(), "SUMMARY"));
 }
 
+fn guide(path: &str, kind: ExcerptKind, size: usize) -> Block {
+    let text = path.repeat(size / path.len());
+    Block::Excerpt(Excerpt { path: path.to_owned(), kind, text, ..Excerpt::default() })
+}
+
+#[test]
+fn instructions_are_kept_before_skills_and_what_has_no_room_is_named() {
+    let mut messages = vec![user(vec![
+        guide("AGENTS.md", ExcerptKind::Instructions, 8_000),
+        guide("src/AGENTS.md", ExcerptKind::Instructions, 4_000),
+        guide("skills", ExcerptKind::Skills, 800),
+        guide("skill `release`", ExcerptKind::Skill, 2_000),
+        text("Begin."),
+    ])];
+    messages.extend(called("c1", "skill", "Tag it first."));
+    messages.push(said(&"All is done. ".repeat(9_000)));
+    let count = messages.len();
+    let session = Session { messages, ..Session::default() };
+    let kept = |full| {
+        let limits = Limits { window: 2 * full, full, ..Limits::default() };
+        let kept = kept::kept(&session, count, &limits, |_| false);
+        for it in &kept.left_out {
+            assert!(kept.before.contains(it.as_str()), "{it}");
+        }
+        kept.left_out
+    };
+    assert_eq!(kept(20_000), Vec::<String>::new());
+    assert_eq!(kept(6_600), ["skill `release`"]);
+    // the newer text of two that do not fit together
+    assert_eq!(kept(5_000), ["AGENTS.md"]);
+    assert_eq!(kept(400), ["skills", "src/AGENTS.md", "AGENTS.md", "skill `release`"]);
+}
+
+#[test]
+fn left_out_instructions_are_no_longer_given() {
+    let mut session = long();
+    session.messages[1].blocks.insert(0, guide("AGENTS.md", ExcerptKind::Instructions, 90_000));
+    let given = |session: &Session| session.given(ExcerptKind::Instructions).count();
+    assert_eq!(given(&session), 1);
+    let limits = Limits { window: 60_000, full: 30_000, ..Limits::default() };
+    let plan = plan(&session, &limits, |tool| tool == "edit").unwrap();
+    let handoff = plan.handoff(&reply(vec![text(&summary())], Stop::EndTurn)).unwrap();
+    assert_eq!(handoff.left_out, ["AGENTS.md"]);
+    let turn = TurnId(0);
+    session.apply(&Event::Compacting { turn, told: "Compacting.".into() });
+    let (usage, cost) = (Usage::default(), Some(0.0));
+    session.apply(&Event::Compacted { turn, handoff, usage, cost });
+    assert_eq!(given(&session), 0);
+    session.apply(&Event::Uncompacted { told: "Undone.".into() });
+    assert_eq!(given(&session), 1);
+}
+
 #[test]
 fn a_reply_that_is_no_summary_is_rejected() {
     let plan = planned(&long());
@@ -192,7 +244,7 @@ fn the_next_summary_updates_the_last_one() {
     assert!(question.contains("Update the earlier summary"));
     assert!(question.ends_with("The user asks you to pay attention to this: the tests\n"));
     // the user's messages of both parts are kept
-    let kept = &plan.kept.1;
+    let kept = &plan.kept.after;
     for it in
         ["Make the parser fast.", "Do it.", "Yes, go on.", "And now?", "accepted", "took back"]
     {
@@ -257,13 +309,14 @@ proptest! {
         said in prop::collection::vec("[a-z ]{1,300}", 1..60),
         budget in 100_u64..3_000,
     ) {
+        let limits = Limits { window: budget * 8, full: budget * 4, ..Limits::default() };
         let messages: Vec<Message> = said
             .iter()
             .enumerate()
             .map(|(n, words)| user(vec![text(&format!("<{n}>{words}"))]))
             .collect();
         let session = Session { messages, ..Session::default() };
-        let (_, after) = kept::texts(&session, said.len(), budget, |_| false);
+        let after = kept::kept(&session, said.len(), &limits, |_| false).after;
         let kept = after.split_once("</user_messages>").unwrap().0;
         prop_assert!(kept.contains("<0>") && kept.contains(&format!("<{}>", said.len() - 1)), "{}", kept);
         prop_assert!(size::of_text(kept) <= budget + budget / 4 + 200, "{}", size::of_text(kept));

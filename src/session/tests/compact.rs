@@ -9,7 +9,7 @@ fn compact() -> Input {
 fn compacted(turn: u32, at: usize) -> Input {
     let (summary, text, told) =
         ("short".to_owned(), "hand-off".to_owned(), "Compacted.".to_owned());
-    let handoff = Handoff { at, summary, text, saved: 3, told };
+    let handoff = Handoff { at, summary, text, saved: 3, told, left_out: Vec::new() };
     let usage = Usage { input: 7, ..Usage::default() };
     Input::Compacted { turn: TurnId(turn), handoff, usage, cost: Some(0.25) }
 }
@@ -137,7 +137,13 @@ fn a_forged_compaction_does_not_break_a_request() {
         session.step(compact());
         session.step(compacted(1, session.boundary()));
         let summary = String::new();
-        session.compactions = vec![crate::event::Compaction { at, note, summary, saved: u64::MAX }];
+        session.compactions = vec![crate::event::Compaction {
+            at,
+            note,
+            summary,
+            saved: u64::MAX,
+            left_out: Vec::new(),
+        }];
         session.step(Input::ChooseSystem { system: String::new(), instructions: Vec::new() });
         session.step(send("next"));
         laws::assert_valid(&session);

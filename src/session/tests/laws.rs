@@ -225,7 +225,14 @@ fn summarised(session: &Session, turn: TurnId, n: usize, is_one: bool) -> Input 
         return Input::NotCompacted { turn, why: "Not compacted.".into(), usage, cost };
     }
     let (at, summary, told) = (session.boundary(), "short".to_owned(), "Compacted.".to_owned());
-    let handoff = Handoff { at, summary, text: format!("hand-off {n}"), saved: 3, told };
+    let handoff = Handoff {
+        at,
+        summary,
+        text: format!("hand-off {n}"),
+        saved: 3,
+        told,
+        left_out: Vec::new(),
+    };
     Input::Compacted { turn, handoff, usage, cost }
 }
 

@@ -42,7 +42,14 @@ fn a_text_that_was_compacted_is_sent_again() {
     session.step(Input::Compact { model, focus, told });
     let (turn, usage, cost) = (TurnId(session.turns), Usage::default(), None);
     let (at, text) = (session.boundary(), "hand-off".to_owned());
-    let handoff = Handoff { at, summary: String::new(), text, saved: 0, told: String::new() };
+    let handoff = Handoff {
+        at,
+        summary: String::new(),
+        text,
+        saved: 0,
+        told: String::new(),
+        left_out: Vec::new(),
+    };
     session.step(Input::Compacted { turn, handoff, usage, cost });
     assert_eq!(excerpts(&mut session, &["x"]), ["x"]);
 }

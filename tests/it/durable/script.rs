@@ -179,7 +179,8 @@ impl Live {
         }
         let (at, saved) = (self.now.session.boundary(), 9);
         let (summary, text) = ("short\n".to_owned(), "<summary>\nshort\n</summary>".to_owned());
-        let handoff = Handoff { at, summary, text, saved, told: "Compacted.".into() };
+        let handoff =
+            Handoff { at, summary, text, saved, told: "Compacted.".into(), left_out: Vec::new() };
         self.take(Input::Compacted { turn, handoff, usage, cost }, true);
     }
 }
