@@ -32,6 +32,8 @@ pub struct Script {
     pub is_open: bool,
     /// Files that redirections read.
     pub inputs: Vec<String>,
+    /// Files that redirections write.
+    pub outputs: Vec<String>,
     /// The folders into which `cd` may lead, relative to the first one or absolute.
     pub folders: Vec<String>,
 }

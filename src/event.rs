@@ -110,6 +110,15 @@ pub enum Event {
         /// The command of a rule that would allow the call from now on; empty if no rule is proposed.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         always: String,
+        /// The command, if the user may change it; else empty.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        command: String,
+    },
+    /// The user changed the command of a call that asked.
+    Changed {
+        turn: TurnId,
+        call: CallId,
+        command: String,
     },
     /// A spending limit is reached. The turn waits for the user's answer to `question`. `id` identifies this question,
     /// as a call's id identifies the question about a call.

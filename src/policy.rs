@@ -87,11 +87,15 @@ impl Question<'_> {
                 let why = because(judged);
                 let reason = outside.map(|it| format!("\nThe model says: {}", in_one_line(it)));
                 let reason = reason.unwrap_or_default();
+                let touched = match judged.touched.text() {
+                    text if text.is_empty() => text,
+                    text => format!("\n{}", exact(&text)),
+                };
                 match exact(command.trim_end()) {
                     lines if lines.contains('\n') => {
-                        format!("Run this{place}?{why}{reason}\n{lines}")
+                        format!("Run this{place}?{why}{touched}{reason}\n{lines}")
                     }
-                    line => format!("Run `{line}`{place}?{why}{reason}"),
+                    line => format!("Run `{line}`{place}?{why}{touched}{reason}"),
                 }
             }
             Question::Fetch(url, judged) => {

@@ -4,12 +4,15 @@
 mod commands;
 mod narrow;
 pub mod safe;
+mod touched;
 mod written;
 #[cfg(test)]
 mod tests;
 
+pub use touched::Touched;
 pub use written::{Origin, WrittenRule, caution, from_project, read};
 
+use crate::bash::Script;
 use crate::event::Access;
 use crate::reach::Reach;
 use ignore::gitignore::Gitignore;
@@ -79,6 +82,8 @@ pub struct Judgement {
     pub is_unnamed: bool,
     /// The command of a rule that would allow the call from now on; empty if Caliban proposes none.
     pub always: String,
+    /// What a command touches, as far as its words tell.
+    pub touched: Touched,
 }
 
 /// The rules of one project.
@@ -117,10 +122,17 @@ impl Rules {
 
     pub fn judge(&self, access: &Access) -> Judgement {
         match access {
-            Access::Act { command, outside: None } => {
-                Judgement { is_contained: self.contains, ..self.command(command) }
+            Access::Act { command, outside } => {
+                let script = Script::parse(command);
+                let touched = Touched::by(&script);
+                match outside {
+                    None => {
+                        let is_contained = self.contains;
+                        Judgement { is_contained, touched, ..self.script(&script) }
+                    }
+                    Some(_) => Judgement { touched, ..self.outside(&script) },
+                }
             }
-            Access::Act { command, outside: Some(_) } => self.outside(command),
             Access::Fetch { host, .. } => self.page(host),
             Access::Edit { paths } => self.edits(paths),
             Access::Read | Access::Guarded(_) | Access::Never(_) => Judgement::default(),
@@ -135,8 +147,8 @@ impl Rules {
     }
 
     /// No rule allows a command that wants to run outside of the sandbox.
-    fn outside(&self, command: &str) -> Judgement {
-        let judged = self.command(command);
+    fn outside(&self, script: &Script) -> Judgement {
+        let judged = self.script(script);
         match judged.verdict {
             Some(Verdict::Ask | Verdict::Deny) => Judgement { always: String::new(), ..judged },
             Some(Verdict::Allow) | None => Judgement::default(),

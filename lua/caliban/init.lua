@@ -145,9 +145,14 @@ end
 ---@alias caliban.Scope 'once'|'session'|'always'
 
 --- Answers yes to the question that waits for permission.
----@param scope? caliban.Scope
+---@param scope? caliban.Scope|{ command: string } with a command, this command runs in place of the model's
 function M.approve(scope)
-  require('caliban.chat.consent').rule(scope or 'once')
+  local consent = require('caliban.chat.consent')
+  if type(scope) == 'table' then
+    vim.validate('command', scope.command, 'string')
+    return consent.rule('once', nil, scope.command)
+  end
+  consent.rule(scope or 'once')
 end
 
 --- Answers no to the question that waits for permission.

@@ -163,6 +163,9 @@ pub(super) fn choose_mode(conversation: &mut Conversation, desk: &Desk, mode: Mo
 pub(super) fn rule(agent: &mut Agent, call: CallId, answer: Answer) {
     let ruling = match answer {
         Answer::Ruling(ruling) => ruling,
+        Answer::Change(command) => {
+            return agent.conversation.take(Input::Change { call, command });
+        }
         Answer::Always => {
             let asking = agent.conversation.session.asking().filter(|it| it.call.id == call);
             let Some(command) =
@@ -193,6 +196,8 @@ pub enum Answer {
     Ruling(Ruling),
     /// Allows the call, and calls like it from now on.
     Always,
+    /// Runs this command in place of the one that the question is about.
+    Change(String),
 }
 
 impl Files {

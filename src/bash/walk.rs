@@ -268,6 +268,7 @@ impl Walk<'_> {
                 ">&" | "<&" if is_descriptor => (),
                 _ if matches!(file, "/dev/null" | "/dev/stdout" | "/dev/stderr") => (),
                 _ => {
+                    self.script.outputs.push(file.to_owned());
                     let whole = node
                         .parent()
                         .map_or("", |it| self.of(it))

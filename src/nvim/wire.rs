@@ -95,6 +95,8 @@ pub enum FromNvim {
         call: String,
         ruling: WireRuling,
         reason: String,
+        /// Runs this command in place of the one that the question is about.
+        command: Option<String>,
     },
     /// Opens or closes a block of the transcript, or a fold of a question.
     Toggle {

@@ -69,7 +69,7 @@ fn a_command_asks_except_in_plan_mode() {
             &[],
             &act("make"),
             expect![[
-                r#"Ask(Run("make", None, Judgement { verdict: None, why: "", is_contained: false, is_unnamed: false, always: "" }))"#
+                r#"Ask(Run("make", None, Judgement { verdict: None, why: "", is_contained: false, is_unnamed: false, always: "", touched: Touched { files: [], folders: [], hosts: [] } }))"#
             ]],
         );
         check(mode, &granted, &act("make"), expect!["Allow"]);
@@ -85,7 +85,7 @@ fn a_page_asks_in_every_mode_until_its_host_is_granted() {
             &[],
             &page,
             expect![[
-                r#"Ask(Fetch("https://a.org/x", Judgement { verdict: None, why: "", is_contained: false, is_unnamed: false, always: "" }))"#
+                r#"Ask(Fetch("https://a.org/x", Judgement { verdict: None, why: "", is_contained: false, is_unnamed: false, always: "", touched: Touched { files: [], folders: [], hosts: [] } }))"#
             ]],
         );
         check(mode, &[Grant::Fetch("a.org".into())], &page, expect!["Allow"]);

@@ -19,8 +19,12 @@ pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command),
             (session, Command::Draft(Draft { text, context }))
         }
         FromNvim::Stop { session } => (session, Command::Stop),
-        FromNvim::Rule { session, call, ruling, reason } => {
-            (session, Command::Rule { call: CallId(call), answer: answered(ruling, reason) })
+        FromNvim::Rule { session, call, ruling, reason, command } => {
+            let answer = match command {
+                Some(command) => Answer::Change(command),
+                None => answered(ruling, reason),
+            };
+            (session, Command::Rule { call: CallId(call), answer })
         }
         FromNvim::Toggle { session, block, line } => (session, Command::Toggle { block, line }),
         FromNvim::Retry { session } => (session, Command::Retry),

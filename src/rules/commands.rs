@@ -14,9 +14,8 @@ enum Part<'a> {
 }
 
 impl Rules {
-    pub(super) fn command(&self, line: &str) -> Judgement {
-        let script = Script::parse(line);
-        if let Some((rule, simple)) = self.against(&script) {
+    pub(super) fn script(&self, script: &Script) -> Judgement {
+        if let Some((rule, simple)) = self.against(script) {
             let why = rule.said(&format!("`{}`", simple.shown()));
             return Judgement { verdict: Some(rule.verdict), why, ..Judgement::default() };
         }
@@ -27,9 +26,9 @@ impl Rules {
             return Judgement { verdict: Some(Verdict::Ask), why, ..Judgement::default() };
         }
         let mut is_known = false;
-        let (mut hindrance, mut missing) = (self.hindrance(&script), None);
+        let (mut hindrance, mut missing) = (self.hindrance(script), None);
         for simple in script.certain() {
-            match self.part(&script, simple) {
+            match self.part(script, simple) {
                 Part::Allowed(_) => is_known = true,
                 Part::Hindered(why) => {
                     is_known = true;
@@ -40,12 +39,12 @@ impl Rules {
                 }
             }
         }
-        let is_allowed = |it: &Simple| matches!(self.part(&script, it), Part::Allowed(_));
+        let is_allowed = |it: &Simple| matches!(self.part(script, it), Part::Allowed(_));
         let (verdict, why, always) = match (hindrance, missing) {
             (None, None) if is_known => (Some(Verdict::Allow), String::new(), String::new()),
             (None, missing) => {
                 let why = missing.map(|it| format!("No permission rule allows `{}`.", it.shown()));
-                (None, why.unwrap_or_default(), narrow::proposed(&script, is_allowed))
+                (None, why.unwrap_or_default(), narrow::proposed(script, is_allowed))
             }
             (Some(why), _) => (None, why, String::new()),
         };
@@ -128,7 +127,7 @@ impl Rules {
             lines.push(format!("  {}: {said}", simple.shown()));
         }
         lines.extend(self.hindrance(&script).map(|it| format!("  asks. {it}")));
-        let whole = match self.command(line) {
+        let whole = match self.script(&script) {
             Judgement { verdict: Some(Verdict::Allow), .. } => {
                 "The command runs without a question.".to_owned()
             }

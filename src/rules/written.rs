@@ -205,7 +205,9 @@ impl Rule {
     fn fits(&self, example: &str) -> bool {
         let rules = super::Rules { all: vec![self.clone()], ..super::Rules::default() };
         match &self.target {
-            Target::Command(_) => rules.command(example).verdict == Some(self.verdict),
+            Target::Command(_) => {
+                rules.script(&Script::parse(example)).verdict == Some(self.verdict)
+            }
             Target::Edit(_) => self.is_about_file(std::path::Path::new(example)),
             Target::Fetch(_) => self.is_about_host(example),
         }

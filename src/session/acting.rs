@@ -2,7 +2,7 @@
 
 use super::{
     Effect, Event, Input, LOOP_END, LOOP_REFUSED, MAX_READS, MAX_REQUESTS, Open, Phase, Session,
-    State, Step, audit, say,
+    State, Step, audit, changed, say,
 };
 use crate::event::{Access, End, Mode, Plan, Ruling, TurnId};
 use crate::message::{Block, CallId, Reply, Role, ToolAnswer, ToolCall};
@@ -51,8 +51,9 @@ impl Session {
             Decision::Allow => self.start(turn, it.call, step),
             Decision::Ask(question) => match say::question(question, &self.unsaved) {
                 Some(question) => {
+                    let command = changeable(&it.access);
                     let (call, always) = (it.call.id, it.judged.always);
-                    self.record(Event::Asked { turn, call, question, always }, step);
+                    self.record(Event::Asked { turn, call, question, always, command }, step);
                 }
                 None => self.propose(turn, it.call, false, step),
             },
@@ -91,7 +92,8 @@ impl Session {
             && let Some(question) = Question::Run(command, outside.as_deref(), judged).text()
         {
             let question = say::unrecorded(&question, why);
-            self.record(Event::Asked { turn, call, question, always: String::new() }, step);
+            let (always, command) = (String::new(), String::new());
+            self.record(Event::Asked { turn, call, question, always, command }, step);
         }
     }
 
@@ -169,6 +171,15 @@ impl Session {
         let text = say::review_lost(&path, &self.root);
         self.record(Event::Reviewed { path }, step);
         self.record(Event::Noted { text }, step);
+    }
+
+    /// The user answers a question.
+    pub(super) fn ruled(&mut self, input: Input, step: &mut Step) {
+        match input {
+            Input::Rule { call, ruling } => self.rule(&call, ruling, step),
+            Input::Change { call, command } => self.change(call, command, step),
+            _ => (),
+        }
     }
 
     pub(super) fn rule(&mut self, call: &CallId, ruling: Ruling, step: &mut Step) {
@@ -252,6 +263,14 @@ impl Session {
     pub(super) fn pauses(&self) -> usize {
         let said = self.messages.iter().rev().filter(|it| it.role != Role::Note);
         said.take_while(|it| it.role == Role::Assistant).count()
+    }
+}
+
+/// The command of a call, if it is short enough to be changed by the user.
+fn changeable(access: &Access) -> String {
+    match access {
+        Access::Act { command, .. } if command.len() <= changed::LONGEST => command.clone(),
+        _ => String::new(),
     }
 }
 

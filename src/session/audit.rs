@@ -1,7 +1,7 @@
 //! What is written into the log of permissions: each decision about a call, in one line.
 
 use super::{Open, Session, State};
-use crate::event::{Access, Ruling};
+use crate::event::{Access, Grant, Ruling};
 use crate::policy::{Decision, Reason};
 use crate::rules::Verdict;
 
@@ -31,6 +31,11 @@ impl Session {
             if it.judged.why.is_empty() { String::new() } else { format!(" ({})", it.judged.why) };
         Some(format!("{how}: {what}{why}"))
     }
+}
+
+/// The line about a command that the user put in place of the model's.
+pub(super) fn changed(command: &str) -> String {
+    format!("you changed it to: {}", Grant::Act(command.to_owned()).label())
 }
 
 /// The line about the user's answer to a question.

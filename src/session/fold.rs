@@ -36,12 +36,10 @@ impl Session {
             }
             Event::Steered { message, .. } => self.say_user(message, None),
             Event::Replied { turn, reply, plans } => self.apply_reply(*turn, reply, plans),
-            Event::Asked { call, .. } => {
-                let is_begun = |it: &Open| it.call.id == *call && it.state == State::Running;
-                let is_unrecorded = self.open().iter().any(is_begun);
-                self.set(call, State::Asking { is_unrecorded });
+            Event::Asked { call, .. } => self.set_asking(call),
+            Event::Limited { .. } | Event::Consulted { .. } | Event::Changed { .. } => {
+                self.apply_question(event);
             }
-            Event::Limited { .. } | Event::Consulted { .. } => self.apply_question(event),
             Event::Ruled { call, ruling, .. } => self.apply_ruling(call, ruling),
             Event::Revoked { grant } => self.granted.retain(|it| it != grant),
             Event::Started { call, .. } => self.set(call, State::Running),
@@ -79,6 +77,12 @@ impl Session {
             | Event::Uncompacted { .. } => self.apply_shorter(event),
             Event::Ended { why, .. } => self.settle(why),
         }
+    }
+
+    fn set_asking(&mut self, call: &CallId) {
+        let is_begun = |it: &Open| it.call.id == *call && it.state == State::Running;
+        let is_unrecorded = self.open().iter().any(is_begun);
+        self.set(call, State::Asking { is_unrecorded });
     }
 
     fn set_model(&mut self, model: &str, tuning: Tuning) {
@@ -209,6 +213,7 @@ impl Session {
     fn apply_question(&mut self, event: &Event) {
         match event {
             Event::Limited { id, .. } => self.apply_limited(id),
+            Event::Changed { call, command, .. } => self.apply_change(call, command),
             Event::Consulted { id, question } => {
                 self.consult = Some(Consult { id: id.clone(), question: question.clone() });
             }
@@ -256,10 +261,10 @@ impl Session {
             Access::Never("Not run: no such tool.".into())
         };
         let judged = self.judged(&access);
-        Open { call: call.clone(), access, judged, state: State::Ready }
+        Open { call: call.clone(), access, judged, is_changed: false, state: State::Ready }
     }
 
-    fn judged(&self, access: &Access) -> Judgement {
+    pub(super) fn judged(&self, access: &Access) -> Judgement {
         let judged = self.rules.judge(access);
         match access {
             Access::Fetch { url, .. } => Judgement { is_unnamed: self.is_unnamed(url), ..judged },
@@ -317,12 +322,12 @@ impl Session {
     /// Ends the turn and answers every open call, as every provider demands.
     fn settle(&mut self, why: &End) {
         if let Phase::Acting { open, .. } = std::mem::take(&mut self.phase) {
-            let answers = open.into_iter().map(|it| match it.state {
-                State::Done(answer) => answer,
-                State::Running => say::cut_short(&it.call.id, &it.access, why),
-                State::Reviewing { what, .. } => say::left_reviewing(&it.call.id, what, why),
+            let answers = open.into_iter().map(|it| match &it.state {
+                State::Done(answer) => answer.clone(),
+                State::Running => it.told(say::cut_short(&it.call.id, &it.access, why)),
+                State::Reviewing { what, .. } => say::left_reviewing(&it.call.id, *what, why),
                 State::Ready | State::Asking { .. } | State::Allowed => {
-                    say::never_begun(&it.call.id, why)
+                    it.told(say::never_begun(&it.call.id, why))
                 }
             });
             self.say_answers(answers.collect());

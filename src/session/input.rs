@@ -51,6 +51,11 @@ pub enum Input {
         call: CallId,
         ruling: Ruling,
     },
+    /// The user answers a question about a command with another command, which is judged anew.
+    Change {
+        call: CallId,
+        command: String,
+    },
     /// The user takes back what they had allowed for the session.
     Revoke {
         grant: Grant,

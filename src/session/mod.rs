@@ -3,6 +3,7 @@
 
 mod acting;
 mod audit;
+mod changed;
 mod compact;
 mod consult;
 mod failing;
@@ -132,6 +133,8 @@ pub struct Open {
     pub access: Access,
     /// What the user's rules say of the call.
     pub judged: Judgement,
+    /// Whether the user has changed the command. `call` and `access` then have the changed one.
+    pub is_changed: bool,
     pub state: State,
 }
 
@@ -165,7 +168,7 @@ impl Session {
             Input::Stop { landed } => self.stop(landed, &mut step),
             Input::Cancel { partial } => self.break_off(partial, End::Cancelled, &mut step),
             Input::Leave { partial } => self.break_off(partial, End::Interrupted, &mut step),
-            Input::Rule { call, ruling } => self.rule(&call, ruling, &mut step),
+            it @ (Input::Rule { .. } | Input::Change { .. }) => self.ruled(it, &mut step),
             Input::Replied { turn, reply, plans } if self.is_sampling(turn) => {
                 self.replied(turn, reply, plans, &mut step);
             }
@@ -451,6 +454,12 @@ impl Session {
     }
 
     fn record(&mut self, event: Event, step: &mut Step) {
+        let event = match event {
+            Event::Answered { turn, answer } => {
+                Event::Answered { turn, answer: self.with_change(answer) }
+            }
+            event => event,
+        };
         self.apply(&event);
         step.events.push(event);
     }

@@ -13,15 +13,17 @@ impl View {
         self.changed(at);
     }
 
-    pub(super) fn asked(&mut self, call: &CallId, question: &str, always: &str) {
+    pub(super) fn asked(&mut self, call: &CallId, question: &str, always: &str, command: &str) {
         // the call's line may still say that the call is running
         self.set_if_unanswered(call, "not run");
         self.set_right(call, "");
-        if always.is_empty() {
-            return self.ask(call, Question::new(question, Keys::Call));
-        }
-        let question = format!("{question}\n`a` allows `{always} …` in this project from now on.");
-        self.ask(call, Question::new(&question, Keys::Always));
+        let (keys, proposed) = match (always, command) {
+            ("", "") => (Keys::Call, String::new()),
+            ("", _) => (Keys::Command, String::new()),
+            _ => (Keys::Always, format!("\n`a` allows `{always} …` in this project from now on.")),
+        };
+        let question = Question::new(&format!("{question}{proposed}"), keys);
+        self.ask(call, question.about(command));
     }
 
     pub(super) fn consulted(&mut self, id: &CallId, question: &str) {

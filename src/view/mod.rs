@@ -171,12 +171,15 @@ impl View {
                 self.prompted(message);
             }
             Event::Replied { reply, .. } => self.replied(reply, now_ms),
-            Event::Asked { call, question, always, .. } => self.asked(call, question, always),
+            Event::Asked { call, question, always, command, .. } => {
+                self.asked(call, question, always, command);
+            }
             Event::Limited { id, question, .. } => {
                 self.ask(id, Question::new(question, Keys::Limit));
             }
             Event::Consulted { id, question } => self.consulted(id, question),
             Event::Ruled { call, ruling, .. } => self.ruled(call, ruling),
+            Event::Changed { call, .. } => self.forget_question(Some(call)),
             Event::Started { call, .. } => self.started(call, now_ms),
             Event::Proposed { call, what, .. } => {
                 self.set_if_unanswered(call, "under review");

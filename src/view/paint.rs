@@ -62,6 +62,9 @@ pub struct BlockUpdate {
     /// In a question, whether it proposes a rule.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub always: bool,
+    /// In a question, the command that the user may change.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub command: String,
     /// In a list that takes keys, the number of its items. They are the block's last lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<u32>,
@@ -85,6 +88,7 @@ impl BlockUpdate {
             call: None,
             folds: None,
             always: false,
+            command: String::new(),
             items: None,
             remove: false,
         }
@@ -219,6 +223,7 @@ fn update(
                 let above = u32::from(!first);
                 update.folds = Some(question.closed().map(|it| it + above).collect());
                 update.always = question.proposes_rule();
+                update.command.clone_from(&question.command);
             }
             if let Content::List { items, .. } = content {
                 update.items = Some(*items);

@@ -27,7 +27,9 @@ const STEP: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keys {
     Call,
-    /// About a call for which a rule is proposed.
+    /// About a command that the user may change.
+    Command,
+    /// About a command for which a rule is proposed.
     Always,
     Limit,
     Instructions,
@@ -40,6 +42,8 @@ pub(super) struct Question {
     /// The hidden rows, as ranges in ascending order.
     folds: Vec<Range<usize>>,
     keys: Keys,
+    /// The command, if the user may change it; else empty.
+    pub(super) command: String,
 }
 
 /// A row of the question: a line, or a part of a long line.
@@ -63,7 +67,8 @@ impl Keys {
     fn line(self) -> &'static str {
         match self {
             Keys::Call => "  y once   s this session   n no   e no, because …",
-            Keys::Always => "  y once   s session   a always   n no   e no, because …",
+            Keys::Command => "  y once   s session   c change   n no   e no, because …",
+            Keys::Always => "  y once   s session   a always   c change   n no   e no, because …",
             Keys::Instructions => {
                 "  y use them   s only in this conversation   n leave them out   e leave them out, because …"
             }
@@ -77,7 +82,12 @@ impl Question {
         let text = without_blanks(&unseen::exact(question));
         let rows = rows(&text);
         let folds = folds(&text, &rows);
-        Question { text, rows, folds, keys }
+        Question { text, rows, folds, keys, command: String::new() }
+    }
+
+    /// The same question, about a command that the user may change.
+    pub(super) fn about(self, command: &str) -> Question {
+        Question { command: command.to_owned(), ..self }
     }
 
     pub(super) fn proposes_rule(&self) -> bool {

@@ -202,6 +202,7 @@ fn a_turn_is_shown_with_its_prompt_thought_reply_and_tool_lines() {
                 call: CallId("c2".into()),
                 question: "Run `make`?\nIt acts.".into(),
                 always: String::new(),
+                command: String::new(),
             },
         ],
         expect![[r#"
@@ -233,6 +234,7 @@ fn an_answered_question_disappears_and_a_verdict_remains() {
         call: CallId(id.into()),
         question: "Run it?".into(),
         always: String::new(),
+        command: String::new(),
     };
     let rule = |id: &str, ruling| Event::Ruled { turn: TurnId(1), call: CallId(id.into()), ruling };
     check(
@@ -318,6 +320,7 @@ fn control_characters_are_never_painted() {
             call: CallId("c2".into()),
             question: evil.into(),
             always: String::new(),
+            command: String::new(),
         },
         answered("c1", evil, evil),
         Event::Told { text: evil.into() },

@@ -105,7 +105,7 @@ fn invisible_characters_in_replies_and_results_are_spelt_out() {
 
 #[test]
 fn a_key_typed_as_a_question_appears_does_not_answer_it() {
-    for key in ["y", "s", "n", "e"] {
+    for key in ["y", "s", "n", "e", "c"] {
         let server = Server::start();
         server.reply(Reply::new().call("c1", "shell", json!({"command": "echo ran > out"})));
         server.reply(Reply::said("Over."));
@@ -119,7 +119,7 @@ fn a_key_typed_as_a_question_appears_does_not_answer_it() {
         nvim.wait_question();
         assert!(!answered(&nvim), "{key}");
         let mode = nvim.lua_str("return vim.api.nvim_get_mode().mode");
-        assert_eq!(mode == "no", key == "y", "{key} in mode {mode}");
+        assert_eq!(mode == "no", ["y", "c"].contains(&key), "{key} in mode {mode}");
         nvim.keys("<Esc>Gy");
         nvim.wait_transcript("Over.");
         assert!(nvim.setup.on_disk("out").is_some());
@@ -184,7 +184,7 @@ fn a_line_longer_than_the_window_is_read_by_scrolling_within_it() {
     let nvim = Nvim::start(&setup.anthropic(&server));
     nvim.keys(":Caliban<CR><C-w>k:resize 3<CR>:setlocal nowrap<CR><C-w>jigo<C-s><Esc><C-w>k");
     nvim.wait_question();
-    press(&nvim, "Gk0y");
+    press(&nvim, "Gkk0y");
     nvim.wait_screen("1 line has not been on the screen. Scroll through it first.");
     for _ in 0..10 {
         press(&nvim, "40zl");

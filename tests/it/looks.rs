@@ -25,7 +25,6 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
     };
     let expected = expect![[r#"
         │ claude-sonnet-4-5 · ● waiting for you      21.4k/200k  11%
-        │  Help     `:help caliban`
         │
         │┃ rename it in @src/a.rs
         │┃ and its callers
@@ -48,7 +47,8 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
         │
         │  ? Run `cargo test`?
         │    `a` allows `cargo test …` in this project from now on.
-        │    y once   s session   a always   n no   e no, because …
+        │    y once   s session   a always   c change   n no   e no,
+        │    because …
         │
         │   ◷ queued: also the docs, please    x removes · <CR> edits
         │caliban://main                            27,35-33       Bot

@@ -67,6 +67,7 @@ mod pipes;
 mod plugins;
 mod prefix;
 mod prompts;
+mod questions;
 mod reach;
 mod refused;
 mod relatives;

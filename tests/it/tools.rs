@@ -124,7 +124,7 @@ fn a_command_needs_consent_and_keys_answer_on_the_questions_line() {
             let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
             nvim.keys(":Caliban<CR>igo<C-s><Esc>");
             nvim.wait_screen("? Run `echo ran > out`?");
-            nvim.wait_screen("y once   s this session   n no   e no, because …");
+            nvim.wait_screen("y once   s session   c change   n no   e no, because …");
             nvim.wait_question();
             assert_eq!(nvim.setup.on_disk("out"), None);
             nvim.go_to_transcript("? Run");

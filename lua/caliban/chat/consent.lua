@@ -233,7 +233,8 @@ end
 ---@param question caliban.Question
 ---@param ruling caliban.WireRuling
 ---@param reason? string
-local function answer(chat, question, ruling, reason)
+---@param command? string runs in place of the question's command
+local function answer(chat, question, ruling, reason, command)
   local open = chat.question
   if open and open.answered then
     return
@@ -245,6 +246,7 @@ local function answer(chat, question, ruling, reason)
     return say(why)
   end
   local message = { kind = 'rule', call = question.call, ruling = ruling, reason = reason or '' }
+  message.command = command
   open.answered = require('caliban.chat.chats').send(chat, message)
 end
 
@@ -286,6 +288,33 @@ function M.because(chat, block)
         end
       end)
     end
+end
+
+--- Opens the command of a question, to be changed. The changed command runs in place of the model's.
+---@param chat caliban.Chat
+---@param question caliban.Question
+local function change(chat, question)
+  local why = objection(question, 'once')
+  if why then
+    return say(why)
+  end
+  require('caliban.chat.command_input').open(question.command or '', function(command)
+    if command == question.command then
+      return say('The command is unchanged, and still waits for your answer.')
+    end
+    answer(chat, question, 'once', nil, command)
+  end)
+end
+
+--- A function that opens the command to be changed; absent if the question takes no keys yet or is about no command.
+---@param chat caliban.Chat
+---@param block? caliban.Block
+---@return fun()?
+function M.change(chat, block)
+  local question = taking(chat, block)
+  return question and question.command and function()
+    change(chat, question)
+  end
 end
 
 --- A window of this tab that shows the chat, and whether the question can be seen in it.
@@ -341,12 +370,15 @@ end
 --- Answers the question that is on the screen. If it is not on the screen, shows it and answers nothing.
 ---@param ruling caliban.WireRuling
 ---@param reason? string
-function M.rule(ruling, reason)
+---@param command? string runs in place of the question's command
+function M.rule(ruling, reason, command)
   local chat, shown = asking()
   if not (chat and chat.question) then
     require('caliban.editor.notify').say('Nothing waits for your permission.', vim.log.levels.INFO)
+  elseif shown and command and not chat.question.command then
+    say('This question is about no command that you can change.')
   elseif shown then
-    answer(chat, chat.question, ruling, reason)
+    answer(chat, chat.question, ruling, reason, command)
   else
     show(chat)
   end

@@ -105,6 +105,12 @@ local function refuse(chat)
 end
 
 ---@param chat caliban.Chat
+---@return string|false
+local function change(chat)
+  return by_hand('c', require('caliban.chat.consent').change(chat, under(chat, { 'ask' })))
+end
+
+---@param chat caliban.Chat
 ---@return caliban.QueuedMessage?
 local function queued(chat)
   local block, index = under(chat, { 'queue' })
@@ -316,6 +322,7 @@ local keys = {
       own = true,
     },
     { mode = 'n', lhs = 'n', desc = 'on a question: no', run = rule('n', 'deny'), own = true },
+    { mode = 'n', lhs = 'c', desc = 'on a question: change the command', run = change, own = true },
     {
       mode = 'n',
       lhs = 'e',

@@ -14,6 +14,7 @@ local WAITS = '  …'
 ---@field since? number when the question was first on the screen, or when a key was last pressed, in ms
 ---@field armed? boolean whether the question takes keys
 ---@field always? boolean whether a rule is proposed
+---@field command? string the command, if the user may change it
 ---@field answered? boolean whether an answer was sent: a later question of the same call then starts with no line seen
 
 --- When the last key was pressed, and whether the user pressed it. Kept up to date while a question waits.
@@ -79,6 +80,7 @@ function M.take(chat, update)
     seen = carried(old, lines),
     folds = folds,
     always = update.always,
+    command = update.command,
     armed = old and old == chat.question and old.armed or nil,
   }
   chat.question, chat.repainted = question, nil

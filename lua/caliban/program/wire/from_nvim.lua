@@ -214,6 +214,7 @@
 ---@field call string
 ---@field ruling 'once'|'session'|'deny'|'always'
 ---@field reason string
+---@field command? string Runs this command in place of the one that the question is about.
 
 ---@alias caliban.WireRuling
 ---| 'once'

@@ -46,6 +46,7 @@
 ---@field folds? integer[] In a question, the indices of the lines that are folds. A yes is accepted only when all
 --- folds are open.
 ---@field always? boolean In a question, whether it proposes a rule.
+---@field command? string In a question, the command that the user may change.
 ---@field items? integer In a list that takes keys, the number of its items. They are the block's last lines.
 ---@field remove? boolean The block is gone.
 

@@ -1,0 +1,68 @@
+//! A command that the user has changed: it takes the place of the model's, goes through the gate anew, and the call's
+//! answer tells the model.
+
+use super::{Open, Phase, Session, State, Step, audit};
+use crate::event::{Access, Event};
+use crate::message::{CallId, Input, ToolAnswer};
+use crate::text::unseen;
+use serde_json::Value;
+
+/// A longer command cannot be changed in the editor, in bytes.
+pub(super) const LONGEST: usize = 20_000;
+
+impl Session {
+    /// The user's words are the consent to them, unless a character in them cannot be seen. A rule may still deny them.
+    pub(super) fn change(&mut self, call: CallId, command: String, step: &mut Step) {
+        let Some(turn) = self.turn() else { return };
+        let asks = |it: &&Open| {
+            it.call.id == call && it.access.acts() && matches!(it.state, State::Asking { .. })
+        };
+        if self.open().iter().find(asks).is_none() || command.trim().is_empty() {
+            return;
+        }
+        step.decisions.push(audit::changed(&command));
+        self.record(Event::Changed { turn, call, command }, step);
+        self.advance(turn, step);
+    }
+
+    pub(super) fn apply_change(&mut self, id: &CallId, command: &str) {
+        let Some(outside) = self.open().iter().find(|it| it.call.id == *id).and_then(|it| {
+            if let Access::Act { outside, .. } = &it.access { Some(outside.clone()) } else { None }
+        }) else {
+            return;
+        };
+        let access = Access::Act { command: command.to_owned(), outside };
+        let judged = self.judged(&access);
+        let Phase::Acting { open, .. } = &mut self.phase else { return };
+        let Some(it) = open.iter_mut().find(|it| it.call.id == *id) else { return };
+        if let Input::Json(Value::Object(arguments)) = &mut it.call.input {
+            arguments.insert("command".to_owned(), command.into());
+        }
+        let is_plain = unseen::exact(command) == command;
+        it.state = if is_plain { State::Allowed } else { State::Ready };
+        (it.access, it.judged, it.is_changed) = (access, judged, true);
+    }
+
+    /// The answer to a call, with the command that the user put in place of the model's.
+    pub(super) fn with_change(&self, answer: ToolAnswer) -> ToolAnswer {
+        match self.open().iter().find(|it| it.call.id == answer.id) {
+            Some(it) => it.told(answer),
+            None => answer,
+        }
+    }
+}
+
+impl Open {
+    pub(super) fn told(&self, answer: ToolAnswer) -> ToolAnswer {
+        let Access::Act { command, .. } = &self.access else { return answer };
+        if !self.is_changed {
+            return answer;
+        }
+        let text = format!(
+            "The user changed the command of this call. In place of yours, it is now:\n{command}\n\n{}",
+            answer.text
+        );
+        let summary = format!("changed · {}", answer.summary);
+        ToolAnswer { text, summary, ..answer }
+    }
+}

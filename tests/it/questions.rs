@@ -1,0 +1,116 @@
+//! What a question about a command shows, and the command that the user puts in place of the model's.
+
+use crate::grants::call;
+use crate::kit::reply::Reply;
+use crate::review::scene::Scene;
+use expect_test::expect;
+use serde_json::json;
+
+/// A scene whose question about this command is on the screen, with the cursor on the question.
+fn asked(config: &str, command: &str) -> Scene {
+    let scene = Scene::start(|it| it.config(config).size(160, 40));
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_chat("Project");
+    scene.server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
+    scene.nvim.lua("require('caliban').ask('go on')", &[]);
+    scene.nvim.wait_question();
+    scene.nvim.go_to_transcript("? Run");
+    scene
+}
+
+#[test]
+fn a_question_names_what_the_command_touches() {
+    let command = "cd sub && curl -s https://a.org/x > out | tee log";
+    let scene = asked("{}", command);
+    scene
+        .nvim
+        .wait_transcript("It writes `out`, `log`. It goes to `sub`. It names the host `a.org`.");
+    scene.server.reply(Reply::said("Good."));
+    scene.nvim.keys("n");
+    scene.wait_idle("Good.");
+}
+
+#[test]
+fn the_key_c_runs_a_changed_command_and_tells_the_model() {
+    let scene = asked("{}", "echo one > out");
+    scene.server.reply(Reply::said("Good."));
+    scene.nvim.keys("c");
+    scene.nvim.wait_screen("<CR> or <C-s> run it");
+    scene.nvim.keys("ccecho two > out; cat out<Esc><CR>");
+    scene.wait_idle("Good.");
+    assert_eq!(scene.on_disk("out").as_deref(), Some("two\n"));
+    expect![[r#"
+        The user changed the command of this call. In place of yours, it is now:
+        echo two > out; cat out
+
+        two"#]]
+    .assert_eq(&scene.answer(2, "c1"));
+    scene.nvim.wait_screen("changed · ");
+    scene.nvim.keys(":Caliban log permissions<CR>");
+    scene.nvim.wait_screen("you changed it to: run echo two > out");
+}
+
+#[test]
+fn a_changed_command_of_several_lines_runs_as_it_is_written() {
+    let scene = asked("{}", "echo one > out\necho two >> out");
+    scene.server.reply(Reply::said("Good."));
+    scene.nvim.keys("c");
+    scene.nvim.wait_screen("<CR> or <C-s> run it");
+    scene.nvim.keys("Goecho three >> out<C-s>");
+    scene.wait_idle("Good.");
+    assert_eq!(scene.on_disk("out").as_deref(), Some("one\ntwo\nthree\n"));
+    assert_eq!(scene.nvim.lua_str("return vim.api.nvim_get_mode().mode"), "n");
+}
+
+#[test]
+fn a_command_that_is_left_unchanged_or_empty_still_asks() {
+    let scene = asked("{}", "echo one > out");
+    for keys in ["c<CR>", "c<C-c>", "cdd<CR>", "c:q<CR>"] {
+        scene.nvim.keys(keys);
+        scene.nvim.wait_gone("<CR> or <C-s> run it");
+        assert_eq!(scene.nvim.phase(), "asking", "{keys}");
+        scene.nvim.go_to_transcript("? Run");
+    }
+    scene.server.reply(Reply::said("Good."));
+    scene.nvim.keys("y");
+    scene.wait_idle("Good.");
+    assert!(!scene.answer(2, "c1").contains("changed"));
+}
+
+#[test]
+fn a_rule_denies_a_changed_command() {
+    let rules = "{ permissions = { { deny = 'shell', command = 'rm' } } }";
+    let scene = asked(rules, "echo one > out");
+    scene.server.reply(Reply::said("Good."));
+    scene.nvim.keys("c");
+    scene.nvim.wait_screen("<CR> or <C-s> run it");
+    scene.nvim.keys("ccrm -rf .git<Esc><CR>");
+    scene.wait_idle("Good.");
+    let said = scene.answer(2, "c1");
+    assert!(said.starts_with("The user changed the command of this call."), "{said}");
+    assert!(said.contains("Not run. A permission rule denies `rm -rf .git`."), "{said}");
+    assert!(scene.nvim.setup.path(".git").exists());
+}
+
+#[test]
+fn a_script_changes_a_command_and_hidden_characters_in_it_ask_again() {
+    let scene = asked("{}", "echo one > out");
+    let approve = "require('caliban').approve({ command = ... })";
+    scene.nvim.lua(approve, &["echo a\u{202e}b > out".into()]);
+    scene.nvim.wait_screen("? Run `echo a[U+202E]b > out`?");
+    assert_eq!(scene.on_disk("out"), None);
+    scene.nvim.wait_question();
+    scene.server.reply(Reply::said("Good."));
+    scene.nvim.lua(approve, &["echo b > out".into()]);
+    scene.wait_idle("Good.");
+    assert_eq!(scene.on_disk("out").as_deref(), Some("b\n"));
+}
+
+#[test]
+fn a_question_about_a_file_offers_no_change() {
+    let scene = Scene::start(|it| it.size(160, 40).file(".env", "KEY=1\n"));
+    let change = ":lua require('caliban').approve({ command = 'true' })<CR>:Caliban deny<CR>";
+    let (_, was_asked) = call(&scene, "read", json!({ "path": ".env" }), change);
+    assert!(was_asked);
+    assert!(scene.said().contains("This question is about no command that you can change."));
+}
