@@ -1,21 +1,24 @@
 //! Restricts this process before it becomes a command: where the command may write, which files it sees, whether it
-//! has a network, and which system calls it may make. On Linux by namespaces, Landlock and seccomp.
+//! has a network, and which system calls it may make. On Linux by namespaces, Landlock and seccomp, on macOS by Seatbelt.
 //!
 //! There are two strengths. The full sandbox needs user namespaces, which some systems forbid, and a Landlock that can
 //! keep signals within the sandbox (Linux 6.12). The plain one needs
 //! Landlock only: then protected files of the project can be written and secret files can be read, so the
-//! network stays closed even for connections within the machine.
+//! network stays closed even for connections within the machine. The sandbox of macOS counts as a plain one.
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 mod check;
 #[cfg(target_os = "linux")]
 mod files;
 #[cfg(target_os = "linux")]
 mod namespaces;
+#[cfg(any(target_os = "macos", test))]
+mod seatbelt;
 #[cfg(target_os = "linux")]
 mod syscalls;
 
 use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
@@ -53,10 +56,40 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Restricts this process for good. An error names the limit that could not be set; the process must not go on
-    /// then.
+    /// A command in the sandbox. Restricts this process for good, which then has to become the command. An error names
+    /// the limit that could not be set; the command must not run then.
     #[cfg(target_os = "linux")]
-    pub fn enter(&self) -> Result<(), String> {
+    pub fn command(&self, program: &OsStr) -> Result<Command, String> {
+        self.enter()?;
+        Ok(Command::new(program))
+    }
+
+    /// A command in the sandbox. An error names a path for which there is no rule; the command must not run then.
+    #[cfg(target_os = "macos")]
+    pub fn command(&self, program: &OsStr) -> Result<Command, String> {
+        let real = |all: &[PathBuf]| {
+            all.iter().map(|it| it.canonicalize().unwrap_or_else(|_| it.clone())).collect()
+        };
+        let sandbox = Sandbox {
+            writable: real(&self.writable),
+            pinned: real(&self.pinned),
+            fixed: real(&self.fixed),
+            hidden: real(&self.hidden),
+            ..self.clone()
+        };
+        let mut command = Command::new("/usr/bin/sandbox-exec");
+        command.arg("-p").arg(seatbelt::profile(&sandbox)?).arg(program);
+        Ok(command)
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
+    pub fn command(&self, _program: &OsStr) -> Result<Command, String> {
+        Err("there is no sandbox on this system".to_owned())
+    }
+
+    #[cfg(target_os = "linux")]
+    fn enter(&self) -> Result<(), String> {
+        files::close()?;
         if self.strength == Strength::Full {
             namespaces::enter(self)?;
         }
@@ -65,9 +98,18 @@ impl Sandbox {
         syscalls::restrict(closes_network)
     }
 
+    /// Whether this process can set the limits.
+    #[cfg(target_os = "linux")]
+    fn holds(&self) -> bool {
+        self.enter().is_ok()
+    }
+
+    /// Whether a command runs with the limits. There is one strength.
     #[cfg(not(target_os = "linux"))]
-    pub fn enter(&self) -> Result<(), String> {
-        Err("there is no sandbox on this system".to_owned())
+    fn holds(&self) -> bool {
+        let command = self.command(OsStr::new("/usr/bin/true"));
+        let runs = |mut it: Command| it.status().is_ok_and(|it| it.success());
+        self.strength == Strength::Plain && command.is_ok_and(runs)
     }
 }
 
@@ -104,16 +146,16 @@ pub fn probe() -> ExitCode {
         temporary: None,
         network: false,
     };
-    if empty.enter().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if empty.holds() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Runs as the process that tries out the sandbox.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 pub fn check() -> ExitCode {
     check::run()
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
 pub fn check() -> ExitCode {
     ExitCode::FAILURE
 }

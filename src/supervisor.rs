@@ -202,24 +202,30 @@ fn become_next(mut arguments: ArgsOs) -> ExitCode {
     };
     let Ok(1) = io::stdin().read(&mut [0]) else { return ExitCode::FAILURE };
     orphans::mark();
-    if let Err(why) = confine(&limits) {
-        let _ =
-            writeln!(io::stderr(), "The command was not run, because its sandbox failed: {why}.");
-        return ExitCode::from(NOT_RUN);
-    }
-    let error = process::Command::new(&command).args(arguments).stdin(Stdio::null()).exec();
+    let mut confined = match confined(&limits, &command) {
+        Ok(confined) => confined,
+        Err(why) => {
+            let _ = writeln!(
+                io::stderr(),
+                "The command was not run, because its sandbox failed: {why}."
+            );
+            return ExitCode::from(NOT_RUN);
+        }
+    };
+    let error = confined.args(arguments).stdin(Stdio::null()).exec();
     let _ = writeln!(io::stderr(), "{}: {}", command.display(), cause(&error));
     // the exit code that shells use for a command that does not exist
     ExitCode::from(127)
 }
 
-fn confine(limits: &OsStr) -> Result<(), String> {
+/// The command in its sandbox, if it has one.
+fn confined(limits: &OsStr, command: &OsStr) -> Result<process::Command, String> {
     if limits.is_empty() {
-        return Ok(());
+        return Ok(process::Command::new(command));
     }
     let limits = limits.to_str().ok_or("its limits are no text")?;
     let sandbox: Sandbox = serde_json::from_str(limits).map_err(|it| it.to_string())?;
-    sandbox.enter()
+    sandbox.command(command)
 }
 
 /// Reaps processes until none is left below this one, and reports the command's own end.

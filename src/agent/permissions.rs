@@ -61,11 +61,11 @@ impl Permissions {
         problems.extend(others);
         let always = self.permitted.as_ref().map(Permitted::all).unwrap_or_default();
         all.extend(rules::read(&always, Origin::Always, "").0);
-        if self.is_safe_allowed && desk.confinement.contains() {
+        if self.is_safe_allowed && desk.confinement.contains(&desk.root) {
             all.extend(rules::safe::rules());
         }
         let rules = Rules::new(all, &desk.root, &desk.reach);
-        (rules.containing(desk.confinement.contains()), problems)
+        (rules.containing(desk.confinement.contains(&desk.root)), problems)
     }
 
     /// Has the rules that are on disk now hold for the conversation's next calls. Returns the problems.
@@ -152,7 +152,7 @@ fn revoke(agent: &mut Agent, wanted: &str) {
 
 pub(super) fn choose_mode(conversation: &mut Conversation, desk: &Desk, mode: Mode) {
     conversation.take(Input::ChooseMode { mode });
-    if mode == Mode::Auto && !desk.confinement.contains() {
+    if mode == Mode::Auto && !desk.confinement.contains(&desk.root) {
         let text = "Commands ask in auto mode too: there is no full sandbox, or your settings open it. \
                     :checkhealth caliban tells more.";
         conversation.notice(Level::Warn, text.into());

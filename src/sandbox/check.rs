@@ -7,17 +7,22 @@ use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Without arguments, this process prepares the place and runs itself in the sandbox; with arguments, it is that
-/// process.
+/// Stands before the arguments of the process in the sandbox.
+const WITHIN: &str = "--within";
+
+/// Without arguments, this process prepares the place and runs itself with arguments. That process becomes one in the
+/// sandbox, which tries.
 pub(super) fn run() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(2).collect();
     let said = match &arguments[..] {
-        [strength, folder, address, watched] => {
-            tried(strength, Path::new(folder), address, watched)
+        [within, folder, address, watched] if within == WITHIN => {
+            tried(Path::new(folder), address, watched)
         }
+        [strength, rest @ ..] if !rest.is_empty() => Err(confined(strength, rest)),
         _ => prepared().map_err(|fault| fault.to_string()),
     };
     let text =
@@ -50,25 +55,34 @@ fn prepared() -> io::Result<String> {
     Ok(strength.to_owned() + &String::from_utf8_lossy(&output.stdout))
 }
 
-fn tried(strength: &str, folder: &Path, address: &str, watched: &str) -> Result<String, String> {
+/// Runs this program again in the sandbox. Returns only an error.
+fn confined(strength: &str, rest: &[String]) -> String {
     let is_full = strength == super::name(Strength::Full);
-    let below = |it: &str| folder.join(it);
-    let (hook, secret, socket) = (below("project/.git/hooks"), below("secret"), below("socket"));
-    let address: SocketAddr = address.parse().map_err(|_| "no address is given".to_owned())?;
+    let below = |it: &str| Path::new(&rest[0]).join(it);
     let sandbox = Sandbox {
         strength: if is_full { Strength::Full } else { Strength::Plain },
         writable: vec![below("project")],
         pinned: vec![below("project/.git")],
-        fixed: vec![hook.clone()],
-        hidden: vec![secret.clone(), socket.clone()],
+        fixed: vec![below("project/.git/hooks")],
+        hidden: vec![below("secret"), below("socket")],
         temporary: None,
         network: false,
     };
-    sandbox.enter()?;
+    let program = std::env::current_exe().map_err(|it| it.to_string());
+    match program.and_then(|it| sandbox.command(it.as_os_str())) {
+        Ok(mut command) => command.args([CHECK, WITHIN]).args(rest).exec().to_string(),
+        Err(why) => why,
+    }
+}
+
+fn tried(folder: &Path, address: &str, watched: &str) -> Result<String, String> {
+    let below = |it: &str| folder.join(it);
+    let (hook, secret, socket) = (below("project/.git/hooks"), below("secret"), below("socket"));
+    let address: SocketAddr = address.parse().map_err(|_| "no address is given".to_owned())?;
     let can_write = |path: PathBuf| fs::write(path, "text").is_ok();
     let can_read = |path: &Path| fs::read(path).is_ok_and(|it| !it.is_empty());
     let environment = PathBuf::from(format!("/proc/{watched}/environ"));
-    let tries = [
+    let mut tries = vec![
         (!can_write(below("project/file")), "files in the project can be written"),
         (can_write(below("file")), "files outside of the project cannot be written"),
         (can_write(hook.join("file")), "protected files of the project cannot be written"),
@@ -79,9 +93,11 @@ fn tried(strength: &str, folder: &Path, address: &str, watched: &str) -> Result<
         (can_read(&secret), "files with secrets cannot be read"),
         (TcpStream::connect(address).is_ok(), "there is no network"),
         (UnixStream::connect(&socket).is_ok(), "sockets of other programs cannot be reached"),
-        (can_read(&environment), "the editor's environment cannot be read"),
         (can_signal(watched), "processes outside cannot be signalled"),
     ];
+    if cfg!(target_os = "linux") {
+        tries.push((can_read(&environment), "the editor's environment cannot be read"));
+    }
     let line = |(is_open, what): &(bool, &str)| match is_open {
         true => format!("open\tNot so: {what}.\n"),
         false => format!("holds\tTried: {what}.\n"),
@@ -90,6 +106,6 @@ fn tried(strength: &str, folder: &Path, address: &str, watched: &str) -> Result<
 }
 
 fn can_signal(process: &str) -> bool {
-    let Ok(process) = process.parse() else { return false };
-    nix::sys::signal::kill(nix::unistd::Pid::from_raw(process), None).is_ok()
+    let process = process.parse().ok().and_then(rustix::process::Pid::from_raw);
+    process.is_some_and(|it| rustix::process::test_kill_process(it).is_ok())
 }

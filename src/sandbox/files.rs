@@ -1,10 +1,11 @@
-//! Landlock: which files may be written. Also keeps the command from signalling and tracing processes outside, as far
+//! Which files may be written, by Landlock. Also keeps the command from signalling and tracing processes outside, as far
 //! as the kernel can.
 
 use landlock::{
     ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr,
     RulesetStatus, Scope, path_beneath_rules,
 };
+use std::fs;
 use std::path::PathBuf;
 
 /// The oldest kernels with this ABI (6.2) can forbid to shorten files, without which there is no protection of files.
@@ -37,6 +38,19 @@ pub(super) fn restrict(writable: &[PathBuf], is_whole: bool) -> Result<(), Strin
         .map_err(|it| failed(&it))?;
     if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
         return Err("Landlock is not enforced".to_owned());
+    }
+    Ok(())
+}
+
+/// Closes the files that this process has inherited, but for input and output. They would stay open for the command, and
+/// an open folder leads past the mounts of the sandbox.
+pub(super) fn close() -> Result<(), String> {
+    let all = fs::read_dir("/proc/self/fd").map_err(|it| format!("open files: {it}"))?;
+    let number = |it: fs::DirEntry| it.file_name().to_str()?.parse::<i32>().ok();
+    let inherited: Vec<i32> = all.flatten().filter_map(number).filter(|it| *it > 2).collect();
+    for it in inherited {
+        // the folder that was read above is closed already
+        let _ = nix::unistd::close(it);
     }
     Ok(())
 }

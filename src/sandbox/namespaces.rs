@@ -9,7 +9,10 @@ use nix::sys::socket::{
 };
 use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::{getgid, getuid};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -19,6 +22,7 @@ const NONE: Option<&str> = None;
 
 pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     let (user, group, folder) = (getuid(), getgid(), env::current_dir());
+    let sockets = listening()?;
     let mut flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
     if !sandbox.network {
         flags |= CloneFlags::CLONE_NEWNET;
@@ -35,13 +39,13 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
         mounted("/tmp", folder.to_str(), NONE, MsFlags::MS_BIND)?;
     }
     seal(&sandbox.writable)?;
-    for path in sandbox.pinned.iter().filter(|it| it.exists()) {
-        over_itself(path)?;
+    for path in pinned(sandbox) {
+        over_itself(&path)?;
     }
     for path in sandbox.fixed.iter().filter(|it| it.exists()) {
         make_fixed(path)?;
     }
-    for path in sandbox.hidden.iter().filter(|it| it.exists()) {
+    for path in sandbox.hidden.iter().chain(&sockets).filter(|it| it.exists()) {
         hide(path)?;
     }
     // the present folder is still the one below the new mounts
@@ -50,6 +54,32 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     mount(Some("tmpfs"), "/dev/shm", Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, size)
         .map_err(|it| format!("/dev/shm: {it}"))?;
     if sandbox.network { Ok(()) } else { bring_loopback_up() }
+}
+
+/// The folders that may be neither renamed nor replaced: also those on the way to a fixed path, so that nobody can put
+/// another path in its place.
+fn pinned(sandbox: &Sandbox) -> BTreeSet<PathBuf> {
+    let mut all: BTreeSet<PathBuf> = sandbox.pinned.iter().cloned().collect();
+    for path in sandbox.fixed.iter().filter(|it| it.exists()) {
+        let is_below =
+            |it: &Path| sandbox.writable.iter().any(|kept| it != kept && it.starts_with(kept));
+        let parents = path.ancestors().skip(1).take_while(|it| is_below(it));
+        all.extend(parents.map(Path::to_owned));
+    }
+    all.retain(|it| it.exists());
+    all
+}
+
+/// The sockets in the file system at which programs of this network namespace listen. A network namespace of its own
+/// does not keep a command from them.
+fn listening() -> Result<Vec<PathBuf>, String> {
+    let all = fs::read("/proc/net/unix").map_err(|it| format!("sockets: {it}"))?;
+    let path = |line: &[u8]| {
+        // seven fields, and then the path to the end of the line; see proc_pid_net(5)
+        let start = line.iter().position(|it| *it == b'/')?;
+        Some(PathBuf::from(OsStr::from_bytes(&line[start..])))
+    };
+    Ok(all.split(|it| *it == b'\n').filter_map(path).collect())
 }
 
 fn mounted(

@@ -18,14 +18,45 @@ const FORBIDDEN: &[i64] = &[
     nix::libc::SYS_bpf,
     nix::libc::SYS_perf_event_open,
     nix::libc::SYS_userfaultfd,
+    // Landlock forbids some of these, but not to make a mount writable again
+    nix::libc::SYS_mount,
+    nix::libc::SYS_umount2,
+    nix::libc::SYS_pivot_root,
+    nix::libc::SYS_fsconfig,
+    nix::libc::SYS_fsmount,
+    nix::libc::SYS_fsopen,
+    nix::libc::SYS_fspick,
+    nix::libc::SYS_mount_setattr,
+    nix::libc::SYS_move_mount,
+    nix::libc::SYS_open_tree,
+    OPEN_TREE_ATTR,
     // could make the calls below unseen
     nix::libc::SYS_io_uring_setup,
     nix::libc::SYS_io_uring_enter,
     nix::libc::SYS_io_uring_register,
 ];
 
+/// The number of `open_tree_attr`, which is the same on all machines.
+const OPEN_TREE_ATTR: i64 = 467;
+
 /// `TIOCSTI` types into the terminal, `TIOCLINUX` pastes into it.
 const TYPES: [u64; 2] = [nix::libc::TIOCSTI, 0x541c];
+
+/// The kinds of sockets that a command may use. Others, such as those to a virtual machine's host, know no network
+/// namespace.
+const FAMILIES: [i32; 4] =
+    [nix::libc::AF_UNIX, nix::libc::AF_INET, nix::libc::AF_INET6, nix::libc::AF_NETLINK];
+
+/// On x86, the same calls have numbers for the x32 ABI too: with this bit, and a few that differ.
+#[cfg(target_arch = "x86_64")]
+const X32: i64 = 0x4000_0000;
+#[cfg(target_arch = "x86_64")]
+const DIFFERENT: [(i64, i64); 4] = [
+    (nix::libc::SYS_ioctl, 514),
+    (nix::libc::SYS_ptrace, 521),
+    (nix::libc::SYS_process_vm_readv, 539),
+    (nix::libc::SYS_process_vm_writev, 540),
+];
 
 /// Forbids the calls from now on. `closes_network` forbids sockets of the network, and connections to sockets of other
 /// programs.
@@ -33,21 +64,33 @@ pub(super) fn restrict(closes_network: bool) -> Result<(), String> {
     let failed = |fault: &dyn std::fmt::Display| format!("seccomp: {fault}");
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         FORBIDDEN.iter().map(|it| (*it, Vec::new())).collect();
-    let one = |argument, operation, value| {
+    let condition = |argument, operation, value| {
         let length = SeccompCmpArgLen::Dword;
-        let condition = SeccompCondition::new(argument, length, operation, value);
-        condition.and_then(|it| SeccompRule::new(vec![it])).map_err(|it| failed(&it))
+        SeccompCondition::new(argument, length, operation, value).map_err(|it| failed(&it))
     };
+    let all = |conditions| SeccompRule::new(conditions).map_err(|it| failed(&it));
+    let one = |argument, operation, value| all(vec![condition(argument, operation, value)?]);
     let typing: Result<Vec<_>, _> = TYPES.iter().map(|it| one(1, SeccompCmpOp::Eq, *it)).collect();
     rules.insert(nix::libc::SYS_ioctl, typing?);
+    // the limits of other processes
+    rules.insert(nix::libc::SYS_prlimit64, vec![one(0, SeccompCmpOp::Ne, 0)?]);
+    let families: &[i32] = if closes_network { &[nix::libc::AF_UNIX] } else { &FAMILIES };
+    let other: Result<Vec<_>, String> = families
+        .iter()
+        .map(|it| condition(0, SeccompCmpOp::Ne, u64::try_from(*it).map_err(|it| failed(&it))?))
+        .collect();
+    rules.insert(nix::libc::SYS_socket, vec![all(other?)?]);
     if closes_network {
-        let local = u64::try_from(nix::libc::AF_UNIX).map_err(|it| failed(&it))?;
-        rules.insert(nix::libc::SYS_socket, vec![one(0, SeccompCmpOp::Ne, local)?]);
         // a datagram names its receiver without a connection
         let datagram = u64::try_from(nix::libc::SOCK_DGRAM).map_err(|it| failed(&it))?;
         let kinds = one(1, SeccompCmpOp::MaskedEq(0xf), datagram)?;
         rules.entry(nix::libc::SYS_socket).or_default().push(kinds);
         rules.insert(nix::libc::SYS_connect, Vec::new());
+    }
+    #[cfg(target_arch = "x86_64")]
+    for (call, rule) in rules.clone() {
+        let different = DIFFERENT.iter().find(|it| it.0 == call).map_or(call, |it| it.1);
+        rules.insert(X32 | different, rule);
     }
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|it| failed(&it))?;
     let forbid = SeccompAction::Errno(u32::try_from(nix::libc::EPERM).map_err(|it| failed(&it))?);

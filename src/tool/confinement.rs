@@ -132,9 +132,12 @@ impl Confinement {
     }
 
     /// Whether commands run in a sandbox that protects files and has no network. False until `probe` has found out.
-    pub fn contains(&self) -> bool {
+    /// False too if a command could replace the repository's folder, because this folder is a link.
+    pub fn contains(&self, root: &Path) -> bool {
         let is_full = self.strength.get() == Some(&Some(Strength::Full));
-        self.settings.is_on && is_full && !self.settings.network
+        let is_link = |it: &str| root.join(it).is_symlink();
+        let is_replaceable = [".git", ".git/config", ".git/hooks"].iter().any(|it| is_link(it));
+        self.settings.is_on && is_full && !self.settings.network && !is_replaceable
     }
 
     /// The limits for a command; `None` if it runs without a sandbox: the user wants none, or this machine has none. A
@@ -165,6 +168,10 @@ impl Confinement {
             && !writable.iter().chain([&home]).any(|it| it.starts_with("/tmp"));
         let seen = if is_ours { PathBuf::from("/tmp") } else { temporary.clone() };
         writable.push(seen.clone());
+        if desk.root.join(".git/HEAD").is_file() {
+            // only a folder that exists can be protected
+            let _ = std::fs::create_dir(desk.root.join(".git/hooks"));
+        }
         let mut fixed: Vec<PathBuf> = FIXED.iter().map(|it| desk.root.join(it)).collect();
         let mut pinned = vec![desk.root.join(".git")];
         if let Some(common) = of_worktree(&desk.root) {

@@ -1,5 +1,10 @@
 //! The sandbox of commands, as the kernel enforces it. On a system without the full sandbox these tests do nothing.
 
+#[cfg(target_os = "linux")]
+mod attacks;
+#[cfg(target_os = "linux")]
+mod refused;
+
 use crate::grants::{call, is_asked};
 use crate::kit::reply::Reply;
 use crate::review::scene::{Scene, nine};

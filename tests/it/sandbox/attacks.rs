@@ -1,0 +1,249 @@
+//! Ways out of the sandbox, tried by a command on this kernel.
+
+use super::{is_full, shell};
+use crate::grants::is_asked;
+use crate::review::scene::Scene;
+use rustix::io::{FdFlags, fcntl_setfd};
+use serde_json::json;
+use std::fs::{self, File};
+use std::os::fd::AsRawFd;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::{SocketAddr, UnixListener};
+
+/// Functions for the scripts below: `t` prints a name and the error of a try, or `OPEN`; `sc` makes a system call.
+const TRY: &str = "
+import ctypes, errno, fcntl, os, signal, socket, struct
+libc = ctypes.CDLL(None, use_errno=True)
+def sc(*given):
+    ctypes.set_errno(0)
+    long = [ctypes.c_long(it) if isinstance(it, int) else it for it in given]
+    if libc.syscall(*long) < 0:
+        raise OSError(ctypes.get_errno(), 'refused')
+def t(name, tried):
+    try:
+        tried()
+        print(name, 'OPEN')
+    except OSError as fault:
+        print(name, errno.errorcode[fault.errno])
+";
+
+/// What a script prints in the sandbox.
+fn tried(scene: &Scene, script: &str) -> String {
+    fs::write(scene.nvim.setup.path("try.py"), format!("{TRY}{script}")).unwrap();
+    shell(scene, "python3 try.py")
+}
+
+#[track_caller]
+fn holds(said: &str, count: usize) {
+    assert!(!said.contains("OPEN") && !said.contains("Traceback"), "{said}");
+    assert_eq!(said.lines().filter(|it| it.contains(" E")).count(), count, "{said}");
+}
+
+#[test]
+fn a_command_cannot_change_the_mounts_that_hide_and_protect_files() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it.file(".git/hooks/x", "").file(".github/workflows/a", ""));
+    let above = scene.nvim.setup.dir();
+    fs::create_dir_all(above.join("home/.ssh")).unwrap();
+    fs::write(above.join("home/.ssh/id"), "the key").unwrap();
+    let said = tried(
+        &scene,
+        "
+hooks, ssh = b'.git/hooks', os.path.expanduser('~/.ssh').encode()
+def mounts(when):
+    t(when + 'umount hooks', lambda: sc(166, hooks, 2))
+    t(when + 'umount keys', lambda: sc(166, ssh, 2))
+    t(when + 'remount', lambda: sc(165, None, hooks, None, 32 | 4096, None))
+    t(when + 'set rights', lambda: sc(442, -100, hooks, 0, struct.pack('QQQQ', 0, 1, 0, 0), 32))
+    t(when + 'set rights of a tree', lambda: sc(467, -100, hooks, 0, struct.pack('QQQQ', 0, 1, 0, 0), 32))
+    t(when + 'cover', lambda: sc(165, b'tmpfs', hooks, b'tmpfs', 0, None))
+    t(when + 'bind', lambda: sc(165, b'.git', hooks, None, 4096, None))
+    t(when + 'move', lambda: sc(165, hooks, b'.github', None, 8192, None))
+    t(when + 'pivot', lambda: sc(155, b'.', b'.'))
+mounts('')
+sc(272, 0x10000000 | 0x00020000)
+mounts('again: ')
+t('rename git', lambda: os.rename('.git', 'old'))
+t('rename hooks', lambda: os.rename('.git/hooks', 'old'))
+t('rename parent', lambda: os.rename('.github', 'old'))
+t('swap parent', lambda: sc(316, -100, b'.github', -100, b'try.py', 2))
+t('link', lambda: os.link('.git/hooks/x', 'x'))
+t('read key', lambda: open(ssh + b'/id'))
+t('open hook', lambda: open('.git/hooks/x', 'w'))
+t('by root', lambda: open('/proc/self/root' + os.path.abspath('.git/hooks/x'), 'w'))
+t('by descriptor', lambda: open('/proc/self/fd/%d' % os.open('.git/hooks/x', 0), 'w'))
+",
+    );
+    holds(&said, 27);
+    assert!(scene.nvim.setup.path(".github/workflows/a").exists());
+}
+
+#[test]
+fn a_command_cannot_write_outside_by_another_name_of_a_file() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it);
+    let other = scene.nvim.setup.dir().join("other");
+    fs::write(&other, "text").unwrap();
+    symlink(&other, scene.nvim.setup.path("link")).unwrap();
+    let said = tried(
+        &scene,
+        "
+other = os.path.abspath('../other')
+t('link', lambda: open('link', 'w'))
+t('root', lambda: open('/proc/self/root' + other, 'w'))
+t('descriptor', lambda: open('/proc/self/fd/%d' % os.open(other, 0), 'w'))
+t('hard link', lambda: os.link(other, 'hard'))
+t('rename into', lambda: os.rename('try.py', other))
+t('rename out', lambda: os.rename(other, 'mine'))
+t('remove', lambda: os.remove(other))
+t('rights', lambda: os.chmod(other, 0o777))
+t('rights by descriptor', lambda: os.fchmod(os.open(other, 0), 0o777))
+t('times', lambda: os.utime(other, (1, 1)))
+t('attributes', lambda: os.setxattr(other, 'user.x', b'1'))
+t('kernel', lambda: open('/proc/sys/kernel/core_pattern', 'w'))
+t('group', lambda: open('/sys/fs/cgroup/cgroup.procs', 'w'))
+",
+    );
+    holds(&said, 13);
+    assert_eq!(fs::read_to_string(other).unwrap(), "text");
+}
+
+#[test]
+fn a_command_cannot_touch_processes_outside() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it);
+    let said = tried(
+        &scene,
+        &format!(
+            "
+pid = {}
+os.stat('/proc/%d/environ' % pid)
+t('signal', lambda: os.kill(pid, 0))
+t('trace', lambda: sc(101, 16, pid, 0, 0))
+t('read', lambda: sc(310, pid, None, 0, None, 0, 0))
+t('memory', lambda: open('/proc/%d/mem' % pid, 'rb'))
+t('environment', lambda: open('/proc/%d/environ' % pid).read())
+t('root', lambda: os.listdir('/proc/%d/root/' % pid))
+t('folder', lambda: os.listdir('/proc/%d/cwd/' % pid))
+t('files', lambda: os.readlink('/proc/%d/fd/0' % pid))
+t('namespace', lambda: os.open('/proc/%d/ns/mnt' % pid, 0))
+t('limits', lambda: sc(302, pid, 0, struct.pack('QQ', 9, 9), 0))
+t('its file', lambda: sc(438, os.pidfd_open(pid), 0, 0))
+t('signal by descriptor', lambda: signal.pidfd_send_signal(os.pidfd_open(pid), 0))
+",
+            scene.nvim.pid()
+        ),
+    );
+    holds(&said, 12);
+}
+
+#[test]
+fn a_command_cannot_make_calls_that_reach_into_the_kernel() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it);
+    let said = tried(
+        &scene,
+        "
+t('keys', lambda: sc(250, 0, -3, 0))
+t('new key', lambda: sc(248, b'user', b'x', b'x', 1, -3))
+t('bpf', lambda: sc(321, 0, b'0' * 120, 120))
+t('perf', lambda: sc(298, b'0' * 120, 0, -1, -1, 0))
+t('faults', lambda: sc(323, 1))
+t('ring', lambda: sc(425, 1, b'0' * 120))
+t('ring by x32', lambda: sc(0x40000000 | 425, 1, b'0' * 120))
+t('type', lambda: fcntl.ioctl(os.open('/dev/ptmx', os.O_RDWR), 0x5412, b'x'))
+t('host name', lambda: sc(170, b'evil', 4))
+print(*[it for it in open('/proc/self/status') if it.startswith('NoNewPrivs')])
+",
+    );
+    holds(&said, 9);
+    assert!(said.contains("NoNewPrivs:\t1"), "{said}");
+    if cfg!(target_arch = "x86_64") {
+        assert!(said.contains("ring by x32 EPERM"), "{said}");
+    }
+}
+
+#[test]
+fn a_command_reaches_no_program_outside_by_a_socket() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it);
+    let setup = &scene.nvim.setup;
+    let _above = UnixListener::bind(setup.dir().join("a socket")).unwrap();
+    let _inside = UnixListener::bind(setup.path("socket")).unwrap();
+    let name = format!("caliban{}", scene.nvim.pid());
+    let address = SocketAddr::from_abstract_name(&name).unwrap();
+    let _abstract = UnixListener::bind_addr(&address).unwrap();
+    let said = tried(
+        &scene,
+        &format!(
+            "
+def to(*kind):
+    return lambda *address: socket.socket(*kind).connect(*address)
+t('above', lambda: to(socket.AF_UNIX)('../a socket'))
+t('inside', lambda: to(socket.AF_UNIX)('socket'))
+t('abstract', lambda: to(socket.AF_UNIX)('\\0{name}'))
+t('host', lambda: to(40, socket.SOCK_STREAM)((2, 1)))
+t('packets', lambda: socket.socket(17, socket.SOCK_RAW))
+t('cipher', lambda: socket.socket(38, socket.SOCK_SEQPACKET))
+t('outside', lambda: to(socket.AF_INET, socket.SOCK_DGRAM)(('192.0.2.1', 53)))
+own = socket.socket(socket.AF_UNIX)
+own.bind('own')
+own.listen()
+to(socket.AF_UNIX)('own')
+print('own socket')
+"
+        ),
+    );
+    holds(&said, 7);
+    assert!(said.contains("own socket") && said.contains("host EPERM"), "{said}");
+}
+
+#[test]
+fn a_command_inherits_no_open_files() {
+    if !is_full() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (folder, file) = (File::open("/").unwrap(), File::create(dir.path().join("file")).unwrap());
+    for it in [&folder, &file] {
+        fcntl_setfd(it, FdFlags::empty()).unwrap();
+    }
+    let scene = Scene::start(|it| it);
+    let numbers = [folder.as_raw_fd(), file.as_raw_fd()].map(|it| it.to_string()).join(", ");
+    let said =
+        tried(&scene, &format!("for it in ({numbers}):\n    t('file', lambda: os.fstat(it))\n"));
+    holds(&said, 2);
+}
+
+#[test]
+fn a_repository_whose_folder_is_a_link_is_not_contained() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it.file("repository/HEAD", "").everyday());
+    let git = scene.nvim.setup.path(".git");
+    fs::remove_dir_all(&git).unwrap();
+    symlink("repository", &git).unwrap();
+    assert!(is_asked(&scene, "shell", json!({ "command": "ls" })));
+}
+
+#[test]
+fn hooks_cannot_be_planted_in_a_repository_without_any() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it.file(".git/HEAD", "ref: refs/heads/main\n"));
+    let said = shell(&scene, "mkdir -p .git/hooks; echo evil > .git/hooks/post-commit");
+    assert!(said.contains("Read-only file system"), "{said}");
+}

@@ -1,0 +1,80 @@
+//! Kernels without a sandbox. A seccomp filter of the test's thread, which Neovim and the program inherit, refuses the
+//! calls.
+
+use super::shell;
+use crate::grants::is_asked;
+use crate::review::scene::Scene;
+use nix::libc::{EOPNOTSUPP, EPERM, SYS_landlock_create_ruleset, SYS_unshare};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
+use serde_json::json;
+
+/// The text of the present buffer.
+const TEXT: &str = "return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')";
+
+/// Runs a test on a thread, whose processes get an error for a system call.
+fn without(call: i64, error: i32, test: impl FnOnce() + Send + 'static) {
+    let refusing = move || {
+        let action = SeccompAction::Errno(error.cast_unsigned());
+        let rules = [(call, Vec::new())].into();
+        let arch = std::env::consts::ARCH.try_into().unwrap();
+        let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch).unwrap();
+        apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
+        test();
+    };
+    std::thread::spawn(refusing).join().unwrap();
+}
+
+fn start() -> Scene {
+    let scene = Scene::start(|it| it.everyday().config("{ mode = 'auto' }").size(160, 60));
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_chat("Project");
+    scene
+}
+
+#[test]
+fn where_landlock_is_refused_nothing_is_claimed_and_every_command_asks() {
+    without(SYS_landlock_create_ruleset, EOPNOTSUPP, || {
+        let scene = start();
+        assert!(is_asked(&scene, "shell", json!({ "command": "ls" })));
+        assert!(is_asked(&scene, "shell", json!({ "command": "touch a" })));
+        scene.nvim.command("checkhealth caliban");
+        scene.nvim.wait(
+            |it| it.lua_str(TEXT).contains("This system has no sandbox: commands run with all"),
+            "the report",
+        );
+        assert!(!scene.nvim.lua_str(TEXT).contains("Tried:"));
+    });
+}
+
+#[test]
+fn where_namespaces_are_refused_only_that_is_claimed_which_landlock_holds() {
+    without(SYS_unshare, EPERM, || {
+        if caliban::sandbox::probed(std::path::Path::new(env!("CARGO_BIN_EXE_caliban"))).is_none() {
+            return;
+        }
+        let scene = start();
+        assert!(is_asked(&scene, "shell", json!({ "command": "ls" })));
+        let said = shell(
+            &scene,
+            "echo a > a; echo b > ../b; exec 3<>/dev/tcp/127.0.0.1/1; python3 -c '
+import socket
+socket.socketpair()
+socket.socket(socket.AF_UNIX).connect(\"x\")'; ls a ../b",
+        );
+        assert!(said.contains("../b: Permission denied"), "{said}");
+        assert!(said.contains("/dev/tcp/127.0.0.1/1: Operation not permitted"), "{said}");
+        assert!(said.contains("PermissionError") && !said.contains("socketpair"), "{said}");
+        scene.nvim.command("checkhealth caliban");
+        let tried = "Tried: files outside of the project cannot be written.";
+        scene.nvim.wait(|it| it.lua_str(TEXT).contains(tried), "the report");
+        let text = scene.nvim.lua_str(TEXT);
+        for what in [
+            "Tried: there is no network.",
+            "Tried: sockets of other programs cannot be reached.",
+            "Not so: protected files of the project cannot be written.",
+            "Not so: files with secrets cannot be read.",
+        ] {
+            assert!(text.contains(what), "{text}");
+        }
+    });
+}
