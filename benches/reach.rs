@@ -7,7 +7,7 @@ use caliban::sandbox::{self, Sandbox};
 use caliban::supervisor::{self, Supervised};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// The limit for one decision in microseconds.
@@ -88,8 +88,9 @@ fn sandboxed() -> String {
             .map(|_| {
                 let start = Instant::now();
                 runtime.block_on(async {
-                    let command =
+                    let mut command =
                         supervisor::command(program, Path::new("/bin/true"), limits).unwrap();
+                    command.stdout(Stdio::null()).stderr(Stdio::null());
                     let mut supervised = Supervised::start(command).await.unwrap();
                     assert!(supervised.ended().await.unwrap().success());
                     supervised.finish().await;
@@ -131,7 +132,7 @@ fn commands() -> String {
         ("nested 1,000 times", format!("{}ls{}", "(".repeat(1_000), ")".repeat(1_000))),
     ];
     for (name, command) in cases {
-        let access = Access::Act { command, outside: None };
+        let access = Access::Act { command, outside: None, background: false };
         let times = 200;
         let start = Instant::now();
         for _ in 0..times {

@@ -54,6 +54,7 @@ fn turn(n: usize, output: usize) -> [Message; 4] {
         summary: "ok".into(),
         output: None,
         images: Vec::new(),
+        job_end: None,
     };
     let prompt = format!("prompt {n}: {}", words(80, n));
     [

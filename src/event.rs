@@ -5,6 +5,7 @@ mod awaited;
 mod compaction;
 mod failure;
 mod grant;
+mod job;
 mod measure;
 mod mode;
 mod trim;
@@ -15,6 +16,7 @@ pub use awaited::Awaited;
 pub use compaction::{Compaction, Handoff};
 pub use failure::Failure;
 pub use grant::Grant;
+pub use job::Job;
 pub use measure::Measure;
 pub use mode::{MODES, Mode};
 pub use trim::{Item, Trim};
@@ -187,6 +189,16 @@ pub enum Event {
     /// A note for the model, which goes with the next request.
     Noted {
         text: String,
+    },
+    /// A command goes on in the background, as the job of this number.
+    JobBegan {
+        job: u32,
+        command: String,
+    },
+    /// A job has ended. The note goes with the next request, unless the model reads the end before.
+    JobEnded {
+        job: u32,
+        note: String,
     },
     /// A sentence that only the user sees.
     Told {

@@ -134,12 +134,16 @@ pub struct ToolAnswer {
     /// The images that go with the text. The text says in words which images they are.
     #[serde(default)]
     pub images: Vec<Image>,
+    /// The background job whose end the text tells.
+    #[serde(default)]
+    pub job_end: Option<u32>,
 }
 
 impl ToolAnswer {
     pub fn done(call: &CallId, text: String, summary: impl Into<String>) -> ToolAnswer {
         let (id, summary) = (call.clone(), summary.into());
-        ToolAnswer { id, text, failed: false, summary, output: None, images: Vec::new() }
+        let (output, images, job_end) = (None, Vec::new(), None);
+        ToolAnswer { id, text, failed: false, summary, output, images, job_end }
     }
 
     pub fn failed(call: &CallId, text: String, summary: impl Into<String>) -> ToolAnswer {
@@ -163,6 +167,9 @@ impl Serialize for ToolAnswer {
         }
         if !self.images.is_empty() {
             fields.serialize_field("images", &self.images)?;
+        }
+        if let Some(job) = self.job_end {
+            fields.serialize_field("job_end", &job)?;
         }
         fields.end()
     }

@@ -18,9 +18,11 @@ pub enum Decision<'a> {
 pub enum Question<'a> {
     /// Asked before a read that needs the user's consent.
     Read(&'a Guarded),
-    /// Asked before a command runs. The second text is the model's reason to run the command outside of the sandbox.
-    /// The judgement says why the command asks, and which rule would allow it.
-    Run(&'a str, Option<&'a str>, &'a Judgement),
+    /// Asked before a command runs. `outside` is the model's reason to run the command outside of the sandbox. The
+    /// judgement says why the command asks, and which rule would allow it.
+    Run { command: &'a str, outside: Option<&'a str>, background: bool, judged: &'a Judgement },
+    /// Asked before a text is sent to the input of a job.
+    Input { job: u32, command: &'a str, text: &'a str, judged: &'a Judgement },
     /// Asked before a page of the web is fetched.
     Fetch(&'a str, &'a Judgement),
     /// Asked after an edit of these files is in the buffers; the review itself is the question.
@@ -49,7 +51,7 @@ pub fn decide<'a>(
     let is_auto = mode == Mode::Auto && judged.verdict.is_none();
     match access {
         Access::Never(why) => Decision::Deny(Reason::Never(why)),
-        Access::Edit { .. } | Access::Act { .. } if mode == Mode::Plan => {
+        Access::Edit { .. } | Access::Act { .. } | Access::Input { .. } if mode == Mode::Plan => {
             Decision::Deny(Reason::PlanMode)
         }
         _ if judged.verdict == Some(Verdict::Deny) => Decision::Deny(Reason::Rule(&judged.why)),
@@ -59,15 +61,25 @@ pub fn decide<'a>(
         Access::Fetch { url, .. } if mode == Mode::Auto && judged.is_unnamed => {
             Decision::Ask(Question::Fetch(url, judged))
         }
-        Access::Guarded(_) | Access::Act { .. } | Access::Fetch { .. } if is_granted() => {
+        Access::Guarded(_) | Access::Act { .. } | Access::Input { .. } | Access::Fetch { .. }
+            if is_granted() =>
+        {
             Decision::Allow
         }
-        Access::Act { .. } if is_auto && judged.is_contained => Decision::Allow,
+        Access::Act { .. } | Access::Input { .. } if is_auto && judged.is_contained => {
+            Decision::Allow
+        }
         Access::Act { .. } | Access::Fetch { .. } if is_allowed => Decision::Allow,
         Access::Fetch { url, .. } => Decision::Ask(Question::Fetch(url, judged)),
         Access::Guarded(it) => Decision::Ask(Question::Read(it)),
-        Access::Act { command, outside } => {
-            Decision::Ask(Question::Run(command, outside.as_deref(), judged))
+        Access::Act { command, outside, background } => Decision::Ask(Question::Run {
+            command,
+            outside: outside.as_deref(),
+            background: *background,
+            judged,
+        }),
+        Access::Input { job, command, text, .. } => {
+            Decision::Ask(Question::Input { job: *job, command, text, judged })
         }
     }
 }
@@ -82,8 +94,13 @@ impl Question<'_> {
                 format!("Let {tool} look at `{path}`{place}?{why}")
             }
             // the whole command, with invisible characters spelt out
-            Question::Run(command, outside, judged) => {
-                let place = if outside.is_some() { " outside of the sandbox" } else { "" };
+            Question::Run { command, outside, background, judged } => {
+                let place = match (outside, background) {
+                    (None, false) => "",
+                    (None, true) => " in the background",
+                    (Some(_), false) => " outside of the sandbox",
+                    (Some(_), true) => " in the background, outside of the sandbox",
+                };
                 let why = because(judged);
                 let reason = outside.map(|it| format!("\nThe model says: {}", in_one_line(it)));
                 let reason = reason.unwrap_or_default();
@@ -96,6 +113,18 @@ impl Question<'_> {
                         format!("Run this{place}?{why}{touched}{reason}\n{lines}")
                     }
                     line => format!("Run `{line}`{place}?{why}{touched}{reason}"),
+                }
+            }
+            Question::Input { job, command, text, judged } => {
+                let to = format!("to job {job}, `{}`?{}", in_one_line(command), because(judged));
+                let (line, enter) = match text.strip_suffix('\n') {
+                    Some(line) => (line, " and Enter"),
+                    None => (text, ""),
+                };
+                match exact(line) {
+                    lines if lines.contains('\n') => format!("Send this{enter} {to}\n{lines}"),
+                    line if line.is_empty() => format!("Send Enter {to}"),
+                    line => format!("Send `{line}`{enter} {to}"),
                 }
             }
             Question::Fetch(url, judged) => {
@@ -111,7 +140,7 @@ impl Question<'_> {
 const UNNAMED: &str =
     " Neither you nor a page has named this address, and a stranger's text may ask for it.";
 
-/// A model's reason, in one line that is not too long.
+/// A text in one line that is not too long.
 fn in_one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line: String = words.join(" ").chars().take(300).collect();

@@ -122,7 +122,7 @@ impl Rules {
 
     pub fn judge(&self, access: &Access) -> Judgement {
         match access {
-            Access::Act { command, outside } => {
+            Access::Act { command, outside, .. } => {
                 let script = Script::parse(command);
                 let touched = Touched::by(&script);
                 match outside {
@@ -132,6 +132,10 @@ impl Rules {
                     }
                     Some(_) => Judgement { touched, ..self.outside(&script) },
                 }
+            }
+            Access::Input { command, text, is_contained, .. } => {
+                let is_contained = self.contains && *is_contained;
+                Judgement { is_contained, ..self.input(command, text) }
             }
             Access::Fetch { host, .. } => self.page(host),
             Access::Edit { paths } => self.edits(paths),
@@ -153,6 +157,13 @@ impl Rules {
             Some(Verdict::Ask | Verdict::Deny) => Judgement { always: String::new(), ..judged },
             Some(Verdict::Allow) | None => Judgement::default(),
         }
+    }
+
+    /// No rule allows input to a job. Rules against its command hold for its input, and so do rules against the input,
+    /// which may be a command itself.
+    fn input(&self, command: &str, text: &str) -> Judgement {
+        let [one, other] = [command, text].map(|it| self.outside(&Script::parse(it)));
+        if other.verdict > one.verdict { other } else { one }
     }
 
     /// Edits are allowed together or not at all. The tools look for rules that ask or deny, file by file.

@@ -8,10 +8,12 @@ mod orphans;
 
 use crate::sandbox::Sandbox;
 use crate::text::cause;
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
+use rustix::process::{
+    Pid, Signal, WaitOptions, ioctl_tiocsctty, kill_process, kill_process_group, setsid, wait,
+};
 use std::env::{self, ArgsOs};
 use std::ffi::OsStr;
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -53,8 +55,10 @@ struct Connection {
     has_said_nothing_left: bool,
 }
 
-/// The command that starts a supervisor of `command`, which runs in the sandbox if there is one. Arguments, folder, environment and output are added by the caller. `program`
-/// is this program's file.
+/// The command that starts a supervisor of `command`, which runs in the sandbox if there is one. Arguments, folder,
+/// environment and streams are added by the caller. The standard output becomes the command's output and errors, and the
+/// standard error becomes the command's input. If the standard output is a terminal, it becomes the terminal of the
+/// command. `program` is this program's file.
 pub fn command(
     program: &Path,
     command: &Path,
@@ -175,12 +179,13 @@ fn supervisor(limits: &OsStr, arguments: ArgsOs) -> io::Result<()> {
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     orphans::adopt();
     orphans::name_supervisor();
-    let mut child = process::Command::new(env::current_exe()?)
-        .args([OsStr::new(ARGUMENT), OsStr::new(WAITING), limits])
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .process_group(0)
-        .spawn()?;
+    let mut waiting = process::Command::new(env::current_exe()?);
+    waiting.args([OsStr::new(ARGUMENT), OsStr::new(WAITING), limits]).args(arguments);
+    if !io::stdout().is_terminal() {
+        // the leader of a group could not lead the session that a terminal needs
+        waiting.process_group(0);
+    }
+    let mut child = waiting.stdin(Stdio::piped()).spawn()?;
     let pid = child.id().cast_signed();
     // the waiting process ends if it does not get the line below
     socket.write_all(&pid.to_le_bytes())?;
@@ -202,20 +207,44 @@ fn become_next(mut arguments: ArgsOs) -> ExitCode {
     };
     let Ok(1) = io::stdin().read(&mut [0]) else { return ExitCode::FAILURE };
     orphans::mark();
-    let mut confined = match confined(&limits, &command) {
+    if let Err(why) = lead_terminal() {
+        let _ = writeln!(io::stdout(), "The command was not run: no terminal ({}).", cause(&why));
+        return ExitCode::from(NOT_RUN);
+    }
+    let confined = match confined(&limits, &command) {
         Ok(confined) => confined,
         Err(why) => {
             let _ = writeln!(
-                io::stderr(),
+                io::stdout(),
                 "The command was not run, because its sandbox failed: {why}."
             );
             return ExitCode::from(NOT_RUN);
         }
     };
-    let error = confined.args(arguments).stdin(Stdio::null()).exec();
-    let _ = writeln!(io::stderr(), "{}: {}", command.display(), cause(&error));
+    let error = become_command(confined, arguments);
+    let _ = writeln!(io::stdout(), "{}: {}", command.display(), cause(&error));
     // the exit code that shells use for a command that does not exist
     ExitCode::from(127)
+}
+
+/// Makes the standard output the terminal of this process, if it is a terminal.
+fn lead_terminal() -> io::Result<()> {
+    if io::stdout().is_terminal() {
+        setsid()?;
+        ioctl_tiocsctty(io::stdout())?;
+    }
+    Ok(())
+}
+
+/// Replaces this process by the command. Returns only if that fails.
+fn become_command(mut command: process::Command, arguments: ArgsOs) -> io::Error {
+    let (input, output) = (io::stderr(), io::stdout());
+    let streams =
+        || Ok((input.as_fd().try_clone_to_owned()?, output.as_fd().try_clone_to_owned()?));
+    match streams() {
+        Ok((input, output)) => command.args(arguments).stdin(input).stderr(output).exec(),
+        Err(error) => error,
+    }
 }
 
 /// The command in its sandbox, if it has one.

@@ -317,6 +317,11 @@ local subcommands = {
       require('caliban.sessions.permissions').ask(call.rest)
     end,
   },
+  jobs = {
+    run = function()
+      require('caliban.sessions.jobs').ask()
+    end,
+  },
   log = {
     run = function(call)
       local project = require('caliban.program.project')

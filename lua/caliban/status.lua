@@ -17,6 +17,7 @@ end
 ---@field mode? string
 ---@field usage { input: integer, output: integer, cached: integer, context: integer, window: integer, cost?: number }
 ---@field queue caliban.QueuedMessage[]
+---@field jobs integer the background jobs that run
 ---@field waiting_for? 'permission'|'question'|'review'
 
 --- The state of the current chat.
@@ -26,7 +27,13 @@ function M.state()
   local status = chat and chat.status
   if not status then
     local usage = { input = 0, output = 0, cached = 0, context = 0, window = 0 }
-    return { session = chat and chat.session, phase = 'offline', usage = usage, queue = {} }
+    return {
+      session = chat and chat.session,
+      phase = 'offline',
+      usage = usage,
+      queue = {},
+      jobs = 0,
+    }
   end
   return {
     session = status.session,
@@ -42,6 +49,7 @@ function M.state()
       cost = status.cost,
     },
     queue = vim.deepcopy(status.queue),
+    jobs = status.jobs,
     waiting_for = status.waiting_for,
   }
 end

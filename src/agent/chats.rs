@@ -1,5 +1,6 @@
-//! Renames, copies and exports a session.
+//! Renames, copies, clears and exports a session.
 
+use super::Agent;
 use super::models::Models;
 use crate::context::export;
 use crate::conversation::Conversation;
@@ -8,7 +9,7 @@ use crate::event::SessionId;
 use crate::message::{Block, Role};
 use crate::provider::key::Secret;
 use crate::regular;
-use crate::session::{Cut, Phase};
+use crate::session::{Cut, Phase, Session};
 use crate::text::cause;
 use crate::tool::Desk;
 use std::fs::File;
@@ -62,8 +63,28 @@ pub(super) fn copy(conversation: &mut Conversation, cut: Option<Cut>, name: Opti
     conversation.wish(Wish::Copy(Copy { session, name }));
 }
 
+/// Empties the conversation. Its jobs end.
+pub(super) fn clear(agent: &mut Agent) {
+    let conversation = &mut agent.conversation;
+    if conversation.session.phase != Phase::Idle {
+        return conversation.refuse_while_running();
+    }
+    if let Err(why) = trash(conversation) {
+        return conversation.notice(Level::Error, why);
+    }
+    agent.files.record.clear(conversation);
+    agent.desk.jobs.stop_all();
+    let Session { model, tuning, mode, limits, measures, .. } =
+        std::mem::take(&mut conversation.session);
+    let limits = limits.anew();
+    conversation.session = Session { model, tuning, measures, limits, ..Session::default() };
+    agent.opening.mode = mode;
+    agent.begin();
+    agent.conversation.save_whole();
+}
+
 /// Keeps a copy of the conversation in the trash, before it is cleared. The error is a sentence.
-pub(super) fn trash(conversation: &mut Conversation) -> Result<(), String> {
+fn trash(conversation: &mut Conversation) -> Result<(), String> {
     let Some(store) = &mut conversation.store else { return Ok(()) };
     store.trash(&conversation.session).map_err(|error| {
         let why = cause(&error);

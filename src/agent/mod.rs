@@ -15,6 +15,7 @@ mod edits;
 mod files;
 mod fitting;
 mod guidance;
+mod jobs;
 mod known;
 mod ledger;
 mod lent;
@@ -50,6 +51,7 @@ use crate::provider::Sampled;
 use crate::provider::endpoint::Chosen;
 use crate::session::{Effect, Input, Phase, Session};
 use crate::tool::Desk;
+use crate::tool::jobs::{Jobs, Notice};
 use files::{Changes, Files};
 use guidance::Guidance;
 use models::Models;
@@ -79,6 +81,7 @@ struct Ends {
     changes: Changes,
     prepared: mpsc::UnboundedReceiver<Prepared>,
     outputs: mpsc::UnboundedReceiver<(CallId, String)>,
+    jobs: mpsc::UnboundedReceiver<Notice>,
 }
 
 /// Runs until the quit command comes, or until every sender of commands is dropped.
@@ -106,6 +109,8 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
             Some(message) = ends.changes.keeper_messages.recv() => {
                 agent.files.record.take(&mut agent.conversation, message);
             }
+            // a call's answer may tell the end of a job
+            Some(notice) = ends.jobs.recv() => jobs::note(&mut agent.conversation, notice),
             Some(input) = ends.results.inputs.recv() => agent.result(input),
             Some((turn, sampled)) = ends.results.samples.recv() => {
                 agent.sampled(turn, sampled);
@@ -135,6 +140,8 @@ impl Agent {
         let (prompts, prepared) = Prompts::new(&desk, draft);
         let (files, changes) = Files::new();
         let (turn, results) = Turn::new(partial);
+        let (jobs, notices) = Jobs::begin(session.last_job);
+        let desk = Desk { jobs, ..desk };
         let agent = Agent {
             conversation: Conversation::new(id, session, store, read_only, channels),
             desk,
@@ -154,7 +161,7 @@ impl Agent {
                 warnings: setup.warnings,
             },
         };
-        (agent, Ends { results, changes, prepared, outputs: setup.outputs })
+        (agent, Ends { results, changes, prepared, outputs: setup.outputs, jobs: notices })
     }
 
     /// Carries out the conversation's work, and shows its status.
@@ -279,6 +286,8 @@ impl Agent {
             Command::Rewind(wanted) => self.files.record.rewind(conversation, &self.desk, wanted),
             Command::Undo(undo) => undo::carry_out(self, undo),
             Command::Permissions(wanted) => permissions::carry_out(self, wanted),
+            Command::ListJobs => jobs::list(conversation, &self.desk),
+            Command::StopJob(job) => self.desk.jobs.stop(job),
             Command::Quit(_) => (),
         }
     }
@@ -303,24 +312,6 @@ impl Agent {
                 chats::export(conversation, &self.desk, &self.sampler.models, &file, force);
             }
         }
-    }
-
-    fn clear(&mut self) {
-        let conversation = &mut self.conversation;
-        if conversation.session.phase != Phase::Idle {
-            return conversation.refuse_while_running();
-        }
-        if let Err(why) = chats::trash(conversation) {
-            return conversation.notice(Level::Error, why);
-        }
-        self.files.record.clear(conversation);
-        let Session { model, tuning, mode, limits, measures, .. } =
-            std::mem::take(&mut conversation.session);
-        let limits = limits.anew();
-        conversation.session = Session { model, tuning, measures, limits, ..Session::default() };
-        self.opening.mode = mode;
-        self.begin();
-        self.conversation.save_whole();
     }
 
     /// Has the files that a message mentions read.
@@ -492,5 +483,6 @@ impl Agent {
         let partial = self.turn.partial.take();
         conversation.leave(partial);
         self.turn.abort();
+        self.desk.jobs.stop_all();
     }
 }

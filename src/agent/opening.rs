@@ -2,6 +2,7 @@
 
 use super::files::Files;
 use super::guidance::{self, Guidance};
+use super::jobs;
 use super::rewind::check_no_link;
 use crate::context::instructions::Found;
 use crate::conversation::Conversation;
@@ -65,6 +66,7 @@ impl Opening {
         if !is_fresh || built.is_err() {
             inputs.push(Input::Resume { mode });
         }
+        inputs.extend(jobs::lost(&conversation.session));
         let recorded = self.recorded.iter().map(|it| &it.path);
         let live: Vec<&PathBuf> = self.live.iter().chain(recorded).collect();
         let lost = conversation.session.reviewing.iter().filter(|it| !live.contains(it));

@@ -61,6 +61,9 @@ pub enum Command {
     Rewind(Rewind),
     Undo(Undo),
     Permissions(Wanted),
+    /// Shows the background jobs.
+    ListJobs,
+    StopJob(u32),
     /// Saves everything and ends.
     Quit(oneshot::Sender<()>),
 }
@@ -94,6 +97,8 @@ impl Command {
                 | Command::Toggle { .. }
                 | Command::ShowRequest
                 | Command::LeaveOut(..)
+                | Command::ListJobs
+                | Command::StopJob(_)
                 | Command::Permissions(Wanted::List | Wanted::Explain(_))
                 | Command::Rewind(Rewind::List | Rewind::Preview { .. })
                 | Command::Reviewed(_)
@@ -137,6 +142,8 @@ impl Command {
             | Command::Rewind(_)
             | Command::Undo(_)
             | Command::Permissions(_)
+            | Command::ListJobs
+            | Command::StopJob(_)
             | Command::Act(Act::Title(_)) => {
                 conversation.notice(Level::Warn, why);
                 None

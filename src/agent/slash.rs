@@ -1,7 +1,7 @@
 //! What the user has written in the composer: a prompt, or a slash command.
 
 use super::prompts::Prompt;
-use super::{Agent, Wanted, chats, fitting, guidance, ledger, permissions, status, undo};
+use super::{Agent, Wanted, chats, fitting, guidance, jobs, ledger, permissions, status, undo};
 use crate::context::slash::{self, Parsed, Slash};
 use crate::context::{commands, init};
 use crate::conversation::report::{Level, Report, Show, Wish};
@@ -129,11 +129,12 @@ fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {
         }
         Slash::Copy => chats::copy_reply(conversation),
         Slash::History => conversation.show(Show::Tell(Report::History)),
-        Slash::Clear => agent.clear(),
+        Slash::Clear => chats::clear(agent),
         Slash::Models if rest.is_empty() => conversation.wish(Wish::Models),
         Slash::Models => agent.choose_model(rest),
         Slash::Permissions if rest.is_empty() => permissions::carry_out(agent, Wanted::List),
         Slash::Permissions => permissions::carry_out(agent, Wanted::Explain(rest.to_owned())),
+        Slash::Jobs => jobs::list(conversation, &agent.desk),
         Slash::Plan => conversation.take(Input::ChooseMode { mode: Mode::Plan }),
         Slash::Connect if rest.contains(char::is_whitespace) => {
             let text = "Give only the name of the provider. Caliban then asks for the key.";

@@ -42,6 +42,7 @@ pub(super) fn status(
         fill: limits.fill(size),
         window: limits.window,
         queue: session.queue.iter().map(|it| QueuedMessage::of(it, session)).collect(),
+        jobs: u32::try_from(session.running_jobs().count()).unwrap_or(u32::MAX),
         retry_ms: retry.map(|it| it.ms),
         retry_why: retry.map(|it| it.why.clone()),
         silent_ms: turn.silent_ms(),

@@ -140,14 +140,14 @@ impl<'a> Trims<'a> {
     }
 
     fn answer(&self, answer: &ToolAnswer) -> ToolAnswer {
-        let ToolAnswer { id, text, failed, summary, output, images } = answer;
+        let ToolAnswer { id, text, failed, summary, output, images, job_end } = answer;
         let (text, seen) = match self.lines.get(&Item::Call(id.clone())) {
             Some(line) => ((*line).to_owned(), Vec::new()),
             None if text.trim().is_empty() => ("(no output)".to_owned(), Vec::new()),
             None => images::apart(text, images, self.is_blind),
         };
         let (id, summary, output) = (id.clone(), summary.clone(), output.clone());
-        ToolAnswer { id, text, failed: *failed, summary, output, images: seen }
+        ToolAnswer { id, text, failed: *failed, summary, output, images: seen, job_end: *job_end }
     }
 
     /// A block of the user's as the model reads it.

@@ -22,6 +22,7 @@ pub enum Slash {
     Skill,
     Plan,
     Permissions,
+    Jobs,
     Usage,
     Context,
     ContextSize,
@@ -164,6 +165,12 @@ pub const TABLE: &[Row] = &[
         name: "permissions",
         slash: Slash::Permissions,
         help: "lists what you allowed and the rules, to take it back: `/permissions [command]`",
+        argument: None,
+    },
+    Row {
+        name: "jobs",
+        slash: Slash::Jobs,
+        help: "lists the commands that run in the background, to stop one",
         argument: None,
     },
     Row {

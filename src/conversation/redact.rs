@@ -60,6 +60,7 @@ mod tests {
             summary,
             output: None,
             images: Vec::new(),
+            job_end: None,
         }
     }
 

@@ -71,6 +71,8 @@ pub enum Report {
     },
     /// The permissions of the session, and the rules.
     Permissions(Vec<Permission>),
+    /// The background jobs, the oldest first.
+    Jobs(Vec<JobRow>),
     /// The last request as it was sent.
     Request {
         about: String,
@@ -84,6 +86,20 @@ pub enum Permission {
     Grant(Grant),
     /// A rule, in one line.
     Rule(String),
+}
+
+/// A background job in a list for the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct JobRow {
+    pub id: u32,
+    /// The first line of the command.
+    pub command: String,
+    /// How the job ended, as a clause that follows its name; absent if the job runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
+    /// Seconds since the job began.
+    pub age: u64,
 }
 
 /// How a chat begins.
@@ -141,6 +157,8 @@ pub struct Status {
     /// The model's context window in tokens; 0 if it is not known.
     pub window: u64,
     pub queue: Vec<QueuedMessage>,
+    /// How many background jobs run.
+    pub jobs: u32,
     /// The time until a failed request is sent again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_ms: Option<u64>,

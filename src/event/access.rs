@@ -23,6 +23,17 @@ pub enum Access {
         /// Why the command has to run outside of the sandbox, in the model's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         outside: Option<String>,
+        /// Whether the command goes on as a job.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        background: bool,
+    },
+    /// Sends this text to the input of a job, which runs this command.
+    Input {
+        job: u32,
+        command: String,
+        text: String,
+        /// Whether the job runs in a sandbox without a way out.
+        is_contained: bool,
     },
     /// Sends a request to this address of the web. `host` has the port if it is not the usual one.
     Fetch { url: String, host: String },
@@ -46,9 +57,9 @@ pub struct Guarded {
 }
 
 impl Access {
-    /// Whether the call runs a command.
+    /// Whether the call runs a command, or has a running one do something.
     pub fn acts(&self) -> bool {
-        matches!(self, Access::Act { .. })
+        matches!(self, Access::Act { .. } | Access::Input { .. })
     }
 
     pub fn reads(&self) -> bool {
@@ -67,6 +78,11 @@ impl Access {
                 Some(format!("edit {}", grant::in_one_line(&paths.join(", "))))
             }
             Access::Fetch { url, .. } => Some(format!("fetch {}", grant::in_one_line(url))),
+            Access::Input { job, command, text, .. } => Some(format!(
+                "send {} to job {job}, {}",
+                grant::in_one_line(text),
+                grant::in_one_line(command)
+            )),
             Access::Guarded(_) | Access::Act { .. } => self.grant().map(|it| it.label()),
             Access::Read | Access::Never(_) => None,
         }
@@ -78,8 +94,11 @@ impl Access {
             Access::Guarded(Guarded { tool, path, .. }) => {
                 Some(Grant::Read { tool: tool.clone(), path: path.clone() })
             }
-            Access::Act { command, outside: None } => Some(Grant::Act(command.clone())),
-            Access::Act { command, outside: Some(_) } => Some(Grant::Outside(command.clone())),
+            Access::Act { command, outside: None, .. } => Some(Grant::Act(command.clone())),
+            Access::Act { command, outside: Some(_), .. } => Some(Grant::Outside(command.clone())),
+            Access::Input { job, command, .. } => {
+                Some(Grant::Input { job: *job, command: command.clone() })
+            }
             Access::Fetch { host, .. } => Some(Grant::Fetch(host.clone())),
             Access::Read | Access::Edit { .. } | Access::Never(_) => None,
         }
@@ -137,7 +156,9 @@ mod tests {
             guarded(false, Some("holds keys")),
             guarded(true, None),
             Access::Edit { paths: vec!["a.rs".into(), "b.rs".into()] },
-            Access::Act { command: "make".into(), outside: None },
+            Access::Act { command: "make".into(), outside: None, background: false },
+            Access::Act { command: "make".into(), outside: None, background: true },
+            Access::Input { job: 1, command: "sh".into(), text: "a\n".into(), is_contained: true },
             Access::Fetch { url: "https://a.org/b".into(), host: "a.org".into() },
             Access::Never("no such tool".into()),
         ];
@@ -166,7 +187,7 @@ mod tests {
         check(r#""edit""#, Access::Edit { paths: Vec::new() });
         check(
             r#"{"act":{"question":"Run `make`?","grant":"make"}}"#,
-            Access::Act { command: "make".into(), outside: None },
+            Access::Act { command: "make".into(), outside: None, background: false },
         );
         check(r#"{"refused":"no such tool"}"#, Access::Never("no such tool".into()));
     }

@@ -19,6 +19,8 @@ pub enum Grant {
     Act(String),
     /// This exact command may run outside of the sandbox without a question.
     Outside(String),
+    /// This job, which runs this command, may get input without a question.
+    Input { job: u32, command: String },
     /// Pages of this host may be fetched without a question. The host has the port if it is not the usual one.
     Fetch(String),
 }
@@ -33,6 +35,9 @@ impl Grant {
             Grant::Act(command) => format!("run {}", in_one_line(command)),
             Grant::Outside(command) => {
                 format!("run {} outside of the sandbox", in_one_line(command))
+            }
+            Grant::Input { job, command } => {
+                format!("send input to job {job}, {}", in_one_line(command))
             }
             Grant::Fetch(host) => format!("fetch pages of {}", in_one_line(host)),
         }

@@ -215,6 +215,7 @@ fn joined(id: CallId, mut answers: Vec<ToolAnswer>) -> ToolAnswer {
         failed,
         output: None,
         images: Vec::new(),
+        job_end: None,
     }
 }
 

@@ -8,6 +8,7 @@ mod chats;
 mod complete;
 mod config;
 mod files;
+mod jobs;
 #[cfg(test)]
 mod lua;
 mod permissions;
@@ -19,6 +20,7 @@ pub use chats::*;
 pub use complete::*;
 pub use config::*;
 pub use files::*;
+pub use jobs::*;
 pub use permissions::*;
 pub use servers::{CheckState, Checked, Found, Unparsed};
 pub use verdict::{ProposedText, Reason, Reviewed, WireFormatting};
@@ -148,6 +150,7 @@ pub enum FromNvim {
     Rewind(RewindWanted),
     Undo(UndoWanted),
     Permissions(PermissionsWanted),
+    Jobs(JobsWanted),
     Claim(Claim),
     Yield(Yield),
     Arrived(Arrived),
@@ -370,6 +373,7 @@ pub enum ToNvim {
     Turns(Turns),
     Undo(Undo),
     Permissions(Permissions),
+    Jobs(Jobs),
     Preview(Preview),
     /// Asks to change, delete or rename one file without a review. The answer is a `Restored`.
     Restore {

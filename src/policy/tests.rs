@@ -11,7 +11,11 @@ fn guarded(tool: &str, path: &str, is_outside: bool, why: Option<&str>) -> Acces
 }
 
 fn act(command: &str) -> Access {
-    Access::Act { command: command.into(), outside: None }
+    Access::Act { command: command.into(), outside: None, background: false }
+}
+
+fn input(job: u32, text: &str) -> Access {
+    Access::Input { job, command: "psql".into(), text: text.into(), is_contained: true }
 }
 
 fn fetch(url: &str, host: &str) -> Access {
@@ -69,7 +73,7 @@ fn a_command_asks_except_in_plan_mode() {
             &[],
             &act("make"),
             expect![[
-                r#"Ask(Run("make", None, Judgement { verdict: None, why: "", is_contained: false, is_unnamed: false, always: "", touched: Touched { files: [], folders: [], hosts: [] } }))"#
+                r#"Ask(Run { command: "make", outside: None, background: false, judged: Judgement { verdict: None, why: "", is_contained: false, is_unnamed: false, always: "", touched: Touched { files: [], folders: [], hosts: [] } } })"#
             ]],
         );
         check(mode, &granted, &act("make"), expect!["Allow"]);
@@ -96,6 +100,31 @@ fn a_page_asks_in_every_mode_until_its_host_is_granted() {
         let decision = decided(mode, &[Grant::Fetch("a.org".into())], &port);
         assert!(matches!(decision, Decision::Ask(_)), "{decision:?}");
     }
+}
+
+#[test]
+fn input_to_a_job_asks_with_its_exact_text_and_is_denied_in_plan_mode() {
+    let said = |text: &str| match decided(Mode::Ask, &[], &input(2, text)) {
+        Decision::Ask(question) => question.text().unwrap(),
+        other => format!("{other:?}"),
+    };
+    expect![[r#"
+        Send `yes` and Enter to job 2, `psql`?
+        Send Enter to job 2, `psql`?
+        Send `a[U+202E]b[U+0003]` to job 2, `psql`?
+        Send this and Enter to job 2, `psql`?
+        one
+        two"#]]
+    .assert_eq(&["yes\n", "\n", "a\u{202e}b\u{3}", "one\ntwo\n"].map(said).join("\n"));
+    check(Mode::Plan, &[], &input(2, "yes\n"), expect!["Deny(PlanMode)"]);
+    let contained = Judgement { is_contained: true, ..Judgement::default() };
+    let text = input(2, "yes\n");
+    assert_eq!(decide(Mode::Auto, &[], &contained, &text), Decision::Allow);
+    assert!(matches!(decided(Mode::Auto, &[], &text), Decision::Ask(_)));
+    // a permission holds for one job
+    let grants: Vec<Grant> = input(2, "a").grant().into_iter().collect();
+    assert_eq!(decided(Mode::Ask, &grants, &text), Decision::Allow);
+    assert!(matches!(decided(Mode::Ask, &grants, &input(3, "a")), Decision::Ask(_)));
 }
 
 #[test]
@@ -138,6 +167,7 @@ fn each_mode_allows_everything_that_the_previous_one_allows() {
         guarded("read", "a", true, None),
         edit(),
         act("a"),
+        input(1, "a"),
         fetch("https://a.org/", "a.org"),
         Access::Never(String::new()),
     ];

@@ -50,6 +50,7 @@ pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command),
             let (session, wanted) = it.into();
             (session, Command::Permissions(wanted))
         }
+        FromNvim::Jobs(it) => it.into(),
         FromNvim::Checked(it) => {
             let (session, check) = it.into();
             (session, Command::Checked(Box::new(check)))

@@ -91,6 +91,7 @@ impl Program {
             program: own_file(),
             web: Web::new(self.config.fetch_private.clone(), own_file()),
             confinement: self.confinement.clone(),
+            jobs: tool::jobs::Jobs::default(),
         }
     }
 

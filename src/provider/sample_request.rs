@@ -23,6 +23,7 @@ pub(super) fn answer(id: &str, text: &str, failed: bool) -> Block {
         summary,
         output: None,
         images: Vec::new(),
+        job_end: None,
     })
 }
 

@@ -42,7 +42,28 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 fn judged(rules: &Rules, command: &str) -> Judgement {
-    rules.judge(&Access::Act { command: command.into(), outside: None })
+    rules.judge(&Access::Act { command: command.into(), outside: None, background: false })
+}
+
+#[test]
+fn input_to_a_job_is_never_allowed_by_a_rule_and_denied_like_a_command() {
+    let rules =
+        rules(&[WrittenRule::always("psql"), WrittenRule::always("echo"), deny("git push")]);
+    let input = |command: &str, text: &str| {
+        let (command, text) = (command.to_owned(), text.to_owned());
+        rules.judge(&Access::Input { job: 1, command, text, is_contained: true }).verdict
+    };
+    assert_eq!(input("psql", "echo a\n"), None);
+    assert_eq!(input("bash", "cd a && git -C b push\n"), Some(Verdict::Deny));
+    assert_eq!(input("git push", "yes\n"), Some(Verdict::Deny));
+    let contained = |rules: Rules, is_contained| {
+        let access =
+            Access::Input { job: 1, command: "cat".into(), text: "a".into(), is_contained };
+        rules.judge(&access).is_contained
+    };
+    assert!(contained(rules.clone().containing(true), true));
+    assert!(!contained(rules.clone().containing(true), false));
+    assert!(!contained(rules.containing(false), true));
 }
 
 fn wrong(rules: &Rules, list: &str, is_right: impl Fn(Option<Verdict>) -> bool) -> Vec<String> {

@@ -6,7 +6,8 @@ use super::{
 };
 use crate::event::{Access, End, Mode, Plan, Ruling, TurnId};
 use crate::message::{Block, CallId, Reply, Role, ToolAnswer, ToolCall};
-use crate::policy::{self, Decision, Question};
+use crate::policy::{self, Decision};
+use crate::rules::Judgement;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -32,7 +33,9 @@ impl Session {
         let rank = |it: &Open| match (self.decide(it), &it.access) {
             (Decision::Deny(_), _) => Some(0),
             (_, Access::Edit { .. }) => Some(2),
-            (_, Access::Act { .. }) => (command == Some(&it.call.id)).then_some(3),
+            (_, Access::Act { .. } | Access::Input { .. }) => {
+                (command == Some(&it.call.id)).then_some(3)
+            }
             (Decision::Allow, _) => has_room.then_some(1),
             (Decision::Ask(_), _) => (!is_asking).then_some(1),
         };
@@ -88,8 +91,11 @@ impl Session {
     pub(super) fn unrecorded(&mut self, turn: TurnId, call: CallId, why: &str, step: &mut Step) {
         let is_running = self.is_running(turn, &call);
         let open = self.open().iter().find(|it| is_running && it.call.id == call);
-        if let Some(Open { access: Access::Act { command, outside }, judged, .. }) = open
-            && let Some(question) = Question::Run(command, outside.as_deref(), judged).text()
+        let Some(Open { access, judged, .. }) = open.filter(|it| it.access.acts()) else { return };
+        // the question that the command would ask if nothing allowed it
+        let judged = Judgement { verdict: None, ..judged.clone() };
+        if let Decision::Ask(question) = policy::decide(Mode::Ask, &[], &judged, access)
+            && let Some(question) = question.text()
         {
             let question = say::unrecorded(&question, why);
             let (always, command) = (String::new(), String::new());

@@ -15,7 +15,8 @@ impl Session {
     pub(super) fn change(&mut self, call: CallId, command: String, step: &mut Step) {
         let Some(turn) = self.turn() else { return };
         let asks = |it: &&Open| {
-            it.call.id == call && it.access.acts() && matches!(it.state, State::Asking { .. })
+            let is_command = matches!(it.access, Access::Act { .. });
+            it.call.id == call && is_command && matches!(it.state, State::Asking { .. })
         };
         if self.open().iter().find(asks).is_none() || command.trim().is_empty() {
             return;
@@ -26,12 +27,13 @@ impl Session {
     }
 
     pub(super) fn apply_change(&mut self, id: &CallId, command: &str) {
-        let Some(outside) = self.open().iter().find(|it| it.call.id == *id).and_then(|it| {
-            if let Access::Act { outside, .. } = &it.access { Some(outside.clone()) } else { None }
-        }) else {
+        let Some(Open { access: Access::Act { outside, background, .. }, .. }) =
+            self.open().iter().find(|it| it.call.id == *id)
+        else {
             return;
         };
-        let access = Access::Act { command: command.to_owned(), outside };
+        let (command_of, outside, background) = (command.to_owned(), outside.clone(), *background);
+        let access = Access::Act { command: command_of, outside, background };
         let judged = self.judged(&access);
         let Phase::Acting { open, .. } = &mut self.phase else { return };
         let Some(it) = open.iter_mut().find(|it| it.call.id == *id) else { return };

@@ -49,10 +49,7 @@ impl Session {
                     self.reviewing.push(path.clone());
                 }
             }
-            Event::Answered { answer, .. } => {
-                self.set(&answer.id, State::Done(answer.clone()));
-                self.close();
-            }
+            Event::Answered { answer, .. } => self.apply_answer(answer),
             Event::Reviewed { path } => self.reviewing.retain(|it| it != path),
             Event::Unsaved { paths } => self.unsaved.clone_from(paths),
             Event::Instructed { files } => self.instructions.extend_from_slice(files),
@@ -60,6 +57,7 @@ impl Session {
             Event::Titled { title } => self.title.clone_from(title),
             Event::Named(named) => self.set_name(named),
             Event::Noted { text } => self.notes.push(text.clone()),
+            Event::JobBegan { .. } | Event::JobEnded { .. } => self.apply_job(event),
             Event::Told { text } | Event::Listed { text, .. } => {
                 self.say(Role::Note, vec![Block::Text { text: text.clone() }]);
             }
@@ -296,7 +294,7 @@ impl Session {
         blocks().any(is_page) && !said.flat_map(|it| &it.blocks).any(names)
     }
 
-    fn set(&mut self, id: &CallId, state: State) {
+    pub(super) fn set(&mut self, id: &CallId, state: State) {
         if let Phase::Acting { open, .. } = &mut self.phase
             && let Some(it) = open.iter_mut().find(|it| it.call.id == *id)
         {
@@ -305,7 +303,7 @@ impl Session {
     }
 
     /// Moves on to the model once every call is answered.
-    fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         let Phase::Acting { turn, requests, open } = &mut self.phase else { return };
         if !open.iter().all(|it| matches!(it.state, State::Done(_))) {
             return;
@@ -356,7 +354,9 @@ impl Session {
     }
 
     fn take_notes(&mut self) -> Vec<Block> {
-        let notes = std::mem::take(&mut self.notes).into_iter().map(|text| Block::Notice { text });
+        let ended = self.take_ends_of_jobs();
+        let notes = std::mem::take(&mut self.notes).into_iter().chain(ended);
+        let notes = notes.map(|text| Block::Notice { text });
         let instructions = std::mem::take(&mut self.instructions).into_iter().map(Block::Excerpt);
         notes.chain(instructions).collect()
     }

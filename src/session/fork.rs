@@ -1,7 +1,7 @@
 //! A copy of a conversation, whole or up to a message, that is independent of the original.
 
 use super::undo::last_turn;
-use super::{Input, Limits, Phase, Session};
+use super::{Input, Limits, Phase, Session, say};
 use crate::message::{Block, ExcerptKind, Message, Role, Usage};
 
 /// Where a copy ends. The last `after` prompts are left out. If `is_prompt`, the copy ends with the last prompt that
@@ -23,6 +23,10 @@ impl Session {
         copy.held.clear();
         copy.reviewing.clear();
         copy.granted.clear();
+        if copy.running_jobs().next().is_some() {
+            copy.notes.push(say::JOBS_STAY.to_owned());
+        }
+        copy.jobs.retain(|_, it| !it.is_running());
         (copy.usage, copy.spent, copy.unpriced) = (Usage::default(), 0.0, false);
         copy.limits = Limits::default();
         let end = cut.map_or(copy.messages.len(), |it| copy.kept(it));

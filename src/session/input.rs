@@ -173,6 +173,16 @@ pub enum Input {
     Note {
         text: String,
     },
+    /// A command goes on as a job.
+    JobBegan {
+        job: u32,
+        command: String,
+    },
+    /// A job has ended; see `Event::JobEnded`.
+    JobEnded {
+        job: u32,
+        note: String,
+    },
     /// Later requests name these items in one line each; see `Event::Trimmed`. Items that the conversation does not
     /// have, or that are trimmed already, are left out.
     Trim {

@@ -10,6 +10,7 @@ mod failing;
 mod fold;
 mod fork;
 mod input;
+mod jobs;
 mod repeat;
 mod say;
 mod spending;
@@ -29,7 +30,7 @@ pub use title::title;
 pub use undo::Prompt;
 
 use crate::event::{
-    Access, Awaited, Compaction, End, Event, Grant, Measure, Mode, Named, Plan, Queued, Trim,
+    Access, Awaited, Compaction, End, Event, Grant, Job, Measure, Mode, Named, Plan, Queued, Trim,
     Tuning, TurnId,
 };
 use crate::message::{
@@ -64,6 +65,10 @@ pub struct Session {
     pub held: BTreeSet<u32>,
     /// What to tell the model with the next request.
     pub notes: Vec<String>,
+    /// The background jobs that run, and those whose end the model has not been told.
+    pub jobs: BTreeMap<u32, Job>,
+    /// The number of the last job.
+    pub last_job: u32,
     /// Instructions that go with the next request.
     pub instructions: Vec<Excerpt>,
     /// `provider/model`.
@@ -189,9 +194,6 @@ impl Session {
             Input::ReviewLost { path } => self.review_lost(path, &mut step),
             Input::Unsaved { paths } => self.note_unsaved(paths, &mut step),
             Input::ChooseMode { mode } if mode != self.mode => self.choose_mode(mode, &mut step),
-            Input::ChooseSystem { system, instructions } if self.phase == Phase::Idle => {
-                self.record(Event::SystemChosen { system, instructions }, &mut step);
-            }
             Input::Know { path, hash } => self.know(path, hash, &mut step),
             it @ (Input::Open { .. }
             | Input::Revoke { .. }
@@ -203,6 +205,9 @@ impl Session {
             | Input::Measure { .. }
             | Input::Instruct { .. }
             | Input::Note { .. }
+            | Input::JobBegan { .. }
+            | Input::JobEnded { .. }
+            | Input::ChooseSystem { .. }
             | Input::Title { .. }) => self.note_down(it, &mut step),
             Input::Name { of, named } => self.name(&of, named, &mut step),
             it @ (Input::Trim { .. }
@@ -213,8 +218,7 @@ impl Session {
             Input::Replied { .. }
             | Input::Failed { .. }
             | Input::Answered { .. }
-            | Input::ChooseMode { .. }
-            | Input::ChooseSystem { .. } => (),
+            | Input::ChooseMode { .. } => (),
         }
         step
     }
@@ -234,6 +238,11 @@ impl Session {
             Input::Measure { model, measure } => Event::Measured { model, measure },
             Input::Instruct { files } => Event::Instructed { files },
             Input::Note { text } => Event::Noted { text },
+            Input::JobBegan { job, command } => Event::JobBegan { job, command },
+            Input::JobEnded { job, note } if self.runs(job) => Event::JobEnded { job, note },
+            Input::ChooseSystem { system, instructions } if self.phase == Phase::Idle => {
+                Event::SystemChosen { system, instructions }
+            }
             Input::Title { title } => Event::Titled { title },
             _ => return,
         };
@@ -348,7 +357,11 @@ impl Session {
         let Some(turn) = self.turn() else { return };
         step.effects.push(Effect::Abort { turn });
         self.keep(turn, partial, step);
+        let is_stopped = why == End::Cancelled;
         self.record(Event::Ended { turn, why }, step);
+        if let Some(text) = say::jobs_go_on(self.running_jobs().count()).filter(|_| is_stopped) {
+            self.record(Event::Told { text }, step);
+        }
     }
 
     /// Keeps the text of a reply that did not end. Its calls may be cut and its reasoning is not signed.

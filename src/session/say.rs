@@ -50,7 +50,7 @@ pub(super) fn is_paused(reply: &Reply) -> bool {
 /// A command sees the disk, so consent to it includes saving the unsaved files.
 pub(super) fn question(question: Question<'_>, unsaved: &[String]) -> Option<String> {
     let mut text = question.text()?;
-    if matches!(question, Question::Run(..)) && !unsaved.is_empty() {
+    if matches!(question, Question::Run { .. } | Question::Input { .. }) && !unsaved.is_empty() {
         text.push_str(&format!("\n{} will be saved first.", unsaved.join(", ")));
     }
     Some(text)
@@ -305,6 +305,19 @@ pub(super) fn ending(why: &End) -> Option<String> {
         ),
     }
 }
+
+/// The user's sentence about the jobs that go on after a stop.
+pub(super) fn jobs_go_on(running: usize) -> Option<String> {
+    match running {
+        0 => None,
+        1 => Some("1 job goes on in the background. /jobs shows it, and stops it.".to_owned()),
+        n => Some(format!("{n} jobs go on in the background. /jobs shows them, and stops one.")),
+    }
+}
+
+/// What the model of a copied conversation is told about the jobs of the original.
+pub(super) const JOBS_STAY: &str = "The background jobs stay with the conversation that this one is a copy of: they \
+    cannot be read or stopped here.";
 
 /// The user's sentence about a compaction that was broken off.
 pub(super) fn compaction_ended(why: &End) -> String {

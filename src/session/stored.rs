@@ -26,6 +26,7 @@ impl Session {
         self.known.retain(|path, _| is_ours(path));
         self.reviewing.retain(is_ours);
         self.turns = self.turns.min(HIGHEST);
+        self.last_job = self.last_job.min(HIGHEST);
         self.context = self.context.min(MOST_TOKENS);
         let cap = |it: u64| it.min(MOST_TOKENS);
         let Usage { input, output, cache_read, cache_write } = self.usage;

@@ -53,7 +53,7 @@ fn reply(turn: TurnId, text: &str, calls: &[(&str, &str)]) -> Input {
                 ..Guarded::default()
             }),
             "edit" => Access::Edit { paths: Vec::new() },
-            "run" => Access::Act { command: "it".into(), outside: None },
+            "run" => Access::Act { command: "it".into(), outside: None, background: false },
             _ => Access::Never("no such tool".into()),
         },
     };
@@ -75,6 +75,7 @@ fn answer(id: &str) -> ToolAnswer {
         summary: String::new(),
         output: None,
         images: Vec::new(),
+        job_end: None,
     }
 }
 

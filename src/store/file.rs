@@ -3,7 +3,7 @@
 
 use super::Unavailable;
 use super::unknown::{Unknown, Written};
-use crate::event::{self, Compaction, Measure, Mode, Queued, Trim, Tuning};
+use crate::event::{self, Compaction, Job, Measure, Mode, Queued, Trim, Tuning};
 use crate::message::{self, Excerpt, Message, Role, Usage};
 use crate::session::{Session, title};
 use serde::{Deserialize, Serialize};
@@ -72,6 +72,12 @@ pub(super) struct SessionFile {
     queue: Vec<Queued>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    /// The background jobs that ran at the save, and those whose end the model has not been told.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    jobs: BTreeMap<u32, Job>,
+    /// The number of the last job.
+    #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "event::number")]
+    last_job: u32,
     /// Excerpts that go with the next request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     instructions: Vec<Excerpt>,
@@ -132,6 +138,8 @@ impl SessionFile {
             unpriced: false,
             queue: Vec::new(),
             notes: Vec::new(),
+            jobs: BTreeMap::new(),
+            last_job: 0,
             instructions: Vec::new(),
             known: BTreeMap::new(),
             trimmed: Vec::new(),
@@ -166,6 +174,8 @@ impl SessionFile {
             messages,
             queue: take(&mut self.queue),
             notes: take(&mut self.notes),
+            jobs: take(&mut self.jobs),
+            last_job: self.last_job,
             instructions: take(&mut self.instructions),
             known: take(&mut self.known),
             trimmed: take(&mut self.trimmed),
@@ -207,6 +217,8 @@ impl SessionFile {
         self.unpriced = session.unpriced;
         self.queue.clone_from(&session.queue);
         self.notes.clone_from(&session.notes);
+        self.jobs.clone_from(&session.jobs);
+        self.last_job = session.last_job;
         self.instructions.clone_from(&session.instructions);
         self.known.clone_from(&session.known);
         self.trimmed.clone_from(&session.trimmed);
@@ -268,6 +280,11 @@ fn readable(fields: Map<String, Value>) -> SessionFile {
         header = serde_json::from_value(more).unwrap_or(header);
     }
     header
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 pub(super) fn now() -> String {

@@ -92,6 +92,7 @@ fn answer(id: &str) -> ToolAnswer {
         summary: "1 line".into(),
         output: None,
         images: Vec::new(),
+        job_end: None,
     }
 }
 

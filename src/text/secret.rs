@@ -68,6 +68,7 @@ fn has_password(text: &str) -> bool {
 
 /// Replaces secrets in a text that comes in pieces. The result is the same wherever the text is cut. A text that may be
 /// the beginning of a secret is kept back until more text decides whether it is a secret.
+#[derive(Clone)]
 pub struct Marking {
     known: Known,
     undecided: String,

@@ -10,6 +10,7 @@ pub mod environment;
 pub mod front;
 pub mod git;
 pub mod image;
+pub mod jobs;
 pub mod lsp;
 pub mod path;
 pub mod pdf;
@@ -24,9 +25,13 @@ mod fetch;
 mod glob;
 mod grep;
 mod hover;
+mod job;
+mod job_input;
+mod lines;
 mod list;
 mod patch;
 mod plan;
+mod process;
 mod read;
 mod references;
 mod rename;
@@ -48,7 +53,7 @@ pub use read::shows_all;
 pub use table::{Toolset, own};
 
 use crate::edit::{Edit, Format, Misfit, Proposal};
-use crate::event::TurnId;
+use crate::event::{Access, TurnId};
 use crate::message::{CallId, Image, ToolSpec};
 use crate::reach::Reach;
 use crate::rules::Rules;
@@ -91,9 +96,8 @@ pub enum Work {
     /// Fetches a page of the web. `address` returns the address to which a call sends a request; `None` if the call
     /// sends none.
     Fetch { address: Where, run: Run },
-    /// Runs a command. `command` returns the command's text, for the question to the user and for their consent, and why
-    /// the command has to run outside of the sandbox.
-    Act { command: Command, run: Run },
+    /// Runs a command, or sends input to a running one. `access` returns what the user has to consent to.
+    Act { access: Needs, run: Run },
 }
 
 /// Runs a call whose arguments fit the schema. The error is text for the model: which argument is wrong, why, which
@@ -116,7 +120,7 @@ pub type Paths = Arc<dyn Fn(&Value) -> Vec<String> + Send + Sync>;
 pub type Parse = Arc<dyn Fn(&Value) -> Result<Vec<Edit>, String> + Send + Sync>;
 pub type Ask = Arc<dyn Fn(&Desk, &Value) -> Result<lsp::Question, String> + Send + Sync>;
 pub type Where = Arc<dyn Fn(&Value) -> Result<Option<Address>, String> + Send + Sync>;
-pub type Command = Arc<dyn Fn(&Value) -> (String, Option<String>) + Send + Sync>;
+pub type Needs = Arc<dyn Fn(&Desk, &Value) -> Result<Access, String> + Send + Sync>;
 
 impl Tool {
     /// The tool as a model sees it.
@@ -156,11 +160,13 @@ pub struct Done {
     /// A few words for the right end of the tool's line: `80 lines`, `7 matches`.
     pub summary: String,
     pub images: Vec<Image>,
+    /// The job whose end the text tells.
+    pub job_end: Option<u32>,
 }
 
 impl Done {
     pub fn new(text: String, summary: impl Into<String>) -> Done {
-        Done { text, summary: summary.into(), images: Vec::new() }
+        Done { text, summary: summary.into(), images: Vec::new(), job_end: None }
     }
 }
 
@@ -192,6 +198,8 @@ pub struct Desk {
     pub web: Web,
     /// The sandbox of commands.
     pub confinement: confinement::Confinement,
+    /// The commands that run in the background.
+    pub jobs: jobs::Jobs,
 }
 
 impl Desk {

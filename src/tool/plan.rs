@@ -47,10 +47,7 @@ fn found(desk: &Desk, call: &ToolCall) -> Result<Access, String> {
             Access::Edit { paths: vec![path::unmistakable(&desk.root, &found)] }
         }
         Work::Own { .. } => Access::Read,
-        Work::Act { command, .. } => {
-            let (command, outside) = command(&args);
-            Access::Act { command, outside: outside.filter(|_| desk.confinement.is_on()) }
-        }
+        Work::Act { access, .. } => access(desk, &args)?,
         Work::Fetch { address, .. } => match address(&args)? {
             None => Access::Read,
             Some(it) => fetched(desk, &it)?,
@@ -183,8 +180,8 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
         },
     };
     match done {
-        Ok(Done { text, summary, images }) => {
-            ToolAnswer { images, ..ToolAnswer::done(&call.id, text, summary) }
+        Ok(Done { text, summary, images, job_end }) => {
+            ToolAnswer { images, job_end, ..ToolAnswer::done(&call.id, text, summary) }
         }
         Err(said) => ToolAnswer::failed(&call.id, said, "failed"),
     }

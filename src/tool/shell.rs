@@ -1,42 +1,33 @@
-//! The tool `shell`: runs a command in the project's root, under a supervisor, so that no process of the command
-//! outlives the call.
+//! The tool `shell`: runs a command in the project's root, in the foreground or as a job.
 
 mod output;
 
-use super::confinement::Limits;
-use super::{CallId, Desk, Done, Tool, Work, path};
-use crate::supervisor::{self, Supervised};
+use super::jobs::Start;
+use super::process::{self, End, Process, Streams};
+use super::{CallId, Desk, Done, Tool, Work, job, path};
+use crate::event::Access;
 use crate::text::cause;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use output::Output;
-use rustix::process::Signal;
+pub(super) use output::is_refusal;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::os::fd::OwnedFd;
-use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::process::{ExitStatus, Stdio};
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::AsyncReadExt;
-use tokio::net::unix::pipe::Receiver;
-use tokio::process::Command;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+use tokio::time::{MissedTickBehavior, interval};
 
 const TIME: u64 = 120;
-/// The time between SIGTERM and SIGKILL.
-const GRACE: Duration = Duration::from_secs(2);
-/// How long to wait, after the command's end, for processes that it left running.
-const LINGER: Duration = Duration::from_millis(500);
 /// How often new output is sent to the chat.
 const TICK: Duration = Duration::from_millis(50);
 
 const PURPOSE: &str = "Runs a command with bash in the project's root and returns its output, stdout and stderr \
-    together. The user is asked before most commands. The command has no input and no terminal. Each call starts a new shell; every \
-    process that it starts, also in the background, ends with the call. A sandbox lets it write only in the project and \
-    in $TMPDIR, and gives it no network; if it needs more, say why in outside_sandbox. Prefer read, list, glob, grep and \
-    edit to cat, ls, find, grep and sed.";
+    together. The user is asked before most commands. Each call starts a new shell without input; every process that it \
+    starts ends with the command. With background, the call returns at once with the number of a job: use it for \
+    servers, watchers and long builds, and go on with the tool job. With terminal, the command has a terminal of 80x24. \
+    A sandbox lets commands write only in the project and in $TMPDIR, and gives them no network; if one needs more, say \
+    why in outside_sandbox. Prefer read, list, glob, grep and edit to cat, ls, find, grep and sed.";
 
 /// For the model, if a command has failed and its output reads as if the sandbox were the cause.
 const LIMITED: &str = "[the command ran in a sandbox: it can write only in the project and in $TMPDIR, not to files such as \
@@ -47,7 +38,10 @@ pub(super) fn tool() -> Tool {
         name: "shell".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Act { command: Arc::new(line), run: Arc::new(run) },
+        work: Work::Act {
+            access: Arc::new(|desk, args| Ok(access(desk, args))),
+            run: Arc::new(run),
+        },
     }
 }
 
@@ -56,6 +50,8 @@ fn schema() -> Value {
         "type": "object",
         "properties": {
             "command": { "type": "string" },
+            "background": { "type": "boolean" },
+            "terminal": { "type": "boolean" },
             "outside_sandbox": { "type": "string", "description": "why the command cannot run in the sandbox; the user decides" },
             "timeout_s": { "type": "integer", "minimum": 1, "maximum": 600, "description": "default: 120" }
         },
@@ -66,34 +62,64 @@ fn schema() -> Value {
 #[derive(Deserialize)]
 struct Args {
     command: String,
+    #[serde(default)]
+    background: bool,
+    #[serde(default)]
+    terminal: bool,
     timeout_s: Option<u64>,
 }
 
-fn line(args: &Value) -> (String, Option<String>) {
-    let text = |name: &str| args[name].as_str().map(str::to_owned);
-    let reason = text("outside_sandbox").filter(|it| !it.trim().is_empty());
-    (text("command").unwrap_or_default(), reason)
+fn access(desk: &Desk, args: &Value) -> Access {
+    Access::Act {
+        command: args["command"].as_str().unwrap_or_default().to_owned(),
+        outside: outside(args).filter(|_| desk.confinement.is_on()),
+        background: args["background"].as_bool().unwrap_or_default(),
+    }
+}
+
+/// Why the command has to run outside of the sandbox.
+fn outside(args: &Value) -> Option<String> {
+    args["outside_sandbox"].as_str().filter(|it| !it.trim().is_empty()).map(str::to_owned)
 }
 
 fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
     async move {
-        let is_outside = line(&args).1.is_some();
+        let is_outside = outside(&args).is_some();
         let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
         if args.command.contains('\0') {
             return Err("command: holds a NUL character.".to_owned());
         }
-        let time = args.timeout_s.unwrap_or(TIME);
-        let unsaved = unsaved(desk).await;
-        let mut output = Output::new(desk, call);
         let started =
-            |fault: std::io::Error| format!("The command could not be started: {}.", cause(&fault));
+            |fault: io::Error| format!("The command could not be started: {}.", cause(&fault));
         let limits =
             if is_outside { None } else { desk.confinement.limits(desk).await.map_err(started)? };
-        let command = prepared(desk, &args.command, limits.as_ref());
-        let end =
-            execute(command, Duration::from_secs(time), &mut output).await.map_err(started)?;
+        let streams = match (args.terminal, args.background) {
+            (true, _) => Streams::Terminal,
+            (false, true) => Streams::Pipes,
+            (false, false) => Streams::Output,
+        };
+        let command = process::prepared(desk, &args.command, limits.as_ref(), streams);
+        let command = command.map_err(started)?;
+        let unsaved = unsaved(desk).await;
+        if args.background {
+            let start = Start {
+                command,
+                line: args.command,
+                streams,
+                is_contained: limits.is_some() && desk.confinement.contains(&desk.root),
+                folder: desk.overflow.clone(),
+                secrets: desk.secrets.known_to_commands(),
+            };
+            let look = desk.jobs.start(start).await?;
+            let hint = limits.map(|_| LIMITED);
+            return Ok(job::began(&look, unsaved, hint));
+        }
+        let mut output = Output::new(desk, call);
+        let time = args.timeout_s.unwrap_or(TIME);
+        let process = Process::start(command, streams, Some(Duration::from_secs(time)));
+        let end = attend(process.await.map_err(started)?, &mut output).await;
         let hint = limits.filter(|_| end.has_failed()).map(|_| LIMITED);
-        let said = [end.said(time), unsaved].into_iter().flatten();
+        let said = [said(&end, time), unsaved].into_iter().flatten();
         Ok(output.done(said, hint, end.summary()))
     }
     .boxed()
@@ -113,128 +139,31 @@ async fn unsaved(desk: &Desk) -> Option<String> {
     })
 }
 
-struct End {
-    status: Option<ExitStatus>,
-    late: bool,
-    /// Processes that the command started were still running when the wait for them ended.
-    left: bool,
-}
-
-impl End {
-    fn said(&self, time: u64) -> Option<String> {
-        let signal = self.status.and_then(|status| status.signal());
-        if self.late {
-            return Some(format!(
-                "[ended after {time} s: time-out. Give a longer timeout_s, or run less]"
-            ));
-        }
-        let how = match (self.status.and_then(|status| status.code()), signal) {
-            (Some(0), _) if !self.left => return None,
-            (Some(code), _) => format!("exit code {code}"),
-            (None, Some(signal)) => format!("ended by signal {signal}"),
-            (None, None) => "its exit code is unknown".to_owned(),
-        };
-        let left = if self.left { "; the processes it left running were ended" } else { "" };
-        Some(format!("[{how}{left}]"))
-    }
-
-    fn has_failed(&self) -> bool {
-        self.status.and_then(|it| it.code()) != Some(0)
-    }
-
-    fn summary(&self) -> String {
-        match self.status.and_then(|status| status.code()) {
-            _ if self.late => "timed out".to_owned(),
-            Some(code) => format!("exit {code}"),
-            None => "killed".to_owned(),
-        }
-    }
-}
-
-async fn execute(
-    command: std::io::Result<Command>,
-    time: Duration,
-    output: &mut Output,
-) -> std::io::Result<End> {
-    let (reader, writer) = std::io::pipe()?;
-    let mut pipe = Receiver::from_owned_fd(OwnedFd::from(reader))?;
-    let mut command = command?;
-    command.stdout(Stdio::from(writer.try_clone()?)).stderr(Stdio::from(writer));
-    let mut supervised = Supervised::start(command).await?;
-    let end = attend(&mut supervised, &mut pipe, time, output).await;
-    supervised.finish().await;
-    Ok(end)
-}
-
-async fn attend(
-    supervised: &mut Supervised,
-    pipe: &mut Receiver,
-    time: Duration,
-    output: &mut Output,
-) -> End {
-    let mut end = End { status: None, late: false, left: false };
-    let (mut open, mut exited, mut killed, mut gone) = (true, false, false, false);
-    let mut buffer = vec![0; 65_536];
+/// Forwards the output of a command until its end.
+async fn attend(mut process: Process, output: &mut Output) -> End {
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let deadline = sleep(time);
-    tokio::pin!(deadline);
-    while open || !gone {
+    loop {
         tokio::select! {
-            got = pipe.read(&mut buffer), if open => match got {
-                Ok(count) if count > 0 => {
-                    output.take(&buffer[..count]);
+            got = process.next() => match got {
+                Some(count) => {
+                    output.take(process.bytes(count));
                     // a flood of output can be read without a pause, so without this yield a stop would wait for many
                     // reads
                     tokio::task::yield_now().await;
                 }
-                _ => open = false,
+                None => return process.finish().await,
             },
-            ended = supervised.ended(), if !gone => {
-                gone = ended.is_none();
-                if !exited {
-                    exited = true;
-                    end.status = ended;
-                    deadline.as_mut().reset(Instant::now() + LINGER);
-                }
-            }
-            () = &mut deadline => {
-                if exited || killed {
-                    end.left = open || !gone;
-                    break;
-                }
-                killed = end.late;
-                end.late = true;
-                supervised.signal(if killed { Signal::KILL } else { Signal::TERM });
-                deadline.as_mut().reset(Instant::now() + GRACE);
-            }
             _ = ticks.tick() => output.flush(),
         }
     }
-    end
 }
 
-fn prepared(desk: &Desk, line: &str, limits: Option<&Limits>) -> std::io::Result<Command> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let bash = std::env::split_paths(&path)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join("bash"))
-        .find(|file| file.is_file());
-    let shell = bash.as_deref().unwrap_or(Path::new("sh"));
-    let sandbox = limits.map(|it| &it.sandbox);
-    let mut command = supervisor::command(&desk.program, shell, sandbox)?;
-    command.arg("-c").arg(line).current_dir(&desk.root);
-    desk.secrets.withhold(&mut command);
-    command.envs([
-        ("TERM", "dumb"),
-        ("PAGER", "cat"),
-        ("GIT_PAGER", "cat"),
-        ("GIT_TERMINAL_PROMPT", "0"),
-        ("GIT_EDITOR", "true"),
-        ("NO_COLOR", "1"),
-    ]);
-    if let Some(limits) = limits {
-        limits.apply(&mut command);
+fn said(end: &End, time: u64) -> Option<String> {
+    if end.is_late {
+        return Some(format!(
+            "[ended after {time} s: time-out. Give a longer timeout_s, run less, or run the command in the background]"
+        ));
     }
-    Ok(command)
+    end.fault().map(|it| format!("[{it}]"))
 }

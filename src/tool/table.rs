@@ -2,8 +2,9 @@
 //! plain value.
 
 use super::{
-    Tool, Work, comment, definition, delete, diagnostics, edit, fetch, glob, grep, hover, list,
-    patch, read, references, rename, rename_symbol, shell, skill, symbols, todo, write,
+    Tool, Work, comment, definition, delete, diagnostics, edit, fetch, glob, grep, hover, job,
+    job_input, list, patch, read, references, rename, rename_symbol, shell, skill, symbols, todo,
+    write,
 };
 use crate::edit::Format;
 use crate::message::ToolSpec;
@@ -32,6 +33,8 @@ pub fn own() -> Toolset {
         rename::tool(),
         rename_symbol::tool(),
         shell::tool(),
+        job::tool(),
+        job_input::tool(),
         fetch::tool(),
         todo::tool(),
         skill::tool(),

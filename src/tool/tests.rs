@@ -41,6 +41,7 @@ pub fn room() -> Room {
         reach,
         rules: Arc::default(),
         confinement: confinement::Confinement::default(),
+        jobs: jobs::Jobs::default(),
         workspace: Arc::new(Disk { root: root.clone() }),
         config: home.join(".config/caliban"),
         home: Some(home),
@@ -121,11 +122,13 @@ fn each_edit_format_has_its_tools_in_a_fixed_order_and_a_limited_size() {
         let looks = "read list glob grep diagnostics definition references hover symbols";
         assert_eq!(
             names.join(" "),
-            format!("{looks} {edits} delete rename rename_symbol shell fetch todo skill comment")
+            format!(
+                "{looks} {edits} delete rename rename_symbol shell job job_input fetch todo skill comment"
+            )
         );
         let size: usize =
             specs.iter().map(|spec| spec.purpose.len() + spec.schema.to_string().len()).sum();
-        assert!(size < 9_600, "{size} bytes go with every request");
+        assert!(size < 10_800, "{size} bytes go with every request");
     }
 }
 
@@ -182,16 +185,16 @@ async fn tools_of_every_origin_are_offered_planned_and_run_alike() {
         }
     }
     expect![[r#"
-        a conversation: read list glob grep diagnostics definition references hover symbols write delete rename rename_symbol shell fetch todo skill comment shout
+        a conversation: read list glob grep diagnostics definition references hover symbols write delete rename rename_symbol shell job job_input fetch todo skill comment shout
           read {"path":"a.txt"}: 1 alpha
           delete {"path":"a.txt"}: edits a.txt
           shout {"text":"hey"}: HEY
           shout {}: The arguments are not valid for the tool `shout`, so nothing was done.
-        a mode that looks: read list glob grep diagnostics definition references hover symbols comment
+        a mode that looks: read list glob grep diagnostics definition references hover symbols job comment
           read {"path":"a.txt"}: 1 alpha
-          delete {"path":"a.txt"}: There is no tool `delete`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, comment.
-          shout {"text":"hey"}: There is no tool `shout`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, comment.
-          shout {}: There is no tool `shout`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, comment.
+          delete {"path":"a.txt"}: There is no tool `delete`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, job, comment.
+          shout {"text":"hey"}: There is no tool `shout`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, job, comment.
+          shout {}: There is no tool `shout`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, job, comment.
         a worker: read
           read {"path":"a.txt"}: 1 alpha
           delete {"path":"a.txt"}: There is no tool `delete`. The tools are: read.
@@ -287,9 +290,9 @@ fn a_call_that_fits_its_schema_gets_a_plan_of_its_access() {
             > edit {"path":"a.rs","edits":"[{\"old\": \"a\", \"new\": \"b\"}]"}
             Edit { paths: ["a.rs"] }
             > shell {"command":"git status"}
-            Act { command: "git status", outside: None } "Run `git status`?"
+            Act { command: "git status", outside: None, background: false } "Run `git status`?"
             > shell {"command":"echo a\u001b[8m\nrm x\n"}
-            Act { command: "echo a\u{1b}[8m\nrm x\n", outside: None } "Run this?\necho a[U+001B][8m\nrm x"
+            Act { command: "echo a\u{1b}[8m\nrm x\n", outside: None, background: false } "Run this?\necho a[U+001B][8m\nrm x"
         "#]],
     );
     let hidden = call("shell", json!({ "command": "ls \u{202e}x\u{200b}" }));
@@ -359,13 +362,13 @@ fn a_call_that_does_not_fit_its_schema_is_told_the_wrong_argument() {
         > shell {"command":"x","timeout_s":9999}
         Refused: The arguments are not valid for the tool `shell`, so nothing was done.
         $.timeout_s: expected at most 600, got 9999
-        Required: command. Known: command, outside_sandbox, timeout_s.
+        Required: command. Known: command, background, terminal, outside_sandbox, timeout_s.
         > Bash {}
-        Refused: There is no tool `Bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, fetch, todo, skill, comment.
+        Refused: There is no tool `Bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, job, job_input, fetch, todo, skill, comment.
         > read_file {}
-        Refused: There is no tool `read_file`. Did you mean `read`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, fetch, todo, skill, comment.
+        Refused: There is no tool `read_file`. Did you mean `read`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, job, job_input, fetch, todo, skill, comment.
         > quux {}
-        Refused: There is no tool `quux`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, fetch, todo, skill, comment.
+        Refused: There is no tool `quux`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, job, job_input, fetch, todo, skill, comment.
     "#]]);
 }
 

@@ -126,7 +126,7 @@ impl View {
         for message in &session.messages {
             view.message(message, &over_limit);
         }
-        session.notes.iter().for_each(|it| view.noted(it));
+        session.notes.iter().chain(session.ends_of_jobs()).for_each(|it| view.noted(it));
         if let Some(Consult { id, question }) = &session.consult {
             view.consulted(id, question);
         }
@@ -188,16 +188,11 @@ impl View {
             Event::Answered { answer, .. } => self.answered(answer, Some(now_ms)),
             Event::Instructed { files } => self.instructed(files),
             Event::Noted { text } => self.notice(&second_person::worded(text)),
-            Event::Told { text } => self.notice(text),
+            Event::Told { text } | Event::JobEnded { note: text, .. } => self.notice(text),
             Event::Listed { text, items } => self.list(text, *items),
             // no block says that a retry waits: the editor itself counts the pause down
             Event::Retried { .. } | Event::ThoughtsDropped { .. } => self.take_back(),
-            Event::ModelChosen { model, tuning } if tuning.is_empty() => {
-                self.notice(&format!("Model: {model}."));
-            }
-            Event::ModelChosen { model, tuning } => {
-                self.notice(&format!("Model: {model}, {tuning}."));
-            }
+            Event::ModelChosen { model, tuning } => self.model_chosen(model, *tuning),
             Event::ModeChosen { mode } => {
                 self.notice(&format!("Mode {mode}: {}.", mode.means()));
             }
@@ -214,6 +209,7 @@ impl View {
             Event::Ended { why, .. } => self.ended(why),
             Event::Opened { .. }
             | Event::Revoked { .. }
+            | Event::JobBegan { .. }
             | Event::Titled { .. }
             | Event::Named(_)
             | Event::Spent { .. }

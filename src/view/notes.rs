@@ -1,7 +1,7 @@
 //! Sentences for the user: notes for the model in other words, notices, and the boundaries of a shorter conversation.
 
 use super::{Content, Part, Shape, View, lines, second_person};
-use crate::event::Event;
+use crate::event::{Event, Tuning};
 use crate::message::{Excerpt, ExcerptKind};
 use crate::session::is_for_both;
 
@@ -73,6 +73,14 @@ impl View {
         }
         let at = self.push(Shape::Notice, Content::List { lines: lines::notice(text), items });
         self.blocks[at].done = true;
+    }
+
+    pub(super) fn model_chosen(&mut self, model: &str, tuning: Tuning) {
+        if tuning.is_empty() {
+            self.notice(&format!("Model: {model}."));
+        } else {
+            self.notice(&format!("Model: {model}, {tuning}."));
+        }
     }
 
     pub(super) fn notice(&mut self, text: &str) {

@@ -137,6 +137,7 @@ fn answered(id: &str, text: &str, summary: &str) -> Event {
         summary: summary.into(),
         output: None,
         images: Vec::new(),
+        job_end: None,
     };
     Event::Answered { turn: TurnId(1), answer }
 }

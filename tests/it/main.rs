@@ -39,6 +39,7 @@ mod home;
 mod images;
 mod init;
 mod instructions;
+mod jobs;
 mod keys;
 mod keywords;
 mod kit_test;

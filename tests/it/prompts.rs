@@ -19,7 +19,7 @@ fn the_default_system_prompt_names_the_project_and_every_tool() {
         nvim.ask("hello", "Yes.");
         let request = &server.requests()[0];
         let system = request.system_text();
-        assert_eq!(request.tools().len(), 19);
+        assert_eq!(request.tools().len(), 21);
         for tool in request.tools() {
             assert!(system.contains(&format!("\n- {tool}: ")), "{tool} is not in: {system}");
         }
@@ -48,6 +48,8 @@ fn the_default_system_prompt_names_the_project_and_every_tool() {
         - rename: Moves a file to another path and creates missing folders.
         - rename_symbol: Renames a symbol wherever it is used, using the user's language server.
         - shell: Runs a command with bash in the project's root and returns its output, stdout and stderr together.
+        - job: Lists, reads or stops the jobs that shell has started with background.
+        - job_input: Sends text to the input of a job, exactly as it is: end it with \n to press Enter.
         - fetch: Fetches one page of the web by its address: HTML as Markdown, the text of a PDF, other text and JSON as they are.
         - todo: Keeps a to-do list that the user sees.
         - skill: Loads a skill: how the user or the project wants a particular kind of work done.
@@ -173,6 +175,7 @@ fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
         /context_size  says how full the model's window is, in one line
         /plan          switches to plan mode, which edits and runs nothing: `/plan [message]`
         /permissions   lists what you allowed and the rules, to take it back: `/permissions [command]`
+        /jobs          lists the commands that run in the background, to stop one
         /skills        lists the skills and their problems
         /skill         sends a message with the text of a skill: `/skill name [message]`
         /rules         gives the model the project's rules for Copilot and Cursor; asks again about instructions that you left out

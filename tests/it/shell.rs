@@ -13,13 +13,13 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
-struct Room {
+pub(crate) struct Room {
     dir: TempDir,
-    desk: Desk,
+    pub(crate) desk: Desk,
     chat: UnboundedReceiver<(CallId, String)>,
 }
 
-fn room() -> Room {
+pub(crate) fn room() -> Room {
     let dir = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(dir.path()).unwrap();
     let (output, chat) = mpsc::unbounded_channel();
@@ -28,6 +28,7 @@ fn room() -> Room {
         reach: Reach::new(&folders),
         rules: Arc::default(),
         confinement: tool::confinement::Confinement::default(),
+        jobs: tool::jobs::Jobs::default(),
         workspace: Arc::new(Disk { root: root.clone() }),
         home: None,
         config: std::path::PathBuf::new(),
@@ -44,7 +45,11 @@ fn room() -> Room {
 }
 
 async fn shell(desk: &Desk, input: Value) -> ToolAnswer {
-    let call = ToolCall { id: CallId("c".into()), tool: "shell".into(), input: Input::Json(input) };
+    run(desk, "shell", input).await
+}
+
+pub(crate) async fn run(desk: &Desk, tool: &str, input: Value) -> ToolAnswer {
+    let call = ToolCall { id: CallId("c".into()), tool: tool.into(), input: Input::Json(input) };
     tool::run(desk, &call).await
 }
 
@@ -158,7 +163,7 @@ async fn a_time_out_ends_the_process_group() {
     expect![[r#"
         (timed out)
         started
-        [ended after 3 s: time-out. Give a longer timeout_s, or run less]"#]]
+        [ended after 3 s: time-out. Give a longer timeout_s, run less, or run the command in the background]"#]]
     .assert_eq(&format!("({})\n{}", done.summary, done.text));
 }
 
@@ -180,7 +185,7 @@ async fn dropping_a_call_ends_the_commands_grandchildren() {
 }
 
 /// The command lines of the living processes of this room.
-fn left(room: &Room) -> Vec<String> {
+pub(crate) fn left(room: &Room) -> Vec<String> {
     living(room).into_iter().map(|it| it.1).collect()
 }
 
@@ -242,7 +247,7 @@ async fn no_child_outlives_a_stop() {
 }
 
 /// Waits until no process of the room lives.
-async fn gone(room: &Room) {
+pub(crate) async fn gone(room: &Room) {
     until(room, <[String]>::is_empty).await;
 }
 
@@ -363,6 +368,15 @@ async fn other_children_of_the_program_are_not_ended() {
         super::kit::setup::kill(pid);
     }
     other.wait().unwrap();
+}
+
+#[tokio::test]
+async fn a_command_gets_a_terminal_on_demand() {
+    let command = "stty size; echo $TERM; tty >/dev/null && echo has one; echo out > /dev/tty";
+    let done = shell(&room().desk, json!({ "command": command, "terminal": true })).await;
+    assert_eq!(done.text, "24 80\nxterm-256color\nhas one\nout");
+    let command = "[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo no terminal";
+    assert_eq!(shell(&room().desk, json!({ "command": command })).await.text, "no terminal");
 }
 
 #[tokio::test]

@@ -181,7 +181,7 @@ fn a_malformed_call_is_not_run_and_the_model_is_told_why() {
         "{\"command\": \"ls\"}",
         expect![[r#"
             ▸ bash  command="ls"
-            There is no tool `bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, fetch, todo, skill, comment."#]],
+            There is no tool `bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, job, job_input, fetch, todo, skill, comment."#]],
     );
     check_call(
         "edit",
@@ -249,6 +249,7 @@ fn user_autocommands_carry_data_and_the_state_names_the_phase() {
     .assert_eq(&nvim.lua_str("return table.concat(_G.seen, '\\n')"));
     expect![[r#"
         {
+          jobs = 0,
           mode = "ask",
           model = "anthropic/claude-sonnet-4-5",
           phase = "idle",

@@ -146,6 +146,7 @@ local function status(fields)
       fill = 'ample',
       window = 0,
       queue = {},
+      jobs = 0,
     }, fields or {})
   )
 end

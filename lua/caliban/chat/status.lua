@@ -89,6 +89,13 @@ local function money(status)
   return cost .. (status.unpriced and '+' or '')
 end
 
+--- How many background jobs run, in words; nil if none does.
+---@param status caliban.Status
+---@return string?
+local function jobs(status)
+  return status.jobs > 0 and ('%d job%s'):format(status.jobs, status.jobs == 1 and '' or 's') or nil
+end
+
 --- How full the model's window is, in percent; nil if the window is not known.
 ---@param status caliban.Status
 ---@return string?
@@ -111,7 +118,8 @@ local fills = { long = 'CalibanLong', full = 'CalibanFull' } ---@type table<stri
 
 --- The parts of the line in the order in which they are dropped for lack of room. The state is never dropped, nor a
 --- mode other than `ask`. Of the usage of a window that is rather full, the share is dropped later.
-local dropped_first = { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'share', 'model' }
+local dropped_first =
+  { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'share', 'jobs', 'model' }
 
 --- Drops a part for lack of room.
 ---@param parts table<string, string|false|nil>
@@ -145,6 +153,7 @@ function M.line(chat, width)
     cached = status.hit and status.hit > 0 and ('cached %d%%'):format(status.hit),
     mode = status.mode,
     cost = money(status),
+    jobs = jobs(status),
     usage = usage(status),
     model = harmless(status.model),
   }
@@ -156,7 +165,7 @@ function M.line(chat, width)
     end
     local tour = parts.model and status.tour and 'offline tour'
     local saved = chat.reading and 'read only' or status.unsaved and 'not saved'
-    left = M.join(parts.model, parts.mode, tour, saved, state)
+    left = M.join(parts.model, parts.mode, tour, saved, state, parts.jobs)
     right = M.join(parts.usage, parts.all, parts.cached, parts.cost)
     if api.nvim_strwidth(left .. right) + (right == '' and 0 or 2) <= width then
       break

@@ -92,6 +92,9 @@ local handlers = {
   permissions = vim.schedule_wrap(function(message)
     require('caliban.sessions.permissions').offer(message)
   end),
+  jobs = vim.schedule_wrap(function(message)
+    require('caliban.sessions.jobs').offer(message)
+  end),
   preview = function(message)
     require('caliban.sessions.rewind').preview(message)
   end,

@@ -26,6 +26,7 @@ function M.offer(message)
         is_host = row.is_host,
         is_outside = row.is_outside,
         is_rule = row.is_rule,
+        job = row.job,
         what = row.what,
       },
     })

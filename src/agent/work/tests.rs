@@ -64,6 +64,7 @@ async fn a_call_whose_tool_panics_is_answered() {
         reach: Reach::new(&folders),
         rules: Arc::default(),
         confinement: tool::confinement::Confinement::default(),
+        jobs: tool::jobs::Jobs::default(),
         workspace: Arc::new(Trap(Disk { root: root.clone() })),
         home: None,
         config: root.join("config"),

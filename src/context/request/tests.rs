@@ -28,6 +28,7 @@ fn answer(id: &str, text: &str) -> Block {
         summary,
         output: None,
         images: Vec::new(),
+        job_end: None,
     })
 }
 

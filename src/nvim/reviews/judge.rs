@@ -72,6 +72,7 @@ impl Judge<'_> {
             summary: summary(&outcome),
             output: None,
             images: Vec::new(),
+            job_end: None,
         }
     }
 
@@ -245,6 +246,7 @@ fn answer_to_whole(
         summary: verb.to_owned(),
         output: None,
         images: Vec::new(),
+        job_end: None,
     }
 }
 

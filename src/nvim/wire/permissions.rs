@@ -32,6 +32,8 @@ pub struct Granted {
     /// Whether this is a rule.
     #[serde(default)]
     pub is_rule: bool,
+    /// If given, the permission is for input to this job.
+    pub job: Option<u32>,
     /// The path, the command, the host or the rule in one line.
     pub what: String,
 }
@@ -59,6 +61,9 @@ pub struct GrantRow {
     pub is_outside: bool,
     /// Whether this is a rule.
     pub is_rule: bool,
+    /// If given, the permission is for input to this job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<u32>,
     /// The path, the command, the host or the rule in one line.
     pub what: String,
 }
@@ -76,12 +81,13 @@ impl From<PermissionsWanted> for (SessionId, Wanted) {
 
 impl From<Granted> for Permission {
     fn from(it: Granted) -> Permission {
-        Permission::Grant(match it.tool {
+        Permission::Grant(match (it.tool, it.job) {
             _ if it.is_rule => return Permission::Rule(it.what),
-            Some(tool) => Grant::Read { tool, path: it.what },
-            None if it.is_host => Grant::Fetch(it.what),
-            None if it.is_outside => Grant::Outside(it.what),
-            None => Grant::Act(it.what),
+            (Some(tool), _) => Grant::Read { tool, path: it.what },
+            (None, Some(job)) => Grant::Input { job, command: it.what },
+            (None, None) if it.is_host => Grant::Fetch(it.what),
+            (None, None) if it.is_outside => Grant::Outside(it.what),
+            (None, None) => Grant::Act(it.what),
         })
     }
 }
@@ -93,15 +99,30 @@ impl From<&Permission> for GrantRow {
             Permission::Rule(rule) => {
                 let (label, what) = (format!("rule: {rule}"), rule.clone());
                 let (is_host, is_outside) = (false, false);
-                return GrantRow { label, tool: None, is_host, is_outside, is_rule: true, what };
+                return GrantRow {
+                    label,
+                    tool: None,
+                    is_host,
+                    is_outside,
+                    is_rule: true,
+                    job: None,
+                    what,
+                };
             }
         };
         let is_host = matches!(grant, Grant::Fetch(_));
         let (tool, what) = match grant.clone() {
             Grant::Read { tool, path } => (Some(tool), path),
-            Grant::Act(what) | Grant::Outside(what) | Grant::Fetch(what) => (None, what),
+            Grant::Act(what)
+            | Grant::Outside(what)
+            | Grant::Fetch(what)
+            | Grant::Input { command: what, .. } => (None, what),
         };
         let is_outside = matches!(grant, Grant::Outside(_));
-        GrantRow { label: grant.label(), tool, is_host, is_outside, is_rule: false, what }
+        let job = match grant {
+            Grant::Input { job, .. } => Some(*job),
+            _ => None,
+        };
+        GrantRow { label: grant.label(), tool, is_host, is_outside, is_rule: false, job, what }
     }
 }

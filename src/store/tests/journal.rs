@@ -229,7 +229,7 @@ fn grants_do_not_come_back_from_a_journal() {
     let place = place();
     let (mut opened, mut live) = large(&place);
     let mut events = live.step(send("on")).events;
-    let access = Access::Act { command: "make".into(), outside: None };
+    let access = Access::Act { command: "make".into(), outside: None, background: false };
     let Input::Replied { turn, reply, mut plans } = replied(&live, vec![Block::Call(call("c1"))])
     else {
         panic!()

@@ -53,6 +53,7 @@ fn block() -> impl Strategy<Value = Block> {
                 summary,
                 output: None,
                 images: Vec::new(),
+                job_end: None,
             })
         });
     prop_oneof![

@@ -3,6 +3,7 @@
 use super::MARK;
 use std::mem;
 
+#[derive(Clone)]
 pub(super) struct Known {
     /// The longest keys first: if one key begins with another, the longer key is found.
     keys: Vec<String>,

@@ -1,27 +1,27 @@
-//! A command's output on its way to the chat and to the model: clean lines without secrets, bounded in memory.
+//! A command's output on its way to the chat and to the model, bounded in memory.
 
 use crate::message::CallId;
-use crate::text::secret::{self, Marking};
-use crate::tool::clip::{Clip, Limits, clean};
+use crate::text::secret;
+use crate::tool::clip::{Clip, Limits};
+use crate::tool::lines::Lines;
 use crate::tool::{Desk, Done};
 use std::mem;
 use tokio::sync::mpsc::UnboundedSender;
 
 const LIMITS: Limits = Limits { lines: 2_000, bytes: 30_000, wide: 2_000, head: 20 };
-/// A line with more bytes is cut into several lines.
-const LONG: usize = 65_536;
 /// The most bytes of text that wait for the chat. In a flood the older half is dropped.
 const WAITING: usize = 16_384;
 
 pub(super) struct Output {
     call: CallId,
     chat: UnboundedSender<(CallId, String)>,
+    lines: Lines,
+    gathered: Gathered,
+}
+
+/// The complete lines.
+struct Gathered {
     clip: Clip,
-    /// The bytes of the unfinished line that `add` has not got yet.
-    partial: Vec<u8>,
-    marking: Marking,
-    /// The part of the unfinished line in which all secrets are already replaced.
-    line: String,
     waiting: String,
     /// Whether a line reads as if a sandbox had refused something.
     is_refused: bool,
@@ -47,81 +47,24 @@ const REFUSED: [&str; 14] = [
 
 impl Output {
     pub(super) fn new(desk: &Desk, call: CallId) -> Output {
+        let clip = Clip::new(&desk.overflow, LIMITS);
         Output {
             call,
             chat: desk.output.clone(),
-            clip: Clip::new(&desk.overflow, LIMITS),
-            partial: Vec::new(),
-            marking: Marking::new(desk.secrets.known_to_commands().into_iter()),
-            line: String::new(),
-            waiting: String::new(),
-            is_refused: false,
+            lines: Lines::new(desk.secrets.known_to_commands()),
+            gathered: Gathered { clip, waiting: String::new(), is_refused: false },
         }
     }
 
     pub(super) fn take(&mut self, bytes: &[u8]) {
-        let mut rest = bytes;
-        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-            self.partial.extend_from_slice(&rest[..end]);
-            let line = mem::take(&mut self.partial);
-            self.add(&line, "\n");
-            rest = &rest[end + 1..];
-        }
-        self.partial.extend_from_slice(rest);
-        if self.partial.len() > LONG {
-            self.cut();
-        }
-    }
-
-    /// Adds the unfinished line without its last character, whose bytes may not have all arrived.
-    fn cut(&mut self) {
-        let bytes = &self.partial;
-        // no character is longer than four bytes
-        let last = bytes.len().saturating_sub(4);
-        let end = bytes[last..].iter().rposition(|byte| byte & 0xc0 != 0x80);
-        let end = end.map_or(bytes.len(), |at| last + at);
-        let rest = self.partial.split_off(end);
-        let part = mem::replace(&mut self.partial, rest);
-        self.add(&part, "");
-    }
-
-    fn add(&mut self, bytes: &[u8], end: &str) {
-        let text = clean(&String::from_utf8_lossy(bytes)) + end;
-        let marked = self.marking.push(&text);
-        self.lines(&marked);
-    }
-
-    /// Takes text without secrets. Adds each whole line to the clipped output and to the text for the chat.
-    fn lines(&mut self, text: &str) {
-        let mut rest = text;
-        while let Some((head, tail)) = rest.split_once('\n') {
-            self.line.push_str(head);
-            self.hand_on();
-            rest = tail;
-        }
-        self.line.push_str(rest);
-        if self.line.len() > LONG {
-            self.hand_on();
-        }
-    }
-
-    fn hand_on(&mut self) {
-        let line = mem::take(&mut self.line);
-        self.clip.push(&line);
-        self.is_refused |= REFUSED.iter().any(|it| line.contains(it));
-        self.waiting.push_str(&line);
-        self.waiting.push('\n');
-        if self.waiting.len() > WAITING {
-            let from = self.waiting.len() - WAITING / 2;
-            let from = (from..self.waiting.len()).find(|at| self.waiting.is_char_boundary(*at));
-            self.waiting = format!("…{}", &self.waiting[from.unwrap_or(0)..]);
-        }
+        self.lines.take(bytes, |it| self.gathered.push(&it));
     }
 
     /// Sends the waiting text to the chat.
     pub(super) fn flush(&mut self) {
-        if !self.waiting.is_empty() {
-            let _ = self.chat.send((self.call.clone(), mem::take(&mut self.waiting)));
+        let waiting = mem::take(&mut self.gathered.waiting);
+        if !waiting.is_empty() {
+            let _ = self.chat.send((self.call.clone(), waiting));
         }
     }
 
@@ -133,21 +76,34 @@ impl Output {
         hint: Option<&str>,
         summary: String,
     ) -> Done {
-        let last = mem::take(&mut self.partial);
-        self.add(&last, "");
-        let rest = self.marking.end();
-        self.lines(&rest);
-        if !self.line.is_empty() {
-            self.hand_on();
-        }
+        self.lines.end(|it| self.gathered.push(&it));
         self.flush();
-        let count = self.marking.count();
+        let count = self.lines.secrets();
         let marked = (count > 0).then(|| secret::told(count));
-        let output =
-            if self.clip.is_empty() { "[no output]".to_owned() } else { self.clip.finish() };
-        let hint = hint.filter(|_| self.is_refused).map(str::to_owned);
+        let Gathered { clip, is_refused, .. } = self.gathered;
+        let output = if clip.is_empty() { "[no output]".to_owned() } else { clip.finish() };
+        let hint = hint.filter(|_| is_refused).map(str::to_owned);
         let parts = std::iter::once(output).chain(marked).chain(said).chain(hint);
         let parts: Vec<String> = parts.collect();
         Done::new(parts.join("\n"), summary)
     }
+}
+
+impl Gathered {
+    fn push(&mut self, line: &str) {
+        self.clip.push(line);
+        self.is_refused |= is_refusal(line);
+        self.waiting.push_str(line);
+        self.waiting.push('\n');
+        if self.waiting.len() > WAITING {
+            let from = self.waiting.len() - WAITING / 2;
+            let from = (from..self.waiting.len()).find(|at| self.waiting.is_char_boundary(*at));
+            self.waiting = format!("…{}", &self.waiting[from.unwrap_or(0)..]);
+        }
+    }
+}
+
+/// Whether a text reads as if a sandbox had refused something.
+pub(in crate::tool) fn is_refusal(text: &str) -> bool {
+    REFUSED.iter().any(|it| text.contains(it))
 }

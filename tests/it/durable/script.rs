@@ -163,6 +163,7 @@ impl Live {
             summary: String::new(),
             output: None,
             images: Vec::new(),
+            job_end: None,
         };
         self.take(Input::Answered { turn, answer }, false);
     }
@@ -189,7 +190,8 @@ impl Live {
 /// a draft, a stop, compactions.
 pub(super) fn play(dir: &Path, fault: Option<Fault>) -> Live {
     let mut live = Live::new(dir, fault);
-    let act = |command: &str| Access::Act { command: command.into(), outside: None };
+    let act =
+        |command: &str| Access::Act { command: command.into(), outside: None, background: false };
     live.take(
         Input::Open {
             system: "You are Caliban.".into(),

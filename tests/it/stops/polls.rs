@@ -224,6 +224,7 @@ pub(super) fn desk(world: &Shared, root: &Path, tools: Toolset) -> Desk {
         reach: Reach::new(&folders),
         rules: Arc::default(),
         confinement: tool::confinement::Confinement::default(),
+        jobs: tool::jobs::Jobs::default(),
         root: root.clone(),
         home: None,
         config: root.join("config"),
@@ -368,6 +369,7 @@ impl Talk {
                         summary: String::new(),
                         output: None,
                         images: Vec::new(),
+                        job_end: None,
                     };
                     let answers = vec![answer];
                     let _ = inbox.send(Command::Reviewed(Decided {

@@ -157,7 +157,8 @@
 ---@field kind 'file'|'folder'|'selection'|'diagnostics'|'diff'|'clipboard'|'instructions'|'skills'|'skill'|'command'|'changes'|'hunk'|'buffer'|'list'|'page'
 ---@field text string
 ---@field note? string A few words for the model and the user: what was cut from the text, or why there is no text.
----@field keyword? string The keyword in the message that brought the excerpt, for example `buffer`; mostly empty.
+---@field keyword? string The keyword in the message that brought the excerpt, for example `buffer`, or the slash
+--- command that the user typed, for example `/review main`; mostly empty.
 ---@field image? caliban.Image The image that goes with the text. The text says in words which image it is.
 
 ---@alias caliban.ExcerptKind
@@ -334,7 +335,14 @@
 ---@field is_host? boolean Whether the permission is for a host.
 ---@field is_outside? boolean Whether the permission is for a command outside of the sandbox.
 ---@field is_rule? boolean Whether this is a rule.
+---@field job? integer If given, the permission is for input to this job.
 ---@field what string The path, the command, the host or the rule in one line.
+
+--- Asks for the background jobs of a session. The answer is `jobs`, or a sentence.
+---@class (exact) caliban.JobsWanted
+---@field kind 'jobs'
+---@field session caliban.SessionId
+---@field stop? integer A job to stop, instead of the list.
 
 --- The user's choice about a session that another Neovim has open.
 ---@class (exact) caliban.Claim
@@ -547,6 +555,7 @@
 ---| caliban.RewindWanted
 ---| caliban.UndoWanted
 ---| caliban.PermissionsWanted
+---| caliban.JobsWanted
 ---| caliban.Claim
 ---| caliban.Yield
 ---| caliban.Arrived

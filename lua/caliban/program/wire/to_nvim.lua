@@ -81,6 +81,7 @@
 ---@field fill 'ample'|'long'|'full'
 ---@field window integer The model's context window in tokens; 0 if it is not known.
 ---@field queue caliban.QueuedMessage[]
+---@field jobs integer How many background jobs run.
 ---@field retry_ms? integer The time until a failed request is sent again.
 ---@field retry_why? string Why the last try failed, without a full stop.
 ---@field silent_ms? integer How long the model has been silent.
@@ -373,7 +374,21 @@
 ---@field is_host boolean Whether the permission is for a host.
 ---@field is_outside boolean Whether the permission is for a command outside of the sandbox.
 ---@field is_rule boolean Whether this is a rule.
+---@field job? integer If given, the permission is for input to this job.
 ---@field what string The path, the command, the host or the rule in one line.
+
+--- The background jobs of a session.
+---@class (exact) caliban.Jobs
+---@field kind 'jobs'
+---@field session caliban.SessionId
+---@field jobs caliban.JobRow[] The oldest first.
+
+--- A background job in a list for the user.
+---@class (exact) caliban.JobRow
+---@field id integer
+---@field command string The first line of the command.
+---@field ended? string How the job ended, as a clause that follows its name; absent if the job runs.
+---@field age integer Seconds since the job began.
 
 --- What rewinding a turn would do to each file.
 ---@class (exact) caliban.Preview
@@ -454,6 +469,7 @@
 ---| caliban.Turns
 ---| caliban.Undo
 ---| caliban.Permissions
+---| caliban.Jobs
 ---| caliban.Preview
 ---| caliban.Restore
 ---| caliban.Refresh

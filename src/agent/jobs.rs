@@ -1,0 +1,41 @@
+//! The background jobs of a conversation: what the conversation is told of them.
+
+use crate::conversation::Conversation;
+use crate::conversation::report::{JobRow, Level, Report, Show};
+use crate::session::{Input, Session};
+use crate::tool::Desk;
+use crate::tool::jobs::{Notice, Row, shown};
+
+pub(super) fn note(conversation: &mut Conversation, notice: Notice) {
+    conversation.take(match notice {
+        Notice::Began { job, command } => Input::JobBegan { job, command },
+        Notice::Ended { job, note } => Input::JobEnded { job, note },
+    });
+}
+
+/// Shows the jobs to the user, who can stop one.
+pub(super) fn list(conversation: &Conversation, desk: &Desk) {
+    let row = |it: &Row| JobRow {
+        id: it.id,
+        command: it.shown(),
+        ended: it.ended.clone(),
+        age: it.began.elapsed().as_secs(),
+    };
+    let jobs: Vec<JobRow> = desk.jobs.rows().iter().map(row).collect();
+    if jobs.is_empty() {
+        return conversation.notice(Level::Info, "No background job has run here.".to_owned());
+    }
+    conversation.show(Show::Tell(Report::Jobs(jobs)));
+}
+
+/// Ends the jobs that ran when the conversation was left: none of them outlives the program.
+pub(super) fn lost(session: &Session) -> Vec<Input> {
+    let lost = session.running_jobs().map(|(job, it)| {
+        let note = format!(
+            "Job {job} ({}) is lost: it ended when the editor or Caliban ended. What it did may still have had effects.",
+            shown(&it.command)
+        );
+        Input::JobEnded { job, note }
+    });
+    lost.collect()
+}

@@ -1,0 +1,30 @@
+//! The messages about background jobs.
+
+use crate::agent::Command;
+use crate::conversation::report::JobRow;
+use crate::event::SessionId;
+use serde::{Deserialize, Serialize};
+
+/// Asks for the background jobs of a session. The answer is `jobs`, or a sentence.
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct JobsWanted {
+    pub session: SessionId,
+    /// A job to stop, instead of the list.
+    pub stop: Option<u32>,
+}
+
+/// The background jobs of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Jobs {
+    pub session: SessionId,
+    /// The oldest first.
+    pub jobs: Vec<JobRow>,
+}
+
+impl From<JobsWanted> for (SessionId, Command) {
+    fn from(it: JobsWanted) -> (SessionId, Command) {
+        (it.session, it.stop.map_or(Command::ListJobs, Command::StopJob))
+    }
+}

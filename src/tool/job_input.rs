@@ -1,0 +1,85 @@
+//! The tool `job_input`: sends text to the input of a command that runs in the background.
+
+use super::jobs::Order;
+use super::{CallId, Desk, Done, Tool, Work};
+use crate::event::Access;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The most bytes of one input: a terminal takes no longer line.
+const LONGEST: usize = 4_000;
+
+const PURPOSE: &str = "Sends text to the input of a job, exactly as it is: end it with \\n to press Enter. To a terminal, \\u0003 \
+    is Ctrl-C and \\u0004 ends the input. The user is asked first, as for a command. Example: {\"id\": 1, \"text\": \
+    \"yes\\n\"}. Read the reply with the tool job.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "job_input".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Act { access: Arc::new(access), run: Arc::new(run) },
+    }
+}
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "id": { "type": "integer", "minimum": 1 },
+            "text": { "type": "string" }
+        },
+        "required": ["id", "text"]
+    })
+}
+
+#[derive(Deserialize)]
+struct Args {
+    id: u32,
+    text: String,
+}
+
+fn read(args: &Value) -> Result<Args, String> {
+    let args: Args = serde_json::from_value(args.clone()).map_err(|fault| fault.to_string())?;
+    match args.text.len() {
+        0 => Err("text: it is empty. Give the text to send, for example \"\\n\".".to_owned()),
+        1..=LONGEST => Ok(args),
+        bytes => Err(format!(
+            "text: it has {bytes} bytes, and one input may have {LONGEST}. Send it in pieces, or write it to a file."
+        )),
+    }
+}
+
+fn access(desk: &Desk, args: &Value) -> Result<Access, String> {
+    let Args { id, text } = read(args)?;
+    let row = desk.jobs.find(id)?;
+    match row.ended {
+        Some(how) => Err(format!("id: job {id} {how}, so it takes no input.")),
+        None => Ok(Access::Input {
+            job: id,
+            command: row.command,
+            text,
+            is_contained: row.is_contained,
+        }),
+    }
+}
+
+fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+    async move {
+        let Args { id, text } = read(&args)?;
+        let bytes = text.into_bytes();
+        let all = bytes.len();
+        let taken = desk.jobs.order(id, |answer| Order::Write { bytes, answer }).await?;
+        if taken < all {
+            return Err(format!(
+                "Job {id} has taken {taken} of {all} bytes: it does not read its input now. Read its output with the \
+                 tool job, and send the rest later."
+            ));
+        }
+        Ok(Done::new(format!("Sent {all} bytes to job {id}."), format!("to job {id}")))
+    }
+    .boxed()
+}

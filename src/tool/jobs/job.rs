@@ -1,0 +1,235 @@
+//! The task of one job: it owns the job's process and output, and answers orders, also after the job's end.
+
+use super::buffer::Buffer;
+use super::{Answer, Ended, Look, Message, Notice, Order, Row, Start};
+use crate::text::cause;
+use crate::text::unseen::exact;
+use crate::tool::process::{End, Process};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+/// How long the call that starts a job waits for output. A command that ends by then is no job.
+const FIRST: Duration = Duration::from_secs(1);
+/// How long it waits for more output after the first.
+const SETTLING: Duration = Duration::from_millis(250);
+/// The most characters of a command in a sentence.
+const SHOWN: usize = 60;
+
+/// Where a job's task reports.
+pub(super) struct Reports {
+    pub(super) owner: mpsc::WeakUnboundedSender<Message>,
+    pub(super) notices: mpsc::UnboundedSender<Notice>,
+}
+
+struct Task {
+    row: Row,
+    buffer: Buffer,
+    /// `None` once the process has ended.
+    process: Option<Process>,
+    ended: Option<Ended>,
+    /// Readers that wait for output or the end.
+    waiting: Vec<Waiting>,
+    /// The call that started the job, until it is answered, and when it is answered at the latest.
+    first: Option<(Answer<Look>, Instant)>,
+    is_stopped_by_user: bool,
+    reports: Reports,
+}
+
+struct Waiting {
+    cursor: Option<u64>,
+    /// Whether only the end is waited for.
+    is_for_end: bool,
+    answer: Answer<Look>,
+}
+
+pub(super) async fn run(
+    row: Row,
+    start: Start,
+    answer: Answer<Look>,
+    mut orders: mpsc::UnboundedReceiver<Order>,
+    reports: Reports,
+) {
+    let Start { command, streams, folder, secrets, .. } = start;
+    let process = match Process::start(command, streams, None).await {
+        Ok(process) => process,
+        Err(fault) => {
+            let why = format!("The command could not be started: {}.", cause(&fault));
+            reports.to_owner(Message::Never(row.id));
+            // the send fails if the call was stopped
+            let _ = answer.send(Err(why));
+            return;
+        }
+    };
+    let mut task = Task {
+        row,
+        buffer: Buffer::new(&folder, secrets),
+        process: Some(process),
+        ended: None,
+        waiting: Vec::new(),
+        first: Some((answer, Instant::now() + FIRST)),
+        is_stopped_by_user: false,
+        reports,
+    };
+    while task.step(&mut orders).await {}
+}
+
+/// Something that a job's task reacts to.
+enum Event {
+    Output(usize),
+    Over,
+    /// The call that started the job has waited long enough.
+    Late,
+    Order(Option<Order>),
+}
+
+impl Task {
+    /// Takes one event. Returns false once the conversation has no jobs any more, or if the job never began.
+    async fn step(&mut self, orders: &mut mpsc::UnboundedReceiver<Order>) -> bool {
+        match self.event(orders).await {
+            Event::Output(count) => {
+                if let Some(process) = &self.process {
+                    self.buffer.take(process.bytes(count));
+                }
+                if let Some((_, late)) = &mut self.first {
+                    *late = (*late).min(Instant::now() + SETTLING);
+                }
+                self.answer_waiting();
+                // a flood of output can be read without a pause
+                tokio::task::yield_now().await;
+            }
+            Event::Over => return self.end().await,
+            Event::Late => return self.begin(),
+            Event::Order(Some(order)) => self.obey(order),
+            Event::Order(None) => return false,
+        }
+        true
+    }
+
+    async fn event(&mut self, orders: &mut mpsc::UnboundedReceiver<Order>) -> Event {
+        let late = self.first.as_ref().map(|it| it.1);
+        let Some(process) = &mut self.process else { return Event::Order(orders.recv().await) };
+        tokio::select! {
+            biased;
+            order = orders.recv() => Event::Order(order),
+            () = sleep_until(late.unwrap_or_else(Instant::now)), if late.is_some() => Event::Late,
+            got = process.next() => got.map_or(Event::Over, Event::Output),
+        }
+    }
+
+    /// The command becomes a job: the call that started it is answered. Returns false if that call was stopped.
+    fn begin(&mut self) -> bool {
+        let Some((answer, _)) = self.first.take() else { return true };
+        if answer.is_closed() {
+            self.reports.to_owner(Message::Never(self.row.id));
+            return false;
+        }
+        let Row { id, command, .. } = &self.row;
+        self.reports.notice(Notice::Began { job: *id, command: command.clone() });
+        self.reply(answer, None);
+        true
+    }
+
+    /// Called when the process is over. Returns false if the command has never become a job.
+    async fn end(&mut self) -> bool {
+        let Some(process) = self.process.take() else { return true };
+        let ended = self.ended_by(&process.finish().await);
+        self.buffer.end();
+        self.ended = Some(ended.clone());
+        if let Some((answer, _)) = self.first.take() {
+            self.reports.to_owner(Message::Never(self.row.id));
+            self.reply(answer, None);
+            return false;
+        }
+        let Row { id, command, .. } = &self.row;
+        let note = format!("Job {id} ({}) {}.", shown(command), ended.how);
+        self.reports.notice(Notice::Ended { job: *id, note });
+        self.reports.to_owner(Message::Ended(*id, ended));
+        self.answer_waiting();
+        true
+    }
+
+    fn ended_by(&self, end: &End) -> Ended {
+        let how = if self.is_stopped_by_user {
+            "was stopped by the user".to_owned()
+        } else {
+            end.clause()
+        };
+        Ended { how, summary: end.summary(), has_failed: end.has_failed() }
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::Read { cursor, waits, answer } => {
+                if waits {
+                    self.waiting.push(Waiting { cursor, is_for_end: false, answer });
+                    self.answer_waiting();
+                } else {
+                    self.reply(answer, cursor);
+                }
+            }
+            Order::Write { bytes, answer } => {
+                let taken = self.process.as_mut().map(|it| it.write(&bytes));
+                let taken = taken.ok_or_else(|| format!("id: job {} has ended.", self.row.id));
+                let _ = answer.send(taken);
+            }
+            Order::Stop { is_by_user, answer } => {
+                if let Some(process) = &mut self.process {
+                    process.stop();
+                    self.is_stopped_by_user |= is_by_user;
+                }
+                self.waiting.push(Waiting { cursor: None, is_for_end: true, answer });
+                self.answer_waiting();
+            }
+        }
+    }
+
+    /// Answers the readers who have got what they wait for.
+    fn answer_waiting(&mut self) {
+        for it in std::mem::take(&mut self.waiting) {
+            let has_more = !it.is_for_end && self.buffer.has_more(it.cursor);
+            if self.ended.is_some() || has_more {
+                self.reply(it.answer, it.cursor);
+            } else if !it.answer.is_closed() {
+                self.waiting.push(it);
+            }
+        }
+    }
+
+    /// Answers with the output behind a cursor. If the call was stopped, the next answer has this output too.
+    fn reply(&mut self, answer: Answer<Look>, cursor: Option<u64>) {
+        let part = self.buffer.since(cursor);
+        let cursor = part.cursor;
+        let look = Look {
+            job: self.row.id,
+            output: part.text,
+            cursor,
+            age: self.row.began.elapsed(),
+            ended: self.ended.clone(),
+        };
+        if answer.send(Ok(look)).is_ok() {
+            self.buffer.gave(cursor);
+        }
+    }
+}
+
+impl Reports {
+    fn to_owner(&self, message: Message) {
+        // the owner is gone if the conversation has ended
+        if let Some(owner) = self.owner.upgrade() {
+            let _ = owner.send(message);
+        }
+    }
+
+    fn notice(&self, notice: Notice) {
+        let _ = self.notices.send(notice);
+    }
+}
+
+/// A command in a sentence: its first line, with hidden characters spelt out.
+pub fn shown(command: &str) -> String {
+    let line = exact(command.trim().lines().next().unwrap_or_default()).into_owned();
+    let short: String = line.chars().take(SHOWN).collect();
+    let more = if short.len() < line.len() || command.trim().contains('\n') { " …" } else { "" };
+    format!("`{short}{more}`")
+}

@@ -1,0 +1,213 @@
+//! Background jobs: from the call to their end, and that none outlives its conversation.
+
+mod owner;
+
+use crate::grants::call;
+use crate::kit::chat::assert_grows;
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::setup::{Setup, kill};
+use crate::review::scene::Scene;
+use caliban::sandbox::{Strength, probed};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+const ONCE: &str = ":Caliban approve<CR>";
+/// Waits until something is written to the pipe `go`.
+const WAITER: &str = "mkfifo go; echo ready; read x < go; exit 3";
+const ECHO: &str = "echo ready; while read x; do echo got $x; done";
+
+fn background(command: &str) -> Value {
+    json!({ "command": command, "background": true })
+}
+
+fn start(scene: &Scene, command: &str) -> String {
+    call(scene, "shell", background(command), ONCE).0
+}
+
+fn read(job: u32) -> Value {
+    json!({ "action": "read", "id": job, "wait_s": 600 })
+}
+
+/// Lets the job with `WAITER` end.
+fn end_waiter(scene: &Scene) {
+    fs::write(scene.nvim.setup.path("go"), "\n").unwrap();
+}
+
+/// Waits until no process of a command is left.
+fn wait_gone(setup: &Setup, nvim: &Nvim, part: &str) {
+    let is_left = |_: &Nvim| !setup.processes().iter().any(|it| it.1.contains(part));
+    nvim.wait(is_left, "the end of the processes");
+}
+
+#[test]
+fn a_job_is_started_read_and_stopped() {
+    let scene = Scene::start(|it| it.size(160, 40));
+    scene.server.reply(Reply::new().call("c1", "shell", background(ECHO)));
+    scene.nvim.lua("require('caliban').ask('go on')", &[]);
+    scene.nvim.wait_question();
+    scene.wait_chat(&format!("Run `{ECHO}` in the background?"));
+    scene.server.reply(Reply::said("It runs."));
+    scene.nvim.keys(ONCE);
+    scene.wait_idle("It runs.");
+    let said = scene.answer(2, "c1");
+    assert_eq!(said, "ready\n[job 1 runs in the background; cursor 6. Go on with the tool job]");
+    scene.nvim.wait_screen("1 job");
+    let (said, was_asked) = call(&scene, "job", json!({ "action": "list" }), "");
+    assert!(said.starts_with("job 1: runs; began ") && !was_asked, "{said}");
+    let (said, was_asked) = call(&scene, "job", json!({ "action": "stop", "id": 1 }), "");
+    assert!(
+        !was_asked && said.starts_with("[no new output]\n[job 1 was ended by signal"),
+        "{said}"
+    );
+    wait_gone(&scene.nvim.setup, &scene.nvim, "while read");
+    scene.nvim.wait_gone("1 job");
+    // the model has read the end
+    assert!(!scene.told_next().contains("Job 1"));
+    let (said, _) = call(&scene, "job", read(7), "");
+    assert_eq!(said, "id: there is no job 7. The jobs are: 1.");
+    assert_grows(scene.server.requests());
+}
+
+#[test]
+fn input_to_a_job_is_asked_about_with_its_text_and_refused_input_is_not_sent() {
+    let scene = Scene::start(|it| it.size(160, 40));
+    start(&scene, ECHO);
+    let input = |text: &str| json!({ "id": 1, "text": text });
+    let n = scene.server.requests().len();
+    scene.server.reply(Reply::new().call("i1", "job_input", input("secret plan\n")));
+    scene.nvim.lua("require('caliban').ask('go on')", &[]);
+    scene.nvim.wait_question();
+    scene.wait_chat(&format!("Send `secret plan` and Enter to job 1, `{ECHO}`?"));
+    scene.server.reply(Reply::said("Not sent."));
+    scene.nvim.keys(":Caliban deny<CR>");
+    scene.wait_idle("Not sent.");
+    assert!(scene.answer(n + 2, "i1").starts_with("Not run: the user refused"));
+    let (said, was_asked) =
+        call(&scene, "job_input", input("yes\n"), ":Caliban approve session<CR>");
+    assert!(was_asked && said == "Sent 4 bytes to job 1.", "{said}");
+    let (said, _) = call(&scene, "job", read(1), "");
+    assert!(said.starts_with("got yes\n[job 1 runs since "), "{said}");
+    // the permission is for this job
+    assert!(!call(&scene, "job_input", input("more\n"), "").1);
+    start(&scene, ECHO);
+    assert!(call(&scene, "job_input", json!({ "id": 2, "text": "a\n" }), ONCE).1);
+    scene.nvim.keys(":Caliban permissions<CR>");
+    scene.nvim.wait_screen("1: send input to job 1, echo ready");
+    scene.nvim.keys("1<CR>");
+    scene.nvim.wait_screen("You are asked again before: send input to job 1");
+    assert!(call(&scene, "job_input", input("again\n"), ONCE).1);
+}
+
+#[test]
+fn in_auto_mode_input_to_a_contained_job_is_sent_unless_a_rule_is_against_it() {
+    if probed(Path::new(env!("CARGO_BIN_EXE_caliban"))) != Some(Strength::Full) {
+        return;
+    }
+    let rules = "{ { deny = 'shell', command = 'git push' } }";
+    let config = format!("{{ mode = 'auto', permissions = {rules} }}");
+    let scene = Scene::start(|it| it.config(&config));
+    let (_, was_asked) = call(&scene, "shell", background("echo ready; cat"), ONCE);
+    assert!(!was_asked);
+    let send =
+        |job: u32, text: &str| call(&scene, "job_input", json!({ "id": job, "text": text }), ONCE);
+    assert_eq!(send(1, "hello\n"), ("Sent 6 bytes to job 1.".to_owned(), false));
+    let (said, was_asked) = send(1, "cd a; git push\n");
+    assert!(said.starts_with("Not run. A permission rule denies") && !was_asked, "{said}");
+    let outside =
+        json!({ "command": "echo ready; cat", "background": true, "outside_sandbox": "why" });
+    assert!(call(&scene, "shell", outside, ONCE).1);
+    assert!(send(2, "hello\n").1);
+}
+
+#[test]
+fn the_end_of_a_job_is_told_at_once_to_the_user_and_once_to_the_model() {
+    let scene = Scene::start(|it| it);
+    start(&scene, WAITER);
+    let before = scene.server.count();
+    end_waiter(&scene);
+    let note = format!("Job 1 (`{WAITER}`) ended with exit code 3.");
+    scene.wait_chat(&note);
+    assert_eq!((scene.nvim.phase().as_str(), scene.server.count()), ("idle", before));
+    assert!(scene.told_next().contains(&note));
+    assert!(!scene.told_next().contains("Job 1"));
+    assert_grows(scene.server.requests());
+}
+
+#[test]
+fn a_job_goes_on_after_the_stop_of_a_turn() {
+    let scene = Scene::start(|it| it);
+    start(&scene, WAITER);
+    scene.server.reply(Reply::hang());
+    scene.nvim.lua("require('caliban').ask('and now?')", &[]);
+    scene.server.wait_count(3);
+    scene.nvim.command("Caliban stop");
+    scene.wait_chat("1 job goes on in the background. /jobs shows it, and stops it.");
+    end_waiter(&scene);
+    scene.wait_chat("ended with exit code 3.");
+}
+
+#[test]
+fn the_user_stops_a_job_from_the_list() {
+    let scene = Scene::start(|it| it.size(160, 40));
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_chat("Project");
+    scene.nvim.keys(":Caliban jobs<CR>");
+    scene.nvim.wait_screen("No background job has run here.");
+    start(&scene, WAITER);
+    scene.nvim.lua("require('caliban').ask('/jobs')", &[]);
+    scene.nvim.wait_screen("Background jobs. Choose one to stop it:");
+    scene.nvim.wait_screen(&format!("1: job 1  `{WAITER}`  runs, began "));
+    scene.nvim.keys("1<CR>");
+    let note = format!("Job 1 (`{WAITER}`) was stopped by the user.");
+    scene.wait_chat(&note);
+    assert!(scene.told_next().contains(&note));
+    scene.nvim.keys(":Caliban jobs<CR>");
+    scene.nvim.wait_screen("was stopped by the user, began ");
+    scene.nvim.keys("1<CR>");
+    scene.nvim.wait_screen("Job 1 has ended already.");
+}
+
+#[test]
+fn a_cleared_conversation_has_no_jobs() {
+    let scene = Scene::start(|it| it);
+    start(&scene, WAITER);
+    scene.nvim.lua("require('caliban').ask('/clear')", &[]);
+    wait_gone(&scene.nvim.setup, &scene.nvim, "mkfifo");
+    let (said, _) = call(&scene, "job", json!({ "action": "list" }), "");
+    assert_eq!(said, "There are no jobs.");
+    assert!(!scene.nvim.transcript().contains("Job 1"));
+}
+
+#[test]
+fn jobs_of_an_earlier_run_are_told_as_lost_once() {
+    for is_killed in [false, true] {
+        let scene = Scene::start(|it| it);
+        start(&scene, WAITER);
+        let Scene { server, nvim } = scene;
+        let setup = nvim.setup.clone();
+        if is_killed {
+            let is_program =
+                |it: &&(u32, String)| it.1.ends_with("caliban") && !it.1.contains("supervisor");
+            let program = setup.processes().iter().find(is_program).unwrap().0;
+            kill(program);
+            wait_gone(&setup, &nvim, "mkfifo");
+            nvim.kill();
+        } else {
+            nvim.quit_with(":qa<CR>");
+        }
+        let scene = Scene { server, nvim: Nvim::start(&setup) };
+        scene.nvim.keys(":Caliban<CR>");
+        wait_gone(&setup, &scene.nvim, "mkfifo");
+        let lost =
+            format!("Job 1 (`{WAITER}`) is lost: it ended when the editor or Caliban ended.");
+        scene.wait_chat(&lost);
+        let told = scene.told_next();
+        assert!(told.contains(&lost) && told.contains("may still have had effects"), "{told}");
+        assert!(!scene.told_next().contains("is lost"));
+        fs::remove_file(setup.path("go")).unwrap();
+        let said = start(&scene, WAITER);
+        assert!(said.contains("[job 2 runs in the background"), "{said}");
+    }
+}
