@@ -3,6 +3,7 @@
 
 mod announce;
 mod files;
+pub mod ran;
 mod redact;
 pub mod report;
 

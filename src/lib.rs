@@ -31,4 +31,6 @@ pub mod conversation;
 pub mod agent;
 pub mod nvim;
 pub mod log;
+pub mod site;
+pub mod run;
 pub mod program;

@@ -2,12 +2,15 @@
 
 use caliban::tool::environment::{self, Secrets};
 use caliban::web::markdown;
-use caliban::{pdf, sandbox, supervisor};
+use caliban::{pdf, run, sandbox, supervisor};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let first = std::env::args_os().nth(1).unwrap_or_default();
+    if first == "run" {
+        return run::main(std::env::args_os().skip(2));
+    }
     let asks_version = first == "--version" || first == "-V";
     if asks_version || std::io::stdin().is_terminal() {
         return introduce(asks_version);
@@ -60,7 +63,10 @@ fn introduce(asks_version: bool) -> ExitCode {
     let text = if asks_version {
         format!("caliban {version}\n")
     } else {
-        format!("caliban {version} is started by its Neovim plugin. In Neovim, type :Caliban\n")
+        format!(
+            "caliban {version} is started by its Neovim plugin. In Neovim, type :Caliban\n\
+             Without Neovim: caliban run --help\n"
+        )
     };
     match std::io::stdout().write_all(text.as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,

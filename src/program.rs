@@ -9,18 +9,14 @@ mod unavailable;
 mod lanes;
 mod incoming;
 mod opening;
-mod places;
 mod commands;
 mod sessions;
-mod settings;
 mod weighing;
 #[cfg(test)]
 mod tests;
 
-use crate::agent::models::Models;
 use crate::agent::{Command, Decided};
 use crate::complete::Files;
-use crate::context::instructions::Places;
 use crate::conversation::report::{Level, Wish};
 use crate::event::SessionId;
 use crate::log;
@@ -28,16 +24,16 @@ use crate::nvim::link::{self, Editor};
 use crate::nvim::lsp;
 use crate::nvim::reviews::{self, Settled, Verdict};
 use crate::nvim::session_link::Handle;
-use crate::nvim::wire::{FromNvim, Hello, Resume, Reviewed, ToNvim, WireConfig};
+use crate::nvim::wire::{FromNvim, Hello, Resume, Reviewed, ToNvim};
 use crate::provider::tour;
-use crate::store::{self, Project};
+use crate::site::Site;
+use crate::site::places::{cache_dir, close_to_others};
+use crate::store;
 use crate::text::cause;
-use crate::tool::confinement::Confinement;
 use archive::{Archive, Noted};
 use futures::future::join_all;
 use incoming::{Done, Incoming, Outcome};
 use lanes::{Lane, Lanes};
-use places::{cache_dir, close_to_others, config_dir, data_dir, own_file, project_root};
 use sessions::Sessions;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -111,12 +107,7 @@ fn begin_log(editor: &Editor, configured: bool) -> Option<WorkerGuard> {
 struct Program {
     editor: Editor,
     archive: Archive,
-    /// The folders of the project and of the user, in which instructions are searched for.
-    places: Places,
-    config: WireConfig,
-    models: Models,
-    /// The sandbox of commands.
-    confinement: Confinement,
+    site: Site,
     /// The model of new sessions and the origin of its key; `None` until the first session opens.
     model: Option<(String, String)>,
     sessions: Sessions,
@@ -137,8 +128,6 @@ struct Program {
     done: mpsc::UnboundedSender<Done>,
     /// Sessions that the user has turned to, for `archive::note`.
     notes: mpsc::UnboundedSender<Noted>,
-    /// The file that lists the keys that the user has stored.
-    keys: PathBuf,
 }
 
 struct Ends {
@@ -150,14 +139,10 @@ struct Ends {
 
 impl Program {
     fn new(editor: Editor, hello: Hello) -> (Program, Ends) {
-        let mut config = hello.config;
-        let root = project_root(&hello.cwd);
-        let project = Project::new(&data_dir().join("sessions"), &root).at(hello.utc_offset);
-        let archive = Archive { project, reach: places::reach(&root) };
-        let keys = data_dir().join("keys.json");
-        let mut models = settings::models(&mut config, &keys);
-        models.answer_by("tour", Arc::new(tour::Tour { leader: hello.leader }));
-        models.note_keys();
+        let mut site = Site::new(hello.config, &hello.cwd, hello.utc_offset);
+        site.models.answer_by("tour", Arc::new(tour::Tour { leader: hello.leader }));
+        let (root, reach) = (site.places.root.clone(), site.places.reach.clone());
+        let archive = Archive { project: site.project.clone(), reach: reach.clone() };
         let (reviews, review_orders) = mpsc::unbounded_channel();
         let (wishes, wishes_end) = mpsc::unbounded_channel();
         let (done, done_end) = mpsc::unbounded_channel();
@@ -168,27 +153,14 @@ impl Program {
         tokio::spawn(lsp::run(first_id(), question_orders));
         let version = env!("CARGO_PKG_VERSION").to_owned();
         editor.tell(ToNvim::Welcome { version });
-        let places = Places {
-            cwd: std::fs::canonicalize(&hello.cwd).unwrap_or_else(|_| root.clone()),
-            root,
-            config: config_dir(),
-            home: dirs::home_dir(),
-            reach: archive.reach.clone(),
-        };
-        let files = Files::new(places.root.clone(), dirs::home_dir(), archive.reach.clone());
-        let confinement =
-            Confinement::new(settings::sandbox(&config), vec![data_dir()], own_file());
-        confinement.probe();
+        let files = Files::new(root, dirs::home_dir(), reach);
         let program = Program {
-            confinement,
+            site,
             completion: completion::begin(editor.clone(), files),
             weighing: None,
             sessions: Sessions::new(editor.clone()),
             editor,
             archive,
-            places,
-            config,
-            models,
             model: None,
             live: hello.reviews,
             current: None,
@@ -198,7 +170,6 @@ impl Program {
             lanes: Lanes::default(),
             done,
             notes,
-            keys,
         };
         (program, Ends { wishes: wishes_end, done: done_end, noted })
     }
@@ -292,7 +263,7 @@ impl Program {
     fn open(&mut self, session: Option<SessionId>) {
         let current = || self.current.and_then(|it| self.sessions.name(it));
         let Some(id) = session.or_else(current) else {
-            if self.config.resume == Resume::Fresh {
+            if self.site.config.resume == Resume::Fresh {
                 return self.new_session(None, false, false);
             }
             return self.begin(vec![Lane::Unnamed], |archive| async move {

@@ -69,8 +69,10 @@ impl Consent {
         if !files.is_empty() {
             conversation.take(Input::Instruct { files });
         }
-        if !open.is_empty() {
-            self.put(conversation, turns, open);
+        match (open.is_empty(), conversation.session.is_unattended()) {
+            (true, _) => (),
+            (false, false) => self.put(conversation, turns, open),
+            (false, true) => conversation.tell_once([left_out(&open)]),
         }
     }
 
@@ -154,6 +156,16 @@ impl Consent {
 
 fn same(a: &Excerpt, b: &Excerpt) -> bool {
     a.path == b.path && a.text == b.text
+}
+
+/// Tells the user that nobody has agreed to these files.
+fn left_out(files: &[Excerpt]) -> String {
+    let names: Vec<&str> = files.iter().map(|it| it.path.as_str()).collect();
+    format!(
+        "Not used, because you have not agreed to their present text: {}. Caliban in Neovim asks you; the setting \
+         `instructions = 'always'` uses all.",
+        names.join(", ")
+    )
 }
 
 /// The question, with the whole text of each file.

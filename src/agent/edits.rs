@@ -26,6 +26,8 @@ pub(super) struct Job {
     pub(super) known: BTreeMap<PathBuf, String>,
     /// Whether edits are written at once, as in auto-edit mode.
     pub(super) at_once: bool,
+    /// Whether nobody can review an edit.
+    pub(super) unattended: bool,
     /// Texts of the conversation that the calls refer to, by name.
     pub(super) kept: BTreeMap<String, String>,
     pub(super) tally: Option<Tally>,
@@ -184,6 +186,12 @@ impl Job {
                     is_binary,
                 }
             };
+            let waits = |path: &PathBuf| !manner(path).at_once;
+            if let Some(edit) = edits.iter().find(|it| self.unattended && waits(&it.path)) {
+                let (call, path) = (call.clone(), self.shown(&edit.path));
+                let _ = self.results.send(Input::Unreviewed { turn, call, path });
+                return false;
+            }
             match stack.push(call, edits, may, manner) {
                 Ok(()) => true,
                 Err(mut refusal) => {

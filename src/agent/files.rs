@@ -145,6 +145,7 @@ impl Files {
             observations: self.known.observations(),
             known: conversation.session.known.clone(),
             at_once,
+            unattended: conversation.session.is_unattended(),
             kept: edits::kept(&conversation.session, calls),
             tally,
             keeper: self.record.keeper(conversation),

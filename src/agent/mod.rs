@@ -31,6 +31,7 @@ mod slash;
 mod status;
 mod title;
 mod turn;
+mod unattended;
 mod undo;
 mod whole;
 mod work;
@@ -179,6 +180,7 @@ impl Agent {
             self.sampler.fitting.catch_up(&self.sampler.models, &mut self.conversation, &self.desk);
             next = self.conversation.next_work();
         }
+        unattended::end(self);
         let status = status::status(&self.conversation, &self.desk, &self.sampler, &self.turn);
         self.conversation.show_status(status);
     }
@@ -251,6 +253,7 @@ impl Agent {
         }
         match command {
             Command::Send { text, context, steer } => slash::sent(self, text, context, steer),
+            Command::Run(text) => unattended::run(self, text),
             Command::SendHeld(id) => {
                 self.guidance.consult(conversation, &self.sampler.models);
                 conversation.take(Input::SendHeld { id });
@@ -333,7 +336,7 @@ impl Agent {
     fn prepared(&mut self, prepared: Prepared) {
         let conversation = &mut self.conversation;
         let Some((prompt, observations)) = self.prompts.prepared(conversation, prepared) else {
-            return;
+            return conversation.session.attend();
         };
         let Prompt { text, context, steer, model, review, .. } = prompt;
         if review.is_some() {

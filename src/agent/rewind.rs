@@ -1,5 +1,6 @@
 //! `:Caliban rewind`: lists the turns that changed files, previews the undoing of a turn, and does it.
 
+pub(super) mod changed;
 mod plan;
 
 use super::checkpoints::{ChangedBy, Keeper, Planned, Record};
@@ -134,6 +135,22 @@ impl Record {
             }
         }
         Some(Changed { entry, paths })
+    }
+
+    /// The changes of the conversation's last turn, the latest first; `None` if it changed no file.
+    pub(super) fn of_last_turn(
+        &mut self,
+        conversation: &Conversation,
+    ) -> Option<(Keeper, Vec<Change>)> {
+        let keeper = self.keeper(conversation)?;
+        let turn = conversation.session.turns;
+        let all = self.checkpoints(conversation)?.changes().iter();
+        let is_meant = |it: &&Change| it.turn == turn && it.cause != Cause::Rewind && it.counts();
+        let entry = all.clone().filter(is_meant).map(|it| it.entry).max()?;
+        let changes = all.filter(is_meant).filter(|it| it.entry == entry).cloned();
+        let mut changes: Vec<Change> = changes.collect();
+        changes.reverse();
+        Some((keeper, changes))
     }
 
     /// The title of a turn and its changes, the latest first. With `later`, the changes of all later turns and rewinds

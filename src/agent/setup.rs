@@ -23,6 +23,8 @@ pub enum Command {
         context: Vec<Excerpt>,
         steer: bool,
     },
+    /// Sends a message and begins a turn that nobody attends.
+    Run(String),
     Unqueue {
         id: u32,
         /// Whether the message goes back into the composer.
@@ -130,6 +132,10 @@ impl Command {
             Command::Act(Act::Rename { done, .. }) => {
                 // The send fails only when the program is ending.
                 let _ = done.send(Err(why));
+                None
+            }
+            Command::Run(text) => {
+                conversation.bounce(text, Vec::new(), why);
                 None
             }
             Command::ChooseModel(_)

@@ -150,6 +150,16 @@ fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {
     }
 }
 
+/// Whether a text is a message to the model. Other slash commands send none.
+pub(super) fn sends(text: &str) -> bool {
+    match slash::parse(text) {
+        Parsed::Prompt | Parsed::Other(..) | Parsed::Known(Slash::Init, _) => true,
+        Parsed::Known(Slash::Review, rest) => rest != "clear",
+        Parsed::Known(Slash::Plan | Slash::Skill, rest) => !rest.is_empty(),
+        Parsed::Known(..) => false,
+    }
+}
+
 fn unsent(why: &str) -> String {
     format!("{why} Nothing was sent.")
 }

@@ -1,6 +1,7 @@
 //! The messages of an agent to its surroundings. The agent does not know whether these are an editor, another agent or
 //! a test.
 
+use super::ran::Ran;
 use crate::context::size::Fill;
 use crate::event::{Delta, Event, Grant, Mode, Queued, SessionId};
 use crate::message::{Excerpt, Parameter};
@@ -73,6 +74,8 @@ pub enum Report {
     Permissions(Vec<Permission>),
     /// The background jobs, the oldest first.
     Jobs(Vec<JobRow>),
+    /// A turn that nobody attended has ended.
+    Ran(Box<Ran>),
     /// The last request as it was sent.
     Request {
         about: String,

@@ -33,7 +33,7 @@ pub use patch::parse as parse_patch;
 pub use plan::{Changed, Refusal, Texts, apply};
 pub use resolve::resolve;
 pub use stack::{Manner, Stack};
-pub use unified::unified;
+pub use unified::{unified, whole_diff};
 pub use written::{reformatted, written};
 
 use crate::message::CallId;

@@ -12,6 +12,41 @@ const WIDE: usize = 300;
 pub fn unified(old: &Text, new: &Text, most: usize) -> (String, bool) {
     let (before, after) = (lines(old), lines(new));
     let mut out = Out { lines: Vec::new(), most, more: 0, is_whole: true };
+    walk(&before, &after, &mut |row| match row {
+        Row::Head(head) => out.head(&head),
+        Row::Lines(mark, lines) => out.push(mark, lines),
+    });
+    out.end()
+}
+
+/// The whole diff from `old` to `new`, without the lines that name the file. `git apply` accepts it.
+pub fn whole_diff(old: &str, new: &str) -> String {
+    let [before, after] = [old, new].map(|it| it.split_inclusive('\n').collect::<Vec<_>>());
+    let mut out = String::new();
+    walk(&before, &after, &mut |row| match row {
+        Row::Head(head) => out.push_str(&format!("{head}\n")),
+        Row::Lines(mark, lines) => {
+            for line in lines {
+                out.push(mark);
+                out.push_str(line);
+                if !line.ends_with('\n') {
+                    out.push_str("\n\\ No newline at end of file\n");
+                }
+            }
+        }
+    });
+    out
+}
+
+/// A part of a diff.
+enum Row<'a> {
+    Head(String),
+    /// Lines with the same mark: ` `, `-` or `+`.
+    Lines(char, &'a [&'a str]),
+}
+
+/// Goes through the diff between these lines, from the first hunk to the last.
+fn walk(before: &[&str], after: &[&str], take: &mut impl FnMut(Row<'_>)) {
     for group in groups(&diff_lines(before.iter().copied(), after.iter().copied())) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let lead = first.old.start.min(AROUND);
@@ -19,17 +54,16 @@ pub fn unified(old: &Text, new: &Text, most: usize) -> (String, bool) {
         let (from, count) = (first.old.start - lead, last.old.end - first.old.start + lead);
         let (to, size) = (first.new.start - lead, last.new.end - first.new.start + lead);
         let (old, new) = (place(from, count as usize + tail), place(to, size as usize + tail));
-        out.head(&format!("@@ -{old} +{new} @@"));
+        take(Row::Head(format!("@@ -{old} +{new} @@")));
         let mut at = from as usize;
         for hunk in group {
-            out.push(' ', &before[at..hunk.old.start as usize]);
-            out.push('-', &before[hunk.old.start as usize..hunk.old.end as usize]);
-            out.push('+', &after[hunk.new.start as usize..hunk.new.end as usize]);
+            take(Row::Lines(' ', &before[at..hunk.old.start as usize]));
+            take(Row::Lines('-', &before[hunk.old.start as usize..hunk.old.end as usize]));
+            take(Row::Lines('+', &after[hunk.new.start as usize..hunk.new.end as usize]));
             at = hunk.old.end as usize;
         }
-        out.push(' ', &before[at..at + tail]);
+        take(Row::Lines(' ', &before[at..at + tail]));
     }
-    out.end()
 }
 
 /// The lines of a text. An empty or missing file has none.
@@ -140,6 +174,20 @@ mod tests {
             -of two
             whole: true"#]],
         );
+    }
+
+    #[test]
+    fn a_patch_tells_of_a_missing_newline_at_the_end() {
+        expect![[r#"
+            @@ -1,2 +1,2 @@
+             one
+            -two
+            \ No newline at end of file
+            +two
+        "#]]
+        .assert_eq(&whole_diff("one\ntwo", "one\ntwo\n"));
+        let long = "x".repeat(1000);
+        assert_eq!(whole_diff("", &format!("{long}\n")), format!("@@ -0,0 +1,1 @@\n+{long}\n"));
     }
 
     #[test]

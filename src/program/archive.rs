@@ -2,13 +2,13 @@
 //! loop.
 
 use super::incoming::{Outcome, Start};
-use super::places;
 use super::unavailable::Source;
 use crate::conversation::report::{Branch, Copy, Level};
 use crate::event::SessionId;
 use crate::nvim::session_link::Handle;
 use crate::reach::Reach;
 use crate::session::Session;
+use crate::site::places;
 use crate::store::{Draft, Opened, Project, Unavailable};
 use std::io;
 use std::path::Path;
@@ -125,7 +125,7 @@ impl Archive {
             Err(unavailable) => unavailable,
         };
         let (read, what) = self.salvage(&id, &unavailable);
-        let (other, opened) = self.open_free(&id.0, &asked.taken);
+        let (other, opened) = self.project.open_free(&id.0, &asked.taken);
         let (source, so) = match (opened, read) {
             (Ok(mut opened), Some(mut read)) => {
                 opened.store.keep_outputs(&mut read);
@@ -177,25 +177,6 @@ impl Archive {
             _ => "Its messages".to_owned(),
         };
         (read, what)
-    }
-
-    /// Opens a session under a free name. If another Neovim takes the name first, the next name is tried.
-    pub(super) fn open_free(
-        &self,
-        base: &str,
-        taken: &[String],
-    ) -> (SessionId, Result<Opened, Unavailable>) {
-        let mut taken = taken.to_vec();
-        loop {
-            let is_taken = |name: &str| taken.iter().any(|it| it.eq_ignore_ascii_case(name));
-            let name = self.project.free_name(base, is_taken);
-            let is_new = !is_taken(&name);
-            let id = SessionId(name);
-            match self.project.open(&id) {
-                Err(Unavailable::Locked(_)) if is_new => taken.push(id.0),
-                opened => return (id, opened),
-            }
-        }
     }
 
     /// Opens a session that this program may not change, read-only.
@@ -270,7 +251,7 @@ impl Archive {
         taken: &[String],
     ) -> Vec<Outcome> {
         let (id, opened) = match &copy.name {
-            None => self.open_free(&of.0, taken),
+            None => self.project.open_free(&of.0, taken),
             Some(name) => {
                 if let Some(taken) = self.like(name, taken) {
                     let text =
@@ -321,7 +302,7 @@ impl Archive {
                 Outcome::Branched { session, name, back },
             ];
         }
-        let (name, opened) = self.open_free(&of.0, taken);
+        let (name, opened) = self.project.open_free(&of.0, taken);
         let saved = opened.and_then(|mut opened| {
             opened.store.keep_outputs(&mut copy);
             opened.store.save(&copy).map_err(Unavailable::Io)

@@ -46,7 +46,7 @@ impl Program {
         let taken = self.sessions.taken();
         self.open_on_thread(vec![Lane::Unnamed], move |it| {
             if !ephemeral {
-                let (id, opened) = it.open_free(&base, &taken);
+                let (id, opened) = it.project.open_free(&base, &taken);
                 return match opened {
                     Ok(opened) => it.started(id, Source::of(opened), shown),
                     unavailable => it.loaded(

@@ -102,10 +102,10 @@ impl Program {
                 Source::Words(words.iter().map(|it| (*it).to_owned()).collect())
             }
             Kind::Argument(Argument::Provider) => {
-                Source::Words(endpoint::names(&self.models.users))
+                Source::Words(endpoint::names(&self.site.models.users))
             }
             Kind::Argument(Argument::Model) => {
-                Source::Models(Box::new(self.models.clone()), self.config.probe)
+                Source::Models(Box::new(self.site.models.clone()), self.site.config.probe)
             }
             Kind::Argument(Argument::Session) => Source::Sessions(self.archive.project.clone()),
             Kind::Argument(Argument::Skill) => Source::Skills(Box::new(self.desk_of(session)?)),

@@ -1,7 +1,7 @@
 //! Lists the models that the user can choose, and stores the keys that the user gives.
 
+use super::Program;
 use super::incoming::Outcome;
-use super::{Program, settings};
 use crate::agent::Command;
 use crate::agent::models::{Models, full_name};
 use crate::conversation::report::Level;
@@ -14,6 +14,7 @@ use crate::provider::facts::Facts;
 use crate::provider::http::Http;
 use crate::provider::key::{Key, Secret, Used};
 use crate::provider::stored::{self, Place};
+use crate::site::settings;
 use crate::text::cause;
 use futures::future::join_all;
 use std::path::Path;
@@ -35,7 +36,7 @@ impl Program {
     /// Sends the editor all models of the providers with a key. The requests to the providers run at the same time.
     pub(super) fn offer_models(&self, session: Handle) {
         let Some(link) = self.sessions.link(session) else { return };
-        let (models, probes) = (self.models.clone(), self.config.probe);
+        let (models, probes) = (self.site.models.clone(), self.site.config.probe);
         tokio::spawn(async move {
             let (models, problems) = list_all(&models, probes).await;
             link.tell(|session| ToNvim::Models { session, models, problems });
@@ -45,7 +46,7 @@ impl Program {
     /// Leaves a parameter out of the requests of all conversations, until the program ends. One conversation has learnt
     /// that the server refuses it.
     pub(super) fn leave_out(&mut self, model: &str, parameter: Parameter) {
-        if self.models.leave_out(model, parameter) {
+        if self.site.models.leave_out(model, parameter) {
             for (_, agent) in self.sessions.agents() {
                 // Fails only for a closed agent, which sends no requests.
                 let _ = agent.send(Command::LeaveOut(model.to_owned(), parameter));
@@ -55,7 +56,7 @@ impl Program {
 
     /// Has the editor ask for a key of this provider; without a provider the user chooses one.
     pub(super) fn ask_for_key(&self, provider: Option<String>) {
-        let users = &self.models.users;
+        let users = &self.site.models.users;
         if let Some(name) = &provider
             && let Err(endpoint::Unresolved::Wrong(why)) = endpoint::named(name, users, &env)
         {
@@ -74,9 +75,9 @@ impl Program {
 
     /// Tries a key, and stores it unless the provider refuses it.
     pub(super) fn connect(&mut self, provider: String, key: Secret) {
-        let named = endpoint::named(&provider, &self.models.users, &env);
+        let named = endpoint::named(&provider, &self.site.models.users, &env);
         let Ok(endpoint) = named else { return self.ask_for_key(Some(provider)) };
-        let (file, used) = (self.keys.clone(), self.models.used.clone());
+        let (file, used) = (self.site.keys.clone(), self.site.models.used.clone());
         self.begin(Vec::new(), |_| async move {
             vec![Outcome::Connected(try_and_store(endpoint, used, &key, &file).await)]
         });
@@ -85,11 +86,11 @@ impl Program {
     pub(super) fn connected(&mut self, connected: Connected) {
         let Connected { provider, is_stored, level, text } = connected;
         if is_stored {
-            self.models.connect(&provider, &self.keys);
-            self.model = self.model.take().filter(|(name, _)| !self.models.is_tour(name));
+            self.site.models.connect(&provider, &self.site.keys);
+            self.model = self.model.take().filter(|(name, _)| !self.site.models.is_tour(name));
             for (_, agent) in self.sessions.agents() {
                 // Fails only for a closed agent, which needs no key.
-                let _ = agent.send(Command::Connect(provider.clone(), self.keys.clone()));
+                let _ = agent.send(Command::Connect(provider.clone(), self.site.keys.clone()));
             }
         }
         self.notice(level, text);

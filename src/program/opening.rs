@@ -1,25 +1,23 @@
 //! Begins a session: its tools, system prompt, model and the first lines of its chat.
 
+use super::Program;
 use super::incoming::{Incoming, Start};
-use super::places::{config_dir, data_dir, outputs_dir, own_file};
 use super::unavailable::Source;
-use super::{Program, settings};
 use crate::agent::models::full_name;
 use crate::agent::{self, Command};
-use crate::context::prompt;
 use crate::conversation::report::{Level, Wish};
 use crate::message::CallId;
 use crate::nvim::screen;
 use crate::nvim::session_link::{Handle, SessionLink};
-use crate::nvim::wire::{FromNvim, Instructions, WireConfig};
+use crate::nvim::wire::FromNvim;
 use crate::nvim::workspace::Buffers;
 use crate::provider::endpoint::{self, Chosen, Unresolved};
 use crate::provider::tour;
 use crate::session::Session;
+use crate::site::places::data_dir;
+use crate::site::settings;
 use crate::store::{Draft, Store};
-use crate::tool::environment::Secrets;
-use crate::tool::{self, Desk};
-use crate::web::Web;
+use crate::tool::Desk;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -66,56 +64,13 @@ impl Program {
         link: SessionLink,
         output: mpsc::UnboundedSender<(CallId, String)>,
     ) -> Desk {
-        let env = |name: &str| std::env::var(name).ok();
-        Desk {
-            root: self.places.root.clone(),
-            home: dirs::home_dir(),
-            config: config_dir(),
-            reach: self.places.reach.clone(),
-            rules: Arc::default(),
-            workspace: Arc::new(Buffers {
-                owner: link.clone(),
-                link,
-                reviews: self.reviews.clone(),
-                questions: self.questions.clone(),
-            }),
-            output,
-            tools: tool::own(),
-            seen: None,
-            secrets: Secrets {
-                variables: endpoint::key_variables(&self.models.users, &env),
-                passed: self.config.pass_env.clone(),
-                used: self.models.used.clone(),
-            },
-            overflow: outputs_dir(),
-            program: own_file(),
-            web: Web::new(self.config.fetch_private.clone(), own_file()),
-            confinement: self.confinement.clone(),
-            jobs: tool::jobs::Jobs::default(),
-        }
-    }
-
-    pub(super) fn choice(&self) -> prompt::Choice {
-        let WireConfig { system, system_file, no_system, .. } = &self.config;
-        let home = dirs::home_dir();
-        let system_file = system_file.as_ref().map(|it| match (it.strip_prefix("~"), home) {
-            (Ok(rest), Some(home)) => home.join(rest),
-            _ => self.places.root.join(it),
-        });
-        prompt::Choice { system: system.clone(), system_file, no_system: *no_system }
-    }
-
-    fn instructions(&self) -> agent::Instructions {
-        let setting = self.config.instructions;
-        let places = (setting != Instructions::Never).then(|| self.places.clone());
-        let asks = setting == Instructions::Ask;
-        agent::Instructions { places, agreed: asks.then(|| self.archive.project.agreed()) }
-    }
-
-    fn permissions(&self) -> agent::Permissions {
-        let permitted = self.archive.project.permitted();
-        let WireConfig { permissions, safe_commands, .. } = &self.config;
-        agent::Permissions::new(permissions, Some(permitted), *safe_commands)
+        let workspace = Buffers {
+            owner: link.clone(),
+            link,
+            reviews: self.reviews.clone(),
+            questions: self.questions.clone(),
+        };
+        self.site.desk(Arc::new(workspace), output)
     }
 
     /// Begins an opened session: its screen, its agent and their channels.
@@ -134,8 +89,8 @@ impl Program {
             Parts::of(source, unsent);
         let warnings = why.into_iter().chain(warning).chain(others).collect();
         if session.model.is_empty()
-            || self.models.is_tour(&session.model)
-            || self.models.resolve(&session.model).is_err()
+            || self.site.models.is_tour(&session.model)
+            || self.site.models.resolve(&session.model).is_err()
         {
             self.model_of_new().0.clone_into(&mut session.model);
         }
@@ -159,14 +114,14 @@ impl Program {
             replayed,
             partial,
             draft,
-            models: self.models.clone(),
+            models: self.site.models.clone(),
             tally: Some(data_dir().join("edits.json")),
-            mode: self.config.mode,
-            titles: self.config.titles,
-            limits: settings::limits(self.config.limit),
-            choice: self.choice(),
-            permissions: self.permissions(),
-            instructions: self.instructions(),
+            mode: self.site.config.mode,
+            titles: self.site.config.titles,
+            limits: self.site.limits(),
+            choice: self.site.choice(),
+            permissions: self.site.permissions(),
+            instructions: self.site.instructions(),
             live: self.live.clone(),
             recorded,
             shown,
@@ -209,8 +164,11 @@ impl Program {
     /// Whether to look for a model server on this machine: the user has named no model, and no key is there.
     pub(super) fn looks_for_server(&self) -> bool {
         let env = |name: &str| std::env::var(name).ok();
-        let found = || endpoint::resolve(self.config.model.as_deref(), &self.models.users, &env);
-        self.model.is_none() && self.config.probe && matches!(found(), Err(Unresolved::Nothing))
+        let found =
+            || endpoint::resolve(self.site.config.model.as_deref(), &self.site.models.users, &env);
+        self.model.is_none()
+            && self.site.config.probe
+            && matches!(found(), Err(Unresolved::Nothing))
     }
 
     /// Finds the model of new sessions: the configured one, else the first one with a key, else the model of the
@@ -220,8 +178,8 @@ impl Program {
             return;
         }
         let env = |name: &str| std::env::var(name).ok();
-        let wanted = self.config.model.as_deref();
-        let model = match (endpoint::resolve(wanted, &self.models.users, &env), local) {
+        let wanted = self.site.config.model.as_deref();
+        let model = match (endpoint::resolve(wanted, &self.site.models.users, &env), local) {
             (Ok(chosen), _) => {
                 (full_name(&chosen), settings::origin(&chosen.endpoint.key).to_owned())
             }
@@ -231,7 +189,7 @@ impl Program {
             }
             (Err(Unresolved::Nothing), Some(chosen)) => {
                 let name = full_name(&chosen);
-                self.models.remember(&chosen);
+                self.site.models.remember(&chosen);
                 (name, "a server on this machine".to_owned())
             }
             (Err(Unresolved::Nothing), None) => {
@@ -262,10 +220,10 @@ impl Program {
             }
         };
         vec![
-            format!("Project  {}", self.places.root.display()),
+            format!("Project  {}", self.site.places.root.display()),
             format!("Model    {model}{origin}"),
             "Keys     <CR> send · <C-c> stop · g? keys · @file".to_owned(),
-            if self.models.is_tour(model) { TOUR.to_owned() } else { resume },
+            if self.site.models.is_tour(model) { TOUR.to_owned() } else { resume },
         ]
     }
 }

@@ -2,9 +2,14 @@
 
 use super::*;
 use crate::agent::Act;
+use crate::agent::models::Models;
+use crate::context::instructions::Places;
 use crate::conversation::report::Copy;
 use crate::nvim::reviews::Order;
-use crate::nvim::wire::{DeleteSession, RenameSession};
+use crate::nvim::wire::{DeleteSession, RenameSession, WireConfig};
+use crate::site::places;
+use crate::store::Project;
+use crate::tool::confinement::Confinement;
 use std::path::Path;
 
 type Inbox = mpsc::UnboundedReceiver<Command>;
@@ -14,20 +19,25 @@ fn program(dir: &Path) -> (Program, Ends, mpsc::UnboundedReceiver<Order>) {
     let root = dir.to_owned();
     let reach = places::reach(&root);
     let project = Project::new(&dir.join("sessions"), &root);
-    let archive = Archive { project, reach: reach.clone() };
+    let archive = Archive { project: project.clone(), reach: reach.clone() };
+    let site = Site {
+        places: Places { cwd: root.clone(), config: root.clone(), root, home: None, reach },
+        config: WireConfig::default(),
+        models: Models::default(),
+        confinement: Confinement::default(),
+        project,
+        keys: dir.join("keys.json"),
+    };
     let (reviews, orders) = mpsc::unbounded_channel();
     let (done, done_end) = mpsc::unbounded_channel();
     let (notes, notes_end) = mpsc::unbounded_channel();
     let (wishes, wishes_end) = mpsc::unbounded_channel();
     let noted = tokio::spawn(archive::note(archive.clone(), notes_end));
     let program = Program {
-        confinement: Confinement::default(),
+        site,
         sessions: Sessions::new(Editor::gone()),
         editor: Editor::gone(),
         archive,
-        places: Places { cwd: root.clone(), config: root.clone(), root, home: None, reach },
-        config: WireConfig::default(),
-        models: Models::default(),
         model: None,
         live: Vec::new(),
         current: None,
@@ -39,7 +49,6 @@ fn program(dir: &Path) -> (Program, Ends, mpsc::UnboundedReceiver<Order>) {
         lanes: Lanes::default(),
         done,
         notes,
-        keys: dir.join("keys.json"),
     };
     (program, Ends { wishes: wishes_end, done: done_end, noted }, orders)
 }

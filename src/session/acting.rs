@@ -32,6 +32,7 @@ impl Session {
         let command = undone.next().filter(|_| only_commands).map(|it| &it.call.id);
         let rank = |it: &Open| match (self.decide(it), &it.access) {
             (Decision::Deny(_), _) => Some(0),
+            (Decision::Ask(_), _) if self.is_unattended() => Some(0),
             (_, Access::Edit { .. }) => Some(2),
             (_, Access::Act { .. } | Access::Input { .. }) => {
                 (command == Some(&it.call.id)).then_some(3)
@@ -48,10 +49,15 @@ impl Session {
     /// The gate: each call goes through here before it runs or is proposed.
     fn begin(&mut self, turn: TurnId, it: Open, step: &mut Step) {
         let decision = self.decide(&it);
-        step.decisions.extend(self.decided(&it, decision));
+        if !(matches!(decision, Decision::Ask(_)) && self.is_unattended()) {
+            step.decisions.extend(self.decided(&it, decision));
+        }
         match decision {
             Decision::Allow if it.access.edits() => self.propose(turn, it.call, true, step),
             Decision::Allow => self.start(turn, it.call, step),
+            Decision::Ask(question) if self.is_unattended() => {
+                self.deny_unattended(turn, &it, question, step);
+            }
             Decision::Ask(question) => match say::question(question, &self.unsaved) {
                 Some(question) => {
                     let command = changeable(&it.access);
@@ -98,6 +104,10 @@ impl Session {
             && let Some(question) = question.text()
         {
             let question = say::unrecorded(&question, why);
+            if self.is_unattended() {
+                self.deny(turn, &call, question, step);
+                return self.advance(turn, step);
+            }
             let (always, command) = (String::new(), String::new());
             self.record(Event::Asked { turn, call, question, always, command }, step);
         }
@@ -122,12 +132,9 @@ impl Session {
             return;
         }
         if let Phase::Sampling { requests, .. } = self.phase
-            && requests > MAX_REQUESTS
+            && requests > self.limits.requests.unwrap_or(MAX_REQUESTS)
         {
-            let why = format!(
-                "Stopped after {MAX_REQUESTS} requests in one turn. Send a message to go on."
-            );
-            return self.end(turn, End::Stopped(why), step);
+            return self.end_at_limit(turn, say::too_many_requests(requests - 1), step);
         }
         self.take_steered(turn, step);
         self.sample(turn, step);

@@ -38,6 +38,11 @@ pub(super) fn changed(command: &str) -> String {
     format!("you changed it to: {}", Grant::Act(command.to_owned()).label())
 }
 
+/// The line about a call that would have asked the user in a turn that nobody attends.
+pub(super) fn unattended(access: &Access) -> Option<String> {
+    access.label().map(|what| format!("denied, because nobody was here to answer: {what}"))
+}
+
 /// The line about the user's answer to a question.
 pub(super) fn ruled(access: &Access, ruling: &Ruling) -> Option<String> {
     let how = match ruling {

@@ -36,7 +36,7 @@ impl Session {
             }
             Event::Steered { message, .. } => self.say_user(message, None),
             Event::Replied { turn, reply, plans } => self.apply_reply(*turn, reply, plans),
-            Event::Asked { call, .. } => self.set_asking(call),
+            Event::Asked { call, question, .. } => self.ask(call, question),
             Event::Limited { .. } | Event::Consulted { .. } | Event::Changed { .. } => {
                 self.apply_question(event);
             }
@@ -208,6 +208,11 @@ impl Session {
         }
     }
 
+    fn ask(&mut self, call: &CallId, question: &str) {
+        self.note_asked(question);
+        self.set_asking(call);
+    }
+
     fn apply_question(&mut self, event: &Event) {
         match event {
             Event::Limited { id, .. } => self.apply_limited(id),
@@ -319,6 +324,7 @@ impl Session {
 
     /// Ends the turn and answers every open call, as every provider demands.
     fn settle(&mut self, why: &End) {
+        self.note_end(why);
         if let Phase::Acting { open, .. } = std::mem::take(&mut self.phase) {
             let answers = open.into_iter().map(|it| match &it.state {
                 State::Done(answer) => answer.clone(),

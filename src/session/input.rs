@@ -99,6 +99,12 @@ pub enum Input {
         turn: TurnId,
         answer: ToolAnswer,
     },
+    /// This file of an edit is always reviewed, and nobody is here to review it. The edit was not made.
+    Unreviewed {
+        turn: TurnId,
+        call: CallId,
+        path: String,
+    },
     /// The start of this command could not be recorded on disk, for this reason. The command has not begun.
     Unrecorded {
         turn: TurnId,

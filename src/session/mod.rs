@@ -17,6 +17,7 @@ mod spending;
 mod stored;
 mod title;
 mod trim;
+mod unattended;
 mod undo;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ pub use input::{Effect, Input, Step};
 pub use say::{is_for_both, is_over_limit, mode_of};
 pub use spending::{Limit, Limits};
 pub use title::title;
+pub use unattended::Unattended;
 pub use undo::Prompt;
 
 use crate::event::{
@@ -111,6 +113,8 @@ pub struct Session {
     pub unsaved: Vec<String>,
     /// The open question about the project's instructions. Never saved.
     pub consult: Option<Consult>,
+    /// The turn that nobody attends, which runs or is about to begin. Never saved.
+    pub unattended: Option<Unattended>,
     pub phase: Phase,
 }
 
@@ -189,6 +193,7 @@ impl Session {
             Input::Answered { turn, answer } if self.is_running(turn, &answer.id) => {
                 self.answered(turn, answer, &mut step);
             }
+            Input::Unreviewed { turn, call, path } => self.unreviewed(turn, &call, path, &mut step),
             Input::Unrecorded { turn, call, why } => self.unrecorded(turn, call, &why, &mut step),
             Input::Reviewed { path, answers } => self.reviewed(path, answers, &mut step),
             Input::ReviewLost { path } => self.review_lost(path, &mut step),

@@ -68,6 +68,37 @@ pub(super) fn limit_reached(reached: &str) -> String {
     format!("The spending limit is reached: {reached}. Send the next request?")
 }
 
+/// The user's sentence at the end of a turn that reached a spending limit while nobody attended it.
+pub(super) fn limit_ended(reached: &str) -> String {
+    format!("Stopped at the spending limit: {reached}.")
+}
+
+/// The user's sentence at the end of a turn that made as many requests as it may.
+pub(super) fn too_many_requests(made: u32) -> String {
+    let requests = if made == 1 { "request" } else { "requests" };
+    format!("Stopped after {made} {requests} in one turn. Send a message to go on.")
+}
+
+/// What the model is told before a turn that nobody attends.
+pub(super) const UNATTENDED: &str = "The user does not attend this turn: nobody answers questions or reviews edits. A \
+    call that needs the user's consent is denied at once. Do not wait for an answer and do not ask for one. Decide what \
+    is open yourself, do all that you can do without the denied calls, and end with a short report: what you did, what \
+    you assumed, and what you could not do.";
+
+/// The answer to a call that would ask the user, in a turn that nobody attends.
+pub(super) fn unattended(call: &CallId, question: &str) -> ToolAnswer {
+    let text = format!(
+        "Not run: nobody is here to answer the question “{question}”. Do not try the same thing another way. Go on \
+         without it, or say at the end what you could not do and why."
+    );
+    ToolAnswer::failed(call, text, "denied: nobody is here")
+}
+
+/// The question about an edit that waits for a review.
+pub(super) fn review(paths: &[String]) -> String {
+    format!("Change {}?", paths.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", "))
+}
+
 /// What the model is told if the user gives a reason for leaving the project's instructions out.
 pub(super) fn left_out(reason: &str) -> String {
     format!("The user left the project's instructions out, and says: {reason}")

@@ -10,6 +10,8 @@ use crate::message::CallId;
 pub struct Limits {
     pub session: Limit,
     pub turn: Limit,
+    /// The most requests of one turn. The turn ends there without a question.
+    pub requests: Option<u32>,
 }
 
 /// How much may be spent before the user is asked. `None` is no limit.
@@ -62,7 +64,7 @@ impl Limits {
     /// The limits as they are set, for a session that has spent nothing.
     #[must_use]
     pub fn anew(self) -> Limits {
-        Limits { session: self.session.anew(), turn: self.turn.anew() }
+        Limits { session: self.session.anew(), turn: self.turn.anew(), ..self }
     }
 
     /// Whether a limit counts money.
@@ -76,6 +78,9 @@ impl Session {
     pub(super) fn sample(&mut self, turn: TurnId, step: &mut Step) {
         match self.limit_reached() {
             None => step.effects.push(Effect::Sample { turn }),
+            Some(reached) if self.is_unattended() => {
+                self.end_at_limit(turn, say::limit_ended(&reached), step);
+            }
             Some(reached) => {
                 let id = CallId(format!("limit-{}-{}", turn.0, self.messages.len()));
                 let question = say::limit_reached(&reached);
@@ -137,14 +142,16 @@ impl Session {
         match ruling {
             Ruling::Once => {
                 // a turn that may go on may spend its own amount once more too
-                let Limits { session, turn } = &mut self.limits;
+                let Limits { session, turn, .. } = &mut self.limits;
                 for it in [session, turn] {
                     if it.reached("", "", now).is_some() {
                         it.extend(now);
                     }
                 }
             }
-            Ruling::Session => self.limits = Limits::default(),
+            Ruling::Session => {
+                self.limits = Limits { requests: self.limits.requests, ..Limits::default() };
+            }
             Ruling::Denied { .. } => return,
         }
         if let Phase::Limited { turn, requests, tries, .. } = self.phase {

@@ -231,6 +231,25 @@ impl Project {
             .unwrap_or_else(|| base.to_owned())
     }
 
+    /// Opens a session under a free name. If another Neovim takes the name first, the next name is tried.
+    pub fn open_free(
+        &self,
+        base: &str,
+        taken: &[String],
+    ) -> (SessionId, Result<Opened, Unavailable>) {
+        let mut taken = taken.to_vec();
+        loop {
+            let is_taken = |name: &str| taken.iter().any(|it| it.eq_ignore_ascii_case(name));
+            let name = self.free_name(base, is_taken);
+            let is_new = !is_taken(&name);
+            let id = SessionId(name);
+            match self.open(&id) {
+                Err(Unavailable::Locked(_)) if is_new => taken.push(id.0),
+                opened => return (id, opened),
+            }
+        }
+    }
+
     /// Opens a session: takes its lock, reads the saved state, and applies the journal's events.
     pub fn open(&self, id: &SessionId) -> Result<Opened, Unavailable> {
         self.disk.create_dir(&self.dir).map_err(Unavailable::Io)?;

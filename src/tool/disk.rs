@@ -1,16 +1,18 @@
-//! Files on the disk, without the editor's buffers; and a `Workspace` without an editor, for tests and headless use.
+//! Files on the disk, without the editor's buffers; and a `Workspace` without an editor.
 
 use super::comment::Comment;
 use super::lsp::{Findings, Question};
 use super::scene;
 use super::{Arrival, LIMIT, Source, Stamp, Unreadable, Workspace};
-use crate::edit::{Misfit, Proposal};
+use crate::edit::{Misfit, Proposal, Whole};
 use crate::event::TurnId;
+use crate::message::CallId;
 use crate::regular;
 use crate::text::{Text, Undecodable, cause, diff};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use std::fs::File;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -44,7 +46,8 @@ pub fn stamp(path: &Path) -> Stamp {
     Stamp::Disk(std::fs::metadata(path).map(of).unwrap_or_default())
 }
 
-/// A workspace without an editor: proposals are written at once.
+/// A workspace without an editor. Proposals are written at once; those that wait for a review are refused, because
+/// nobody reviews them.
 #[derive(Debug, Clone)]
 pub struct Disk {
     pub root: PathBuf,
@@ -56,7 +59,7 @@ impl Workspace for Disk {
     }
 
     fn propose(&self, _turn: TurnId, proposals: Vec<Proposal>) -> BoxFuture<'_, Vec<Arrival>> {
-        std::future::ready(proposals.iter().map(|one| enter(&self.root, one)).collect()).boxed()
+        std::future::ready(enter_all(&self.root, &proposals)).boxed()
     }
 
     fn save(&self, _paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
@@ -87,7 +90,7 @@ impl Workspace for Disk {
 
     fn restore(&self, change: Proposal) -> BoxFuture<'_, Result<String, String>> {
         let restored = match enter(&self.root, &change) {
-            Arrival::Entered { .. } => Ok(String::new()),
+            Arrival::Written { .. } => Ok(String::new()),
             Arrival::Refused(Misfit::Refused(why)) => Err(why),
             _ => Err("it has changed meanwhile".to_owned()),
         };
@@ -99,31 +102,84 @@ impl Workspace for Disk {
     }
 }
 
+/// Writes proposals. The proposals of one call are written together or not at all, unless the disk fails in between.
+fn enter_all(root: &Path, proposals: &[Proposal]) -> Vec<Arrival> {
+    let mut arrivals: Vec<Option<Arrival>> =
+        proposals.iter().map(|it| check(root, it).err()).collect();
+    let calls = |it: &Proposal| it.parts.iter().map(|it| it.call.clone()).collect::<BTreeSet<_>>();
+    // a call that is held back holds back all files that it shares with other calls
+    loop {
+        let held = proposals.iter().zip(&arrivals).filter(|it| it.1.is_some());
+        let held: BTreeSet<CallId> = held.flat_map(|it| calls(it.0)).collect();
+        let both = proposals.iter().zip(&mut arrivals);
+        let more = both.filter(|it| it.1.is_none() && !calls(it.0).is_disjoint(&held));
+        let more: Vec<&mut Option<Arrival>> = more.map(|it| it.1).collect();
+        if more.is_empty() {
+            break;
+        }
+        for it in more {
+            *it = Some(Arrival::Withheld);
+        }
+    }
+    let written = proposals.iter().zip(arrivals);
+    written.map(|(proposal, held)| held.unwrap_or_else(|| enter(root, proposal))).collect()
+}
+
+fn refused(why: impl Into<String>) -> Arrival {
+    Arrival::Refused(Misfit::Refused(why.into()))
+}
+
+/// Fails if the proposal cannot be written. Returns the file's present text, which a binary file does not have.
+fn check(root: &Path, proposal: &Proposal) -> Result<Option<Text>, Arrival> {
+    if !proposal.at_once {
+        return Err(refused("its changes are always reviewed, and nobody is here to review them"));
+    }
+    let to = proposal.whole.as_ref().and_then(Whole::to);
+    if !proposal.path.starts_with(root) || to.is_some_and(|it| !it.starts_with(root)) {
+        return Err(refused("it is outside the project"));
+    }
+    if to.is_some_and(|it| it.symlink_metadata().is_ok()) {
+        return Err(refused("a file of the new name exists already"));
+    }
+    match load(&proposal.path) {
+        Ok(text) if proposal.before.as_ref() == Some(&text) => Ok(Some(text)),
+        Err(Unreadable::Absent) if proposal.before.is_none() && proposal.whole.is_none() => {
+            Ok(None)
+        }
+        Err(Unreadable::Binary | Unreadable::NotUtf8) if proposal.is_binary => Ok(None),
+        Ok(text) => Err(Arrival::Moved(Some(text))),
+        Err(Unreadable::Absent) => Err(Arrival::Moved(None)),
+        Err(why) => Err(refused(format!("it {}", why.say()))),
+    }
+}
+
 fn enter(root: &Path, proposal: &Proposal) -> Arrival {
-    let refused = |why: String| Arrival::Refused(Misfit::Refused(why));
-    if !proposal.path.starts_with(root) {
-        return refused("it is outside the project".to_owned());
-    }
-    if proposal.whole.is_some() {
-        return refused("files are deleted and renamed in the editor only".to_owned());
-    }
-    let now = match load(&proposal.path) {
-        Ok(text) => Some(text),
-        Err(Unreadable::Absent) => None,
-        Err(why) => return refused(format!("{why:?}")),
+    let now = match check(root, proposal) {
+        Ok(now) => now.unwrap_or_default(),
+        Err(arrival) => return arrival,
     };
-    if now != proposal.before {
-        return Arrival::Moved(now);
-    }
-    let hunks = diff(&now.unwrap_or_default(), &proposal.after).len();
-    let folder = proposal.path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    let options = &mut File::options();
-    let options = options.write(true).create(true).truncate(true);
-    let written = folder
-        .and_then(|()| regular::open_with(options, &proposal.path))
-        .and_then(|mut it| it.write_all(&proposal.after.encode()));
+    let path = &proposal.path;
+    let (written, hunks) = match &proposal.whole {
+        None => (write(path, &proposal.after), diff(&now, &proposal.after).len()),
+        Some(Whole::Delete) => (fs::remove_file(path), 0),
+        Some(Whole::Rename { to }) => (folder_of(to).and_then(|()| fs::rename(path, to)), 0),
+    };
     match written {
-        Ok(()) => Arrival::Entered { hunks: u32::try_from(hunks).unwrap_or(u32::MAX) },
+        Ok(()) => {
+            let hunks = u32::try_from(hunks).unwrap_or(u32::MAX);
+            Arrival::Written { hunks, unsaved: String::new(), text: None }
+        }
         Err(fault) => refused(cause(&fault)),
     }
+}
+
+fn folder_of(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)
+}
+
+fn write(path: &Path, text: &Text) -> io::Result<()> {
+    folder_of(path)?;
+    let options = &mut File::options();
+    let options = options.write(true).create(true).truncate(true);
+    regular::open_with(options, path)?.write_all(&text.encode())
 }

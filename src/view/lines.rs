@@ -32,7 +32,7 @@ pub(super) fn run_together(blocks: &[Part]) -> Vec<Part> {
 
 /// A text fit for a buffer: without escape sequences, carriage returns and control characters except tab and newline.
 /// Invisible characters are spelt out.
-pub(super) fn clean(text: &str) -> String {
+pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     push_clean(&mut out, text, &mut String::new());
     out
@@ -283,6 +283,20 @@ fn argument(key: &str, value: &Value) -> Option<String> {
         Value::String(text) => format!("{key}={}", Value::String(clip(text, ARGUMENT))),
         other => format!("{key}={other}"),
     })
+}
+
+/// An answered call in one line.
+pub fn called(call: &ToolCall, answer: &ToolAnswer, took_ms: Option<u64>) -> String {
+    let shown = Tool {
+        call: Some(call.clone()),
+        name: call.tool.clone(),
+        answer: None,
+        live: String::new(),
+        open: false,
+        began_ms: None,
+        if_unanswered: "",
+    };
+    format!("{}   {}", tool(&shown), result(answer, took_ms))
 }
 
 fn flat(text: &str) -> String {

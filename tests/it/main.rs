@@ -78,6 +78,7 @@ mod retries;
 mod revive;
 mod rewind;
 mod rules;
+mod run;
 mod sandbox;
 mod secrets;
 mod sessions;

@@ -349,7 +349,7 @@ proptest! {
         (of_session, of_turn) in (tokens(), tokens()),
     ) {
         let limits =
-            Limits { session: Limit::new(None, of_session), turn: Limit::new(None, of_turn) };
+            Limits { session: Limit::new(None, of_session), turn: Limit::new(None, of_turn), requests: None };
         let mut session = Session { limits, ..opened() };
         let mut events = Vec::new();
         let mut asked = Vec::new();

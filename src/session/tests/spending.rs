@@ -4,7 +4,7 @@ use super::*;
 
 /// Each reply has 15 tokens.
 fn limited(session: Limit, turn: Limit) -> Session {
-    Session { limits: Limits { session, turn }, ..opened() }
+    Session { limits: Limits { session, turn, requests: None }, ..opened() }
 }
 
 fn tokens(count: u64) -> Limit {

@@ -270,18 +270,33 @@ impl Setup {
         if self.size.is_none() {
             command.arg("--headless");
         }
-        command.current_dir(self.path("")).env_clear();
-        for (name, value) in base_environment(dir) {
-            command.env(name, value);
-        }
+        self.surround(&mut command);
         command.env("KIT_ROOT", root()).env("KIT_SETUP", init);
         command.env("KIT_RUN", run);
         command.env("KIT_BIN", env!("CARGO_BIN_EXE_caliban"));
+        command
+    }
+}
+
+impl Setup {
+    /// The command that runs the program with these arguments in the project, without a Neovim.
+    pub fn program(&self, arguments: &[&str]) -> Command {
+        let mut command = without_privileges(env!("CARGO_BIN_EXE_caliban").into());
+        command.args(arguments);
+        self.surround(&mut command);
+        command
+    }
+
+    /// Sets the working directory and the environment.
+    fn surround(&self, command: &mut Command) {
+        command.current_dir(self.path("")).env_clear();
+        for (name, value) in base_environment(self.dir()) {
+            command.env(name, value);
+        }
         if let Some(model) = self.model {
             command.env("CALIBAN_MODEL", MODELS[model]);
         }
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        command
     }
 }
 

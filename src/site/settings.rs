@@ -15,7 +15,7 @@ use std::mem::take;
 use std::path::Path;
 
 /// Takes providers and models out of the settings. `keys` is the file that lists the stored keys.
-pub(super) fn models(config: &mut WireConfig, keys: &Path) -> Models {
+pub fn models(config: &mut WireConfig, keys: &Path) -> Models {
     let WireConfig { thinking, temperature, max_output, trim, compact, .. } = *config;
     let (providers, own) = (take(&mut config.providers), take(&mut config.models));
     let mut models = Models::new(
@@ -61,7 +61,8 @@ pub(super) fn sandbox(config: &WireConfig) -> confinement::Settings {
 /// The user's spending limits.
 pub(super) fn limits(it: Option<LimitConfig>) -> Limits {
     let LimitConfig { usd, tokens, turn_usd, turn_tokens } = it.unwrap_or_default();
-    Limits { session: Limit::new(usd, tokens), turn: Limit::new(turn_usd, turn_tokens) }
+    let (session, turn) = (Limit::new(usd, tokens), Limit::new(turn_usd, turn_tokens));
+    Limits { session, turn, requests: None }
 }
 
 /// Without a cache price, the price of ordinary input is used.
@@ -76,7 +77,7 @@ fn price_of(it: PriceConfig) -> Price {
 }
 
 /// The origin of a key in a few words.
-pub(super) fn origin(key: &Key) -> &str {
+pub fn origin(key: &Key) -> &str {
     match key {
         Key::None => "no key needed",
         Key::Env(name) => name,

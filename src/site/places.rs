@@ -9,14 +9,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The nearest folder with `.git`, else the working directory; canonical.
-pub(super) fn project_root(cwd: &Path) -> PathBuf {
+pub fn project_root(cwd: &Path) -> PathBuf {
     let cwd = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
     let root = cwd.ancestors().find(|it| it.join(".git").exists());
     root.unwrap_or(&cwd).to_owned()
 }
 
 /// The file of this running program; on Linux also after the file was replaced by a new build.
-pub(super) fn own_file() -> PathBuf {
+pub fn own_file() -> PathBuf {
     if cfg!(target_os = "linux") {
         return PathBuf::from("/proc/self/exe");
     }
@@ -24,23 +24,23 @@ pub(super) fn own_file() -> PathBuf {
 }
 
 /// `$XDG_DATA_HOME/caliban`, else `~/.local/share/caliban`, on every Unix.
-pub(super) fn data_dir() -> PathBuf {
+pub fn data_dir() -> PathBuf {
     base_dir("XDG_DATA_HOME", ".local/share")
 }
 
-pub(super) fn cache_dir() -> PathBuf {
+pub fn cache_dir() -> PathBuf {
     base_dir("XDG_CACHE_HOME", ".cache")
 }
 
 /// `$XDG_CONFIG_HOME/caliban`, else `~/.config/caliban`: the user's instructions and skills for every project.
-pub(super) fn config_dir() -> PathBuf {
+pub fn config_dir() -> PathBuf {
     // On macOS `dirs` names a folder of ~/Library, where Neovim and its users keep nothing.
     let given = dirs::config_dir().filter(|_| !cfg!(target_os = "macos"));
     given.unwrap_or_else(|| base("XDG_CONFIG_HOME", ".config")).join("caliban")
 }
 
 /// Makes Caliban's folders private to the user, in case an earlier version left them open to others.
-pub(super) fn close_to_others() {
+pub fn close_to_others() {
     let (cache, data) = (cache_dir(), data_dir());
     for folder in [cache.join("outputs"), cache, data.join("sessions"), data] {
         let Ok(found) = std::fs::symlink_metadata(&folder) else { continue };
@@ -53,7 +53,7 @@ pub(super) fn close_to_others() {
 }
 
 /// Which files may be read and written in this project on this machine.
-pub(super) fn reach(root: &Path) -> Reach {
+pub fn reach(root: &Path) -> Reach {
     let home = dirs::home_dir();
     let skills = home.iter().flat_map(|home| USERS.iter().map(|it| home.join(it)));
     let skills: Vec<PathBuf> = skills.collect();
@@ -71,7 +71,7 @@ pub(super) fn reach(root: &Path) -> Reach {
 }
 
 /// The warning for a project that is or holds the home folder.
-pub(super) fn warning(root: &Path) -> Option<String> {
+pub fn warning(root: &Path) -> Option<String> {
     let home = dirs::home_dir()?;
     let real = std::fs::canonicalize(&home).unwrap_or(home);
     let what = match real.strip_prefix(root) {
@@ -88,7 +88,7 @@ pub(super) fn warning(root: &Path) -> Option<String> {
 }
 
 /// The folder for the whole text of clipped outputs.
-pub(super) fn outputs_dir() -> PathBuf {
+pub fn outputs_dir() -> PathBuf {
     cache_dir().join("outputs")
 }
 

@@ -1,0 +1,103 @@
+//! The files that a turn has changed, with their diffs.
+
+use super::plan::{self, File};
+use crate::conversation::ran::{Changed, How};
+use crate::edit::whole_diff;
+use crate::store::checkpoints::{Blobs, Change, Content};
+use crate::tool::{self, Desk};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// The most bytes of all diffs. A turn that changes more has run a generator, whose output nobody reads as a diff.
+const ALL: usize = 4_000_000;
+
+/// The files that are not as they were before these changes; the latest change comes first.
+pub(in crate::agent) async fn files(desk: &Desk, blobs: &Blobs, all: &[Change]) -> Vec<Changed> {
+    let mut room = ALL;
+    let files = plan::plan(desk, blobs, all).await;
+    let changed = files.iter().filter(|it| !it.is_unchanged() || it.skipped.is_some());
+    changed.map(|it| of(desk, it, &mut room)).collect()
+}
+
+fn of(desk: &Desk, file: &File, room: &mut usize) -> Changed {
+    let now = file.from.as_deref().unwrap_or(&file.path);
+    let how = match (&file.from, &file.now, &file.was) {
+        (Some(_), ..) => How::Renamed,
+        (None, Content::Absent, _) => How::Added,
+        (None, _, Content::Absent) => How::Deleted,
+        _ => How::Changed,
+    };
+    let name = |it: &Path| tool::path::show(&desk.root, it);
+    let diff = if file.skipped.is_some() {
+        String::new()
+    } else {
+        diff(file, how, [&name(&file.path), &name(now)], now)
+    };
+    let is_short = diff.len() <= *room;
+    *room = room.saturating_sub(diff.len());
+    Changed { path: name(now), how, diff: if is_short { diff } else { String::new() } }
+}
+
+/// A diff in the format of git. `names` are the former and the present name.
+fn diff(file: &File, how: How, [old, new]: [&str; 2], now: &Path) -> String {
+    let [a, b] = [quoted("a/", old), quoted("b/", new)];
+    let mut out = format!("diff --git {a} {b}\n");
+    match how {
+        How::Added => out.push_str(&format!("new file mode {}\n", mode(now))),
+        How::Deleted => out.push_str("deleted file mode 100644\n"),
+        How::Renamed => {
+            let [old, new] = [old, new].map(|it| quoted("", it));
+            out.push_str(&format!("rename from {old}\nrename to {new}\n"));
+        }
+        How::Changed => (),
+    }
+    let [before, after] = [&file.now, &file.was].map(text);
+    let (Some(before), Some(after)) = (before, after) else {
+        out.push_str(&format!("Binary files {a} and {b} differ\n"));
+        return out;
+    };
+    let hunks = whole_diff(&before, &after);
+    if !hunks.is_empty() {
+        let from = if how == How::Added { "/dev/null" } else { &a };
+        let to = if how == How::Deleted { "/dev/null" } else { &b };
+        out.push_str(&format!("--- {from}\n+++ {to}\n{hunks}"));
+    }
+    out
+}
+
+fn mode(path: &Path) -> &'static str {
+    let runs = std::fs::metadata(path).is_ok_and(|it| it.permissions().mode() & 0o111 != 0);
+    if runs { "100755" } else { "100644" }
+}
+
+/// The bytes of a file as text; `None` if they are no text.
+fn text(content: &Content) -> Option<String> {
+    match content {
+        Content::Absent => Some(String::new()),
+        Content::Text(text) => String::from_utf8(text.encode()).ok(),
+        Content::Bytes(_) => None,
+    }
+}
+
+/// A name as git writes it: between quotes if a reader could take it for something else.
+fn quoted(prefix: &str, name: &str) -> String {
+    let is_odd = |c: char| c.is_control() || c == '"' || c == '\\';
+    if !name.contains(is_odd) {
+        return format!("{prefix}{name}");
+    }
+    let mut out = format!("\"{prefix}");
+    for c in name.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            _ if c.is_control() => {
+                let mut bytes = [0; 4];
+                c.encode_utf8(&mut bytes)
+                    .bytes()
+                    .for_each(|it| out.push_str(&format!("\\{it:03o}")));
+            }
+            _ => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

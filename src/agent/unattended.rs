@@ -1,0 +1,74 @@
+//! A turn that nobody attends: begins it, and reports its result.
+
+use super::rewind::changed;
+use super::{Agent, slash};
+use crate::conversation::Conversation;
+use crate::conversation::ran::{Exit, Ran, Spent};
+use crate::conversation::report::{Report, Show};
+use crate::message::{Block, Role};
+use crate::session::{Phase, Unattended};
+
+/// Sends a message and begins a turn that nobody attends.
+pub(super) fn run(agent: &mut Agent, text: String) {
+    let conversation = &mut agent.conversation;
+    if conversation.session.phase != Phase::Idle || agent.prompts.is_preparing() {
+        return conversation.refuse_while_running();
+    }
+    if !slash::sends(&text) {
+        let why = "This command sends no message to a model, so it cannot run unattended.";
+        return conversation.bounce(text, Vec::new(), why.to_owned());
+    }
+    conversation.session.leave_unattended();
+    slash::sent(agent, text, Vec::new(), false);
+    // otherwise the message was given back
+    if !agent.prompts.is_preparing() {
+        agent.conversation.session.attend();
+    }
+}
+
+/// Reports the result of the unattended turn once it has ended.
+pub(super) fn end(agent: &mut Agent) {
+    let Agent { conversation, desk, files, .. } = agent;
+    let ended = conversation.session.unattended.take_if(|it| it.end.is_some());
+    let Some(ended) = ended else { return };
+    let mut ran = result(conversation, &ended);
+    let changes = files.record.of_last_turn(conversation);
+    let (desk, screen) = (desk.clone(), conversation.screen());
+    tokio::spawn(async move {
+        if let Some((keeper, changes)) = changes {
+            ran.files = changed::files(&desk, &keeper.blobs, &changes).await;
+        }
+        // the send fails only when nobody listens any more
+        let _ = screen.send(Show::Tell(Report::Ran(Box::new(ran))));
+    });
+}
+
+fn result(conversation: &Conversation, ended: &Unattended) -> Ran {
+    let session = &conversation.session;
+    let used = session.usage.read().saturating_sub(ended.usage.read());
+    let usd = session.spent - ended.spent;
+    Ran {
+        exit: Exit::of(ended),
+        answer: answer(conversation, ended.messages),
+        problem: Ran::problem_of(ended),
+        denied: ended.denied.clone(),
+        mode: session.mode,
+        files: Vec::new(),
+        spent: Spent {
+            input: used,
+            output: session.usage.output.saturating_sub(ended.usage.output),
+            usd: (usd > 0.0).then_some(usd),
+        },
+    }
+}
+
+/// The text of the last reply since the message with this index.
+fn answer(conversation: &Conversation, from: usize) -> String {
+    let mut since = conversation.session.messages.iter().skip(from);
+    let last = since.rfind(|it| it.role == Role::Assistant);
+    let texts = last.into_iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
+        Block::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n\n").trim().to_owned()
+}

@@ -1,0 +1,157 @@
+//! `caliban run`: one prompt to its end, without an editor and without a person. The disk is the workspace; the agent,
+//! the session and its files are those of the editor.
+
+mod arguments;
+mod config;
+mod human;
+mod json;
+mod launch;
+
+use crate::agent::Command;
+use crate::conversation::ran::{Exit, Ran};
+use crate::conversation::report::{Report, Show, Wish};
+use arguments::{Arguments, Parsed};
+use launch::Launched;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until};
+
+/// The exit code for wrong arguments or settings, and for a prompt that cannot be sent.
+const WRONG: u8 = 2;
+/// How long the end of a stopped turn may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Shows a run to whoever started it.
+trait Output {
+    /// Called once the session is open.
+    fn begin(&mut self, launched: &Launched) -> io::Result<()>;
+    fn show(&mut self, show: &Show) -> io::Result<()>;
+    fn end(&mut self, ran: &Ran) -> io::Result<()>;
+    /// The run could not begin.
+    fn fail(&mut self, code: u8, why: &str) -> io::Result<()>;
+}
+
+/// Runs with these arguments, which follow the word `run`.
+pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let arguments = match arguments::parse(arguments) {
+        Ok(Parsed::Run(it)) => it,
+        Ok(Parsed::Help) => return said(&io::stdout().write_all(arguments::HELP.as_bytes()), 0),
+        Err(why) => {
+            let text = format!("caliban: {why}\nTry: caliban run --help\n");
+            return said(&io::stderr().write_all(text.as_bytes()), WRONG);
+        }
+    };
+    let mut output: Box<dyn Output> =
+        if arguments.json { Box::new(json::Json::new()) } else { Box::new(human::Human::new()) };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let Ok(runtime) = runtime else { return ExitCode::FAILURE };
+    let code = runtime.block_on(run(*arguments, &mut *output));
+    runtime.shutdown_background();
+    ExitCode::from(code)
+}
+
+fn said(written: &io::Result<()>, code: u8) -> ExitCode {
+    ExitCode::from(if written.is_ok() { code } else { 1 })
+}
+
+async fn run(arguments: Arguments, output: &mut dyn Output) -> u8 {
+    let (launched, text) = match launch::launch(arguments).await {
+        Ok(it) => it,
+        Err(why) => return output.fail(WRONG, &why).map_or(1, |()| WRONG),
+    };
+    match attend(launched, text, output).await {
+        Ok(code) => code,
+        // whoever reads the output is gone
+        Err(_) => Exit::Failed.code(),
+    }
+}
+
+/// Sends the prompt, shows what happens, and saves the session. An error means that the output cannot be written.
+async fn attend(mut launched: Launched, text: String, output: &mut dyn Output) -> io::Result<u8> {
+    output.begin(&launched)?;
+    launched.tell(Command::Run(text));
+    let mut signals = Signals::new()?;
+    let mut deadline = None;
+    let ended = loop {
+        let until = deadline.unwrap_or_else(Instant::now);
+        tokio::select! {
+            biased;
+            () = signals.recv() => {
+                // a second signal ends the wait
+                if deadline.is_some() {
+                    break Ok(Exit::Interrupted.code());
+                }
+                deadline = Some(Instant::now() + PATIENCE);
+                launched.tell(Command::Stop);
+            }
+            () = sleep_until(until), if deadline.is_some() => break Ok(Exit::Interrupted.code()),
+            Some(wish) = launched.wishes.recv() => {
+                if let Wish::LeaveOut { model, parameter } = wish {
+                    launched.tell(Command::LeaveOut(model, parameter));
+                }
+            }
+            show = launched.shown.recv() => {
+                let code = match show {
+                    Some(show) => shown(&show, deadline.is_some(), output),
+                    None => output.fail(1, "Caliban failed.").map(|()| Some(1)),
+                };
+                match code {
+                    Ok(Some(code)) => break Ok(code),
+                    Ok(None) => (),
+                    Err(error) => break Err(error),
+                }
+            }
+        }
+    };
+    launched.quit().await;
+    ended
+}
+
+/// Shows one message of the agent. Returns the exit code if the run is over.
+fn shown(show: &Show, is_stopped: bool, output: &mut dyn Output) -> io::Result<Option<u8>> {
+    match show {
+        Show::Tell(Report::Ran(ran)) => output.end(ran).map(|()| Some(ran.exit.code())),
+        Show::Now(Report::Bounce { why, .. }) => {
+            let code = if is_stopped { Exit::Interrupted.code() } else { WRONG };
+            output.fail(code, why).map(|()| Some(code))
+        }
+        show => output.show(show).map(|()| None),
+    }
+}
+
+/// The signals that stop a run.
+struct Signals([Signal; 3]);
+
+impl Signals {
+    fn new() -> io::Result<Signals> {
+        let [a, b, c] = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        Ok(Signals([signal(a)?, signal(b)?, signal(c)?]))
+    }
+
+    async fn recv(&mut self) {
+        let [a, b, c] = &mut self.0;
+        tokio::select! {
+            _ = a.recv() => (),
+            _ = b.recv() => (),
+            _ = c.recv() => (),
+        }
+    }
+}
+
+impl Launched {
+    fn tell(&self, command: Command) {
+        // the send fails only if the agent has failed, which `shown` notices
+        let _ = self.agent.send(command);
+    }
+
+    /// Waits until the session is saved.
+    async fn quit(&self) {
+        let (done, is_done) = oneshot::channel();
+        self.tell(Command::Quit(done));
+        let _ = tokio::time::timeout(PATIENCE, is_done).await;
+    }
+}

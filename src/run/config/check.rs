@@ -1,0 +1,272 @@
+//! Checks settings as `lua/caliban/config.lua` does.
+
+use super::hint;
+use serde_json::{Map, Value};
+
+/// What a setting may be.
+enum Kind {
+    Text,
+    Flag,
+    Words(&'static [&'static str]),
+    /// One of these words, or a boolean.
+    WordsOrFlag(&'static [&'static str]),
+    Texts,
+    Variables,
+    Tokens,
+    Dollars,
+    Milliseconds,
+    /// A number from 0 to this one.
+    Number(f64),
+    Share,
+    Object(&'static [Row]),
+    FlagOrObject(&'static [Row]),
+    /// A list of objects.
+    List(&'static [Row]),
+    /// An object with names of the user's, and whether each name is `provider/model`.
+    Named(&'static [Row], bool),
+    Headers,
+    Price,
+}
+
+type Row = (&'static str, Kind);
+
+const EFFORTS: Kind = Kind::Words(&["off", "low", "medium", "high", "max"]);
+const ANY: f64 = f64::MAX;
+
+const KNOWN: &[Row] = &[
+    ("model", Kind::Text),
+    ("providers", Kind::Named(PROVIDER, false)),
+    ("models", Kind::Named(MODEL, true)),
+    ("thinking", EFFORTS),
+    ("temperature", Kind::Number(2.0)),
+    ("max_output", Kind::Tokens),
+    ("trim", Kind::Share),
+    ("compact", Kind::Share),
+    ("mode", Kind::Words(&["plan", "ask", "auto-edit", "auto"])),
+    ("resume", Kind::WordsOrFlag(&["open"])),
+    ("bin", Kind::Text),
+    ("debug", Kind::Flag),
+    ("system", Kind::Text),
+    ("system_file", Kind::Text),
+    ("no_system", Kind::Flag),
+    ("instructions", Kind::WordsOrFlag(&["ask", "always", "never"])),
+    ("titles", Kind::Flag),
+    ("probe", Kind::Flag),
+    ("limit", Kind::Object(LIMIT)),
+    ("pass_env", Kind::Variables),
+    ("fetch_private", Kind::Texts),
+    ("permissions", Kind::List(RULE)),
+    ("safe_commands", Kind::Flag),
+    ("sandbox", Kind::FlagOrObject(SANDBOX)),
+    ("lsp", Kind::Object(LSP)),
+    ("completion", Kind::Words(&["auto", "manual"])),
+    ("layout", Kind::Words(&["auto", "right", "left", "top", "bottom", "tab", "float", "current"])),
+];
+
+const DIALECTS: &[&str] = &["anthropic", "openai-chat", "openai-responses", "gemini", "ollama"];
+
+const PROVIDER: &[Row] = &[
+    ("dialect", Kind::Words(DIALECTS)),
+    ("base_url", Kind::Text),
+    ("key", Kind::Text),
+    ("models", Kind::Texts),
+    ("quirks", Kind::Texts),
+    ("headers", Kind::Headers),
+];
+
+const MODEL: &[Row] = &[
+    ("window", Kind::Tokens),
+    ("max_output", Kind::Tokens),
+    ("thinking", EFFORTS),
+    ("temperature", Kind::Number(2.0)),
+    ("price", Kind::Price),
+    ("num_ctx", Kind::Tokens),
+    ("vision", Kind::Flag),
+    ("edits", Kind::Words(&["replace", "patch", "whole"])),
+    ("trim", Kind::Share),
+    ("compact", Kind::Share),
+];
+
+const PRICE: &[Row] = &[
+    ("input", Kind::Number(ANY)),
+    ("output", Kind::Number(ANY)),
+    ("cache_read", Kind::Number(ANY)),
+    ("cache_write", Kind::Number(ANY)),
+];
+
+const LIMIT: &[Row] = &[
+    ("usd", Kind::Dollars),
+    ("tokens", Kind::Tokens),
+    ("turn_usd", Kind::Dollars),
+    ("turn_tokens", Kind::Tokens),
+];
+
+const RULE: &[Row] = &[
+    ("allow", Kind::Text),
+    ("ask", Kind::Text),
+    ("deny", Kind::Text),
+    ("command", Kind::Text),
+    ("path", Kind::Text),
+    ("host", Kind::Text),
+    ("reason", Kind::Text),
+    ("matches", Kind::Texts),
+    ("spares", Kind::Texts),
+];
+
+const SANDBOX: &[Row] = &[("network", Kind::Flag), ("writable", Kind::Texts)];
+const LSP: &[Row] = &[("diagnostics_ms", Kind::Milliseconds), ("request_ms", Kind::Milliseconds)];
+
+/// Headers that the user cannot set, because Caliban or the connection sets them.
+const TAKEN: &str = "authorization x-api-key x-goog-api-key api-key connection content-length expect host keep-alive \
+                     proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade accept \
+                     accept-encoding anthropic-version content-encoding content-type";
+
+/// The problems, one line each.
+pub(super) fn problems(settings: &Map<String, Value>) -> Vec<String> {
+    let mut all = Problems(Vec::new());
+    all.rows("", settings, KNOWN);
+    let set = |key: &str| settings.get(key).is_some_and(|it| *it != Value::Bool(false));
+    if ["system", "system_file", "no_system"].into_iter().filter(|it| set(it)).count() > 1 {
+        all.0.push("system, system_file and no_system exclude each other".to_owned());
+    }
+    all.0
+}
+
+struct Problems(Vec<String>);
+
+impl Problems {
+    fn rows(&mut self, path: &str, given: &Map<String, Value>, rows: &'static [Row]) {
+        let mut keys: Vec<&String> = given.keys().collect();
+        keys.sort();
+        for key in keys {
+            let dot = if path.is_empty() { "" } else { "." };
+            let place = format!("{path}{dot}{}", key.escape_debug());
+            match rows.iter().find(|row| row.0 == key) {
+                Some((_, kind)) => self.value(&place, &given[key], kind),
+                None => {
+                    let names: Vec<&str> = rows.iter().map(|row| row.0).collect();
+                    let hint = hint(key, &names);
+                    self.0.push(format!("{place}: there is no such setting.{hint}"));
+                }
+            }
+        }
+    }
+
+    fn value(&mut self, path: &str, given: &Value, kind: &Kind) {
+        match (kind, given) {
+            (Kind::Object(rows), Value::Object(it)) => self.rows(path, it, rows),
+            (Kind::FlagOrObject(rows), Value::Object(it)) => self.rows(path, it, rows),
+            (Kind::Price, Value::Object(it)) => {
+                self.rows(path, it, PRICE);
+                for key in ["input", "output"].into_iter().filter(|key| !it.contains_key(*key)) {
+                    self.0.push(format!("{path}.{key}: this setting is missing"));
+                }
+            }
+            (Kind::List(rows), Value::Array(items)) => {
+                for (n, it) in items.iter().enumerate() {
+                    self.value(&format!("{path}[{}]", n + 1), it, &Kind::Object(rows));
+                }
+            }
+            (Kind::Named(rows, is_model), Value::Object(it)) => {
+                self.named(path, it, rows, *is_model);
+            }
+            (Kind::Headers, Value::Object(it)) => self.headers(path, it),
+            (kind, given) => {
+                if let Some(expected) = expected(kind, given) {
+                    self.0.push(format!("{path}: expected {expected}, got {given}"));
+                }
+            }
+        }
+    }
+
+    fn named(
+        &mut self,
+        path: &str,
+        given: &Map<String, Value>,
+        rows: &'static [Row],
+        is_model: bool,
+    ) {
+        let mut names: Vec<&String> = given.keys().collect();
+        names.sort();
+        for name in names {
+            let place = format!("{path}[{name:?}]");
+            let is_full =
+                name.split_once('/').is_some_and(|it| !it.0.is_empty() && !it.1.is_empty());
+            if is_model && !is_full {
+                self.0.push(format!("{place}: the name must be 'provider/model'"));
+            } else {
+                self.value(&place, &given[name], &Kind::Object(rows));
+            }
+        }
+    }
+
+    fn headers(&mut self, path: &str, given: &Map<String, Value>) {
+        for (name, value) in given {
+            let is_name = |c: u8| c.is_ascii_alphanumeric() || b"!#$%&'*+.^_`|~-".contains(&c);
+            let wrong = if name.is_empty() || !name.bytes().all(is_name) {
+                "this is not a valid name of a header"
+            } else if TAKEN.split(' ').any(|it| name.eq_ignore_ascii_case(it)) {
+                "Caliban sets this header"
+            } else if value.as_str().is_none_or(|it| it.contains(|c: char| c.is_control())) {
+                "expected a string without control characters"
+            } else {
+                continue;
+            };
+            self.0.push(format!("{path}[{name:?}]: {wrong}"));
+        }
+    }
+}
+
+/// What is expected, if the value is something else.
+fn expected(kind: &Kind, given: &Value) -> Option<String> {
+    let number = given.as_f64();
+    let is_whole = |least: u64| given.as_u64().is_some_and(|it| it >= least && it < 1 << 32);
+    let texts = |is_good: fn(&str) -> bool| {
+        let items = given.as_array();
+        items.is_some_and(|all| all.iter().all(|it| it.as_str().is_some_and(is_good)))
+    };
+    let (is_good, words) = match kind {
+        Kind::Text => (given.is_string(), "a string"),
+        Kind::Flag => (given.is_boolean(), "a boolean"),
+        Kind::Words(words) => return one_of(words, given),
+        Kind::WordsOrFlag(words) => {
+            return one_of(words, given)
+                .filter(|_| !given.is_boolean())
+                .map(|it| format!("true, false, {it}"));
+        }
+        Kind::Texts => (texts(|_| true), "a list of strings"),
+        Kind::Variables => (texts(is_variable), "a list of variable names"),
+        Kind::Tokens => (is_whole(1), "a number of tokens"),
+        Kind::Milliseconds => (is_whole(0), "a number of milliseconds"),
+        Kind::Dollars => (number.is_some_and(|it| it > 0.0), "a number of US dollars above 0"),
+        Kind::Number(most) if *most < ANY => {
+            let is_good = number.is_some_and(|it| (0.0..=*most).contains(&it));
+            return (!is_good).then(|| format!("a number from 0 to {most}"));
+        }
+        Kind::Number(_) => (number.is_some_and(|it| it >= 0.0), "a number from 0 up"),
+        Kind::Share => {
+            let is_share = number.is_some_and(|it| it > 0.0 && it <= 1.0);
+            (is_share || *given == Value::Bool(false), "a number up to 1, such as 0.5, or false")
+        }
+        Kind::FlagOrObject(_) => (given.is_boolean(), "true, false or an object"),
+        Kind::List(_) => (false, "a list of rules"),
+        Kind::Object(_) | Kind::Named(..) | Kind::Headers | Kind::Price => (false, "an object"),
+    };
+    (!is_good).then(|| words.to_owned())
+}
+
+fn one_of(words: &[&str], given: &Value) -> Option<String> {
+    if words.iter().any(|it| given == *it) {
+        return None;
+    }
+    let quoted: Vec<String> = words.iter().map(|it| format!("'{it}'")).collect();
+    Some(match &quoted[..] {
+        [before @ .., last] if !before.is_empty() => format!("{} or {last}", before.join(", ")),
+        all => all.concat(),
+    })
+}
+
+fn is_variable(name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.chars().all(is_part) && name.chars().next().is_some_and(|it| !it.is_ascii_digit())
+}

@@ -1,0 +1,162 @@
+//! The output for a program: JSON lines on standard output, described at `caliban-run-json` in the help.
+
+use super::Output;
+use super::launch::Launched;
+use crate::conversation::ran::{Changed, Ran};
+use crate::conversation::report::{Level, Report, Show};
+use crate::event::{Delta, Event};
+use crate::message::{Input, ToolCall, Usage};
+use serde::Serialize;
+use serde_json::Value;
+use std::io::{self, Write};
+
+/// Changes when a field gets another meaning or goes. New types of lines and new fields come without a new number.
+const VERSION: u32 = 1;
+
+/// One line of the output.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line<'a> {
+    Start {
+        version: u32,
+        session: &'a str,
+        model: &'a str,
+        mode: &'a str,
+        root: String,
+    },
+    Text {
+        text: &'a str,
+    },
+    Call {
+        id: &'a str,
+        tool: &'a str,
+        input: Value,
+    },
+    Answer {
+        id: &'a str,
+        failed: bool,
+        summary: &'a str,
+        text: &'a str,
+    },
+    Denied {
+        id: &'a str,
+        question: &'a str,
+    },
+    Note {
+        level: Level,
+        text: &'a str,
+    },
+    Usage {
+        input: u64,
+        output: u64,
+        cached: u64,
+    },
+    End {
+        exit_code: u8,
+        reason: Value,
+        answer: &'a str,
+        problem: Option<&'a str>,
+        denied: &'a [String],
+        files: &'a [Changed],
+        input: u64,
+        output: u64,
+        usd: Option<f64>,
+        diff: String,
+    },
+    Error {
+        exit_code: u8,
+        text: &'a str,
+    },
+}
+
+pub(super) struct Json;
+
+impl Json {
+    pub(super) fn new() -> Json {
+        Json
+    }
+
+    fn event(event: &Event) -> io::Result<()> {
+        match event {
+            Event::Replied { reply, .. } => {
+                let Usage { output, cache_read, .. } = reply.usage;
+                write(&Line::Usage { input: reply.usage.read(), output, cached: cache_read })?;
+                reply.calls().try_for_each(call)
+            }
+            Event::Asked { call, question, .. } => write(&Line::Denied { id: &call.0, question }),
+            Event::Answered { answer, .. } => write(&Line::Answer {
+                id: &answer.id.0,
+                failed: answer.failed,
+                summary: &answer.summary,
+                text: &answer.text,
+            }),
+            Event::Told { text } => write(&Line::Note { level: Level::Info, text }),
+            Event::Retried { failure, wait_ms, .. } => {
+                let text = format!("{} Trying again in {wait_ms} ms.", failure.brief());
+                write(&Line::Note { level: Level::Warn, text: &text })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Output for Json {
+    fn begin(&mut self, launched: &Launched) -> io::Result<()> {
+        let Launched { session, model, mode, root, .. } = launched;
+        let root = root.display().to_string();
+        let (session, mode) = (&*session.0, mode.name());
+        write(&Line::Start { version: VERSION, session, model, mode, root })
+    }
+
+    fn show(&mut self, show: &Show) -> io::Result<()> {
+        match show {
+            Show::Event(event) => Json::event(event),
+            Show::Delta(Delta::Text(text)) => write(&Line::Text { text }),
+            Show::Now(Report::Notice { level, text }) => write(&Line::Note { level: *level, text }),
+            _ => Ok(()),
+        }
+    }
+
+    fn end(&mut self, ran: &Ran) -> io::Result<()> {
+        write(&Line::End {
+            exit_code: ran.exit.code(),
+            reason: serde_json::to_value(ran.exit).unwrap_or_default(),
+            answer: &ran.answer,
+            problem: ran.problem.as_deref(),
+            denied: &ran.denied,
+            files: &ran.files,
+            input: ran.spent.input,
+            output: ran.spent.output,
+            usd: ran.spent.usd,
+            diff: ran.diff(),
+        })
+    }
+
+    fn fail(&mut self, code: u8, why: &str) -> io::Result<()> {
+        write(&Line::Error { exit_code: code, text: why })
+    }
+}
+
+fn call(call: &ToolCall) -> io::Result<()> {
+    let input = match &call.input {
+        Input::Json(value) => value.clone(),
+        Input::Broken { text, .. } => Value::String(text.clone()),
+    };
+    write(&Line::Call { id: &call.id.0, tool: &call.tool, input })
+}
+
+fn write(line: &Line<'_>) -> io::Result<()> {
+    let mut out = io::stdout();
+    out.write_all(escaped(&serde_json::to_string(line)?).as_bytes())?;
+    out.write_all(b"\n")?;
+    out.flush()
+}
+
+/// JSON in which characters that act on a terminal are written as `\u009b`. JSON has such characters in texts only.
+fn escaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_control() { out.push_str(&format!("\\u{:04x}", u32::from(c))) } else { out.push(c) }
+    }
+    out
+}

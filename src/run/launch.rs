@@ -1,0 +1,199 @@
+//! Opens the session of a run and starts its agent.
+
+use super::arguments::Arguments;
+use super::config;
+use crate::agent::models::full_name;
+use crate::agent::{self, Command};
+use crate::conversation::report::{Show, Wish};
+use crate::event::{Mode, SessionId};
+use crate::log;
+use crate::nvim::wire::WireConfig;
+use crate::provider::endpoint::{self, Unresolved};
+use crate::provider::probe;
+use crate::session::Limit;
+use crate::site::Site;
+use crate::site::places::{cache_dir, close_to_others, data_dir};
+use crate::store::{self, Opened, Project};
+use crate::text::cause;
+use crate::tool::disk::Disk;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tracing_appender::non_blocking::WorkerGuard;
+
+/// The longest prompt that is read from standard input, in bytes.
+const LONGEST: u64 = 10_000_000;
+/// The name of conversations that nobody has named.
+const NAME: &str = "run";
+
+/// A running agent and its channels.
+pub(super) struct Launched {
+    pub(super) agent: mpsc::UnboundedSender<Command>,
+    pub(super) shown: mpsc::UnboundedReceiver<Show>,
+    pub(super) wishes: mpsc::UnboundedReceiver<Wish>,
+    pub(super) session: SessionId,
+    pub(super) model: String,
+    pub(super) mode: Mode,
+    pub(super) root: PathBuf,
+    /// The folder of a session that is not saved.
+    _temporary: Option<tempfile::TempDir>,
+    _log: Option<WorkerGuard>,
+}
+
+/// Opens the session. Also returns the prompt. The error is for the user.
+pub(super) async fn launch(arguments: Arguments) -> Result<(Launched, String), String> {
+    let text = prompt(&arguments)?;
+    let (cwd, config) = settings(&arguments)?;
+    close_to_others();
+    let asked = std::env::var("CALIBAN_DEBUG").is_ok_and(|it| !matches!(it.as_str(), "" | "0"));
+    let log = (config.debug || asked).then(|| log::begin(&cache_dir()).ok()).flatten();
+    let mut site = Site::new(config, &cwd, 0);
+    let (mut opened, session, temporary) = open(&site, &arguments)?;
+    let own = opened.session.get_or_insert_default();
+    let is_new = own.is_blank();
+    let model = model(&mut site, &arguments, &own.model).await?;
+    own.model.clone_from(&model);
+    let (screen, shown) = mpsc::unbounded_channel();
+    let (wish, wishes) = mpsc::unbounded_channel();
+    let (agent, inbox) = mpsc::unbounded_channel();
+    let setup = setup(&site, &arguments, (session.clone(), opened), (screen, wish));
+    tokio::spawn(agent::run(setup, inbox));
+    if let (Some(mode), false) = (arguments.mode, is_new) {
+        // the send fails only if the agent has failed
+        let _ = agent.send(Command::ChooseMode(Some(mode)));
+    }
+    let (mode, root) = (site.config.mode, site.places.root);
+    let launched = Launched {
+        agent,
+        shown,
+        wishes,
+        session,
+        model,
+        mode,
+        root,
+        _temporary: temporary,
+        _log: log,
+    };
+    Ok((launched, text))
+}
+
+/// The working directory and the settings, of the arguments or else of the file.
+fn settings(arguments: &Arguments) -> Result<(PathBuf, WireConfig), String> {
+    let cwd = match &arguments.cwd {
+        Some(it) => std::fs::canonicalize(it).map_err(|it| format!("--cwd: {}.", cause(&it)))?,
+        None => std::env::current_dir().map_err(|it| cause(&it))?,
+    };
+    if !cwd.is_dir() {
+        return Err("--cwd: this is not a folder.".to_owned());
+    }
+    let mut config = config::load(arguments.config.as_deref())?;
+    config.mode = arguments.mode.unwrap_or(config.mode);
+    config.model = arguments.model.clone().or(config.model);
+    Ok((cwd, config))
+}
+
+/// The parts of the agent for an opened session.
+fn setup(
+    site: &Site,
+    arguments: &Arguments,
+    (id, opened): (SessionId, Opened),
+    (screen, wishes): (mpsc::UnboundedSender<Show>, mpsc::UnboundedSender<Wish>),
+) -> agent::Setup {
+    let (output, outputs) = mpsc::unbounded_channel();
+    let mut limits = site.limits();
+    limits.requests = arguments.requests;
+    if arguments.usd.is_some() || arguments.tokens.is_some() {
+        limits.turn = Limit::new(arguments.usd, arguments.tokens);
+    }
+    agent::Setup {
+        id,
+        desk: site.desk(Arc::new(Disk { root: site.places.root.clone() }), output),
+        screen,
+        store: Some(opened.store),
+        session: opened.session.unwrap_or_default(),
+        replayed: opened.replayed,
+        partial: opened.partial,
+        draft: opened.draft,
+        models: site.models.clone(),
+        tally: Some(data_dir().join("edits.json")),
+        mode: site.config.mode,
+        titles: false,
+        limits,
+        choice: site.choice(),
+        permissions: site.permissions(),
+        instructions: site.instructions(),
+        instead: None,
+        read_only: None,
+        live: Vec::new(),
+        recorded: Vec::new(),
+        shown: false,
+        outputs,
+        wishes,
+        intro: Vec::new(),
+        warnings: opened.warnings,
+    }
+}
+
+/// The prompt of the arguments or of standard input.
+fn prompt(arguments: &Arguments) -> Result<String, String> {
+    if let Some(prompt) = &arguments.prompt {
+        return Ok(prompt.clone());
+    }
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().take(LONGEST + 1).read_to_end(&mut bytes);
+    read.map_err(|it| format!("The prompt could not be read: {}.", cause(&it)))?;
+    if bytes.len() as u64 > LONGEST {
+        return Err("The prompt is longer than 10 MB.".to_owned());
+    }
+    let text = String::from_utf8(bytes).map_err(|_| "The prompt is not UTF-8 text.".to_owned())?;
+    if text.trim().is_empty() {
+        return Err("The prompt is empty.".to_owned());
+    }
+    Ok(text.trim_end_matches('\n').to_owned())
+}
+
+/// Opens the session. A session that is not saved lies in a folder of its own, which is deleted at the end.
+fn open(
+    site: &Site,
+    arguments: &Arguments,
+) -> Result<(Opened, SessionId, Option<tempfile::TempDir>), String> {
+    let said = |why: store::Unavailable, id: &SessionId| why.say(&id.0);
+    if let Some(name) = &arguments.session {
+        if !store::is_name(name) {
+            return Err("--session: use 1 to 64 letters, digits, `-` and `_`.".to_owned());
+        }
+        let id = SessionId(name.clone());
+        let opened = site.project.open(&id).map_err(|it| said(it, &id))?;
+        return Ok((opened, id, None));
+    }
+    let temporary = arguments.ephemeral.then(tempfile::tempdir).transpose();
+    let temporary = temporary.map_err(|it| cause(&it))?;
+    let apart = temporary.as_ref().map(|it| Project::new(it.path(), &site.places.root));
+    let (id, opened) = apart.as_ref().unwrap_or(&site.project).open_free(NAME, &[]);
+    Ok((opened.map_err(|it| said(it, &id))?, id, temporary))
+}
+
+/// The full name of the model: that of the arguments, else the session's own, else that of the settings, else the first
+/// one with a key, else the model of a server on this machine.
+async fn model(site: &mut Site, arguments: &Arguments, own: &str) -> Result<String, String> {
+    if arguments.model.is_none() && !own.is_empty() && site.models.resolve(own).is_ok() {
+        return Ok(own.to_owned());
+    }
+    let env = |name: &str| std::env::var(name).ok();
+    let wanted = site.config.model.as_deref();
+    match endpoint::resolve(wanted, &site.models.users, &env) {
+        Ok(chosen) => Ok(full_name(&chosen)),
+        Err(Unresolved::Wrong(why)) => Err(why),
+        Err(Unresolved::Nothing) if site.config.probe => match probe::probe(&env).await {
+            Some(chosen) => {
+                site.models.remember(&chosen);
+                Ok(full_name(&chosen))
+            }
+            None => Err(NONE.to_owned()),
+        },
+        Err(Unresolved::Nothing) => Err(NONE.to_owned()),
+    }
+}
+
+const NONE: &str = "There is no model. Name one by --model provider/model or CALIBAN_MODEL, and set its provider's key.";

@@ -1,0 +1,103 @@
+//! A turn that nobody attends: what would be asked is denied, and at a limit the turn ends.
+
+use super::{Open, Session, Step, audit, say};
+use crate::event::{End, Event, Ruling, TurnId};
+use crate::message::{CallId, Usage};
+use crate::policy::Question;
+
+/// What is known of such a turn.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Unattended {
+    /// The questions that nobody answered.
+    pub denied: Vec<String>,
+    /// The limit that ended the turn, as a sentence for the user.
+    pub limit: Option<String>,
+    /// How the turn ended; `None` until then.
+    pub end: Option<End>,
+    /// The number of messages, the tokens and the cost in USD before the turn.
+    pub messages: usize,
+    pub usage: Usage,
+    pub spent: f64,
+}
+
+impl Session {
+    /// The next turn is one that nobody attends. Its first request tells the model so.
+    pub fn leave_unattended(&mut self) {
+        self.notes.push(say::UNATTENDED.to_owned());
+        let (messages, usage, spent) = (self.messages.len(), self.usage, self.spent);
+        self.unattended = Some(Unattended { messages, usage, spent, ..Unattended::default() });
+    }
+
+    /// The unattended turn did not begin.
+    pub fn attend(&mut self) {
+        self.unattended = None;
+        self.notes.retain(|it| it != say::UNATTENDED);
+    }
+
+    /// Whether nobody attends the turn that runs or is about to begin.
+    pub fn is_unattended(&self) -> bool {
+        self.unattended.as_ref().is_some_and(|it| it.end.is_none())
+    }
+
+    /// Denies a call at the gate, because nobody answers its question.
+    pub(super) fn deny_unattended(
+        &mut self,
+        turn: TurnId,
+        it: &Open,
+        question: Question<'_>,
+        step: &mut Step,
+    ) {
+        let text = match question {
+            Question::Review(paths) => say::review(paths),
+            question => question.text().unwrap_or_default(),
+        };
+        step.decisions.extend(audit::unattended(&it.access));
+        self.deny(turn, &it.call.id, text, step);
+    }
+
+    /// Records a question about a call, that nobody answered it, and the call's answer.
+    pub(super) fn deny(&mut self, turn: TurnId, call: &CallId, question: String, step: &mut Step) {
+        let answer = say::unattended(call, &question);
+        let (call, always, command) = (call.clone(), String::new(), String::new());
+        let asked = Event::Asked { turn, call: call.clone(), question, always, command };
+        self.record(asked, step);
+        let ruling = Ruling::Denied { reason: "nobody was here to answer".to_owned() };
+        self.record(Event::Ruled { turn, call, ruling }, step);
+        self.record(Event::Answered { turn, answer }, step);
+    }
+
+    /// An edit that has begun would wait for a review.
+    pub(super) fn unreviewed(
+        &mut self,
+        turn: TurnId,
+        call: &CallId,
+        path: String,
+        step: &mut Step,
+    ) {
+        if self.is_running(turn, call) {
+            self.deny(turn, call, say::review(&[path]), step);
+            self.advance(turn, step);
+        }
+    }
+
+    /// Ends a turn that has reached a limit.
+    pub(super) fn end_at_limit(&mut self, turn: TurnId, why: String, step: &mut Step) {
+        if let Some(it) = &mut self.unattended {
+            it.limit.get_or_insert_with(|| why.clone());
+        }
+        self.end(turn, End::Stopped(why), step);
+    }
+
+    /// Notes a question about a call.
+    pub(super) fn note_asked(&mut self, question: &str) {
+        if let Some(it) = self.unattended.as_mut().filter(|it| it.end.is_none()) {
+            it.denied.push(question.to_owned());
+        }
+    }
+
+    pub(super) fn note_end(&mut self, why: &End) {
+        if let Some(it) = self.unattended.as_mut().filter(|it| it.end.is_none()) {
+            it.end = Some(why.clone());
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A project on this machine with the user's settings: everything that all sessions of the project have in common, in
+//! the editor and without it.
+
+pub mod places;
+pub mod settings;
+
+use crate::agent::models::Models;
+use crate::agent::{self, Permissions};
+use crate::context::instructions::Places;
+use crate::context::prompt;
+use crate::message::CallId;
+use crate::nvim::wire::{Instructions, WireConfig};
+use crate::provider::endpoint;
+use crate::session::Limits;
+use crate::store::Project;
+use crate::tool::confinement::Confinement;
+use crate::tool::environment::Secrets;
+use crate::tool::{self, Desk, Workspace};
+use crate::web::Web;
+use places::{config_dir, data_dir, outputs_dir, own_file, project_root};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+pub struct Site {
+    /// The folders of the project and of the user, in which instructions are searched for.
+    pub places: Places,
+    pub config: WireConfig,
+    pub models: Models,
+    /// The sandbox of commands.
+    pub confinement: Confinement,
+    /// The sessions of the project on disk.
+    pub project: Project,
+    /// The file that lists the keys that the user has stored.
+    pub keys: PathBuf,
+}
+
+impl Site {
+    /// `utc_offset` is the number of seconds by which the user's clock is ahead of UTC.
+    pub fn new(mut config: WireConfig, cwd: &Path, utc_offset: i32) -> Site {
+        let root = project_root(cwd);
+        let project = Project::new(&data_dir().join("sessions"), &root).at(utc_offset);
+        let keys = data_dir().join("keys.json");
+        let models = settings::models(&mut config, &keys);
+        models.note_keys();
+        let confinement =
+            Confinement::new(settings::sandbox(&config), vec![data_dir()], own_file());
+        confinement.probe();
+        let places = Places {
+            cwd: std::fs::canonicalize(cwd).unwrap_or_else(|_| root.clone()),
+            config: config_dir(),
+            home: dirs::home_dir(),
+            reach: places::reach(&root),
+            root,
+        };
+        Site { places, config, models, confinement, project, keys }
+    }
+
+    /// Everything that a session's tools work with.
+    pub fn desk(
+        &self,
+        workspace: Arc<dyn Workspace>,
+        output: mpsc::UnboundedSender<(CallId, String)>,
+    ) -> Desk {
+        let env = |name: &str| std::env::var(name).ok();
+        Desk {
+            root: self.places.root.clone(),
+            home: dirs::home_dir(),
+            config: config_dir(),
+            reach: self.places.reach.clone(),
+            rules: Arc::default(),
+            workspace,
+            output,
+            tools: tool::own(),
+            seen: None,
+            secrets: Secrets {
+                variables: endpoint::key_variables(&self.models.users, &env),
+                passed: self.config.pass_env.clone(),
+                used: self.models.used.clone(),
+            },
+            overflow: outputs_dir(),
+            program: own_file(),
+            web: Web::new(self.config.fetch_private.clone(), own_file()),
+            confinement: self.confinement.clone(),
+            jobs: tool::jobs::Jobs::default(),
+        }
+    }
+
+    pub fn choice(&self) -> prompt::Choice {
+        let WireConfig { system, system_file, no_system, .. } = &self.config;
+        let home = dirs::home_dir();
+        let system_file = system_file.as_ref().map(|it| match (it.strip_prefix("~"), home) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => self.places.root.join(it),
+        });
+        prompt::Choice { system: system.clone(), system_file, no_system: *no_system }
+    }
+
+    pub fn instructions(&self) -> agent::Instructions {
+        let setting = self.config.instructions;
+        let places = (setting != Instructions::Never).then(|| self.places.clone());
+        let asks = setting == Instructions::Ask;
+        agent::Instructions { places, agreed: asks.then(|| self.project.agreed()) }
+    }
+
+    pub fn permissions(&self) -> Permissions {
+        let permitted = self.project.permitted();
+        let WireConfig { permissions, safe_commands, .. } = &self.config;
+        Permissions::new(permissions, Some(permitted), *safe_commands)
+    }
+
+    pub fn limits(&self) -> Limits {
+        settings::limits(self.config.limit)
+    }
+}

@@ -1,0 +1,127 @@
+//! `caliban run`: the program without a Neovim, from its arguments to the requests, the disk, its output and exit code.
+
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use serde_json::{Value, json};
+use std::process::{Command, Output};
+
+fn setup(server: &Server) -> Setup {
+    Setup::new().anthropic(server)
+}
+
+/// Runs the program to its end.
+fn run(setup: &Setup, arguments: &[&str]) -> Ran {
+    let arguments = [&["run"], arguments].concat();
+    Ran::of(&mut setup.program(&arguments))
+}
+
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Ran {
+    fn of(command: &mut Command) -> Ran {
+        Ran::from(command.output().unwrap())
+    }
+
+    fn from(output: Output) -> Ran {
+        Ran {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// The lines of standard output, which are JSON.
+    fn lines(&self) -> Vec<Value> {
+        self.out.lines().map(|it| serde_json::from_str(it).unwrap()).collect()
+    }
+}
+
+#[test]
+fn the_answer_is_on_standard_output_and_all_else_on_standard_error() {
+    let server = Server::start();
+    server.reply(Reply::new().text("I look.").call("c1", "read", json!({ "path": "a.txt" })));
+    server.reply(Reply::said("It says alpha."));
+    let setup = setup(&server).file("a.txt", "alpha\n");
+    let ran = run(&setup, &["what does a.txt say?"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "It says alpha.\n"), "{}", ran.err);
+    assert!(ran.err.contains("▸ read"), "{}", ran.err);
+    let requests = server.requests();
+    let first = requests[0].outline();
+    assert!(first.contains("what does a.txt say?"), "{first}");
+    assert!(first.contains("nobody answers questions"), "{first}");
+    assert!(requests[1].answer("c1").contains("alpha"));
+}
+
+#[test]
+fn an_edit_in_auto_edit_mode_is_on_disk_and_in_the_diff() {
+    let server = Server::start();
+    let edit = json!({ "path": "a.txt", "edits": [{ "old": "beta", "new": "gamma" }] });
+    server.reply(Reply::new().call("c1", "edit", edit));
+    server.reply(Reply::said("Done."));
+    let setup = setup(&server).file("a.txt", "alpha\nbeta\n");
+    let ran = run(&setup, &["--mode", "auto-edit", "go"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Done.\n"), "{}", ran.err);
+    assert_eq!(setup.on_disk("a.txt").unwrap(), "alpha\ngamma\n");
+    let diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n alpha\n-beta\n+gamma\n";
+    assert!(ran.err.contains(diff), "{}", ran.err);
+    assert!(ran.err.contains("Files    a.txt\n"), "{}", ran.err);
+}
+
+#[test]
+fn a_command_that_would_ask_is_denied_with_a_reason_and_the_exit_code_is_3() {
+    let server = Server::start();
+    server.reply(Reply::new().call("c1", "shell", json!({ "command": "touch made" })));
+    server.reply(Reply::said("I could not."));
+    let setup = setup(&server);
+    let ran = run(&setup, &["--mode", "auto-edit", "go"]);
+    assert_eq!((ran.code, ran.out.as_str()), (3, "I could not.\n"), "{}", ran.err);
+    assert!(ran.err.contains("Denied   Run `touch made`?"), "{}", ran.err);
+    let answer = server.requests()[1].answer("c1");
+    assert!(answer.contains("nobody is here to answer"), "{answer}");
+    assert!(answer.contains("Run `touch made`?"), "{answer}");
+    assert_eq!(setup.on_disk("made"), None);
+}
+
+#[test]
+fn with_json_standard_output_has_json_lines_only() {
+    let server = Server::start();
+    server.reply(Reply::new().call("c1", "shell", json!({ "command": "touch made" })));
+    server.reply(Reply::said("No \u{1b}[31m\u{9b}31m."));
+    let ran = run(&setup(&server), &["--json", "go"]);
+    assert_eq!((ran.code, ran.err.as_str()), (3, ""));
+    assert!(!ran.out.contains(|c: char| c.is_control() && c != '\n'), "{:?}", ran.out);
+    let lines = ran.lines();
+    let kinds: Vec<&str> = lines.iter().map(|it| it["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds.first(), Some(&"start"));
+    assert!(kinds.contains(&"denied"), "{kinds:?}");
+    let end = lines.last().unwrap();
+    assert_eq!(end["type"], "end");
+    assert_eq!(end["exit_code"], 3);
+    assert_eq!(end["answer"], "No \u{1b}[31m\u{9b}31m.");
+}
+
+#[test]
+fn wrong_arguments_end_with_code_2_before_any_request() {
+    let server = Server::start();
+    for (arguments, why) in [
+        (&["go", "on"][..], "there are several prompts"),
+        (&[], "the prompt is missing"),
+        (&["--mode", "wild", "go"], "the modes are plan, ask, auto-edit and auto"),
+        (&["--limit-usd", "-1", "go"], "a number of US dollars above 0"),
+        (&["--frob", "go"], "invalid option '--frob'"),
+        (&["--session", "../x", "go"], "use 1 to 64 letters"),
+        (&["--cwd", "/nowhere", "go"], "--cwd: "),
+        (&["/help"], "sends no message to a model"),
+        (&["--model", "nobody/x", "go"], "nobody"),
+    ] {
+        let ran = run(&setup(&server), arguments);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{arguments:?}: {}", ran.err);
+        assert!(ran.err.contains(why), "{arguments:?}: {}", ran.err);
+    }
+    assert_eq!(server.count(), 0);
+}
