@@ -7,16 +7,17 @@ pub mod ran;
 mod redact;
 pub mod report;
 
+use crate::context::size::Scale;
 use crate::event::{End, Event, SessionId, TurnId};
 use crate::message::{self, Block, CallId, Excerpt, Reply, Role};
 use crate::session::{Effect, Input, Phase, Session};
 use crate::store::Store;
 use crate::text::cause;
 use crate::tool::environment::Secrets;
-use report::{Level, Report, Show, Status, Wish};
+use report::{Glance, Level, Report, Show, Status, Wish};
 use std::collections::VecDeque;
 use std::io;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 /// Work for the agent that an input has caused.
 pub enum Work {
@@ -35,6 +36,8 @@ pub struct Retry {
 pub struct Channels {
     pub screen: mpsc::UnboundedSender<Show>,
     pub wishes: mpsc::UnboundedSender<Wish>,
+    /// What the composer uses of the conversation.
+    pub glance: watch::Sender<Glance>,
     /// Keys that are replaced in all text from outside.
     pub secrets: Secrets,
 }
@@ -48,6 +51,7 @@ pub struct Conversation {
     pub read_only: Option<String>,
     screen: mpsc::UnboundedSender<Show>,
     wishes: mpsc::UnboundedSender<Wish>,
+    glance: watch::Sender<Glance>,
     secrets: Secrets,
     /// Work that the agent has not taken yet.
     work: VecDeque<Work>,
@@ -76,6 +80,7 @@ impl Conversation {
             read_only,
             screen: channels.screen,
             wishes: channels.wishes,
+            glance: channels.glance,
             secrets: channels.secrets,
             work: VecDeque::new(),
             status: None,
@@ -243,12 +248,25 @@ impl Conversation {
         let _ = self.screen.send(show);
     }
 
-    /// Shows a status if it differs from the last one.
+    /// Shows a status, and what the composer uses of the conversation, if the status differs from the last one.
     pub fn show_status(&mut self, status: Status) {
         if self.status.as_ref() != Some(&status) {
             self.status = Some(status.clone());
             self.show(Show::Tell(Report::Status(status)));
+            self.show_glance();
         }
+    }
+
+    fn show_glance(&self) {
+        let scale = Scale::of(&self.session);
+        self.glance.send_if_modified(|it| {
+            let known = self.session.known.keys();
+            let is_new = it.scale != scale || !it.known.iter().eq(known.clone());
+            if is_new {
+                *it = Glance { known: known.cloned().collect(), scale };
+            }
+            is_new
+        });
     }
 
     /// Makes sure that the next status is shown.

@@ -196,6 +196,10 @@ pub struct Excerpt {
     /// typed, for example `/review main`; mostly empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub keyword: String,
+    /// Of a command: the tools that the model may call in the command's turn, such as `read` or `shell(git add)`. Empty if
+    /// the command allows all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
     /// The image that goes with the text. The text says in words which image it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<Image>,

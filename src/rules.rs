@@ -120,6 +120,18 @@ impl Rules {
         Rules { contains, ..self }
     }
 
+    /// Rules of the same project that allow these commands and nothing else.
+    #[must_use]
+    pub fn with_only<'a>(&self, commands: impl Iterator<Item = &'a str>) -> Rules {
+        let rule = |it: &str| WrittenRule::always(it).rule(Origin::Always).ok();
+        Rules { all: commands.filter_map(rule).collect(), ..self.clone() }
+    }
+
+    /// Whether the rules allow each command of a command line.
+    pub fn allows(&self, line: &str) -> bool {
+        self.command(line).verdict == Some(Verdict::Allow)
+    }
+
     pub fn judge(&self, access: &Access) -> Judgement {
         match access {
             Access::Act { command, outside, .. } => {

@@ -74,10 +74,8 @@ pub(super) fn clear(agent: &mut Agent) {
     }
     agent.files.record.clear(conversation);
     agent.desk.jobs.stop_all();
-    let Session { model, tuning, mode, limits, measures, .. } =
-        std::mem::take(&mut conversation.session);
-    let limits = limits.anew();
-    conversation.session = Session { model, tuning, measures, limits, ..Session::default() };
+    let mode = conversation.session.mode;
+    conversation.session = std::mem::take(&mut conversation.session).emptied();
     agent.opening.mode = mode;
     agent.begin();
     agent.conversation.save_whole();

@@ -1,10 +1,11 @@
 //! `/context`: shows what fills the model's window, and takes single items out.
 
 use super::{Agent, fitting};
-use crate::context::ledger::{self, Ledger};
+use crate::context::ledger::{self, Entry, Ledger};
 use crate::conversation::report::Level;
 use crate::session::{Input, Phase};
 use crate::tool::Tool;
+use crate::view::grouped;
 
 pub(super) fn slash(agent: &mut Agent, rest: &str) {
     let (word, number) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -31,6 +32,19 @@ pub(super) fn of(agent: &mut Agent) -> Ledger {
     let limits = fitting::limits(models, session).unwrap_or_default();
     let is_bound = models.resolve(&session.model).is_ok_and(|it| it.facts.bound);
     Ledger::of(session, fitting::tools(models, session, &agent.desk), limits).bound(is_bound)
+}
+
+/// A few words about each item that `/context drop` can take out, in the order of their numbers. The numbers are those
+/// of the last list; if there is none, they are given now.
+pub(super) fn largest(agent: &mut Agent) -> Vec<String> {
+    if agent.sampler.fitting.listed.is_empty() {
+        let ledger = of(agent);
+        if !ledger.is_bound() {
+            agent.sampler.fitting.listed = ledger.largest;
+        }
+    }
+    let said = |it: &Entry| format!("{}  {} tokens", it.name, grouped(it.tokens));
+    agent.sampler.fitting.listed.iter().map(said).collect()
 }
 
 /// Takes out the item that the last list has under this number. The error is a sentence.

@@ -51,6 +51,7 @@ use crate::message::{CallId, Excerpt, Reply, Stop};
 use crate::provider::Sampled;
 use crate::provider::endpoint::Chosen;
 use crate::session::{Effect, Input, Phase, Session};
+use crate::store::measures;
 use crate::tool::Desk;
 use crate::tool::jobs::{Jobs, Notice};
 use files::{Changes, Files};
@@ -135,9 +136,11 @@ impl Agent {
     fn new(setup: Setup) -> (Agent, Ends) {
         let Setup { id, desk, screen, store, session, read_only, wishes, draft, limits, .. } =
             setup;
-        let session = Session { limits, ..session };
+        let learned = setup.measures.as_deref().map(measures::read).unwrap_or_default();
+        let session = Session { learned, limits, ..session };
         let partial = Partial::of(session.model.clone(), setup.partial);
-        let channels = Channels { screen, wishes, secrets: desk.secrets.clone() };
+        let (secrets, glance) = (desk.secrets.clone(), setup.glance);
+        let channels = Channels { screen, wishes, secrets, glance };
         let (prompts, prepared) = Prompts::new(&desk, draft);
         let (files, changes) = Files::new();
         let (turn, results) = Turn::new(partial);
@@ -146,7 +149,7 @@ impl Agent {
         let agent = Agent {
             conversation: Conversation::new(id, session, store, read_only, channels),
             desk,
-            sampler: Sampler::new(setup.models, setup.titles, setup.tally),
+            sampler: Sampler::new(setup.models, setup.titles, setup.tally, setup.measures),
             guidance: Guidance::new(setup.choice, setup.instructions, setup.permissions),
             files,
             turn,
@@ -291,6 +294,7 @@ impl Agent {
             Command::Permissions(wanted) => permissions::carry_out(self, wanted),
             Command::ListJobs => jobs::list(conversation, &self.desk),
             Command::StopJob(job) => self.desk.jobs.stop(job),
+            Command::Largest(answer) => drop(answer.send(ledger::largest(self))),
             Command::Quit(_) => (),
         }
     }

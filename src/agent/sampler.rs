@@ -15,6 +15,7 @@ use crate::message::{Parameter, Reply, Request};
 use crate::provider::Provider;
 use crate::provider::endpoint::Chosen;
 use crate::session::{Input, MAX_CALLS, Session};
+use crate::store::measures;
 use crate::store::tally::{Count, Tally};
 use crate::tool::{self, Desk};
 use std::path::PathBuf;
@@ -29,6 +30,8 @@ pub(super) struct Sampler {
     pub(super) titles: bool,
     /// The file in which edits are counted; `None` if they are not counted.
     tally: Option<PathBuf>,
+    /// The file in which the sizes of requests are kept for other conversations.
+    measures: Option<PathBuf>,
     pub(super) sent: Option<Sent>,
     /// The last answered request, and the state of its provider's cache after it.
     pub(super) cached: Option<Cached>,
@@ -41,11 +44,17 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    pub(super) fn new(models: Models, titles: bool, tally: Option<PathBuf>) -> Sampler {
+    pub(super) fn new(
+        models: Models,
+        titles: bool,
+        tally: Option<PathBuf>,
+        measures: Option<PathBuf>,
+    ) -> Sampler {
         Sampler {
             models,
             titles,
             tally,
+            measures,
             sent: None,
             cached: None,
             hit: None,
@@ -179,6 +188,10 @@ impl Sampler {
         if let (Some((_, sent)), true) = (&self.sent, usage.read() > 0) {
             let measure = Measure { tokens: usage.read(), bytes: size::of_request(sent) };
             conversation.take(Input::Measure { model: reply.by.clone(), measure });
+            if let Some(file) = self.measures.clone() {
+                let model = reply.by.clone();
+                tokio::task::spawn_blocking(move || measures::keep(&file, model, measure));
+            }
         }
         let price = self.models.resolve(&reply.by).ok().and_then(|it| it.facts.price);
         conversation.take(Input::Spend { cost: price.map(|it| it.of(usage)) });

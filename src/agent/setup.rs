@@ -6,7 +6,7 @@ use crate::context::instructions::Places;
 use crate::context::prompt;
 use crate::context::slash::{self, Parsed};
 use crate::conversation::Conversation;
-use crate::conversation::report::{Level, Show, Wish};
+use crate::conversation::report::{Glance, Level, Show, Wish};
 use crate::event::{Mode, SessionId};
 use crate::message::{CallId, Excerpt, Parameter, ToolAnswer};
 use crate::session::{Limits, Session};
@@ -14,7 +14,7 @@ use crate::store::{Agreed, Draft, Recorded, Store};
 use crate::text::Text;
 use crate::tool::Desk;
 use std::path::PathBuf;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 /// A command of the program to an agent.
 pub enum Command {
@@ -66,6 +66,8 @@ pub enum Command {
     /// Shows the background jobs.
     ListJobs,
     StopJob(u32),
+    /// Asks what `/context drop` can take out: a few words about each item, the largest first.
+    Largest(oneshot::Sender<Vec<String>>),
     /// Saves everything and ends.
     Quit(oneshot::Sender<()>),
 }
@@ -105,6 +107,7 @@ impl Command {
                 | Command::Rewind(Rewind::List | Rewind::Preview { .. })
                 | Command::Reviewed(_)
                 | Command::Checked(_)
+                | Command::Largest(_)
                 | Command::Present
         )
     }
@@ -159,7 +162,8 @@ impl Command {
             | Command::Connect(..)
             | Command::LeaveOut(..)
             | Command::Reviewed(_)
-            | Command::Checked(_) => None,
+            | Command::Checked(_)
+            | Command::Largest(_) => None,
         }
     }
 }
@@ -180,6 +184,9 @@ pub struct Setup {
     pub models: Models,
     /// The file in which edits are counted; `None` if they are not counted.
     pub tally: Option<PathBuf>,
+    /// The file in which the sizes of requests are kept for other conversations; `None` if they are not kept.
+    pub measures: Option<PathBuf>,
+    pub glance: watch::Sender<Glance>,
     /// The mode of a new session.
     pub mode: Mode,
     /// Whether to ask the model for a title.

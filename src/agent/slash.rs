@@ -13,8 +13,8 @@ use crate::tool::skills;
 
 /// What a word behind a slash calls if it is no built-in command.
 enum Called {
-    /// One of the user's own commands, with its model and a warning about its text.
-    Command { excerpt: Excerpt, model: Option<String>, warning: Option<String> },
+    /// One of the user's own commands, with its model and warnings about its file.
+    Command { excerpt: Excerpt, model: Option<String>, warnings: Vec<String> },
     /// A skill, with the message to send.
     Skill(String, Excerpt),
 }
@@ -69,8 +69,8 @@ fn call(
     steer: bool,
 ) {
     match called {
-        Ok(Called::Command { excerpt, model, warning }) => {
-            agent.conversation.tell_once(warning);
+        Ok(Called::Command { excerpt, model, warnings }) => {
+            agent.conversation.tell_once(warnings);
             let context = context.into_iter().chain([excerpt]).collect();
             agent.prepare_message(Prompt { text, context, steer, model, ..Prompt::default() });
         }
@@ -171,9 +171,11 @@ fn called(desk: &Desk, word: &str, arguments: &str) -> Result<Called, String> {
         let text = format!(
             "The user's message calls the command /{word}. Its text, with the arguments in it:\n\n{text}"
         );
-        let warning = command.warning(desk);
+        let warnings = command.warning(desk).into_iter().chain(command.unknown_tools(desk));
+        let warnings = warnings.collect();
         let excerpt = guidance::excerpt(&desk.shown(&command.path), ExcerptKind::Command, text);
-        return Ok(Called::Command { excerpt, model: command.model, warning });
+        let excerpt = Excerpt { tools: command.allowed.tools, ..excerpt };
+        return Ok(Called::Command { excerpt, model: command.model, warnings });
     }
     let skills = skills::find(desk).found;
     if skills.iter().any(|it| it.name == word) {

@@ -17,7 +17,7 @@ const PATHS: usize = 400_000;
 
 /// A part of the index: paths relative to the project. The path of a folder ends in a slash.
 #[derive(Default)]
-pub struct Chunk {
+pub(super) struct Chunk {
     text: String,
     /// `text` with its ASCII letters in lower case. `None` if `text` has no ASCII capitals.
     folded: Option<String>,
@@ -26,7 +26,7 @@ pub struct Chunk {
 
 /// One path of a chunk.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
+pub(super) struct Entry {
     /// Where the path begins and ends in its chunk's text, and where its last part begins.
     start: u32,
     end: u32,
@@ -74,31 +74,45 @@ impl Chunk {
         self
     }
 
-    pub fn path(&self, entry: &Entry) -> &str {
+    pub(super) fn path(&self, entry: &Entry) -> &str {
         &self.text[entry.start as usize..entry.end as usize]
     }
 
-    pub fn paths(&self) -> impl Iterator<Item = &str> {
+    /// The paths that lie in no folder.
+    pub(super) fn top(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().filter(|it| it.start == it.name).map(|it| self.path(it))
+    }
+
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.paths.iter().map(|it| self.path(it))
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.paths.len()
     }
 
     /// Sorts the paths that may match `query` into the lists of `into`, one list for each value of `Likely`.
-    pub fn sift<'a>(&'a self, query: &Sieve<'_>, into: &mut [Vec<(&'a Chunk, &'a Entry)>; WAYS]) {
+    pub(super) fn sift<'a>(
+        &'a self,
+        query: &Sieve<'_>,
+        into: &mut [Vec<(&'a Chunk, &'a Entry)>; WAYS],
+    ) {
         let folded = self.folded.as_ref().filter(|_| !query.has_capitals);
         let text = folded.unwrap_or(&self.text);
-        let mut found = query.finder.find_iter(text.as_bytes()).peekable();
+        let find = |from: usize| Some(from + query.finder.find(text.as_bytes().get(from..)?)?);
+        let mut found = find(0);
         for entry in &self.paths {
+            let (name, end) = (entry.name as usize, entry.end as usize);
             let mut likely = None;
-            while let Some(at) = found.next_if(|at| *at < entry.end as usize) {
-                let is_whole = at + query.finder.needle().len() <= entry.end as usize;
-                let way = if at >= entry.name as usize { Likely::InName } else { Likely::InPath };
-                if is_whole {
-                    likely = Some(likely.map_or(way, |it: Likely| it.min(way)));
-                }
+            while let Some(at) = found.filter(|at| *at < end) {
+                // of the matches in one path at most two are visited: the first one, and the first one in the name
+                let (way, rest) = match at {
+                    at if at >= name => (Likely::InName, end),
+                    _ => (Likely::InPath, name),
+                };
+                let is_whole = at + query.finder.needle().len() <= end;
+                likely = is_whole.then_some(way).or(likely);
+                found = find(if is_whole { rest } else { end });
             }
             let by_letters = || {
                 entry.all.may_match(query.letters).then(|| match entry.last {
@@ -114,7 +128,7 @@ impl Chunk {
 }
 
 /// Tells quickly which paths may match a query.
-pub struct Sieve<'a> {
+pub(super) struct Sieve<'a> {
     finder: Finder<'a>,
     has_capitals: bool,
     letters: Letters,
@@ -122,7 +136,7 @@ pub struct Sieve<'a> {
 
 impl<'a> Sieve<'a> {
     /// `query` must not contain blanks.
-    pub fn new(query: &'a str) -> Sieve<'a> {
+    pub(super) fn new(query: &'a str) -> Sieve<'a> {
         Sieve {
             finder: Finder::new(query),
             has_capitals: query.chars().any(char::is_uppercase),

@@ -1,18 +1,19 @@
 //! Completion in the composer: files and folders after an `@`, slash commands and their arguments.
 
 mod index;
+mod near;
 mod rank;
 mod token;
 #[cfg(test)]
 mod tests;
 
+pub use near::Near;
 pub use rank::Query;
 pub use token::{Kind, Token, at};
 
 use crate::context::mention;
 use crate::reach::Reach;
 use index::{Chunk, Found};
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 
 /// The most items of an answer.
 pub const ITEMS: usize = 50;
-/// The most open files that come before the keywords.
+/// The most open and recent files that come before the keywords.
 const LATELY: usize = 3;
 /// The most entries that are read of a folder that the index does not have.
 const ENTRIES: usize = 5000;
@@ -35,6 +36,8 @@ pub struct Place {
     pub path: String,
     /// The text of the mention.
     pub text: String,
+    /// Whether the file is open or was used recently.
+    pub is_near: bool,
 }
 
 /// The keywords that begin with an unfinished mention.
@@ -61,10 +64,11 @@ pub fn of_symbol(query: &str) -> Option<&str> {
     query.strip_prefix(mention::SYMBOL)
 }
 
-/// How many of the places come before the keywords. Open files come first as long as nothing is typed; later a keyword
-/// that begins with the typed text does.
-pub fn before_keywords(query: &str, open: usize) -> usize {
-    if query.is_empty() { open.min(LATELY) } else { 0 }
+/// How many of the places come before the keywords: some open and recent files as long as nothing is typed. Later a
+/// keyword that begins with the typed text comes first.
+pub fn before_keywords(query: &str, places: &[Place]) -> usize {
+    let most = if query.is_empty() { LATELY } else { 0 };
+    places.iter().take(most).take_while(|it| it.is_near).count()
 }
 
 /// The files of one project.
@@ -151,13 +155,11 @@ pub struct Search {
 }
 
 impl Search {
-    /// The places that match an unfinished mention, the best first. `open` has the absolute paths of the files that are
-    /// open in the editor, the one used last first. Blocks.
-    pub fn places(&self, query: &str, open: &[PathBuf]) -> Vec<Place> {
-        let open: Vec<&str> =
-            open.iter().filter_map(|it| it.strip_prefix(&self.root).ok()?.to_str()).collect();
+    /// The places that match an unfinished mention, the best first. Blocks.
+    pub fn places(&self, query: &str, near: &Near) -> Vec<Place> {
+        let near = self.near(near);
         if query.trim().is_empty() {
-            return self.first(&open);
+            return self.first(&near);
         }
         let (folder, name) = query
             .rsplit_once('/')
@@ -165,24 +167,39 @@ impl Search {
         if is_elsewhere(folder) {
             return self.of_folder(folder, name);
         }
-        let open: HashSet<&str> = open.into_iter().collect();
-        let paths = Query::new(query).best_paths(&self.chunks, |it| open.contains(it), ITEMS);
-        if paths.is_empty() && !folder.is_empty() {
-            return self.of_folder(folder, name);
+        let mut places = Query::new(query).best_places(&self.chunks, &near, ITEMS);
+        places.retain(|it| it.is_near || self.is_there(&it.path));
+        if !folder.is_empty() && places.iter().all(|it| it.is_near) {
+            let mut ignored = self.of_folder(folder, name);
+            ignored.retain(|it| places.iter().all(|near| near.path != it.path));
+            places.extend(ignored);
+            places.truncate(ITEMS);
         }
-        let is_there =
-            |it: &String| self.root.join(it.trim_end_matches('/')).symlink_metadata().is_ok();
-        paths.into_iter().filter(is_there).map(relative).collect()
+        places
     }
 
-    /// The places for an empty query: the open files, then the files and folders at the top of the project.
-    fn first(&self, open: &[&str]) -> Vec<Place> {
-        let is_top = |it: &&str| !it.trim_end_matches('/').contains('/') && !open.contains(it);
+    /// The files and folders in the folder that is typed, as paths without an `@`. Blocks.
+    pub fn paths(&self, typed: &str) -> Vec<Place> {
+        let (folder, name) = typed.split_at(typed.rfind('/').map_or(0, |it| it + 1));
+        let mut places = self.of_folder(folder, name);
+        for it in &mut places {
+            it.text.clone_from(&it.path);
+        }
+        places
+    }
+
+    fn is_there(&self, path: &str) -> bool {
+        self.root.join(path.trim_end_matches('/')).symlink_metadata().is_ok()
+    }
+
+    /// The places for an empty query: the near files, then the files and folders at the top of the project.
+    fn first(&self, near: &[near::File]) -> Vec<Place> {
+        let is_near = |it: &&str| near.iter().any(|near| near.is_inside && near.path == *it);
         let mut top: Vec<&str> =
-            self.chunks.iter().flat_map(|it| it.paths()).filter(is_top).collect();
+            self.chunks.iter().flat_map(|it| it.top()).filter(|it| !is_near(it)).collect();
         top.sort_unstable();
-        let all = open.iter().copied().chain(top).take(ITEMS);
-        all.map(|it| relative(it.to_owned())).collect()
+        let top: Vec<Place> = top.into_iter().take(ITEMS).map(relative).collect();
+        near.iter().map(near::File::place).chain(top).take(ITEMS).collect()
     }
 
     /// The places in one folder that match `name`, ignored files too.
@@ -193,7 +210,7 @@ impl Search {
         let entries = entries.into_iter().map(|(it, is_folder)| {
             let slash = if is_folder { "/" } else { "" };
             let path = format!("{folder}{it}{slash}");
-            Place { text: mention::spell(&path), path }
+            Place { text: mention::spell(&path), path, is_near: false }
         });
         let after = folder.len();
         let best = Query::new(name).best(entries, move |it| &it.path[after..], ITEMS);
@@ -201,8 +218,8 @@ impl Search {
     }
 }
 
-fn relative(path: String) -> Place {
-    Place { text: mention::write(&path), path }
+fn relative(path: &str) -> Place {
+    Place { text: mention::write(path), path: path.to_owned(), is_near: false }
 }
 
 /// Whether the index lacks the entries of a folder: the folder lies outside of the project, or its path is not written

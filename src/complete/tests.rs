@@ -31,8 +31,8 @@ fn root() -> tempfile::TempDir {
 
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(files: &Files, query: &str, open: &[&str], expect: Expect) {
-    let open: Vec<PathBuf> = open.iter().map(|it| files.root.join(it)).collect();
-    let places = files.search().places(query, &open);
+    let near = Near { open: open.iter().map(|it| files.root.join(it)).collect(), recent: vec![] };
+    let places = files.search().places(query, &near);
     let texts: Vec<String> = places.into_iter().map(|it| it.text).collect();
     expect.assert_eq(&texts.join(" "));
 }
@@ -92,7 +92,7 @@ fn a_limited_number_of_matches_is_offered_with_the_best_first() {
     let mut paths: Vec<&str> = all.iter().map(String::as_str).collect();
     paths.push("config.rs");
     let files = files(root.path(), &paths);
-    let places = files.search().places("config", &[]);
+    let places = files.search().places("config", &Near::default());
     assert_eq!(places.len(), ITEMS);
     assert_eq!(places[0].text, "@config.rs");
 }
@@ -108,11 +108,38 @@ proptest! {
         prop_assume!(name != "." && name != "..");
         let root = root();
         let files = files(root.path(), &[&format!("d/{name}")]);
-        let places = files.search().places("d", &[]);
+        let places = files.search().places("d", &Near::default());
         let text = &places.iter().find(|it| it.path == format!("d/{name}")).unwrap().text;
         let found = mention::find(&format!("see {text} and more"));
         prop_assert_eq!(found.len(), 1);
         let file = root.path().join(&found[0].path);
         prop_assert!(file.is_file(), "{}", text);
+    }
+
+    /// The same for an open file in the home folder, and for one that lies elsewhere.
+    #[test]
+    fn an_open_file_outside_of_the_project_is_read_back_as_the_same_file(
+        name in "([ -.0-~]|[@\"`\\\\:~#%\\n\\ré日\u{a0}]){1,20}"
+    ) {
+        prop_assume!(name != "." && name != "..");
+        let (root, elsewhere) = (root(), root());
+        let home = root.path().join("home");
+        let project = root.path().join("project");
+        fs::create_dir_all(&home).unwrap();
+        fs::create_dir_all(&project).unwrap();
+        let reach = Reach::new(&Folders { root: project.clone(), ..Folders::default() });
+        let files = Files::new(project, Some(home.clone()), reach);
+        let open = vec![home.join(&name), elsewhere.path().join(&name)];
+        for file in &open {
+            fs::write(file, "").unwrap();
+        }
+        let near = Near { open: open.clone(), recent: Vec::new() };
+        for (place, file) in files.search().places("", &near).iter().zip(open) {
+            let found = mention::find(&format!("see {} and more", place.text));
+            prop_assert_eq!(found.len(), 1);
+            let path = &found[0].path;
+            let path = path.strip_prefix("~/").map_or(path.into(), |it| home.join(it));
+            prop_assert_eq!(path, file);
+        }
     }
 }

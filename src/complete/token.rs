@@ -42,10 +42,20 @@ fn command(line: &str) -> Option<Token> {
         return is_word.then(|| Token { kind: Kind::Command, start, query: rest.to_owned() });
     };
     let row: &Row = TABLE.iter().find(|it| it.name == word)?;
-    let argument = argument.trim_start();
-    let is_one_word = !argument.contains(char::is_whitespace);
-    let kind = Kind::Argument(row.argument.filter(|_| is_one_word)?);
-    Some(Token { kind, start: line.len() - argument.len(), query: argument.to_owned() })
+    let (kind, query) = argued(row.argument?, argument.trim_start())?;
+    let kind = Kind::Argument(kind);
+    Some(Token { kind, start: line.len() - query.len(), query: query.to_owned() })
+}
+
+/// What the end of a command's arguments names, and the text of this end.
+fn argued(argument: Argument, text: &str) -> Option<(Argument, &str)> {
+    let words = text.split_once(char::is_whitespace);
+    match (argument, words) {
+        (Argument::Path, _) => Some((argument, text)),
+        (Argument::Drop, None) => Some((Argument::Word(&["drop"]), text)),
+        (Argument::Drop, Some(("drop", number))) => Some((argument, number.trim_start())),
+        (_, words) => words.is_none().then_some((argument, text)),
+    }
 }
 
 #[cfg(test)]
@@ -71,14 +81,25 @@ mod tests {
         check("/mod", expect![[r#"Command 0 "mod""#]]);
         check("/models ", expect![[r#"Argument(Model) 8 """#]]);
         check("/models gpt", expect![[r#"Argument(Model) 8 "gpt""#]]);
+        check("/export a b/c", expect![[r#"Argument(Path) 8 "a b/c""#]]);
+        check("/context dr", expect![[r#"Argument(Word(["drop"])) 9 "dr""#]]);
+        check("/context drop  1", expect![[r#"Argument(Drop) 15 "1""#]]);
         check("/plan the @src/b", expect![[r#"Mention 10 "src/b""#]]);
     }
 
     #[test]
     fn prose_and_code_have_no_token() {
-        for line in
-            ["", "me@example", "@a b", "@\"a b\" c", "use `x @a", "/usr/bin", "/copy x", "a /mod"]
-        {
+        for line in [
+            "",
+            "me@example",
+            "@a b",
+            "@\"a b\" c",
+            "use `x @a",
+            "/usr/bin",
+            "/copy x",
+            "a /mod",
+            "/review a b",
+        ] {
             assert_eq!(at(line, true), None, "{line}");
         }
         assert_eq!(at("/mod", false), None);

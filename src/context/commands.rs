@@ -1,8 +1,11 @@
 //! The user's own slash commands: Markdown files in folders of the project and of the user. The text of a command, with
 //! the user's arguments in it, goes with the message that calls it.
 
+mod allowed;
 #[cfg(test)]
 mod tests;
+
+pub use allowed::Allowed;
 
 use super::slash;
 use crate::text::unseen::spelt_out;
@@ -37,6 +40,8 @@ pub struct Command {
     pub path: PathBuf,
     /// The model that the author wants for the command.
     pub model: Option<String>,
+    /// What the command's turn may do.
+    pub allowed: Allowed,
     body: String,
     /// The number of the text's hidden characters.
     hidden: usize,
@@ -50,13 +55,16 @@ pub struct Commands {
     pub problems: Vec<String>,
 }
 
-/// The fields of the front matter that are read. Others are ignored: `allowed-tools` grants nothing.
+/// The fields of the front matter that are read. Others are ignored.
 #[derive(Default, Deserialize)]
 struct Front {
     description: Option<Value>,
     #[serde(rename = "argument-hint")]
     hint: Option<Value>,
     model: Option<Value>,
+    /// Grants nothing: it only narrows what the command's turn may do.
+    #[serde(rename = "allowed-tools")]
+    allowed: Option<Value>,
 }
 
 /// A file that may be a command.
@@ -197,6 +205,7 @@ fn read(desk: &Desk, file: &File) -> Result<Command, String> {
         hint: front::line(&words_of(fields.hint).unwrap_or_default(), LINE).0,
         path: file.path.clone(),
         model: model.filter(|it| !it.is_empty() && it != "inherit"),
+        allowed: Allowed::read(fields.allowed.as_ref(), |it| desk.tools.find(it).is_some()),
         hidden,
         body: body.into_owned(),
     })
@@ -221,11 +230,26 @@ fn quoted_hint(yaml: &str) -> String {
 }
 
 impl Command {
+    /// The arguments and the description, in one line.
+    pub fn about(&self) -> String {
+        let texts = [self.hint.as_str(), self.description.as_str()];
+        texts.iter().filter(|it| !it.is_empty()).copied().collect::<Vec<_>>().join("  ")
+    }
+
     /// What `/help` says of the command.
     pub fn help(&self, desk: &Desk) -> String {
         let gap = if self.hint.is_empty() { "" } else { " " };
         let shown = desk.shown(&self.path);
         format!("/{}{gap}{}  {} ({shown})", self.name, self.hint, self.description)
+    }
+
+    /// A sentence for the user about the tools that the author has named and that mean nothing here.
+    pub fn unknown_tools(&self, desk: &Desk) -> Option<String> {
+        let (shown, unknown) = (desk.shown(&self.path), &self.allowed.unknown);
+        (!unknown.is_empty()).then(|| {
+            let list = front::line(&unknown.join("`, `"), LINE).0;
+            format!("`allowed-tools` in `{shown}` names `{list}`, which limits nothing here.")
+        })
     }
 
     /// A sentence for the user about hidden characters in the text.

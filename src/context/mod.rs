@@ -13,6 +13,7 @@ pub mod parts;
 pub mod prompt;
 pub mod request;
 pub mod review;
+pub mod targets;
 pub mod size;
 pub mod slash;
 pub mod trim;

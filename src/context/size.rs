@@ -89,11 +89,12 @@ impl Scale {
     /// For a model of which no request was counted.
     pub const ASSUMED: Scale = Scale { tokens: 1, bytes: BYTES };
 
-    /// As the provider counted the last request to the session's model.
+    /// As the provider counted the last request to the session's model, in this conversation or else in another one.
     pub fn of(session: &Session) -> Scale {
-        let counted = session.measures.get(&session.model);
-        let counted = counted.map(|it| Scale { tokens: it.tokens, bytes: it.bytes });
-        counted.filter(Scale::is_plausible).unwrap_or(Scale::ASSUMED)
+        let counted = [&session.measures, &session.learned].map(|it| it.get(&session.model));
+        let scales = counted.into_iter().flatten();
+        let mut scales = scales.map(|it| Scale { tokens: it.tokens, bytes: it.bytes });
+        scales.find(Scale::is_plausible).unwrap_or(Scale::ASSUMED)
     }
 
     /// Whether a token can have so many bytes. A provider may send any count.
@@ -111,6 +112,12 @@ impl Scale {
 
     pub fn of_text(self, text: &str) -> u64 {
         self.tokens(text.len() as u64)
+    }
+}
+
+impl Default for Scale {
+    fn default() -> Scale {
+        Scale::ASSUMED
     }
 }
 

@@ -51,6 +51,12 @@ pub enum Argument {
     Provider,
     Session,
     Skill,
+    /// The path of a file, up to the end of the line.
+    Path,
+    /// A branch, a commit, or one of the words of `/review`.
+    Changes,
+    /// The word `drop`, and then the number of an item.
+    Drop,
     /// One of these words.
     Word(&'static [&'static str]),
 }
@@ -105,7 +111,7 @@ pub const TABLE: &[Row] = &[
         name: "export",
         slash: Slash::Export,
         help: "writes this conversation to a file, as Markdown or JSON: `/export [file]`",
-        argument: None,
+        argument: Some(Argument::Path),
     },
     Row {
         name: "copy",
@@ -147,7 +153,7 @@ pub const TABLE: &[Row] = &[
         name: "context",
         slash: Slash::Context,
         help: "shows what fills the model's window; `/context drop 1` takes out item 1",
-        argument: Some(Argument::Word(&["drop"])),
+        argument: Some(Argument::Drop),
     },
     Row {
         name: "context_size",
@@ -215,7 +221,7 @@ pub const TABLE: &[Row] = &[
         name: "review",
         slash: Slash::Review,
         help: "reviews a diff and comments on its lines: `/review [@diff|@staged|branch|commit]`",
-        argument: Some(Argument::Word(&["@diff", "@staged", "clear"])),
+        argument: Some(Argument::Changes),
     },
     Row {
         name: "compact",

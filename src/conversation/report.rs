@@ -2,7 +2,7 @@
 //! a test.
 
 use super::ran::Ran;
-use crate::context::size::Fill;
+use crate::context::size::{Fill, Scale};
 use crate::event::{Delta, Event, Grant, Mode, Queued, SessionId};
 use crate::message::{Excerpt, Parameter};
 use crate::session::Session;
@@ -274,6 +274,15 @@ pub struct UndoOffer {
     pub title: String,
     /// The files' paths as the user would write them.
     pub files: Vec<String>,
+}
+
+/// What the composer's chips and completion use of a conversation.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Glance {
+    /// The files that the model has seen or edited.
+    pub known: Vec<PathBuf>,
+    /// How many tokens a text has for the conversation's model.
+    pub scale: Scale,
 }
 
 /// A request of an agent to the program.

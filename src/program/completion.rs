@@ -1,26 +1,29 @@
 //! Answers the composer's completion. One task has the index of files and the list of models. The task answers only the
-//! newest question, because each typed key asks again.
+//! newest question, because each typed key asks again. An answer for which somebody else is asked has a task of its own.
+
+mod asked;
 
 use super::Program;
 use super::connect;
 use crate::agent::models::Models;
-use crate::complete::{self, Files, ITEMS, Kind, Place, Query, Token};
-use crate::context::slash::{Argument, Row, TABLE};
-use crate::context::{commands, mention};
+use crate::complete::{self, Files, ITEMS, Kind, Near, Place, Query, Token};
+use crate::context::mention;
+use crate::context::slash::Argument;
+use crate::conversation::report::Glance;
 use crate::event::SessionId;
 use crate::nvim::link::Editor;
 use crate::nvim::wire::{Complete, Completed, CompletionItem, CompletionKind, Offer, ToNvim};
 use crate::provider::endpoint;
-use crate::store::Project;
-use crate::tool::{Desk, skills};
-use std::path::PathBuf;
+use crate::tool::Desk;
+use asked::Asked;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 /// How long an answer waits for the first walk. After this time the answer has the files that were found so far.
 const PATIENCE: Duration = Duration::from_millis(80);
-/// How long a language server may take for the symbols.
-const SYMBOLS: Duration = Duration::from_secs(1);
+/// The most files of the conversation that are offered first.
+const KNOWN: usize = 200;
 /// How long a list of models is used before the providers are asked again.
 const LISTED: Duration = Duration::from_secs(300);
 
@@ -41,16 +44,14 @@ pub(super) struct Ask {
 }
 
 enum Source {
-    /// Absolute paths of the files that are open in the editor.
-    Files(Vec<PathBuf>),
-    /// Built-in commands; with a desk also the user's own commands, and the skills.
-    Commands(Option<Box<Desk>>),
+    /// The files that the user is likely to mention.
+    Files(Near),
+    /// The files and folders in the folder that is typed.
+    Paths,
     Words(Vec<String>),
     /// The flag says whether local servers without a key are asked too.
     Models(Box<Models>, bool),
-    Skills(Box<Desk>),
-    Symbols(Box<Desk>),
-    Sessions(Project),
+    Asked(Box<Asked>),
 }
 
 #[derive(Default)]
@@ -64,19 +65,18 @@ struct Completion {
     editor: Editor,
     files: Files,
     listed: Listed,
+    /// The task that asks somebody else for an answer, which a newer question ends.
+    asking: Option<JoinHandle<()>>,
     orders: mpsc::WeakUnboundedSender<Order>,
 }
 
 impl Program {
     /// Answers a question of the composer's completion.
     pub(super) fn complete(&self, question: Complete) {
-        let Complete { id, session, line, is_first, open } = question;
-        let source = |token: &Token| match complete::of_symbol(&token.query) {
-            Some(_) if token.kind == Kind::Mention => {
-                Some(Source::Symbols(Box::new(self.desk_of(session.as_ref())?)))
-            }
-            _ => self.source(token.kind, session.as_ref(), open),
-        };
+        let Complete { id, session, line, is_first, open, recent } = question;
+        let known = self.glance(session.as_ref()).known;
+        let near = Near { open, recent: known.into_iter().take(KNOWN).chain(recent).collect() };
+        let source = |token: &Token| self.source(token, session.as_ref(), near);
         let token = complete::at(&line, is_first);
         // a session that is being opened has no tools yet
         let more = token.is_some();
@@ -89,27 +89,36 @@ impl Program {
         self.editor.tell(ToNvim::Completed(Completed { id, replaced: 0, items: Vec::new(), more }));
     }
 
-    fn source(
-        &self,
-        kind: Kind,
-        session: Option<&SessionId>,
-        open: Vec<PathBuf>,
-    ) -> Option<Source> {
-        Some(match kind {
-            Kind::Mention => Source::Files(open),
-            Kind::Command => Source::Commands(self.desk_of(session).map(Box::new)),
+    fn source(&self, token: &Token, session: Option<&SessionId>, near: Near) -> Option<Source> {
+        let desk = || self.desk_of(session);
+        let asked = match token.kind {
+            Kind::Mention if complete::of_symbol(&token.query).is_some() => Asked::Symbols(desk()?),
+            Kind::Mention => return Some(Source::Files(near)),
+            Kind::Command => Asked::Commands(desk()),
             Kind::Argument(Argument::Word(words)) => {
-                Source::Words(words.iter().map(|it| (*it).to_owned()).collect())
+                return Some(Source::Words(words.iter().map(|it| (*it).to_owned()).collect()));
             }
             Kind::Argument(Argument::Provider) => {
-                Source::Words(endpoint::names(&self.site.models.users))
+                return Some(Source::Words(endpoint::names(&self.site.models.users)));
             }
             Kind::Argument(Argument::Model) => {
-                Source::Models(Box::new(self.site.models.clone()), self.site.config.probe)
+                return Some(Source::Models(Box::new(self.site.models.clone()), self.site.config.probe));
             }
-            Kind::Argument(Argument::Session) => Source::Sessions(self.archive.project.clone()),
-            Kind::Argument(Argument::Skill) => Source::Skills(Box::new(self.desk_of(session)?)),
-        })
+            Kind::Argument(Argument::Path) => return Some(Source::Paths),
+            Kind::Argument(Argument::Session) => Asked::Sessions(self.archive.project.clone()),
+            Kind::Argument(Argument::Skill) => Asked::Skills(desk()?),
+            Kind::Argument(Argument::Changes) => Asked::Changes(desk()?),
+            Kind::Argument(Argument::Drop) => {
+                Asked::Largest(self.sessions.agent(self.sessions.find(session?)?)?.clone())
+            }
+        };
+        Some(Source::Asked(Box::new(asked)))
+    }
+
+    /// What the agent of a session has shown last of its conversation.
+    pub(super) fn glance(&self, session: Option<&SessionId>) -> Glance {
+        let session = session.and_then(|it| self.sessions.find(it));
+        session.and_then(|it| self.sessions.glance(it)).unwrap_or_default()
     }
 
     pub(super) fn desk_of(&self, session: Option<&SessionId>) -> Option<Desk> {
@@ -122,8 +131,8 @@ impl Program {
 /// Begins the task that answers the composer's questions. The task ends when the sender is dropped.
 pub(super) fn begin(editor: Editor, files: Files) -> mpsc::UnboundedSender<Order> {
     let (orders, inbox) = mpsc::unbounded_channel();
-    let completion =
-        Completion { editor, files, listed: Listed::default(), orders: orders.downgrade() };
+    let (listed, orders_end) = (Listed::default(), orders.downgrade());
+    let completion = Completion { editor, files, listed, asking: None, orders: orders_end };
     tokio::spawn(completion.run(inbox));
     orders
 }
@@ -146,8 +155,7 @@ impl Completion {
                 next = inbox.try_recv().ok();
             }
             if let Some(ask) = newest {
-                let answer = self.answer(*ask).await;
-                self.editor.tell(ToNvim::Completed(answer));
+                self.answer(*ask).await;
             }
         }
     }
@@ -158,18 +166,24 @@ impl Completion {
         }
     }
 
-    async fn answer(&mut self, ask: Ask) -> Completed {
+    async fn answer(&mut self, ask: Ask) {
         let Ask { id, token, replaced, source } = ask;
         let query = token.query;
+        if let Some(older) = self.asking.take() {
+            older.abort();
+        }
         let (items, more) = match source {
-            Source::Files(open) => {
+            Source::Files(near) => {
                 // a path in quotes is no keyword
                 let is_bare = replaced as usize == query.len() + 1;
-                self.mentions(query, open, is_bare).await
+                self.mentions(query, near, is_bare).await
             }
-            Source::Commands(desk) => {
-                let more = desk.is_none();
-                (apart(move || commands(&query, desk.as_deref())).await, more)
+            Source::Paths => {
+                let search = self.files.search();
+                (
+                    apart(move || search.paths(&query).into_iter().map(of_place).collect()).await,
+                    false,
+                )
             }
             Source::Words(words) => {
                 let words =
@@ -182,38 +196,22 @@ impl Completion {
                 let models = offers.map(|it| item(CompletionKind::Model, it.name, it.about));
                 (best(&query, models), self.listed.is_asked)
             }
-            Source::Skills(desk) => {
-                let list = move || {
-                    let found = skills::find(&desk).found.into_iter();
-                    let skills =
-                        found.map(|it| item(CompletionKind::Skill, it.name, it.description));
-                    best(&query, skills)
-                };
-                (apart(list).await, false)
-            }
-            Source::Symbols(desk) => {
-                let items = symbols(&desk, &query).await;
-                // the server may be starting
-                let more = items.is_empty();
-                (items, more)
-            }
-            Source::Sessions(project) => {
-                let list = move || {
-                    let listed = project.list().into_iter();
-                    let sessions =
-                        listed.map(|it| item(CompletionKind::Session, it.name, it.title));
-                    best(&query, sessions)
-                };
-                (apart(list).await, false)
+            Source::Asked(asked) => {
+                let editor = self.editor.clone();
+                self.asking = Some(tokio::spawn(async move {
+                    let (items, more) = asked.items(&query).await;
+                    editor.tell(ToNvim::Completed(Completed { id, replaced, items, more }));
+                }));
+                return;
             }
         };
-        Completed { id, replaced, items, more }
+        self.editor.tell(ToNvim::Completed(Completed { id, replaced, items, more }));
     }
 
     async fn mentions(
         &mut self,
         query: String,
-        open: Vec<PathBuf>,
+        near: Near,
         is_bare: bool,
     ) -> (Vec<CompletionItem>, bool) {
         self.walk();
@@ -223,10 +221,10 @@ impl Completion {
         }
         let (more, search) = (self.files.is_partial(Instant::now()), self.files.search());
         let find = move || {
-            let places = search.places(&query, &open).into_iter().map(of_place);
-            let mut items: Vec<CompletionItem> = places.collect();
+            let places = search.places(&query, &near);
+            let at = complete::before_keywords(&query, &places);
+            let mut items: Vec<CompletionItem> = places.into_iter().map(of_place).collect();
             let keywords = complete::keywords(&query).filter(|_| is_bare).map(of_keyword);
-            let at = complete::before_keywords(&query, open.len()).min(items.len());
             let page = complete::offers_page(&query).then(of_page).filter(|_| is_bare);
             let symbol = complete::offers_symbol(&query).then(of_symbols).filter(|_| is_bare);
             items.splice(at..at, keywords.chain(symbol).chain(page));
@@ -262,30 +260,11 @@ fn best(query: &str, items: impl Iterator<Item = CompletionItem>) -> Vec<Complet
     Query::new(query).best(items, |it| it.label.trim_start_matches('/'), ITEMS)
 }
 
-fn commands(query: &str, desk: Option<&Desk>) -> Vec<CompletionItem> {
-    let named = |is, name: &str, about: String| item(is, format!("/{name}"), about);
-    let mut items: Vec<CompletionItem> = TABLE
-        .iter()
-        .map(|it: &Row| named(CompletionKind::Command, it.name, it.help.to_owned()))
-        .collect();
-    if let Some(desk) = desk {
-        let own = commands::find(desk).found.into_iter();
-        items.extend(own.map(|it| named(CompletionKind::Command, &it.name, it.description)));
-        let skills = skills::find(desk).found.into_iter();
-        let skills = skills.map(|it| named(CompletionKind::Skill, &it.name, it.description));
-        // a command of the same name is called first
-        let is_free = |it: &CompletionItem| items.iter().all(|had| had.label != it.label);
-        let skills: Vec<CompletionItem> = skills.filter(is_free).collect();
-        items.extend(skills);
-    }
-    best(query, items.into_iter())
-}
-
 fn item(is: CompletionKind, name: String, about: String) -> CompletionItem {
     CompletionItem { label: name.clone(), text: name, is, about }
 }
 
-fn of_place(Place { path, text }: Place) -> CompletionItem {
+fn of_place(Place { path, text, .. }: Place) -> CompletionItem {
     let is = if path.ends_with('/') { CompletionKind::Folder } else { CompletionKind::File };
     CompletionItem { label: path, text, is, about: String::new() }
 }
@@ -300,17 +279,6 @@ fn of_symbols() -> CompletionItem {
     let (label, text) = (mention::SYMBOL.to_owned(), format!("@{}", mention::SYMBOL));
     let about = "the definition of a symbol, by its name".to_owned();
     CompletionItem { label, text, is: CompletionKind::Word, about }
-}
-
-/// The symbols whose names match an unfinished mention such as `symbol:par`.
-async fn symbols(desk: &Desk, query: &str) -> Vec<CompletionItem> {
-    let name = complete::of_symbol(query).unwrap_or_default();
-    let found = tokio::time::timeout(SYMBOLS, mention::symbols(desk, name)).await;
-    let items = found.unwrap_or_default().into_iter().map(|(label, about)| {
-        let text = format!("@{label}");
-        CompletionItem { label, text, is: CompletionKind::Symbol, about }
-    });
-    best(query, items)
 }
 
 fn of_keyword(mention::Row { name, about, .. }: &mention::Row) -> CompletionItem {

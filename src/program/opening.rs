@@ -96,17 +96,16 @@ impl Program {
         }
         let (output, outputs) = mpsc::unbounded_channel();
         let (show, show_end) = mpsc::unbounded_channel();
-        let stored = store.as_ref().map(Store::outputs);
         let (agent, inbox) = mpsc::unbounded_channel();
         if self.current.and_then(|it| self.sessions.name(it)).as_ref() != Some(&id) {
             let _ = self.notes.send((id.clone(), is_kept));
         }
-        let link = self.sessions.begin(&id, agent, read_only.is_some());
+        let (link, glance) = self.sessions.begin(&id, agent, read_only.is_some());
         self.current = Some(link.session);
-        let wishes = self.wishes_of(link.session);
-        tokio::spawn(screen::run(link.clone(), stored, show_end));
+        tokio::spawn(screen::run(link.clone(), store.as_ref().map(Store::outputs), show_end));
         let setup = agent::Setup {
             id,
+            wishes: self.wishes_of(link.session),
             desk: self.desk(link, output),
             screen: show,
             store,
@@ -116,6 +115,8 @@ impl Program {
             draft,
             models: self.site.models.clone(),
             tally: Some(data_dir().join("edits.json")),
+            measures: Some(data_dir().join("measures.json")),
+            glance,
             mode: self.site.config.mode,
             titles: self.site.config.titles,
             limits: self.site.limits(),
@@ -126,7 +127,6 @@ impl Program {
             recorded,
             shown,
             outputs,
-            wishes,
             intro,
             warnings,
             instead,

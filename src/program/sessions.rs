@@ -1,6 +1,7 @@
 //! The running sessions by handle, and the names that lead to them.
 
 use crate::agent::Command;
+use crate::conversation::report::Glance;
 use crate::event::SessionId;
 use crate::nvim::link::Editor;
 use crate::nvim::session_link::{Handle, SessionLink};
@@ -16,6 +17,8 @@ struct Running {
     agent: Option<Agent>,
     /// Whether the session is read-only.
     read_only: bool,
+    /// What the agent shows of its conversation; `None` if there was no agent.
+    glance: Option<watch::Receiver<Glance>>,
 }
 
 pub(super) struct Sessions {
@@ -57,6 +60,11 @@ impl Sessions {
         self.running.get(&session)?.agent.as_ref()
     }
 
+    /// What an agent has shown last of its conversation.
+    pub(super) fn glance(&self, session: Handle) -> Option<Glance> {
+        Some(self.running.get(&session)?.glance.as_ref()?.borrow().clone())
+    }
+
     pub(super) fn agents(&self) -> impl Iterator<Item = (Handle, &Agent)> {
         self.running.iter().filter_map(|(session, it)| Some((*session, it.agent.as_ref()?)))
     }
@@ -78,22 +86,35 @@ impl Sessions {
 
     /// The session that has this name. If there is none, adds a record without an agent, which reserves the name.
     pub(super) fn reserve(&mut self, name: &SessionId) -> Handle {
-        self.named(name).unwrap_or_else(|| self.add(name, None, false).session)
+        self.named(name).unwrap_or_else(|| self.add(name, None, false, None).session)
     }
 
-    /// Begins a session under a name. A session that had the name ends, and the name is no former name any more.
-    pub(super) fn begin(&mut self, name: &SessionId, agent: Agent, read_only: bool) -> SessionLink {
+    /// Begins a session under a name. Returns its link, and where its agent shows a glance of it. A session that had
+    /// the name ends, and the name is no former name any more.
+    pub(super) fn begin(
+        &mut self,
+        name: &SessionId,
+        agent: Agent,
+        read_only: bool,
+    ) -> (SessionLink, watch::Sender<Glance>) {
         if let Some(ended) = self.named(name) {
             self.end(ended);
         }
         self.former.remove(name);
-        self.add(name, Some(agent), read_only)
+        let (glance, seen) = watch::channel(Glance::default());
+        (self.add(name, Some(agent), read_only, Some(seen)), glance)
     }
 
-    fn add(&mut self, name: &SessionId, agent: Option<Agent>, read_only: bool) -> SessionLink {
+    fn add(
+        &mut self,
+        name: &SessionId,
+        agent: Option<Agent>,
+        read_only: bool,
+        glance: Option<watch::Receiver<Glance>>,
+    ) -> SessionLink {
         self.last = self.last.next();
         let (name, given) = watch::channel(name.clone());
-        self.running.insert(self.last, Running { name, agent, read_only });
+        self.running.insert(self.last, Running { name, agent, read_only, glance });
         SessionLink::new(self.last, self.editor.clone(), given)
     }
 

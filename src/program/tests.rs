@@ -208,7 +208,7 @@ async fn a_former_name_leads_to_its_session_until_another_begins_under_it() {
     assert_eq!(found(sessions), [false, true, true]);
     sessions.settle(reserved);
     assert_eq!(found(sessions), [true; 3]);
-    let other = sessions.begin(&id("a"), mpsc::unbounded_channel().0, false).session;
+    let other = sessions.begin(&id("a"), mpsc::unbounded_channel().0, false).0.session;
     assert_eq!((sessions.find(&id("a")), found(sessions)), (Some(other), [false, true, true]));
     sessions.close(other);
     sessions.settle(other);

@@ -7,7 +7,7 @@ use crate::context::size::Scale;
 use crate::nvim::wire::{ToNvim, Weigh, Weighed, Weight};
 use crate::text::unseen;
 use crate::tool::Desk;
-use crate::view::{grouped, sized};
+use crate::view::{grouped, sized_as};
 
 /// The most mentions of a text that are weighed, and the most bytes of a preview.
 const MOST: usize = 50;
@@ -17,9 +17,10 @@ impl Program {
     /// Answers a composer's question. A newer question about sizes ends the work on an older one.
     pub(super) fn weigh(&mut self, question: Weigh) {
         let Some(desk) = self.desk_of(Some(&question.session)) else { return };
+        let scale = self.glance(Some(&question.session)).scale;
         let (editor, is_preview) = (self.editor.clone(), question.preview.is_some());
         let work = tokio::spawn(async move {
-            editor.tell(ToNvim::Weighed(weighed(&desk, question).await));
+            editor.tell(ToNvim::Weighed(weighed(&desk, question, scale).await));
         });
         if is_preview {
             return;
@@ -30,7 +31,7 @@ impl Program {
     }
 }
 
-async fn weighed(desk: &Desk, question: Weigh) -> Weighed {
+async fn weighed(desk: &Desk, question: Weigh, scale: Scale) -> Weighed {
     let Weigh { id, session, text, preview } = question;
     let brought = mention::each(desk, &text, MOST).await;
     let preview = preview.map(|context| {
@@ -46,18 +47,19 @@ async fn weighed(desk: &Desk, question: Weigh) -> Weighed {
         }
         unseen::spelt_out(&all).0.into_owned()
     });
-    Weighed { id, session, mentions: brought.into_iter().map(weight).collect(), preview }
+    let mentions = brought.into_iter().map(|it| weight(it, scale)).collect();
+    Weighed { id, session, mentions, preview }
 }
 
-fn weight(it: Brought) -> Weight {
+fn weight(it: Brought, scale: Scale) -> Weight {
     let Brought { written, excerpts, problems } = it;
     let is_wrong = !problems.is_empty();
     let about = match excerpts.as_slice() {
         _ if is_wrong => problems.join(" "),
-        [one] => sized(one),
+        [one] => sized_as(one, scale.of_text(&one.text)),
         all => {
             let bytes = all.iter().map(|it| it.text.len() as u64).sum();
-            let tokens = grouped(Scale::ASSUMED.tokens(bytes));
+            let tokens = grouped(scale.tokens(bytes));
             format!("{} parts  {tokens} tokens", all.len())
         }
     };

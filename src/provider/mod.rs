@@ -35,6 +35,7 @@ use crate::event::{Delta, Failure};
 use crate::message::{Block, Image, Message, Reply, Request, ToolAnswer};
 use base64::prelude::{BASE64_STANDARD as STANDARD, Engine as _};
 use futures::stream::BoxStream;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// A value that a model sends while it answers. Exactly one `Done` or `Failed` ends the stream.
@@ -61,6 +62,11 @@ fn plain_text(block: &Block) -> Option<&str> {
         Block::Text { text } if !text.trim().is_empty() => Some(text),
         _ => None,
     }
+}
+
+/// A JSON object of these fields, which are moved into it. `json!` would copy them, which takes long for large values.
+fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    fields.into_iter().map(|(name, it)| (name.to_owned(), it)).collect()
 }
 
 /// The content of an image in base64. `None` if it was not read; requests have no such image.

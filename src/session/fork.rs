@@ -13,6 +13,14 @@ pub struct Cut {
 }
 
 impl Session {
+    /// A session without messages, with the same model and limits.
+    #[must_use]
+    pub fn emptied(self) -> Session {
+        let Session { model, tuning, limits, measures, learned, .. } = self;
+        let limits = limits.anew();
+        Session { model, tuning, measures, learned, limits, ..Session::default() }
+    }
+
     /// The copy is at rest: a turn that runs in the original is broken off in the copy. Queue, reviews, grants and
     /// cost stay with the original.
     #[must_use]

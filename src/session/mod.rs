@@ -11,6 +11,7 @@ mod fold;
 mod fork;
 mod input;
 mod jobs;
+mod narrow;
 mod repeat;
 mod say;
 mod spending;
@@ -85,6 +86,8 @@ pub struct Session {
     pub context: u64,
     /// For each model, what its provider counted for the last request.
     pub measures: BTreeMap<String, Measure>,
+    /// The last counted request to each model in other conversations. Never saved.
+    pub learned: BTreeMap<String, Measure>,
     /// What the session has cost, in USD, as far as prices are known.
     pub spent: f64,
     /// The price of some replies is not known, so the cost is more than `spent`.
@@ -384,6 +387,7 @@ impl Session {
     fn replied(&mut self, turn: TurnId, reply: Reply, mut plans: Vec<Plan>, step: &mut Step) {
         plans.truncate(MAX_CALLS);
         let has_calls = reply.calls().next().is_some();
+        self.keep_to_commands(&reply, &mut plans);
         let runaway = self.guard_loops(&reply, &mut plans);
         let goes_back = say::is_paused(&reply) && self.pauses() < MAX_PAUSES;
         let acts = has_calls && say::may_act(&reply.stop);

@@ -13,6 +13,7 @@ mod images;
 mod index;
 mod journal;
 mod listing;
+pub mod measures;
 mod reading;
 mod outputs;
 mod permitted;

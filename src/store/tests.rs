@@ -132,6 +132,7 @@ fn everything() -> Session {
         text: "fn main() {}".into(),
         note: "cut".into(),
         keyword: String::new(),
+        tools: Vec::new(),
         image: None,
     };
     let context = vec![excerpt];

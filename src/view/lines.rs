@@ -93,20 +93,24 @@ fn prompt(text: &str) -> Vec<String> {
     lines
 }
 
-/// An excerpt's name and size: `src/a.rs:10-40  31 lines  120 tokens`, and what was cut.
+/// An excerpt's name and size: `src/a.rs:10-40  31 lines  120 tokens`, and what was cut. A token has about four bytes.
 pub fn sized(excerpt: &Excerpt) -> String {
+    sized_as(excerpt, excerpt.text.len().div_ceil(4) as u64)
+}
+
+/// As `sized`, with this number of tokens for the text.
+pub fn sized_as(excerpt: &Excerpt, tokens: u64) -> String {
     if excerpt.kind == ExcerptKind::Hunk {
         return comment(excerpt);
     }
     if let Some(image) = &excerpt.image {
         return format!("{}  {}  {}", flat(&excerpt.path), image.label(), tokens_of(image));
     }
-    let tokens = excerpt.text.len().div_ceil(4);
     let lines = excerpt.text.lines().count();
     let range = excerpt.lines.map(|it| format!(":{}", span(it))).unwrap_or_default();
     let name = flat(&format!("{}{range}", excerpt.path));
-    let size =
-        format!("{lines} {}  {} tokens", if lines == 1 { "line" } else { "lines" }, count(tokens));
+    let tokens = count(usize::try_from(tokens).unwrap_or(usize::MAX));
+    let size = format!("{lines} {}  {tokens} tokens", if lines == 1 { "line" } else { "lines" });
     let note = flat(&excerpt.note);
     let has_text = !excerpt.text.is_empty() || excerpt.note.is_empty();
     let parts = [

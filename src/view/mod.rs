@@ -10,7 +10,7 @@ mod second_person;
 #[cfg(test)]
 mod tests;
 
-pub use lines::{called, clean, grouped, sized};
+pub use lines::{called, clean, grouped, sized, sized_as};
 pub use paint::{BlockUpdate, Shape};
 
 use crate::event::{Delta, End, Event, Queued};

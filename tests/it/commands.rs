@@ -6,6 +6,7 @@ use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use expect_test::expect;
+use serde_json::json;
 
 /// A command with arguments and a file, one in a folder, and one of the user's.
 fn project() -> Setup {
@@ -230,4 +231,59 @@ fn a_commands_model_answers_this_turn_only() {
 
         Seen."]]
     .assert_eq(said);
+}
+
+/// The calls of a turn whose command names tools, and what the model hears.
+#[test]
+fn a_command_that_names_tools_allows_no_others_in_its_turn_in_every_dialect() {
+    let told = DIALECTS.map(|dialect| {
+        let server = Server::start();
+        let calls = || {
+            let reply = Reply::new().call("c1", "read", json!({"path": "src/a.rs"}));
+            let reply = reply.call("c2", "grep", json!({"pattern": "fn"}));
+            reply.call("c3", "shell", json!({"command": "git status && rm -rf src"}))
+        };
+        server.reply(calls());
+        server.reply(Reply::said("One."));
+        let front = "---\nallowed-tools: Read, Bash(git status:*), mcp__x__y\n---\n";
+        let setup = project().file(".claude/commands/look.md", format!("{front}Look around.\n"));
+        let nvim = Nvim::start(&setup.speaking(dialect, &server).size(200, 40));
+        nvim.keys(":Caliban<CR>i/look<C-s>");
+        nvim.wait_transcript("One.");
+        nvim.wait_phase("idle");
+        let warning = "! `allowed-tools` in `.claude/commands/look.md` names `mcp__x__y`, which limits nothing here.";
+        assert_eq!(nvim.transcript().matches(warning).count(), 1);
+        // the next turn may use all tools again
+        server.reply(Reply::new().call("c4", "grep", json!({"pattern": "fn a"})));
+        server.reply(Reply::said("Two."));
+        nvim.keys("go on<C-s>");
+        nvim.wait_transcript("Two.");
+        nvim.wait_phase("idle");
+        let requests = server.requests();
+        let last = requests.last().unwrap();
+        let told = ["c1", "c2", "c3", "c4"].map(|it| last.answer(it).trim_end().to_owned());
+        assert!(requests.iter().all(|it| it.tools() == requests[0].tools()));
+        assert_grows(requests);
+        told.join("\n")
+    });
+    expect![[r#"
+        1	fn a() {}
+        The command `.claude/commands/look.md` allows only these tools until its turn ends: read, shell(git status). Go on with these, or tell the user what else is needed.
+        The command `.claude/commands/look.md` allows only these tools until its turn ends: read, shell(git status). Go on with these, or tell the user what else is needed.
+        src/a.rs:1: fn a() {}"#]]
+    .assert_eq(common(&told));
+}
+
+#[test]
+fn a_command_that_names_a_command_line_lets_it_ask_as_ever() {
+    let (server, nvim) = start(
+        project()
+            .cautious()
+            .file(".claude/commands/see.md", "---\nallowed-tools: [\"Bash(echo:*)\"]\n---\nSee.\n"),
+    );
+    server.reply(Reply::new().call("c1", "shell", json!({"command": "echo one"})));
+    nvim.keys("i/see<C-s>");
+    nvim.wait_question();
+    nvim.keys("<Esc>");
+    assert!(nvim.transcript().contains("Run `echo one`"), "{}", nvim.transcript());
 }

@@ -4,6 +4,7 @@ use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
+use std::process::Command;
 
 fn start(setup: Setup) -> (Server, Nvim) {
     let server = Server::start();
@@ -181,4 +182,161 @@ fn a_file_with_the_name_of_a_keyword_is_completed_with_its_folder() {
     nvim.wait_screen("what is staged");
     nvim.keys("<C-n><C-n><C-y>");
     nvim.wait(|it| it.composer() == "@./staged", "the file");
+}
+
+/// The texts in Neovim's own menu, in their order.
+fn offered(nvim: &Nvim) -> String {
+    nvim.lua_str(
+        "return table.concat(vim.tbl_map(function(it)
+            return it.word
+        end, vim.fn.complete_info({ 'items' }).items), ' ')",
+    )
+}
+
+fn wait_offered(nvim: &Nvim, beginning: &str) {
+    nvim.wait(|it| offered(it).starts_with(beginning), beginning);
+}
+
+#[test]
+fn open_files_are_offered_before_recent_ones_also_if_git_ignores_them_or_they_lie_elsewhere() {
+    let setup = project()
+        .file("src/old.rs", "old\n")
+        .file("../home/my notes.md", "my notes\n")
+        .file("../elsewhere/plan.md", "the plan\n");
+    let (server, nvim) = start(setup.before("vim.o.hidden = true"));
+    nvim.keys("<C-w>p:e src/map.rs<CR>:e target/out.txt<CR>");
+    nvim.keys(":e ../elsewhere/plan.md<CR>:e ~/my\\ notes.md<CR>:e src/main.rs<CR>:bd<CR>");
+    nvim.lua_str("vim.v.oldfiles = { '/etc/passwd', vim.fn.getcwd() .. '/src/old.rs' } return ''");
+    nvim.keys(":Caliban<CR>i@");
+    let elsewhere = nvim.setup.dir().join("elsewhere/plan.md");
+    let open = format!("@\"~/my notes.md\" @{} @target/out.txt", elsewhere.display());
+    wait_offered(&nvim, &open);
+    nvim.keys("n");
+    wait_offered(&nvim, "@\"~/my notes.md\"");
+    nvim.keys("<BS>o");
+    wait_offered(&nvim, "@target/out.txt @src/old.rs");
+    nvim.keys("<BS>rs");
+    wait_offered(&nvim, "@src/map.rs @src/main.rs @src/old.rs");
+    nvim.keys("<BS><BS>plan");
+    wait_offered(&nvim, &format!("@{}", elsewhere.display()));
+    nvim.keys("<C-n><C-y> @my");
+    wait_offered(&nvim, "@\"~/my notes.md\"");
+    nvim.keys("<C-n><C-y><C-s>");
+    nvim.wait_transcript("Seen.");
+    let said = server.requests()[0].last_user_text();
+    assert!(said.contains("the plan\n") && said.contains("my notes\n"), "{said}");
+}
+
+#[test]
+fn a_file_that_was_created_after_the_first_mention_is_offered() {
+    let (_server, nvim) = start(project());
+    nvim.keys("i@ma");
+    wait_offered(&nvim, "@src/map.rs");
+    std::fs::write(nvim.setup.path("src/manual.rs"), "").unwrap();
+    // the index is renewed after a while, and the answer to a later key has the file
+    nvim.wait(
+        |it| {
+            it.keys("<BS>a");
+            offered(it).contains("@src/manual.rs")
+        },
+        "the new file",
+    );
+}
+
+#[test]
+fn links_that_lead_in_a_circle_end_no_later_than_other_files() {
+    let setup = project();
+    std::os::unix::fs::symlink("..", setup.path("src/up")).unwrap();
+    std::os::unix::fs::symlink("loop", setup.path("src/loop")).unwrap();
+    let (_server, nvim) = start(setup);
+    nvim.keys("i@sr");
+    wait_offered(&nvim, "@src/ @src/up @src/loop");
+    nvim.keys("c/up/src/up/src/ma");
+    wait_offered(&nvim, "@src/up/src/up/src/main.rs @src/up/src/up/src/map.rs");
+}
+
+#[test]
+fn sessions_models_and_providers_are_completed_as_arguments() {
+    let (_server, nvim) = start(project().config("{ probe = false }"));
+    nvim.keys("ione<C-s>");
+    nvim.wait_transcript("Seen.");
+    nvim.wait_phase("idle");
+    nvim.keys("<Esc>:Caliban new second<CR>");
+    nvim.wait_session("second");
+    nvim.keys("i/sessions ma");
+    wait_offered(&nvim, "main");
+    nvim.keys("<C-u>/connect open");
+    wait_offered(&nvim, "openai");
+    nvim.keys("<C-u>/models anth");
+    wait_offered(&nvim, "anthropic/");
+    nvim.keys("<C-n><C-y>");
+    nvim.wait(|it| it.composer().starts_with("/models anthropic/"), "the model");
+}
+
+fn git(setup: &Setup, arguments: &[&str]) {
+    let mut git = Command::new("git");
+    git.args(["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]);
+    let done = git.args(arguments).current_dir(setup.path("")).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn a_review_is_offered_the_branches_and_the_last_commits() {
+    let setup = project();
+    std::fs::remove_dir(setup.path(".git")).unwrap();
+    git(&setup, &["init", "-q", "-b", "trunk"]);
+    git(&setup, &["add", "."]);
+    git(&setup, &["commit", "-qm", "Adds the map"]);
+    git(&setup, &["branch", "topic/%#|x"]);
+    let (_server, nvim) = start(setup);
+    nvim.keys("i/review ");
+    wait_offered(&nvim, "@diff @staged clear ");
+    nvim.wait_screen("Adds the map");
+    assert!(offered(&nvim).contains(" topic/%#|x"), "{}", offered(&nvim));
+    nvim.keys("top<C-n><C-y>");
+    nvim.wait(|it| it.composer() == "/review topic/%#|x", "the branch");
+}
+
+#[test]
+fn an_export_is_offered_paths_and_an_own_command_shows_its_arguments() {
+    let fix = "---\ndescription: Fixes an issue\nargument-hint: [issue] [part]\n---\nFix $1.\n";
+    let (_server, nvim) = start(project().file(".claude/commands/fix.md", fix));
+    nvim.keys("i/export s");
+    wait_offered(&nvim, "src/");
+    nvim.keys("<C-n><C-y>ma");
+    wait_offered(&nvim, "src/main.rs src/map.rs");
+    nvim.keys("<C-u>/export a b");
+    wait_offered(&nvim, "a b's.md");
+    nvim.keys("<C-u>/fi");
+    nvim.wait_screen("[issue] [part]  Fixes an issue");
+}
+
+#[test]
+fn the_largest_items_are_offered_to_be_dropped() {
+    let long = "a line of the file\n".repeat(200);
+    let (_server, nvim) = start(project().file("src/long.rs", long));
+    nvim.keys("isee @src/long.rs and @src/map.rs<C-s>");
+    nvim.wait_transcript("Seen.");
+    nvim.wait_phase("idle");
+    nvim.keys("<Esc>cc/context d");
+    wait_offered(&nvim, "drop");
+    nvim.keys("<C-n><C-y> ");
+    nvim.wait_screen("src/long.rs  ");
+    wait_offered(&nvim, "1");
+    nvim.keys("<C-n><C-y><C-s>");
+    nvim.wait_transcript("src/long.rs");
+}
+
+#[test]
+fn files_that_the_conversation_knows_are_offered_before_others() {
+    let (_server, nvim) = start(project().file("deep/down/mast.rs", "mast\n"));
+    nvim.keys("i@ma");
+    wait_offered(&nvim, "@src/map.rs @src/main.rs");
+    nvim.keys("<C-u>see @deep/down/mast.rs<C-s>");
+    nvim.wait_transcript("Seen.");
+    nvim.wait_phase("idle");
+    nvim.keys("<Esc>cc@ma");
+    wait_offered(&nvim, "@deep/down/mast.rs @src/map.rs");
+    nvim.keys("<C-u>@");
+    wait_offered(&nvim, "@deep/down/mast.rs ");
 }

@@ -4,8 +4,8 @@ local M = {}
 
 local api = vim.api
 
---- The most loaded files that a question to the program names, the last used ones first.
-local OPEN = 100
+--- The most open files, and the most recent ones, that a question to the program names.
+local NEAR = 100
 --- A question to the program has at most this many bytes of the line before the cursor.
 local LINE = 4096
 --- A slash command is recognised below at most this many blank lines.
@@ -44,19 +44,41 @@ local accepted
 ---@type string?
 local shown
 
----@return string[] absolute paths of listed files, the one used last first
-local function open_files()
-  local infos = vim.fn.getbufinfo({ buflisted = 1 })
-  table.sort(infos, function(a, b)
-    return a.lastused > b.lastused
-  end)
+--- The files of |v:oldfiles| in a project, which does not change while Neovim runs.
+---@param root string
+---@return string[]
+local function old_files(root)
   local files = {} ---@type string[]
-  for _, info in ipairs(infos) do
-    if info.name ~= '' and vim.bo[info.bufnr].buftype == '' and #files < OPEN then
-      files[#files + 1] = info.name
+  for _, name in ipairs(vim.v.oldfiles) do
+    if #files < NEAR and vim.startswith(name, root .. '/') then
+      files[#files + 1] = name
     end
   end
   return files
+end
+
+--- The files that the user is likely to mention: listed buffers, then unlisted ones and those of earlier starts.
+---@param root? string of the project
+---@return string[] open absolute paths, the one used last first
+---@return string[] recent the same
+local function near_files(root)
+  local infos = vim.fn.getbufinfo()
+  table.sort(infos, function(a, b)
+    -- the times have whole seconds
+    if a.lastused == b.lastused then
+      return a.bufnr > b.bufnr
+    end
+    return a.lastused > b.lastused
+  end)
+  local open, recent = {}, {} ---@type string[], string[]
+  for _, info in ipairs(infos) do
+    local list = info.listed == 1 and open or recent
+    if info.name ~= '' and vim.bo[info.bufnr].buftype == '' and #list < NEAR then
+      list[#list + 1] = info.name
+    end
+  end
+  vim.list_extend(recent, root and old_files(root) or {})
+  return open, recent
 end
 
 ---@param buf integer
@@ -107,13 +129,18 @@ local function ask(params, request, answer, forget)
     return answer(nil, nothing())
   end
   last = last + 1
+  local open, recent = {}, {} ---@type string[], string[]
+  if sent:find('@', 1, true) then
+    open, recent = near_files(chat.root)
+  end
   local question = {
     kind = 'complete',
     id = last,
     session = chat.session,
     line = sent,
     is_first = #line <= LINE and is_first(buf, row),
-    open = sent:find('@', 1, true) and open_files() or {},
+    open = open,
+    recent = recent,
   }
   if not require('caliban.program.process').notify(question) then
     return answer(nil, nothing())

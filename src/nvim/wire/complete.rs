@@ -18,6 +18,8 @@ pub struct Complete {
     pub is_first: bool,
     /// Absolute paths of the files that are open in the editor; the one used last comes first.
     pub open: Vec<PathBuf>,
+    /// Absolute paths of files that were used recently, the last one first.
+    pub recent: Vec<PathBuf>,
 }
 
 /// The answer to `complete`.

@@ -4,7 +4,7 @@ use super::thinking;
 use crate::message::{Block, Image, Message, Request, Role, ToolAnswer, ToolSpec};
 use crate::provider::dialect::{fitting_id, fitting_name, replayed};
 use crate::provider::prefix::CacheMinimum;
-use crate::provider::{answer_text, base64, plain_text};
+use crate::provider::{answer_text, base64, object, plain_text};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
@@ -106,7 +106,7 @@ fn message(message: &Message) -> Option<Value> {
     // The API refuses the answer to a call after other blocks. The sort is stable.
     blocks.sort_by_key(|block| role == "user" && !matches!(block, Block::Answer(_)));
     let content: Vec<Value> = blocks.into_iter().filter_map(self::block).collect();
-    (!content.is_empty()).then(|| json!({ "role": role, "content": content }))
+    (!content.is_empty()).then(|| object([("role", role.into()), ("content", content.into())]))
 }
 
 fn block(block: &Block) -> Option<Value> {
@@ -115,12 +115,12 @@ fn block(block: &Block) -> Option<Value> {
             let signature = signature.as_ref()?;
             Some(json!({ "type": "thinking", "thinking": text, "signature": signature }))
         }
-        Block::Call(call) => Some(json!({
-            "type": "tool_use",
-            "id": fitting_id(&call.id, ID),
-            "name": fitting_name(&call.tool),
-            "input": replayed(&call.input),
-        })),
+        Block::Call(call) => Some(object([
+            ("type", "tool_use".into()),
+            ("id", fitting_id(&call.id, ID).into()),
+            ("name", fitting_name(&call.tool).into()),
+            ("input", replayed(&call.input)),
+        ])),
         Block::Answer(answer) => Some(self::answer(answer)),
         Block::Raw { provider, value } => (provider == "anthropic").then(|| value.clone()),
         Block::Image(it) => image(it),
@@ -131,22 +131,23 @@ fn block(block: &Block) -> Option<Value> {
 }
 
 fn image(image: &Image) -> Option<Value> {
-    let source = json!({ "type": "base64", "media_type": image.media(), "data": base64(image)? });
-    Some(json!({ "type": "image", "source": source }))
+    let (media, data) = (image.media().into(), base64(image)?.into());
+    let source = object([("type", "base64".into()), ("media_type", media), ("data", data)]);
+    Some(object([("type", "image".into()), ("source", source)]))
 }
 
 fn answer(answer: &ToolAnswer) -> Value {
     let mut content: Value = answer_text(answer).into();
     let images: Vec<Value> = answer.images.iter().filter_map(image).collect();
     if !images.is_empty() {
-        let text = json!({ "type": "text", "text": content });
+        let text = object([("type", "text".into()), ("text", content)]);
         content = std::iter::once(text).chain(images).collect();
     }
-    let mut block = json!({
-        "type": "tool_result",
-        "tool_use_id": fitting_id(&answer.id, ID),
-        "content": content,
-    });
+    let mut block = object([
+        ("type", "tool_result".into()),
+        ("tool_use_id", fitting_id(&answer.id, ID).into()),
+        ("content", content),
+    ]);
     if answer.failed {
         block["is_error"] = true.into();
     }

@@ -2,7 +2,7 @@
 
 use crate::message::{Block, CallId, Effort, Message, Request, Role, Thinking, ToolSpec};
 use crate::provider::dialect::{fitting_name, replayed};
-use crate::provider::{RESULTS, answer_text, answered_images, base64, plain_text};
+use crate::provider::{RESULTS, answer_text, answered_images, base64, object, plain_text};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -40,12 +40,12 @@ pub(crate) fn body(request: &Request) -> Value {
     if let Some(temperature) = request.temperature {
         options["temperature"] = temperature.into();
     }
-    let mut body = json!({
-        "model": request.model,
-        "messages": messages,
-        "stream": true,
-        "options": options,
-    });
+    let mut body = object([
+        ("model", request.model.as_str().into()),
+        ("messages", messages.into()),
+        ("stream", true.into()),
+        ("options", options),
+    ]);
     if !request.tools.is_empty() {
         body["tools"] = request.tools.iter().map(tool).collect();
     }
@@ -94,7 +94,7 @@ fn user(message: &Message, names: &HashMap<&CallId, &str>, messages: &mut Vec<Va
     if let Some(content) =
         joined(told.into_iter().chain(message.blocks.iter().filter_map(plain_text)))
     {
-        let mut value = json!({ "role": "user", "content": content });
+        let mut value = object([("role", "user".into()), ("content", content.into())]);
         if !images.is_empty() {
             value["images"] = images.into();
         }

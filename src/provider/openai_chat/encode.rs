@@ -4,7 +4,7 @@ use super::images::{self, content};
 use super::{NAME, marks, reasoning};
 use crate::message::{Block, CallId, Message, Parameter, Request, Role, ToolCall, ToolSpec};
 use crate::provider::dialect::{Quirks, fitting_id, fitting_name, nine_letter_id, replayed};
-use crate::provider::{answer_text, plain_text};
+use crate::provider::{answer_text, object, plain_text};
 use serde_json::{Value, json};
 
 /// The longest call id that `OpenAI` takes.
@@ -29,7 +29,11 @@ pub(crate) fn body(request: &Request, quirks: Quirks) -> Value {
     if quirks.cache_marks {
         marks::mark(request, &tools, &mut messages);
     }
-    let mut body = json!({ "model": request.model, "messages": messages, "stream": true });
+    let mut body = object([
+        ("model", request.model.as_str().into()),
+        ("messages", messages.into()),
+        ("stream", true.into()),
+    ]);
     if let Some(limit) = limit(request, quirks) {
         body[limit] = request.max_tokens.into();
     }

@@ -159,6 +159,17 @@ fn symbols_are_completed_by_the_servers() {
 }
 
 #[test]
+fn files_are_completed_while_a_language_server_is_asked_for_symbols() {
+    let silent = json!({ "silent": ["workspace/symbol"] });
+    let setup = files(PATIENT).size(200, 40);
+    let nvim = Nvim::start(&project(setup, &[silent]));
+    nvim.keys(":edit main.py<CR>:Caliban<CR>i@symbol:ar");
+    wait_came(&nvim, "workspace/symbol");
+    nvim.keys("<C-u>@not");
+    nvim.wait_screen("notes.txt");
+}
+
+#[test]
 fn a_mentioned_symbol_that_no_server_knows_gives_the_message_back() {
     let server = Server::start();
     let setup = files(PATIENT).size(200, 40);

@@ -123,6 +123,30 @@ fn requests_only_grow(dialect: &dyn Dialect) {
     assert_grows(requests);
 }
 
+/// The effort is a parameter of a request and no part of the conversation.
+#[test]
+fn a_change_of_the_effort_changes_no_message_in_any_dialect() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        server.otherwise(Reply::said("Seen."));
+        let nvim = Nvim::start(&dialect.choose(Setup::new(), &server));
+        nvim.keys(":Caliban<CR>");
+        for (n, effort) in ["low", "high", "off", "low"].into_iter().enumerate() {
+            nvim.wait_phase("idle");
+            nvim.command(&format!("Caliban model thinking={effort}"));
+            nvim.lua("require('caliban').ask(...)", &["go on".into()]);
+            server.wait_count(n + 1);
+        }
+        for pair in server.requests().windows(2) {
+            assert!(pair[1].outline().starts_with(&pair[0].outline()), "{}", pair[1].outline());
+            assert_eq!(
+                (pair[0].tools(), pair[0].system_text()),
+                (pair[1].tools(), pair[1].system_text())
+            );
+        }
+    }
+}
+
 #[test]
 fn anthropic_requests_only_grow_while_modes_and_skills_change() {
     requests_only_grow(DIALECTS[0]);

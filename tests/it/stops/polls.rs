@@ -9,7 +9,7 @@ use crate::review::scene::edit;
 use caliban::agent::models::Models;
 use caliban::agent::{self, Answer, Command, Decided};
 use caliban::context::prompt::Choice;
-use caliban::conversation::report::Show;
+use caliban::conversation::report::{Glance, Show};
 use caliban::edit::Proposal;
 use caliban::event::{Delta, Event, Failure, Mode, Ruling, SessionId, Tuning, TurnId};
 use caliban::message::{self, ToolAnswer};
@@ -268,6 +268,8 @@ pub(super) fn setup(
         draft: Draft::default(),
         models,
         tally: None,
+        measures: None,
+        glance: tokio::sync::watch::channel(Glance::default()).0,
         mode: Mode::Ask,
         titles: false,
         limits: Limits::default(),

@@ -159,6 +159,8 @@
 ---@field note? string A few words for the model and the user: what was cut from the text, or why there is no text.
 ---@field keyword? string The keyword in the message that brought the excerpt, for example `buffer`, or the slash
 --- command that the user typed, for example `/review main`; mostly empty.
+---@field tools? string[] Of a command: the tools that the model may call in the command's turn, such as `read` or
+--- `shell(git add)`. Empty if the command allows all.
 ---@field image? caliban.Image The image that goes with the text. The text says in words which image it is.
 
 ---@alias caliban.ExcerptKind
@@ -518,6 +520,7 @@
 ---@field line string The text before the cursor in the cursor's line.
 ---@field is_first boolean Only blank lines stand above the line: it may be a slash command.
 ---@field open string[] Absolute paths of the files that are open in the editor; the one used last comes first.
+---@field recent string[] Absolute paths of files that were used recently, the last one first.
 
 --- Asks for the sizes of the mentions in a text, or for what they bring. The answer is `weighed`.
 ---@class (exact) caliban.Weigh

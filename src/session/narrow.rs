@@ -1,0 +1,46 @@
+//! A command of the user's own may name the tools of its turn. Calls of other tools are refused. Requests keep all tools,
+//! so that each begins with the one before it.
+
+use super::Session;
+use crate::event::{Access, Plan};
+use crate::message::{Block, ExcerptKind, Reply, ToolCall};
+
+impl Session {
+    /// Refuses the calls that the turn's commands do not allow.
+    pub(super) fn keep_to_commands(&self, reply: &Reply, plans: &mut [Plan]) {
+        let commands = self.narrowing();
+        for (call, plan) in reply.calls().zip(plans) {
+            let refusing = commands.iter().find(|it| !self.is_among(it.1, call, &plan.access));
+            if let Some((path, tools)) = refusing
+                && !matches!(plan.access, Access::Never(_))
+            {
+                plan.access = Access::Never(format!(
+                    "The command `{path}` allows only these tools until its turn ends: {}. Go on with these, or tell \
+                     the user what else is needed.",
+                    tools.join(", ")
+                ));
+            }
+        }
+    }
+
+    /// The commands of the running turn that name tools: their files and the tools.
+    fn narrowing(&self) -> Vec<(&str, &[String])> {
+        let start = self.messages.iter().rposition(|it| it.turn.is_some()).unwrap_or(0);
+        let blocks = self.messages[start..].iter().flat_map(|it| &it.blocks);
+        let commands = blocks.filter_map(|it| match it {
+            Block::Excerpt(it) if it.kind == ExcerptKind::Command && !it.tools.is_empty() => {
+                Some((it.path.as_str(), it.tools.as_slice()))
+            }
+            _ => None,
+        });
+        commands.collect()
+    }
+
+    /// Whether these tools allow a call. They allow a command line if they allow each command in it.
+    fn is_among(&self, tools: &[String], call: &ToolCall, access: &Access) -> bool {
+        let words = || tools.iter().filter_map(|it| it.strip_prefix("shell(")?.strip_suffix(')'));
+        let allows = |line: &str| self.rules.with_only(words()).allows(line);
+        tools.contains(&call.tool)
+            || matches!(access, Access::Act { command, .. } if call.tool == "shell" && allows(command))
+    }
+}
