@@ -82,6 +82,10 @@ pub enum Event {
         model: String,
         root: PathBuf,
     },
+    /// From now on the tags around strangers' texts hold this word.
+    Marked {
+        mark: String,
+    },
     Queued {
         message: Queued,
     },

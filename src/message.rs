@@ -1,9 +1,11 @@
 //! The data that a model reads and writes, independent of any provider's dialect. These types are also the format of
 //! the session file, so their JSON is made to be read, edited and compared by a person.
 
+mod foreign;
 mod image;
 mod parameter;
 
+pub use foreign::{Foreign, Origin, is_mark, mark_of};
 pub use image::{Content, Image};
 pub use parameter::Parameter;
 
@@ -137,13 +139,24 @@ pub struct ToolAnswer {
     /// The background job whose end the text tells.
     #[serde(default)]
     pub job_end: Option<u32>,
+    /// The text is a stranger's.
+    #[serde(default)]
+    pub foreign: Option<Foreign>,
 }
 
 impl ToolAnswer {
     pub fn done(call: &CallId, text: String, summary: impl Into<String>) -> ToolAnswer {
         let (id, summary) = (call.clone(), summary.into());
-        let (output, images, job_end) = (None, Vec::new(), None);
-        ToolAnswer { id, text, failed: false, summary, output, images, job_end }
+        ToolAnswer {
+            id,
+            text,
+            failed: false,
+            summary,
+            output: None,
+            images: Vec::new(),
+            job_end: None,
+            foreign: None,
+        }
     }
 
     pub fn failed(call: &CallId, text: String, summary: impl Into<String>) -> ToolAnswer {
@@ -153,7 +166,7 @@ impl ToolAnswer {
 
 impl Serialize for ToolAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("ToolAnswer", 5)?;
+        let mut fields = serializer.serialize_struct("ToolAnswer", 6)?;
         fields.serialize_field("id", &self.id)?;
         match &self.output {
             Some(file) => fields.serialize_field("output", file)?,
@@ -170,6 +183,9 @@ impl Serialize for ToolAnswer {
         }
         if let Some(job) = self.job_end {
             fields.serialize_field("job_end", &job)?;
+        }
+        if let Some(foreign) = &self.foreign {
+            fields.serialize_field("foreign", foreign)?;
         }
         fields.end()
     }
@@ -209,6 +225,19 @@ impl Excerpt {
     /// Whether the program makes the excerpt of the message's text. A message that is given back comes without it.
     pub fn is_made(&self) -> bool {
         self.kind == ExcerptKind::Command || !self.keyword.is_empty()
+    }
+
+    /// Where the text comes from, if a stranger may have written it: a page of the web, or a file outside of the
+    /// project.
+    pub fn origin(&self) -> Option<Origin> {
+        use ExcerptKind::{Changes, File, Folder, Page, Selection};
+        match self.kind {
+            Page => Some(Origin::Web(self.path.clone())),
+            File | Folder | Selection | Changes if self.path.starts_with(['/', '~']) => {
+                Some(Origin::Outside(self.path.clone()))
+            }
+            _ => None,
+        }
     }
 }
 

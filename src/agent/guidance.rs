@@ -42,9 +42,9 @@ impl Guidance {
         Guidance { consent: Consent::new(agreed), permissions, choice, places, outdated: None }
     }
 
-    /// The system prompt for the user's settings, the project's folder and this edit format.
-    pub(super) fn system(&self, desk: &Desk, format: Format) -> Result<String, String> {
-        prompt::choose(&self.choice, &desk.root, &desk.tools.specs(format))
+    /// The system prompt for the user's settings, the project's folder, this edit format and the session's mark.
+    pub(super) fn system(&self, desk: &Desk, format: Format, mark: &str) -> Result<String, String> {
+        prompt::choose(&self.choice, &desk.root, &desk.tools.specs(format), mark)
     }
 
     /// The instructions on disk for a new conversation.
@@ -154,7 +154,7 @@ impl Guidance {
 
     /// Replaces the conversation's system prompt and instructions by the current ones.
     pub(super) fn renew(&mut self, conversation: &mut Conversation, desk: &Desk, format: Format) {
-        match self.system(desk, format) {
+        match self.system(desk, format, &conversation.session.mark) {
             Ok(_) if conversation.session.phase != Phase::Idle => {
                 conversation.refuse_while_running();
             }

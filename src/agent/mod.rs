@@ -362,17 +362,22 @@ impl Agent {
         }
     }
 
+    /// The system prompt that a new conversation would get, with this conversation's mark.
+    fn system(&self) -> Result<String, String> {
+        self.guidance.system(&self.desk, self.format(), &self.conversation.session.mark)
+    }
+
     fn change_model(&mut self, chosen: &Chosen, tuning: Tuning) {
         let model = models::full_name(chosen);
         let before = self.conversation.session.model.clone();
         let is_current = |agent: &Agent| {
-            let built = agent.guidance.system(&agent.desk, agent.format());
+            let built = agent.system();
             built.is_ok_and(|it| it == agent.conversation.system())
         };
         let was_current = is_current(self);
         self.conversation.take(Input::ChooseModel { model, tuning });
         // the system prompt names the tools, and another model may have other ones
-        if let (true, Ok(system)) = (was_current, self.guidance.system(&self.desk, self.format()))
+        if let (true, Ok(system)) = (was_current, self.system())
             && system != self.conversation.system()
         {
             let instructions = self.guidance.usable().files;

@@ -9,7 +9,8 @@ use crate::conversation::Conversation;
 use crate::conversation::report::{Opened, Report, Show};
 use crate::edit::Format;
 use crate::event::{Mode, SessionId};
-use crate::message::{Excerpt, Reply};
+use crate::message::{Excerpt, Reply, mark_of};
+use crate::provider::http;
 use crate::session::Input;
 use crate::store::{Draft, Recorded};
 use crate::tool::Desk;
@@ -55,7 +56,10 @@ impl Opening {
         format: Format,
     ) -> View {
         distrust(conversation, desk);
-        let built = guidance.system(desk, format);
+        if conversation.session.mark.is_empty() {
+            conversation.recall(Input::Mark { mark: mark_of(http::seed()) });
+        }
+        let built = guidance.system(desk, format, &conversation.session.mark);
         let found = guidance.gathered();
         let mut told = std::mem::take(&mut self.warnings);
         let is_fresh = conversation.session.messages.is_empty() && conversation.session.turns == 0;

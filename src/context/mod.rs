@@ -5,6 +5,7 @@ pub mod commands;
 pub mod compact;
 mod diff;
 pub mod export;
+pub mod fence;
 pub mod init;
 pub mod instructions;
 pub mod ledger;

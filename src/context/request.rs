@@ -4,6 +4,7 @@ mod images;
 #[cfg(test)]
 mod tests;
 
+use super::fence::{self, attribute, tagged};
 use crate::event::Item;
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, Message, Parameter, Request, Role, ToolAnswer,
@@ -20,7 +21,7 @@ pub fn build(session: &Session, base: Request) -> Request {
     let mut seen = HashSet::new();
     let mut trims = Trims::of(session, base.without.contains(&Parameter::Images));
     let first = session.messages.first().filter(|it| it.role == Role::System);
-    let system = first.map(text_of).unwrap_or_default();
+    let system = first.map(|it| text_of(it, &session.mark)).unwrap_or_default();
     if let Some(text) = session.handoff() {
         push(&mut messages, Role::User, vec![Block::Text { text: text.to_owned() }]);
     }
@@ -126,6 +127,8 @@ struct Trims<'a> {
     excerpts: u32,
     /// The model does not take images.
     is_blind: bool,
+    /// The session's mark.
+    mark: &'a str,
 }
 
 impl<'a> Trims<'a> {
@@ -136,67 +139,70 @@ impl<'a> Trims<'a> {
             lines: lines.map(|it| (&it.item, it.line.as_str())).collect(),
             excerpts: u32::try_from(session.compacted_excerpts()).unwrap_or(u32::MAX),
             is_blind,
+            mark: &session.mark,
         }
     }
 
     fn answer(&self, answer: &ToolAnswer) -> ToolAnswer {
-        let ToolAnswer { id, text, failed, summary, output, images, job_end } = answer;
-        let (text, seen) = match self.lines.get(&Item::Call(id.clone())) {
+        let (text, seen) = match self.lines.get(&Item::Call(answer.id.clone())) {
             Some(line) => ((*line).to_owned(), Vec::new()),
-            None if text.trim().is_empty() => ("(no output)".to_owned(), Vec::new()),
-            None => images::apart(text, images, self.is_blind),
+            None if answer.text.trim().is_empty() => ("(no output)".to_owned(), Vec::new()),
+            None => {
+                let text = given(answer, self.mark);
+                images::apart(&text, &answer.images, self.is_blind)
+            }
         };
-        let (id, summary, output) = (id.clone(), summary.clone(), output.clone());
-        ToolAnswer { id, text, failed: *failed, summary, output, images: seen, job_end: *job_end }
+        ToolAnswer { text, images: seen, ..answer.clone() }
     }
 
     /// A block of the user's as the model reads it.
     fn apply(&mut self, block: &Block) -> Vec<Block> {
         let Block::Excerpt(excerpt) = block else {
-            return spoken_block(block).into_iter().collect();
+            return spoken_block(block, self.mark).into_iter().collect();
         };
         let item = Item::Excerpt(self.excerpts);
         self.excerpts += 1;
         match self.lines.get(&item) {
             Some(line) => vec![Block::Text { text: (*line).to_owned() }],
-            None => images::with_image(excerpt, self.is_blind),
+            None => images::with_image(excerpt, self.is_blind, self.mark),
         }
     }
 }
 
-fn spoken_block(block: &Block) -> Option<Block> {
+/// The text of an answer, in a fence if it is a stranger's.
+pub(super) fn given(answer: &ToolAnswer, mark: &str) -> String {
+    let Some(foreign) = &answer.foreign else { return answer.text.clone() };
+    let (text, own) = foreign.split(&answer.text);
+    let fenced = fence::fenced(mark, &foreign.from, text);
+    if own.is_empty() { fenced } else { format!("{fenced}\n{own}") }
+}
+
+fn spoken_block(block: &Block, mark: &str) -> Option<Block> {
     let text = match block {
         Block::Text { text } => text.clone(),
-        Block::Excerpt(excerpt) => fenced(excerpt),
-        Block::Notice { text } => {
-            let mark = mark("notice", text);
-            format!("<{mark}>\n{text}\n</{mark}>")
-        }
+        Block::Excerpt(excerpt) => fenced(excerpt, mark),
+        Block::Notice { text } => tagged("notice", "", text),
         _ => return None,
     };
     (!text.trim().is_empty()).then_some(Block::Text { text })
 }
 
-fn text_of(message: &Message) -> String {
-    let texts = message.blocks.iter().filter_map(spoken_block).filter_map(|it| match it {
+fn text_of(message: &Message, mark: &str) -> String {
+    let spoken = message.blocks.iter().filter_map(|it| spoken_block(it, mark));
+    let texts = spoken.filter_map(|it| match it {
         Block::Text { text } => Some(text),
         _ => None,
     });
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// The name of a tag whose end cannot be forged in `text`. If the text contains the end tag, the name gets a number
-/// that makes it unique.
-pub(super) fn mark(name: &str, text: &str) -> String {
-    let numbered = (2..=u32::MAX).map(|n| format!("{name}-{n}"));
-    std::iter::once(name.to_owned())
-        .chain(numbered)
-        .find(|it| !text.contains(&format!("</{it}>")))
-        .unwrap_or_default()
+/// An excerpt as a labelled block of text, in a fence if it is a stranger's.
+pub fn fenced(excerpt: &Excerpt, mark: &str) -> String {
+    let text = labelled(excerpt);
+    excerpt.origin().map_or(text.clone(), |from| fence::fenced(mark, &from, &text))
 }
 
-/// An excerpt as a labelled block of text.
-pub fn fenced(excerpt: &Excerpt) -> String {
+fn labelled(excerpt: &Excerpt) -> String {
     let path = format!(" path=\"{}\"", attribute(&excerpt.path));
     let (name, attributes) = match excerpt.kind {
         ExcerptKind::File if excerpt.image.is_some() => {
@@ -228,8 +234,7 @@ pub fn fenced(excerpt: &Excerpt) -> String {
         ("", note) => format!("[{note}]"),
         (text, note) => format!("{text}\n[{note}]"),
     };
-    let mark = mark(name, &text);
-    format!("<{mark}{attributes}>\n{text}\n</{mark}>")
+    tagged(name, &attributes, &text)
 }
 
 fn context(kind: &str, path: &str, excerpt: &Excerpt) -> String {
@@ -240,8 +245,4 @@ fn context(kind: &str, path: &str, excerpt: &Excerpt) -> String {
         format!(" filetype=\"{}\"", attribute(&excerpt.filetype))
     };
     format!(" kind=\"{kind}\"{path}{lines}{filetype}")
-}
-
-fn attribute(text: &str) -> String {
-    text.replace('&', "&amp;").replace('"', "&quot;").replace(['\n', '\r'], " ")
 }

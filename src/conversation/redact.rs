@@ -61,6 +61,7 @@ mod tests {
             output: None,
             images: Vec::new(),
             job_end: None,
+            foreign: None,
         }
     }
 

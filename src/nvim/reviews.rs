@@ -216,6 +216,7 @@ fn joined(id: CallId, mut answers: Vec<ToolAnswer>) -> ToolAnswer {
         output: None,
         images: Vec::new(),
         job_end: None,
+        foreign: None,
     }
 }
 

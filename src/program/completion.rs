@@ -102,7 +102,10 @@ impl Program {
                 return Some(Source::Words(endpoint::names(&self.site.models.users)));
             }
             Kind::Argument(Argument::Model) => {
-                return Some(Source::Models(Box::new(self.site.models.clone()), self.site.config.probe));
+                return Some(Source::Models(
+                    Box::new(self.site.models.clone()),
+                    self.site.config.probe,
+                ));
             }
             Kind::Argument(Argument::Path) => return Some(Source::Paths),
             Kind::Argument(Argument::Session) => Asked::Sessions(self.archive.project.clone()),

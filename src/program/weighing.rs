@@ -36,7 +36,7 @@ async fn weighed(desk: &Desk, question: Weigh, scale: Scale) -> Weighed {
     let brought = mention::each(desk, &text, MOST).await;
     let preview = preview.map(|context| {
         let of_mentions = brought.iter().flat_map(|it| &it.excerpts);
-        let texts = context.iter().chain(of_mentions).map(request::fenced);
+        let texts = context.iter().chain(of_mentions).map(|it| request::fenced(it, ""));
         let problems = brought.iter().flat_map(|it| it.problems.iter().cloned());
         let mut all = texts.chain(problems).collect::<Vec<_>>().join("\n\n");
         if let Some(at) =

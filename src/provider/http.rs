@@ -384,8 +384,8 @@ fn stalled(clock: Duration) -> Failure {
     Failure::Stalled { seconds: clock.as_secs() }
 }
 
-/// A number that differs with every request, so that ids made from it do not repeat across turns.
-fn seed() -> u64 {
+/// A random number, from which ids of calls and a session's mark are made.
+pub fn seed() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()
 }
 

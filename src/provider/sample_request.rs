@@ -24,6 +24,7 @@ pub(super) fn answer(id: &str, text: &str, failed: bool) -> Block {
         output: None,
         images: Vec::new(),
         job_end: None,
+        foreign: None,
     })
 }
 

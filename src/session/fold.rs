@@ -27,6 +27,7 @@ impl Session {
                 self.root.clone_from(root);
                 self.set_system(system, instructions);
             }
+            Event::Marked { mark } => self.mark.clone_from(mark),
             Event::Queued { message } => self.enqueue(message),
             Event::Unqueued { id } => self.unqueue(*id),
             Event::Prompted { turn, message } => {

@@ -17,6 +17,10 @@ pub enum Input {
         model: String,
         root: PathBuf,
     },
+    /// The session gets a mark for the tags around strangers' texts.
+    Mark {
+        mark: String,
+    },
     Send {
         text: String,
         context: Vec<Excerpt>,

@@ -79,6 +79,8 @@ pub struct Session {
     /// How the user wants the model to be asked in this session.
     pub tuning: Tuning,
     pub mode: Mode,
+    /// The word in the tags around strangers' texts. Empty before the session is opened for the first time.
+    pub mark: String,
     pub root: PathBuf,
     /// All tokens of the session.
     pub usage: Usage,
@@ -204,6 +206,7 @@ impl Session {
             Input::ChooseMode { mode } if mode != self.mode => self.choose_mode(mode, &mut step),
             Input::Know { path, hash } => self.know(path, hash, &mut step),
             it @ (Input::Open { .. }
+            | Input::Mark { .. }
             | Input::Revoke { .. }
             | Input::ChooseModel { .. }
             | Input::Consult { .. }
@@ -237,6 +240,7 @@ impl Session {
             Input::Open { system, instructions, model, root } => {
                 Event::Opened { system, instructions, model, root }
             }
+            Input::Mark { mark } => Event::Marked { mark },
             Input::Revoke { grant } => Event::Revoked { grant },
             Input::ChooseModel { model, tuning } => Event::ModelChosen { model, tuning },
             Input::Consult { id, question } => Event::Consulted { id, question },

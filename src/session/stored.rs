@@ -2,7 +2,7 @@
 
 use super::{Session, Step, say};
 use crate::event::{Event, HIGHEST, Mode, Queued};
-use crate::message::{Block, Usage};
+use crate::message::{Block, Usage, is_mark};
 use crate::place::Place;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,9 @@ impl Session {
     /// folder.
     pub fn distrust(&mut self, root: &Path) {
         self.granted.clear();
+        if !is_mark(&self.mark) {
+            self.mark.clear();
+        }
         self.consult = None;
         self.limits = self.limits.anew();
         self.unsaved.clear();

@@ -76,6 +76,7 @@ fn answer(id: &str) -> ToolAnswer {
         output: None,
         images: Vec::new(),
         job_end: None,
+        foreign: None,
     }
 }
 

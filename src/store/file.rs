@@ -45,6 +45,9 @@ pub(super) struct SessionFile {
     tuning: Tuning,
     #[serde(default, skip_serializing_if = "Mode::is_default")]
     mode: Mode,
+    /// The word in the tags around strangers' texts.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    mark: String,
     #[serde(default)]
     created: String,
     #[serde(default)]
@@ -127,6 +130,7 @@ impl SessionFile {
             model: String::new(),
             tuning: Tuning::default(),
             mode: Mode::default(),
+            mark: String::new(),
             created: now(),
             updated: String::new(),
             saves: 0,
@@ -186,6 +190,7 @@ impl SessionFile {
             model: take(&mut self.model),
             tuning: self.tuning,
             mode: self.mode,
+            mark: take(&mut self.mark),
             root: take(&mut self.root),
             usage: self.usage,
             context: self.context,
@@ -208,6 +213,7 @@ impl SessionFile {
         self.model.clone_from(&session.model);
         self.tuning = session.tuning;
         self.mode = session.mode;
+        self.mark.clone_from(&session.mark);
         self.root.clone_from(&session.root);
         self.turns = session.turns;
         self.usage = session.usage;

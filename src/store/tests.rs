@@ -93,6 +93,7 @@ fn answer(id: &str) -> ToolAnswer {
         output: None,
         images: Vec::new(),
         job_end: None,
+        foreign: None,
     }
 }
 

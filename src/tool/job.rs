@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
+pub(super) const NAME: &str = "job";
 const PURPOSE: &str = "Lists, reads or stops the jobs that shell has started with background. `read` returns the output \
     since the last answer, and names the cursor where the next read goes on; pass an older cursor to see output again. \
     With wait_s it waits for new output or the end of the job; prefer that to reading again and again. `stop` ends all \
@@ -19,7 +20,7 @@ const MOST_WAIT: u64 = 600;
 
 pub(super) fn tool() -> Tool {
     Tool {
-        name: "job".to_owned(),
+        name: NAME.to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
         work: Work::Read { paths: Arc::new(|_| Vec::new()), run: Arc::new(run) },
@@ -112,8 +113,9 @@ fn shown(look: &Look) -> Done {
         None => (format!("runs since {} s", age.as_secs()), "running".to_owned()),
         Some(it) => (it.how.clone(), it.summary.clone()),
     };
-    let text = format!("{output}\n[job {job} {state}; cursor {cursor}]");
-    Done { job_end: ended.as_ref().map(|_| *job), ..Done::new(text, summary) }
+    let after = format!("[job {job} {state}; cursor {cursor}]");
+    let job_end = ended.as_ref().map(|_| *job);
+    Done { after, job_end, ..Done::new(output.clone(), summary) }
 }
 
 /// The answer of the call that has started a job. A command that has ended is no job.
@@ -128,7 +130,7 @@ pub(super) fn began(look: &Look, unsaved: Option<String>, hint: Option<&str>) ->
     };
     let has_failed = ended.as_ref().is_some_and(|it| it.has_failed);
     let hint = hint.filter(|_| has_failed).filter(|_| super::shell::is_refusal(output));
-    let parts = [Some(output.clone()), Some(said), unsaved, hint.map(str::to_owned)];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    Done::new(parts.join("\n"), summary)
+    let parts = [Some(said), unsaved, hint.map(str::to_owned)];
+    let after: Vec<String> = parts.into_iter().flatten().collect();
+    Done { after: after.join("\n"), ..Done::new(output.clone(), summary) }
 }

@@ -157,6 +157,8 @@ impl Tool {
 pub struct Done {
     /// The text for the model.
     pub text: String,
+    /// Caliban's own words below the text, which may be a stranger's.
+    pub after: String,
     /// A few words for the right end of the tool's line: `80 lines`, `7 matches`.
     pub summary: String,
     pub images: Vec<Image>,
@@ -166,7 +168,8 @@ pub struct Done {
 
 impl Done {
     pub fn new(text: String, summary: impl Into<String>) -> Done {
-        Done { text, summary: summary.into(), images: Vec::new(), job_end: None }
+        let (summary, after) = (summary.into(), String::new());
+        Done { text, after, summary, images: Vec::new(), job_end: None }
     }
 }
 

@@ -5,7 +5,7 @@ use super::path::{self, Led};
 use super::{Desk, Done, Tool, Work, schema};
 use crate::edit::{Change, Edit, Whole, kept};
 use crate::event::{Access, Guarded};
-use crate::message::{Input, ToolAnswer, ToolCall};
+use crate::message::{Foreign, Input, Origin, ToolAnswer, ToolCall};
 use crate::reach::{Reading, Writing};
 use crate::rules::Verdict;
 use crate::text::secret;
@@ -167,23 +167,50 @@ fn unused_path(desk: &Desk, to: &str) -> Result<Led, String> {
 
 /// Runs a call that reads or acts. An error becomes the answer's text.
 pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
-    let done = match fitted(desk, call) {
-        Err(said) => Err(said),
+    let (origin, done) = match fitted(desk, call) {
+        Err(said) => (None, Err(said)),
         Ok((tool, args)) => match &tool.work {
             Work::Read { run, .. }
             | Work::Own { run }
             | Work::Act { run, .. }
-            | Work::Fetch { run, .. } => run(desk, call.id.clone(), args).await,
+            | Work::Fetch { run, .. } => {
+                (origin(desk, tool, &args), run(desk, call.id.clone(), args).await)
+            }
             Work::Edit { .. } | Work::Refactor { .. } => {
-                Err(format!("{} proposes; it does not run.", tool.name))
+                (None, Err(format!("{} proposes; it does not run.", tool.name)))
             }
         },
     };
     match done {
-        Ok(Done { text, summary, images, job_end }) => {
-            ToolAnswer { images, job_end, ..ToolAnswer::done(&call.id, text, summary) }
+        Ok(Done { text, after, summary, images, job_end }) => {
+            let foreign = origin.map(|from| Foreign { from, own: after.lines().count() });
+            let text = if after.is_empty() { text } else { format!("{text}\n{after}") };
+            ToolAnswer { images, job_end, foreign, ..ToolAnswer::done(&call.id, text, summary) }
         }
         Err(said) => ToolAnswer::failed(&call.id, said, "failed"),
+    }
+}
+
+/// Where a call's result comes from, if a stranger may have written it.
+fn origin(desk: &Desk, tool: &Tool, args: &Value) -> Option<Origin> {
+    match &tool.work {
+        Work::Act { .. } => Some(Origin::Command),
+        // the output of a job; a list of jobs has none
+        Work::Read { .. } if tool.name == job::NAME => {
+            args["id"].is_u64().then_some(Origin::Command)
+        }
+        Work::Fetch { .. } => args["url"].as_str().map(|it| Origin::Web(it.to_owned())),
+        Work::Read { paths, .. } => paths(args).iter().find_map(|written| {
+            let path = path::resolve(desk, written).ok()?;
+            if path::inside(&desk.root, &path) {
+                return None;
+            }
+            if path::inside(&desk.overflow, &path) {
+                return Some(Origin::Command);
+            }
+            (!desk.reach.is_open(&path)).then(|| Origin::Outside(desk.shown(&path)))
+        }),
+        Work::Own { .. } | Work::Edit { .. } | Work::Refactor { .. } => None,
     }
 }
 

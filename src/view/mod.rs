@@ -208,6 +208,7 @@ impl View {
             | Event::Uncompacted { .. } => self.shortened(event),
             Event::Ended { why, .. } => self.ended(why),
             Event::Opened { .. }
+            | Event::Marked { .. }
             | Event::Revoked { .. }
             | Event::JobBegan { .. }
             | Event::Titled { .. }

@@ -138,6 +138,7 @@ fn answered(id: &str, text: &str, summary: &str) -> Event {
         output: None,
         images: Vec::new(),
         job_end: None,
+        foreign: None,
     };
     Event::Answered { turn: TurnId(1), answer }
 }

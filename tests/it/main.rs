@@ -25,6 +25,7 @@ mod edits;
 mod ends;
 mod evil;
 mod faults;
+mod fences;
 mod fetch;
 mod fidelity;
 mod fits;

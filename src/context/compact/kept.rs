@@ -1,7 +1,8 @@
 //! What a hand-off keeps word for word beside the summary.
 
 use super::source::clipped;
-use crate::context::request::{fenced, mark};
+use crate::context::fence;
+use crate::context::request::fenced;
 use crate::context::size::{self, Limits};
 use crate::event::{Grant, Item, Mode};
 use crate::message::{
@@ -73,8 +74,7 @@ fn tagged(name: &str, text: &str) -> String {
     if text.trim().is_empty() {
         return String::new();
     }
-    let mark = mark(name, text);
-    format!("<{mark}>\n{}\n</{mark}>", text.trim_end())
+    fence::tagged(name, "", text.trim_end())
 }
 
 fn clip(text: &str, tokens: u64) -> String {
@@ -172,7 +172,8 @@ fn found(session: &Session, gone: &[Message], calls: &Calls<'_>) -> Vec<Guide> {
             Block::Excerpt(it) => {
                 if is_kept(it) && !trimmed.contains(&Item::Excerpt(excerpts)) {
                     let is_skill = it.kind == ExcerptKind::Skill;
-                    all.push(Guide { at, name: it.path.clone(), text: fenced(it), is_skill });
+                    let text = fenced(it, &session.mark);
+                    all.push(Guide { at, name: it.path.clone(), text, is_skill });
                 }
                 excerpts += 1;
             }

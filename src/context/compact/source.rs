@@ -1,7 +1,7 @@
 //! The text of the messages that a model summarises: roles and clipped texts, without thoughts.
 
-use super::super::trim::arguments;
-use crate::message::{Block, Excerpt, Message, Role};
+use super::super::{fence, trim::arguments};
+use crate::message::{Block, Excerpt, Message, Origin, Role};
 
 /// The most bytes of a text and of a result. The later limits apply if the whole is too long with the earlier ones.
 const LIMITS: [(usize, usize); 4] = [(8_000, 4_000), (4_000, 1_000), (2_000, 300), (600, 100)];
@@ -9,6 +9,8 @@ const LIMITS: [(usize, usize); 4] = [(8_000, 4_000), (4_000, 1_000), (2_000, 300
 #[derive(Debug, Clone)]
 pub(super) struct Source {
     entries: Vec<Entry>,
+    /// The session's mark.
+    mark: String,
 }
 
 #[derive(Debug, Clone)]
@@ -17,13 +19,15 @@ struct Entry {
     head: String,
     text: String,
     is_result: bool,
+    /// Where the text comes from, if it is a stranger's.
+    from: Option<Origin>,
 }
 
 impl Source {
-    pub(super) fn of(messages: &[Message]) -> Source {
+    pub(super) fn of(messages: &[Message], mark: &str) -> Source {
         let spoken = messages.iter().filter(|it| matches!(it.role, Role::User | Role::Assistant));
         let entries = spoken.flat_map(|it| it.blocks.iter().filter_map(|block| entry(it, block)));
-        Source { entries: entries.collect() }
+        Source { entries: entries.collect(), mark: mark.to_owned() }
     }
 
     /// The conversation in at most about `room` bytes. Results are cut first. If that is not enough, the middle of the
@@ -42,7 +46,13 @@ impl Source {
     fn clipped(&self, (said, result): (usize, usize)) -> String {
         let texts = self.entries.iter().map(|it| {
             let most = if it.is_result { result } else { said };
-            format!("[{}]\n{}", it.head, clipped(&it.text, most))
+            let text = clipped(&it.text, most);
+            // a fence around the clipped text, because a fence that is cut has no end
+            let text = match &it.from {
+                Some(from) => fence::fenced(&self.mark, from, &text),
+                None => text,
+            };
+            format!("[{}]\n{text}", it.head)
         });
         texts.collect::<Vec<_>>().join("\n\n")
     }
@@ -50,6 +60,11 @@ impl Source {
 
 fn entry(message: &Message, block: &Block) -> Option<Entry> {
     let is_user = message.role == Role::User;
+    let from = match block {
+        Block::Excerpt(it) => it.origin(),
+        Block::Answer(it) => it.foreign.as_ref().map(|it| it.from.clone()),
+        _ => None,
+    };
     let (head, text, is_result) = match block {
         Block::Text { text } => (if is_user { "user" } else { "agent" }.to_owned(), text, false),
         Block::Notice { text } if is_user => ("notice to the agent".to_owned(), text, false),
@@ -59,7 +74,7 @@ fn entry(message: &Message, block: &Block) -> Option<Entry> {
         Block::Call(call) => {
             let head = format!("the agent calls {}", call.tool);
             let text = arguments(call).trim_start().to_owned();
-            return Some(Entry { head, text, is_result: false });
+            return Some(Entry { head, text, is_result: false, from });
         }
         Block::Answer(answer) => {
             let head = if answer.failed { "result, failed" } else { "result" };
@@ -67,7 +82,7 @@ fn entry(message: &Message, block: &Block) -> Option<Entry> {
         }
         _ => return None,
     };
-    (!text.trim().is_empty()).then(|| Entry { head, text: text.clone(), is_result })
+    (!text.trim().is_empty()).then(|| Entry { head, text: text.clone(), is_result, from })
 }
 
 fn name(excerpt: &Excerpt) -> String {

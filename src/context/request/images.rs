@@ -17,16 +17,16 @@ fn unseen(image: &Image, is_blind: bool) -> Option<&'static str> {
 }
 
 /// The text of an excerpt, and its image if it has one.
-pub(super) fn with_image(excerpt: &Excerpt, is_blind: bool) -> Vec<Block> {
+pub(super) fn with_image(excerpt: &Excerpt, is_blind: bool, mark: &str) -> Vec<Block> {
     let Some(image) = &excerpt.image else {
-        return vec![Block::Text { text: fenced(excerpt) }];
+        return vec![Block::Text { text: fenced(excerpt, mark) }];
     };
     if let Some(why) = unseen(image, is_blind) {
         let note = [&*excerpt.note, why].into_iter().filter(|it| !it.is_empty());
         let note = note.collect::<Vec<_>>().join("; ");
-        return vec![Block::Text { text: fenced(&Excerpt { note, ..excerpt.clone() }) }];
+        return vec![Block::Text { text: fenced(&Excerpt { note, ..excerpt.clone() }, mark) }];
     }
-    vec![Block::Text { text: fenced(excerpt) }, Block::Image(image.clone())]
+    vec![Block::Text { text: fenced(excerpt, mark) }, Block::Image(image.clone())]
 }
 
 /// The text of an answer, with a note for each image that the model does not get, and the other images.

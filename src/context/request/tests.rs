@@ -29,6 +29,7 @@ fn answer(id: &str, text: &str) -> Block {
         output: None,
         images: Vec::new(),
         job_end: None,
+        foreign: None,
     })
 }
 

@@ -73,6 +73,7 @@ impl Judge<'_> {
             output: None,
             images: Vec::new(),
             job_end: None,
+            foreign: None,
         }
     }
 
@@ -247,6 +248,7 @@ fn answer_to_whole(
         output: None,
         images: Vec::new(),
         job_end: None,
+        foreign: None,
     }
 }
 

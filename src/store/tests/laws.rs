@@ -54,6 +54,7 @@ fn block() -> impl Strategy<Value = Block> {
                 output: None,
                 images: Vec::new(),
                 job_end: None,
+                foreign: None,
             })
         });
     prop_oneof![

@@ -83,9 +83,8 @@ impl Output {
         let Gathered { clip, is_refused, .. } = self.gathered;
         let output = if clip.is_empty() { "[no output]".to_owned() } else { clip.finish() };
         let hint = hint.filter(|_| is_refused).map(str::to_owned);
-        let parts = std::iter::once(output).chain(marked).chain(said).chain(hint);
-        let parts: Vec<String> = parts.collect();
-        Done::new(parts.join("\n"), summary)
+        let after: Vec<String> = marked.into_iter().chain(said).chain(hint).collect();
+        Done { after: after.join("\n"), ..Done::new(output, summary) }
     }
 }
 

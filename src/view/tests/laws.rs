@@ -145,6 +145,7 @@ impl Driven {
                     output: None,
                     images: Vec::new(),
                     job_end: None,
+                    foreign: None,
                 };
                 self.step(session::Input::Answered { turn, answer });
             }

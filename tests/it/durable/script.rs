@@ -164,6 +164,7 @@ impl Live {
             output: None,
             images: Vec::new(),
             job_end: None,
+            foreign: None,
         };
         self.take(Input::Answered { turn, answer }, false);
     }

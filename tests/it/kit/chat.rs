@@ -154,14 +154,20 @@ impl Request {
     /// The text of the last user message: its strings and text blocks joined.
     pub fn last_user_text(&self) -> String {
         let turns = self.turns();
-        turns.iter().rev().find(|turn| turn.role == "user").map(Turn::text).unwrap_or_default()
+        turns
+            .iter()
+            .rev()
+            .find(|turn| turn.role == "user")
+            .map(|it| unfenced(&it.text()))
+            .unwrap_or_default()
     }
 
-    /// The tool results in the order of the request: the call's id and the text.
+    /// The tool results in the order of the request: the call's id and the text, without the tags around strangers'
+    /// texts.
     pub fn answers(&self) -> Vec<(String, String)> {
         let said = self.turns().into_iter().flat_map(|turn| turn.said);
         let answers = said.filter_map(|said| match said {
-            Said::Answer { id, text } => Some((id, text)),
+            Said::Answer { id, text } => Some((id, unfenced(&text))),
             _ => None,
         });
         answers.collect()
@@ -236,4 +242,10 @@ fn strip_marks(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(strip_marks),
         _ => {}
     }
+}
+
+/// A text without the lines of the tags around strangers' texts.
+fn unfenced(text: &str) -> String {
+    let is_fence = |it: &&str| it.starts_with("<untrusted-") || it.starts_with("</untrusted-");
+    text.split('\n').filter(|it| !is_fence(it)).collect::<Vec<_>>().join("\n")
 }

@@ -372,6 +372,7 @@ impl Talk {
                         output: None,
                         images: Vec::new(),
                         job_end: None,
+                        foreign: None,
                     };
                     let answers = vec![answer];
                     let _ = inbox.send(Command::Reviewed(Decided {

@@ -1,0 +1,67 @@
+//! Text that a stranger may have written: a page of the web, a file outside of the project, the output of a command.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The letters of a session's mark, and how many it has.
+const LETTERS: &[u8; 16] = b"bcdfghjkmnpqrstv";
+const LENGTH: usize = 16;
+
+/// The mark of a session, a word by which the model recognises the tags around strangers' texts. Made of a random number.
+pub fn mark_of(seed: u64) -> String {
+    let letter = |at: usize| char::from(LETTERS[usize::from((seed >> (4 * at)) as u8 & 0xf)]);
+    (0..LENGTH).map(letter).collect()
+}
+
+/// Whether a text from a file can be a mark.
+pub fn is_mark(text: &str) -> bool {
+    text.len() == LENGTH && text.bytes().all(|it| LETTERS.contains(&it))
+}
+
+/// Where such a text comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// A page of the web, or results of a search there; holds the address or the query.
+    Web(String),
+    /// A file or folder outside of the project, as the user would write its path.
+    Outside(String),
+    /// The output of a command.
+    Command,
+}
+
+/// In words for the model.
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Web(what) => write!(f, "the web: {what}"),
+            Origin::Outside(path) => write!(f, "outside the project: {path}"),
+            Origin::Command => f.write_str("a command"),
+        }
+    }
+}
+
+/// Says of an answer that its text is a stranger's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Foreign {
+    pub from: Origin,
+    /// The number of lines at the end of the text that are Caliban's own.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub own: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+impl Foreign {
+    /// The stranger's part of a text, and Caliban's own lines below it.
+    pub fn split<'a>(&self, text: &'a str) -> (&'a str, &'a str) {
+        let ends = text.rmatch_indices('\n').map(|(at, _)| at);
+        match ends.take(self.own).last() {
+            Some(at) => (&text[..at], &text[at + 1..]),
+            None => (text, ""),
+        }
+    }
+}
