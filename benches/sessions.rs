@@ -55,6 +55,7 @@ fn turn(n: usize, output: usize) -> [Message; 4] {
         output: None,
         images: Vec::new(),
         job_end: None,
+        foreign: None,
     };
     let prompt = format!("prompt {n}: {}", words(80, n));
     [

@@ -2,7 +2,7 @@
 //! other code judges calls.
 
 use crate::event::{Access, Grant, Guarded, Mode};
-use crate::rules::{Judgement, Verdict};
+use crate::rules::{Judgement, Leak, Verdict};
 use crate::text::unseen::exact;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +58,14 @@ pub fn decide<'a>(
         Access::Read => Decision::Allow,
         Access::Edit { .. } if mode >= Mode::AutoEdit || is_allowed => Decision::Allow,
         Access::Edit { paths } => Decision::Ask(Question::Review(paths)),
-        Access::Fetch { url, .. } if mode == Mode::Auto && judged.is_unnamed => {
+        Access::Fetch { url, .. } if mode == Mode::Auto && judged.leak.is_some() => {
             Decision::Ask(Question::Fetch(url, judged))
+        }
+        Access::Act { command, outside, background }
+            if mode == Mode::Auto && judged.leak.is_some() && !is_granted() =>
+        {
+            let (background, outside) = (*background, outside.as_deref());
+            Decision::Ask(Question::Run { command, outside, background, judged })
         }
         Access::Guarded(_) | Access::Act { .. } | Access::Input { .. } | Access::Fetch { .. }
             if is_granted() =>
@@ -128,17 +134,12 @@ impl Question<'_> {
                 }
             }
             Question::Fetch(url, judged) => {
-                let unnamed = if judged.is_unnamed { UNNAMED } else { "" };
-                format!("Fetch `{}`?{}{unnamed}", exact(url), because(judged))
+                format!("Fetch `{}`?{}", exact(url), because(judged))
             }
             Question::Review(_) => return None,
         })
     }
 }
-
-/// Said of an address that the model has made up.
-const UNNAMED: &str =
-    " Neither you nor a page has named this address, and a stranger's text may ask for it.";
 
 /// A text in one line that is not too long.
 fn in_one_line(text: &str) -> String {
@@ -147,9 +148,18 @@ fn in_one_line(text: &str) -> String {
     exact(&line).into_owned()
 }
 
-/// Why the rules let a call ask, to follow the question.
+/// Why a call asks, to follow the question.
 fn because(judged: &Judgement) -> String {
-    if judged.why.is_empty() { String::new() } else { format!(" {}", exact(&judged.why)) }
+    let why =
+        if judged.why.is_empty() { String::new() } else { format!(" {}", exact(&judged.why)) };
+    let leak = match judged.leak {
+        Some(Leak::Unnamed) => {
+            " Neither you nor a page has named this address, and a stranger's text may ask for it."
+        }
+        Some(Leak::Sending) => " It sends something out, and a stranger's text may ask for it.",
+        None => "",
+    };
+    why + leak
 }
 
 #[cfg(test)]

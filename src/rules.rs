@@ -3,6 +3,7 @@
 
 mod commands;
 mod narrow;
+mod sending;
 pub mod safe;
 mod touched;
 mod written;
@@ -78,12 +79,21 @@ pub struct Judgement {
     pub why: String,
     /// Whether the call is a command that runs in a sandbox without a way out.
     pub is_contained: bool,
-    /// Whether the call fetches an address that nobody has named, after a stranger's text came into the conversation.
-    pub is_unnamed: bool,
+    /// How the call could send something out for a stranger whose text has come into the conversation.
+    pub leak: Option<Leak>,
     /// The command of a rule that would allow the call from now on; empty if Caliban proposes none.
     pub always: String,
     /// What a command touches, as far as its words tell.
     pub touched: Touched,
+}
+
+/// How a call could send something out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leak {
+    /// It fetches an address that neither the user nor a page has named.
+    Unnamed,
+    /// It is a command whose purpose is to send something, and nothing contains it.
+    Sending,
 }
 
 /// The rules of one project.
@@ -153,6 +163,11 @@ impl Rules {
             Access::Edit { paths } => self.edits(paths),
             Access::Read | Access::Guarded(_) | Access::Never(_) => Judgement::default(),
         }
+    }
+
+    /// Whether a command is not contained and is known to send something out.
+    pub fn sends(&self, command: &str) -> bool {
+        !self.contains && sending::sends(&Script::parse(command))
     }
 
     /// The strictest rule that asks about or denies an edit of this file, which lies in the project.

@@ -362,7 +362,6 @@ impl Agent {
         }
     }
 
-    /// The system prompt that a new conversation would get, with this conversation's mark.
     fn system(&self) -> Result<String, String> {
         self.guidance.system(&self.desk, self.format(), &self.conversation.session.mark)
     }
@@ -370,11 +369,7 @@ impl Agent {
     fn change_model(&mut self, chosen: &Chosen, tuning: Tuning) {
         let model = models::full_name(chosen);
         let before = self.conversation.session.model.clone();
-        let is_current = |agent: &Agent| {
-            let built = agent.system();
-            built.is_ok_and(|it| it == agent.conversation.system())
-        };
-        let was_current = is_current(self);
+        let was_current = self.system().is_ok_and(|it| it == self.conversation.system());
         self.conversation.take(Input::ChooseModel { model, tuning });
         // the system prompt names the tools, and another model may have other ones
         if let (true, Ok(system)) = (was_current, self.system())

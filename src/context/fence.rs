@@ -57,7 +57,7 @@ fn unmarked(mark: &str, text: &str) -> String {
 /// A letter or digit as a reader takes it; `None` for anything else.
 fn plain(c: char) -> Option<char> {
     let wide = u32::from(c).checked_sub(0xfee0).and_then(char::from_u32);
-    let c = wide.filter(|it| it.is_ascii_alphanumeric()).unwrap_or(c);
+    let c = wide.filter(char::is_ascii_alphanumeric).unwrap_or(c);
     c.is_alphanumeric().then(|| c.to_ascii_lowercase())
 }
 

@@ -9,8 +9,9 @@ const LENGTH: usize = 16;
 
 /// The mark of a session, a word by which the model recognises the tags around strangers' texts. Made of a random number.
 pub fn mark_of(seed: u64) -> String {
-    let letter = |at: usize| char::from(LETTERS[usize::from((seed >> (4 * at)) as u8 & 0xf)]);
-    (0..LENGTH).map(letter).collect()
+    // two letters of each byte
+    let letters = seed.to_le_bytes().into_iter().flat_map(|it| [it & 0xf, it >> 4]);
+    letters.take(LENGTH).map(|it| char::from(LETTERS[usize::from(it)])).collect()
 }
 
 /// Whether a text from a file can be a mark.

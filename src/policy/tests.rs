@@ -73,7 +73,7 @@ fn a_command_asks_except_in_plan_mode() {
             &[],
             &act("make"),
             expect![[
-                r#"Ask(Run { command: "make", outside: None, background: false, judged: Judgement { verdict: None, why: "", is_contained: false, is_unnamed: false, always: "", touched: Touched { files: [], folders: [], hosts: [] } } })"#
+                r#"Ask(Run { command: "make", outside: None, background: false, judged: Judgement { verdict: None, why: "", is_contained: false, leak: None, always: "", touched: Touched { files: [], folders: [], hosts: [] } } })"#
             ]],
         );
         check(mode, &granted, &act("make"), expect!["Allow"]);
@@ -89,7 +89,7 @@ fn a_page_asks_in_every_mode_until_its_host_is_granted() {
             &[],
             &page,
             expect![[
-                r#"Ask(Fetch("https://a.org/x", Judgement { verdict: None, why: "", is_contained: false, is_unnamed: false, always: "", touched: Touched { files: [], folders: [], hosts: [] } }))"#
+                r#"Ask(Fetch("https://a.org/x", Judgement { verdict: None, why: "", is_contained: false, leak: None, always: "", touched: Touched { files: [], folders: [], hosts: [] } }))"#
             ]],
         );
         check(mode, &[Grant::Fetch("a.org".into())], &page, expect!["Allow"]);
@@ -263,9 +263,23 @@ fn auto_mode_runs_what_the_sandbox_contains_and_no_rule_is_about() {
 fn auto_mode_asks_before_it_fetches_an_address_that_nobody_has_named() {
     let page = fetch("https://a.org/x", "a.org");
     let grants = [Grant::Fetch("a.org".into())];
-    let unnamed = Judgement { is_unnamed: true, ..judged(Verdict::Allow) };
+    let unnamed = Judgement { leak: Some(Leak::Unnamed), ..judged(Verdict::Allow) };
     assert_eq!(decide(Mode::AutoEdit, &grants, &unnamed, &page), Decision::Allow);
     let Decision::Ask(question) = decide(Mode::Auto, &grants, &unnamed, &page) else { panic!() };
     let text = question.text().unwrap();
     assert!(text.contains("Neither you nor a page has named this address"), "{text}");
+}
+
+#[test]
+fn auto_mode_asks_before_a_command_sends_something_out_after_a_strangers_text() {
+    let push = act("git push");
+    let allowed = judged(Verdict::Allow);
+    let tainted = Judgement { leak: Some(Leak::Sending), ..allowed.clone() };
+    assert_eq!(decide(Mode::Auto, &[], &allowed, &push), Decision::Allow);
+    assert_eq!(decide(Mode::AutoEdit, &[], &tainted, &push), Decision::Allow);
+    let Decision::Ask(question) = decide(Mode::Auto, &[], &tainted, &push) else { panic!() };
+    let text = question.text().unwrap();
+    assert!(text.contains("sends something out"), "{text}");
+    let granted = [Grant::Act("git push".into())];
+    assert_eq!(decide(Mode::Auto, &granted, &tainted, &push), Decision::Allow);
 }

@@ -5,7 +5,7 @@ use crate::event::{
     Access, End, Event, Measure, Mode, Named, Plan, Queued, Ruling, Tuning, TurnId,
 };
 use crate::message::{Block, CallId, Excerpt, Reply, Stop, ToolAnswer, ToolCall};
-use crate::rules::{Judgement, Rules};
+use crate::rules::Rules;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,8 +23,7 @@ impl Session {
     pub fn apply(&mut self, event: &Event) {
         match event {
             Event::Opened { system, instructions, model, root } => {
-                self.model.clone_from(model);
-                self.root.clone_from(root);
+                (self.model, self.root) = (model.clone(), root.clone());
                 self.set_system(system, instructions);
             }
             Event::Marked { mark } => self.mark.clone_from(mark),
@@ -266,38 +265,6 @@ impl Session {
         };
         let judged = self.judged(&access);
         Open { call: call.clone(), access, judged, is_changed: false, state: State::Ready }
-    }
-
-    pub(super) fn judged(&self, access: &Access) -> Judgement {
-        let judged = self.rules.judge(access);
-        match access {
-            Access::Fetch { url, .. } => Judgement { is_unnamed: self.is_unnamed(url), ..judged },
-            _ => judged,
-        }
-    }
-
-    /// Whether a page has come into the conversation, and neither the user nor a result has named this address whole.
-    fn is_unnamed(&self, url: &str) -> bool {
-        let blocks = || self.messages.iter().flat_map(|it| &it.blocks);
-        let fetched: Vec<&CallId> = blocks()
-            .filter_map(|it| match it {
-                Block::Call(call) if call.tool == "fetch" => Some(&call.id),
-                _ => None,
-            })
-            .collect();
-        let is_page = |it: &Block| match it {
-            Block::Answer(answer) => fetched.contains(&&answer.id),
-            Block::Excerpt(it) => it.path.contains("://"),
-            _ => false,
-        };
-        let names = |it: &Block| match it {
-            Block::Text { text } => text.contains(url),
-            Block::Excerpt(it) => it.path.contains(url) || it.text.contains(url),
-            Block::Answer(answer) => answer.text.contains(url),
-            _ => false,
-        };
-        let said = self.messages.iter().filter(|it| it.role != Role::Assistant);
-        blocks().any(is_page) && !said.flat_map(|it| &it.blocks).any(names)
     }
 
     pub(super) fn set(&mut self, id: &CallId, state: State) {

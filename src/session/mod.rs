@@ -16,6 +16,7 @@ mod repeat;
 mod say;
 mod spending;
 mod stored;
+mod taint;
 mod title;
 mod trim;
 mod unattended;
@@ -205,36 +206,18 @@ impl Session {
             Input::Unsaved { paths } => self.note_unsaved(paths, &mut step),
             Input::ChooseMode { mode } if mode != self.mode => self.choose_mode(mode, &mut step),
             Input::Know { path, hash } => self.know(path, hash, &mut step),
-            it @ (Input::Open { .. }
-            | Input::Mark { .. }
-            | Input::Revoke { .. }
-            | Input::ChooseModel { .. }
-            | Input::Consult { .. }
-            | Input::Tell { .. }
-            | Input::List { .. }
-            | Input::Spend { .. }
-            | Input::Measure { .. }
-            | Input::Instruct { .. }
-            | Input::Note { .. }
-            | Input::JobBegan { .. }
-            | Input::JobEnded { .. }
-            | Input::ChooseSystem { .. }
-            | Input::Title { .. }) => self.note_down(it, &mut step),
             Input::Name { of, named } => self.name(&of, named, &mut step),
             it @ (Input::Trim { .. }
             | Input::Compact { .. }
             | Input::Compacted { .. }
             | Input::NotCompacted { .. }
             | Input::Uncompact { .. }) => self.shorten(it, &mut step),
-            Input::Replied { .. }
-            | Input::Failed { .. }
-            | Input::Answered { .. }
-            | Input::ChooseMode { .. } => (),
+            it => self.note_down(it, &mut step),
         }
         step
     }
 
-    /// Records an input that is a fact by itself.
+    /// Records an input that is a fact by itself. Any other input comes too late and changes nothing.
     fn note_down(&mut self, input: Input, step: &mut Step) {
         let event = match input {
             Input::Open { system, instructions, model, root } => {

@@ -2,7 +2,7 @@
 
 use super::lsp::{self, Question};
 use super::path::{self, Led};
-use super::{Desk, Done, Tool, Work, schema};
+use super::{Desk, Done, Tool, Work, job, schema};
 use crate::edit::{Change, Edit, Whole, kept};
 use crate::event::{Access, Guarded};
 use crate::message::{Foreign, Input, Origin, ToolAnswer, ToolCall};
@@ -183,8 +183,10 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
     };
     match done {
         Ok(Done { text, after, summary, images, job_end }) => {
-            let foreign = origin.map(|from| Foreign { from, own: after.lines().count() });
-            let text = if after.is_empty() { text } else { format!("{text}\n{after}") };
+            let foreign = origin.filter(|_| !text.is_empty());
+            let foreign = foreign.map(|from| Foreign { from, own: after.lines().count() });
+            let parts = [text, after].into_iter().filter(|it| !it.is_empty());
+            let text = parts.collect::<Vec<_>>().join("\n");
             ToolAnswer { images, job_end, foreign, ..ToolAnswer::done(&call.id, text, summary) }
         }
         Err(said) => ToolAnswer::failed(&call.id, said, "failed"),

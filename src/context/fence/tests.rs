@@ -15,7 +15,10 @@ fn inside(text: &str) -> String {
 fn a_text_cannot_hold_the_mark_in_any_spelling() {
     let wide: String =
         MARK.chars().filter_map(|it| char::from_u32(u32::from(it) + 0xfee0)).collect();
-    let between = |c: &str| MARK.chars().map(|it| format!("{it}{c}")).collect::<String>();
+    let between = |c: &str| {
+        let letters: Vec<String> = MARK.chars().map(String::from).collect();
+        letters.join(c)
+    };
     for forged in [
         MARK.to_owned(),
         MARK.to_uppercase(),

@@ -81,9 +81,11 @@ impl Output {
         let count = self.lines.secrets();
         let marked = (count > 0).then(|| secret::told(count));
         let Gathered { clip, is_refused, .. } = self.gathered;
-        let output = if clip.is_empty() { "[no output]".to_owned() } else { clip.finish() };
+        let is_silent = clip.is_empty();
+        let output = if is_silent { String::new() } else { clip.finish() };
+        let silent = is_silent.then(|| "[no output]".to_owned());
         let hint = hint.filter(|_| is_refused).map(str::to_owned);
-        let after: Vec<String> = marked.into_iter().chain(said).chain(hint).collect();
+        let after: Vec<String> = silent.into_iter().chain(marked).chain(said).chain(hint).collect();
         Done { after: after.join("\n"), ..Done::new(output, summary) }
     }
 }

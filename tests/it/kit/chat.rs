@@ -245,7 +245,7 @@ fn strip_marks(value: &mut Value) {
 }
 
 /// A text without the lines of the tags around strangers' texts.
-fn unfenced(text: &str) -> String {
+pub fn unfenced(text: &str) -> String {
     let is_fence = |it: &&str| it.starts_with("<untrusted-") || it.starts_with("</untrusted-");
     text.split('\n').filter(|it| !is_fence(it)).collect::<Vec<_>>().join("\n")
 }

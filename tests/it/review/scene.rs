@@ -1,5 +1,6 @@
 //! A scene for tests of reviews: a model that edits, and a Neovim in which the user reviews the edits.
 
+use crate::kit::chat::unfenced;
 use crate::kit::http::Request;
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -142,7 +143,7 @@ pub fn answers(request: &Request) -> Vec<(String, String)> {
     let blocks = messages.iter().flat_map(|it| it["content"].as_array().into_iter().flatten());
     blocks
         .filter(|it| it["type"] == "tool_result")
-        .map(|it| (it["tool_use_id"].as_str().unwrap().to_owned(), text(&it["content"])))
+        .map(|it| (it["tool_use_id"].as_str().unwrap().to_owned(), unfenced(&text(&it["content"]))))
         .collect()
 }
 

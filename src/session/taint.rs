@@ -1,0 +1,98 @@
+//! Whether strangers' texts have come into the conversation, and which addresses somebody has named.
+
+use super::Session;
+use crate::event::Access;
+use crate::message::{Block, Origin, Role};
+use crate::rules::{Judgement, Leak};
+
+impl Session {
+    /// What the rules and the conversation say of a call.
+    pub(super) fn judged(&self, access: &Access) -> Judgement {
+        let leak = match access {
+            _ if !self.is_tainted() => None,
+            Access::Fetch { url, .. } => (!self.is_named(url)).then_some(Leak::Unnamed),
+            Access::Act { command, outside: None, .. } => {
+                self.rules.sends(command).then_some(Leak::Sending)
+            }
+            _ => None,
+        };
+        Judgement { leak, ..self.rules.judge(access) }
+    }
+
+    /// Whether a stranger's text has come into the conversation: a page, a file outside of the project, the output of a
+    /// command. It stays so: a summary may carry on what the text asked for.
+    pub(super) fn is_tainted(&self) -> bool {
+        self.messages.iter().flat_map(|it| &it.blocks).any(|it| match it {
+            Block::Answer(answer) => answer.foreign.is_some(),
+            Block::Excerpt(excerpt) => excerpt.origin().is_some(),
+            _ => false,
+        })
+    }
+
+    /// Whether the user or a page has named this address whole. The model could make a file or a command name any
+    /// address, so these do not count.
+    fn is_named(&self, url: &str) -> bool {
+        let said = self.messages.iter().filter(|it| it.role == Role::User);
+        said.flat_map(|it| &it.blocks).any(|it| match it {
+            Block::Text { text } => names(text, url),
+            Block::Excerpt(it) => it.path == url || names(&it.path, url) || names(&it.text, url),
+            Block::Answer(answer) => {
+                let is_page = |from: &Origin| matches!(from, Origin::Web(_));
+                answer.foreign.as_ref().is_some_and(|it| is_page(&it.from))
+                    && names(&answer.text, url)
+            }
+            _ => false,
+        })
+    }
+}
+
+/// Whether an address stands in a text, and not only as the beginning of a longer one.
+fn names(text: &str, url: &str) -> bool {
+    // an address without a path is mostly written without the slash at its end
+    let short = url.strip_suffix('/').filter(|it| it.matches('/').count() == 2);
+    let is_end = |rest: &str| {
+        let rest = rest.trim_start_matches(['.', ',', ';', ':', '!', '?', '*', '_']);
+        let next = rest.chars().next();
+        next.is_none_or(|it| it.is_whitespace() || "<>\"'`()[]{}|\\^#".contains(it))
+    };
+    [Some(url), short]
+        .into_iter()
+        .flatten()
+        .any(|url| text.match_indices(url).any(|(at, _)| is_end(&text[at + url.len()..])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+
+    #[test]
+    fn an_address_is_named_only_whole() {
+        let is_named = |text: &str| names(text, "https://a.org/x");
+        for text in [
+            "https://a.org/x",
+            "see https://a.org/x.",
+            "(https://a.org/x)",
+            "[a](https://a.org/x), b",
+            "<https://a.org/x>",
+            "https://a.org/x#part",
+            "https://a.org/xy and https://a.org/x",
+        ] {
+            assert!(is_named(text), "{text}");
+        }
+        for text in [
+            "",
+            "https://a.org/",
+            "https://a.org/xy",
+            "https://a.org/x/y",
+            "https://a.org/x?q=1",
+            "https://a.org/x.html",
+            "http://a.org/x",
+            "HTTPS://A.ORG/X",
+        ] {
+            assert!(!is_named(text), "{text}");
+        }
+        assert!(names("see https://a.org!", "https://a.org/"));
+        assert!(!names("see https://a.org.evil.org", "https://a.org/"));
+        assert!(!names("see https://a.org/x", "https://a.org/"));
+    }
+}
