@@ -11,7 +11,7 @@ pub(super) fn slash(agent: &mut Agent, rest: &str) {
     let dropped = match word {
         "" => Ok(()),
         "drop" => drop_item(agent, number.trim()),
-        _ => Err("`/context` takes nothing, or `drop` and a number: `/context drop 1`.".into()),
+        _ => Err("Use `/context` alone, or with `drop` and a number: `/context drop 1`.".into()),
     };
     match dropped {
         Ok(()) => {
@@ -33,7 +33,7 @@ pub(super) fn of(agent: &mut Agent) -> Ledger {
     Ledger::of(session, fitting::tools(models, session, &agent.desk), limits).bound(is_bound)
 }
 
-/// Takes out the item that the last list has under this number. The error is a sentence.
+/// Takes out of the conversation the item that has this number in the last list of `/context`. The error is a sentence.
 fn drop_item(agent: &mut Agent, number: &str) -> Result<(), String> {
     let conversation = &mut agent.conversation;
     if conversation.read_only.is_some() {

@@ -17,15 +17,16 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// How long an answer waits for the first walk. After this time the answer has the files that were found so far.
+/// How long an answer waits until the project's files are listed for the first time. After this time the answer has the
+/// files that were found so far.
 const PATIENCE: Duration = Duration::from_millis(80);
-/// How long a language server may take for the symbols.
+/// The longest wait for a language server's answer with symbols.
 const SYMBOLS: Duration = Duration::from_secs(1);
 /// How long a list of models is used before the providers are asked again.
 const LISTED: Duration = Duration::from_secs(300);
 
 pub(super) enum Order {
-    /// Begins the first walk of the project, because the user has turned to a composer.
+    /// Begins to list the project's files, because the user has entered a composer.
     Prepare,
     Ask(Box<Ask>),
     Listed(Vec<Offer>),
@@ -35,7 +36,7 @@ pub(super) enum Order {
 pub(super) struct Ask {
     id: u32,
     token: Token,
-    /// The length of the token in bytes. The token ends at the cursor.
+    /// How many bytes before the cursor the completed item replaces.
     replaced: u32,
     source: Source,
 }
@@ -43,10 +44,10 @@ pub(super) struct Ask {
 enum Source {
     /// Absolute paths of the files that are open in the editor.
     Files(Vec<PathBuf>),
-    /// Built-in commands; with a desk also the user's own commands, and the skills.
+    /// The built-in slash commands. With a desk, also the user's own commands, and the skills.
     Commands(Option<Box<Desk>>),
     Words(Vec<String>),
-    /// The flag says whether local servers without a key are asked too.
+    /// The models of all providers. The flag says whether local servers without a key are asked too.
     Models(Box<Models>, bool),
     Skills(Box<Desk>),
     Symbols(Box<Desk>),
@@ -78,7 +79,7 @@ impl Program {
             _ => self.source(token.kind, session.as_ref(), open),
         };
         let token = complete::at(&line, is_first);
-        // a session that is being opened has no tools yet
+        // a session that is still being opened has no tools yet, so the question will be asked again
         let more = token.is_some();
         if let Some((source, token)) = token.and_then(|it| Some((source(&it)?, it))) {
             let replaced = u32::try_from(line.len() - token.start).unwrap_or_default();
@@ -163,7 +164,7 @@ impl Completion {
         let query = token.query;
         let (items, more) = match source {
             Source::Files(open) => {
-                // a path in quotes is no keyword
+                // a word in quotes is a path, never a keyword
                 let is_bare = replaced as usize == query.len() + 1;
                 self.mentions(query, open, is_bare).await
             }
@@ -193,7 +194,7 @@ impl Completion {
             }
             Source::Symbols(desk) => {
                 let items = symbols(&desk, &query).await;
-                // the server may be starting
+                // the language server may still be starting, so the question will be asked again
                 let more = items.is_empty();
                 (items, more)
             }
@@ -273,7 +274,7 @@ fn commands(query: &str, desk: Option<&Desk>) -> Vec<CompletionItem> {
         items.extend(own.map(|it| named(CompletionKind::Command, &it.name, it.description)));
         let skills = skills::find(desk).found.into_iter();
         let skills = skills.map(|it| named(CompletionKind::Skill, &it.name, it.description));
-        // a command of the same name is called first
+        // if a command has the same name as a skill, `/name` calls the command
         let is_free = |it: &CompletionItem| items.iter().all(|had| had.label != it.label);
         let skills: Vec<CompletionItem> = skills.filter(is_free).collect();
         items.extend(skills);

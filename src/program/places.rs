@@ -8,14 +8,16 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The nearest folder with `.git`, else the working directory; canonical.
+/// The nearest folder, from the working directory upwards, that has a `.git`; otherwise the working directory. The path
+/// is canonical.
 pub(super) fn project_root(cwd: &Path) -> PathBuf {
     let cwd = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
     let root = cwd.ancestors().find(|it| it.join(".git").exists());
     root.unwrap_or(&cwd).to_owned()
 }
 
-/// The file of this running program; on Linux also after the file was replaced by a new build.
+/// The path of the running program's file. On Linux it leads to the running program even after the file was replaced by
+/// a new build.
 pub(super) fn own_file() -> PathBuf {
     if cfg!(target_os = "linux") {
         return PathBuf::from("/proc/self/exe");
@@ -23,7 +25,7 @@ pub(super) fn own_file() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| PathBuf::from("caliban"))
 }
 
-/// `$XDG_DATA_HOME/caliban`, else `~/.local/share/caliban`, on every Unix.
+/// `$XDG_DATA_HOME/caliban`, otherwise `~/.local/share/caliban`, also on macOS.
 pub(super) fn data_dir() -> PathBuf {
     base_dir("XDG_DATA_HOME", ".local/share")
 }
@@ -32,9 +34,10 @@ pub(super) fn cache_dir() -> PathBuf {
     base_dir("XDG_CACHE_HOME", ".cache")
 }
 
-/// `$XDG_CONFIG_HOME/caliban`, else `~/.config/caliban`: the user's instructions and skills for every project.
+/// `$XDG_CONFIG_HOME/caliban`, otherwise `~/.config/caliban`: the folder with the user's instructions and skills for
+/// all projects.
 pub(super) fn config_dir() -> PathBuf {
-    // On macOS `dirs` names a folder of ~/Library, where Neovim and its users keep nothing.
+    // On macOS `dirs` returns a folder in ~/Library, where neither Neovim nor its users keep their configuration.
     let given = dirs::config_dir().filter(|_| !cfg!(target_os = "macos"));
     given.unwrap_or_else(|| base("XDG_CONFIG_HOME", ".config")).join("caliban")
 }
@@ -45,7 +48,8 @@ pub(super) fn close_to_others() {
     for folder in [cache.join("outputs"), cache, data.join("sessions"), data] {
         let Ok(found) = std::fs::symlink_metadata(&folder) else { continue };
         let mode = found.permissions().mode() & 0o777;
-        // A folder of another user, or on a disk without permissions, stays as it is.
+        // The permissions of a folder that belongs to another user, or is on a disk without permissions, cannot be
+        // changed.
         if found.is_dir() && mode & 0o077 != 0 {
             let _ = std::fs::set_permissions(&folder, Permissions::from_mode(mode & 0o700));
         }
@@ -70,7 +74,7 @@ pub(super) fn reach(root: &Path) -> Reach {
     })
 }
 
-/// The warning for a project that is or holds the home folder.
+/// The warning if the project is the home folder or contains it.
 pub(super) fn warning(root: &Path) -> Option<String> {
     let home = dirs::home_dir()?;
     let real = std::fs::canonicalize(&home).unwrap_or(home);

@@ -1,4 +1,5 @@
-//! Files on the disk, without the editor's buffers; and a `Workspace` without an editor, for tests and headless use.
+//! Reads files from disk, not from the editor's buffers. Also a `Workspace` that needs no editor, for tests and for use
+//! without Neovim.
 
 use super::comment::Comment;
 use super::lsp::{Findings, Question};
