@@ -94,8 +94,7 @@ pub struct Judgement {
 pub struct Rules {
     pub all: Vec<Rule>,
     root: PathBuf,
-    /// The rules about protected paths; The rules about protected paths; The rules about protected paths; `None` in
-    /// tests and for an agent without files.
+    /// The rules about protected paths; `None` in tests and for an agent without files.
     reach: Option<Reach>,
     /// Whether the sandbox of commands is complete: it protects files and has no network.
     contains: bool,

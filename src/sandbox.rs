@@ -32,7 +32,7 @@ pub const CHECK: &str = "sandbox-check";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strength {
-    /// The sandbox uses only The sandbox uses only Landlock and seccomp.
+    /// The sandbox uses only Landlock and seccomp.
     Plain,
     /// Namespaces too.
     Full,

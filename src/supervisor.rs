@@ -79,7 +79,7 @@ impl Supervised {
         orphans::adopt();
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        // the library the library tokio reaps the supervisor
+        // the library tokio reaps the supervisor
         let supervisor = command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?;
         drop(command);
         let socket = tokio::net::UnixStream::from_std(ours)?;

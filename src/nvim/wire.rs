@@ -79,7 +79,7 @@ pub enum FromNvim {
     /// Sends messages that were in the queue when the session was opened. They are held back until the user sends them.
     SendHeld {
         session: SessionId,
-        /// The message to send. The message to send. If absent, all of these messages are sent.
+        /// The message to send. If absent, all of these messages are sent.
         id: Option<u32>,
     },
     /// The unsent text of the composer.

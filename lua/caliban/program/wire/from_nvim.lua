@@ -197,7 +197,7 @@
 ---@class (exact) caliban.SendHeld
 ---@field kind 'send_held'
 ---@field session caliban.SessionId
----@field id? integer The message to send. The message to send. If absent, all of these messages are sent.
+---@field id? integer The message to send. If absent, all of these messages are sent.
 
 --- The unsent text of the composer.
 ---@class (exact) caliban.Draft
