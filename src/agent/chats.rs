@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 
 /// A command about a session as a whole.
 pub enum Act {
-    /// Renames the session to a name that is not in use. The answer says why it failed.
+    /// Renames the session to a name that is not in use. `done` gets the reason if the renaming fails.
     Rename {
         to: SessionId,
         done: oneshot::Sender<Result<(), String>>,
@@ -92,7 +92,7 @@ fn trash(conversation: &mut Conversation) -> Result<(), String> {
     })
 }
 
-/// Writes the conversation to a file, relative to the project.
+/// Exports the conversation to a file. A relative path starts at the project's folder.
 pub(super) fn export(
     conversation: &mut Conversation,
     desk: &Desk,
