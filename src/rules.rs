@@ -132,7 +132,7 @@ impl Rules {
 
     /// Whether the rules allow each command of a command line.
     pub fn allows(&self, line: &str) -> bool {
-        self.command(line).verdict == Some(Verdict::Allow)
+        self.script(&Script::parse(line)).verdict == Some(Verdict::Allow)
     }
 
     pub fn judge(&self, access: &Access) -> Judgement {

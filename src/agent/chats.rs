@@ -9,7 +9,7 @@ use crate::event::SessionId;
 use crate::message::{Block, Role};
 use crate::provider::key::Secret;
 use crate::regular;
-use crate::session::{Cut, Phase, Session};
+use crate::session::{Cut, Phase};
 use crate::text::cause;
 use crate::tool::Desk;
 use std::fs::File;
