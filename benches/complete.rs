@@ -12,8 +12,8 @@ use std::time::Duration;
 /// The number of folders at the first level, the number of folders in each first-level folder, and the number of files
 /// in each second-level folder.
 const TREE: [usize; 3] = [40, 50, 100];
-/// The limits: the milliseconds to the first answer, the milliseconds to each later answer, the longest pause of the
-/// editor in milliseconds, and the size of the index in megabytes.
+/// The limits for a completion: the milliseconds to the first answer, the milliseconds to each later answer, the
+/// longest pause of the editor in milliseconds, and the size of the index of files in megabytes.
 const FIRST: f64 = 300.0;
 const NEXT: f64 = 10.0;
 const PAUSE: f64 = 16.0;

@@ -1,5 +1,5 @@
-//! The cost of reading an answer: each dialect's decoder alone, and reading from a socket compared with copying the
-//! bytes.
+//! The cost of reading a model's answer: each dialect's decoder alone, and reading from a socket compared with copying
+//! the bytes.
 
 use super::proc;
 use caliban::message::Request;
@@ -58,9 +58,9 @@ const SHAPES: [Shape; 5] = [
 
 /// A piece of text of twenty bytes with one escape.
 const TEXT: &str = "of a line, and so\\n- ";
-/// The number of bytes that a decoder reads in one try.
+/// The number of bytes that a decoder reads in one measurement.
 const LONG: usize = 40 << 20;
-/// The number of tries.
+/// The number of measurements.
 const TRIES: usize = 9;
 /// The number of bytes of a reply over a socket, and of each chunk.
 const REPLY: usize = 2 << 20;

@@ -9,10 +9,11 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// The limit of every wait.
+/// The time after which a wait fails.
 const LIMIT: Duration = Duration::from_secs(120);
 const SIZE: (u32, u32) = (160, 45);
-/// The width of the chat that the floors show, in columns: as wide as Caliban's chat on this screen.
+/// The width in columns of the chat of the floors, the minimal plugins in `floor.lua`: as wide as Caliban's chat on
+/// this screen.
 const WIDTH: &str = "64";
 
 enum Received {

@@ -1,5 +1,5 @@
-//! The cost of matching an edit, and of finding the most similar text for a misfit, in the worst cases of files and
-//! models.
+//! The cost of matching an edit with the text of a file, and of finding the most similar text if no text matches, in
+//! the worst cases.
 
 use super::proc;
 use super::report::median;
@@ -9,7 +9,7 @@ use caliban::text::Text;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// The limit for one match in milliseconds.
+/// The limit for matching one edit, in milliseconds.
 const LIMIT: f64 = 50.0;
 /// The number of calls in one reply, each with one edit, and the number of lines (of 50 bytes) in the text.
 const CALLS: usize = 200;

@@ -52,7 +52,8 @@ fn answered(calls: usize) -> Duration {
     turns.server.next().arrived - reply.last
 }
 
-/// The time from a stop until the screen shows it; if `arriving`, the reply has not ended.
+/// The time from a stop until the screen shows that the turn is stopped. If `arriving`, the stop comes before the end
+/// of the reply.
 fn stopped(calls: usize, arriving: bool) -> Duration {
     let server = Server::start();
     let mut editor = Editor::start(Subject::Caliban, server.port);

@@ -1,5 +1,6 @@
--- The floors: the least that any chat must do. *plain* appends the text as it arrives; *marked* also highlights each
--- finished line once, and parses each closed code block once.
+-- The floors: two minimal chats with which Caliban is compared. *plain* appends the text as it
+-- arrives; *marked* also highlights each finished line once, and parses each closed code block
+-- once.
 local api = vim.api
 local ns = api.nvim_create_namespace('floor')
 local marked = vim.env.BENCH_SUBJECT == 'marked'

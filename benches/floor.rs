@@ -1,5 +1,6 @@
-//! The child process of the floors: reads an SSE stream and sends coalesced text by notification, nothing else. The
-//! bench starts its own executable for this: `bench --floor PORT EVERY_MS PIECE BREATH_MS`.
+//! The child process of the floors (see `floor.lua`): reads an SSE stream and sends coalesced text to the editor by
+//! notification, nothing else. The bench starts its own executable as this process: `bench --floor PORT EVERY_MS PIECE
+//! BREATH_MS`.
 
 use rmpv::Value;
 use std::io::{BufRead, BufReader, Write};

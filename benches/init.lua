@@ -4,7 +4,8 @@ vim.o.swapfile = false
 
 local ffi = require('ffi')
 
--- Lateness of a 5 ms timer and delay of `vim.schedule`, in ns. C arrays: the probe must make no work for the collector.
+-- The lateness of a 5 ms timer and the delay of `vim.schedule`, in ns. They are kept in C arrays,
+-- so that measuring makes no work for the garbage collector.
 local ROOM, PERIOD = 100000, 5e6
 local late = ffi.new('double[?]', ROOM) ---@as table<integer, number>
 local delay = ffi.new('double[?]', ROOM) ---@as table<integer, number>

@@ -3,7 +3,7 @@
 //! checks of paths), `request` (a request of a long conversation), `rope` (a rope compared with a `String`), `review`
 //! (reviews), `way` (large texts and many hunks from end to end), `sessions` (large sessions), `flood` (replies of
 //! thousands of calls). `BENCH=quick` makes a short run, and `BENCH_ONLY=0,6,once` measures single rows; both only
-//! print. The floors do what any chat must: *plain* appends the text as it comes, *marked* also highlights each
+//! print. The floors are two minimal chats: *plain* appends the text as it comes, *marked* also highlights each
 //! finished line once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a bench that fails shall end there")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]

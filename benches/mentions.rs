@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const TIMES: usize = 12;
 const FILES: usize = 20;
 const BYTES: usize = 100_000;
-/// The limit in milliseconds.
+/// The limit for the time from sending such a message to its arrival at the server, in milliseconds.
 const LIMIT: f64 = 50.0;
 
 pub(crate) fn table() -> String {
@@ -32,7 +32,7 @@ pub(crate) fn table() -> String {
     let mut mentions = |is_large: bool| {
         let mut times = Vec::new();
         for n in 0..TIMES {
-            // a request has the whole conversation, so each message begins a new one
+            // a request contains the whole conversation, so each message begins a new conversation
             turns.editor.lua("BenchSubmit(...)", &["/new".into()]);
             turns.editor.listen(Duration::from_millis(300));
             turns.settle(program);

@@ -1,4 +1,5 @@
--- Measures checks of names in the editor; run by benches/reach.rs, prints a line for each function.
+-- Measures the Lua functions that make file names safe in the editor. benches/reach.rs runs this
+-- file. It prints a line for each function: its name and its time in microseconds.
 vim.opt.runtimepath:prepend(arg[1])
 vim.o.directory = vim.fn.tempname() .. '//'
 vim.fn.mkdir(vim.fn.fnamemodify(vim.o.directory, ':h'), 'p')

@@ -1,4 +1,4 @@
-//! The cost of deciding whether a path may be read or written.
+//! The cost of deciding whether a path may be read or written, and whether a command may run.
 
 use caliban::event::Access;
 use caliban::reach::{Folders, Reach};
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// The limit for one decision in microseconds.
+/// The limit for the decision about one path, in microseconds.
 const LIMIT: f64 = 20.0;
 const TIMES: u32 = 20_000;
-/// The limit for one command in microseconds.
+/// The limit for parsing and judging one command, in microseconds.
 const JUDGED: f64 = 1_000.0;
 /// The most milliseconds by which the sandbox may delay a command.
 const SANDBOXED: f64 = 10.0;
@@ -145,7 +145,7 @@ fn commands() -> String {
     rows
 }
 
-/// The rows for the checks that the editor makes.
+/// The rows for the functions that make file names safe in the editor (`names.lua`).
 fn in_the_editor() -> String {
     let nvim = std::env::var("NVIM").unwrap_or_else(|_| "nvim".to_owned());
     let root = env!("CARGO_MANIFEST_DIR");

@@ -14,12 +14,12 @@ pub(crate) struct Report {
     pub(crate) starts: Vec<Start>,
 }
 
-/// Caliban's limit for a figure.
+/// The limit for a measured value of Caliban.
 pub(crate) enum Target {
     None,
     /// An absolute limit.
     Most(f64),
-    /// At most the first number times the figure of *marked*, and at most the second number.
+    /// At most the first number times the value of the floor *marked*, and at most the second number.
     Ratio(f64, f64),
 }
 
@@ -65,7 +65,7 @@ const LINES: [Line; 16] = [
     line("both memory", "MB", Of::Median(|it| it.editor_memory + it.program_memory), Target::None),
 ];
 
-/// The limit for a figure that must not grow with the chat: its value in the longest chat divided by its value in the
+/// The limit for values that must not grow with the chat: the value in the longest chat divided by the value in the
 /// empty chat.
 const FLAT: f64 = 1.2;
 

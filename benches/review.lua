@@ -1,7 +1,7 @@
 -- The part of the review bench inside Neovim: waits for proposals, and makes the same edits without Caliban.
 
 ---@class bench.Review
----@field entered integer the number of proposals that are in their buffers
+---@field entered integer the number of proposals that have been applied to their buffers
 ---@field settled integer the number of files whose hunks are all decided
 local Review = { entered = 0, settled = 0 }
 _G.Review = Review

@@ -10,7 +10,7 @@ use rmpv::Value;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// The number of lines for each hunk.
+/// In the large file, there is one hunk in this many lines.
 const EVERY: usize = 50;
 /// The number of files in the last part, and of hunks in each file.
 const FILES: usize = 20;
@@ -25,7 +25,8 @@ const NEW: &str = "calculate(";
 struct File {
     title: &'static str,
     text: String,
-    /// The lines (from 1) where keys are typed: outside of the hunks, and in the first hunk.
+    /// The line (from 1) outside of the hunks where keys are typed, and the line in the first hunk where keys are
+    /// typed.
     outside: usize,
     inside: usize,
     /// The number of hunks that are accepted one by one. Some hunks must stay undecided for the decision on all hunks.

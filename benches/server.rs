@@ -22,7 +22,8 @@ pub(crate) enum Reply {
     Call { name: &'static str, input: serde_json::Value },
     /// Many calls of this tool in one reply. If `stays`, the reply does not end.
     Calls { count: usize, stays: bool, name: &'static str, input: fn(usize) -> serde_json::Value },
-    /// Sends this word, then nothing until the client closes the connection. `Times::last` is the time of the close.
+    /// Sends this word, then nothing until the client closes the connection. `Times::last` is the time when the client
+    /// closes it.
     Open { word: String },
 }
 

@@ -1,4 +1,5 @@
-//! Single events: the round trips of messages and tool calls, stops, questions, and starts.
+//! The times of single events: round trips of messages and tool calls, stops of a turn, questions to the user, and
+//! starts of Neovim with Caliban.
 
 use super::editor::Editor;
 use super::server::{Reply, Server};

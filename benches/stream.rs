@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// The number of bytes of a reply that fills the chat.
 const FILL: usize = 250_000;
-/// The number of tokens of the first reply, which loads parsers and queries.
+/// The number of tokens of the first reply, which makes Neovim load its parsers and queries.
 pub(crate) const WARM: usize = 3_000;
 /// The pause between a request and its first token.
 const PAUSE: Duration = Duration::from_millis(300);
@@ -27,7 +27,8 @@ pub(crate) struct Scenario {
 /// Times in milliseconds, memory in megabytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
-    /// Every measured time: the lateness of a timer, the delay of `vim.schedule`, and the time of a key.
+    /// All measured times of each kind: the lateness of a timer, the delay of `vim.schedule`, and the time until a key
+    /// is drawn.
     pub(crate) timer: Vec<f64>,
     pub(crate) queue: Vec<f64>,
     pub(crate) key: Vec<f64>,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 const LINES: usize = 100_000;
 const HUNKS: usize = 2_000;
-/// The limits in milliseconds: for each of the two times of a `Way`, and for a frame.
+/// The limits in milliseconds: for each of the two times in `Way::took`, and for a frame.
 const WAY: f64 = 2_000.0;
 const FRAME: f64 = 16.0;
 /// The number of bytes of the streamed line, and of each token.

@@ -22,7 +22,7 @@ end, {
   end,
 })
 
--- session files restore `caliban://` buffers by `:file` or `:edit`
+-- session files (`:mksession`) restore `caliban://` buffers by `:file` or `:edit`
 local revive = vim.api.nvim_create_augroup('caliban_revive', {})
 vim.api.nvim_create_autocmd({ 'BufReadCmd', 'BufFilePost' }, {
   group = revive,
@@ -52,7 +52,7 @@ vim.api.nvim_create_autocmd('SessionLoadPost', {
 ---@param desc string
 local function plug(mode, name, call, desc)
   local rhs = '<Cmd>lua require("caliban").' .. call .. '<CR>'
-  -- vim.keymap.set() would double the time of this file, which every start of Neovim runs
+  -- faster than vim.keymap.set(), because this file runs at each start of Neovim
   local opts = { noremap = true, desc = 'Caliban: ' .. desc }
   vim.api.nvim_set_keymap(mode, '<Plug>(caliban-' .. name .. ')', rhs, opts)
 end
@@ -102,7 +102,7 @@ end
 if vim.v.vim_did_enter == 1 then
   vim.schedule(resume)
 else
-  -- use a timer: a scheduled call would run before the terminal shows the first screen
+  -- a timer, because a scheduled call would run before the terminal shows the first screen
   vim.api.nvim_create_autocmd('UIEnter', {
     once = true,
     callback = function()

@@ -1,7 +1,7 @@
-//! Takes a command line of bash apart into the simple commands that it may run, without running anything.
+//! Splits a command line of bash into the simple commands that it may run. Runs nothing.
 //!
-//! The parser is tree-sitter-bash. Each kind of node that the walk does not know becomes a doubt, so a form of the
-//! language that is missing here asks the user instead of being allowed.
+//! The parser is tree-sitter-bash. Each kind of syntax node that this code does not know becomes a doubt. A doubt has
+//! the effect that the user is asked, so a form of the language that is missing here is never allowed silently.
 
 mod risk;
 mod walk;
@@ -15,18 +15,19 @@ pub use risk::risk;
 use std::ops::ControlFlow;
 use tree_sitter::{ParseOptions, Parser};
 
-/// Longer command lines are not taken apart, in bytes. A user does not write a rule for such a line.
+/// The most bytes of a command line that is split. Nobody writes a rule for a longer line.
 const LONGEST: usize = 4_000;
 /// The parser is stopped after this many reports of its progress; each stands for a hundred operations.
 const STEPS: u32 = 20_000;
 /// How deep command lines may be nested, such as in `sh -c "sh -c …"`.
 const DEPTH: usize = 4;
 
-/// What a command line may run.
+/// All that a command line may run and read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Script {
     pub commands: Vec<Simple>,
-    /// Why the commands are not all that the line does: clauses for the user, such as `` `echo a` writes to `b` ``.
+    /// Reasons why the line may do more than run `commands`: clauses for the user, such as `` `echo a` writes to `b`
+    /// ``.
     pub doubts: Vec<String>,
     /// Whether the line may run commands that are not in `commands`.
     pub is_open: bool,
@@ -34,7 +35,8 @@ pub struct Script {
     pub inputs: Vec<String>,
     /// Files that redirections write.
     pub outputs: Vec<String>,
-    /// The folders into which `cd` may lead, relative to the first one or absolute.
+    /// The folders in which the commands may run because of `cd`: absolute, or relative to the folder in which the line
+    /// starts.
     pub folders: Vec<String>,
 }
 
@@ -42,7 +44,8 @@ pub struct Script {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Simple {
     pub words: Vec<Word>,
-    /// False if a program such as `find` may run these words, which then only count for rules that ask or deny.
+    /// False if it is only suspected that a program such as `find` runs these words as a command. Then only rules that
+    /// ask or deny apply to them.
     pub is_certain: bool,
 }
 
@@ -50,9 +53,10 @@ pub struct Simple {
 pub enum Word {
     /// The word's value, without quotes.
     Fixed(String),
-    /// A pattern for files that begins with a fixed character other than `-` and names no hidden file.
+    /// A file name pattern such as `src/*.rs`. It begins with a fixed character other than `-`, and matches no hidden
+    /// file.
     Glob(String),
-    /// A word whose value is known only when the command runs, as it is written.
+    /// The source of a word whose value is known only when the command runs, such as `$HOME`.
     Open(String),
 }
 
@@ -64,7 +68,7 @@ impl Word {
         }
     }
 
-    /// The word for the user.
+    /// The word as it is shown to the user.
     fn shown(&self) -> &str {
         let (Word::Fixed(it) | Word::Glob(it) | Word::Open(it)) = self;
         it
@@ -96,13 +100,13 @@ impl Script {
         script
     }
 
-    /// Adds what a further command line may run.
+    /// Adds what another command line, such as the text of `sh -c`, may run.
     fn add(&mut self, line: &str, depth: usize) {
         if line.len() > LONGEST {
             return self.blind(format!("The command is longer than {LONGEST} bytes"));
         }
         if depth > DEPTH {
-            return self.blind("The command holds commands within commands within commands".into());
+            return self.blind("The command has too many commands nested in each other".into());
         }
         if line.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
             self.blind("The command holds control characters".into());
@@ -112,7 +116,9 @@ impl Script {
             self.suspect(&line.replace("\\\n", ""), depth);
         }
         let Some(tree) = tree(line) else {
-            return self.blind("The command is too complicated to be taken apart".into());
+            return self.blind(
+                "The command is too complicated for Caliban to split into its commands".into(),
+            );
         };
         walk::Walk { text: line, script: self, depth, level: 0 }.program(tree.root_node());
     }
@@ -126,7 +132,7 @@ impl Script {
         self.commands.extend(suspected.map(|it| Simple { is_certain: false, ..it }));
     }
 
-    /// A doubt about which commands the line runs.
+    /// Adds a doubt because of which the line may run commands that are not in `commands`.
     fn blind(&mut self, clause: String) {
         self.is_open = true;
         self.doubt(clause);

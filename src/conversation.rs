@@ -1,5 +1,5 @@
-//! One conversation: its session, and the places where the session is saved and shown. The events of an input are
-//! saved, then shown; the agent carries out the effects.
+//! One conversation: its session, and the channels by which the session is saved and shown. The events that follow from
+//! an input are saved, then shown. The effects are carried out by the agent.
 
 mod announce;
 mod files;
@@ -26,7 +26,7 @@ pub enum Work {
     Title,
 }
 
-/// A pause before a request is tried again.
+/// A pause before a failed request is sent again.
 pub struct Retry {
     pub ms: u64,
     pub why: String,
@@ -45,9 +45,9 @@ pub struct Channels {
 pub struct Conversation {
     pub id: SessionId,
     pub session: Session,
-    /// `None` if the conversation is never saved, or can only be read.
+    /// Where the conversation is saved; `None` if it is never saved or is read-only.
     pub store: Option<Store>,
-    /// Why the conversation can only be read here, and what the user can do.
+    /// Why the conversation is read-only, and what the user can do about it.
     pub read_only: Option<String>,
     screen: mpsc::UnboundedSender<Show>,
     wishes: mpsc::UnboundedSender<Wish>,
@@ -57,11 +57,12 @@ pub struct Conversation {
     work: VecDeque<Work>,
     /// The status that was shown last.
     status: Option<Status>,
-    /// Whether the user was told that the disk fails.
+    /// Whether the user was told that the conversation cannot be saved.
     disk_warned: bool,
-    /// The command whose start could not be recorded on disk. The user was asked whether to run it without the record.
+    /// A command whose start could not be recorded on disk. The user is asked whether to run the command without the
+    /// record.
     unrecorded: Option<CallId>,
-    /// The last pause before a request was tried again.
+    /// The last pause before a failed request was sent again.
     pub retry: Option<Retry>,
 }
 
@@ -97,7 +98,7 @@ impl Conversation {
             files::keep(store, &mut input);
         }
         let step = self.session.step(input);
-        // the next request has the summary only, so the summary has to be on disk before
+        // the next request has the summary instead of the messages, so the summary has to be on disk first
         let is_compacted = step.events.iter().any(|it| matches!(it, Event::Compacted { .. }));
         let reaches_out = is_compacted || step.effects.iter().any(|it| self.reaches_out(it));
         let saved = self.save(&step.events, reaches_out);
@@ -124,10 +125,11 @@ impl Conversation {
         }
     }
 
-    /// Takes an input while the session is being opened: nothing is shown yet, and its effects are not carried out.
+    /// Takes an input while the session is being opened. Nothing is shown yet, and the input's effects are not carried
+    /// out.
     pub fn recall(&mut self, input: Input) {
         let step = self.session.step(input);
-        // if the disk fails, the user is told and the session goes on in memory
+        // if the events cannot be saved, the user is told, and the session goes on in memory
         let _ = self.save(&step.events, false);
     }
 
@@ -174,7 +176,8 @@ impl Conversation {
         }
     }
 
-    /// Whether the events before this effect have to survive a loss of power.
+    /// Whether the events before this effect have to be safe on disk, even if the power fails, before the effect is
+    /// carried out.
     fn reaches_out(&self, effect: &Effect) -> bool {
         match effect {
             Effect::Run { call, .. } => self.acts(&call.id),
@@ -183,13 +186,13 @@ impl Conversation {
         }
     }
 
-    /// Whether an open call is a command.
+    /// Whether an open call may change something, as a command does.
     fn acts(&self, call: &CallId) -> bool {
         self.session.open().iter().any(|it| it.call.id == *call && it.access.acts())
     }
 
-    /// Saves events: in the journal while a turn runs, in the whole session at rest. An error means that not all
-    /// events are on disk; the user has been told.
+    /// Saves events: in the journal while a turn runs, otherwise by writing the whole session's file. An error means
+    /// that not all events are on disk; the user has been told.
     fn save(&mut self, events: &[Event], sync: bool) -> io::Result<()> {
         let Some(store) = &mut self.store else { return Ok(()) };
         if events.is_empty() {
@@ -225,7 +228,8 @@ impl Conversation {
         }
     }
 
-    /// Tells the user once that the conversation goes on in memory. The winbar shows this as long as the disk fails.
+    /// Tells the user once that the conversation cannot be saved and goes on in memory. The winbar shows this from then
+    /// on.
     pub fn warn_of_disk(&mut self, error: &io::Error) {
         if !std::mem::replace(&mut self.disk_warned, true) {
             let path = self.store.as_ref().map(Store::path).unwrap_or_default();
@@ -238,7 +242,7 @@ impl Conversation {
         }
     }
 
-    /// Whether the conversation is in memory only: it is never saved, or the disk fails.
+    /// Whether the conversation is in memory only, because it is never saved or could not be saved.
     pub fn is_unsaved(&self) -> bool {
         self.store.is_none() && self.read_only.is_none() || self.disk_warned
     }

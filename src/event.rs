@@ -39,14 +39,14 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// Counts the turns of a session from 1. A result that arrives after the end of its turn is recognised by the turn's
-/// id, and does nothing.
+/// The number of a turn in its session, from 1. A result that arrives after the end of its turn is recognised by this
+/// number and ignored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct TurnId(pub u32);
 
-/// The highest number that is accepted from a file. The program can count up from this number without reaching the end
-/// of a `u32`.
+/// The highest number that is accepted from a file, so low that the program can count up from it without overflowing a
+/// `u32`.
 pub const HIGHEST: u32 = 1 << 30;
 
 impl<'de> Deserialize<'de> for TurnId {
@@ -55,19 +55,19 @@ impl<'de> Deserialize<'de> for TurnId {
     }
 }
 
-/// Reads a number from a file, to count up from it; at most `HIGHEST`.
+/// Reads a number from a file, from which the program will count up. A larger number becomes `HIGHEST`.
 pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     Ok(u32::deserialize(from)?.min(HIGHEST))
 }
 
-/// A message the user has sent and the model has not seen.
+/// A message that the user has sent but the model has not got yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Queued {
     pub id: u32,
     pub text: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<Excerpt>,
-    /// The message goes with the next request of the running turn, instead of waiting for the end of the turn.
+    /// Whether the message goes with the next request of the running turn, instead of waiting for the end of the turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub steer: bool,
 }
@@ -89,7 +89,7 @@ pub enum Event {
     Queued {
         message: Queued,
     },
-    /// A queued message was removed by the user, or taken back to be edited.
+    /// The user removed a message from the queue, or took it back to edit it.
     Unqueued {
         id: u32,
     },
@@ -103,7 +103,7 @@ pub enum Event {
         turn: TurnId,
         message: Queued,
     },
-    /// A whole reply, or the part that had arrived when the turn was stopped or failed.
+    /// A complete reply, or the part of a reply that had arrived when the turn was stopped or failed.
     Replied {
         turn: TurnId,
         reply: Reply,
@@ -113,7 +113,7 @@ pub enum Event {
         turn: TurnId,
         call: CallId,
         question: String,
-        /// The command of a rule that would allow the call from now on; empty if no rule is proposed.
+        /// The command in the permission rule that the question offers to store; empty if the question offers no rule.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         always: String,
         /// The command, if the user may change it; else empty.
@@ -148,7 +148,8 @@ pub enum Event {
     Revoked {
         grant: Grant,
     },
-    /// The call's work began. If the program ends before the answer, the call "may have run".
+    /// The program begins to run the call. If the program ends before the answer, the model is told that the call may
+    /// have run.
     Started {
         turn: TurnId,
         call: CallId,
@@ -166,11 +167,12 @@ pub enum Event {
         turn: TurnId,
         answer: ToolAnswer,
     },
-    /// No change of this file is under review any more.
+    /// The review of this file is over.
     Reviewed {
         path: PathBuf,
     },
-    /// The user agreed to text in the buffers of these files that is not on disk. Paths are as the user sees them.
+    /// The buffers of these files have text that the user has accepted but that is not on disk. Paths are as the user
+    /// sees them.
     Unsaved {
         paths: Vec<String>,
     },
@@ -178,8 +180,8 @@ pub enum Event {
     Instructed {
         files: Vec<Excerpt>,
     },
-    /// What the model knows of a file: the SHA-256 of its text (`Text::sha256_hex`). Empty if the model knows only
-    /// that the text has changed; `None` if the file does not exist any more.
+    /// Which text of a file the model knows: `hash` is the SHA-256 of the text (`Text::sha256_hex`). It is empty if the
+    /// model knows only that the text has changed, and `None` if the file does not exist any more.
     Knew {
         path: PathBuf,
         hash: Option<String>,
@@ -188,7 +190,7 @@ pub enum Event {
     Titled {
         title: String,
     },
-    /// A model was asked for a title of the conversation.
+    /// A model has given the conversation a title.
     Named(Named),
     /// A note for the model, which goes with the next request.
     Noted {
@@ -208,7 +210,7 @@ pub enum Event {
     Told {
         text: String,
     },
-    /// A list for the user, whose last lines are numbered items. Only the newest list takes keys.
+    /// A list for the user, whose last lines are numbered items. Keys act only on the items of the newest list.
     Listed {
         text: String,
         items: u32,
@@ -219,13 +221,14 @@ pub enum Event {
         failure: Failure,
         wait_ms: u64,
     },
-    /// The provider refused this model's thoughts. The model's earlier thoughts are not sent back to it any more, and
-    /// the request is repeated without them. This breaks the request's prefix on purpose.
+    /// The provider refused the thoughts that were sent back to it. The model's earlier thoughts are not sent any more,
+    /// and the request is repeated without them. This changes the beginning of the request, so the provider's cache is
+    /// lost.
     ThoughtsDropped {
         turn: TurnId,
         model: String,
     },
-    /// The user chose a model. A setting that `tuning` leaves out has its default.
+    /// The user chose a model. Settings that are not in `tuning` have their defaults.
     ModelChosen {
         model: String,
         #[serde(default, skip_serializing_if = "Tuning::is_empty")]
@@ -244,29 +247,30 @@ pub enum Event {
         model: String,
         measure: Measure,
     },
-    /// The user chose to use the newly built system prompt and the current instructions. This breaks the request's
-    /// prefix on purpose.
+    /// The user has replaced the system prompt and the instructions by the current ones. This changes the beginning of
+    /// the request, so the provider's cache is lost.
     SystemChosen {
         system: String,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         instructions: Vec<Excerpt>,
     },
-    /// In later requests each of these items is one line. This breaks the request's prefix on purpose. `tokens` is the
-    /// estimated size of the text that is left out; `told` is the sentence for the user.
+    /// In later requests each of these items is replaced by one line. This changes the requests' beginning, so the
+    /// provider's cache is lost. `tokens` is the estimated size of the text that is left out; `told` is the sentence
+    /// for the user.
     Trimmed {
         items: Vec<Trim>,
         tokens: u64,
         told: String,
     },
-    /// A model is asked for a summary of the conversation's first part. `turn` is the last turn if none runs. `told` is
-    /// the sentence for the user.
+    /// A model is asked for a summary of the conversation's first part. `turn` is the running turn, or the last one if
+    /// none runs. `told` is the sentence for the user.
     Compacting {
         turn: TurnId,
         told: String,
     },
-    /// Later requests have the hand-off in place of the first part of the conversation. This breaks the request's
-    /// prefix on purpose. `usage` and `cost` (in USD; `None` if the price is not known) are those of the request for
-    /// the summary.
+    /// In later requests the hand-off replaces the first part of the conversation. This changes the requests'
+    /// beginning, so the provider's cache is lost. `usage` and `cost` (in USD; `None` if the price is not known) are
+    /// those of the request for the summary.
     Compacted {
         turn: TurnId,
         #[serde(flatten)]
@@ -274,15 +278,15 @@ pub enum Event {
         usage: Usage,
         cost: Option<f64>,
     },
-    /// There is no summary, and requests stay as they were. `why` is the sentence for the user.
+    /// The compaction failed: there is no summary, and requests stay as they were. `why` is the sentence for the user.
     NotCompacted {
         turn: TurnId,
         why: String,
         usage: Usage,
         cost: Option<f64>,
     },
-    /// The user undid the last compaction. This breaks the request's prefix on purpose. `told` is the sentence for the
-    /// user.
+    /// The user undid the last compaction. This changes the beginning of later requests, so the provider's cache is
+    /// lost. `told` is the sentence for the user.
     Uncompacted {
         told: String,
     },
@@ -295,14 +299,14 @@ pub enum Event {
 /// A model's title for a conversation, and the cost of asking for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Named {
-    /// Empty if the model gave no title, or if the user had given one by then.
+    /// The title; empty if the model gave none, or if the user gave the conversation a title in the meantime.
     pub title: String,
     pub usage: Usage,
     /// In USD; `None` if the price is not known.
     pub cost: Option<f64>,
 }
 
-/// The plan for one call of a reply, made when the reply is complete.
+/// The access that one call of a reply needs, determined when the reply is complete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub call: CallId,
@@ -326,12 +330,12 @@ pub enum End {
     Failed(Failure),
     /// The reply ended in a way that the user has to know: cut by `max_tokens`, refused, or for an unknown reason.
     Stopped(String),
-    /// The editor or the program ended in the middle of the turn. Noticed when the session is opened again.
+    /// The editor or the program ended in the middle of the turn. This is noticed when the session is opened again.
     Interrupted,
 }
 
-/// Progress that is shown at once but is not an event. Of progress, the journal stores only a reply's text, and only
-/// until the reply is complete.
+/// Progress that is shown at once but is not an event. The journal stores no progress except the text of an unfinished
+/// reply.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Delta {
     Text(String),
@@ -341,7 +345,7 @@ pub enum Delta {
         id: CallId,
         tool: String,
     },
-    /// Bytes without content came, so the connection is alive.
+    /// Bytes without content arrived, which shows that the connection is alive.
     Alive,
     /// A running command's output.
     Output {

@@ -1,8 +1,8 @@
 //! Caliban: a coding agent that lives inside Neovim.
 //!
-//! The modules stand in dependency order: each imports only from those above it. The first
-//! group is pure (no I/O, no clock); the second touches the disk, the network and processes;
-//! the last is the editor. `doc/architecture.md` is the map.
+//! The modules are listed in the order of their dependencies: each imports only from those above it. The first group is
+//! pure (no I/O, no clock). The second group works with the disk, the network and processes. The last group works with
+//! the editor. `doc/architecture.md` describes them.
 
 pub mod nearest;
 pub mod place;

@@ -1,5 +1,5 @@
-//! The debug log. It is written only on request, by a thread of its own, and only its owner can read it. Records of
-//! nvim-rs are left out, because they hold every message, with prompts and keys.
+//! The debug log. It is written only if the user asks for it, by a thread of its own, and only the user can read the
+//! file. Records of the library nvim-rs are left out, because they contain every message, with prompts and keys.
 
 mod rolling;
 
@@ -18,12 +18,12 @@ const HALF: u64 = 5_000_000;
 /// The most lines that wait for a slow disk. Further lines are dropped, because the program never waits for its log.
 const WAITING: usize = 8_192;
 
-/// Begins the log in `folder/debug.log`. Dropping the guard writes all waiting lines to the disk.
+/// Begins the log in `folder/debug.log`. When the returned guard is dropped, all waiting lines are written to disk.
 pub fn begin(folder: &Path) -> io::Result<WorkerGuard> {
     let (writer, guard) = writer(folder)?;
     let own = Targets::new().with_target("caliban", LevelFilter::DEBUG);
     let layer = fmt::layer().with_ansi(false).with_writer(writer).with_filter(own);
-    // a second call in one process keeps the first log
+    // if this is called again in the same process, the first log stays in use
     let _ = tracing::subscriber::set_global_default(registry().with(layer));
     Ok(guard)
 }

@@ -1,5 +1,5 @@
-//! The data that a model reads and writes, independent of any provider's dialect. These types are also the format of
-//! the session file, so their JSON is made to be read, edited and compared by a person.
+//! The data that a model reads and writes, independent of any provider's format. These types are also the format of the
+//! session file, so their JSON is easy for people to read, edit and compare.
 
 mod foreign;
 mod image;
@@ -32,15 +32,15 @@ pub enum Role {
     System,
     User,
     Assistant,
-    /// Shown in the chat, never sent to a model.
+    /// A note that is shown in the chat and never sent to a model.
     Note,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     pub role: Role,
-    /// The model that wrote this reply, as `provider/model`. The message's thoughts and raw blocks are sent back to
-    /// this model only. Empty for all other messages, and once the provider has refused the thoughts.
+    /// The model that wrote this reply, as `provider/model`. The message's thoughts and raw blocks are sent back only
+    /// to this model. Empty for messages that are not replies, and for replies whose thoughts the provider has refused.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub by: String,
     /// The number of the turn that this message of the user began.
@@ -50,7 +50,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message that no model wrote.
+    /// A message that was not written by a model.
     pub fn new(role: Role, blocks: Vec<Block>) -> Message {
         Message { role, by: String::new(), turn: None, blocks }
     }
@@ -62,8 +62,8 @@ pub enum Block {
     Text {
         text: String,
     },
-    /// A model's reasoning. `signature` proves to the provider that the text is genuine; it is sent back verbatim, and
-    /// only to the same model.
+    /// A model's reasoning. `signature` proves to the provider that the text is unchanged. The block is sent back
+    /// verbatim, and only to the same model.
     Thinking {
         text: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,8 +79,8 @@ pub enum Block {
     Notice {
         text: String,
     },
-    /// A provider's own block, sent back verbatim, to the same model and at the same place. `provider` names the
-    /// dialect that made the block. A block that signs another block comes directly after that block.
+    /// A block in a provider's own format. It is sent back verbatim to the same model and at the same place. `provider`
+    /// names the wire format of the block. A block that signs another block comes directly after that block.
     Raw {
         provider: String,
         value: Value,
@@ -107,12 +107,12 @@ pub struct ToolCall {
     pub input: Input,
 }
 
-/// A call's arguments. Broken JSON is kept as it arrived; such a call does not run, and is shown as cut.
+/// A call's arguments. Broken JSON is kept as it arrived; a call with broken arguments does not run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Input {
     Json(Value),
-    /// The text as it arrived, and the parser's message.
+    /// The arguments as they arrived, and the JSON parser's error message.
     Broken {
         text: String,
         why: String,
@@ -122,7 +122,7 @@ pub enum Input {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ToolAnswer {
     pub id: CallId,
-    /// The text for the model. Empty if the text is in the file `output` and has not been loaded.
+    /// The answer's text for the model. Empty if the text is in the file `output` and has not been loaded.
     #[serde(default)]
     pub text: String,
     #[serde(default)]
@@ -130,7 +130,8 @@ pub struct ToolAnswer {
     /// A few words for the right end of the tool's line in the chat: `80 lines`, `2 hunks · 1 rejected`.
     #[serde(default)]
     pub summary: String,
-    /// The file beside the session that holds a long text. The session file does not repeat this text.
+    /// The file, stored beside the session's file, that contains the text if it is long. Then the session's file does
+    /// not contain the text.
     #[serde(default)]
     pub output: Option<String>,
     /// The images that go with the text. The text says in words which images they are.
@@ -197,7 +198,7 @@ impl Serialize for ToolAnswer {
 pub struct Excerpt {
     /// The path as the user would write it: relative to the project's root if it lies in the project.
     pub path: String,
-    /// First and last line, from 1, inclusive. If absent, the whole file.
+    /// The first and the last line, from 1, inclusive. If absent, the excerpt is the whole file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<(u32, u32)>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -222,7 +223,8 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// Whether the program makes the excerpt of the message's text. A message that is given back comes without it.
+    /// Whether the program makes the excerpt from the message's text when the message is sent. If a message goes back
+    /// to the composer, such an excerpt is removed, because sending makes it again.
     pub fn is_made(&self) -> bool {
         self.kind == ExcerptKind::Command || !self.keyword.is_empty()
     }
@@ -256,7 +258,7 @@ pub enum ExcerptKind {
     File,
     Folder,
     Selection,
-    /// A file in which the user or the project tells the model how to work. The user's own file lies outside the
+    /// A file in which the user or the project tells the model how to work. The user's own file is outside of the
     /// project.
     Instructions,
     /// The names and purposes of the skills that exist.
@@ -264,11 +266,11 @@ pub enum ExcerptKind {
     /// The text of one skill.
     Skill,
     /// The text of the user's own slash command that the message calls, with the message's arguments in it. The program
-    /// makes it of the message, so a message that is given back comes without it.
+    /// makes this excerpt from the message when the message is sent.
     Command,
     /// The changes in a file since the model last saw it, without the model's own changes.
     Changes,
-    /// A change under review, as a diff. The message is the user's comment on the change.
+    /// A change under review, as a diff. The message that has this excerpt is the user's comment on the change.
     Hunk,
     /// The text of a buffer that shows no file.
     Buffer,
@@ -277,11 +279,11 @@ pub enum ExcerptKind {
     Diagnostics,
     Diff,
     Clipboard,
-    /// A page of the web. The path is its address.
+    /// A web page. The excerpt's path is the page's address.
     Page,
 }
 
-/// Why a model stopped. A reason that the program does not know becomes `Unknown`, never an ordinary end.
+/// Why a model stopped. A reason that the program does not know becomes `Unknown`; it never counts as a normal end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
@@ -292,7 +294,7 @@ pub enum Stop {
     Pause,
     Refusal,
     ContextExceeded,
-    /// The user stopped the turn; the part that had arrived is kept.
+    /// The user stopped the turn. The part of the reply that had arrived is kept.
     Cancelled,
     Unknown(String),
 }
@@ -320,7 +322,7 @@ impl std::ops::AddAssign for Usage {
 }
 
 impl Usage {
-    /// The same counts, each cut to the limit of `sum`.
+    /// The same counts, each reduced to at most 2^52.
     #[must_use]
     pub fn fitting(self) -> Usage {
         let Usage { input, output, cache_read, cache_write } = self;
@@ -329,25 +331,26 @@ impl Usage {
         Usage { input, output, cache_read, cache_write }
     }
 
-    /// The tokens of the request, cached or not.
+    /// The number of tokens of the request, whether read from a cache or not.
     #[must_use]
     pub fn read(&self) -> u64 {
         sum(&[self.input, self.cache_read, self.cache_write])
     }
 
-    /// The tokens of the request and the reply.
+    /// The number of tokens of the request and the reply.
     #[must_use]
     pub fn total(&self) -> u64 {
         sum(&[self.read(), self.output])
     }
 }
 
-/// The sum, at most 2^52. A provider may send any count, and a double is exact up to 2^53.
+/// The sum of the counts, at most 2^52: a provider may send any count, and a floating-point number is exact only up to
+/// 2^53.
 fn sum(counts: &[u64]) -> u64 {
     counts.iter().fold(0u64, |sum, count| sum.saturating_add(*count)).min(1 << 52)
 }
 
-/// Reads a count from a file, which may hold any number.
+/// Reads a count from a file. The file may contain any number, so the count is reduced to at most 2^52.
 pub fn count<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     Ok(sum(&[u64::deserialize(from)?]))
 }
@@ -361,7 +364,7 @@ pub struct Reply {
     /// The name that the provider gave the answering model; empty if it gave none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model: String,
-    /// The model that was asked, as `provider/model`; a decoder leaves it empty.
+    /// The model that was asked, as `provider/model`. Decoders leave this empty; the agent sets it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub by: String,
 }
@@ -387,7 +390,7 @@ pub enum Effort {
     Max,
 }
 
-/// How a request asks for thinking, in the form that its model takes.
+/// How a request asks for thinking, in the form that the model accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thinking {
     Off,
@@ -399,24 +402,25 @@ pub enum Thinking {
     Named(Effort),
 }
 
-/// One request, ready for any dialect. `messages` holds no `Role::System` or `Role::Note`; excerpts and notices have
-/// become texts. The message after a reply answers the reply's calls, in order. No text is empty. Thoughts and raw
-/// blocks are only those of the model that is asked.
+/// One request, which can be encoded for any provider. `messages` has no `Role::System` and no `Role::Note`; excerpts
+/// and notices have become texts. The message after a reply answers the reply's calls, in order. No text is empty. All
+/// thoughts and raw blocks come from the model that is asked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     pub model: String,
     pub system: String,
     pub messages: Vec<Message>,
     pub tools: Vec<ToolSpec>,
-    /// The limit of the reply, in tokens.
+    /// The most tokens of the reply.
     pub max_tokens: u32,
     /// `None` leaves the choice to the model.
     pub thinking: Option<Thinking>,
-    /// `None` leaves the choice to the model. Always `None` if the model takes no temperature.
+    /// `None` leaves the choice to the model. Always `None` if the model does not accept a temperature.
     pub temperature: Option<f64>,
-    /// The size of the context window in tokens, for a server that sets it by request (Ollama).
+    /// The size of the context window in tokens, for a server that lets each request set it (Ollama).
     pub num_ctx: Option<u32>,
-    /// Names the conversation, for caches that are separate for each conversation. Says nothing about the user.
+    /// A key that identifies the conversation, for providers that cache each conversation separately. It tells nothing
+    /// about the user.
     pub thread: String,
     /// The parameters that the server has refused in earlier requests to this model.
     pub without: BTreeSet<Parameter>,

@@ -1,6 +1,6 @@
 //! Finds the known word that is most similar to a misspelt one.
 
-/// The known word with the fewest edits to `word`: at most two, and fewer than `word` has bytes.
+/// The known word that needs the fewest edits to become `word`: at most two edits, and fewer than `word` has bytes.
 pub fn find<S: AsRef<str>>(word: &str, known: impl IntoIterator<Item = S>) -> Option<S> {
     if word.len() > 64 {
         return None;

@@ -1,5 +1,5 @@
-//! The text of a PDF. A stranger's PDF may make a parser run endlessly, fill the memory or overflow the stack, so it is
-//! taken apart in a process of its own, which runs this program too, with limits on memory and time.
+//! Extracts the text of a PDF. A stranger's PDF may make a parser run endlessly, fill the memory or overflow the stack.
+//! So the PDF is parsed in a separate process, which runs this same program with limits on memory and time.
 
 #[cfg(test)]
 mod tests;
@@ -24,7 +24,7 @@ const MAGIC: &[u8] = b"%PDF-";
 pub const LARGEST: u64 = 50_000_000;
 /// The most bytes of text that are taken out of a PDF.
 const TEXT: usize = 4_000_000;
-/// The memory of the process, in bytes, and its time on a processor and by the clock, in seconds.
+/// The limits of the process: its memory in bytes, its processor time in seconds, and its total time.
 const MEMORY: u64 = 2 << 30;
 const BUSY: u64 = 20;
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -33,13 +33,13 @@ const PATIENCE: Duration = Duration::from_secs(40);
 const DAMAGED: u8 = 1;
 const LOCKED: u8 = 3;
 
-/// Whether these bytes begin a PDF.
+/// Whether a file that begins with these bytes is a PDF.
 pub fn begins(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
 }
 
-/// The text of a PDF. `program` is this program's file. The error is the end of a sentence that begins with the file's
-/// name.
+/// The text of a PDF. `program` is the path of this program. The error is the rest of a sentence that begins with the
+/// file's name.
 pub async fn text(program: &Path, pdf: File) -> Result<String, String> {
     let mut command = Command::new(program);
     command.arg0("pdf-text").arg(ARGUMENT).env_clear().kill_on_drop(true);
@@ -55,7 +55,7 @@ async fn output(mut command: Command) -> io::Result<(String, std::process::ExitS
     let mut child = command.spawn()?;
     let mut bytes = Vec::new();
     if let Some(stdout) = child.stdout.take() {
-        // a process that is killed may have written only a part of a page
+        // if the process is killed, the last page may be incomplete
         stdout.take(TEXT as u64 * 2).read_to_end(&mut bytes).await?;
     }
     Ok((String::from_utf8_lossy(&bytes).into_owned(), child.wait().await?))
@@ -78,9 +78,9 @@ fn too_hard() -> String {
     format!("is a PDF whose text cannot be read within {BUSY} seconds and {} GB", MEMORY >> 30)
 }
 
-/// Prints the text of the PDF on standard input.
+/// Reads a PDF from standard input and prints its text.
 pub fn run() -> ExitCode {
-    // a system without such a limit still has the other one, and the limit of the clock
+    // on a system without one of these limits, the other one and the limit on the total time still apply
     for (resource, most) in [(Resource::As, MEMORY), (Resource::Cpu, BUSY)] {
         let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
     }

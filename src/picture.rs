@@ -1,5 +1,5 @@
-//! Makes an image fit for models: decodes a file of the user, scales it down, and encodes it as PNG or JPEG, which all
-//! providers take. The result has no metadata, such as the place where a photo was taken.
+//! Prepares an image for models: decodes the user's file, scales the image down, and encodes it as PNG or JPEG, which
+//! all providers accept. The result has no metadata, such as the place where a photo was taken.
 
 use image::codecs::jpeg::JpegEncoder;
 use image::error::{ImageError, LimitErrorKind};
@@ -13,13 +13,15 @@ pub const LARGEST: u64 = 30_000_000;
 /// The most pixels of an image that is decoded, and the most bytes that its decoding may take.
 const PIXELS: u64 = 64_000_000;
 const MEMORY: u64 = 400 << 20;
-/// The longest side of an image that is sent. Anthropic scales larger images down to this, and the other providers take
-/// it.
+/// The longest side of an image that is sent, in pixels. Anthropic scales larger images down to this size, and the
+/// other providers accept it.
 const SIDE: u32 = 1568;
-/// A larger PNG becomes a JPEG, so that twenty images stay far below the largest request of any provider.
+/// A PNG with more bytes is sent as a JPEG, so that a request with twenty images stays far below the limits of all
+/// providers.
 const LARGE: usize = 1_000_000;
 
-/// The kinds of images that are read. They are told by their first bytes: a name may say anything.
+/// The kinds of image files that are read. The kind is recognised by the first bytes, because a file's name may be
+/// wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Png,
@@ -29,7 +31,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// `None` if the bytes begin no image.
+    /// The kind of image whose file begins with these bytes; `None` if it is not an image.
     pub fn of(bytes: &[u8]) -> Option<Kind> {
         match bytes {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Kind::Png),
@@ -63,16 +65,16 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
     pub bytes: Vec<u8>,
-    /// `png` or `jpg`.
+    /// The file name's ending: `png` or `jpg`.
     pub ending: &'static str,
     /// Width and height in pixels.
     pub size: (u32, u32),
-    /// The size before scaling, if it was larger.
+    /// The size before the image was scaled down; `None` if it was not scaled.
     pub from: Option<(u32, u32)>,
 }
 
-/// Takes long for a large image. The error says why the image cannot be sent, as the end of a sentence that begins with
-/// its name. Of an animation, the first picture is taken.
+/// Prepares an image; this may take long. Of an animation, the first picture is used. If the image cannot be sent, the
+/// error is the rest of a sentence that begins with the file's name.
 pub fn prepare(bytes: &[u8], kind: Kind) -> Result<Picture, String> {
     let decoded = decode(bytes, kind).map_err(|why| refusal(&why, kind))?;
     let (width, height) = (decoded.width(), decoded.height());
@@ -92,7 +94,7 @@ fn decode(bytes: &[u8], kind: Kind) -> Result<DynamicImage, ImageError> {
     reader.limits(limits);
     let mut decoder = reader.into_decoder()?;
     let (width, height) = decoder.dimensions();
-    // not every decoder counts the memory of the result
+    // not every decoder includes the memory of the result in its limit
     if u64::from(width) * u64::from(height) > PIXELS || decoder.total_bytes() > MEMORY {
         let kind = LimitErrorKind::DimensionError;
         return Err(ImageError::Limits(image::error::LimitError::from_kind(kind)));
@@ -108,7 +110,8 @@ fn scaled(from: DynamicImage) -> DynamicImage {
     if long <= SIDE {
         return from;
     }
-    // a fast filter makes a very large image twice as large as needed, a good one does the rest
+    // a very large image is first scaled by a fast filter to twice the final size, then by a good filter to the final
+    // size
     let halved = if long > 4 * SIDE { from.thumbnail(2 * SIDE, 2 * SIDE) } else { from };
     halved.resize(SIDE, SIDE, FilterType::CatmullRom)
 }

@@ -4,16 +4,17 @@ use serde::Serialize;
 use std::ops::Deref;
 use std::path::{Component, Path, PathBuf};
 
-/// An absolute path below a project's root, without `.` and `..`, and not in `.git`. A symbolic link on the disk may
-/// still lead elsewhere; the caller has to check for one.
+/// An absolute path below a project's root, without `.` and `..`, and not in `.git`. The path may still lead elsewhere
+/// through a symbolic link on disk; the caller has to check this.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Place(PathBuf);
 
 impl Place {
-    /// `None` if the path does not belong to this project.
+    /// Returns `None` if the path is not such a path of this project.
     pub fn within(root: &Path, path: PathBuf) -> Option<Place> {
-        // `components` drops `.` and needless slashes, which other readers of the path may not drop
+        // `components` drops `.` and repeated slashes; a path with them is refused, because other code may not drop
+        // them
         let plain: PathBuf = path.components().collect();
         let is_plain = plain.as_os_str() == path.as_os_str() && path.is_absolute();
         let below = path.strip_prefix(root).ok()?.components();

@@ -1,5 +1,5 @@
-//! Decides whether a call may begin, by the mode, by the user's rules and by what they have allowed for the session. No
-//! other code judges calls.
+//! Decides whether a call may run, by the mode, the user's rules and the permissions for the session. No other code
+//! decides this.
 
 use crate::event::{Access, Grant, Guarded, Mode};
 use crate::rules::{Judgement, Leak, Verdict};
@@ -23,7 +23,7 @@ pub enum Question<'a> {
     Run { command: &'a str, outside: Option<&'a str>, background: bool, judged: &'a Judgement },
     /// Asked before a text is sent to the input of a job.
     Input { job: u32, command: &'a str, text: &'a str, judged: &'a Judgement },
-    /// Asked before a page of the web is fetched.
+    /// Asked before a web page is fetched.
     Fetch(&'a str, &'a Judgement),
     /// Asked after an edit of these files is in the buffers; the review itself is the question.
     Review(&'a [String]),
@@ -31,15 +31,15 @@ pub enum Question<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason<'a> {
-    /// Not allowed in any mode. The text tells the model why.
+    /// The call is not allowed in any mode. The text tells the model why.
     Never(&'a str),
     PlanMode,
     /// A rule of the user denies the call. The sentence names the rule's subject and reason.
     Rule(&'a str),
 }
 
-/// The strictest comes first. What the user has allowed for the session stands above a rule that asks, because the
-/// question has named this rule.
+/// Checks the strictest conditions first. A permission for the session overrides a rule that asks, because the question
+/// in which the user gave the permission has named the rule.
 pub fn decide<'a>(
     mode: Mode,
     grants: &[Grant],
@@ -99,7 +99,7 @@ impl Question<'_> {
                 let why = why.as_ref().map(|it| format!(" It {it}.")).unwrap_or_default();
                 format!("Let {tool} look at `{path}`{place}?{why}")
             }
-            // the whole command, with invisible characters spelt out
+            // the question shows the whole command, with invisible characters spelt out
             Question::Run { command, outside, background, judged } => {
                 let place = match (outside, background) {
                     (None, false) => "",

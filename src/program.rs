@@ -1,5 +1,5 @@
-//! The program's loop. Messages of the editor go to the session that they name, sessions are opened on request, and
-//! everything is on disk before the program ends.
+//! The program's loop. It passes the editor's messages to the session that they name, opens sessions on request, and
+//! saves everything before the program ends.
 
 mod archive;
 mod chats;
@@ -45,13 +45,14 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 use tracing_appender::non_blocking::WorkerGuard;
 
-/// How long the loop waits for the end of input after a signal to end.
+/// How long the loop waits for the end of its input after it was told to end by a signal.
 const FAREWELL: Duration = Duration::from_millis(1500);
 
 /// How long saving all sessions may take when the editor ends. The editor waits a second longer.
 const SAVING: Duration = Duration::from_secs(9);
 
-/// The exit code if the editor sends bytes that are no message; `lua/caliban/program/process.lua` has the same number.
+/// The exit code if the editor sends bytes that are not a message. `lua/caliban/program/process.lua` has the same
+/// number.
 const UNREADABLE: u8 = 65;
 
 /// Runs until the editor ends.
@@ -62,7 +63,8 @@ pub async fn run() -> ExitCode {
     let log = begin_log(&editor, hello.config.debug);
     tracing::info!(nvim = hello.nvim, plugin = hello.version, "hello");
     let (mut program, mut ends) = Program::new(editor, *hello);
-    // At `:qa` the signal comes together with the end of input. The editor's last messages are read first.
+    // At `:qa` the signal arrives together with the end of the input. The editor's last messages are read before the
+    // program ends.
     let Ok(mut terminated) = signal(SignalKind::terminate()) else { return ExitCode::FAILURE };
     let mut is_terminated = false;
     let end = loop {
@@ -91,7 +93,8 @@ pub async fn run() -> ExitCode {
     }
 }
 
-/// Begins the debug log if the settings or `CALIBAN_DEBUG` ask for it. Dropping the guard writes the rest of the log.
+/// Begins the debug log if the settings or the variable `CALIBAN_DEBUG` ask for it. When the returned guard is dropped,
+/// the rest of the log is written.
 fn begin_log(editor: &Editor, configured: bool) -> Option<WorkerGuard> {
     let asked = std::env::var("CALIBAN_DEBUG").is_ok_and(|it| !matches!(it.as_str(), "" | "0"));
     if !configured && !asked {
@@ -113,27 +116,27 @@ struct Program {
     sessions: Sessions,
     /// Files that were under review in the editor when it started the program.
     live: Vec<PathBuf>,
-    /// The session that the user opened or spoke to last.
+    /// The session that the user opened or sent a message to last.
     current: Option<Handle>,
     reviews: mpsc::UnboundedSender<reviews::Order>,
-    /// Requests to the editor's language servers.
+    /// The channel to the task that asks the editor's language servers.
     questions: mpsc::UnboundedSender<lsp::Order>,
-    /// Questions of the composer's completion.
+    /// The channel to the task that answers the composer's completion.
     completion: mpsc::UnboundedSender<completion::Order>,
-    /// The last question for the sizes of mentions, which a newer one ends.
+    /// The task that computes the sizes of mentions. A newer question for sizes ends it.
     weighing: Option<JoinHandle<()>>,
     wishes: mpsc::UnboundedSender<(Handle, Wish)>,
-    /// Messages that wait for tasks of the program.
+    /// Messages to sessions that wait until a task of the program ends.
     lanes: Lanes<Incoming>,
     done: mpsc::UnboundedSender<Done>,
-    /// Sessions that the user has turned to, for `archive::note`.
+    /// Sends the name of each session that the user turns to, so that `archive::note` stores it.
     notes: mpsc::UnboundedSender<Noted>,
 }
 
 struct Ends {
     wishes: mpsc::UnboundedReceiver<(Handle, Wish)>,
     done: mpsc::UnboundedReceiver<Done>,
-    /// Ends once the last used session is noted on disk.
+    /// The task that stores which session was used last. It ends when all names are on disk.
     noted: JoinHandle<()>,
 }
 
@@ -199,12 +202,14 @@ impl Program {
             FromNvim::DeleteSession(asked) => self.delete(asked.session),
             FromNvim::Claim(claim) => self.claim(claim),
             FromNvim::Yield(asked) => self.give_up(asked),
-            // `Hello` comes once, before all other messages. The other kinds are commands to one session.
+            // `Hello` arrives only once, before all other messages. The other kinds are commands to one session, which
+            // were handled above.
             _ => (),
         }
     }
 
-    /// Hands a command to the session that has this name, or had it last.
+    /// Passes a command to the session that has this name now. If there is none, passes it to the session that had the
+    /// name last.
     fn session_command(&mut self, session: SessionId, command: Command) {
         match (self.sessions.find(&session).filter(|it| self.sessions.runs(*it)), command) {
             (Some(session), command) => {
@@ -219,15 +224,15 @@ impl Program {
                 );
                 self.editor.tell(ToNvim::Bounce { session, text, context, why });
             }
-            // The draft moved to the session that was opened instead. The check of an edit's diagnostics matters only
-            // to a running session.
+            // These commands are ignored: the draft was moved to the session that was opened instead, and the check of
+            // an edit's diagnostics matters only to a running session.
             (None, Command::Draft(_) | Command::Checked(_)) => (),
             (None, _) => self.absent(&session),
         }
     }
 
-    /// Asks the reviews' task for the verdicts of a settled review. Later messages to its sessions wait in their lanes
-    /// until the verdict has been delivered.
+    /// Asks the task that owns the proposals for the verdicts of a settled review. Later messages to the review's
+    /// sessions wait until the verdicts have been delivered.
     fn reviewed(&mut self, reviewed: Reviewed) {
         let lanes = self.lanes_of_review(&reviewed.session);
         let (done, verdicts) = oneshot::channel();
@@ -288,7 +293,7 @@ impl Program {
         if self.current.replace(session) != Some(session)
             && let Some(name) = self.sessions.name(session)
         {
-            // The noting task lives until the program ends.
+            // The task that receives this runs until the program ends.
             let _ = self.notes.send((name, true));
         }
     }
@@ -306,14 +311,15 @@ impl Program {
         }
     }
 
-    /// The session that gets a verdict: the named one if it is open here, else the current one. The session of a review
-    /// is not open if an earlier program had it and has ended.
+    /// The session that gets a verdict: the named session if it is open here, otherwise the current one. The named
+    /// session may not be open if the program was restarted since the proposal.
     fn judged_for(&self, session: &SessionId) -> Option<Handle> {
         let own = self.sessions.find(session);
         own.filter(|it| self.sessions.runs(*it)).or(self.current).or(own)
     }
 
-    /// Delivers a verdict to the session of its proposals. `session` is the name that the editor gave with the review.
+    /// Delivers a verdict to the session that made the proposals. `session` is the name that the editor sent with the
+    /// review.
     fn verdict(&self, session: &SessionId, verdict: Verdict) {
         let Verdict { session: of, answers, path, was, saved, text } = verdict;
         let of = of.filter(|it| self.sessions.runs(*it)).or_else(|| self.judged_for(session));
@@ -358,7 +364,8 @@ impl Program {
     }
 }
 
-/// The first id of proposals and questions. It differs from run to run: old ids do not come again.
+/// The first id of proposals and questions. It differs each time the program starts, so that ids from before are not
+/// used again.
 fn first_id() -> u32 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u32::try_from(now.as_millis() % 2_000_000).unwrap_or(0) * 1000

@@ -1,5 +1,5 @@
-//! Which files may be read and changed. The rules hold in every mode and for all code that touches files. `table` lists
-//! the paths; this module compares a path with that table.
+//! Decides which files may be read and changed. The rules apply in every mode and to all code that works with files.
+//! `table` lists the protected paths; this module compares a path with that table.
 
 mod table;
 #[cfg(test)]
@@ -14,7 +14,7 @@ use table::{Kind, OWN, ROWS, Row};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reading {
     Free,
-    /// The user is asked first.
+    /// The file may be read only after the user was asked.
     Asked(&'static str),
     Never(&'static str),
 }
@@ -23,27 +23,28 @@ pub enum Reading {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Writing {
     Free,
-    /// Nothing is written before the user's review, not even in auto-edit mode.
+    /// The file is written only after the user's review, even in auto-edit mode.
     Reviewed(&'static str),
     Never(&'static str),
 }
 
-/// The folders that the rules name. All are absolute. A folder that is reached through a link is given in both
-/// spellings.
+/// The folders that the rules need to know. All paths are absolute. A folder that is reached through a symbolic link is
+/// listed under both paths.
 #[derive(Debug, Clone, Default)]
 pub struct Folders {
     /// The project's root.
     pub root: PathBuf,
-    /// Folders for which the table has another name, each with that name: the home folder is `~`.
+    /// Folders that have a short name in the table, each with that name: the home folder is `~`.
     pub named: Vec<(PathBuf, String)>,
     /// Caliban's own folders.
     pub own: Vec<PathBuf>,
-    /// Paths that may be read in Caliban's own folders and outside of the project: clipped outputs, the user's skills
-    /// and instructions.
+    /// Paths in Caliban's own folders or outside of the project that may be read nevertheless: outputs that were too
+    /// long to show, and the user's skills and instructions.
     pub open: Vec<PathBuf>,
 }
 
-/// The rules for one project. They never read the disk: the caller passes each spelling that it knows of a path.
+/// The rules for one project. They never read the disk. A caller that knows several spellings of a path (for example
+/// through symbolic links) has to check each of them.
 #[derive(Clone)]
 pub struct Reach(Arc<Rules>);
 
@@ -56,13 +57,14 @@ struct Rules {
     index: Index,
 }
 
-/// Finds the rules whose pattern may begin at a given part of a path, by the pattern's first part.
+/// An index of the rules by the first part of their pattern. It finds the rules whose pattern may begin at a given part
+/// of a path.
 #[derive(Default)]
 struct Index {
     /// Patterns whose first part has no `*`.
     names: HashMap<String, Vec<usize>>,
-    /// Patterns whose first part has a `*`: in `tails` by the last two bytes of that part, else in `heads` by its first
-    /// two.
+    /// Patterns whose first part has a `*`: in `tails` by the last two bytes of that part if these are fixed, otherwise
+    /// in `heads` by its first two bytes.
     tails: HashMap<[u8; 2], Vec<usize>>,
     heads: HashMap<[u8; 2], Vec<usize>>,
     others: Vec<usize>,
@@ -118,7 +120,7 @@ impl Reach {
         never.map_or_else(asked, Reading::Never)
     }
 
-    /// Caliban's own paths may not be written, even if they may be read.
+    /// Whether a path may be written. Caliban's own paths may not be written, even if they may be read.
     pub fn writing(&self, path: &Path) -> Writing {
         let found = self.0.find(path);
         let never = found.never.or(found.own.then_some(OWN));
@@ -126,21 +128,21 @@ impl Reach {
         never.map_or_else(reviewed, Writing::Never)
     }
 
-    /// Whether a path may be read although it lies outside of the project: clipped outputs, the user's skills and
-    /// instructions.
+    /// Whether a path may be read although it is outside of the project: outputs that were too long to show, and the
+    /// user's skills and instructions.
     pub fn is_open(&self, path: &Path) -> bool {
         let folded = folded(&path.to_string_lossy());
         is_in(&parts(&folded), &self.0.open)
     }
 }
 
-/// The patterns of the table without a `*` that are about the user's own files, as paths below the home folder.
+/// Those patterns of the table without a `*` that are about the user's own files, as paths below the home folder.
 pub fn in_home() -> impl Iterator<Item = &'static str> {
     let patterns = ROWS.iter().filter(|it| it.kind != Kind::Never).flat_map(|it| it.paths);
     patterns.filter(|it| it.starts_with(['.', '~']) && !it.contains('*')).copied()
 }
 
-/// The patterns of the table without a `*` for files with secrets, as paths below the home folder.
+/// Those patterns of the table without a `*` that are about files with secrets, as paths below the home folder.
 pub fn secrets_in_home() -> impl Iterator<Item = &'static str> {
     let patterns = ROWS.iter().filter(|it| it.kind == Kind::Ask).flat_map(|it| it.paths);
     patterns.filter(|it| !it.starts_with(['/', '~']) && !it.contains('*')).copied()
@@ -152,7 +154,7 @@ impl Rules {
         let parts = parts(&folded);
         let (own, open) = (is_in(&parts, &self.own), is_in(&parts, &self.open));
         let mut found = Found { own, open, ..Found::default() };
-        // a project may itself lie in a `.git` folder
+        // the project itself may be in a `.git` folder, so the parts above the project are not compared with `.git`
         let first = below(&parts, &self.root).map_or(0, |_| self.root.len());
         for at in 0..parts.len() {
             self.compare(&parts[at..], at >= first, &mut found);
@@ -202,7 +204,7 @@ impl Index {
         rules.push(rule);
     }
 
-    /// The patterns that may begin with this part. The caller compares them in full.
+    /// The patterns that may begin with this part of a path. The caller then compares the whole patterns.
     fn get(&self, part: &str) -> impl Iterator<Item = usize> {
         let tails = part.as_bytes().last_chunk().and_then(|it| self.tails.get(it));
         let heads = part.as_bytes().first_chunk().and_then(|it| self.heads.get(it));
@@ -211,8 +213,8 @@ impl Index {
     }
 }
 
-/// A path, or a part of one, in the spelling in which paths are compared: some file systems ignore case, and some
-/// ignore invisible characters.
+/// A path, or a part of a path, in the form in which paths are compared: in lower case and without invisible
+/// characters, because some file systems ignore these differences.
 fn folded(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();

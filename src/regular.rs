@@ -1,5 +1,5 @@
-//! Opens regular files and nothing else, and never waits. Opening a pipe would wait for its other end, opening a device
-//! may do anything, and reading from either may never end.
+//! Opens only regular files. Opening a pipe would wait for its other end, opening a device may have any effect, and
+//! reading from a pipe or device may never end.
 
 use rustix::fs::OFlags;
 use std::fs::{File, Metadata, OpenOptions};
@@ -28,8 +28,8 @@ fn opened(
     there: io::Result<Metadata>,
     flags: OFlags,
 ) -> io::Result<File> {
-    // This check keeps devices from being opened. The check after `open` catches a file that took this file's name in
-    // the meantime.
+    // This check prevents the opening of devices. The check after `open` detects a file that got the same name between
+    // this check and the opening.
     match there {
         Ok(there) => check(&there)?,
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => (),
@@ -48,14 +48,14 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Like `read`, on a thread that may block.
+/// Like `read`, but reads on another thread, which may block.
 pub async fn read_apart(path: &Path) -> io::Result<Vec<u8>> {
     let path = path.to_owned();
     tokio::task::spawn_blocking(move || read(&path)).await.map_err(io::Error::other)?
 }
 
-/// The beginning of a regular file, at most `most` bytes of it, as text. The file's own size is not trusted: a sparse
-/// file may claim any size.
+/// The beginning of a regular file as text, at most `most` bytes. The size in the file's metadata is not used, because
+/// a sparse file may have any size.
 pub fn head(path: &Path, most: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     open(path)?.take(most).read_to_end(&mut bytes)?;
@@ -79,7 +79,7 @@ fn check(meta: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Why a path was not opened; the end of a sentence.
+/// Why a path was not opened: the end of a sentence.
 pub const ODD: &str = "it is a device, a pipe or a socket";
 
 #[cfg(test)]

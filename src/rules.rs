@@ -1,5 +1,5 @@
-//! The user's permission rules: `allow`, `ask` or `deny` for commands, edits and pages of the web. The strictest of all
-//! rules that fit a call decides.
+//! The user's permission rules, which allow, ask about or deny commands, edits and the fetching of web pages. Of all
+//! rules that fit a call, the strictest decides.
 
 mod commands;
 mod narrow;
@@ -20,7 +20,7 @@ use ignore::gitignore::Gitignore;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// From the mildest to the strictest.
+/// What a rule says about a call, from the mildest to the strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     Allow,
@@ -38,14 +38,14 @@ pub struct Rule {
     reason: String,
 }
 
-/// The calls that a rule is about.
+/// The calls to which a rule applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Target {
-    /// Commands that begin with these words; `*` stands for any word. Every command if there are none.
+    /// Commands that begin with these words, where `*` stands for any word. Without words, all commands.
     Command(Vec<String>),
-    /// Edits of files that fit the pattern; every edit if there is none.
+    /// Edits of files that match the pattern. Without a pattern, all edits.
     Edit(Option<Pattern>),
-    /// Pages of this host; `*.` before a domain stands for its subdomains. Every page if there is none.
+    /// Web pages of this host, where `*.` before a domain stands for its subdomains. Without a host, all pages.
     Fetch(Option<String>),
 }
 
@@ -73,11 +73,12 @@ impl fmt::Debug for Pattern {
 /// The decision of the rules about a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Judgement {
-    /// `None` if no rule decides.
+    /// The verdict of the strictest rule that fits; `None` if no rule fits.
     pub verdict: Option<Verdict>,
-    /// Why, in one sentence; empty if no rule has to do with the call.
+    /// The reason for the verdict, or why no rule allows the call, in one sentence. Empty if no rule has to do with the
+    /// call.
     pub why: String,
-    /// Whether the call is a command that runs in a sandbox without a way out.
+    /// Whether the call is a command that runs in the complete sandbox, from which it can affect nothing outside.
     pub is_contained: bool,
     /// How the call could send something out for a stranger whose text has come into the conversation.
     pub leak: Option<Leak>,
@@ -101,9 +102,9 @@ pub enum Leak {
 pub struct Rules {
     pub all: Vec<Rule>,
     root: PathBuf,
-    /// `None` in tests and for an agent without files.
+    /// The rules about protected paths; `None` in tests and for an agent without files.
     reach: Option<Reach>,
-    /// Whether the sandbox of commands protects files and has no network.
+    /// Whether the sandbox of commands is complete: it protects files and has no network.
     contains: bool,
 }
 
@@ -124,7 +125,7 @@ impl Rules {
         Rules { all, root: root.to_owned(), reach: Some(reach.clone()), contains: false }
     }
 
-    /// Whether the sandbox of commands protects files and has no network.
+    /// Whether the sandbox of commands is complete: it protects files and has no network.
     #[must_use]
     pub fn containing(self, contains: bool) -> Rules {
         Rules { contains, ..self }
@@ -139,7 +140,7 @@ impl Rules {
 
     /// Whether the rules allow each command of a command line.
     pub fn allows(&self, line: &str) -> bool {
-        self.command(line).verdict == Some(Verdict::Allow)
+        self.script(&Script::parse(line)).verdict == Some(Verdict::Allow)
     }
 
     pub fn judge(&self, access: &Access) -> Judgement {
@@ -177,7 +178,7 @@ impl Rules {
         self.all.iter().filter(fits).max_by_key(|it| it.verdict)
     }
 
-    /// No rule allows a command that wants to run outside of the sandbox.
+    /// The judgement of a command that asks to run outside of the sandbox. No rule allows such a command.
     fn outside(&self, script: &Script) -> Judgement {
         let judged = self.script(script);
         match judged.verdict {
@@ -193,7 +194,8 @@ impl Rules {
         if other.verdict > one.verdict { other } else { one }
     }
 
-    /// Edits are allowed together or not at all. The tools look for rules that ask or deny, file by file.
+    /// The judgement of a call that edits files. The rules have to allow all files or the call is not allowed. Rules
+    /// that ask or deny are checked elsewhere, for each file.
     fn edits(&self, paths: &[String]) -> Judgement {
         let allowing = self.all.iter().filter(|it| it.verdict == Verdict::Allow);
         let is_allowed =
@@ -228,7 +230,8 @@ impl Rule {
         }
     }
 
-    /// A rule that asks or denies holds for all ports of its host, a rule that allows for the usual one.
+    /// Whether the rule applies to this host. A rule that asks or denies applies to all ports of the host. A rule that
+    /// allows applies only to the usual port.
     fn is_about_host(&self, host: &str) -> bool {
         let Target::Fetch(wanted) = &self.target else { return false };
         let Some(wanted) = wanted else { return true };
@@ -242,7 +245,8 @@ impl Rule {
         }
     }
 
-    /// A sentence for the user and the model. `what` is the part of the call that the rule is about.
+    /// Tells the user and the model, in a sentence, what the rule says. `what` is the part of the call to which the
+    /// rule applies.
     fn said(&self, what: &str) -> String {
         let verb = match self.verdict {
             Verdict::Allow => "allows",
@@ -254,12 +258,12 @@ impl Rule {
         format!("A permission rule {verb} {what}{reason}.")
     }
 
-    /// The rule and where it stands, in one line for the user.
+    /// The rule and the place where it is written, in one line for the user.
     pub fn line(&self) -> String {
         format!("{self} ({})", self.origin)
     }
 
-    /// Why the rule is against an edit of a file: a clause that follows the file's name.
+    /// What the rule says about an edit of a file: a clause that follows the file's name.
     pub fn clause(&self) -> String {
         let reason =
             if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
@@ -272,7 +276,7 @@ impl Rule {
     }
 }
 
-/// One line for the user, such as ``allow shell `cargo test …` ``.
+/// Shows the rule in one line, such as ``allow shell `cargo test …` ``.
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = match self.verdict {

@@ -1,10 +1,10 @@
 //! Restricts this process before it becomes a command: where the command may write, which files it sees, whether it
 //! has a network, and which system calls it may make. On Linux by namespaces, Landlock and seccomp, on macOS by Seatbelt.
 //!
-//! There are two strengths. The full sandbox needs user namespaces, which some systems forbid, and a Landlock that can
-//! keep signals within the sandbox (Linux 6.12). The plain one needs
-//! Landlock only: then protected files of the project can be written and secret files can be read, so the
-//! network stays closed even for connections within the machine. The sandbox of macOS counts as a plain one.
+//! There are two strengths. The full sandbox needs user namespaces, which some systems forbid, and a version of
+//! Landlock that can keep signals within the sandbox (Linux 6.12). The plain sandbox needs only Landlock. In it,
+//! protected files of the project can be written and secret files can be read, so it closes the network completely,
+//! even for connections within the machine. The sandbox of macOS counts as a plain one.
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod check;
@@ -24,14 +24,15 @@ use std::process::{Command, ExitCode, Stdio};
 
 /// The argument that makes this program report the strength of the sandbox on this machine.
 pub const PROBE: &str = "sandbox-probe";
-/// The argument that makes this program try what a sandbox of the folder in the next argument forbids.
+/// The argument that makes this program try out which actions a sandbox forbids. The next argument is the folder in
+/// which the sandbox is tried.
 pub const CHECK: &str = "sandbox-check";
 
 /// The strength of the sandbox on a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strength {
-    /// Landlock and seccomp.
+    /// The sandbox uses only Landlock and seccomp.
     Plain,
     /// Namespaces too.
     Full,
@@ -43,13 +44,13 @@ pub struct Sandbox {
     pub strength: Strength,
     /// Folders and files that may be written. Those that do not exist are left out.
     pub writable: Vec<PathBuf>,
-    /// Folders below them that may be neither renamed nor replaced.
+    /// Folders inside the writable ones that may be neither renamed nor replaced.
     pub pinned: Vec<PathBuf>,
-    /// Folders and files below them that may not be written.
+    /// Folders and files inside the writable ones that may not be written.
     pub fixed: Vec<PathBuf>,
-    /// Folders and files that are empty for the command: secrets, and sockets of programs outside.
+    /// Folders and files that the command sees as empty: secrets, and sockets of programs outside of the sandbox.
     pub hidden: Vec<PathBuf>,
-    /// The folder that the command sees as `/tmp`, if `/tmp` holds none of the folders above.
+    /// The folder that the command sees as `/tmp`, unless `/tmp` contains one of the folders above.
     pub temporary: Option<PathBuf>,
     /// Whether the command may use the network.
     pub network: bool,
@@ -113,8 +114,9 @@ impl Sandbox {
     }
 }
 
-/// The strength of the sandbox on this machine; `None` if there is none. Tries it in processes of their own, because a
-/// process cannot leave a sandbox. `program` is this program's file. Blocks for some milliseconds.
+/// The strength of the sandbox that works on this machine; `None` if none works. The sandboxes are tried in separate
+/// processes, because a process cannot leave a sandbox. `program` is the path of this program. Blocks for some
+/// milliseconds.
 pub fn probed(program: &Path) -> Option<Strength> {
     let holds = |strength: &Strength| {
         let mut probe = Command::new(program);
@@ -132,7 +134,7 @@ fn name(strength: Strength) -> &'static str {
     }
 }
 
-/// Runs as the process that `probed` starts.
+/// The main function of the process that `probed` starts.
 pub fn probe() -> ExitCode {
     let full = std::env::args_os().nth(2).is_some_and(|it| it == name(Strength::Full));
     let strength = if full { Strength::Full } else { Strength::Plain };
@@ -149,7 +151,7 @@ pub fn probe() -> ExitCode {
     if empty.holds() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Runs as the process that tries out the sandbox.
+/// The main function of the process that tries out the sandbox.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub fn check() -> ExitCode {
     check::run()

@@ -1,8 +1,8 @@
-//! Ends everything that a command starts together with the command. A supervisor stands between the program and each
-//! command: a small process, which runs this program too, and adopts the processes that the command leaves behind. The
-//! supervisor kills all of them when its socket closes: the program closes the socket, or is killed itself. If a
-//! command kills its supervisor, the command's processes become children of the program, which recognises them by a
-//! mark and kills them.
+//! Makes sure that all processes which a command has started end with the command. Between the program and each command
+//! there is a supervisor: a small process, which runs this same program and adopts the processes that the command
+//! leaves behind. The supervisor kills all of them when its socket closes, because the program has closed it or was
+//! killed. If a command kills its supervisor, the command's processes become children of the program, which recognises
+//! them by a mark and kills them.
 
 mod orphans;
 
@@ -23,32 +23,34 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-/// The argument that makes this program a supervisor; the sandbox as JSON (or an empty text), the command and its
-/// arguments follow.
+/// The argument that makes this program a supervisor. It is followed by the sandbox as JSON (or an empty text), the
+/// command and the command's arguments.
 pub const ARGUMENT: &str = "supervisor";
 
-/// The argument of a process that waits for its supervisor, and then becomes the command; the sandbox, the command and
-/// its arguments follow.
+/// The argument of the process that waits for its supervisor and then executes the command. It is followed by the
+/// sandbox, the command and the command's arguments.
 const WAITING: &str = "--waiting";
 
-/// The supervisor's last message: no process of the command is left. No process id and no exit status has this value.
+/// The supervisor's last message, which says that no process of the command is left. No process id and no exit status
+/// has this value.
 const NOTHING_LEFT: i32 = i32::MIN;
 
 /// The exit code that shells use for a command that cannot be run.
 const NOT_RUN: u8 = 126;
 
-/// How long to wait for killed processes to end: a process may hang in the kernel.
+/// How long to wait for killed processes to end, because a process may hang in the kernel.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A running command. Dropping it kills everything that is left of the command.
+/// A running command. When this is dropped, all processes that are left of the command are killed.
 pub struct Supervised {
     /// `None` once the supervisor has been told to end.
     connection: Option<Connection>,
-    /// The command's process group. Where orphans cannot be adopted, only this group can be ended.
+    /// The command's process group. On systems where orphaned processes cannot be adopted, only this group can be
+    /// killed.
     group: Option<Pid>,
 }
 
-/// The connection to the supervisor. A supervisor that ends without its last message has been killed.
+/// The connection to the supervisor. If the supervisor ends without sending its last message, it was killed.
 struct Connection {
     supervisor: tokio::process::Child,
     socket: tokio::net::UnixStream,
@@ -77,7 +79,7 @@ impl Supervised {
         orphans::adopt();
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        // tokio reaps the supervisor
+        // the library tokio reaps the supervisor
         let supervisor = command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?;
         drop(command);
         let socket = tokio::net::UnixStream::from_std(ours)?;
@@ -92,8 +94,8 @@ impl Supervised {
         Ok(supervised)
     }
 
-    /// Returns first the command's exit status, then `None` once nothing of the command is left. Returns `None` at once
-    /// if the supervisor was killed.
+    /// The first call returns the command's exit status. The next call returns `None` once no process of the command is
+    /// left. If the supervisor was killed, returns `None` at once.
     pub async fn ended(&mut self) -> Option<ExitStatus> {
         self.message().await.map(ExitStatus::from_raw)
     }
@@ -102,7 +104,7 @@ impl Supervised {
         self.connection.as_mut()?.message().await
     }
 
-    /// Signals the command's process group. A group that has ended is no error.
+    /// Sends a signal to the command's process group. Does nothing if the group has ended.
     pub fn signal(&self, signal: Signal) {
         if let Some(group) = self.group {
             let _ = kill_process_group(group, signal);
@@ -120,7 +122,7 @@ impl Supervised {
 impl Drop for Supervised {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
-        // without a runtime the program is ending, and each supervisor ends its command by itself
+        // without a runtime the program is ending, and then each supervisor kills its command by itself
         if let (Some(connection), Ok(runtime)) =
             (self.connection.take(), tokio::runtime::Handle::try_current())
         {
@@ -130,7 +132,7 @@ impl Drop for Supervised {
 }
 
 impl Connection {
-    /// The supervisor's next message. Each message is sent in one piece, so nothing is lost if this future is dropped.
+    /// The supervisor's next message. Each message arrives in one piece, so nothing is lost if this future is dropped.
     async fn message(&mut self) -> Option<i32> {
         loop {
             let mut message = [0; 4];
@@ -142,10 +144,10 @@ impl Connection {
         }
     }
 
-    /// Makes the supervisor kill the remaining processes, and waits for the supervisor's end. If the supervisor itself
-    /// was killed, this program kills the processes.
+    /// Tells the supervisor to kill the remaining processes, and waits until the supervisor has ended. If the
+    /// supervisor itself was killed, this program kills the processes.
     async fn finish(mut self) {
-        // a command may have stopped its supervisor
+        // the command may have stopped its supervisor by a signal, so the supervisor is continued
         if let Some(supervisor) =
             self.supervisor.id().and_then(|it| Pid::from_raw(it.cast_signed()))
         {
@@ -154,8 +156,8 @@ impl Connection {
         let _ = self.socket.shutdown().await;
         let _ = timeout(PATIENCE, async { while self.message().await.is_some() {} }).await;
         if !self.has_said_nothing_left {
-            // A stopped supervisor keeps the processes that it has adopted. Once it is killed, they become children of
-            // this program, a moment after its socket closes.
+            // A supervisor that does not end keeps the processes that it has adopted. Once it is killed, they become
+            // children of this program, a moment after its socket closes.
             let _ = self.supervisor.start_kill();
             let _ = timeout(PATIENCE, self.supervisor.wait()).await;
             // this task goes on even if the caller no longer waits
@@ -164,7 +166,8 @@ impl Connection {
     }
 }
 
-/// Runs as a supervisor: starts the command behind `ARGUMENT`, and ends when no process of the command is left.
+/// The main function of a supervisor: starts the command behind `ARGUMENT`, and ends when no process of the command is
+/// left.
 pub fn run(mut arguments: ArgsOs) -> ExitCode {
     match arguments.nth(2) {
         Some(first) if first == WAITING => become_next(arguments),
@@ -200,7 +203,7 @@ fn supervisor(limits: &OsStr, arguments: ArgsOs) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits for the supervisor's line and becomes the command. Ends if the supervisor has ended.
+/// Waits for the supervisor's line, then executes the command. Ends if the supervisor has ended.
 fn become_next(mut arguments: ArgsOs) -> ExitCode {
     let (Some(limits), Some(command)) = (arguments.next(), arguments.next()) else {
         return ExitCode::FAILURE;
@@ -257,7 +260,7 @@ fn confined(limits: &OsStr, command: &OsStr) -> Result<process::Command, String>
     sandbox.command(command)
 }
 
-/// Reaps processes until none is left below this one, and reports the command's own end.
+/// Reaps child processes until none is left, and reports the exit status of the command itself.
 fn reap_all(socket: &mut UnixStream, command: Pid) {
     loop {
         match wait(WaitOptions::empty()) {
@@ -273,7 +276,8 @@ fn reap_all(socket: &mut UnixStream, command: Pid) {
     }
 }
 
-/// Waits until the socket closes, then kills everything. This process ends when the last process is reaped.
+/// Waits until the socket closes, then kills all processes of the command. The supervisor ends when the last of them is
+/// reaped.
 fn kill_when_closed(mut socket: UnixStream, group: Pid) {
     while matches!(socket.read(&mut [0]), Ok(1..)) {}
     let _ = kill_process_group(group, Signal::KILL);

@@ -1,5 +1,5 @@
-//! A file's text as Neovim would show it, and the way back to its bytes: newline style, byte order mark and final
-//! newline are kept. Also line differences between two texts.
+//! A file's text as Neovim shows it. Newline style, byte order mark and final newline are kept, so that the file's
+//! bytes can be restored. Also computes the differing lines of two texts.
 
 mod cause;
 pub mod escape;
@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// How many bytes the editor hashes in one go (`CHUNK` in `entry.lua`).
+/// How many bytes the editor hashes without a pause (`CHUNK` in `entry.lua`).
 const PART: usize = 65_536;
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -24,11 +24,12 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 pub enum Newline {
     #[default]
     Unix,
-    /// Every line ends in CR LF. A file with mixed ends is `Unix` with the CRs in its lines, as in Neovim.
+    /// Every line ends in CR LF. A file with mixed line ends counts as `Unix` and has the CRs in its lines, as in
+    /// Neovim.
     Dos,
 }
 
-/// Lines joined by `\n`. `content` ends in `\n` exactly when the file does.
+/// A text. `content` has the lines joined by `\n`, and ends in `\n` exactly if the file ends in a newline.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text {
     pub content: String,
@@ -40,13 +41,13 @@ pub struct Text {
 pub enum Undecodable {
     /// The file has a NUL byte, so it is not text.
     Binary,
-    /// The file is not UTF-8 (but UTF-16 with a byte order mark, for example). `at` is the byte offset of the first
+    /// The file is not UTF-8; for example, it is UTF-16 with a byte order mark. `at` is the byte offset of the first
     /// error.
     NotUtf8 { at: usize },
 }
 
-/// The lines `old` of one text become the lines `new` of another text. Lines count from 0, ranges are half open, and
-/// either range may be empty.
+/// A changed place: the lines `old` of one text are replaced by the lines `new` of another text. Lines are counted from
+/// 0, ranges are half open, and either range may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hunk {
     pub old: Range<u32>,
@@ -78,7 +79,7 @@ impl Text {
         Ok(Text { content: body.to_owned(), newline: Newline::Unix, bom })
     }
 
-    /// The file's bytes.
+    /// The bytes of the file with this text.
     pub fn encode(&self) -> Vec<u8> {
         let body = match self.newline {
             Newline::Unix => Cow::Borrowed(self.content.as_str()),
@@ -89,8 +90,8 @@ impl Text {
         bytes
     }
 
-    /// A text from the editor. `joined` holds the lines joined by `\n`, without a final `\n`. `eol` says whether the file
-    /// ends in a newline; it is false for a buffer without lines.
+    /// Makes a text from the editor's form. `joined` has the lines joined by `\n`, without a final `\n`. `eol` says
+    /// whether the file ends in a newline; it is false for a buffer without lines.
     pub fn from_lines_joined(joined: &str, eol: bool, dos: bool, bom: bool) -> Text {
         let mut content = joined.to_owned();
         if eol {
@@ -104,12 +105,12 @@ impl Text {
         self.content.strip_suffix('\n').unwrap_or(&self.content)
     }
 
-    /// Whether the last line ends in a newline. The empty file counts as ending in one, as in Neovim.
+    /// Whether the last line ends in a newline. An empty file counts as ending in a newline, as in Neovim.
     pub fn eol(&self) -> bool {
         self.content.is_empty() || self.content.ends_with('\n')
     }
 
-    /// The lines Neovim shows, without their ends; the empty file has one empty line.
+    /// The lines that Neovim shows, without their line ends. An empty file has one empty line.
     pub fn lines(&self) -> impl Iterator<Item = &str> {
         self.joined().split('\n')
     }
@@ -137,8 +138,8 @@ impl Text {
     }
 }
 
-/// The hunks that turn `old` into `new`, ascending, never adjacent. A final newline that comes or goes is no hunk:
-/// compare `eol` for that.
+/// The hunks that turn `old` into `new`, in ascending order and never adjacent. If only the final newline is added or
+/// removed, there is no hunk: compare `eol` for that.
 pub fn diff(old: &Text, new: &Text) -> Vec<Hunk> {
     diff_lines(old.lines(), new.lines())
 }

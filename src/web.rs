@@ -1,5 +1,5 @@
-//! Fetches a page of the web as text: from public addresses only, within limits of size and time, without a proxy, and
-//! with no key and no cookie.
+//! Fetches a web page as text: only from public addresses, within limits of size and time, without a proxy, and without
+//! keys or cookies.
 
 pub mod address;
 pub mod markdown;
@@ -31,21 +31,21 @@ use tokio::time::{Instant, timeout};
 
 /// The most redirects that are followed.
 const REDIRECTS: usize = 5;
-/// How long a page may take, with its redirects.
+/// The longest time for fetching a page, including its redirects.
 const TIME: Duration = Duration::from_secs(30);
-/// How long a fetched page is kept for reading on, and how many pages are.
+/// How long a fetched page is kept so that the model can read more of it, and the most pages that are kept.
 const KEPT: Duration = Duration::from_secs(15 * 60);
 const MOST_KEPT: usize = 10;
 
-/// Finds the IP addresses of a host; tests give their own.
+/// A function that finds the IP addresses of a host. Tests use their own.
 pub type Lookup = Arc<dyn Fn(String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> + Send + Sync>;
 
 /// The web as one session sees it. Clones share the pages that are kept.
 #[derive(Clone)]
 pub struct Web {
-    /// Hosts that may be fetched though their addresses are private, as the user named them.
+    /// Hosts that may be fetched although their addresses are private, as they are written in the user's settings.
     private: Vec<String>,
-    /// This program's file, which converts HTML.
+    /// The path of this program, which is started to convert HTML.
     program: PathBuf,
     lookup: Lookup,
     time: Duration,
@@ -57,14 +57,14 @@ pub struct Web {
 pub struct Page {
     /// The address that was asked for.
     pub asked: String,
-    /// The addresses to which it redirected, one after the other.
+    /// The addresses to which the request was redirected, one after the other.
     pub hops: Vec<String>,
     pub form: Form,
     pub text: String,
     at: Instant,
 }
 
-/// What the text of a page was made of.
+/// The format from which the text of a page was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     Text,
@@ -72,7 +72,7 @@ pub enum Form {
     Pdf,
 }
 
-/// What one request brings.
+/// The result of one request.
 enum Got {
     Redirect(Address),
     Text(Form, String),
@@ -84,12 +84,12 @@ impl Web {
         Web { private, program, lookup, time: TIME, kept }
     }
 
-    /// Checks what can be seen without a connection. The error is the end of a sentence that begins with the address.
+    /// Checks an address without connecting. The error is the rest of a sentence that begins with the address.
     pub fn check(&self, address: &Address) -> Result<(), String> {
         if address.is_among(&self.private) { Ok(()) } else { address.check() }
     }
 
-    /// Fetches a page and keeps it for `kept`. The error is the end of a sentence that begins with the address.
+    /// Fetches a page and keeps it for `kept`. The error is the rest of a sentence that begins with the address.
     pub async fn fetch(&self, address: &Address) -> Result<Arc<Page>, String> {
         let fetched = timeout(self.time, self.follow(address)).await;
         let late = || format!("was not there in full after {} s", self.time.as_secs());
@@ -107,7 +107,7 @@ impl Web {
         });
     }
 
-    /// A page that was fetched a short time ago.
+    /// The page of this address, if it was fetched a short time ago.
     pub fn kept(&self, address: &Address) -> Option<Arc<Page>> {
         let is_meant = |it: &&Arc<Page>| it.asked == address.as_str() && it.at.elapsed() < KEPT;
         self.kept.borrow().iter().find(is_meant).cloned()
@@ -138,8 +138,8 @@ impl Web {
         }
     }
 
-    /// Whether an address to which `first` has led may be private. A stranger's page does not lead to the hosts that the
-    /// user allows.
+    /// Whether the address `here`, to which `first` has redirected, may be private. The user's settings have to allow
+    /// both hosts, so that a stranger's page cannot redirect to a private host.
     fn is_open(&self, first: &Address, here: &Address) -> bool {
         [first, here].iter().all(|it| it.is_among(&self.private))
     }
@@ -162,7 +162,7 @@ impl Web {
         })
     }
 
-    /// Asks for one address, without following a redirect.
+    /// Sends a request to one address, without following a redirect.
     async fn get(&self, address: &Address, is_open: bool) -> Result<Response, String> {
         if !is_open {
             address.check()?;
@@ -186,8 +186,8 @@ impl Web {
         Err(format!("answered {}: {reason}", status.as_u16()))
     }
 
-    /// A client for one request, so that no request knows anything of an earlier one. A proxy would resolve the names
-    /// itself, so none is used.
+    /// An HTTP client for a single request, so that nothing of one request is sent with the next. It uses no proxy,
+    /// because a proxy would resolve names itself.
     fn client(&self, address: &Address, is_open: bool) -> Result<Client, String> {
         let failed = |why: String| format!("cannot be fetched: {why}");
         let tls = http::tls(address.as_str().starts_with("https"));
@@ -213,7 +213,7 @@ fn unreachable(error: &reqwest::Error) -> String {
     }
 }
 
-/// A file without a name that holds these bytes.
+/// A temporary file without a name that contains these bytes.
 fn scratch(bytes: &[u8]) -> io::Result<File> {
     let mut file = tempfile::tempfile()?;
     file.write_all(bytes)?;
@@ -232,11 +232,11 @@ fn system(host: String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
     async move { Ok(tokio::net::lookup_host((host, 0)).await?.map(|it| it.ip()).collect()) }.boxed()
 }
 
-/// Resolves names for a connection. The connection is made to one of the addresses that were checked, so a name that
-/// resolves differently a second time changes nothing.
+/// Resolves and checks a name for a connection. The connection is made to one of the checked addresses, so it does not
+/// matter if the name resolves differently a second time.
 struct Checked {
     lookup: Lookup,
-    /// The user allows private addresses for this request.
+    /// Whether the user allows private addresses for this request.
     is_open: bool,
 }
 
@@ -250,7 +250,7 @@ impl Resolve for Checked {
                     address::allowed(*ip).map_err(Refused)?;
                 }
             }
-            // the port is that of the address
+            // port 0 means that the port of the address is used
             let all: Addrs = Box::new(found.into_iter().map(|ip| SocketAddr::new(ip, 0)));
             Ok(all)
         }
@@ -258,7 +258,7 @@ impl Resolve for Checked {
     }
 }
 
-/// A name leads to an address that may not be connected to. Holds the end of a sentence.
+/// The error that a name leads to an address to which no connection is allowed. The text is the end of a sentence.
 #[derive(Debug)]
 struct Refused(String);
 

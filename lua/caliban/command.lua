@@ -71,7 +71,7 @@ local function models()
   return names
 end
 
---- The settings that can follow a model's name.
+--- For completion: the settings that can follow a model's name.
 ---@return string[]
 local function settings()
   local efforts = vim.tbl_map(function(effort)
@@ -80,7 +80,7 @@ local function settings()
   return vim.list_extend(efforts, { 'temperature=', 'max_output=' })
 end
 
---- The conversations of this project, on disk or open in this Neovim.
+--- For completion: the conversations of this project, on disk or open in this Neovim.
 ---@return string[]
 local function sessions()
   local names = require('caliban.program.project').sessions()
@@ -93,7 +93,7 @@ local function sessions()
   return names
 end
 
---- Completes a path. Hidden files come only after a `.`.
+--- Completes a path. Hidden files are offered only after a `.`.
 ---@param lead string
 ---@return string[]
 local function paths(lead)

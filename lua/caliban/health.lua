@@ -147,7 +147,8 @@ local function withheld(path)
   end
 end
 
---- Has the program try from within the sandbox what commands must not be able to do, and reports what it found.
+--- Lets the program try, inside the sandbox, the actions that commands must not be able to do, and
+--- reports the results.
 ---@param path string? the program's executable
 local function sandbox(path)
   health.start('Sandbox')
@@ -236,7 +237,7 @@ local function own_key(provider, key)
   end
 end
 
---- Where each key that the user gave by `/connect` is stored, by provider.
+--- For each provider whose key the user entered by `/connect`, where the key is stored.
 ---@return table<string, string>
 local function stored_keys()
   local data = require('caliban.program.project').folder('XDG_DATA_HOME', '.local/share')
@@ -286,7 +287,7 @@ local function model()
   end
 end
 
---- Reports how many of each model's edits matched at the first try.
+--- Reports, for each model, how many of its edits fitted at the first try.
 local function edits()
   local data = require('caliban.program.project').folder('XDG_DATA_HOME', '.local/share')
   local ok, models = pcall(function()

@@ -7,7 +7,7 @@ function M.setup(opts)
   require('caliban.config').set(opts)
 end
 
---- Opens the chat, or focuses it.
+--- Opens the chat and makes its window the current one.
 function M.open()
   require('caliban.chat').show(true)
 end
@@ -26,7 +26,7 @@ function M.toggle()
   end
 end
 
---- Sends a message and shows the chat. The focus stays.
+--- Sends a message and shows the chat. The current window stays the same.
 ---@param text string
 ---@param opts? caliban.AskOpts
 function M.ask(text, opts)
@@ -38,7 +38,8 @@ function M.prompt()
   require('caliban.context.ask').prompt()
 end
 
---- Adds context to the composer: a range or a buffer, else the selection, else the current buffer.
+--- Adds context to the composer: the range or buffer in `opts`, otherwise the selection, otherwise
+--- the current buffer.
 ---@param opts? caliban.AddOpts
 function M.add(opts)
   require('caliban.context.ask').add(require('caliban.context.excerpt').of(opts), false)
@@ -114,7 +115,7 @@ function M.reject(opts)
   end
 end
 
---- Sends the model a comment on a hunk, which stays pending.
+--- Sends the model a comment on a hunk. The hunk stays pending.
 ---@param text? string default: prompts for it
 ---@param opts? caliban.ReviewOpts
 function M.comment(text, opts)
@@ -141,10 +142,10 @@ function M.pending(buf)
   return require('caliban.review').pending(buf)
 end
 
---- How long a permission holds.
+--- For how long a permission applies.
 ---@alias caliban.Scope 'once'|'session'|'always'
 
---- Answers yes to the question that waits for permission.
+--- Answers yes to the open question.
 ---@param scope? caliban.Scope|{ command: string } with a command, this command runs in place of the model's
 function M.approve(scope)
   local consent = require('caliban.chat.consent')
@@ -155,7 +156,7 @@ function M.approve(scope)
   consent.rule(scope or 'once')
 end
 
---- Answers no to the question that waits for permission.
+--- Answers no to the open question.
 ---@param reason? string goes to the model
 function M.deny(reason)
   require('caliban.chat.consent').rule('deny', reason)
@@ -173,14 +174,15 @@ function M.state()
   return require('caliban.status').state()
 end
 
---- A few words for a statusline; empty before the first chat. With a width, the figures too.
+--- The state of the current chat in a few words, for a statusline; empty before the first chat. If
+--- a width is given, figures are added as far as they fit.
 ---@param width? integer
 ---@return string
 function M.status(width)
   return require('caliban.status').status(width)
 end
 
---- Calls `fn` with the data of an event (`CalibanTurnEnd`, or `TurnEnd`).
+--- Calls `fn` with the data of each event of this name (`CalibanTurnEnd`, or in short `TurnEnd`).
 ---@param event string
 ---@param fn fun(data: table)
 ---@return integer autocmd

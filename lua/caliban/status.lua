@@ -3,7 +3,7 @@ local M = {}
 
 local api = vim.api
 
---- The current chat. Does not load the chats' module, and so starts no chat.
+--- The current chat. Does not load the module of the chats, so that no chat is started.
 ---@return caliban.Chat?
 local function current()
   local chats = package.loaded['caliban.chat.chats']
@@ -54,8 +54,8 @@ function M.state()
   }
 end
 
---- The state in words for a statusline; empty before the first chat. With a width, the figures follow as far as they
---- fit.
+--- The state in words for a statusline; empty before the first chat. If a width is given, figures
+--- are added as far as they fit.
 ---@param width? integer
 ---@return string
 function M.status(width)
@@ -72,7 +72,7 @@ function M.status(width)
   return right == '' and left or left .. '  ' .. right
 end
 
---- Calls `fn` with the data of each event of a kind.
+--- Calls `fn` with the data of each event of this name.
 ---@param event string with or without the prefix `Caliban`
 ---@param fn fun(data: table)
 ---@return integer # for `nvim_del_autocmd`

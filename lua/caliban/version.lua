@@ -1,2 +1,2 @@
---- The plugin's version: the program's version must be the same.
+--- The plugin's version. The program has to have the same version.
 return '0.1.0'

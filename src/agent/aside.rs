@@ -1,4 +1,5 @@
-//! A question to a model beside the conversation. It has no tools and no history, and its failure stops nothing.
+//! Asks a model a question outside of the conversation. The request has no tools and no history. If it fails, the
+//! conversation goes on.
 
 use super::sampler::Sampler;
 use super::work;
@@ -29,8 +30,9 @@ pub(super) struct Aside {
 }
 
 impl Sampler {
-    /// Asks a model. `None` for the tour and for servers on this machine: a local server keeps one conversation in its
-    /// cache and would have to read it again.
+    /// Asks a model. Returns `None` without asking for the tour, which has no real model, and for servers on this
+    /// machine: a local server keeps only one conversation in its cache, so after the question it would have to read
+    /// the user's conversation again.
     pub(super) fn ask_aside(
         &mut self,
         model: &str,

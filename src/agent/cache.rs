@@ -18,8 +18,8 @@ pub(super) struct Cached {
 }
 
 impl Sampler {
-    /// Logs the first difference between two requests of one model if the second read far less from the cache than the
-    /// first left there.
+    /// Compares the last two requests to one model. If the second read far less from the cache than the first had left
+    /// there, logs the first difference between them.
     pub(super) fn watch_cache(&mut self, reply: &Reply) {
         let Some(sent) = self.sent.clone() else { return };
         let now = Cached { sent, usage: reply.usage, at: Instant::now() };

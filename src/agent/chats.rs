@@ -9,7 +9,7 @@ use crate::event::SessionId;
 use crate::message::{Block, Role};
 use crate::provider::key::Secret;
 use crate::regular;
-use crate::session::{Cut, Phase, Session};
+use crate::session::{Cut, Phase};
 use crate::text::cause;
 use crate::tool::Desk;
 use std::fs::File;
@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 
 /// A command about a session as a whole.
 pub enum Act {
-    /// Renames the session to a name that is not in use. The answer says why it failed.
+    /// Renames the session to a name that is not in use. `done` gets the reason if the renaming fails.
     Rename {
         to: SessionId,
         done: oneshot::Sender<Result<(), String>>,
@@ -92,7 +92,7 @@ fn trash(conversation: &mut Conversation) -> Result<(), String> {
     })
 }
 
-/// Writes the conversation to a file, relative to the project.
+/// Exports the conversation to a file. A relative path starts at the project's folder.
 pub(super) fn export(
     conversation: &mut Conversation,
     desk: &Desk,

@@ -22,11 +22,12 @@ pub(super) enum KeeperMessage {
     /// Files are about to be changed. `kept` says whether their content could be stored; `ids` gets the numbers of the
     /// changes.
     Begin { by: ChangedBy, new: Vec<New>, kept: io::Result<()>, ids: oneshot::Sender<Vec<u32>> },
-    /// A change was not made.
+    /// The change with this number was not made.
     Void(u32),
-    /// The content that a file was written with, if it differs from the proposed one.
+    /// The change with this number wrote this content, which differs from the proposed content.
     Written(u32, Kept),
-    /// The user rewound the turn with this title. There is a line about each file.
+    /// The user rewound the turn with this title. `lines` has one line about each file. `is_undone` says whether the
+    /// turns were also taken out of the conversation, by `/undo`.
     Rewound { title: String, lines: Vec<String>, is_undone: bool },
 }
 
@@ -34,9 +35,9 @@ pub(super) enum KeeperMessage {
 #[derive(Clone)]
 pub(super) enum ChangedBy {
     Turn(TurnId),
-    /// A command of the turn.
+    /// A command that the model ran in this turn.
     Command(TurnId),
-    /// The user, who rewinds the turn with this title.
+    /// The user, by rewinding the turn with this title.
     Rewind(String),
 }
 
@@ -52,7 +53,7 @@ pub(super) struct Planned {
 
 /// The record of all changes that turns made to files.
 pub(super) struct Record {
-    /// Loaded when it is first needed.
+    /// `None` until the checkpoints are first needed.
     checkpoints: Option<Checkpoints>,
     /// Whether the user was told that nothing can be stored.
     has_failed: bool,
@@ -73,7 +74,7 @@ impl Record {
         self.checkpoints.as_mut()
     }
 
-    /// The conversation was cleared.
+    /// Called when the conversation is cleared.
     pub(super) fn clear(&mut self, conversation: &Conversation) {
         if let Some(all) = self.checkpoints(conversation) {
             let written = all.clear();
@@ -81,7 +82,8 @@ impl Record {
         }
     }
 
-    /// Loads the checkpoints again, because the conversation's files were renamed.
+    /// Forgets the loaded checkpoints because the session's files were renamed. They are loaded again when they are
+    /// needed.
     pub(super) fn reread(&mut self) {
         self.checkpoints = None;
     }
@@ -114,7 +116,7 @@ impl Record {
                     ChangedBy::Rewind(title) => Origin { turn, title, cause: Cause::Rewind },
                 };
                 let (begun, written) = all.begin(&origin, new);
-                // The task that asked may have been stopped.
+                // The task that waits for these numbers may have been stopped.
                 let _ = ids.send(begun);
                 kept.and(written)
             }
@@ -127,7 +129,8 @@ impl Record {
         self.warn(conversation, written);
     }
 
-    /// A review is settled. `text` is the file's text now; `None` if the file does not exist any more.
+    /// Called when the user has decided on all changes of a file. `text` is the file's text now; `None` if the file
+    /// does not exist any more.
     pub(super) fn settle(&mut self, conversation: &Conversation, path: &Path, text: Option<&Text>) {
         if let Some(all) = self.checkpoints(conversation) {
             let written = all.settle(path, text);
@@ -149,7 +152,7 @@ impl Record {
     }
 }
 
-/// The first line of the last prompt.
+/// The first line of the user's last prompt.
 fn prompt(conversation: &Conversation) -> String {
     let users = conversation.session.messages.iter().rev().filter(|it| it.role == Role::User);
     let texts = users.flat_map(|it| &it.blocks).filter_map(|it| match it {
@@ -159,13 +162,13 @@ fn prompt(conversation: &Conversation) -> String {
     texts.into_iter().find(|it| !it.is_empty()).unwrap_or_default()
 }
 
-/// Tells the user and the model about a rewind. The note goes with the next request. The model is not told if the turns
-/// were undone, because the conversation does not have them any more.
+/// Tells the user and the model about a rewind. The model gets a note with the next request. The model is told nothing
+/// if `/undo` has taken the turns out of the conversation.
 fn rewound(conversation: &mut Conversation, title: &str, lines: &[String], is_undone: bool) {
     let what = lines.join("\n");
     conversation.notice(Level::Info, format!("Rewound: {}", lines.join(" · ")));
     conversation.take(match lines {
-        [] => Input::Note { text: format!("“{title}” has nothing to take back.") },
+        [] => Input::Note { text: format!("There are no changes of “{title}” to take back.") },
         _ if is_undone => {
             Input::Tell { text: format!("You took back the changes since “{title}”:\n{what}") }
         }
@@ -175,7 +178,7 @@ fn rewound(conversation: &mut Conversation, title: &str, lines: &[String], is_un
     });
 }
 
-/// Stores contents before they change.
+/// Stores the contents of files before they change.
 #[derive(Clone)]
 pub(super) struct Keeper {
     pub(super) blobs: Blobs,
@@ -183,8 +186,8 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Stores the contents of planned changes. After this the changes may be made. Returns their numbers; empty if
-    /// nothing could be stored.
+    /// Stores the contents of files before and after these changes. The changes may be made when this returns. Returns
+    /// the numbers of the changes, or no numbers if nothing could be stored.
     pub(super) async fn begin(&self, by: ChangedBy, planned: Vec<Planned>) -> Vec<u32> {
         let blobs = self.blobs.clone();
         let kept = tokio::task::spawn_blocking(move || {
@@ -213,7 +216,7 @@ impl Keeper {
         begun.await.unwrap_or_default()
     }
 
-    /// As `begin`, for proposals.
+    /// Does the same as `begin` for proposals.
     pub(super) async fn propose(&self, turn: TurnId, proposals: &[Proposal]) -> Vec<u32> {
         let mut planned = Vec::new();
         for it in proposals {
@@ -222,7 +225,7 @@ impl Keeper {
         self.begin(ChangedBy::Turn(turn), planned).await
     }
 
-    /// Notes how a proposal arrived.
+    /// Notes whether the editor has made the proposed change, and with which text if it wrote the file.
     pub(super) async fn arrived(&self, id: u32, arrival: &Arrival) {
         let message = match arrival {
             Arrival::Entered { .. } | Arrival::Written { text: None, .. } => return,

@@ -20,7 +20,7 @@ pub enum Looked {
     Begun(PathBuf),
     Found(Difference),
     Unparsed(Unparsed),
-    /// The check was given up.
+    /// The editor has given the check up.
     Dropped,
 }
 
@@ -96,7 +96,8 @@ impl Checks {
     }
 }
 
-/// Adds a result without a verdict: an answer with an empty call id goes with the next request.
+/// Adds the result of a check for which no delayed verdict is left. An answer with an empty call id goes to the model
+/// with the next request.
 fn note(conversation: &mut Conversation, text: String) {
     let answer = ToolAnswer::done(&CallId(String::new()), text, "");
     conversation.take(Input::Applied { files: Vec::new(), answer });
@@ -111,7 +112,7 @@ fn concerns(input: &Input, path: &Path) -> bool {
     }
 }
 
-/// The last answer of a verdict on this file.
+/// The last answer in a verdict, if the verdict is about this file.
 fn answer_on<'a>(input: &'a mut Input, path: &Path) -> Option<&'a mut ToolAnswer> {
     match input {
         it if !concerns(it, path) => None,

@@ -23,8 +23,8 @@ const LARGEST: u64 = 1 << 20;
 const ALL: u64 = 64 << 20;
 /// The longest wait for git.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The most changed files of one command that are stored. If there are more, the command is a build rather than work on
-/// the files.
+/// The most changed files of one command whose content is stored. A command that changes more files is probably a
+/// build.
 const CHANGED: usize = 500;
 
 /// The state of the files before a command.
@@ -68,7 +68,7 @@ impl Watch {
         let before = Before::look(root.to_owned(), touched).await;
         let (end, ended) = oneshot::channel::<()>();
         let looks = tokio::spawn(async move {
-            // A stopped call drops the sender.
+            // If the call is stopped, the sender is dropped, which ends the wait too.
             let _ = ended.await;
             let planned = before.changed().await;
             if !planned.is_empty() {

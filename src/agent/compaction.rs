@@ -17,9 +17,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// The most tries after failures that pass by themselves, the first included.
+/// The most requests for one summary, the first included. A request is repeated only after a failure that may pass by
+/// itself.
 const TRIES: u32 = 4;
-/// How many times the conversation in the question is cut to half because the question was too long.
+/// If the question is too long for the model, the conversation in it is cut to half, at most this many times.
 const HALVINGS: u32 = 3;
 
 struct Job {
@@ -29,13 +30,14 @@ struct Job {
     provider: Arc<dyn Provider>,
     /// The request without the question.
     base: Request,
-    /// How many tokens of the conversation the question may have.
+    /// The most tokens of the conversation that the question contains.
     room: u64,
     price: Option<Price>,
 }
 
 impl Sampler {
-    /// Asks `model` for the summary, and sends the result to the agent. `focus` is the user's own wish.
+    /// Asks `model` for the summary, and sends the result to the agent. `focus` is what the user wants the summary to
+    /// keep.
     pub(super) fn compact(
         &mut self,
         conversation: &mut Conversation,

@@ -14,9 +14,9 @@ pub(super) struct Consent {
     answers: Option<Agreed>,
     /// The answers that hold for this conversation only.
     here: Vec<(Excerpt, bool)>,
-    /// Files of touched folders, about which the next question asks too.
+    /// Instruction files of folders that the model has worked in. The next question asks about them too.
     touched: Vec<Excerpt>,
-    /// The files of the open question.
+    /// The files that the open question asks about.
     asked: Vec<Excerpt>,
     /// The number of questions so far.
     count: u32,
@@ -39,14 +39,15 @@ impl Consent {
         here.or_else(|| answers.answer(&file.path, &file.text))
     }
 
-    /// Keeps a file of a touched folder for the next question.
+    /// Notes an instruction file of a folder that the model has worked in, for the next question.
     pub(super) fn remember(&mut self, file: Excerpt) {
         self.touched.retain(|it| it.path != file.path);
         self.touched.push(file);
     }
 
-    /// Before a message: asks the user about the project's instructions that the conversation does not have, and adds
-    /// those to which the user agreed since it began. `found` are the instructions of a new conversation.
+    /// Called before a message is sent. Asks the user about those of the project's instructions that the conversation
+    /// does not have, and adds to the conversation those to which the user has agreed since the conversation began.
+    /// `found` are the instructions that a new conversation would get.
     pub(super) fn ask(&mut self, conversation: &mut Conversation, found: Found) {
         let session = &conversation.session;
         if session.phase != Phase::Idle || session.consult.is_some() {
@@ -57,7 +58,7 @@ impl Consent {
         }
         let own = found.own.min(found.files.len());
         let given: Vec<&Excerpt> = session.given(ExcerptKind::Instructions).collect();
-        // a changed text of a file that a conversation began with comes by `/system new` only
+        // if an instruction file that the conversation began with has changed, only `/system new` brings the new text
         let begun = found.files.into_iter().skip(own);
         let begun = begun.filter(|it| given.iter().all(|given| given.path != it.path));
         let touched = std::mem::take(&mut self.touched).into_iter();
@@ -84,7 +85,8 @@ impl Consent {
         conversation.take(Input::Consult { id, question });
     }
 
-    /// Notes the user's answer, and gives the conversation the files that may be used. Other questions are left alone.
+    /// Notes the user's answer to the open question, and gives the conversation the files that may be used. Ignores
+    /// answers to other questions.
     pub(super) fn rule(&mut self, conversation: &mut Conversation, id: &CallId, ruling: &Ruling) {
         if !conversation.session.is_consulting(id) {
             return;
@@ -100,8 +102,8 @@ impl Consent {
         }
     }
 
-    /// Notes the user's agreement to texts that the user has edited or accepted, except of files about which the user
-    /// was asked and did not agree.
+    /// Counts instruction files as agreed to because the user has edited them or accepted their changes. Leaves out
+    /// files about which the user has been asked but has not agreed.
     pub(super) fn accept(&mut self, conversation: &mut Conversation, mut files: Vec<Excerpt>) {
         files.retain(|it| {
             let last = self.here.iter().rev().find(|(had, _)| had.path == it.path);
@@ -114,7 +116,7 @@ impl Consent {
         }
     }
 
-    /// Asks again about the files that the user has left out. Returns false if there are none.
+    /// Asks again about the instruction files that the user has refused. Returns false if there are none.
     pub(super) fn ask_again(&mut self, conversation: &mut Conversation, found: Found) -> bool {
         let mut files = found.files.split_at(found.own.min(found.files.len())).1.to_vec();
         files.retain(|it| self.answer(it) == Some(false));
@@ -139,8 +141,8 @@ impl Consent {
         }
     }
 
-    /// Takes the open question back, for a user who stops instead of answering. The messages that waited for the answer
-    /// go back into the composer; the next message asks again.
+    /// Withdraws the open question because the user has stopped instead of answering. The messages that waited for the
+    /// answer go back into the composer. When the user sends the next message, the question is asked again.
     pub(super) fn withdraw(&mut self, conversation: &mut Conversation) {
         let session = &conversation.session;
         let Some(id) = session.consult.as_ref().map(|it| it.id.clone()) else { return };

@@ -1,4 +1,5 @@
-//! The edits of one reply: resolved in order, each on the result of the edit before it, and proposed together.
+//! The edits of one reply. They are resolved in order, each on the text that the edits before it leave, and are
+//! proposed together.
 
 use super::checkpoints::Keeper;
 use super::known::Observation;
@@ -35,8 +36,8 @@ pub(super) struct Job {
     pub(super) keeper: Option<Keeper>,
 }
 
-/// The texts that these calls refer to by name instead of sending them again. They come from all calls of the
-/// conversation.
+/// A call may name a text of an earlier call instead of sending the text again. Returns the named texts, from all calls
+/// of the conversation.
 pub(super) fn kept(session: &Session, calls: &[ToolCall]) -> BTreeMap<String, String> {
     let names = |call: &ToolCall| match &call.input {
         Arguments::Json(value) => kept::names(value),
@@ -53,7 +54,7 @@ pub(super) fn kept(session: &Session, calls: &[ToolCall]) -> BTreeMap<String, St
     texts
 }
 
-/// A call with the edits that are not in buffers yet.
+/// A call, and those of its edits that are not in buffers yet.
 pub(super) struct Open {
     pub(super) call: CallId,
     pub(super) edits: Vec<Edit>,
@@ -61,10 +62,10 @@ pub(super) struct Open {
     reviewed: BTreeSet<PathBuf>,
     /// Whether a part of the call waits for the user's decision.
     waits: bool,
-    /// Files whose edits were to be written at once, and whether each was.
+    /// Files whose edits were to be written at once, and whether each file was written.
     files: Vec<(PathBuf, bool)>,
     hunks: u32,
-    /// The sentences for the model about `files`, and a word for each deletion or renaming.
+    /// `sentences` tells the model about `files`; `done` has a word for each deletion or renaming.
     sentences: Vec<String>,
     done: Vec<&'static str>,
 }
@@ -84,12 +85,13 @@ impl Open {
     }
 }
 
-/// Newer texts that the editor gave back; `None` if the file does not exist.
+/// The current texts of files that changed before the editor could take a proposal; `None` if the file does not exist.
 type Given = BTreeMap<PathBuf, Option<Text>>;
 
-/// Proposes the edits of these calls. A call that does not fit gets an `Answered` at once. For the others, each file
-/// that is in its buffer sends an `Entered`, and the verdict follows later; a call that is written at once ends with an
-/// `Applied`. If the turn is stopped, a call whose edits are not in their buffers gets no answer here.
+/// Proposes the edits of these calls. A call whose edits do not fit is answered at once with an `Answered`. For the
+/// others, an `Entered` is sent for each file whose edits are now in its buffer; the user's verdict follows later. If
+/// all edits of a call are written at once, an `Applied` is sent. If the turn is stopped, this function does not answer
+/// calls whose edits are not in buffers yet.
 pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
     let mut open = Vec::new();
     for call in calls {
@@ -146,7 +148,7 @@ pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
 }
 
 impl Job {
-    /// Sends proposals to the editor, after the content of their files has been stored.
+    /// Stores the content of the proposals' files, then sends the proposals to the editor.
     async fn proposed(&self, turn: TurnId, proposals: &[Proposal]) -> Vec<Arrival> {
         let propose = self.desk.workspace.propose(turn, proposals.to_vec());
         let Some(keeper) = &self.keeper else { return propose.await };
@@ -158,8 +160,8 @@ impl Job {
         arrivals
     }
 
-    /// One proposal for each file. Calls that do not fit are answered and removed from `open`. Also returns how many
-    /// did not fit.
+    /// Returns one proposal for each file. Calls whose edits do not fit are answered and removed from `open`. Also
+    /// returns the number of calls that failed by the model's mistake.
     async fn resolve(
         &self,
         turn: TurnId,
@@ -211,8 +213,8 @@ impl Job {
         (stack.proposals(), missed)
     }
 
-    /// The texts of all files to be changed. A file that cannot be read gets an empty text, and the reason is returned
-    /// too.
+    /// The texts of all files to be changed. For a file that cannot be read, the text is empty and the second value has
+    /// the reason.
     async fn texts(
         &self,
         open: &[Open],
@@ -249,7 +251,8 @@ impl Job {
         tool::path::show(&self.desk.root, path)
     }
 
-    /// Refuses all calls that edit a file which the editor has refused, with all their other edits.
+    /// The editor has refused to change a file. Fails each call that edits the file; edits of other files in such a
+    /// call are not made either.
     fn turned_away(&self, turn: TurnId, open: &mut Vec<Open>, proposal: &Proposal, why: &Misfit) {
         let text = why.say(&self.shown(&proposal.path), None);
         for part in &proposal.parts {
@@ -258,8 +261,9 @@ impl Job {
         open.retain(|it| proposal.parts.iter().all(|part| part.call != it.call));
     }
 
-    /// A `write` needs the model to know the file's current text. A file that may only be read with the user's consent
-    /// cannot be edited unread: the error about an edit that does not fit would show its text.
+    /// Whether the model has read enough of the file to change it. A `write` is allowed only if the model knows the
+    /// file's current text. A file that needs consent to be read cannot be edited before it is read, because the error
+    /// about an edit that does not fit would show the file's text.
     fn may_write(
         &self,
         path: &Path,
@@ -281,8 +285,8 @@ impl Job {
         }
     }
 
-    /// Reports a proposal that is now in its buffer. `text` is the file's text if it differs from the proposed one.
-    /// Returns the path.
+    /// Reports that a proposal is now in the file's buffer. `text` is the file's text if it differs from the proposed
+    /// text. Returns the file's path.
     fn entered(&self, turn: TurnId, proposal: Proposal, text: Option<Text>, hunks: u32) -> PathBuf {
         let Proposal { parts, path, before, after, whole, .. } = proposal;
         let what = match whole {
@@ -304,7 +308,8 @@ impl Job {
         path
     }
 
-    /// Adds the sentences about a written file to its calls. The last call alone tells of changes by formatters.
+    /// Adds the sentence about a written file to each call that has edited it. Only the last of these calls tells the
+    /// model what formatters have changed.
     fn written(
         &self,
         open: &mut [Open],
@@ -338,7 +343,7 @@ impl Job {
         }
     }
 
-    /// Answers a call if no part of it waits for the user.
+    /// Answers a call, unless a part of it waits for the user's decision.
     fn applied(&self, it: Open) {
         let Open { call, waits, files, hunks, sentences, done, .. } = it;
         if waits || sentences.is_empty() {
@@ -359,7 +364,7 @@ impl Job {
     }
 }
 
-/// The calls whose edits are in a proposal.
+/// The calls that have edits in this proposal.
 fn of<'a>(open: &'a mut [Open], proposal: &'a Proposal) -> impl Iterator<Item = &'a mut Open> {
     open.iter_mut().filter(|it| proposal.parts.iter().any(|part| part.call == it.call))
 }

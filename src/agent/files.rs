@@ -45,8 +45,8 @@ impl Files {
         Tracker { known: &mut self.known, conversation, desk }
     }
 
-    /// Takes in the user's decisions on a file. If reading the file needs consent and the model does not know its text,
-    /// the model gets no text: a review that was stored on disk may be forged.
+    /// Takes in the user's decisions on a file's changes. If the file may be read only with consent and the model does
+    /// not know its text, the model is not shown the text, because a review that was stored on disk may be forged.
     pub(super) fn decided(
         &mut self,
         conversation: &mut Conversation,
@@ -88,7 +88,7 @@ impl Files {
         self.checks.checked(conversation, &desk.root, check);
     }
 
-    /// Notes whether the accepted text of a file is on disk.
+    /// Notes whether a file's accepted text has been written to disk.
     pub(super) fn note_saved(
         &mut self,
         conversation: &mut Conversation,

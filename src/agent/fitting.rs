@@ -16,25 +16,27 @@ use crate::tool::{Desk, Tool};
 
 #[derive(Default)]
 pub(super) struct Fitting {
-    /// The user asked for a compaction while a turn ran: what the summary has to keep.
+    /// What the summary has to keep, if the user has asked for a compaction while a turn runs.
     wanted: Option<String>,
-    /// The size of the conversation when a compaction failed. The next one waits until the conversation has grown.
+    /// The size of the conversation when a compaction failed. The next compaction waits until the conversation has
+    /// grown.
     failed_at: Option<u64>,
-    /// The turn in which a request was too long and the conversation was compacted for that.
+    /// The turn in which the conversation was compacted because a request was too long.
     overflowed: Option<TurnId>,
     /// The largest items, as `/context` listed them last.
     pub(super) listed: Vec<Entry>,
 }
 
 impl Fitting {
-    /// Before a request. Returns true if a compaction begins, after which the request is due again.
+    /// Called before a request: trims or compacts the conversation if it is too long. Returns true if a compaction
+    /// begins. The request is then sent after the compaction.
     pub(super) fn prepare(
         &mut self,
         models: &Models,
         conversation: &mut Conversation,
         desk: &Desk,
     ) -> bool {
-        // a reply that is to be continued goes back with what it was begun with
+        // the model will continue its last reply, so everything before the reply has to stay the same
         if is_paused(conversation) {
             return false;
         }
@@ -56,8 +58,8 @@ impl Fitting {
         begin(conversation, &plan, model, String::new())
     }
 
-    /// After a request that was too long for its model, alone or with its reply. Returns true if a compaction begins:
-    /// once in a turn, unless the user turned it off.
+    /// Called after a request that was too long for its model, alone or together with its reply. Begins a compaction at
+    /// most once in a turn, and none if the user has turned compaction off. Returns true if a compaction begins.
     pub(super) fn overflow(
         &mut self,
         turn: TurnId,
@@ -74,7 +76,7 @@ impl Fitting {
         begin(conversation, &plan, model, String::new())
     }
 
-    /// `/compact`: at once, or before the next request of the running turn.
+    /// `/compact`: compacts the conversation at once, or before the next request if a turn runs.
     pub(super) fn ask(
         &mut self,
         models: &Models,
@@ -96,7 +98,8 @@ impl Fitting {
         conversation.notice(Level::Info, told.into());
     }
 
-    /// Begins the compaction that the user asked for, if no turn runs any more. Returns false if there is none.
+    /// If the turn has ended in which the user asked for a compaction, begins the compaction. Returns false if none
+    /// begins.
     pub(super) fn catch_up(
         &mut self,
         models: &Models,
@@ -108,7 +111,7 @@ impl Fitting {
         begin_for_user(models, conversation, desk, focus)
     }
 
-    /// Notes how a compaction ended.
+    /// Notes whether a compaction has succeeded or failed.
     pub(super) fn note(&mut self, input: &Input, models: &Models, session: &Session, desk: &Desk) {
         match input {
             Input::Compacted { .. } => self.failed_at = None,
@@ -136,8 +139,9 @@ fn begin_for_user(
     }
 }
 
-/// After the user chose another model: if the conversation is too long for it, the earlier model summarises it, or
-/// the user is told why not. While a turn runs, this waits for the next request.
+/// Called when the user has chosen another model. If the conversation is too long for the new model, the earlier model
+/// summarises the conversation, or the user is told why that is not possible. While a turn runs, nothing happens here:
+/// the length is checked before the next request.
 pub(super) fn switched(
     models: &Models,
     conversation: &mut Conversation,
@@ -171,12 +175,12 @@ pub(super) fn switched(
     conversation.take(Input::Tell { text });
 }
 
-/// The tokens of the next request.
+/// The estimated number of tokens of the next request.
 pub(super) fn size(models: &Models, session: &Session, desk: &Desk) -> u64 {
     size::of_next(session, tools(models, session, desk))
 }
 
-/// The bytes of the tools in the next request.
+/// The number of bytes that the tools' descriptions take in the next request.
 pub(super) fn tools(models: &Models, session: &Session, desk: &Desk) -> u64 {
     let format =
         models.resolve(&session.model).map_or_else(|_| Format::default(), |it| it.facts.edits);
@@ -204,7 +208,7 @@ pub(super) fn plan(
     compact::plan(&conversation.session, &limits, edits)
 }
 
-/// Returns false if a spending limit is reached: the user is told, and nothing is asked.
+/// Begins a compaction. If a spending limit is reached, tells the user, asks the model nothing and returns false.
 fn begin(conversation: &mut Conversation, plan: &Plan, model: String, focus: String) -> bool {
     if let Some(reached) = conversation.session.limit_reached() {
         let text =

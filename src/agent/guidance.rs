@@ -18,7 +18,7 @@ use crate::tool::skills::{self, Skills};
 use crate::view;
 use std::path::{Path, PathBuf};
 
-/// The model's list of skills when the last skill is gone.
+/// The text that the model gets instead of the list of skills when the last skill has been removed.
 const NONE: &str = "There are no skills now.";
 
 pub(super) struct Guidance {
@@ -26,9 +26,9 @@ pub(super) struct Guidance {
     pub(super) consent: Consent,
     pub(super) permissions: Permissions,
     choice: prompt::Choice,
-    /// Where instructions are; `None` if the user turned them off.
+    /// Where to look for instruction files; `None` if the user turned them off.
     places: Option<Places>,
-    /// The last sentence about changed instructions.
+    /// The last sentence that told the user about changed instructions.
     outdated: Option<String>,
 }
 
@@ -52,15 +52,15 @@ impl Guidance {
         self.places.as_ref().map(instructions::gather).unwrap_or_default()
     }
 
-    /// The instructions with which a new conversation may begin.
+    /// The instructions on disk that the user lets a new conversation begin with.
     pub(super) fn usable(&self) -> Found {
         let mut found = self.gathered();
         found.retain_of_project(|it| self.consent.allows(it));
         found
     }
 
-    /// Before a message: asks the user about instructions that the model would get for the first time. The tour's
-    /// model is a script, which gets none.
+    /// Called before a message is sent. Asks the user about instructions that the model would get for the first time.
+    /// The tour's model is a script, so it gets no instructions.
     pub(super) fn consult(&mut self, conversation: &mut Conversation, models: &Models) {
         if !models.is_tour(&conversation.session.model) {
             let found = self.gathered();
@@ -68,16 +68,16 @@ impl Guidance {
         }
     }
 
-    /// The names of the rules for other agents, if the project has no instructions of its own. They are offered in the
-    /// project's first conversation only.
+    /// The names of the project's rule files for other coding agents, if the project has no instruction files. They are
+    /// offered in the project's first conversation only.
     pub(super) fn offered(&self, conversation: &Conversation) -> Vec<&'static str> {
         let is_first = !conversation.store.as_ref().is_some_and(Store::has_others);
         let places = self.places.as_ref().filter(|_| is_first);
         places.map(instructions::offered).unwrap_or_default()
     }
 
-    /// `/rules`: asks again about instructions that the user has left out; if there are none, adds the project's rules
-    /// for other agents, unless the model has them.
+    /// `/rules`: asks again about instructions that the user has refused. If there are none, adds the project's rules
+    /// for other coding agents, unless the model has these rules.
     pub(super) fn add_rules(&mut self, conversation: &mut Conversation) {
         if conversation.session.phase == Phase::Idle
             && self.consent.ask_again(conversation, self.gathered())
@@ -85,7 +85,8 @@ impl Guidance {
             return;
         }
         let Some(places) = &self.places else {
-            let text = "The setting `instructions = 'never'` turns rules off.".to_owned();
+            let text = "The setting `instructions = 'never'` turns instruction files off, so no rules are \
+                        added.".to_owned();
             return conversation.take(Input::Tell { text });
         };
         let Found { mut files, problems, .. } = instructions::rules(places);
@@ -103,8 +104,8 @@ impl Guidance {
         }
     }
 
-    /// Begins with the instructions that are on disk now. Returns a sentence for the user if an older conversation has
-    /// other ones.
+    /// Called when a session opens. If the instructions on disk differ from those that an older conversation has,
+    /// returns a sentence that tells the user.
     pub(super) fn begin(&mut self, conversation: &Conversation, is_fresh: bool) -> Option<String> {
         self.outdated = if is_fresh { None } else { self.changed(conversation) };
         self.outdated.clone()
@@ -114,7 +115,7 @@ impl Guidance {
     fn changed(&self, conversation: &Conversation) -> Option<String> {
         let given: Vec<&Excerpt> = conversation.session.given(ExcerptKind::Instructions).collect();
         let mut now = self.gathered();
-        // the user has not let the model have the others
+        // leave out files that the user has not let the model have
         now.retain_of_project(|it| {
             self.consent.allows(it) || given.iter().any(|given| given.path == it.path)
         });
@@ -123,7 +124,7 @@ impl Guidance {
             Block::Excerpt(it) if it.kind == ExcerptKind::Instructions => Some(it),
             _ => None,
         });
-        // the last text of each file, of the first message and of what was added since
+        // for each file, the text that the model got last: with the first message, or added later
         let added = given
             .iter()
             .rev()
@@ -138,8 +139,8 @@ impl Guidance {
         instructions::changed(&had, &now.files)
     }
 
-    /// Called when the user has decided on changes of a file. Instructions that the user has let in stay so with the
-    /// changes that the user accepted.
+    /// Called when the user has decided on changes of a file. If the file is an instruction file to which the user had
+    /// agreed, the agreement also covers the accepted changes.
     pub(super) fn reviewed(&mut self, conversation: &mut Conversation, desk: &Desk, path: &Path) {
         let Some(places) = &self.places else { return };
         if !path.file_name().is_some_and(|it| instructions::NAMES.iter().any(|name| it == *name)) {
@@ -169,7 +170,8 @@ impl Guidance {
         }
     }
 
-    /// Adds to a message: changes of instructions and skills, and the instructions of the folders that it touches.
+    /// Adds changes of instructions and skills to a message, and the instructions of the folders whose files the
+    /// message mentions.
     pub(super) fn watch(
         &mut self,
         conversation: &mut Conversation,
@@ -191,7 +193,8 @@ impl Guidance {
         }
     }
 
-    /// Adds the instructions of touched folders that the model does not have, or that have changed.
+    /// Adds the instructions of folders with touched files, if the model does not have these instructions or they have
+    /// changed.
     pub(super) fn touch(&mut self, conversation: &mut Conversation, touched: &[PathBuf]) {
         let Some(places) = &self.places else { return };
         let Found { files, problems, .. } = instructions::nested(places, touched);

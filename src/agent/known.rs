@@ -20,7 +20,8 @@ const LINES: usize = 120;
 const FILES: usize = 20;
 const NAMES: usize = 100;
 
-/// The texts for the hashes in `Session::known`, as far as they are in memory.
+/// The session has the hash of each file's text that the model knows, in `Session::known`. This has the texts that are
+/// in memory.
 pub(super) struct Known {
     files: HashMap<PathBuf, Seen>,
     /// The bytes of all texts.
@@ -31,9 +32,9 @@ pub(super) struct Known {
 #[derive(Default)]
 struct Seen {
     text: Option<Arc<Text>>,
-    /// The file's stamp when it had this text.
+    /// The file's stamp (such as its time and size) when the file had this text.
     stamp: Stamp,
-    /// Counts the observations of the file, so that the result of an older check is ignored.
+    /// Counts the observations of the file. The result of a check that began before the last observation is ignored.
     at: u64,
 }
 
@@ -45,7 +46,7 @@ pub(super) struct Watched {
     at: u64,
 }
 
-/// A file that has changed since it was last seen.
+/// The result of a check that found a file changed.
 pub(super) struct Look {
     path: PathBuf,
     stamp: Stamp,
@@ -53,21 +54,21 @@ pub(super) struct Look {
     now: Result<Source, Unreadable>,
 }
 
-/// The time span in which a change was found.
+/// Who or what may have caused a change, judged by when the change was found.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
     User,
-    /// While a command of the model ran.
+    /// The change was found after a command of the model, and was not there before the command.
     Command,
-    /// When the session was opened. The first prompt tells the model of changes before that.
+    /// The change was found when the session was opened. The first prompt tells the model about it.
     Opened,
 }
 
-/// Something new about the user's files.
+/// News about the user's files.
 pub(super) enum Observation {
     /// The model was shown a file's text or a part of it, or has edited it. `text` is the file's text now. If the model
-    /// did not see all of the text, `stood` is the text without the model's own edit: the model is told how `stood`
-    /// differs from the text that it knew.
+    /// did not see all of the text, `stood` is the text without the model's own edit. The model is then told how
+    /// `stood` differs from the text that the model knew before.
     Learnt {
         path: PathBuf,
         stood: Option<Text>,
@@ -91,8 +92,8 @@ impl Known {
         self.observations.clone()
     }
 
-    /// The files whose changes the model is told of. A file that may only be read with consent is among them only if
-    /// this program has read it, because a session file grants nothing.
+    /// The files whose changes the model is told of. A file that may be read only with consent is among them only if it
+    /// was read since this program started: what a session file says gives no consent.
     pub(super) fn watched(&self, session: &Session, desk: &Desk) -> Vec<Watched> {
         let is_agreed = |it: &&PathBuf| self.may_be_told(desk, it);
         let one = |path: &PathBuf| {
@@ -108,7 +109,7 @@ impl Known {
         self.files.contains_key(path) || tool::path::is_free(desk, path)
     }
 
-    /// Forgets the texts of files that the model may no longer read, so that it is not told of their changes.
+    /// Forgets the texts of files that the model may no longer read, so that the model is not told of their changes.
     pub(super) fn distrust(&mut self, desk: &Desk, is_meant: impl Fn(&Path) -> bool) {
         let meant = |it: &&PathBuf| is_meant(it) && !tool::path::is_free(desk, it);
         let paths: Vec<PathBuf> = self.files.keys().filter(meant).cloned().collect();
@@ -155,7 +156,7 @@ pub(super) async fn look(workspace: &dyn Workspace, watched: &[Watched]) -> Vec<
     looks
 }
 
-/// The same files with the state that these looks found.
+/// The same files, with the state in which the checks have found them.
 pub(super) fn after(mut watched: Vec<Watched>, looks: &[Look]) -> Vec<Watched> {
     for it in &mut watched {
         if let Some(look) = looks.iter().find(|look| look.path == it.path) {
@@ -197,7 +198,8 @@ impl Tracker<'_> {
         }
     }
 
-    /// Notes the file's text that a verdict tells the model; `None` if the file does not exist any more.
+    /// Notes the text of a file on which the user has decided, because the verdict tells the model the text. `None` if
+    /// the file does not exist any more.
     pub(super) fn settled(&mut self, path: &Path, text: Option<Text>) {
         let path = path.to_owned();
         match text {
@@ -213,7 +215,7 @@ impl Tracker<'_> {
         text
     }
 
-    /// Checks the files that the session knew when it was closed.
+    /// Checks for changes of the files whose text the model knew when the session was closed.
     pub(super) fn remember(&mut self) {
         self.known.files.clear();
         self.known.size = 0;
@@ -242,7 +244,7 @@ impl Tracker<'_> {
             if cause == Cause::Opened && told.is_some() {
                 continue;
             }
-            // a command cannot have changed a buffer
+            // a command changes files on disk; a changed buffer was changed by the user
             let by_command = cause == Cause::Command && matches!(stamp, Stamp::Disk(_));
             let is_told = told.is_some();
             let mut is_clear = told.as_ref().is_none_or(|it| it.1);
@@ -269,7 +271,8 @@ impl Tracker<'_> {
         }
     }
 
-    /// Takes in the current text of a file. `is_clear`: the model is told all that changed.
+    /// Takes in the current text of a file. `is_told`: the model is told that the file has changed. `is_clear`: the
+    /// model is told all that has changed.
     fn settle_look(
         &mut self,
         path: PathBuf,
@@ -292,8 +295,8 @@ impl Tracker<'_> {
         }
     }
 
-    /// The difference between a file's current text and the text that the model knows, and whether it is complete.
-    /// `None` if nothing changed or the model does not know the file.
+    /// The difference between a file's current text and the text that the model knows, and whether the whole difference
+    /// is shown. `None` if nothing changed or the model does not know the file.
     fn differs(&self, path: &Path, now: &Text) -> Option<(Excerpt, bool)> {
         let hash = self.conversation.session.known.get(path)?;
         let (said, is_all) = match self.known.files.get(path).and_then(|it| it.text.as_ref()) {

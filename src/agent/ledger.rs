@@ -12,7 +12,7 @@ pub(super) fn slash(agent: &mut Agent, rest: &str) {
     let dropped = match word {
         "" => Ok(()),
         "drop" => drop_item(agent, number.trim()),
-        _ => Err("`/context` takes nothing, or `drop` and a number: `/context drop 1`.".into()),
+        _ => Err("Use `/context` alone, or with `drop` and a number: `/context drop 1`.".into()),
     };
     match dropped {
         Ok(()) => {

@@ -1,4 +1,4 @@
-//! A model that a command asks for. The conversation uses it for the command's turn only.
+//! A slash command of the user's own may ask for a model. The conversation uses that model for the command's turn only.
 
 use super::{Agent, models};
 use crate::event::{Tuning, TurnId};
@@ -6,13 +6,13 @@ use crate::session::{Input, Phase};
 
 pub(super) struct Lent {
     turn: Option<TurnId>,
-    /// The full name of the command's model.
+    /// The full name of the model that the command asks for.
     model: String,
     /// The conversation's own model and its settings.
     own: (String, Tuning),
 }
 
-/// Takes a message. `model` is the model that the message's command asks for.
+/// Sends a message to the model. `model` is the model that the message's slash command asks for, if any.
 pub(super) fn send(agent: &mut Agent, message: Input, model: Option<String>) {
     if let Some(model) = model {
         lend_model(agent, &model);

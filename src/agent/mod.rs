@@ -68,7 +68,7 @@ use turn::{Results, Turn};
 
 pub struct Agent {
     conversation: Conversation,
-    /// Everything that the session's tools work with.
+    /// The root folder, files, rules and settings that the session's tools work with.
     desk: Desk,
     sampler: Sampler,
     guidance: Guidance,
@@ -104,7 +104,7 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
                 Some(command) => agent.command(command),
                 None => return agent.quit(),
             },
-            // take in what a call has observed of files before the call's answer
+            // take in the texts that a call has read before the call's answer is taken in
             Some(observation) = ends.changes.observations.recv() => {
                 agent.files.tracker(&mut agent.conversation, &agent.desk).observe(observation);
             }
@@ -168,7 +168,7 @@ impl Agent {
         (agent, Ends { results, changes, prepared, outputs: setup.outputs, jobs: notices })
     }
 
-    /// Carries out the conversation's work, and shows its status.
+    /// Carries out the next work of the conversation, and shows the conversation's status.
     fn do_work(&mut self) {
         lent::take_back_model(self);
         let mut next = self.conversation.next_work();
@@ -321,12 +321,12 @@ impl Agent {
         }
     }
 
-    /// Has the files that a message mentions read.
+    /// Starts to read the files that a message mentions. The message is sent when they have been read.
     fn prepare(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
         self.prepare_message(Prompt { text, context, steer, ..Prompt::default() });
     }
 
-    /// As `prepare`, for a message that may come from a command.
+    /// Does the same as `prepare` for a message that may come from a slash command.
     fn prepare_message(&mut self, prompt: Prompt) {
         let hosts = mention::hosts(&prompt.text).join(", ");
         if !hosts.is_empty() {
@@ -431,7 +431,7 @@ impl Agent {
         self.reload_rules();
         let (conversation, desk) = (&mut self.conversation, &self.desk);
         reply.by = self.turn.end_reply().0;
-        // the request fitted and the reply did not: the model answers again once there is room
+        // the request fitted into the model's window but the reply did not: the model answers again after a compaction
         let is_cut = reply.stop == Stop::ContextExceeded;
         if is_cut && self.sampler.overflow(conversation, desk, turn) {
             return self.sampler.account(conversation, &reply);
@@ -445,7 +445,7 @@ impl Agent {
     }
 
     /// Stops the turn. While edits are being applied to buffers, the turn ends only after the editor has taken or
-    /// refused the last one, so that each call gets its true answer.
+    /// refused the last edit, so that the answer to each call is true.
     fn stop(&mut self) {
         self.prompts.withdraw();
         self.guidance.consent.withdraw(&mut self.conversation);

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The limit of a reply in tokens, unless the model's own limit is lower. It is enough for any edit and stops an
-/// endless reply.
+/// The most tokens of a reply, unless the model's own limit is lower. This is enough for any edit, and stops an endless
+/// reply.
 pub const MAX_REPLY: u32 = 32_000;
 
 /// All models. Providers are kept, so that a conversation keeps its connection.
@@ -30,7 +30,7 @@ pub struct Models {
     providers: BTreeMap<String, Arc<dyn Provider>>,
     /// The parameters that servers have refused, by the models' full names.
     refused: BTreeMap<String, BTreeSet<Parameter>>,
-    /// The keys that any copy of these models has used.
+    /// The API keys that this value or a clone of it has used.
     pub used: Used,
 }
 
@@ -69,7 +69,7 @@ impl Models {
         self.answer_by(&chosen.endpoint.name, http(chosen, &self.used));
     }
 
-    /// Uses this provider for all models of an endpoint.
+    /// From now on sends the requests to all models of an endpoint through this provider.
     pub fn answer_by(&mut self, endpoint: &str, provider: Arc<dyn Provider>) {
         self.providers.insert(endpoint.to_owned(), provider);
     }
@@ -81,7 +81,7 @@ impl Models {
         self.providers.remove(provider);
     }
 
-    /// The endpoint and model of a full name. The error is a sentence.
+    /// Finds the endpoint and the model that a full name (`provider/model`) stands for. The error is a sentence.
     pub fn resolve(&self, model: &str) -> Result<Chosen, String> {
         if self.is_tour(model) {
             return Ok(tour::chosen());
@@ -101,7 +101,7 @@ impl Models {
         Ok(chosen)
     }
 
-    /// A request to the model without the conversation. `tuning` has the session's settings.
+    /// A request to the model, to which the conversation is still to be added. `tuning` has the session's settings.
     pub fn request(&self, chosen: &Chosen, tuning: Tuning) -> Request {
         let own = self.own.get(&full_name(chosen)).copied().unwrap_or_default();
         let tuning = tuning.or(own.tuning).or(self.tuning);
@@ -146,7 +146,7 @@ impl Models {
             Parameter::Store => {
                 "from now on it is left out, and the provider decides whether it stores the conversation"
             }
-            Parameter::Images => "from now on a sentence stands for each of them",
+            Parameter::Images => "from now on each image is replaced by a sentence",
             _ => "from now on it is left out",
         };
         format!("The provider does not accept `{name}` for {model}: {instead}.")
@@ -178,7 +178,7 @@ impl Models {
         (!said.is_empty()).then(|| said.join(" "))
     }
 
-    /// The sentence for the user who limits money, about a model whose price is not known. `None` for the tour.
+    /// The sentence that tells a user with a limit in USD that the model's price is not known. `None` for the tour.
     pub fn unpriced(&self, chosen: &Chosen) -> Option<String> {
         let model = full_name(chosen);
         (!self.is_tour(&model)).then(|| {
@@ -189,18 +189,18 @@ impl Models {
         })
     }
 
-    /// Removes keys from a text: used keys, keys in environment variables and keys in the file of keys. Runs no key
-    /// command.
+    /// Removes API keys from a text: keys that have been used, keys in environment variables and keys in the file of
+    /// stored keys. Runs no command that prints a key.
     pub fn without_keys(&self, text: String) -> String {
         self.keys().iter().fold(text, |text, key| key.taken_out_of(text))
     }
 
-    /// Notes the keys that are available without running a key command.
+    /// Notes as used all keys that are available without running a command that prints a key.
     pub fn note_keys(&self) {
         self.keys().iter().for_each(|it| self.used.note(it));
     }
 
-    /// All keys that are available without running a key command.
+    /// All keys that are available without running a command that prints a key.
     pub fn keys(&self) -> Vec<Secret> {
         let env = |name: &str| std::env::var(name).ok();
         let variables = endpoint::key_variables(&self.users, &env).into_iter();
@@ -237,9 +237,9 @@ pub fn full_name(chosen: &Chosen) -> String {
     format!("{}/{}", chosen.endpoint.name, chosen.model)
 }
 
-/// A sentence if Ollama read far less than it was sent: it drops the beginning of a conversation that does not fit its
-/// window, without an error. A token is about four bytes, so fewer than one token for eight bytes is too few for any
-/// text.
+/// A warning if Ollama has read far less than it was sent. If a conversation does not fit its window, Ollama drops the
+/// beginning without an error. A token has about four bytes. If Ollama counts less than one token for eight bytes, it
+/// has not read all of the text.
 pub fn truncated(chosen: &Chosen, request: &Request, usage: Usage) -> Option<String> {
     let Endpoint { dialect, quirks, .. } = chosen.endpoint;
     if dialect != Dialect::Ollama || usage.read() == 0 {
@@ -256,7 +256,8 @@ pub fn truncated(chosen: &Chosen, request: &Request, usage: Usage) -> Option<Str
     })
 }
 
-/// A sentence if another model answered than was asked. A dated version of a model counts as that model.
+/// A warning if the model that answered is not the model that was asked. A name with a date behind it counts as the
+/// same model.
 pub fn substituted(asked: &str, answered: &str) -> Option<String> {
     let (_, asked) = asked.split_once('/')?;
     let plain = |name: &str| -> String {

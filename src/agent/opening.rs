@@ -29,7 +29,7 @@ pub(super) struct Opening {
     pub(super) live: Vec<PathBuf>,
     /// The reviews that the editor has to reopen.
     pub(super) recorded: Vec<Recorded>,
-    /// Whether the chat shows this session at once.
+    /// Whether the chat shows this session when it is opened.
     pub(super) shown: bool,
     /// The four lines of an empty chat.
     pub(super) intro: Vec<String>,
@@ -38,7 +38,8 @@ pub(super) struct Opening {
 }
 
 impl Opening {
-    /// The chat of a read-only session. The reason is shown at its end and is not part of the session.
+    /// The chat of a read-only session. At its end the chat shows why the session is read-only; this reason is not
+    /// saved in the session.
     pub(super) fn read(&self, conversation: &Conversation, why: String) -> View {
         let mut shown = conversation.session.clone();
         shown.step(Input::Tell { text: why });
@@ -106,7 +107,7 @@ impl Opening {
         View::of(&conversation.session, intro)
     }
 
-    /// Reports the opened session, then sends its transcript.
+    /// Tells the editor that the session is open, then sends the transcript to the editor.
     pub(super) fn present(
         &mut self,
         conversation: &mut Conversation,
@@ -128,8 +129,8 @@ impl Opening {
         conversation.forget_status();
     }
 
-    /// The lines of an empty chat, with the names of the instruction files, and of rules for other agents that the user
-    /// can take over.
+    /// The lines of an empty chat, with the names of the instruction files, and of rule files for other coding agents
+    /// that the user can add by `/rules`.
     pub(super) fn intro(&self, instructions: &[Excerpt], offered: &[&str]) -> Vec<String> {
         let mut intro = self.intro.clone();
         let names: Vec<&str> = instructions.iter().map(|it| it.path.as_str()).collect();
@@ -138,7 +139,7 @@ impl Opening {
             rules.push(format!("Rules    {}", names.join(", ")));
         }
         if !offered.is_empty() {
-            rules.push(format!("Rules    /rules takes over {}", offered.join(", ")));
+            rules.push(format!("Rules    /rules adds {}", offered.join(", ")));
         }
         let at = intro.len().min(2);
         intro.splice(at..at, rules);
@@ -146,7 +147,8 @@ impl Opening {
     }
 }
 
-/// Makes a session from disk harmless: it does nothing by itself, and no file behind a symbolic link is watched.
+/// Makes a session that was read from disk harmless: no pending work of the session is carried out, and no file behind
+/// a symbolic link is watched.
 fn distrust(conversation: &mut Conversation, desk: &Desk) {
     let session = &mut conversation.session;
     session.distrust(&desk.root);

@@ -1,5 +1,5 @@
-//! What the user has allowed, asked to be asked about, or forbidden: for the session, and by rules. `/permissions` lists
-//! all of it, revokes, and tells how a command is judged.
+//! The user's permissions: what the user has allowed or forbidden, or wants to be asked about, for the session and by
+//! rules. `/permissions` lists them, revokes one, and says how a command would be judged.
 
 use super::Agent;
 use super::files::Files;
@@ -19,25 +19,25 @@ use std::sync::Arc;
 
 /// The project's own rules, relative to its root.
 const FILE: &str = ".caliban/permissions.toml";
-/// A larger file is not read, in bytes.
+/// The most bytes of a rules file. A larger file is not read.
 const LARGEST: usize = 1_000_000;
 
-/// The rules of the settings, and where the others are.
+/// The rules in the user's settings, and where the other rules are stored.
 #[derive(Default)]
 pub struct Permissions {
     settings: Vec<Rule>,
     problems: Vec<String>,
-    /// The rules that the user has made by “always”; `None` if none are kept.
+    /// The rules that were made when the user answered “always” to a question; `None` if such rules are not stored.
     permitted: Option<Permitted>,
-    /// Whether everyday commands run without a question in a sandbox that contains them.
+    /// Whether everyday commands run without a question if the sandbox is complete.
     is_safe_allowed: bool,
 }
 
-/// What the user wants of the permissions.
+/// What `/permissions` has to do.
 pub enum Wanted {
     List,
     Revoke(Permission),
-    /// How this command would be judged.
+    /// Say how this command would be judged.
     Explain(String),
 }
 
@@ -68,7 +68,7 @@ impl Permissions {
         (rules.containing(desk.confinement.contains(&desk.root)), problems)
     }
 
-    /// Has the rules that are on disk now hold for the conversation's next calls. Returns the problems.
+    /// Loads the rules from disk and applies them to the conversation's next calls. Returns the problems.
     pub(super) fn reload(&self, conversation: &mut Conversation, desk: &mut Desk) -> Vec<String> {
         let (rules, problems) = self.load(desk);
         if *desk.rules != rules {
@@ -98,7 +98,7 @@ fn of_project(root: &Path) -> (Vec<Rule>, Vec<String>) {
         Ok(text) => rules::from_project(&text),
         Err(why) => {
             let problem = format!(
-                "{FILE} cannot be read: {why}. Until you correct the file, every call asks."
+                "{FILE} cannot be read: {why}. Until you correct the file, every call needs your consent."
             );
             (rules::caution(Origin::Project, "the project's rules cannot be read"), vec![problem])
         }
@@ -132,7 +132,8 @@ pub(super) fn list(conversation: &Conversation, desk: &Desk) {
     conversation.show(Show::Tell(Report::Permissions(all)));
 }
 
-/// Revokes a rule that the user has made by “always”. Other rules stand in files of the user.
+/// Revokes a rule that was made when the user answered “always” to a question. Other rules are in files that the user
+/// edits.
 fn revoke(agent: &mut Agent, wanted: &str) {
     let text = match agent.desk.rules.all.iter().find(|it| it.line() == wanted) {
         None => "This rule was taken back already.".to_owned(),
@@ -140,11 +141,11 @@ fn revoke(agent: &mut Agent, wanted: &str) {
             let rule = rule.clone();
             let is_other = |it: &WrittenRule| it.rule(Origin::Always).as_ref() != Ok(&rule);
             match agent.guidance.permissions.note(|it| it.keep(is_other)) {
-                Ok(()) => format!("This rule holds no longer: {rule}"),
+                Ok(()) => format!("This rule no longer applies: {rule}"),
                 Err(why) => why,
             }
         }
-        Some(rule) => format!("This rule stands in {}. Change it there.", rule.origin),
+        Some(rule) => format!("This rule is in {}. Change it there.", rule.origin),
     };
     agent.reload_rules();
     agent.conversation.notice(Level::Info, text);
@@ -153,13 +154,14 @@ fn revoke(agent: &mut Agent, wanted: &str) {
 pub(super) fn choose_mode(conversation: &mut Conversation, desk: &Desk, mode: Mode) {
     conversation.take(Input::ChooseMode { mode });
     if mode == Mode::Auto && !desk.confinement.contains(&desk.root) {
-        let text = "Commands ask in auto mode too: there is no full sandbox, or your settings open it. \
+        let text = "Commands need your consent in auto mode too, because there is no full sandbox or your settings \
+                    weaken it. \
                     :checkhealth caliban tells more.";
         conversation.notice(Level::Warn, text.into());
     }
 }
 
-/// The user's answer to a question. “Always” keeps a rule, and allows the call that has asked.
+/// Takes the user's answer to a question about a call. “Always” allows the call and stores a rule for calls like it.
 pub(super) fn rule(agent: &mut Agent, call: CallId, answer: Answer) {
     let ruling = match answer {
         Answer::Ruling(ruling) => ruling,
@@ -179,7 +181,8 @@ pub(super) fn rule(agent: &mut Agent, call: CallId, answer: Answer) {
             match kept {
                 Ok(()) => agent.conversation.notice(
                     Level::Info,
-                    format!("From now on `{command} …` runs without a question. :Caliban permissions revokes the rule."),
+                    format!("From now on `{command} …` runs without a question. :Caliban permissions revokes the \
+                             rule."),
                 ),
                 Err(why) => agent.conversation.notice(Level::Error, format!("{why} The command runs once.")),
             }
@@ -194,7 +197,7 @@ pub(super) fn rule(agent: &mut Agent, call: CallId, answer: Answer) {
 /// An answer to a question.
 pub enum Answer {
     Ruling(Ruling),
-    /// Allows the call, and calls like it from now on.
+    /// Allows the call, and stores a rule that allows calls like it from now on.
     Always,
     /// Runs this command in place of the one that the question is about.
     Change(String),

@@ -24,7 +24,7 @@ pub(super) struct Prompt {
     pub(super) model: Option<String>,
     /// The files whose changes the model is told of with the message.
     pub(super) watched: Vec<Watched>,
-    /// The words behind `/review`. The message and its diff are made of them.
+    /// The words behind `/review`. They say what to review: the message and its diff are made from them.
     pub(super) review: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Prepared {
     problems: Vec<String>,
     /// Why there is no diff to review. The message is not sent, even if the user insists.
     refused: Option<String>,
-    /// What the model learns with the message: mentioned files, and changes of known files.
+    /// The texts of files that the model gets with the message: mentioned files, and changes of known files.
     observations: Vec<Observation>,
 }
 
@@ -45,11 +45,11 @@ pub(super) struct Prompts {
     sent: u64,
     /// The user has withdrawn the first messages up to this number: nothing more is read or fetched for them.
     stopped: watch::Sender<u64>,
-    /// The number of these messages, and how many of them the user has withdrawn.
+    /// The number of messages in the queue, and how many of them the user has withdrawn.
     preparing: u32,
     withdrawn: u32,
-    /// The text of the last message that was given back because of its mentions. If it comes again unchanged, it is
-    /// sent.
+    /// The text of the last message that was given back to the user because a mention could not be read. If the user
+    /// sends the same text again, it is sent without these files.
     bounced: Option<String>,
     /// The text in the composer.
     pub(super) draft: Draft,
@@ -66,7 +66,7 @@ impl Prompts {
         (prompts, prepared_end)
     }
 
-    /// Has the files that a message mentions read.
+    /// Puts a message into the queue, to have the files read that it mentions.
     pub(super) fn prepare(&mut self, prompt: Prompt) {
         self.preparing += 1;
         self.sent += 1;
@@ -84,8 +84,8 @@ impl Prompts {
         self.stopped.send_replace(self.sent);
     }
 
-    /// Returns a message that may be sent, with its excerpts and observations. `None` if it was given back, because a
-    /// file could not be read or the user withdrew it.
+    /// Returns a message that may be sent, with its excerpts and observations. Returns `None` if the message goes back
+    /// to the user, because a file could not be read or the user has withdrawn the message.
     pub(super) fn prepared(
         &mut self,
         conversation: &Conversation,
@@ -132,8 +132,8 @@ impl Prompts {
     }
 }
 
-/// Takes a message out of the queue. Only the agent knows whether the message can go back into the composer: a turn that
-/// has just ended may have sent it.
+/// Takes a message out of the queue, and if `edit` is true gives it back to the composer. The agent decides this,
+/// because a turn that has just ended may have sent the message already.
 pub(super) fn unqueue(conversation: &mut Conversation, id: u32, edit: bool) {
     let queued = conversation.session.queue.iter().find(|it| it.id == id).cloned();
     conversation.take(Input::Unqueue { id });
@@ -161,7 +161,7 @@ async fn read(
         let reading = Desk { seen: Some(seen), ..desk.clone() };
         let (found, problems) = tokio::select! {
             mentioned = mentioned(&reading, &prompt) => mentioned,
-            // a page may take long
+            // a mentioned web page may take long to fetch, so the user can stop the wait
             _ = stops.wait_for(|it| *it >= number) => (Vec::new(), Vec::new()),
         };
         let found: Vec<Excerpt> = made.into_iter().chain(found).collect();
@@ -170,7 +170,7 @@ async fn read(
         while let Some((path, source)) = texts.recv().await {
             observations.push(in_excerpts(&desk, &found, path, source.text));
         }
-        // a file that is shown whole needs no diff, so whole files come first
+        // if the message shows a whole file, the model needs no diff of that file, so whole files come first
         observations.sort_by_key(|it| matches!(it, Observation::Learnt { stood: Some(_), .. }));
         observations.push(Observation::Looked(Cause::User, looks));
         if prepared.send(Prepared { prompt, found, problems, refused, observations }).is_err() {
@@ -179,7 +179,7 @@ async fn read(
     }
 }
 
-/// What a message and its command mention, and the problems.
+/// The excerpts of everything that a message and its slash command mention, and the problems in reading it.
 async fn mentioned(desk: &Desk, prompt: &Prompt) -> (Vec<Excerpt>, Vec<String>) {
     let (mut found, mut problems) = mention::resolve(desk, &prompt.text).await;
     for command in prompt.context.iter().filter(|it| it.kind == ExcerptKind::Command) {
@@ -190,7 +190,7 @@ async fn mentioned(desk: &Desk, prompt: &Prompt) -> (Vec<Excerpt>, Vec<String>) 
     (found, problems)
 }
 
-/// The task and the diff of a review, or why there is none. The prompt gets the text of the message.
+/// The task and the diff of a review, or the reason why there is no diff. Also sets the text of the prompt.
 async fn diff(desk: &Desk, prompt: &mut Prompt) -> (Vec<Excerpt>, Option<String>) {
     let Some(words) = &prompt.review else { return (Vec::new(), None) };
     match review::prepare(desk, words, &prompt.text).await {
@@ -202,7 +202,7 @@ async fn diff(desk: &Desk, prompt: &mut Prompt) -> (Vec<Excerpt>, Option<String>
     }
 }
 
-/// The observation of a text that was read for a mention, whole or in part.
+/// The observation of a file's text that was read for a mention: the model sees all of the text or a part of it.
 fn in_excerpts(desk: &Desk, found: &[Excerpt], path: PathBuf, text: Text) -> Observation {
     let shown = tool::path::show(&desk.root, &path);
     let is_whole = found

@@ -5,7 +5,8 @@ use crate::text::Text;
 use crate::tool::lsp::{Question, Rewrite, Splice};
 use crate::tool::{self, Desk, Resolved};
 
-/// The edits of the server's answer, with their paths resolved and checked. An error is a sentence for the model.
+/// The edits in the language server's answer, with their paths resolved and checked. An error is a sentence for the
+/// model.
 pub(super) async fn edits(
     desk: &Desk,
     question: Result<Question, String>,

@@ -1,4 +1,5 @@
-//! `:Caliban rewind`: lists the turns that changed files, previews the undoing of a turn, and does it.
+//! `:Caliban rewind`: lists the turns that changed files, previews how a turn's changes would be undone, and undoes
+//! them.
 
 pub(super) mod changed;
 mod plan;
@@ -22,7 +23,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The most lines of the preview, of one file and of all: nobody reads more before deciding.
+/// The most lines of the preview for one file, and for all files. Nobody reads more before deciding.
 const LINES: usize = 500;
 const ALL: usize = 10_000;
 
@@ -42,9 +43,9 @@ pub enum Rewind {
     },
 }
 
-/// The changes since the beginning of a turn.
+/// The files that changed since the beginning of a turn.
 pub(super) struct Changed {
-    /// The first turn that changed a file.
+    /// The number of the first of these turns that changed a file.
     pub(super) entry: u32,
     pub(super) paths: Vec<PathBuf>,
 }
@@ -300,7 +301,7 @@ impl Job {
     }
 }
 
-/// The steps for a file in order, each with its entry for the checkpoints.
+/// The steps that rewind a file, in order, each with the change that the checkpoints record for it.
 fn steps(file: &Planning) -> Vec<(Planned, Step)> {
     let mut steps = Vec::new();
     if let Some(from) = &file.from {
@@ -373,7 +374,7 @@ fn write_file(path: &Path, was: &Content, now: &Content, mode: Option<FileMode>)
     written.map(drop).map_err(|it| it.error)
 }
 
-/// Removes the empty folders that turns had created for the files that are gone again.
+/// Removes folders that a turn had created for its files, if the rewind has left them empty.
 fn remove_folders(desk: &Desk, changes: &[Change], done: &BTreeSet<&Path>) {
     for change in changes {
         let Some(highest) = &change.folder else { continue };

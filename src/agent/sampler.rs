@@ -28,7 +28,7 @@ pub(super) struct Sampler {
     pub(super) models: Models,
     /// Whether to ask the model for a title.
     pub(super) titles: bool,
-    /// The file in which edits are counted; `None` if they are not counted.
+    /// The file that counts how many of the model's edits fitted; `None` if edits are not counted.
     tally: Option<PathBuf>,
     /// The file in which the sizes of requests are kept for other conversations.
     measures: Option<PathBuf>,
@@ -39,7 +39,7 @@ pub(super) struct Sampler {
     pub(super) hit: Option<u32>,
     /// Keeps the requests within the model's window.
     pub(super) fitting: Fitting,
-    /// The model of a command, while its turn runs.
+    /// The model that a slash command has asked for, while the command's turn runs.
     pub(super) lent: Option<Lent>,
 }
 
@@ -109,8 +109,8 @@ impl Sampler {
         work.sample(turn, provider, request);
     }
 
-    /// Turns a failed request into an input. `by` is the model that was asked, `partial` the part of the reply that had
-    /// arrived.
+    /// Makes the session's input from a failed request. `by` is the model that was asked, `partial` the part of the
+    /// reply that had arrived.
     pub(super) fn failed(
         &mut self,
         conversation: &Conversation,
@@ -133,8 +133,8 @@ impl Sampler {
         Input::Failed { turn, failure, by, partial, dice: work::dice() }
     }
 
-    /// Leaves a refused parameter out from now on, in all conversations. Returns the sentence for the user the first
-    /// time.
+    /// From now on leaves a parameter that the server has refused out of the requests of all conversations. The first
+    /// time, returns a sentence for the user.
     fn learn(
         &mut self,
         conversation: &Conversation,
@@ -147,7 +147,7 @@ impl Sampler {
         is_new.then(|| self.models.left_out(chosen, parameter))
     }
 
-    /// Takes in what a reply says about its model, its window, its cost and the provider's cache.
+    /// Takes in what a reply says about its model, the model's window, its cost and the provider's cache.
     pub(super) fn replied(&mut self, conversation: &mut Conversation, desk: &Desk, reply: &Reply) {
         self.warn_of_model(conversation, reply);
         self.warn_of_window(conversation, reply);
@@ -167,7 +167,8 @@ impl Sampler {
         tokio::task::spawn_blocking(move || tally.add(count));
     }
 
-    /// After a request that was too long, alone or with its reply. Returns true if a compaction begins.
+    /// Called after a request that was too long for the model, alone or together with its reply. Returns true if a
+    /// compaction begins.
     pub(super) fn overflow(
         &mut self,
         conversation: &mut Conversation,
@@ -177,7 +178,8 @@ impl Sampler {
         self.fitting.overflow(turn, (&self.models, conversation, desk))
     }
 
-    /// Adds the cost of a reply, notes the size of its request, and measures how much of the request came from the provider's cache.
+    /// Adds the cost of a reply, notes the size of its request, and computes how much of the request came from the
+    /// provider's cache.
     pub(super) fn account(&mut self, conversation: &mut Conversation, reply: &Reply) {
         let usage = reply.usage;
         if usage.total() == 0 || self.models.is_tour(&reply.by) {
@@ -198,7 +200,7 @@ impl Sampler {
     }
 
     fn warn_of_model(&self, conversation: &mut Conversation, reply: &Reply) {
-        // The owner of an Azure deployment chooses its name.
+        // The owner of an Azure deployment chooses the deployment's name, so the name does not tell the model.
         let chosen = self.models.resolve(&conversation.session.model);
         if chosen.is_ok_and(|it| it.endpoint.is_azure()) {
             return;

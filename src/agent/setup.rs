@@ -30,7 +30,7 @@ pub enum Command {
         /// Whether the message goes back into the composer.
         edit: bool,
     },
-    /// The held message to send; `None` sends all of them.
+    /// Sends a held message; `None` sends all held messages.
     SendHeld(Option<u32>),
     Draft(Draft),
     Stop,
@@ -38,7 +38,7 @@ pub enum Command {
         call: CallId,
         answer: Answer,
     },
-    /// Opens or closes a block; in a question, the fold at this line of the block.
+    /// Opens or closes a block of the chat. In a question, opens or closes only the fold at this line of the block.
     Toggle {
         block: u32,
         line: u32,
@@ -49,7 +49,7 @@ pub enum Command {
     ChooseMode(Option<Mode>),
     /// The user has stored a key for this provider; the file lists the stored keys.
     Connect(String, PathBuf),
-    /// A server has refused this parameter of requests to this model.
+    /// A server has refused this parameter, so requests to this model leave it out.
     LeaveOut(String, Parameter),
     /// Shows the last request.
     ShowRequest,
@@ -86,14 +86,14 @@ pub struct Decided {
 /// How the conversation gets its instructions.
 #[derive(Default)]
 pub struct Instructions {
-    /// Where they are; `None` if the user turned them off.
+    /// Where to look for instruction files; `None` if the user turned them off.
     pub places: Option<Places>,
-    /// What the user has answered about the project's; `None` if all may be used.
+    /// The user's answers about the project's instruction files; `None` if all of them may be used.
     pub agreed: Option<Agreed>,
 }
 
 impl Command {
-    /// Whether the command is an act of the user, before which delayed verdicts have to be passed on.
+    /// Whether the user acts by this command. Before such a command, delayed verdicts have to be passed on.
     pub(super) fn acts(&self) -> bool {
         !matches!(
             self,
@@ -112,8 +112,8 @@ impl Command {
         )
     }
 
-    /// Returns the command if the conversation accepts it. A read-only conversation gives other commands back with the
-    /// reason.
+    /// Returns the command if the conversation accepts it. A read-only conversation refuses commands that would change
+    /// it, and tells the user the reason.
     pub(super) fn permitted(self, conversation: &Conversation) -> Option<Command> {
         if conversation.read_only.is_none() {
             return Some(self);
@@ -172,7 +172,7 @@ impl Command {
 pub struct Setup {
     pub id: SessionId,
     pub desk: Desk,
-    /// The channel for what the agent reports to the editor, another agent or a test.
+    /// The channel on which the agent reports to the editor, to another agent or to a test.
     pub screen: mpsc::UnboundedSender<Show>,
     pub store: Option<Store>,
     pub session: Session,
@@ -182,7 +182,7 @@ pub struct Setup {
     pub partial: String,
     pub draft: Draft,
     pub models: Models,
-    /// The file in which edits are counted; `None` if they are not counted.
+    /// The file that counts how many of the model's edits fitted; `None` if edits are not counted.
     pub tally: Option<PathBuf>,
     /// The file in which the sizes of requests are kept for other conversations; `None` if they are not kept.
     pub measures: Option<PathBuf>,
@@ -191,20 +191,20 @@ pub struct Setup {
     pub mode: Mode,
     /// Whether to ask the model for a title.
     pub titles: bool,
-    /// What may be spent before the user is asked.
+    /// The most tokens and money that may be spent before the user is asked.
     pub limits: Limits,
     pub choice: prompt::Choice,
     pub permissions: Permissions,
     pub instructions: Instructions,
     /// The session that could not be opened, in whose place this one was opened.
     pub instead: Option<SessionId>,
-    /// If the session is read-only: why, and what to do.
+    /// If the session is read-only: why, and what the user can do about it.
     pub read_only: Option<String>,
     /// Files that are under review in the editor.
     pub live: Vec<PathBuf>,
     /// The reviews that the editor has to reopen.
     pub recorded: Vec<Recorded>,
-    /// Whether the chat shows this session at once.
+    /// Whether the chat shows this session when it is opened.
     pub shown: bool,
     pub outputs: mpsc::UnboundedReceiver<(CallId, String)>,
     pub wishes: mpsc::UnboundedSender<Wish>,

@@ -11,7 +11,7 @@ use crate::session::Input;
 use crate::tool::Desk;
 use crate::tool::skills;
 
-/// What a word behind a slash calls if it is no built-in command.
+/// What `/word` stands for if it is not a built-in slash command.
 enum Called {
     /// One of the user's own commands, with its model and warnings about its file.
     Command { excerpt: Excerpt, model: Option<String>, warnings: Vec<String> },
@@ -98,7 +98,7 @@ fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {
     let conversation = &mut agent.conversation;
     let word = (!rest.is_empty()).then(|| rest.to_owned());
     match slash {
-        // `sent` has taken these commands, because they send a message.
+        // These commands send a message, so `sent` has carried them out already.
         Slash::Init | Slash::Review => (),
         Slash::Skills | Slash::Skill => {
             conversation.take(Input::Tell { text: guidance::list_of_skills(&agent.desk) });
@@ -164,7 +164,7 @@ fn unsent(why: &str) -> String {
     format!("{why} Nothing was sent.")
 }
 
-/// Finds the command or the skill of this name. The error is a sentence.
+/// Finds the user's own command or the skill with this name. The error is a sentence.
 fn called(desk: &Desk, word: &str, arguments: &str) -> Result<Called, String> {
     if let Some(command) = commands::get(desk, word).map_err(|why| unsent(&why))? {
         let text = command.expand(arguments).map_err(|why| unsent(&why))?;
@@ -188,7 +188,7 @@ fn called(desk: &Desk, word: &str, arguments: &str) -> Result<Called, String> {
     Err(slash::unknown(word, names.chain(skills.iter().map(|it| it.name.as_str()))))
 }
 
-/// The list of commands, the user's own with their problems.
+/// The list of slash commands for `/help`, with the user's own commands and the problems in their files.
 fn help(desk: &Desk) -> String {
     let commands::Commands { found, problems } = commands::find(desk);
     let own: Vec<String> = found.iter().map(|it| it.help(desk)).chain(problems).collect();

@@ -9,7 +9,7 @@ use crate::session::{Phase, State};
 use crate::tool::Desk;
 use crate::view::grouped;
 
-/// The current status.
+/// The conversation's current status.
 pub(super) fn status(
     conversation: &Conversation,
     desk: &Desk,
@@ -77,7 +77,7 @@ pub(super) fn usage(conversation: &Conversation, sampler: &Sampler) -> String {
     };
     let cost = match (session.spent > 0.0, session.unpriced) {
         (true, false) => spent,
-        (true, true) => format!("{spent}, without the replies whose price is not known"),
+        (true, true) => format!("{spent}, not counting replies whose price is not known"),
         (false, true) => "not known".to_owned(),
         (false, false) => "none".to_owned(),
     };

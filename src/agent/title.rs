@@ -1,5 +1,5 @@
-//! Asks the model for a title after the first turn, in one small request beside the conversation. If it fails, the
-//! first line of the first message stays the title.
+//! Asks the model for a title after the first turn, in one small request outside of the conversation. If the request
+//! fails, the first line of the first message stays the title.
 
 use super::aside::{Aside, Question};
 use super::sampler::Sampler;
@@ -10,10 +10,11 @@ use crate::session::{Input, Session, title};
 use crate::tool::Desk;
 use tokio::sync::mpsc;
 
-/// The most characters of the prompt and of the reply that the model is shown for this.
+/// The most characters of the user's prompt, and of the reply, from which the model makes the title.
 const PROMPT: usize = 2_000;
 const REPLY: usize = 1_000;
-/// A title has about a dozen tokens. The rest is room for models that cannot turn their thinking off.
+/// The most tokens of the answer. A title has about a dozen tokens. The rest is room for models whose thinking cannot
+/// be turned off.
 const MAX_TOKENS: u32 = 1_000;
 
 const SYSTEM: &str = "Write a title for the conversation that you are given: at most eight words, in the language of \

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 
-/// After this time without a byte from the provider, the user is told that nothing arrives.
+/// If the provider sends no byte for this long, the user is told that nothing arrives.
 const SILENCE: Duration = Duration::from_secs(5);
 
 pub(super) struct Turn {
@@ -21,15 +21,15 @@ pub(super) struct Turn {
     results: mpsc::UnboundedSender<Input>,
     samples: mpsc::UnboundedSender<(TurnId, Sampled)>,
     sampling: Option<AbortHandle>,
-    /// The task that has edits applied to buffers.
+    /// The task that sends edits to the editor and waits until they are in buffers.
     proposing: Option<AbortHandle>,
     resting: Option<AbortHandle>,
-    /// The results that came since the user stopped the turn while edits were on their way; `None` if the turn is not
-    /// being stopped.
+    /// The results that arrived after the user stopped the turn while edits were on their way to buffers. `None` if the
+    /// turn is not being stopped.
     landed: Option<Vec<Input>>,
     /// The part of the running reply that has arrived.
     pub(super) partial: Partial,
-    /// When the last byte of the running request came, and whether the user was told that nothing arrives.
+    /// When the last byte of the running reply arrived, and whether the user was told that nothing arrives.
     last_activity: Instant,
     is_silent: bool,
 }
@@ -74,7 +74,7 @@ impl Turn {
         self.sampling = Some(self.work.spawn(job));
     }
 
-    /// Reports a request that could not be sent.
+    /// Reports that a request could not be sent.
     pub(super) fn fail(&self, turn: TurnId, failure: Failure) {
         let _ = self.samples.send((turn, Sampled::Failed(failure)));
     }
@@ -99,7 +99,7 @@ impl Turn {
         }));
     }
 
-    /// Prepares for a new request: ends a running pause, and forgets the previous reply's text.
+    /// Prepares for a new request: ends the wait before a retry, and forgets the previous reply's text.
     pub(super) fn begin_reply(&mut self, model: &str) {
         if let Some(resting) = self.resting.take() {
             resting.abort();
@@ -121,12 +121,14 @@ impl Turn {
         self.proposing.is_some()
     }
 
-    /// From now on keeps results, because the turn ends once the editor has taken or refused the edits on their way.
+    /// From now on keeps results back: the user has stopped the turn, and it ends once the editor has taken or refused
+    /// the edits on their way to buffers.
     pub(super) fn keep_results(&mut self) {
         self.landed.get_or_insert_default();
     }
 
-    /// Returns a result to be taken at once. `None` if it is kept, because the turn is being stopped.
+    /// Returns a result that can be used at once. Returns `None` if the result is kept back because the turn is being
+    /// stopped.
     pub(super) fn result(&mut self, input: Input) -> Option<Input> {
         match &mut self.landed {
             Some(landed) => {
@@ -137,7 +139,8 @@ impl Turn {
         }
     }
 
-    /// The kept results of a turn that is being stopped, once no edit is on its way any more.
+    /// If the turn is being stopped and no edit is on its way to a buffer any more, returns the results that were kept
+    /// back.
     pub(super) fn landed(&mut self) -> Option<Vec<Input>> {
         if !self.proposing.as_ref().is_some_and(AbortHandle::is_finished) {
             return None;
@@ -162,7 +165,7 @@ impl Turn {
         self.resting = None;
     }
 
-    /// Notes that bytes of the running request came.
+    /// Notes that bytes of the running reply have arrived.
     pub(super) fn note_activity(&mut self) {
         self.last_activity = Instant::now();
         self.is_silent = false;
@@ -178,7 +181,8 @@ impl Turn {
         self.is_silent = true;
     }
 
-    /// Milliseconds without a byte, once the user is told that nothing arrives.
+    /// For how many milliseconds the provider has sent no byte; `None` unless the user has been told that nothing
+    /// arrives.
     pub(super) fn silent_ms(&self) -> Option<u64> {
         let told = self.is_silent && self.sampling.is_some();
         told.then(|| u64::try_from(SILENCE.as_millis()).unwrap_or(0))

@@ -1,6 +1,6 @@
-//! `/undo`: takes the conversation back to before a message of the user. A copy of the conversation is saved first, so
-//! the way forward stays. The message goes back into the composer; the files of the later turns are rewound if the user
-//! wants that.
+//! `/undo`: takes the conversation back to before a message of the user. A copy of the whole conversation is saved
+//! first, so nothing is lost. The message goes back into the composer. If the user wants it, the files that the later
+//! turns changed are rewound.
 
 use super::{Agent, Rewind};
 use crate::context::mention;
@@ -13,11 +13,11 @@ use crate::view::View;
 
 /// A request of the user to take the conversation back, or the program's answer to it.
 pub enum Undo {
-    /// Back to before the message that has this many messages of the user behind it.
+    /// Go back to before a message of the user; `after` is the number of the user's messages after it.
     Message { after: usize },
-    /// Back to before the message with this index. `files` says whether to rewind files too.
+    /// Go back to before the message with this index. `files` says whether to rewind files too.
     Chosen { message: usize, files: bool },
-    /// The conversation as it was is saved under this name.
+    /// The program has saved a copy of the conversation under this name.
     Kept { back: Back, name: SessionId },
 }
 
@@ -87,7 +87,7 @@ fn offer_undo(agent: &mut Agent, prompt: &Prompt) {
     conversation.show(Show::Tell(Report::Undo(offer)));
 }
 
-/// Has the program save the conversation as it is. The answer is `Undo::Kept`.
+/// Asks the program to save a copy of the conversation. The program answers with `Undo::Kept`.
 fn keep(agent: &mut Agent, message: usize, files: bool) {
     let conversation = &mut agent.conversation;
     conversation.read_outputs();
@@ -106,13 +106,14 @@ fn go_back(agent: &mut Agent, prompt: Prompt, back: &Back, name: &SessionId) {
     conversation.save_whole();
     agent.files.tracker(conversation, &agent.desk).remember();
     let text = format!(
-        "You went back to before “{}”. The conversation with it is kept as `{name}`: /sessions opens it.",
+        "You went back to before “{}”. The whole conversation is kept as `{name}`: /sessions \
+         opens it.",
         title(&prompt.text)
     );
     conversation.take(Input::Tell { text });
     let typed = message::typed(prompt.text.clone(), &prompt.context);
     let context = own(prompt.context, &prompt.text, &agent.desk);
-    // The transcript is shown first.
+    // The message goes back into the composer only after the transcript is shown.
     let (text, why) = (typed, String::new());
     conversation.show(Show::Tell(Report::Bounce { text, context, why }));
     let changed = prompt.turn.filter(|_| back.files);
@@ -122,7 +123,8 @@ fn go_back(agent: &mut Agent, prompt: Prompt, back: &Back, name: &SessionId) {
     }
 }
 
-/// The excerpts that the user had added to a message, without those that its mentions add again.
+/// The excerpts that the user had added to a message, without excerpts that come from its mentions: these are added
+/// again when the message is sent.
 fn own(mut context: Vec<Excerpt>, text: &str, desk: &Desk) -> Vec<Excerpt> {
     let mentions = mention::find(text);
     let is_mentioned = |it: &Excerpt| {

@@ -7,8 +7,8 @@ use crate::event::TurnId;
 use crate::tool::Unreadable;
 use std::path::Path;
 
-/// Refuses a call that deletes or renames a file which another call of the reply touches: the result would depend on
-/// what the user decides first.
+/// Refuses a call that deletes or renames a file which another call of the same reply changes: the result would depend
+/// on the order of the user's decisions.
 pub(super) fn refuse_overlaps(job: &Job, turn: TurnId, open: Vec<Open>) -> Vec<Open> {
     let mut fit: Vec<Open> = Vec::new();
     let (wholes, texts): (Vec<Open>, Vec<Open>) =
@@ -47,7 +47,7 @@ pub(super) fn has_text(edits: &[Edit]) -> bool {
     edits.iter().any(|it| as_whole(it).is_none())
 }
 
-/// Whether a change is possible although the file's text cannot be read.
+/// Whether the change can be made although the file's text cannot be read.
 pub(super) fn needs_no_text(change: &Change, why: &Unreadable) -> bool {
     matches!(change, Change::Whole(_)) && matches!(why, Unreadable::Binary | Unreadable::NotUtf8)
 }

@@ -1,5 +1,5 @@
-//! The tasks of a turn: each runs to its end and sends one `Input` with its result. Also prepares the calls of a reply
-//! before any of them runs.
+//! The tasks of a turn. Each task runs to its end and sends one `Input` with its result. Before they run, this file
+//! prepares the calls of a reply.
 
 use super::checkpoints::Keeper;
 use super::command_changes::Watch;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::mpsc;
 
-/// The conversation's key for provider caches: 32 hex digits, the same each time the conversation is opened.
+/// The key under which providers cache the conversation: 32 hex digits, the same each time the conversation is opened.
 pub(super) fn thread(root: &Path, session: &SessionId) -> String {
     let digest = Sha256::new()
         .chain_update(root.as_os_str().as_encoded_bytes())
@@ -49,9 +49,10 @@ pub(super) struct Job {
     pub(super) observations: mpsc::UnboundedSender<Observation>,
     /// The files whose changes the model is told of; empty if the call changes nothing.
     pub(super) watched: Vec<Watched>,
-    /// Files to save before a command runs, because a command reads the disk.
+    /// Files to save before a command runs, because the command reads them from disk.
     pub(super) unsaved: Vec<PathBuf>,
-    /// For a command: the keeper for the files that it changes, and the files that the session has changed before.
+    /// For a command: the keeper that stores the files which the command changes, and the files that the session has
+    /// changed before.
     pub(super) keeper: Option<(Keeper, Vec<PathBuf>)>,
 }
 
@@ -94,8 +95,8 @@ fn broken(id: &CallId) -> ToolAnswer {
     ToolAnswer::failed(id, text.to_owned(), "failed")
 }
 
-/// What the model learns from a text that a call has read. `None` if it was shown only a part of a text with pending
-/// changes: the verdict tells the model about that text.
+/// The observation that the model has seen a text which a call has read. `None` if the model saw only a part of the
+/// text and changes of the file are pending: the verdict on these changes tells the model the text.
 fn learnt(args: &Arguments, path: PathBuf, source: Source) -> Option<Observation> {
     let Source { text, pending } = source;
     let stood = (!tool::shows_all(args, &text)).then(|| text.clone());
@@ -114,7 +115,7 @@ pub(super) fn sendable(mut reply: Reply, session: &Session) -> Reply {
             _ => None,
         })
         .collect();
-    // the last number tried for each beginning of an id, so that each number is tried once
+    // for each id, the last number that was appended to make it unique, so that no number is tried twice
     let mut numbers: HashMap<String, u32> = HashMap::new();
     for block in &mut reply.blocks {
         let Block::Call(call) = block else { continue };
@@ -144,7 +145,7 @@ pub(super) fn plans(desk: &Desk, reply: &Reply) -> Vec<Plan> {
     reply.calls().take(MAX_CALLS).map(plan).collect()
 }
 
-/// The paths that the calls name, without refused calls.
+/// The paths that the calls name. Calls that are refused do not count.
 pub(super) fn touched(desk: &Desk, reply: &Reply, plans: &[Plan]) -> Vec<PathBuf> {
     let done = reply.calls().zip(plans).filter(|it| !matches!(it.1.access, Access::Never(_)));
     done.flat_map(|(call, _)| tool::touched(desk, call)).collect()

@@ -1,18 +1,19 @@
-//! Arguments that make a known program run a command, write a file or do something else that its name does not tell.
-//! Collected from the list `GTFOBins` and the programs' manuals. A rule allows such an argument only if the rule names it.
+//! Risky arguments: they make a known program run a command, write a file or do something else that one would not
+//! expect from its name. They are collected from the list `GTFOBins` and the programs' manuals. A rule allows a risky
+//! argument only if the rule names it.
 
 use super::{Simple, Word};
 
 /// The risky arguments of some programs.
 struct Row {
     names: &'static [&'static str],
-    /// Short options, which may stand together in one word.
+    /// The letters of short options. Several may be in one word, as in `-xzf`.
     letters: &'static str,
     /// Long options without their dashes. They may be abbreviated.
     longs: &'static [&'static str],
-    /// Words that count as they are.
+    /// Words that are risky if the whole word is equal.
     words: &'static [&'static str],
-    /// Beginnings of words.
+    /// A word is risky if it begins with one of these.
     heads: &'static [&'static str],
 }
 
@@ -294,8 +295,8 @@ const INTERPRETERS: &[&str] = &[
     "zsh",
 ];
 
-/// The first argument that makes a command riskier than its name tells: its index, and why as a clause for the user.
-/// An interpreter that reads its program from the input has its risk behind the last word.
+/// The index of the first risky argument of a command, and the reason as a clause for the user. An interpreter without
+/// arguments reads its program from its input; for it the index is behind the last word.
 pub fn risk(command: &Simple) -> Option<(usize, String)> {
     let name = command.name()?;
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -314,11 +315,11 @@ pub fn risk(command: &Simple) -> Option<(usize, String)> {
             .is_some_and(|it| row.has(it, is_bundle) || is_make && it.contains('='))
     })?;
     let word = command.words[at].shown();
-    Some((at, format!("`{word}` makes `{name}` do more than its name tells")))
+    Some((at, format!("`{word}` makes `{name}` do more than its name says")))
 }
 
 impl Row {
-    /// Whether a word is risky. The first word of some programs may be options without a dash.
+    /// Whether a word is risky. If `is_bundle`, the word may be short options without a dash, as in `tar xzf`.
     fn has(&self, word: &str, is_bundle: bool) -> bool {
         if self.words.contains(&word) || self.heads.iter().any(|it| word.starts_with(it)) {
             return true;

@@ -20,7 +20,7 @@ fn check(line: &str, expect: Expect) {
 }
 
 #[test]
-fn words_are_read_as_bash_reads_them() {
+fn quotes_and_escapes_in_words_are_resolved_as_bash_resolves_them() {
     check(r#"a 'b c' "d e" f\ g h"i"'j'"#, expect![[r#""a" "b c" "d e" "f g" "hij""#]]);
     check(r#"a "b\"c\$d\\e\f" '\n' "" ''"#, expect![[r#""a" "b\"c$d\\e\\f" "\\n" "" """#]]);
     check("a x=y -o=z 5 {} src/*.rs", expect![[r#""a" "x=y" "-o=z" "5" "{}" glob src/*.rs"#]]);
@@ -34,7 +34,7 @@ fn words_are_read_as_bash_reads_them() {
 }
 
 #[test]
-fn a_line_is_split_into_its_commands() {
+fn a_command_line_is_split_into_its_simple_commands() {
     check(
         "a b; c && d || e | f & g",
         expect![[r#"
@@ -62,7 +62,7 @@ fn a_line_is_split_into_its_commands() {
 }
 
 #[test]
-fn a_doubt_names_the_part_of_the_line_that_causes_it() {
+fn a_doubt_quotes_the_part_of_the_command_line_that_causes_it() {
     check(
         "a $x",
         expect![[r#"
@@ -97,7 +97,7 @@ fn a_doubt_names_the_part_of_the_line_that_causes_it() {
 }
 
 #[test]
-fn long_and_deep_lines_are_doubts() {
+fn command_lines_that_are_too_long_or_too_nested_become_doubts() {
     let long = format!("a {}", "b ".repeat(LONGEST));
     assert_eq!(Script::parse(&long).doubts, ["The command is longer than 4000 bytes"]);
     let deep =

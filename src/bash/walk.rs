@@ -1,4 +1,5 @@
-//! The walk over a syntax tree. It only adds commands and doubts, so the order of nodes matters for `cd` alone.
+//! Walks over the syntax tree of a command line. The walk only adds commands and doubts to the script, so the order of
+//! nodes matters only for `cd`.
 
 use super::word::{self, Part};
 use super::{Script, Simple, Word, wrapper};
@@ -29,14 +30,14 @@ pub(super) fn harmless(name: &str) -> bool {
     HARMLESS.contains(&name)
 }
 
-/// The deepest nodes that are visited.
+/// How many levels of the tree are visited. A deeper tree is a doubt.
 const LEVELS: usize = 200;
 
 pub(super) struct Walk<'a> {
     pub(super) text: &'a str,
     pub(super) script: &'a mut Script,
     pub(super) depth: usize,
-    /// How many nodes lie around the present one.
+    /// How many nodes enclose the current node.
     pub(super) level: usize,
 }
 
@@ -45,7 +46,7 @@ impl Walk<'_> {
         if root.has_error() {
             self.script.blind("The command does not parse as bash".into());
         } else if !self.is_covered(root) {
-            self.script.blind("The command has parts that the parser passes over".into());
+            self.script.blind("The command has parts that the parser skipped".into());
         }
         self.visit(root);
     }
@@ -54,7 +55,7 @@ impl Walk<'_> {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
 
-    /// Whether the tree's leaves hold all of the text but blanks and continued lines.
+    /// Whether the tree's leaves cover the whole text, except blanks and continued lines.
     fn is_covered(&self, root: Node<'_>) -> bool {
         let mut leaves = Vec::new();
         let mut cursor = root.walk();
@@ -133,7 +134,8 @@ impl Walk<'_> {
         self.each(node, Walk::visit);
     }
 
-    /// Visits the named children of a node, unless the node lies too deep for the program's stack.
+    /// Visits the named children of a node. If the node is nested so deeply that the program's stack could overflow,
+    /// adds a doubt instead.
     fn each(&mut self, node: Node<'_>, visit: fn(&mut Self, Node<'_>)) {
         if self.level > LEVELS {
             return self.script.blind("The command is nested too deeply".into());
@@ -147,7 +149,7 @@ impl Walk<'_> {
         self.level -= 1;
     }
 
-    /// A word outside of a command, such as the text of a here-string.
+    /// Visits a word that is not part of a command, such as the text of a here-string.
     fn loose(&mut self, node: Node<'_>) {
         let word = self.word(&[node]);
         self.open(&word);
@@ -164,8 +166,8 @@ impl Walk<'_> {
         }
     }
 
-    /// A command with redirections behind it. Further words behind the target of a redirection are arguments of the
-    /// command, and the tree has them in the redirection.
+    /// Visits a command with redirections behind it. Words that follow the target of a redirection are arguments of the
+    /// command, although the tree has them in the redirection.
     fn redirected(&mut self, node: Node<'_>) {
         let mut cursor = node.walk();
         let all: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
@@ -184,7 +186,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds words that may be a command, for rules that ask or deny.
+    /// Adds words that are only suspected to be a command. Only rules that ask or deny apply to them.
     fn suspect(&mut self, nodes: &[Node<'_>]) {
         let words = self.words(nodes);
         self.script.commands.push(Simple { words, is_certain: false });
@@ -205,17 +207,20 @@ impl Walk<'_> {
                 }
                 "command_name" => nodes.push(child.named_child(0).unwrap_or(child)),
                 "subshell" => {
-                    self.script.doubt("The command holds a subshell as an argument".into());
+                    self.script.doubt("The command has a subshell as an argument".into());
                     self.visit(child);
                 }
                 _ => nodes.push(child),
             }
         }
         nodes.extend(rest);
-        // an operator such as `==` is a word too, but no named node
+        // an operator such as `==` is a word of the command too, but the tree has no named node for it
         let mut cursor = node.walk();
         if node.children(&mut cursor).any(|it| !it.is_named()) {
-            self.script.blind(format!("{} has a word that is not read", quoted(self.of(node))));
+            self.script.blind(format!(
+                "{} has a word that Caliban does not understand",
+                quoted(self.of(node))
+            ));
         }
         let words = self.words(&nodes);
         for it in &words {
@@ -253,7 +258,10 @@ impl Walk<'_> {
         let mut cursor = node.walk();
         let mark = node.children_by_field_name("descriptor", &mut cursor).next();
         if mark.is_some_and(|it| !self.of(it).bytes().all(|it| it.is_ascii_digit())) {
-            self.script.doubt(format!("{} has a word that is not read", quoted(self.of(node))));
+            self.script.doubt(format!(
+                "{} has a word that Caliban does not understand",
+                quoted(self.of(node))
+            ));
         }
         for target in targets(node).into_iter().take(usize::from(!closes(node))) {
             let word = self.word(&[target]);
@@ -287,8 +295,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The text of a here-document may hold substitutions, unless its mark is quoted. What follows the mark in its line
-    /// may be commands.
+    /// Visits a here-document. Its text may contain substitutions, unless the word after `<<` (the mark) is quoted. The
+    /// rest of the line behind the mark may be commands.
     fn heredoc(&mut self, node: Node<'_>) {
         let mut cursor = node.walk();
         let all: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
@@ -301,7 +309,8 @@ impl Walk<'_> {
                 "heredoc_body" if is_literal => (),
                 "heredoc_body" => self.expanded(child),
                 _ => {
-                    self.script.doubt("The line of a here-document goes on behind its mark".into());
+                    self.script
+                        .doubt("The line continues behind the mark of a here-document".into());
                     let text = self.of(child).to_owned();
                     self.script.suspect(&text, self.depth);
                     self.visit(child);
@@ -310,7 +319,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The text of a here-document whose mark is not quoted. The parser does not see commands between backticks there.
+    /// Visits the text of a here-document whose mark is not quoted. The parser does not find commands between backticks
+    /// in such a text.
     fn expanded(&mut self, body: Node<'_>) {
         let text = self.of(body).to_owned();
         if text.contains(['$', '`']) {
@@ -323,8 +333,8 @@ impl Walk<'_> {
         }
     }
 
-    /// `[` and `[[` run nothing by themselves, but words in them may. For bash, `[` is a command that an operator ends,
-    /// while the parser takes the operator for a part of the condition.
+    /// Visits a test. `[` and `[[` run nothing by themselves, but words in them may run commands. For bash, `[` is a
+    /// command that an operator ends, while the parser takes the operator for a part of the condition.
     fn test(&mut self, node: Node<'_>) {
         let whole = self.of(node).to_owned();
         let inner = whole.trim_start_matches('[').trim_end_matches(']');
@@ -345,7 +355,7 @@ impl Walk<'_> {
         });
     }
 
-    /// The word that these nodes are, between which there is no gap.
+    /// Joins nodes without a gap between them to one word.
     fn word(&mut self, nodes: &[Node<'_>]) -> Word {
         let mut parts = Vec::new();
         for node in nodes {
@@ -390,7 +400,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Text in double quotes. Between its parts the tree leaves out blanks, so the source is read instead.
+    /// Reads text in double quotes from the source, because the tree omits blanks between the parts of such a text.
     fn string(&mut self, node: Node<'_>, text: &str) -> Part {
         let mut cursor = node.walk();
         let is_fixed = node.named_children(&mut cursor).all(|it| it.kind() == "string_content");
@@ -423,13 +433,13 @@ fn behind_target(redirect: Node<'_>) -> Vec<Node<'_>> {
     targets(redirect).into_iter().skip(usize::from(!closes(redirect))).collect()
 }
 
-/// Whether a redirection closes a descriptor. It names no file then.
+/// Whether a redirection closes a descriptor; then it has no file.
 fn closes(redirect: Node<'_>) -> bool {
     let mut cursor = redirect.walk();
     redirect.children(&mut cursor).any(|it| matches!(it.kind(), ">&-" | "<&-"))
 }
 
-/// Text of the command in a sentence, in one line and not too long.
+/// Quotes text of the command for a sentence: its first line, cut if it is long.
 pub(super) fn quoted(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default().trim();
     let mut shown: String = line.chars().take(60).collect();

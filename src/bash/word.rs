@@ -1,8 +1,8 @@
-//! The value of a word, if it can be read off its text.
+//! Finds the value of a word, if the value is clear from the word's text.
 
 use super::Word;
 
-/// Characters that mean themselves in a word without quotes.
+/// Characters that have no special meaning in a word without quotes.
 fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-./:=@%+,^~#!]".contains(c)
 }
@@ -36,7 +36,7 @@ pub(super) fn joined(parts: Vec<Part>, source: &str) -> Word {
     if !is_pattern {
         return Word::Fixed(value);
     }
-    // a pattern may become an option, or name a hidden file such as `.env`
+    // a pattern may match a file whose name reads as an option, or a hidden file such as `.env`
     let is_hidden = value.split('/').any(|it| it.starts_with('.') && it != ".");
     let is_safe = value.starts_with(|c: char| !"-*?[".contains(c)) && !is_hidden;
     if is_safe { Word::Glob(value) } else { Word::Open(source.to_owned()) }
@@ -48,7 +48,7 @@ struct Bare {
     is_braced: bool,
 }
 
-/// Text without quotes, its backslashes resolved; `None` if it may mean something else than itself.
+/// The value of text without quotes, with its backslashes resolved. `None` if a character may have a special meaning.
 fn bare(text: &str) -> Option<Bare> {
     let mut bare = Bare { value: String::new(), is_pattern: false, is_braced: false };
     let mut chars = text.chars();

@@ -3,7 +3,8 @@
 use super::walk::{harmless, quoted};
 use super::{Script, Simple, Word};
 
-/// A program that runs the command in its arguments, and changes nothing about it that matters here.
+/// A program such as `timeout` that runs the command in its arguments. The command does the same as without the
+/// program.
 struct Wrapper {
     name: &'static str,
     /// Options without a value.
@@ -44,12 +45,13 @@ const WRAPPERS: &[Wrapper] = &[
     },
 ];
 
-/// How many arguments may begin a suspected command, and how many words of it are compared with rules.
+/// How many arguments are tried as the beginning of a suspected command, and how many words of such a command are
+/// compared with rules.
 const SUSPECTED: usize = 40;
 
 const SHELLS: &[&str] = &["ash", "bash", "dash", "ksh", "sh", "zsh"];
 
-/// Programs that always run other commands, in ways that the table above does not describe.
+/// Programs that always run other commands, but whose arguments the table above cannot describe.
 const RUNNERS: &[&str] = &[
     "at",
     "batch",
@@ -112,7 +114,7 @@ const SOMETIMES: &[&str] = &[
     "yarn",
 ];
 
-/// Builtins that change what later commands mean, or run text.
+/// Builtins that change what later commands mean, or run a text as commands.
 const CHANGERS: &[&str] = &[
     ".",
     "alias",
@@ -177,13 +179,15 @@ pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
     script.commands.push(simple);
 }
 
-/// Follows `cd`. Since `cd` may fail, the old folder stays possible.
+/// Adds the folder to which `cd` leads. The old folder stays in the list, because `cd` may fail.
 fn enter(script: &mut Script, simple: &Simple) {
     let folder = match &simple.words[1..] {
         [Word::Fixed(it)] if !it.is_empty() && !it.starts_with('-') => it.clone(),
         _ => {
-            return script
-                .doubt(format!("{} leads to a folder that is not named", quoted(&simple.shown())));
+            return script.doubt(format!(
+                "{} leads to a folder that Caliban does not know",
+                quoted(&simple.shown())
+            ));
         }
     };
     let is_absolute = folder.starts_with(['/', '~']);
@@ -201,7 +205,7 @@ fn enter(script: &mut Script, simple: &Simple) {
     }
 }
 
-/// Adds the command that a wrapper runs in place of the wrapper.
+/// Adds the command that a wrapper runs, instead of the wrapper.
 fn seen_through(script: &mut Script, wrapper: &Wrapper, simple: Simple, depth: usize) {
     let at = match wrapped_at(wrapper, &simple.words) {
         Ok(at) => at,
@@ -257,17 +261,20 @@ fn wrapped_at(wrapper: &Wrapper, words: &[Word]) -> Result<usize, String> {
     }
     let at = at + wrapper.before;
     if words.get(at).is_none() && words.len() > 1 && wrapper.name != "env" {
-        return Err(format!("{} names no command", quoted(words[0].shown())));
+        return Err(format!("{} is called without a command to run", quoted(words[0].shown())));
     }
     Ok(at.min(words.len()))
 }
 
-/// Adds the commands of `sh -c TEXT`. Returns false for a shell without such a text.
+/// Adds the commands in the text of `sh -c TEXT`. Returns false if the shell is called without `-c`.
 fn runs_text(script: &mut Script, simple: &Simple, depth: usize) -> bool {
     let Some(at) = simple.words.iter().position(is_text_option) else { return false };
     let text = simple.words.get(at + 1).and_then(Word::fixed);
     let Some(text) = text.filter(|it| at == 1 && !it.starts_with(['-', '+'])) else {
-        script.blind(format!("{} runs a text that is not read", quoted(&simple.shown())));
+        script.blind(format!(
+            "{} runs a text that Caliban does not understand",
+            quoted(&simple.shown())
+        ));
         suspected(script, simple, depth);
         return false;
     };
@@ -282,7 +289,8 @@ fn is_text_option(word: &Word) -> bool {
     letters.is_some_and(|it| it.ends_with('c') && it.bytes().all(|it| b"ceux".contains(&it)))
 }
 
-/// Adds each command that the arguments may be, for rules that ask or deny.
+/// Adds as a suspected command each sequence of arguments that the program may run. Only rules that ask or deny apply
+/// to suspected commands.
 fn suspected(script: &mut Script, simple: &Simple, depth: usize) {
     let words = &simple.words;
     for at in 1..words.len().min(SUSPECTED) {

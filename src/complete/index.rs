@@ -36,7 +36,7 @@ pub(super) struct Entry {
     last: Letters,
 }
 
-/// How a path may match a query, the best way first.
+/// The ways in which a path may match a query, the best way first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Likely {
     /// The last part of the path contains the query.
@@ -160,14 +160,15 @@ impl Letters {
             b'-' => 1 << 38,
             b'/' => 1 << 39,
             b' ' => 1 << 40,
-            // some letters that are not ASCII match ASCII letters
+            // an ASCII letter in a query matches some letters that are not ASCII, such as `é` for `e`
             0x80.. => ALL,
             _ => 0,
         };
         Letters(text.bytes().fold(0, |all, byte| all | bit(byte)))
     }
 
-    /// Whether a text with these characters may match a query. True for every query with characters that are not ASCII.
+    /// Whether a text with these characters may match a query. Always true if the query has characters that are not
+    /// ASCII.
     fn may_match(self, query: Letters) -> bool {
         query.0 == ALL || self.0 & query.0 == query.0
     }
@@ -265,8 +266,8 @@ impl ParallelVisitor for Visitor<'_> {
         let path = entry.path().strip_prefix(self.root).ok().and_then(Path::to_str);
         let kind = entry.file_type();
         match (path, kind) {
-            // A link counts as a file: the walk does not follow links. For a mention of a link, the rules are asked
-            // about the link's target.
+            // A symbolic link counts as a file, because the walk does not follow links. If a mention names a link, the
+            // rules for reading apply to the link's target.
             (Some(path), Some(kind)) if !path.is_empty() && kind.is_dir() => {
                 self.chunk.push(&format!("{path}/"));
             }
@@ -288,8 +289,8 @@ impl Drop for Visitor<'_> {
     }
 }
 
-/// The entries of one folder and whether each is a folder, at most `most`. Ignored files count, files that are never
-/// read do not. Blocks.
+/// At most `most` entries of one folder, and whether each is a folder. Includes ignored files, but not files that
+/// Caliban never reads. Blocks.
 pub(super) fn entries(reach: &Reach, folder: &Path, most: usize) -> Vec<(String, bool)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let is_free = |path: &Path| !matches!(reach.reading(path), Reading::Never(_));

@@ -23,9 +23,9 @@ use std::time::{Duration, Instant};
 pub const ITEMS: usize = 50;
 /// The most open and recent files that come before the keywords.
 const LATELY: usize = 3;
-/// The most entries that are read of a folder that the index does not have.
+/// The most entries that are read from a folder outside of the index.
 const ENTRIES: usize = 5000;
-/// An index is renewed after this time, or after ten times the duration of its walk if that is longer.
+/// An index is renewed when it is this old, or ten times as old as its walk took if that is longer.
 const FRESH: Duration = Duration::from_secs(2);
 
 /// A file or folder that a mention may name.
@@ -40,26 +40,26 @@ pub struct Place {
     pub is_near: bool,
 }
 
-/// The keywords that begin with an unfinished mention.
+/// The keywords, such as `buffer`, that begin with the unfinished mention `query`.
 pub fn keywords(query: &str) -> impl Iterator<Item = &'static mention::Row> {
     mention::TABLE.iter().filter(move |it| it.name.starts_with(query))
 }
 
-/// The beginning of the address of a page.
+/// The beginning of a web page's address.
 pub const PAGE: &str = "https://";
 
-/// Whether the beginning of an address is offered for an unfinished mention.
+/// Whether completion offers `https://` for an unfinished mention.
 pub fn offers_page(query: &str) -> bool {
     !query.is_empty() && ["url", PAGE].iter().any(|it| it.starts_with(query) && *it != query)
         || query == "url"
 }
 
-/// Whether the beginning of a mention of a symbol is offered for an unfinished mention.
+/// Whether completion offers `symbol:` for an unfinished mention.
 pub fn offers_symbol(query: &str) -> bool {
     !query.is_empty() && mention::SYMBOL.starts_with(query) && query != mention::SYMBOL
 }
 
-/// The beginning of a symbol's name, if an unfinished mention is of a symbol.
+/// The part of the symbol's name that has been typed, if an unfinished mention begins with `symbol:`.
 pub fn of_symbol(query: &str) -> Option<&str> {
     query.strip_prefix(mention::SYMBOL)
 }
@@ -71,7 +71,7 @@ pub fn before_keywords(query: &str, places: &[Place]) -> usize {
     places.iter().take(most).take_while(|it| it.is_near).count()
 }
 
-/// The files of one project.
+/// The files of one project, and the walk that finds them.
 pub struct Files {
     root: PathBuf,
     home: Option<PathBuf>,

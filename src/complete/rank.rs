@@ -116,7 +116,7 @@ impl Query {
     }
 }
 
-/// The `most` least values in ascending order.
+/// The `most` smallest values in ascending order.
 fn least<T: Ord>(mut values: Vec<T>, most: usize) -> Vec<T> {
     if values.len() > most {
         values.select_nth_unstable(most);
@@ -126,7 +126,7 @@ fn least<T: Ord>(mut values: Vec<T>, most: usize) -> Vec<T> {
     values
 }
 
-/// Does the work for each item, on a few threads. The results are in no order.
+/// Does the work for each item, on a few threads. The results come in any order.
 fn in_parallel<I: Sync, T: Send>(items: &[I], work: impl Fn(&I) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let run = || {

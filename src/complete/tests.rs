@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
 
-/// A project with these files, and all its files as completion knows them.
+/// Creates these files in a project, and returns the project's files as completion finds them.
 fn files(root: &Path, paths: &[&str]) -> Files {
     for path in paths {
         let path = root.join(path);
@@ -75,7 +75,7 @@ fn ignored_files_are_offered_only_if_their_folder_is_typed() {
 }
 
 #[test]
-fn a_deleted_file_is_not_offered_and_a_new_one_is_after_the_index_is_refreshed() {
+fn after_the_index_is_refreshed_new_files_are_offered_and_deleted_ones_are_not() {
     let root = root();
     let mut files = files(root.path(), &["a.rs"]);
     fs::remove_file(root.path().join("a.rs")).unwrap();

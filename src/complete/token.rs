@@ -1,4 +1,4 @@
-//! Finds the mention or the slash command that the cursor stands behind.
+//! Finds the mention or the slash command before the cursor.
 
 use crate::context::mention;
 use crate::context::slash::{Argument, Row, TABLE};
@@ -7,7 +7,7 @@ use crate::context::slash::{Argument, Row, TABLE};
 #[derive(Debug, PartialEq, Eq)]
 pub struct Token {
     pub kind: Kind,
-    /// The byte of the line at which the completed text begins.
+    /// The byte of the line at which the text begins that completion replaces.
     pub start: usize,
     /// The text that the user has typed so far. For a mention, the path without quotes.
     pub query: String,
@@ -23,8 +23,8 @@ pub enum Kind {
     Argument(Argument),
 }
 
-/// The token that ends at the end of `line`, which is the composer's line up to the cursor. `is_first`: all lines above
-/// `line` are blank.
+/// The token before the cursor. `line` is the composer's line up to the cursor. `is_first` says whether all lines above
+/// it are blank, because only there a slash begins a command.
 pub fn at(line: &str, is_first: bool) -> Option<Token> {
     mention(line).or_else(|| is_first.then(|| command(line)).flatten())
 }

@@ -1,5 +1,5 @@
-//! The user's own slash commands: Markdown files in folders of the project and of the user. The text of a command, with
-//! the user's arguments in it, goes with the message that calls it.
+//! The user's own slash commands: Markdown files in folders of the project and of the user. When a message calls a
+//! command, the command's text goes with the message, with the user's arguments put in.
 
 mod allowed;
 #[cfg(test)]
@@ -16,24 +16,26 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// The folders of commands in a project, and those in the home folder. Of commands with the same name the first counts.
+/// The folders of commands in a project, and those in the home folder. If two commands have the same name, the first
+/// one is used.
 const PROJECTS: [&str; 2] = [".caliban/commands", ".claude/commands"];
 const USERS: [&str; 1] = [".claude/commands"];
 
 /// The most bytes of a file, and of a command's text with the arguments in it.
 const LIMIT: u64 = 64 * 1024;
 const EXPANDED: usize = 256 * 1024;
-/// The most characters of a description and of a hint.
+/// The most characters of a command's description, and of its hint (the names of its arguments).
 const LINE: usize = 200;
-/// The most files, and how many folders may lie in each other.
+/// The most command files, and how deep their folders may be nested.
 const FILES: usize = 500;
 const DEPTH: usize = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// The file's name without `.md`, behind the names of its folders: `git:commit`.
+    /// The names of the file's folders and of the file without `.md`, joined by colons: `git:commit` for
+    /// `git/commit.md`.
     pub name: String,
-    /// The description, else the first line of the text.
+    /// The description in the front matter; without one, the first line of the text.
     pub description: String,
     /// The arguments, as the author names them: `[file] [lines]`. May be empty.
     pub hint: String,
@@ -43,7 +45,7 @@ pub struct Command {
     /// What the command's turn may do.
     pub allowed: Allowed,
     body: String,
-    /// The number of the text's hidden characters.
+    /// The number of invisible characters in the text.
     hidden: usize,
 }
 
@@ -78,7 +80,7 @@ struct File {
 struct Files {
     found: Vec<File>,
     problems: Vec<String>,
-    /// The real paths of the folders that were read, because links may lead to a folder twice.
+    /// The real paths of the folders that were read, so that no folder is read twice through a symbolic link.
     seen: HashSet<PathBuf>,
 }
 
@@ -112,7 +114,8 @@ pub fn find(desk: &Desk) -> Commands {
     Commands { found, problems }
 }
 
-/// The command of this name, if there is one. The error is a sentence about a file of this name that is no command.
+/// The command of this name, if there is one. If the file with this name is not a valid command, the error is a
+/// sentence that says why.
 pub fn get(desk: &Desk, name: &str) -> Result<Option<Command>, String> {
     let mut first = None;
     for file in files(desk).found.iter().filter(|it| it.name == name) {
@@ -135,7 +138,7 @@ fn files(desk: &Desk) -> Files {
 }
 
 impl Files {
-    /// Adds the files of a folder and of the folders in it. `prefix` begins their names.
+    /// Adds the command files of a folder and of the folders in it. The commands' names begin with `prefix`.
     fn walk(&mut self, desk: &Desk, place: &Place, folder: &Path, prefix: &str, depth: usize) {
         let Ok(real) = folder.canonicalize() else { return };
         if !self.seen.insert(real.clone()) || depth == 0 {
@@ -183,7 +186,7 @@ impl Files {
     }
 }
 
-/// The error follows the file's name in a sentence.
+/// Reads a command's file. The error is the rest of a sentence that begins with the file's name.
 fn read(desk: &Desk, file: &File) -> Result<Command, String> {
     let text = front::load(desk, &file.path, file.is_users, "a command", LIMIT)?;
     let (yaml, body) = front::split(&text).unwrap_or(("", &text));
@@ -211,7 +214,7 @@ fn read(desk: &Desk, file: &File) -> Result<Command, String> {
     })
 }
 
-/// A field's text. Authors write words, numbers and lists.
+/// The text of a front matter field, whose value may be a word, a number or a list.
 fn words_of(field: Option<Value>) -> Option<String> {
     match field? {
         Value::String(text) => Some(text),
@@ -260,8 +263,8 @@ impl Command {
         })
     }
 
-    /// The command's text with the arguments in it: all of them for `$ARGUMENTS`, one for each of `$1` to `$9`. The
-    /// arguments themselves are not searched for these names.
+    /// The command's text with the arguments put in: all of them for `$ARGUMENTS`, and one for each of `$1` to `$9`. If
+    /// an argument contains such a name, the name stays as it is.
     pub fn expand(&self, arguments: &str) -> Result<String, String> {
         let words = words(arguments);
         let mut text = String::new();

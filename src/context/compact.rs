@@ -1,5 +1,5 @@
-//! Compaction: the question to the model that summarises the first part of a conversation, the check of its answer, and
-//! the hand-off that stands for this part in later requests.
+//! Compaction: a model summarises the first part of a conversation. This file makes the question to the model, checks
+//! the answer, and makes the hand-off: the message that replaces this part in later requests.
 
 mod kept;
 mod source;
@@ -16,7 +16,7 @@ use crate::view::grouped;
 use kept::Kept;
 use source::Source;
 
-/// The sections of a summary, each with what it has to say.
+/// The headings of a summary's sections, and what each section has to say.
 pub const SECTIONS: [(&str, &str); 8] = [
     ("Goal", "what the user wants, with their own words where these matter"),
     ("Constraints", "what the user demands, prefers or forbids"),
@@ -36,10 +36,10 @@ pub const SYSTEM: &str = "You summarise the beginning of a conversation between 
 
 /// The most tokens of a summary.
 const SUMMARY: u32 = 8_000;
-/// The tokens of a question to a model whose window is not known.
+/// The most tokens of a question to a model whose window is not known.
 const UNKNOWN: u64 = 60_000;
 
-/// A compaction before the model has written its summary.
+/// A planned compaction, for which the model has not written the summary yet.
 #[derive(Debug, Clone)]
 pub struct Plan {
     at: usize,
@@ -47,15 +47,16 @@ pub struct Plan {
     /// The summary of the last compaction.
     earlier: Option<String>,
     kept: Kept,
-    /// The messages that the summary replaces, and their estimated tokens.
+    /// The number of messages that the summary replaces; `tokens` estimates their tokens.
     count: usize,
     scale: Scale,
     pub tokens: u64,
-    /// The part of these tokens that came since the last compaction.
+    /// The part of `tokens` in messages after the last compaction.
     pub fresh: u64,
 }
 
-/// `edits` says of a tool's name whether it edits files. The error is a sentence for the user.
+/// Plans a compaction. `edits` says whether the tool with a given name edits files. The error is a sentence for the
+/// user.
 pub fn plan(
     session: &Session,
     limits: &Limits,
@@ -67,7 +68,8 @@ pub fn plan(
     let answered = unseen.iter().rposition(has_answers).map_or(0, |it| it + 1);
     let scale = Scale::of(session);
     let size = scale.tokens(unseen[..answered].iter().map(size::of_message).sum());
-    // answers that fill half of the room would fill it again at once
+    // if the newest answers alone fill half of the room, they are summarised too: otherwise the room would soon be full
+    // again
     if limits.full > 0 && size > limits.full / 2 {
         at += answered;
     }
@@ -85,7 +87,7 @@ pub fn plan(
     let kept = kept::kept(session, at, limits, edits);
     if scale.of_text(&kept.before) + scale.of_text(&kept.after) >= tokens {
         return Err(
-            "Not compacted: the conversation is so short that nothing would be gained.".into()
+            "Not compacted: the conversation is so short that a summary would save nothing.".into(),
         );
     }
     let earlier = session.compaction().map(|it| it.summary.clone());
@@ -105,7 +107,7 @@ fn has_answers(message: &Message) -> bool {
     message.blocks.iter().any(|it| matches!(it, Block::Answer(_)))
 }
 
-/// The limit of the summary in tokens.
+/// The most tokens of a summary, for a model with this window.
 pub fn most(window: u64) -> u32 {
     match u32::try_from(window / 4).unwrap_or(u32::MAX) {
         0 => SUMMARY,
@@ -114,12 +116,14 @@ pub fn most(window: u64) -> u32 {
 }
 
 impl Plan {
-    /// How many tokens of the conversation the question may have. A token of such a text has at least three bytes.
+    /// The most tokens of the conversation that the question may contain. A token of such a text has at least three
+    /// bytes.
     pub fn room(window: u64) -> u64 {
         if window == 0 { UNKNOWN } else { window.saturating_sub(u64::from(most(window)) + 1_000) }
     }
 
-    /// The question to the model, with at most `room` tokens of the conversation. `focus` is the user's own wish.
+    /// The question to the model, with at most `room` tokens of the conversation. `focus` is what the user wants the
+    /// summary to keep.
     pub fn question(&self, focus: &str, room: u64) -> String {
         let room = usize::try_from(room.saturating_mul(3)).unwrap_or(usize::MAX);
         let text = self.source.text(room);
@@ -148,7 +152,8 @@ impl Plan {
         question
     }
 
-    /// The hand-off, from the model's reply. The error says why the reply is no summary, as a clause.
+    /// Makes the hand-off from the model's reply. The error is a clause that says why the reply cannot be used as a
+    /// summary.
     pub fn handoff(&self, reply: &Reply) -> Result<Handoff, String> {
         let summary = checked(reply)?;
         if self.scale.of_text(&summary) >= self.tokens {
@@ -159,12 +164,12 @@ impl Plan {
         let tokens = self.scale.of_text(&text);
         if tokens >= self.tokens {
             return Err(
-                "the summary and what is kept with it are larger than the text that they replace"
+                "the summary and the texts kept with it are larger than the text that they replace"
                     .into(),
             );
         }
         let told = format!(
-            "Compacted: {} now a summary and what is kept with it (about {} tokens instead of {}).",
+            "Compacted: {} now a summary and the texts kept with it (about {} tokens instead of {}).",
             messages(self.count, "is", "are"),
             size::rounded(tokens),
             size::rounded(self.tokens),
@@ -173,7 +178,7 @@ impl Plan {
         Ok(Handoff { at: self.at, summary, text, saved, told, left_out })
     }
 
-    /// The sentence that announces the compaction.
+    /// The sentence that tells the user that the compaction begins.
     pub fn announcement(&self, model: &str) -> String {
         format!(
             "Compacting: {model} summarises {} (about {} tokens). Your messages, verdicts, skills and the to-do list \
@@ -191,7 +196,7 @@ fn messages(count: usize, one: &str, more: &str) -> String {
     }
 }
 
-/// The summary in a reply: its text from the first section on.
+/// The summary in a reply: the text from the heading of the first section on.
 fn checked(reply: &Reply) -> Result<String, String> {
     if reply.calls().next().is_some() {
         return Err("the model called a tool instead of writing a summary".into());

@@ -7,7 +7,7 @@ use crate::tool::git::{self, Failure};
 use crate::view::grouped;
 use std::time::Duration;
 
-/// How long one run of git may take.
+/// The longest time that one run of git may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 /// The most bytes of a diff that are sent, and that are read to count its lines.
 const LIMIT: usize = 256 * 1024;
@@ -18,20 +18,20 @@ const NAMES: usize = 50;
 /// Which changes a diff shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
-    /// What is not committed.
+    /// All changes that are not committed.
     Uncommitted,
     Staged,
-    /// What the working tree has and this branch has not.
+    /// The changes of the working tree compared with this branch.
     Since {
         branch: String,
         reference: String,
     },
-    /// What one commit changed.
+    /// The changes of one commit.
     Commit(String),
 }
 
 impl Target {
-    /// The arguments of git, without options and paths.
+    /// The arguments of `git diff` for these changes, without options and paths.
     fn arguments(&self) -> Vec<&str> {
         match self {
             Target::Uncommitted => vec!["diff", "HEAD"],
@@ -56,18 +56,18 @@ impl Target {
 /// A diff, and the names of the files that it leaves out.
 pub(super) struct Diff {
     pub(super) text: String,
-    /// Says how much of the diff is missing; empty if it is whole.
+    /// A sentence about the missing part of the diff; empty if the diff is complete.
     pub(super) note: String,
 }
 
-/// Fails if the project is in no repository. Outside of one `git diff` compares files.
+/// Fails if the project is not in a git repository, because outside of a repository `git diff` compares files.
 pub(super) async fn check(desk: &Desk) -> Result<(), String> {
     let repository = git::output(&desk.root, &["rev-parse", "--git-dir"], PATIENCE).await;
     repository.map(drop).map_err(|it| said(&it))
 }
 
-/// The diff of these changes, without the files that may not be read without a question. The error is a sentence for
-/// the user.
+/// The diff of these changes. It leaves out files that may be read only with the user's consent. The error is a
+/// sentence for the user.
 pub(super) async fn of(desk: &Desk, target: &Target) -> Result<Diff, String> {
     let protected = protected(desk, target).await?;
     let (mut text, note) = text(desk, target, &protected).await?;
@@ -97,7 +97,7 @@ fn listed(names: &[String]) -> String {
     format!("{}{more}", shown.join(" "))
 }
 
-/// The changed files that the model may not read without a question.
+/// The changed files that may be read only with the user's consent.
 async fn protected(desk: &Desk, target: &Target) -> Result<Vec<String>, String> {
     let mut arguments = target.arguments();
     arguments.extend(["--name-only", "-z", "--no-renames", "--relative", "--", "."]);
@@ -150,7 +150,7 @@ async fn untracked(desk: &Desk) -> Result<Vec<String>, String> {
     Ok(names.filter(is_free).collect())
 }
 
-/// A sentence for the user.
+/// Tells the user why there is no diff.
 pub(super) fn said(failure: &Failure) -> String {
     match failure {
         Failure::Missing => "git is not installed, so there is no diff.".to_owned(),

@@ -1,4 +1,5 @@
-//! Exports a conversation for others to read, as Markdown or as JSON, with everything that looks like a key marked.
+//! Exports a conversation as Markdown or as JSON, for others to read. Everything that looks like a secret key is
+//! replaced by a mark.
 
 use crate::message::{Block, CallId, Input, Message, Role, ToolAnswer};
 use crate::session::Session;
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 /// The most lines of a tool's answer in Markdown. For a longer answer the number of further lines is given.
 const ANSWER_LINES: usize = 40;
 
-/// The conversation as Markdown, and the number of keys that were marked in it.
+/// The conversation as Markdown, and the number of keys that were replaced in it.
 pub fn markdown(session: &Session, name: &str, known: &[&str]) -> (String, usize) {
     let mut text = format!("# {}\n", title(session, name));
     for (at, message) in session.messages.iter().enumerate() {
@@ -36,7 +37,7 @@ pub fn markdown(session: &Session, name: &str, known: &[&str]) -> (String, usize
     secret::marked(&text, known)
 }
 
-/// The answers that come before the model's next message.
+/// The tool answers before the model's next message.
 fn answers(later: &[Message]) -> Vec<&ToolAnswer> {
     let next = later.iter().take_while(|it| it.role != Role::Assistant);
     let blocks = next.flat_map(|it| &it.blocks);
@@ -61,7 +62,7 @@ fn answered(block: &Block, answers: &[&ToolAnswer]) -> Option<String> {
     answers.iter().find(|it| it.id == call.id).and_then(|it| answer(it))
 }
 
-/// The conversation as indented JSON, and the number of keys that were marked in it.
+/// The conversation as indented JSON, and the number of keys that were replaced in it.
 pub fn json(session: &Session, name: &str, known: &[&str]) -> serde_json::Result<(String, usize)> {
     let spoken = session.messages.iter().filter(|it| it.role != Role::System);
     let messages: Vec<Message> = spoken.cloned().map(whole).collect();
@@ -76,7 +77,8 @@ pub fn json(session: &Session, name: &str, known: &[&str]) -> serde_json::Result
     Ok((serde_json::to_string_pretty(&value)? + "\n", count))
 }
 
-/// The message with its answers' texts, and without the names of their files. Texts say which images there were.
+/// The message with the full texts of its answers instead of the names of their files. Images are replaced by texts
+/// that name them.
 fn whole(mut message: Message) -> Message {
     for block in &mut message.blocks {
         match block {
@@ -111,7 +113,8 @@ fn mark(value: &mut Value, known: &[&str], count: &mut usize) {
     }
 }
 
-/// The heading of a message. Answers and notes have none, because they belong to the message above.
+/// The heading of a message. Messages that have only answers or notes get no heading, because they belong to the
+/// message above.
 fn heading(message: &Message) -> Option<String> {
     let is_said =
         message.blocks.iter().any(|it| matches!(it, Block::Text { .. } | Block::Excerpt(_)));
@@ -156,7 +159,7 @@ fn answer(it: &ToolAnswer) -> Option<String> {
     Some(fenced(&shown) + &more)
 }
 
-/// The text in a fence of more backticks than the text has in a row.
+/// The text between two fences. Each fence has more backticks than the longest row of backticks in the text.
 fn fenced(text: &str) -> String {
     let mut longest = 0;
     let mut run = 0;

@@ -1,14 +1,14 @@
-//! `/init`: has the model explore the project and propose `AGENTS.md`.
+//! `/init`: asks the model to explore the project and to propose the file `AGENTS.md`.
 
 use crate::message::{Excerpt, ExcerptKind};
 
-/// The page that the model writes.
+/// The file that the model writes.
 pub const PAGE: &str = "AGENTS.md";
 
 const TASK: &str = include_str!("init.md");
 
-/// The message to the model, and its task. `exists` says whether the project has the page, `words` are the user's
-/// own.
+/// The message to the model, and the task that goes with it. `exists` says whether the project has the file already.
+/// `words` is what the user wrote behind `/init`.
 pub fn message(exists: bool, words: &str) -> (String, Excerpt) {
     let what = if exists { "Update" } else { "Write" };
     let text = format!("{what} `{PAGE}` for this project, as the skill `init` says. {words}")

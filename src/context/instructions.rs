@@ -1,6 +1,6 @@
-//! The user's and the project's own instructions: `AGENTS.override.md`, else `AGENTS.md`, else `CLAUDE.md`. They are taken
-//! from the user's configuration, from the folders between the project's root and the working directory, and from folders
-//! below once something there is touched. Files that they import are included.
+//! The user's and the project's own instructions: `AGENTS.override.md`, else `AGENTS.md`, else `CLAUDE.md`. They are
+//! taken from the user's configuration, from the folders between the project's root and the working directory, and from
+//! deeper folders once a file there is read or changed. Files that they import are included.
 
 mod rules;
 #[cfg(test)]
@@ -22,10 +22,10 @@ pub const NAMES: [&str; 3] = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md"];
 /// The most bytes of one file, and of all files together.
 const LIMIT: usize = 32 * 1024;
 const TOTAL: usize = 64 * 1024;
-/// How many imports may follow each other.
+/// How deep imports may be nested.
 const HOPS: usize = 4;
 
-/// Where to look for instructions. All paths except `config` and `home` are canonical.
+/// Where to look for instruction files. All paths except `config` and `home` are canonical.
 #[derive(Clone)]
 pub struct Places {
     pub root: PathBuf,
@@ -40,7 +40,7 @@ pub struct Places {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// The files in the order in which the model reads them, the nearest last.
+    /// The files in the order in which the model reads them. The file nearest to the working directory comes last.
     pub files: Vec<Excerpt>,
     /// How many of the first files are the user's own; the others are the project's.
     pub own: usize,
@@ -62,8 +62,8 @@ pub fn gather(places: &Places) -> Found {
     reader.found
 }
 
-/// The instructions of the folders above the touched files that the conversation did not begin with. A folder that
-/// git ignores holds the work of others, so its instructions do not count.
+/// The instructions in the folders above the touched files, without those that the conversation began with. A folder
+/// that git ignores (such as `node_modules`) has the work of others, so its instructions are not used.
 pub fn nested(places: &Places, touched: &[PathBuf]) -> Found {
     let mut reader = Reader::new(places);
     for path in touched {
@@ -81,7 +81,7 @@ pub fn nested(places: &Places, touched: &[PathBuf]) -> Found {
 }
 
 impl Found {
-    /// Leaves out the files of the project that fail the test.
+    /// Removes those files of the project for which `passes` is false.
     pub fn retain_of_project(&mut self, mut passes: impl FnMut(&Excerpt) -> bool) {
         let of_project = self.files.split_off(self.own.min(self.files.len()));
         self.files.extend(of_project.into_iter().filter(|it| passes(it)));
@@ -123,9 +123,9 @@ fn is_ignored(root: &Path, folder: &Path) -> bool {
 struct Reader<'a> {
     places: &'a Places,
     found: Found,
-    /// The real paths of files that were read or refused.
+    /// The real paths of files that were read or refused, so that no file is tried twice.
     seen: HashSet<PathBuf>,
-    /// How many more bytes may be added.
+    /// How many more bytes of instructions may be added.
     left: usize,
 }
 
@@ -143,7 +143,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds a file, and after it the files that it imports. The error follows the file's name in a sentence.
+    /// Adds a file, and after it the files that it imports. The error is the rest of a sentence that begins with the
+    /// file's name.
     fn file(&mut self, path: &Path, is_users: bool, hops: usize) -> Result<(), String> {
         let Some(text) = self.content(path, is_users)? else { return Ok(()) };
         let shown = self.shown(path);
@@ -168,7 +169,8 @@ impl Reader<'_> {
         });
     }
 
-    /// The text of a file, unless it was read before. The error follows the file's name in a sentence.
+    /// The text of a file, or `None` if the file was read before. The error is the rest of a sentence that begins with
+    /// the file's name.
     fn content(&mut self, path: &Path, is_users: bool) -> Result<Option<String>, String> {
         let real = fs::canonicalize(path).map_err(|_| "does not exist.".to_owned())?;
         let is_own = is_users && path.starts_with(&self.places.config);
@@ -183,8 +185,8 @@ impl Reader<'_> {
         Ok(Some(text.content))
     }
 
-    /// Whether a file may be imported. A file of the project cannot import a file that may be read only after a
-    /// question. Files in the user's own folder are the user's choice.
+    /// Checks that a file may be imported. A file of the project cannot import a file that may be read only with
+    /// consent. A file in the user's own configuration folder can import any file.
     fn may_be_read(&self, path: &Path, is_own: bool) -> Result<(), String> {
         let spellings = path::trail(path).unwrap_or_default();
         let spellings = spellings.iter().filter(|_| !is_own);
@@ -207,7 +209,7 @@ impl Reader<'_> {
             _ => folder.join(written),
         };
         let path = path::normal(&path);
-        // a word after an `@` need not be a path
+        // a word after an `@` is not always a path
         if !mention::looks_like_path(written) && !path.exists() {
             return Ok(());
         }
@@ -217,7 +219,8 @@ impl Reader<'_> {
         self.file(&path, is_users, hops + 1)
     }
 
-    /// The part of a text that fits. If the text is cut or has invisible characters, the model and the user are told.
+    /// The part of a text that fits into the limits. If the text is cut or has invisible characters, the model and the
+    /// user are told.
     fn fitted(&mut self, shown: &str, text: &str) -> String {
         let (text, hidden) = spelt_out(text);
         let mut text = text.into_owned();
@@ -249,7 +252,8 @@ impl Reader<'_> {
     }
 }
 
-/// Where to cut a text so that at most this many bytes stay: after a line, or within the first line if it is too long.
+/// Where to cut a text so that at most `most` bytes remain: after a line, or within the first line if that line is too
+/// long.
 fn cut_at(text: &str, most: usize) -> usize {
     let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     text[..end].rfind('\n').map_or(end, |at| at + 1)

@@ -1,4 +1,5 @@
-//! The ledger: how the tokens of the next request divide into sections, and which of its parts are the largest.
+//! The ledger that `/context` shows: how many tokens of the next request each section has, and which parts of the
+//! request are the largest.
 
 mod name;
 #[cfg(test)]
@@ -14,9 +15,9 @@ pub use name::Name;
 
 /// How many of the largest parts are listed.
 const LARGEST: usize = 5;
-/// The cells of the bar.
+/// The number of characters in the bar.
 const BAR: u64 = 50;
-/// The fewest bytes of a part that is worth a line in its place.
+/// Parts with fewer bytes cannot be taken out: the line that replaces them would save nothing.
 const LEAST: u64 = 200;
 /// The letters of the sections in the bar, in the order of `Section::ALL`.
 const LETTERS: [char; Section::ALL.len()] = ['s', 't', 'i', 'k', 'f', 'c', 'r', 'p'];
@@ -43,11 +44,11 @@ pub struct Ledger {
 pub struct Entry {
     pub name: String,
     pub tokens: u64,
-    /// What a removal takes out; `None` if the part cannot be removed.
+    /// The item to take out of the conversation; `None` if the part cannot be taken out.
     pub item: Option<Item>,
 }
 
-/// A part that is taken out of later requests.
+/// A part that the user takes out of later requests.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Removal {
     pub items: Vec<Trim>,
@@ -57,18 +58,19 @@ pub struct Removal {
 }
 
 impl Ledger {
-    /// The ledger of a model that binds its thoughts to the messages before them, so that none may change.
+    /// Notes whether the model's thoughts are bound to the messages before them. With such a model no message may
+    /// change, so nothing can be taken out.
     #[must_use]
     pub fn bound(self, is_bound: bool) -> Ledger {
         Ledger { is_bound, ..self }
     }
 
-    /// Whether nothing can be taken out.
+    /// Whether the model's thoughts are bound to the messages before them, so that nothing can be taken out.
     pub fn is_bound(&self) -> bool {
         self.is_bound
     }
 
-    /// `tools` is the size of the request's tools in bytes.
+    /// The ledger of the session's next request. `tools` is the size of the request's tools in bytes.
     pub fn of(session: &Session, tools: u64, limits: Limits) -> Ledger {
         let total = size::of_next(session, tools);
         let parts = parts::of(session, tools);
@@ -87,7 +89,7 @@ impl Ledger {
         }
     }
 
-    /// The size, and when the conversation is made shorter, in one line.
+    /// One line that tells the size, and at which sizes the conversation is made shorter.
     pub fn line(&self) -> String {
         format!("{}. {}", self.size(), self.thresholds())
     }
@@ -143,7 +145,7 @@ impl Ledger {
         }
     }
 
-    /// When old results are trimmed and the conversation is compacted.
+    /// The sentence that tells at which sizes old results are trimmed and the conversation is compacted.
     fn thresholds(&self) -> String {
         let Limits { window, trim, compact, .. } = self.limits;
         if window == 0 {
@@ -178,7 +180,7 @@ impl Ledger {
         bar
     }
 
-    /// The share of the window; if the window is not known, of the total.
+    /// The share of the window that these tokens take. If the window is not known, their share of the total.
     fn share(&self, tokens: u64) -> String {
         let whole = if self.limits.window > 0 { self.limits.window } else { self.total };
         match size::percent(tokens, whole) {
@@ -188,8 +190,8 @@ impl Ledger {
     }
 }
 
-/// Takes a part out that the user chose from a list. `is_raw` says of a tool's name whether its results are only what it
-/// read. The error is a sentence.
+/// Plans to take out a part that the user has chosen from a list. `is_raw` says whether the tool with a given name only
+/// reads, so that its result can be got again. The error is a sentence.
 pub fn removal(
     session: &Session,
     tools: u64,
@@ -208,7 +210,7 @@ pub fn removal(
     };
     let Some(part) = parts.iter().find(is_wanted) else {
         return Err(format!(
-            "The {name} is not in the conversation any more. /context lists what is."
+            "The {name} is not in the conversation any more. /context lists the present items."
         ));
     };
     let line = match part.source {
@@ -219,7 +221,7 @@ pub fn removal(
     };
     let gone = part.bytes.saturating_sub(line.len() as u64);
     if gone == 0 || line.is_empty() {
-        return Err(format!("The {name} is so short that nothing would be gained."));
+        return Err(format!("The {name} is so short that taking it out would save nothing."));
     }
     let tokens = share(size::of_next(session, tools), gone, parts.iter().map(|it| it.bytes).sum());
     let told = format!(
@@ -244,7 +246,7 @@ fn largest(parts: &[Part<'_>], total: u64) -> Vec<Entry> {
     listed.into_iter().take(LARGEST).map(entry).collect()
 }
 
-/// What a removal takes out.
+/// The item to take out for a part of this source; `None` if it cannot be taken out.
 fn item(source: &Source<'_>) -> Option<Item> {
     match source {
         Source::Answer(answer, _) => Some(Item::Call(answer.id.clone())),
@@ -253,14 +255,15 @@ fn item(source: &Source<'_>) -> Option<Item> {
     }
 }
 
-/// The share of `total` for `part` of `whole`.
+/// `total * part / whole`.
 fn share(total: u64, part: u64, whole: u64) -> u64 {
     let share = u128::from(total) * u128::from(part) / u128::from(whole.max(1));
     u64::try_from(share).unwrap_or(u64::MAX).min(total)
 }
 
-/// Divides `total` by weights. The sum of the result is `total`: what the division leaves goes to the weights that it
-/// cut most. Without any weight, all of it is the conversation's.
+/// Divides `total` in proportion to the weights. The sum of the result is exactly `total`: the tokens that rounding
+/// leaves over go to the sections that rounding cut most. If all weights are zero, the section of the conversation gets
+/// all tokens.
 fn split(total: u64, weights: [u64; Section::ALL.len()]) -> [u64; Section::ALL.len()] {
     let whole = weights.iter().fold(0u64, |sum, it| sum.saturating_add(*it));
     let mut shares = weights.map(|it| share(total, it, whole));

@@ -1,5 +1,6 @@
-//! Mentions in a prompt: `@path`, `@path:10-40`, `@dir/`, `@https://…`, and keywords such as `@buffer`. They are found in
-//! the text, read through the workspace or the web, and added to the prompt as labelled excerpts. The prompt keeps the path, so that its sentence still reads well.
+//! Mentions in a prompt: `@path`, `@path:10-40`, `@dir/`, `@https://…`, and keywords such as `@buffer`. They are found
+//! in the text, read through the workspace or the web, and added to the prompt as labelled excerpts. The mention stays
+//! in the prompt's text too, so that the sentence still reads well.
 
 mod code;
 mod keyword;
@@ -28,7 +29,7 @@ const ENTRIES: usize = 500;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mention {
-    /// The mention as it stands in the text, with its `@`.
+    /// The mention as the user wrote it, with its `@`.
     pub written: String,
     pub path: String,
     pub lines: Option<(u32, u32)>,
@@ -41,10 +42,10 @@ impl Mention {
     }
 }
 
-/// What an `@` word means if no file has this name.
+/// The meaning of a word behind an `@` if no file has this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Meant {
-    /// The path of a file that is missing.
+    /// The path of a file that does not exist.
     Path,
     /// A keyword, even if there is a file with this name.
     Keyword(Keyword),
@@ -52,9 +53,9 @@ pub enum Meant {
     Symbol,
     /// An address of the web.
     Page,
-    /// An ordinary word.
+    /// An ordinary word, which may also be the name of a file.
     Word,
-    /// Something else: a decorator, an address, a number.
+    /// Not a mention: a decorator, a mail address, a number.
     Other,
 }
 
@@ -120,7 +121,7 @@ pub fn open(line: &str) -> Option<(usize, String)> {
     open.filter(|(at, _)| !in_code(line, *at))
 }
 
-/// Whether an odd number of backticks stands before this byte: code begins there and does not end yet.
+/// Whether this byte is in inline code: an odd number of backticks is before it.
 fn in_code(line: &str, at: usize) -> bool {
     line[..at].matches('`').count() % 2 == 1
 }
@@ -130,8 +131,8 @@ fn begins_word(before: &str) -> bool {
     before.chars().next_back().is_none_or(|c| c.is_whitespace() || "([{,;\"'".contains(c))
 }
 
-/// A mention whose path stands in quotes, and the length of its range of lines. `rest` is the text behind the closing
-/// quote.
+/// A mention whose path is in quotes, and the number of bytes of its range of lines. `rest` is the text behind the
+/// closing quote.
 fn in_quotes(path: String, rest: &str) -> Option<(Mention, usize)> {
     let lines = rest.strip_prefix(':').and_then(|it| {
         let end = it.find(|c: char| !(c.is_ascii_digit() || c == '-'));
@@ -145,7 +146,7 @@ fn in_quotes(path: String, rest: &str) -> Option<(Mention, usize)> {
     (!path.is_empty()).then_some((Mention::of(path, lines.map(|it| it.0)), length))
 }
 
-/// A mention whose path stands in no quotes, and its length. `rest` is the text behind the `@`.
+/// A mention whose path is not in quotes, and its number of bytes. `rest` is the text behind the `@`.
 fn bare(rest: &str) -> Option<(Mention, usize)> {
     if page::is_address(rest) {
         let length = page::length(rest);
@@ -161,7 +162,7 @@ fn bare(rest: &str) -> Option<(Mention, usize)> {
     (!path.is_empty()).then_some((Mention::of(path.to_owned(), lines), word.len()))
 }
 
-/// The meaning of the word behind the `@` at this byte, if the word has no quotes.
+/// The meaning of a word without quotes behind the `@` at this byte.
 fn meant(lines: &code::Lines<'_>, at: usize, mention: &Mention) -> Meant {
     let word = mention.path.as_str();
     if mention.meant == Meant::Page {
@@ -191,12 +192,12 @@ fn range(text: &str) -> Option<(u32, u32)> {
     (1 <= first && first <= last).then_some((first, last))
 }
 
-/// Whether a word behind an `@` that names no file was probably meant as a path.
+/// Whether a word behind an `@` was probably meant as a path, although no such file exists.
 pub(super) fn looks_like_path(path: &str) -> bool {
     path.contains('/') || path.starts_with('~') || (path.contains('.') && !path.starts_with('.'))
 }
 
-/// The excerpt that a mention adds to the prompt, and a warning for the user before it is sent.
+/// The excerpt that a mention adds to the prompt, and a warning for the user before the prompt is sent.
 struct Found {
     excerpt: Excerpt,
     warning: Option<String>,
@@ -216,16 +217,16 @@ pub fn hosts(text: &str) -> Vec<String> {
     hosts
 }
 
-/// What one mention of a text brings.
+/// The excerpts that one mention in a text adds.
 pub struct Brought {
-    /// The mention as it stands in the text.
+    /// The mention as it is written in the text.
     pub written: String,
     pub excerpts: Vec<Excerpt>,
     pub problems: Vec<String>,
 }
 
-/// Like `resolve`, for each of the first mentions of a text. Leaves out what is no mention if there is no such file,
-/// and fetches no page.
+/// Like `resolve`, but separately for each of the first `most` mentions of a text. An ordinary word behind an `@` is
+/// left out if there is no such file. Fetches no web pages.
 pub async fn each(desk: &Desk, text: &str, most: usize) -> Vec<Brought> {
     let mut all = Vec::new();
     for mention in find(text).into_iter().take(most) {
@@ -245,8 +246,8 @@ pub async fn each(desk: &Desk, text: &str, most: usize) -> Vec<Brought> {
     all
 }
 
-/// Like `resolve` for the text of a command, without what the user's message mentions itself. A command of the project
-/// brings only files of the project.
+/// Like `resolve`, for the text of a slash command. Leaves out what the user's message mentions too. A command that
+/// belongs to the project can add only files of the project.
 pub async fn resolve_command(
     desk: &Desk,
     command: &Excerpt,
@@ -422,7 +423,7 @@ fn cut(content: &str, mention: &Mention, shown: String) -> Result<Excerpt, Strin
     Ok(Excerpt { path: shown, lines: mention.lines, text, ..Excerpt::default() })
 }
 
-/// The files below a folder, two levels deep, without ignored ones.
+/// Lists the files in a folder and in its subfolders, two levels deep, without ignored files.
 fn list(reach: &Reach, dir: &std::path::Path) -> String {
     let walk = walk::walker(reach, dir)
         .require_git(true)

@@ -1,5 +1,5 @@
 //! Everything that the model gets besides its own replies: the system prompt, instructions, mentioned files and
-//! selections, and the request made of a session.
+//! selections. Also makes the request from a session.
 
 pub mod commands;
 pub mod compact;

@@ -48,7 +48,7 @@ impl Section {
         match excerpt.kind {
             ExcerptKind::Instructions => Section::Instructions,
             ExcerptKind::Skills | ExcerptKind::Skill => Section::Skills,
-            // the text of a command is what the user asks for
+            // the text of a slash command says what the user wants, so it counts as the user's message
             ExcerptKind::Command => Section::Conversation,
             _ if excerpt.image.is_some() => Section::Images,
             _ => Section::Files,
@@ -58,7 +58,7 @@ impl Section {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part<'a> {
-    /// The index of the message; `None` for the system prompt, the tools and the hand-off.
+    /// The index of the message that has the part; `None` for the system prompt, the tools and the hand-off.
     pub at: Option<usize>,
     pub section: Section,
     pub bytes: u64,
@@ -72,7 +72,7 @@ pub enum Source<'a> {
     Tools,
     /// The hand-off of the last compaction.
     Handoff,
-    /// An excerpt of the system prompt has no number.
+    /// An excerpt and its number. Excerpts in the system prompt have no number.
     Excerpt(&'a Excerpt, Option<u32>),
     Answer(&'a ToolAnswer, Option<&'a ToolCall>),
     Call(&'a ToolCall),
@@ -80,7 +80,7 @@ pub enum Source<'a> {
     Reply(&'a str),
     Thought,
     Notice,
-    /// The line in place of an excerpt or a result.
+    /// The line that replaces a trimmed excerpt or result.
     Trimmed,
 }
 
@@ -116,12 +116,12 @@ pub fn of(session: &Session, tools: u64) -> Vec<Part<'_>> {
 struct Walk<'a> {
     session: &'a Session,
     calls: HashMap<&'a CallId, &'a ToolCall>,
-    /// The lines in place of excerpts and of results.
+    /// The lines that replace trimmed excerpts and results.
     excerpt_lines: HashMap<u32, &'a str>,
     answer_lines: HashMap<&'a CallId, &'a str>,
     /// The number of the next excerpt.
     excerpt: u32,
-    /// The index of the note with the hand-off. The thoughts before it are not sent.
+    /// The index of the note with the hand-off. Thoughts in messages before this note are not sent.
     handoff: usize,
 }
 

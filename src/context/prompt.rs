@@ -1,4 +1,4 @@
-//! The system prompt: the default one, made for this project and these tools, or the user's.
+//! The system prompt: either the default prompt, made for this project and these tools, or the user's own.
 
 use super::fence;
 use crate::message::ToolSpec;
@@ -6,7 +6,8 @@ use crate::regular;
 use crate::text::cause;
 use std::path::{Path, PathBuf};
 
-/// What the user set instead of the default prompt. Both the plugin and `choose` refuse two at once.
+/// The user's settings that replace the default prompt. Only one of them may be set: both the plugin and `choose` check
+/// this.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
     pub system: Option<String>,

@@ -12,10 +12,10 @@ use crate::message::{
 use crate::session::Session;
 use std::collections::{HashMap, HashSet};
 
-/// Completes a request with the session: `base` has everything except the system prompt and the messages. Every call
-/// is answered by the next message, in order. Left out are answers without a call, empty texts, notes for the user,
-/// other models' thoughts, and thoughts at the end of a message. The first message is the user's. After a compaction it
-/// is the hand-off.
+/// Completes a request with the session: `base` has everything except the system prompt and the messages. In the
+/// request, each message with tool calls is followed by a message that answers them in order. Answers without a call,
+/// empty texts, notes for the user, other models' thoughts, and thoughts at the end of a message are left out. The
+/// first message is a user's message; after a compaction it is the hand-off.
 pub fn build(session: &Session, base: Request) -> Request {
     let mut messages: Vec<Message> = Vec::new();
     let mut seen = HashSet::new();
@@ -42,7 +42,7 @@ pub fn build(session: &Session, base: Request) -> Request {
             }
             Role::Assistant => {
                 let mut message = message.clone();
-                // thoughts may be bound to what stood before them
+                // thoughts may be valid only after the messages that came before them, which a compaction has replaced
                 if message.by != session.model || at < compacted {
                     strip(&mut message);
                 }
@@ -50,7 +50,7 @@ pub fn build(session: &Session, base: Request) -> Request {
                     Block::Call(call) => seen.insert(call.id.clone()),
                     Block::Text { text } => !text.trim().is_empty(),
                     Block::Thinking { .. } | Block::Raw { .. } => true,
-                    // such a block stands here only after a person has edited the file
+                    // such a block is here only if a person has edited the session's file
                     Block::Excerpt(_)
                     | Block::Answer(_)
                     | Block::Notice { .. }
@@ -90,7 +90,7 @@ fn push(messages: &mut Vec<Message>, role: Role, blocks: Vec<Block>) {
     }
 }
 
-/// One answer for each call, taken from the next message.
+/// One answer for each call of a message, taken from the next message.
 fn answers(message: &Message, next: Option<&Message>, trims: &Trims) -> Vec<Block> {
     let given: HashMap<&CallId, &ToolAnswer> = next
         .filter(|it| it.role == Role::User)
@@ -100,7 +100,7 @@ fn answers(message: &Message, next: Option<&Message>, trims: &Trims) -> Vec<Bloc
             Block::Answer(answer) => Some((&answer.id, answer)),
             _ => None,
         })
-        // a file that was edited by hand may hold two answers of one call; the first one counts
+        // a session file that was edited by hand may have two answers to one call; the first one is used
         .rev()
         .collect();
     message
@@ -120,12 +120,12 @@ fn lost(id: &CallId) -> ToolAnswer {
     ToolAnswer::failed(id, text, "")
 }
 
-/// The lines that stand for trimmed items.
+/// The lines that replace trimmed items.
 struct Trims<'a> {
     lines: HashMap<&'a Item, &'a str>,
-    /// The number of excerpts so far.
+    /// The number of excerpts in the messages so far.
     excerpts: u32,
-    /// The model does not take images.
+    /// Whether the model does not accept images.
     is_blind: bool,
     /// The session's mark.
     mark: &'a str,
@@ -155,7 +155,7 @@ impl<'a> Trims<'a> {
         ToolAnswer { text, images: seen, ..answer.clone() }
     }
 
-    /// A block of the user's as the model reads it.
+    /// A block of a user's message as the model gets it.
     fn apply(&mut self, block: &Block) -> Vec<Block> {
         let Block::Excerpt(excerpt) = block else {
             return spoken_block(block, self.mark).into_iter().collect();

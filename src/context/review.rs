@@ -33,17 +33,20 @@ pub async fn prepare(
 }
 
 fn unknown(word: &str) -> String {
-    format!("There is no branch or commit `{word}`. `/review` alone reviews what is not committed.")
+    format!(
+        "There is no branch or commit `{word}`. `/review` alone reviews the changes that are not committed."
+    )
 }
 
-/// The changes that a word names: a branch, or else a commit. `None` if the word names neither.
+/// The changes that a word stands for: those since a branch, or those of a commit if no branch has this name. `None` if
+/// the word names neither.
 async fn target(desk: &Desk, word: &str) -> Result<Option<Target>, String> {
     match word {
         "" | "@diff" => return Ok(Some(Target::Uncommitted)),
         "@staged" => return Ok(Some(Target::Staged)),
         _ => (),
     }
-    // Git would read it as an option or as a range.
+    // Git would read such a word as an option or as a range.
     if word.starts_with('-') || word.contains("..") || word.contains(':') {
         return Err(unknown(word));
     }

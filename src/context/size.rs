@@ -1,5 +1,5 @@
-//! The size of a conversation in tokens: the provider's own count, and an estimate of what was not sent yet. And the
-//! sizes at which a conversation is made shorter.
+//! The size of a conversation in tokens: the provider's count, plus an estimate of the messages that were not sent yet.
+//! Also the sizes at which a conversation is made shorter.
 
 use super::parts;
 use crate::edit::Format;
@@ -11,25 +11,28 @@ use crate::view::grouped;
 use serde::Serialize;
 use serde_json::Value;
 
-/// What a reply may need beside its limit: thoughts that do not count, and the errors of the estimate.
+/// Spare tokens besides the limit of the reply: for thoughts that do not count towards that limit, and for errors of
+/// the estimate.
 const SPARE: u64 = 16_000;
-/// From this share of the window on, in percent, a conversation is long.
+/// A conversation that fills this percentage of the window counts as long.
 const LONG: u64 = 40;
-/// The bytes of a token, if nothing better is known.
+/// The assumed number of bytes in a token, if the provider has not counted a request yet.
 const BYTES: u64 = 4;
-/// The most bytes of a token, on the average of a request. A count with longer tokens leaves a part of the request out.
+/// The most bytes that a token can have on average. If a provider's count implies longer tokens, the provider has not
+/// counted the whole request.
 const MOST_BYTES: u64 = 16;
-/// The largest size. A provider may send any count, and a double is exact up to 2^53.
+/// The largest size that is used, because a provider may send any count, and a floating-point number is exact only up
+/// to 2^53.
 const MOST: u64 = 1 << 52;
 
-/// At which size a conversation is made shorter, in tokens. `None`: never.
+/// The sizes, in tokens, at which a conversation is made shorter. `None` means never.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limits {
     /// The model's window; 0 if not known.
     pub window: u64,
     pub trim: Option<u64>,
     pub compact: Option<u64>,
-    /// Above this size the window may be too small for the reply.
+    /// Above this size the rest of the window may be too small for a reply.
     pub full: u64,
     /// Whether the user left automatic compaction on.
     pub is_automatic: bool,
@@ -41,7 +44,7 @@ pub struct Limits {
 #[serde(rename_all = "snake_case")]
 pub enum Fill {
     Ample,
-    /// Models begin to overlook things long before their window is full.
+    /// The conversation is long: models begin to overlook things long before their window is full.
     Long,
     /// The conversation has the size at which it is made shorter.
     Full,
@@ -59,7 +62,8 @@ impl Limits {
         }
     }
 
-    /// `output` is the limit of the reply. It and the spare room take at most half of the window.
+    /// `output` is the most tokens of a reply. The room for the reply and the spare tokens take at most half of the
+    /// window.
     pub fn of(window: u64, output: u64, trim: Share, compact: Share) -> Limits {
         let full = window - (output.saturating_add(SPARE)).min(window / 2);
         let known = |it: Share| it.of(window).filter(|_| window > 0);
@@ -67,18 +71,19 @@ impl Limits {
         Limits { window, trim, compact: known(compact).map(|it| it.min(full)), full, is_automatic }
     }
 
-    /// The fewest tokens that a trimming removes. Less is not worth a new prefix, which the provider reads uncached.
+    /// The fewest tokens for which old results are trimmed. Trimming changes the beginning of the request, so the
+    /// provider has to read the request without its cache; a smaller saving is not worth that.
     pub fn worth(&self) -> u64 {
         self.trim.unwrap_or(0) / 5
     }
 
-    /// The fewest tokens that an automatic compaction summarises.
+    /// The fewest new tokens for which the conversation is compacted automatically.
     pub fn growth(&self) -> u64 {
         self.compact.unwrap_or(0) / 5
     }
 }
 
-/// How many tokens a text has, by estimate.
+/// The estimated ratio of tokens to bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scale {
     tokens: u64,
@@ -86,7 +91,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// For a model of which no request was counted.
+    /// The ratio for a model that has not counted a request yet.
     pub const ASSUMED: Scale = Scale { tokens: 1, bytes: BYTES };
 
     /// As the provider counted the last request to the session's model, in this conversation or else in another one.
@@ -97,7 +102,7 @@ impl Scale {
         scales.find(Scale::is_plausible).unwrap_or(Scale::ASSUMED)
     }
 
-    /// Whether a token can have so many bytes. A provider may send any count.
+    /// Whether tokens of this length are possible. A provider may send any count.
     fn is_plausible(&self) -> bool {
         self.tokens > 0
             && self.tokens <= self.bytes
@@ -184,12 +189,12 @@ pub fn of_answer(answer: &ToolAnswer) -> u64 {
     answer.text.len() as u64 + answer.images.iter().map(of_image).sum::<u64>()
 }
 
-/// The bytes of a text with as many tokens as the image.
+/// The number of bytes of a text that has as many tokens as the image.
 fn of_image(image: &Image) -> u64 {
     image.tokens().saturating_mul(BYTES).min(MOST)
 }
 
-/// About the bytes of a value's JSON. Nothing is written for this.
+/// The approximate number of bytes of a value's JSON. Computed without making the JSON.
 fn of_json(value: &Value) -> u64 {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 4,
@@ -202,12 +207,12 @@ fn of_json(value: &Value) -> u64 {
     }
 }
 
-/// An estimate where no session is at hand: a token has about four bytes.
+/// The estimated number of tokens of a text outside of a session, at about four bytes for a token.
 pub fn of_text(text: &str) -> u64 {
     Scale::ASSUMED.of_text(text)
 }
 
-/// A number of bytes for a reader: `900 bytes`, `12 kB`.
+/// A number of bytes as it is shown to users: `900 bytes`, `12 kB`.
 pub fn bytes(n: usize) -> String {
     if n < 1000 { format!("{n} bytes") } else { format!("{} kB", (n + 500) / 1000) }
 }

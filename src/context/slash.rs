@@ -35,7 +35,8 @@ pub enum Slash {
 }
 
 impl Slash {
-    /// Whether the command leaves the conversation unchanged. `/context drop` refuses by itself.
+    /// Whether the command leaves the conversation unchanged, so that it is allowed in a read-only conversation.
+    /// `/context drop` makes its own check.
     pub fn only_reads(self) -> bool {
         use Slash::{Context, ContextSize, Copy, Exit, Export, Fork, Help, History, New, Save};
         use Slash::{Sessions, Usage};
@@ -44,7 +45,7 @@ impl Slash {
     }
 }
 
-/// What a command's first argument names, for completion.
+/// What a command's first argument stands for, so that completion can offer it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Argument {
     Model,
@@ -64,7 +65,7 @@ pub enum Argument {
 pub struct Row {
     pub name: &'static str,
     pub slash: Slash,
-    /// The line in the help.
+    /// The command's line in `/help`.
     pub help: &'static str,
     pub argument: Option<Argument>,
 }
@@ -170,7 +171,8 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "permissions",
         slash: Slash::Permissions,
-        help: "lists what you allowed and the rules, to take it back: `/permissions [command]`",
+        help: "lists your permissions and rules and revokes them; with a command, says how it would be judged: \
+               `/permissions [command]`",
         argument: None,
     },
     Row {
@@ -194,7 +196,8 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "rules",
         slash: Slash::Rules,
-        help: "gives the model the project's rules for Copilot and Cursor; asks again about instructions that you left out",
+        help: "gives the model the project's rules for Copilot and Cursor; asks again about instructions that you left \
+               out",
         argument: None,
     },
     Row { name: "reset", slash: Slash::New, help: "the same as `/new`", argument: None },
@@ -247,7 +250,7 @@ pub enum Parsed<'a> {
     Prompt,
 }
 
-/// Reads the composer's text. A path at its beginning (`/usr/bin is …`) is no command.
+/// Reads the composer's text. A path at its beginning (`/usr/bin is …`) is not a command.
 pub fn parse(text: &str) -> Parsed<'_> {
     let text = text.trim();
     let Some(line) = text.strip_prefix('/') else { return Parsed::Prompt };
@@ -261,7 +264,7 @@ pub fn parse(text: &str) -> Parsed<'_> {
     }
 }
 
-/// Whether this can be the name of a command. A `:` stands between the names of its folders and of its file.
+/// Whether a word can be the name of a command. A `:` separates the names of its folders and of its file.
 pub fn is_word(word: &str) -> bool {
     let is_part = |it: &str| {
         !it.is_empty() && it.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')

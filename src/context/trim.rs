@@ -1,5 +1,5 @@
-//! Chooses the old results that requests need not repeat: what a tool read or a command said, which the model can ask
-//! for again.
+//! Chooses old tool results that requests leave out: texts that a tool read and outputs of commands, which the model
+//! can get again.
 
 use super::size::{self, Scale};
 use crate::event::{Item, Trim};
@@ -11,19 +11,19 @@ use crate::tool::clip;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 
-/// Results of this many turns, the running one included, stay whole.
+/// The results of the last turns stay whole: this many turns, including the running one.
 const TURNS: usize = 3;
 /// Results of this many replies stay whole, and of a turn with more replies only these.
 const REPLIES: usize = 16;
-/// The fewest bytes of a result that is worth a line in its place.
+/// A result with fewer bytes stays: the line that replaces it would save nothing.
 const LEAST: usize = 600;
-/// The most characters of an argument in such a line.
+/// The most characters of an argument in the line that replaces a result.
 const ARGUMENT: usize = 160;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Plan {
     pub items: Vec<Trim>,
-    /// The estimated tokens that go.
+    /// The estimated number of tokens that requests have less.
     pub tokens: u64,
     /// The sentence for the user.
     pub told: String,
@@ -56,7 +56,7 @@ pub fn plan(session: &Session, is_raw: impl Fn(&str) -> bool) -> Option<Plan> {
             continue;
         }
         let line = line(call, answer);
-        // an image counts as the text that its tokens could have
+        // an image counts as much as a text with the same number of tokens
         let size = usize::try_from(size::of_answer(answer)).unwrap_or(usize::MAX);
         if line.len() * 2 > size {
             continue;
@@ -91,7 +91,7 @@ fn is_prompt(message: &Message) -> bool {
     message.role == Role::User && message.blocks.iter().any(|it| matches!(it, Block::Text { .. }))
 }
 
-/// The result in one line: what was called, how long the result was, and how to get it again.
+/// The line that replaces a result: the call, the size of the result, and how to get the result again.
 pub fn line(call: &ToolCall, answer: &ToolAnswer) -> String {
     let again = match clip::kept_in(&answer.text) {
         Some(path) => format!("the output is in {path}"),
@@ -103,7 +103,7 @@ pub fn line(call: &ToolCall, answer: &ToolAnswer) -> String {
     format!("{}{arguments}{failed}: {size}, trimmed; {again}", call.tool)
 }
 
-/// The line in place of a result that the user takes out, and that the model cannot get again by the same call.
+/// The line that replaces a result which the user takes out. The model cannot get such a result again by the same call.
 pub(super) fn removed_result(call: Option<&ToolCall>, answer: &ToolAnswer) -> String {
     let failed = if answer.failed { " (failed)" } else { "" };
     let size = size::bytes(answer.text.len());
@@ -112,7 +112,7 @@ pub(super) fn removed_result(call: Option<&ToolCall>, answer: &ToolAnswer) -> St
     format!("{called}{failed}: {size}, removed by the user")
 }
 
-/// The line in place of an excerpt that the user takes out. `name` is the excerpt's name.
+/// The line that replaces an excerpt which the user takes out. `name` is the excerpt's name.
 pub(super) fn removed_excerpt(name: &str, excerpt: &Excerpt) -> String {
     let again = match excerpt.kind {
         ExcerptKind::File | ExcerptKind::Selection => "; read it again if needed",
@@ -122,7 +122,7 @@ pub(super) fn removed_excerpt(name: &str, excerpt: &Excerpt) -> String {
     format!("[{name}: {}, removed by the user{again}]", size::bytes(excerpt.text.len()))
 }
 
-/// The arguments of a call, each with its name; a range of lines as such.
+/// The arguments of a call, each with its name. The two arguments of a range of lines are shown as one range.
 pub(super) fn arguments(call: &ToolCall) -> String {
     let Input::Json(Value::Object(given)) = &call.input else { return String::new() };
     let range = range(call, given);

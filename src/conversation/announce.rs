@@ -8,7 +8,7 @@ use crate::session;
 use crate::text::unseen;
 use std::collections::BTreeMap;
 
-/// The most characters of a question that a script gets.
+/// The most characters of a question that scripts get.
 const QUESTION: usize = 4000;
 
 impl Conversation {
@@ -59,7 +59,7 @@ impl Conversation {
     }
 }
 
-/// A question for scripts, short enough not to slow the editor down.
+/// The question as scripts get it, shortened so that it does not slow the editor down.
 fn brief(question: &str) -> String {
     let question = unseen::exact(question);
     match question.char_indices().nth(QUESTION) {

@@ -3,7 +3,7 @@
 use crate::session::Input;
 use crate::store::Store;
 
-/// Writes what an input brings along, before the session names it.
+/// Writes the long outputs and images of an input to files, before the session refers to these files.
 pub(super) fn keep(store: &mut Store, input: &mut Input) {
     match input {
         Input::Answered { answer, .. } => {
@@ -17,7 +17,7 @@ pub(super) fn keep(store: &mut Store, input: &mut Input) {
     }
 }
 
-/// The sentence about files that are gone.
+/// The sentence that tells the user that files are missing.
 pub(super) fn missing(count: usize, what: &str) -> Option<String> {
     match count {
         0 => None,

@@ -6,8 +6,8 @@ use crate::session::Input;
 use crate::text::secret;
 
 /// Replaces these keys in the texts of an input, and adds the number of replaced keys to each changed text. The user's
-/// and the model's own words stay unchanged. Texts that only look like a key stay too, because an edit has to match the
-/// file.
+/// and the model's own words stay unchanged. A text that only looks like a key stays unchanged too, because the model's
+/// edits have to match the text of the file.
 pub(super) fn without_keys(input: &mut Input, keys: &[String]) {
     if keys.is_empty() {
         return;

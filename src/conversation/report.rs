@@ -19,9 +19,9 @@ pub enum Show {
     Event(Event),
     /// Progress between two events.
     Delta(Delta),
-    /// Opens or closes a block, or the fold at this line of a question.
+    /// Opens or closes a block of the chat, or the fold at this line of a question.
     Toggle { block: u32, line: u32 },
-    /// A new transcript, which replaces the shown one.
+    /// A new transcript, which replaces the one that is shown.
     View(Box<View>),
     /// The transcript was lost and has to be shown again.
     Repaint,
@@ -105,7 +105,7 @@ pub struct JobRow {
     pub age: u64,
 }
 
-/// How a chat begins.
+/// The facts about a session that the chat needs when the session opens.
 #[derive(Debug, Clone)]
 pub struct Opened {
     /// The session that could not be opened, in whose place this one was opened.
@@ -115,7 +115,7 @@ pub struct Opened {
     pub ephemeral: bool,
     /// Whether the session can only be read.
     pub reading: bool,
-    /// The names of the reviews that the editor has to reopen.
+    /// The ids of the reviews that the editor has to reopen.
     pub reviews: Vec<String>,
     /// Whether the chat has to show this session.
     pub show: bool,
@@ -137,7 +137,7 @@ pub struct Status {
     pub phase: Stage,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<Wait>,
-    /// The running turn; if no turn runs, the last one.
+    /// The number of the running turn. If no turn runs, the number of the last one.
     pub turn: u32,
     /// The running tool.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,9 +146,9 @@ pub struct Status {
     pub mode: Mode,
     /// Whether the model is the offline tour, a script inside the program.
     pub tour: bool,
-    /// Whether the conversation is in memory only: it is ephemeral, or the disk fails.
+    /// Whether the conversation is in memory only, because it is never saved or could not be saved.
     pub unsaved: bool,
-    /// The tokens that this session has used.
+    /// The number of input and output tokens that this session has used.
     pub input: u64,
     pub output: u64,
     pub cached: u64,
@@ -165,16 +165,16 @@ pub struct Status {
     /// The time until a failed request is sent again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_ms: Option<u64>,
-    /// Why the last try failed, without a full stop.
+    /// Why the last request failed, as a sentence without a full stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_why: Option<String>,
-    /// How long the model has been silent.
+    /// For how many milliseconds the model has sent nothing; set only once this is worth telling.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub silent_ms: Option<u64>,
     /// The part of the last request that was in the provider's cache, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hit: Option<u32>,
-    /// The session's cost in USD, without the replies whose price is not known.
+    /// The session's cost in USD, not counting replies whose price is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
     /// Whether the price of at least one reply is not known.
@@ -222,16 +222,17 @@ pub struct QueuedMessage {
     pub text: String,
     pub context: Vec<Excerpt>,
     pub steer: bool,
-    /// Whether the message is sent only when the user says so.
+    /// Whether the message is held back until the user sends it.
     pub held: bool,
-    /// The text of a held message with each deceptive character spelt out; empty for other messages.
+    /// The text of a held message, in which each invisible or deceptive character is spelt out. Empty for other
+    /// messages.
     pub shown: String,
 }
 
 impl QueuedMessage {
     pub fn of(it: &Queued, session: &Session) -> QueuedMessage {
         let Queued { id, text, mut context, steer } = it.clone();
-        // the program makes it of the text again if the user edits the message
+        // such an excerpt is made again from the text when the edited message is sent
         context.retain(|it| !it.is_made());
         let held = session.held.contains(&id);
         let shown = if held { unseen::exact(&text).into_owned() } else { String::new() };
@@ -252,11 +253,11 @@ pub struct TurnRow {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RewindFile {
-    /// The absolute path.
+    /// The file's absolute path.
     pub path: PathBuf,
-    /// The path as the user would write it.
+    /// The file's path as the user would write it.
     pub name: String,
-    /// What will happen to the file, as words that follow its name.
+    /// What the rewind does to the file: words that follow its name in a sentence.
     pub about: String,
     /// A unified diff without the header.
     pub diff: String,
@@ -299,15 +300,16 @@ pub enum Wish {
         text: String,
     },
     Copy(Copy),
-    /// The conversation is about to be taken back: it is saved as it is.
+    /// A message is about to be undone. First a copy of the whole conversation has to be saved.
     Branch(Branch),
     /// The user wants to choose among all models.
     Models,
-    /// The user wants to give a key.
+    /// The user wants to enter an API key.
     Connect {
         provider: Option<String>,
     },
-    /// A server has refused this parameter in requests to this model. No conversation sends it again.
+    /// A server has refused this parameter in requests to this model. No conversation sends the parameter to this model
+    /// again.
     LeaveOut {
         model: String,
         parameter: Parameter,
@@ -317,14 +319,14 @@ pub enum Wish {
 /// A copy of a session that the program has to save.
 pub struct Copy {
     pub session: Box<Session>,
-    /// The user's name for the copy. With a name, the copy is not opened.
+    /// The name that the user gave to the copy. A copy with a name is saved but not opened.
     pub name: Option<String>,
 }
 
 /// A session that is saved under a free name before its agent takes the conversation back.
 pub struct Branch {
     pub session: Box<Session>,
-    /// The conversation is never saved: its copy is kept in memory, as a session of its own.
+    /// Whether the copy is kept in memory as a session of its own, because the conversation is never saved.
     pub in_memory: bool,
     pub back: Back,
 }

@@ -7,15 +7,15 @@ use std::ops::Range;
 /// A range of bytes of a text, and the text that replaces it.
 pub(super) type Splice = (Range<usize>, String);
 
-/// One step for each edit, in the order of the edits; undone from the last to the first. Empty if no edit changed the
-/// text.
+/// One step for each edit, in the order of the edits. The steps are applied from the last to the first. Empty if no
+/// edit changed the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Back(Vec<Step>);
 
 /// How one edit is undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
-    /// For each range of the text after the edit: the text that the edit replaced there. The ranges ascend and do not
+    /// Ranges of the text after the edit, each with the text that the edit replaced there. The ranges ascend and do not
     /// overlap.
     Places(Vec<Splice>),
     /// The whole text before the edit; `None` if there was no file.

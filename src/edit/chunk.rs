@@ -12,12 +12,12 @@ use std::ops::Range;
 /// Lines of a file, and the lines that replace them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Chunk {
-    /// Lines above the chunk; each line is searched in the scope of the line before it.
+    /// Lines above the chunk that tell where it is, as after `@@`. Each line is searched below the anchor before it.
     pub anchors: Vec<String>,
     /// The lines to be replaced and the new lines, each with its newline.
     pub old: String,
     pub new: String,
-    /// The chunk stands at the end of the file.
+    /// Whether the chunk is marked as the end of the file.
     pub is_last: bool,
 }
 
@@ -76,7 +76,7 @@ struct Placing<'a> {
 }
 
 impl Placing<'_> {
-    /// Finds the chunk's place. Returns the place, its new text, and a note on the tolerated differences.
+    /// Finds the chunk's place in the file. Returns the place, its new text, and a note on the tolerated differences.
     fn placed(&self, what: &str) -> Result<(Range<usize>, String, String), Misfit> {
         let (old, new) = (fitted(self.text, &self.chunk.old)?, fitted(self.text, &self.chunk.new)?);
         refuse_placeholder(&old, &new)?;
@@ -106,15 +106,16 @@ impl Placing<'_> {
         Ok((place.bytes.clone(), new, note))
     }
 
-    /// A note for the model if the place is not where the chunk says, otherwise empty. A place above the anchors is
-    /// refused.
+    /// A note for the model if the chunk's lines were found at another place than its anchors or its end-of-file mark
+    /// say, otherwise empty. A place above the anchors is refused.
     fn misplaced(&self, what: &str, place: &Place) -> Result<String, Misfit> {
         let content = &self.text.content;
         let line = lines_of(content, &[place.bytes.start]).first().copied().unwrap_or(1);
         let first = self.scopes().iter().map(|it| it.start).min();
         if first.is_some_and(|first| place.bytes.end < first) {
             return Err(Misfit::Refused(format!(
-                "its lines are only at line {line}, above the line given after `@@`: give a line above them, or none"
+                "its lines are only at line {line}, above the line given after `@@`: after `@@`, give a line that is \
+                 above them, or give none"
             )));
         }
         let why = if first.is_none() && !self.chunk.anchors.is_empty() {
@@ -129,8 +130,8 @@ impl Placing<'_> {
         ))
     }
 
-    /// Narrows the places by the order of the chunks, the end-of-file mark, and the anchors. A rule that no place meets
-    /// is ignored.
+    /// Narrows the possible places by the order of the chunks, the end-of-file mark and the anchors. A criterion that
+    /// no place meets is ignored.
     fn meant(&self, places: Vec<Place>) -> Vec<Place> {
         let cursor = self.done.iter().map(|it| it.0.end).max().unwrap_or(0);
         let apart = |it: &Place| {
@@ -196,7 +197,7 @@ impl Placing<'_> {
     }
 }
 
-/// The places for which `is` holds, or all places if it holds for none.
+/// The places for which `is` is true, or all places if there is none.
 fn preferred(places: Vec<Place>, is: impl Fn(&Place) -> bool) -> Vec<Place> {
     if !places.iter().any(&is) {
         return places;

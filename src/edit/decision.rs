@@ -1,5 +1,5 @@
-//! The user's decision on each hunk. The editor reports the decision; the hunk's place and lines are read from the
-//! settled text.
+//! The user's decision on each hunk. The editor reports the decision. The hunk's place and lines are read from the text
+//! after the review.
 
 use super::outcome::Sides;
 use super::{Decided, Fate, Outcome, Revision};
@@ -19,8 +19,8 @@ pub enum Decision {
     Rejected,
 }
 
-/// For each hunk of the part at `at`, the user's decision, which is taken from the decisions on the hunks of the whole
-/// proposal. `None` for a hunk without a decision.
+/// The user's decision on each hunk of one part of a proposal (`parts[at]`), taken from the decisions on the hunks of
+/// the whole proposal. `None` for a hunk without a decision.
 pub fn decisions(
     parts: &[Revision<'_>],
     at: usize,
@@ -56,7 +56,7 @@ fn joined(one: Decision, other: Decision) -> Decision {
     }
 }
 
-/// Sets the fates in `outcome`, which were read from the settled text, to the user's decisions.
+/// Replaces the fates in `outcome`, which were only guessed from the text after the review, by the user's decisions.
 pub fn follow(
     outcome: &mut Outcome,
     part: Revision<'_>,

@@ -1,4 +1,5 @@
-//! Replaces typographic characters by the plain ones of a keyboard, for comparison only. Such text is never written.
+//! Replaces typographic characters by the plain characters of a keyboard, only to compare texts. The result is never
+//! written to a file.
 
 use std::ops::Range;
 
@@ -17,7 +18,7 @@ fn plain(c: char) -> Option<&'static str> {
 /// A text whose typographic characters were replaced by plain characters.
 pub(super) struct Folded {
     text: String,
-    /// The replaced characters in ascending order: their bytes in the plain text, and in the original.
+    /// The replaced characters in ascending order: for each, its byte ranges in the plain text and in the original.
     replaced: Vec<(Range<usize>, Range<usize>)>,
 }
 
@@ -36,7 +37,8 @@ impl Folded {
         folded
     }
 
-    /// At most `most` places of `sought` in the original text, as bytes. Both are compared in plain characters.
+    /// At most `most` places of `sought`, as byte ranges of the original text. Both texts are compared in plain
+    /// characters.
     pub(super) fn places(&self, sought: &str, most: usize) -> Vec<Range<usize>> {
         let sought = Folded::of(sought).text;
         let step = sought.chars().next().map_or(1, char::len_utf8);
@@ -52,7 +54,7 @@ impl Folded {
             .collect()
     }
 
-    /// The byte in the original for a byte of the plain text; `None` within a character that was replaced.
+    /// The position in the original for a position in the plain text; `None` within a character that was replaced.
     fn origin(&self, at: usize) -> Option<usize> {
         let before = self.replaced.partition_point(|(plain, _)| plain.start < at);
         let Some((plain, own)) = self.replaced[..before].last() else { return Some(at) };
@@ -60,8 +62,8 @@ impl Folded {
     }
 }
 
-/// Applies the change from `sent` to `new` to a line of a file. The file's own characters stay at the beginning and at
-/// the end, as far as `sent` and `new` agree there.
+/// Applies the change from `sent` to `new` to a line of a file. At the beginning and at the end of the line, the file's
+/// own characters stay as far as `sent` and `new` are equal.
 pub(super) fn changed(line: &str, sent: &str, new: &str) -> String {
     let folded = Folded::of(line);
     if folded.text != Folded::of(sent).text {

@@ -1,4 +1,5 @@
-//! Finds the hunks that only a formatter changed: a formatter was seen to change them, or they differ only in blanks.
+//! After a review, finds the changed hunks that only a formatter changed: the editor has seen a formatter change them,
+//! or they differ from the proposal only in blanks.
 
 use super::outcome::{Sides, span};
 use super::{Fate, Outcome, Revision, merge};
@@ -12,7 +13,7 @@ pub struct Formatting {
 }
 
 /// Distinguishes the hunks of `part` that a formatter changed from those that the user reworked. `formattings` are in
-/// the order in which they were seen.
+/// the order in which the editor saw them.
 pub(super) fn tell_apart(
     outcome: &mut Outcome,
     part: Revision<'_>,
@@ -42,7 +43,8 @@ pub(super) fn tell_apart(
     }
 }
 
-/// Widens a range of lines of the proposal until no change on either side crosses its ends.
+/// Widens a range of lines of the proposal until neither the user's nor the formatter's changes cross the ends of the
+/// range.
 fn common(
     mut lines: std::ops::Range<u32>,
     one: &Sides<'_>,

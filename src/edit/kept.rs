@@ -6,9 +6,9 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// The fewest bytes of a text that gets a name. A shorter text is easy to send again.
+/// A text with fewer bytes gets no name, because it is easy to send again.
 const LONG: usize = 100;
-/// Each argument that has a text, and the argument that can name a kept text instead.
+/// Pairs of arguments: the first contains a text; the second can name a kept text instead.
 const PAIRS: [(&str, &str); 2] = [("new", "new_from"), ("text", "text_from")];
 
 /// The name of a text; the same text always has the same name.
@@ -16,7 +16,8 @@ fn name(text: &str) -> String {
     format!("k{}", &format!("{:x}", Sha256::digest(text))[..8])
 }
 
-/// Text for the model, appended to a misfit: the names of the misfit's new texts. Empty if the names would not help.
+/// A note for the model that is appended to the error about an edit that does not fit: the names of the edit's new
+/// texts. Empty if the names would not help.
 pub fn kept(edits: &[Edit], misfit: &Misfit) -> String {
     let useless = [Misfit::Unchanged, Misfit::EmptyOld].contains(misfit)
         || matches!(misfit, Misfit::AlreadyApplied { .. } | Misfit::Refused(_));

@@ -1,5 +1,5 @@
-//! Finds an `old` that the text does not contain exactly. Tries one tolerance after another; the first tolerance that
-//! matches gives the result. Never chooses by similarity.
+//! Finds the place of an edit whose `old` is not exactly in the text. Tries one tolerance after another, such as
+//! ignoring blanks at line ends; the first tolerance with a match gives the result. Never chooses by similarity.
 
 use super::fold::{self, Folded};
 use super::lines::{Lines, Shift, bare};
@@ -55,17 +55,17 @@ impl Place {
 /// The result of a search for an `old` in a text.
 pub(super) struct Found<'a> {
     content: &'a str,
-    /// `old` and `new` as they were sent, except for removed line numbers and blank lines.
+    /// `old` and `new` as the model sent them, without line numbers and blank lines that were removed.
     old: String,
     new: String,
-    /// In ascending order and never empty. Places may overlap.
+    /// The places in ascending order. There is at least one. Places may overlap.
     pub(super) places: Vec<Place>,
     /// The tolerances that were used; empty for an exact match.
     pub(super) rungs: Vec<Rung>,
 }
 
 impl<'a> Found<'a> {
-    /// An exact match; `None` if there is no place.
+    /// The exact matches of `old`; `None` if there is none.
     pub(super) fn exact(
         content: &'a str,
         old: &str,
@@ -76,7 +76,7 @@ impl<'a> Found<'a> {
         (!places.is_empty()).then(|| Found { content, old, new, places, rungs: Vec::new() })
     }
 
-    /// The new text at a place; `None` if `new` cannot be brought to the indentation there.
+    /// The new text for a place; `None` if `new` cannot get the indentation of that place.
     pub(super) fn new_at(&self, place: &Place) -> Option<Cow<'_, str>> {
         let file = &self.content[place.bytes.clone()];
         // the file's last line has no newline, and the edit does not add one
@@ -109,7 +109,7 @@ pub(super) fn climb<'a>(
             for rung in [Rung::Blanks, Rung::Shift, Rung::Plain] {
                 let places = pick(text.places(rung, (old, new), !rungs.is_empty(), most));
                 if !places.is_empty() {
-                    // if every match is exact without the line numbers and blank lines, this rung was not needed
+                    // if removing line numbers or blank lines made every match exact, this tolerance was not needed
                     let is_exact = |it: &Place| content[it.bytes.clone()] == *old;
                     if rungs.is_empty() || !places.iter().all(is_exact) {
                         rungs.push(rung);
@@ -123,8 +123,8 @@ pub(super) fn climb<'a>(
     None
 }
 
-/// `old` and `new` unchanged, then without a blank first line, without a blank last line, and without both. Empty if
-/// `old` is blank.
+/// Variants of `old` and `new`: unchanged, without a blank first line, without a blank last line, and without both.
+/// There are none if `old` is blank.
 fn ends<'a>(old: &'a str, new: &'a str) -> Vec<(&'static [Rung], &'a str, &'a str)> {
     if old.trim().is_empty() {
         return Vec::new();
@@ -162,7 +162,7 @@ struct Sought<'a> {
 }
 
 impl Sought<'_> {
-    /// The places that one tolerance finds. If `whole` is set, matches of parts of lines are left out.
+    /// The places that one tolerance finds. If `whole` is set, only whole lines match.
     fn places(&self, rung: Rung, (old, new): (&str, &str), whole: bool, most: usize) -> Vec<Place> {
         let sought = lines_of_block(old);
         let block = |(at, shift)| {
@@ -231,7 +231,7 @@ fn replaced(line: &str, sent: &str, new: &str) -> String {
     kept + &if is_told { end(new) } else { end(line) }
 }
 
-/// Whether every line ends in a carriage return. An empty piece after the last newline does not count as a line.
+/// Whether every line ends in a carriage return. The empty text after the last newline does not count as a line.
 fn carriage_returns(pieces: &[&str]) -> bool {
     let lines = match pieces {
         [lines @ .., ""] if !lines.is_empty() => lines,
@@ -241,8 +241,8 @@ fn carriage_returns(pieces: &[&str]) -> bool {
 }
 
 impl Shift {
-    /// The shift to apply to `new`. `new` needs none if only `old` lacked the file's indentation: the first line of
-    /// `new` has exactly the file's indentation, the other lines at least the missing part.
+    /// The shift that `new` needs. `new` needs none if only `old` lacks the file's indentation: then the first line of
+    /// `new` has exactly the file's indentation, and each other line has at least the part that `old` lacks.
     fn of_new(self, old: &str, new: &str) -> Shift {
         let Shift::Add(more) = &self else { return self };
         let (Some(first), Some(was)) = (first_line(new), first_line(old)) else { return self };
@@ -251,7 +251,7 @@ impl Shift {
         if is_there && lines.all(|it| it.starts_with(more)) { Shift::Has } else { self }
     }
 
-    /// A line of the new text, with the file's indentation.
+    /// A line of the new text, shifted to the file's indentation.
     fn applied<'l>(&self, line: &'l str) -> Option<Cow<'l, str>> {
         Some(match self {
             _ if bare(line).is_empty() => Cow::Borrowed(line),

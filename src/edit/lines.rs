@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-/// The most lines that are compared to check whether all lines are shifted alike. Only a text made to be slow needs
-/// more; the search then finds nothing.
+/// The most lines that are compared to check whether all lines are shifted alike. Only a text that was made to slow the
+/// search down needs more; then nothing is found.
 const COMPARED: usize = 2_000_000;
 
 /// How the file's indentation differs from that of the sent text. The difference is the same for every line that is not
@@ -44,7 +44,7 @@ impl<'a> Lines<'a> {
         self.spans.len()
     }
 
-    /// Where a line begins. For the line behind the last one, the end of the text.
+    /// The byte at which a line begins. For the index behind the last line, the end of the text.
     pub(super) fn start(&self, at: usize) -> usize {
         self.spans.get(at).map_or(self.content.len(), |span| span.start)
     }
@@ -60,7 +60,7 @@ impl<'a> Lines<'a> {
         first.start..end
     }
 
-    /// The first line of each place where `sought` stands, at most `most`.
+    /// The index of the first line of each place where the lines `sought` are found, for at most `most` places.
     pub(super) fn equal(&self, sought: &[&str], most: usize) -> Vec<usize> {
         windows(&self.iter().collect::<Vec<_>>(), sought).take(most).collect()
     }
@@ -72,7 +72,7 @@ impl<'a> Lines<'a> {
         windows(&keys, &sought).take(most).collect()
     }
 
-    /// Like `alike`, but for lines that are all indented more, or all less, by the same text.
+    /// Like `alike`, but all lines of the place are indented more, or all are indented less, by the same text.
     pub(super) fn shifted(&self, sought: &[&str], most: usize) -> Vec<(usize, Shift)> {
         let inner = |line: &'a str| bare(line).trim_start_matches(BLANKS);
         let keys: Vec<&str> = self.iter().map(inner).collect();

@@ -1,6 +1,6 @@
-//! Three-way merge: combines two texts that were made from the same base.
-//! Lua has a merge too (`hunks/algebra`): it gives edits to a buffer under review, and leaves the user's lines where both
-//! sides have changed the same lines.
+//! Three-way merge: combines two texts that were made from the same base. The Lua plugin has its own merge in
+//! `hunks/algebra`, which returns edits for a buffer under review. Where both sides have changed the same lines, it
+//! keeps the user's lines.
 
 use crate::text::{Hunk, Text, diff_lines};
 
@@ -49,7 +49,7 @@ fn lines(text: &Text) -> Vec<&str> {
     if text.content.is_empty() { Vec::new() } else { text.lines().collect() }
 }
 
-/// The next changed lines of the base, and each side's hunks there, which are removed from the lists.
+/// Takes the next changed range of the base off the lists: returns its lines and the hunks that each side has there.
 fn next<'a>(
     ours: &mut &'a [Hunk],
     theirs: &mut &'a [Hunk],
@@ -78,7 +78,7 @@ fn next<'a>(
     Some((from as usize, to as usize, taken, taken_too))
 }
 
-/// Lines of the base with the changes of one side.
+/// These lines of the base, with one side's changes applied.
 fn patched<'a>(
     olds: &[&'a str],
     from: usize,

@@ -1,16 +1,16 @@
-//! Explains misfits to the model: why an edit does not fit, and what would fit.
+//! Explains to the model why an edit does not fit the file, and which text would fit.
 
 use super::{Misfit, Rung, nearest};
 use crate::text::{Text, diff_lines};
 
-/// The most places of an ambiguous match, and lines of a diff, that are shown.
+/// The most places of an ambiguous match, and the most lines of a diff, that are shown to the model.
 const SITES: usize = 10;
 const DIFF: usize = 40;
 /// The most characters of a line that are shown.
 const WIDE: usize = 200;
 
 impl Misfit {
-    /// `path` is as the model wrote it; `text` is the text in which the edit was searched.
+    /// The explanation. `path` is as the model wrote it; `text` is the text in which the edit's place was searched.
     pub fn say(&self, path: &str, text: Option<&Text>) -> String {
         let content = text.map_or("", |text| text.content.as_str());
         match self {
@@ -49,7 +49,7 @@ impl Misfit {
         }
     }
 
-    /// Advice for the model: what to do instead, with the model's own tools.
+    /// Advice for the model: what it can do instead with its tools.
     pub(super) fn advice(&self, is_patch: bool) -> &'static str {
         match (self, is_patch) {
             (Misfit::Chunk { misfit, .. }, _) => misfit.advice(is_patch),

@@ -1,4 +1,4 @@
-//! A model's edits of a file, their results, and the user's decisions on them. Pure.
+//! A model's edits of a file, their results, and the user's decisions on them. Does no input or output.
 
 mod back;
 mod chunk;
@@ -47,10 +47,10 @@ use std::path::{Path, PathBuf};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// Old and new text, with the tools `edit` and `write`.
+    /// Each edit gives the old and the new text. The tools are `edit` and `write`.
     #[default]
     Replace,
-    /// The format of `apply_patch`.
+    /// Patches in the format of `apply_patch`.
     Patch,
     /// Whole files only, for models that are too small to repeat a text exactly.
     Whole,
@@ -66,8 +66,8 @@ impl fmt::Display for Format {
     }
 }
 
-/// One edit of a call. A call is a list of edits, each applied to the result of the edit before. All edits of the call
-/// are applied, or none.
+/// One edit of a tool call. A call is a list of edits, each applied to the result of the edit before it. Either all
+/// edits of a call are applied or none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
     /// The file's path: absolute once resolved; before that, as the model wrote it.
@@ -97,23 +97,23 @@ pub enum Change {
     Create {
         text: String,
     },
-    /// Chunks, each of which matches at one place. All are applied, or none.
+    /// The chunks of a patch, each of which matches at one place. Either all chunks are applied or none.
     Patch(Vec<Chunk>),
-    /// The text `content`, if the file still has the text with the hash `from` (`Text::sha256_hex`).
+    /// The file gets the text `content`, but only if it still has the text with the hash `from` (`Text::sha256_hex`).
     Become {
         from: String,
         content: String,
     },
-    /// A change of the file that leaves its text as it is.
+    /// The file is deleted or renamed; its text is not changed.
     Whole(Whole),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replacement {
-    /// Must occur in the text exactly once, unless `everywhere` is set.
+    /// The text to replace. It must be in the file exactly once, unless `everywhere` is set.
     pub old: String,
     pub new: String,
-    /// Replaces every place from the top down, without overlaps.
+    /// Replaces `old` at every place, from the top down. Places that overlap a replaced one are skipped.
     pub everywhere: bool,
 }
 
@@ -128,14 +128,15 @@ pub struct Fit {
 /// Why an edit does not fit. `say` explains it to the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misfit {
-    /// The text does not contain `old`. `nearest` is the first line, from 1, of the most similar block. `is_stale`:
-    /// the text is not the one that the model has seen.
+    /// The text does not contain `old`. `nearest` is the first line, from 1, of the most similar block. `is_stale` says
+    /// that the text has changed since the model saw it.
     Absent { nearest: Option<u32>, old: String, is_stale: bool },
-    /// `old` begins at each of these lines, from 1; at most a hundred places. A line with two places is listed twice.
+    /// `old` is at several places. `at` has the line, from 1, at which each place begins, for at most a hundred places.
+    /// A line with two places is listed twice. `by` are the tolerances that were used.
     Ambiguous { at: Vec<u32>, by: Vec<Rung> },
     /// `old` and `new` are equal, or the file already has the written text.
     Unchanged,
-    /// The text lacks `old` but already contains `new`, at this line, from 1.
+    /// The text does not contain `old`, but already contains `new` at this line, from 1.
     AlreadyApplied { at: u32 },
     /// `old` is empty, but the file is not.
     EmptyOld,
@@ -146,12 +147,11 @@ pub enum Misfit {
     /// Chunk `at` of `of`, counted from 1, does not fit. The misfit's `old` has the chunk's lines without the added
     /// lines.
     Chunk { at: usize, of: usize, misfit: Box<Misfit> },
-    /// The call writes the whole file, whose text the model has not read.
+    /// The call replaces the text of a whole file that the model has not read.
     Unread,
-    /// The call writes the whole file, whose text has changed since the model read it.
+    /// The call replaces the text of a whole file, but the text has changed since the model read it.
     Stale,
-    /// The file cannot be changed, for this reason: it is read-only, not modifiable, open elsewhere, a folder and so
-    /// on.
+    /// The file cannot be changed, for this reason: for example it is read-only, open in another Neovim, or a folder.
     Refused(String),
 }
 
@@ -162,13 +162,13 @@ pub struct Proposal {
     pub parts: Vec<Part>,
     /// The file's absolute path.
     pub path: PathBuf,
-    /// `None` if the file is new.
+    /// The text before the changes; `None` if the file is new.
     pub before: Option<Text>,
     pub after: Text,
-    /// The text is written as soon as it is in the buffer, and reviewed afterwards.
+    /// Whether the text is written to disk as soon as it is in the buffer, and reviewed afterwards.
     pub at_once: bool,
     pub whole: Option<Whole>,
-    /// The file is not text: `before` and `after` do not hold its content.
+    /// Whether the file is not text. Then `before` and `after` do not have its content.
     pub is_binary: bool,
 }
 
@@ -196,7 +196,8 @@ impl Whole {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     pub call: CallId,
-    /// Restores the text before this part. `Proposal::texts` restores the texts of all parts.
+    /// How to get from the text after this part to the text before it. `Proposal::texts` restores the texts before all
+    /// parts.
     pub back: Back,
     /// A note for the model, sent with the verdict: which differences were tolerated.
     pub note: String,
@@ -237,7 +238,7 @@ impl Proposal {
     }
 }
 
-/// The fate of each of a part's hunks in the text that the user settled on.
+/// The fate of each hunk of a proposal's part, in the settled text: the text that the file has when the review is over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
     pub hunks: Vec<Decided>,
@@ -251,7 +252,7 @@ pub struct Decided {
     pub is_edited: bool,
     /// The hunk's line in the settled text, from 1.
     pub line: u32,
-    /// The lines that now stand in the hunk's place.
+    /// The lines that are now in the hunk's place.
     pub lines: Vec<String>,
     /// The index of the first of `lines` in the settled text, from 0.
     pub from: usize,

@@ -1,14 +1,15 @@
-//! Finds the block of a text that is most similar to an `old` that does not occur in the text: by rare lines, or else
-//! by shared words. Both searches take one pass over the text; they do not compare every line with every other line.
+//! For an `old` that is not in a text, finds the block of the text that is most similar to it: by rare lines that both
+//! have, otherwise by words that both have. Both searches take one pass over the text; they do not compare every line
+//! with every other line.
 
 use std::collections::{HashMap, HashSet};
 
 /// The most lines of `old` that are compared.
 const LINES: usize = 200;
-/// The most places of the rarest line of `old` that are scored.
+/// The rarest line of `old` may be at several places of the text. At most this many of them are compared with `old`.
 const PLACES: usize = 50;
-/// For a text with very long lines: the most words of `old` that are searched, and the bytes shown on each side of the
-/// rarest word.
+/// For a text with very long lines: the most words of `old` that are searched, and the number of bytes that are shown
+/// on each side of the rarest word.
 const WORDS: usize = 20;
 const AROUND: usize = 150;
 /// A line with more bytes is unlikely to be code, and is not compared.

@@ -30,7 +30,7 @@ fn numbered(line: &str) -> Option<(u64, char, String)> {
 }
 
 fn joined(lines: &[(u64, char, String)], given: &str) -> String {
-    // in `12: text` the blank belongs to the separator
+    // in `12: text` the blank is part of the separator, not of the line
     let is_spaced = lines.iter().all(|(_, mark, line)| {
         matches!(mark, ':' | '|') && (line.is_empty() || line.starts_with(' '))
     });

@@ -1,4 +1,4 @@
-//! The outcome of a proposal: compares each hunk with the text that the user settled on.
+//! The outcome of a proposal: compares each hunk with the settled text, which the file has when the review is over.
 
 use super::formatted::{self, Formatting};
 use super::{Decided, Fate, Outcome, Revision, merge};
@@ -9,13 +9,13 @@ use std::ops::Range;
 /// How many lines above and below a hunk are compared together with the hunk.
 const AROUND: u32 = 30;
 
-/// The most lines that are quoted of one hunk, and of the changes outside of the hunks.
+/// The most lines that the model is shown of one hunk, and of the changes outside of the hunks.
 const QUOTED: usize = 20;
-/// The most hunks that are listed one by one.
+/// The most hunks that the model is told about one by one.
 const TOLD: usize = 20;
 
-/// The fates of one part's hunks in the settled text. If the file is gone (`settled` is `None`), all hunks are undone.
-/// The user's changes elsewhere in the file do not count, even if they move lines.
+/// The fates of one part's hunks in the settled text. If the file does not exist any more (`settled` is `None`), all
+/// hunks are undone. The user's changes elsewhere in the file do not count, even if they move lines.
 pub fn outcome(part: Revision<'_>, settled: Option<&Text>) -> Outcome {
     let hunks = diff(part.before, part.after);
     let all = |fate| {
@@ -32,9 +32,9 @@ pub fn outcome(part: Revision<'_>, settled: Option<&Text>) -> Outcome {
     Outcome { hunks: hunks.iter().map(|hunk| sides.decide(hunk)).collect() }
 }
 
-/// Like `outcome`, for the part at `at` when the model made several edits of the same text, in this order. Lines that a
-/// later edit or a formatter changed are not the user's work. Lines that the user rejected together with an earlier
-/// edit count as rejected.
+/// Like `outcome`, for `parts[at]` when the model has edited the same text several times; `parts` is in the order of
+/// the edits. Lines that a later edit or a formatter changed do not count as changed by the user. Lines that the user
+/// rejected together with an earlier edit count as rejected.
 pub fn outcome_among(
     parts: &[Revision<'_>],
     at: usize,
@@ -86,9 +86,9 @@ fn tell_calls_apart(
     }
 }
 
-/// The changes in the settled text outside of the proposal's hunks, by the user or a formatter, as a small diff for the
-/// model; empty if there are none. `part` is the whole proposal. Changes that the text `told` already has are left out,
-/// because the model knows that text.
+/// The changes that the user or a formatter made in the settled text outside of the proposal's hunks, as a small diff
+/// for the model; empty if there are none. `part` is the whole proposal. Changes that the text `told` already has are
+/// left out, because the model knows that text.
 pub fn elsewhere(part: Revision<'_>, settled: &Text, told: Option<&Text>) -> String {
     let expected = expected(part, settled);
     let known = match told {
@@ -108,13 +108,14 @@ pub fn elsewhere(part: Revision<'_>, settled: &Text, told: Option<&Text>) -> Str
     format!("The file changed elsewhere too, by the user or a formatter:\n{}", quoted(&lines))
 }
 
-/// The proposed text, but with each hunk of the part as it is in the settled text.
+/// The text that the settled text would be if nothing outside of the hunks had changed: the proposed text, with each
+/// hunk as it is in the settled text.
 fn expected(part: Revision<'_>, settled: &Text) -> Text {
     let sides = Sides::new(part, settled);
     let mut expected: Vec<&str> = Vec::new();
-    // how many lines of `after` and of the settled text have been taken
+    // how many lines of `after` and of the settled text have been used
     let (mut at, mut done) = (0, 0);
-    // where the last reworked lines end in `after`; everything before is taken from the settled text
+    // where the last reworked lines end in `after`; all lines before this come from the settled text
     let mut reworked = None;
     for hunk in diff(part.before, part.after) {
         let new = span(&hunk.new);
@@ -139,8 +140,8 @@ fn expected(part: Revision<'_>, settled: &Text) -> Text {
     Text::new(expected.join("\n") + "\n")
 }
 
-/// The user's reasons for hunks of this part, each once. A reason is recognised by its hunk's lines as they were
-/// proposed.
+/// The reasons that the user gave for decisions on hunks of this part, each once. A reason belongs to the hunk whose
+/// proposed lines are those that the editor sent with the reason.
 pub fn reasons<'a>(
     part: Revision<'_>,
     given: impl Iterator<Item = (&'a [String], &'a str)>,
@@ -213,9 +214,9 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// Compares the settled text with the proposal and with the proposal without this hunk. If the settled text is
-    /// nearer to one of these two texts by exactly the hunk's size, the user chose that text. Unlike a diff's line
-    /// positions, the result does not depend on which of several equal lines the diff calls new.
+    /// Compares the settled text with the proposal, and with the proposal without this hunk. If the settled text is
+    /// nearer to one of these two texts by the size of the hunk, the user chose that text. A comparison of line
+    /// positions would depend on which of several equal lines a diff counts as new; this comparison does not.
     fn judge(&self, hunk: &Hunk) -> Fate {
         let (window, now) = self.window(&hunk.new);
         if self.after[window.clone()] == self.settled[now.clone()] {
@@ -239,21 +240,21 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// The lines around `new` in `after`, and the lines that now stand in their place.
+    /// The lines of `after` around `new`, and the lines of the settled text in their place.
     fn window(&self, new: &Range<u32>) -> (Range<usize>, Range<usize>) {
         let total = u32::try_from(self.after.len()).unwrap_or(u32::MAX);
         self.widened(new.start.saturating_sub(AROUND)..(new.end + AROUND).min(total))
     }
 
-    /// Widens lines of `after` until both texts agree at the ends. Returns the widened lines, and the lines that now
-    /// stand in their place.
+    /// Widens a range of lines of `after` until `after` and the settled text agree at both ends of the range. Returns
+    /// the widened range, and the lines of the settled text in its place.
     pub(super) fn widened(&self, lines: Range<u32>) -> (Range<usize>, Range<usize>) {
         let lines = self.reach(lines);
         let now = self.now(lines.start, false)..self.now(lines.end, true);
         (span(&lines), now)
     }
 
-    /// Widens lines of `after` until both texts agree at the ends.
+    /// Widens a range of lines of `after` until `after` and the settled text agree at both ends of the range.
     pub(super) fn reach(&self, mut lines: Range<u32>) -> Range<u32> {
         let from = self.later.partition_point(|hunk| hunk.old.end < lines.start);
         for hunk in &self.later[from..] {
@@ -266,7 +267,7 @@ impl<'a> Sides<'a> {
         lines
     }
 
-    /// The lines that now stand in the place of `lines`. Both texts have to agree at their ends.
+    /// The lines of the settled text in the place of `lines`. Both texts have to agree at both ends of the range.
     pub(super) fn now_of(&self, lines: &Range<u32>) -> &[&'a str] {
         &self.settled[self.now(lines.start, false)..self.now(lines.end, true)]
     }
@@ -299,8 +300,8 @@ impl Outcome {
         self.hunks.iter().filter(|it| it.fate == fate).count()
     }
 
-    /// Text for the model: the fate of each hunk of the change to `path`, the present text if it is not the proposed
-    /// text, and the user's reasons. Lines that `told` already has are not repeated.
+    /// The text for the model: the fate of each hunk of the change to `path`, the lines in the hunk's place if they are
+    /// not the proposed lines, and the user's reasons. Lines that `told` has are not repeated.
     pub fn say(&self, path: &str, reasons: &[String], told: &mut Reported) -> String {
         let total = self.hunks.len();
         let each = [
@@ -360,8 +361,8 @@ impl Outcome {
 pub struct Reported(Vec<Range<usize>>);
 
 impl Reported {
-    /// Returns the lines of a hunk that the model has not been told, and marks those lines as told. Returns all lines,
-    /// and marks none, if the hunk was accepted or rejected and not edited.
+    /// Returns those lines in a hunk's place that the model has not been told yet, and marks them as told. If the hunk
+    /// was simply accepted or rejected, returns all its lines and marks none.
     fn rest<'a>(&mut self, hunk: &'a Decided) -> &'a [String] {
         let mut rest = hunk.from..hunk.from + hunk.lines.len();
         if matches!(hunk.fate, Fate::Kept | Fate::Undone) && !hunk.is_edited {
@@ -380,7 +381,7 @@ impl Reported {
     }
 }
 
-/// The words for a hunk's fate, and for the lines in its place.
+/// The words for a hunk's fate, and the words that introduce the lines in its place.
 fn fate_words(hunk: &Decided) -> (&'static str, &'static str) {
     match hunk.fate {
         Fate::Kept if hunk.is_edited => ("accepted, then edited", ", now reads"),

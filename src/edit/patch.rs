@@ -9,7 +9,8 @@ const UPDATE: &str = "*** Update File:";
 const MOVE: &str = "*** Move to:";
 const LAST: &str = "*** End of File";
 
-/// The edits of a patch, in its order. The error is text for the model: which line, and what was expected.
+/// The edits of a patch, in the order of the patch. The error tells the model which line is wrong and what was expected
+/// there.
 pub fn parse(patch: &str) -> Result<Vec<Edit>, String> {
     let lines: Vec<&str> = patch.lines().collect();
     let (from, to) = body(&lines)?;
@@ -24,7 +25,8 @@ pub fn parse(patch: &str) -> Result<Vec<Edit>, String> {
     Ok(edits)
 }
 
-/// The lines between the marks of a patch. Lines that a shell or Markdown puts around a patch are left out.
+/// The range of lines between the begin and end marks of a patch. Lines that a shell or Markdown puts around the marks
+/// are skipped.
 fn body(lines: &[&str]) -> Result<(usize, usize), String> {
     let is_wrapping = |line: &&str| {
         let line = line.trim();
@@ -105,7 +107,7 @@ impl<'a> Reader<'a> {
         }
         let behind = self.at;
         self.skip_empty();
-        // every line of an added file begins with `+`; only a header may have blanks before it
+        // every line of an added file begins with `+`, so a line with blanks first can only be a header
         if self.peek().is_some_and(|it| !is_header(it.trim_start())) {
             self.at = behind + 1;
             return Err(self.fault("a line that begins with `+`", self.lines[behind]));
@@ -138,8 +140,8 @@ impl<'a> Reader<'a> {
                 _ => return Err(self.fault("a line that begins with ` `, `-` or `+`", line)),
             }
         }
-        // empty lines that end a chunk before the next header, or that stand alone, belong to the patch and not to the
-        // file
+        // empty lines at the end of a chunk before the next header, or between headers, belong to the patch and not to
+        // the file
         if self.peek().is_none_or(is_header) && !chunk.is_last {
             chunk.trim();
         }
@@ -155,13 +157,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether this is a header. A line of the file that begins with stars has ` `, `-` or `+` before it.
+/// Whether a line of the patch is a header such as `*** Update File: a`. A line of the file that looks like this has `
+/// `, `-` or `+` before it.
 fn is_header(line: &str) -> bool {
     let line = line.trim_end();
     [ADD, DELETE, UPDATE].iter().any(|mark| line.starts_with(mark))
 }
 
-/// The line below which a chunk stands. The line numbers of a unified diff are ignored.
+/// The line after `@@`, below which the chunk is to be found. The line numbers of a unified diff are ignored.
 fn anchor(rest: &str) -> Option<String> {
     let rest = rest.strip_prefix(' ').unwrap_or(rest).trim_end();
     let is_numbers = |text: &str| text.chars().all(|c| c.is_ascii_digit() || "-+, ".contains(c));

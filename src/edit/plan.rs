@@ -1,4 +1,4 @@
-//! Applies all edits of a call, to one or several files, or none of them.
+//! Applies the edits of a call to one or several files: either all edits or none.
 
 use super::back::{Back, Step};
 use super::resolve::amend;
@@ -14,7 +14,7 @@ pub type Texts = BTreeMap<PathBuf, Option<Text>>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     pub path: PathBuf,
-    /// Restores the text before the call from the new text.
+    /// How to restore the text before the call from the new text.
     pub back: Back,
     pub has_new_text: bool,
     /// A note for the model on the tolerated differences; one line for each edit.
@@ -35,7 +35,8 @@ impl Changed {
         self.note.push_str(note);
     }
 
-    /// Whether another change contradicts what the call already does to this file.
+    /// Whether another change cannot be combined with what the call already does to this file: for example an edit of a
+    /// file that the call deletes.
     fn excludes(&self, path: &Path, change: &Change) -> bool {
         let own = self.whole.as_ref().and_then(Whole::to);
         let Change::Whole(whole) = change else {
@@ -64,8 +65,8 @@ pub struct Refusal {
     pub misfit: Misfit,
 }
 
-/// Applies a call's edits in the order of the call: all edits, or none. Before the first edit of each file, `may`
-/// decides whether the file's text may be changed.
+/// Applies a call's edits in the order of the call: all edits, or none. Before the first edit of each file, `may` is
+/// asked whether the file may be changed.
 pub fn apply(
     texts: &mut Texts,
     edits: &[Edit],
@@ -145,7 +146,7 @@ fn add(
     Ok(())
 }
 
-/// Restores the texts as they were before the call.
+/// Restores the texts that the files had before the call.
 fn take_back(texts: &mut Texts, files: Vec<Changed>) {
     for Changed { path, back, .. } in files {
         if let Some(text) = texts.get_mut(&path) {
@@ -157,14 +158,14 @@ fn take_back(texts: &mut Texts, files: Vec<Changed>) {
 fn is_patch(edits: &[Edit]) -> bool {
     edits.iter().any(|it| match it.change {
         Change::Patch(_) | Change::Create { .. } => true,
-        // a single deletion or renaming can also come from another tool, not only from a patch
+        // a single deletion or renaming may come from a tool that takes no patches
         Change::Whole(_) => edits.len() > 1,
         _ => false,
     })
 }
 
 impl Refusal {
-    /// Whether the model made a mistake in the edit. A file that may not be changed is not a mistake.
+    /// Whether the edit failed because of a mistake of the model. It is no mistake if the file may not be changed.
     pub fn is_mistaken(&self) -> bool {
         !matches!(
             self.misfit,
@@ -176,7 +177,7 @@ impl Refusal {
         )
     }
 
-    /// Marks the misfit as caused by a text that the model has not seen.
+    /// Notes that the edit may not fit because the text has changed since the model saw it.
     pub fn call_stale(&mut self) {
         let misfit = match &mut self.misfit {
             Misfit::Chunk { misfit, .. } => misfit,
@@ -187,7 +188,7 @@ impl Refusal {
         }
     }
 
-    /// The text for the model. `path` is as the user would write it.
+    /// The error text for the model. `path` is as the user would write it.
     pub fn say(&self, path: &str) -> String {
         let advice = if self.is_whole { "" } else { self.misfit.advice(self.is_patch) };
         let said = self.misfit.say(path, self.text.as_ref()) + advice;

@@ -1,5 +1,5 @@
-//! Applies a change to a text. The change matches at one place, or it is a misfit. Nothing outside of the match
-//! changes.
+//! Applies a change to a text. If the change does not match at exactly one place, it is a misfit. Nothing outside of
+//! the match changes.
 
 use super::back::{Splice, Step, splice};
 use super::chunk;
@@ -12,19 +12,21 @@ use std::borrow::Cow;
 
 /// The most places of an ambiguous `old` that are searched.
 const PLACES: usize = 100;
-/// The fewest bytes of a `new` that, if the text already contains it, counts as applied before.
+/// If the text lacks `old` but contains `new`, the edit counts as applied before, provided that `new` has at least this
+/// many bytes.
 const TELLING: usize = 8;
 
-/// The result of `change`. `before` is `None` if there is no file.
+/// The result of applying `change` to `before`. `before` is `None` if there is no file.
 pub fn resolve(before: Option<&Text>, change: &Change) -> Result<Fit, Misfit> {
     let mut text = before.cloned();
     let note = amend(&mut text, change)?.0;
     Ok(Fit { text: text.unwrap_or_default(), note })
 }
 
-/// Changes a text in place (`None` if there is no file). Returns a note for the model on the tolerated differences, and
-/// the step that undoes the change. A misfit leaves the text unchanged. In place, because a reply may have thousands of
-/// edits, and copying a long text for each would take longer than searching it.
+/// Applies a change to `text`, which is `None` if there is no file. Returns a note for the model on the tolerated
+/// differences, and the step that undoes the change. If the change does not fit, the text stays unchanged. The text is
+/// changed in place because a reply may have thousands of edits, and copying a long text for each edit would take
+/// longer than searching it.
 pub(super) fn amend(text: &mut Option<Text>, change: &Change) -> Result<(String, Step), Misfit> {
     let new = match (change, text.as_mut()) {
         (Change::Write { text: given }, Some(now)) if !now.content.is_empty() => {
@@ -53,7 +55,7 @@ pub(super) fn amend(text: &mut Option<Text>, change: &Change) -> Result<(String,
     Ok((String::new(), Step::Whole(text.replace(new))))
 }
 
-/// The first text of a new or an empty file. Keeps the newlines and the byte order mark of the given text.
+/// The text for a new or an empty file. Keeps the newline style and the byte order mark of `given`.
 fn fresh(before: Option<&Text>, given: &str) -> Result<Text, Misfit> {
     let mut text = Text::decode(given.as_bytes()).map_err(|_| nul())?;
     refuse_placeholder("", given)?;
@@ -102,7 +104,7 @@ pub(super) fn ambiguous(content: &str, found: Found) -> Misfit {
     Misfit::Ambiguous { at: lines_of(content, &at), by: found.rungs }
 }
 
-/// Tells the model how an inexact match was found; empty for an exact match.
+/// The note that tells the model how an inexact match was found; empty for an exact match.
 pub(super) fn tolerated(what: &str, content: &str, places: &[Place], rungs: &[Rung]) -> String {
     if rungs.is_empty() {
         return String::new();
@@ -130,8 +132,8 @@ pub(super) fn tolerated(what: &str, content: &str, places: &[Place], rungs: &[Ru
     )
 }
 
-/// Converts a given text to the form of `text`: in a DOS text, CR LF becomes `\n`; if `text` has a byte order mark, the
-/// mark of the given text is removed.
+/// Converts a text from the model to the form in which `text` is kept in memory: if the file has DOS line ends, CR LF
+/// becomes `\n`; if it has a byte order mark, the mark of the given text is removed.
 pub(super) fn fitted<'a>(text: &Text, given: &'a str) -> Result<Cow<'a, str>, Misfit> {
     if given.contains('\0') {
         return Err(nul());
@@ -147,7 +149,7 @@ fn nul() -> Misfit {
     Misfit::Refused("the text holds a NUL character, which a text file cannot hold".to_owned())
 }
 
-/// The byte offsets of `old`, also of overlapping places, in ascending order, at most `most`.
+/// The byte offsets of at most `most` places of `old`, in ascending order, including places that overlap.
 pub(super) fn places<'a>(
     content: &'a str,
     old: &'a str,
@@ -164,7 +166,7 @@ pub(super) fn places<'a>(
     std::iter::from_fn(next).take(most)
 }
 
-/// The lines, from 1, of ascending byte offsets.
+/// The line numbers, from 1, of these byte offsets, which have to ascend.
 pub(super) fn lines_of(content: &str, offsets: &[usize]) -> Vec<u32> {
     let (mut line, mut from) = (1, 0);
     let mut lines = Vec::with_capacity(offsets.len());

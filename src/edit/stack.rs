@@ -1,5 +1,5 @@
-//! Applies the calls of a reply in the order of the reply, each to the result of the previous call. Makes proposals of
-//! the results: one proposal for a file's text, and one for the file's deletion or renaming.
+//! Applies the calls of a reply in order, each to the result of the previous call, and makes proposals from the
+//! results: for each file one proposal for its text, and one for its deletion or renaming.
 
 use super::{Back, Change, Changed, Edit, Misfit, Part, Proposal, Refusal, Texts, apply};
 use crate::message::CallId;
@@ -15,9 +15,9 @@ pub struct Stack {
 /// How the changes of a file are proposed.
 #[derive(Debug, Clone, Copy)]
 pub struct Manner {
-    /// The text is written as soon as it is in the buffer, before the review.
+    /// Whether the text is written to disk as soon as it is in the buffer, before the review.
     pub at_once: bool,
-    /// The file is not text.
+    /// Whether the file is not text.
     pub is_binary: bool,
 }
 
@@ -26,8 +26,8 @@ impl Stack {
         Stack { texts, proposals: Vec::new() }
     }
 
-    /// Applies all edits of a call, or none. Before the call's first edit of each file, `may` decides whether the
-    /// file's text may be changed. The last argument of `may` is true if no earlier call changed the file.
+    /// Applies all edits of a call, or none. Before the call's first edit of each file, `may` is asked whether the file
+    /// may be changed. The last argument of `may` is true if no earlier call changed the file.
     pub fn push(
         &mut self,
         call: &CallId,

@@ -33,7 +33,8 @@ fn edits(json: &Value) -> Vec<Edit> {
         .collect()
 }
 
-/// Compares the result of one case: the changed file with a note on what was tolerated, or the misfit.
+/// Compares the result of one case with the expected one: the changed file and the note on tolerated differences, or
+/// the misfit.
 fn check_case(dir: &Path) {
     let before = fs::read(dir.join("before")).ok().map(|bytes| Text::decode(&bytes).unwrap());
     let json = serde_json::from_slice(&fs::read(dir.join("edit.json")).unwrap()).unwrap();
@@ -65,7 +66,7 @@ fn check_case(dir: &Path) {
 }
 
 #[test]
-fn each_case_in_the_data_folder_gives_its_expected_result() {
+fn each_edit_case_in_the_data_folder_gives_its_expected_text_or_error() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/edits");
     let entries = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
     let mut dirs: Vec<_> = entries.filter(|path| path.is_dir()).collect();
@@ -206,10 +207,10 @@ fn changes_outside_the_hunks_are_reported_to_the_model_once() {
     .assert_eq(&elsewhere(part, part.after, Some(&told)));
 }
 
-/// The file has a completely different text. Each of its lines is told once, even if it stands in the place of
-/// several hunks.
+/// The user has replaced the whole text. The model is told each line once, even if the line is in the place of several
+/// hunks.
 #[test]
-fn lines_that_replace_several_hunks_are_quoted_once() {
+fn lines_that_replace_several_hunks_are_told_to_the_model_once() {
     let numbers =
         |word: &str| (1..=9).fold(String::new(), |text, n| text + &format!("{word}{n}\n"));
     let before = numbers("l");
@@ -281,7 +282,7 @@ fn equal_lines_next_to_a_hunk_do_not_change_its_outcome() {
 }
 
 #[test]
-fn each_of_overlapping_edits_gets_its_own_outcome() {
+fn overlapping_edits_of_a_file_each_get_their_own_outcome() {
     let parts = [part("a\nb\nc\nd\n", "a\nB\nC\nd\n"), part("a\nB\nC\nd\n", "a\nB\nCC\nD\n")];
     let told = |settled: &str| {
         let settled = Text::new(settled);

@@ -1,4 +1,4 @@
-//! The change of a text as a unified diff, for a model to read.
+//! Shows the change of a text to a model, as a unified diff.
 
 use crate::text::{Hunk, Text, diff_lines};
 use std::fmt::Write;
@@ -71,8 +71,8 @@ fn lines(text: &Text) -> Vec<&str> {
     if text.content.is_empty() { Vec::new() } else { text.lines().collect() }
 }
 
-/// The first line and the number of lines of one side, for the head of a hunk. If the side has no lines, the line
-/// before them is given.
+/// The first line and the number of lines of one side, for the head of a hunk. If the side has no lines, the number of
+/// the line before the hunk is given.
 fn place(from: u32, count: usize) -> String {
     format!("{},{count}", from + u32::from(count > 0))
 }
@@ -85,7 +85,7 @@ fn groups(hunks: &[Hunk]) -> impl Iterator<Item = &[Hunk]> {
 struct Out {
     lines: Vec<String>,
     most: usize,
-    /// How many changed lines were left out for lack of room.
+    /// How many changed lines were left out because the diff would be too long.
     more: usize,
     is_whole: bool,
 }

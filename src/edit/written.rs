@@ -2,10 +2,10 @@
 
 use crate::text::{Text, diff};
 
-/// The most lines that are quoted of changes by the user's own tools.
+/// The most lines that the model is shown of changes by the user's formatters and autocommands.
 const QUOTED: usize = 40;
 
-/// `unsaved` says why the text is not on disk; empty if it is.
+/// `unsaved` says why the text is not on disk; it is empty if the text is on disk.
 pub fn written(path: &str, unsaved: &str) -> String {
     if unsaved.is_empty() {
         format!("Applied and written to {path}; the user may still review it.")
@@ -17,7 +17,8 @@ pub fn written(path: &str, unsaved: &str) -> String {
     }
 }
 
-/// An introduction, and a diff of how the proposed text changed while it was written. Empty if it did not change.
+/// Tells the model by a diff how formatters or autocommands changed the proposed text when it was written. Empty if
+/// they changed nothing.
 pub fn reformatted(proposed: &Text, now: &Text) -> String {
     let (before, after): (Vec<&str>, Vec<&str>) =
         (proposed.lines().collect(), now.lines().collect());

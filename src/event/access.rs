@@ -9,12 +9,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub enum Access {
     /// Reads something that needs no consent, or uses only Caliban's own data (the todo list, skills).
     Read,
-    /// Reads a file or folder that needs the user's consent.
+    /// Reads a file or folder that may be read only with the user's consent.
     #[serde(alias = "asked_read", deserialize_with = "guarded")]
     Guarded(Guarded),
-    /// Changes files of the project. `paths` are as the user sees them and include a renamed file's new path; different
-    /// paths never have the same text here. For the renaming of a symbol, `paths` holds only the file that names the
-    /// symbol: the language server finds the other files later.
+    /// Changes files of the project. `paths` has the paths as the user sees them, including a renamed file's new path;
+    /// two different paths are never shown by the same text. For the renaming of a symbol, `paths` has only the file in
+    /// which the model found the symbol: the language server finds the other files later.
     Edit { paths: Vec<String> },
     /// Runs this command.
     Act {
@@ -35,10 +35,10 @@ pub enum Access {
         /// Whether the job runs in a sandbox without a way out.
         is_contained: bool,
     },
-    /// Sends a request to this address of the web. `host` has the port if it is not the usual one.
+    /// Fetches this web address. `host` includes the port if it is not the usual one.
     Fetch { url: String, host: String },
-    /// Does nothing: the tool does not exist, the arguments do not fit, or no tool may touch the path. The text tells
-    /// the model why.
+    /// The call cannot run: the tool does not exist, its arguments are wrong, or no tool may touch the path. The text
+    /// tells the model why.
     #[serde(alias = "refused")]
     Never(String),
 }
@@ -47,11 +47,12 @@ pub enum Access {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guarded {
     pub tool: String,
-    /// The path as the user sees it. Different paths never have the same text here.
+    /// The path as the user sees it. Two different paths are never shown by the same text.
     pub path: String,
     #[serde(default)]
     pub is_outside: bool,
-    /// Why a rule protects the path: a clause that follows the file's name in a sentence. `None` if no rule does.
+    /// Why the path is protected: a clause that follows the file's name in a sentence. `None` if the path is not
+    /// protected.
     #[serde(default)]
     pub why: Option<String>,
 }
@@ -105,7 +106,7 @@ impl Access {
     }
 }
 
-/// Deserializes the access of a call. Old journals hold only the word `edit`, without the paths.
+/// Deserializes the access of a call. Journals of older versions have only the word `edit`, without the paths.
 pub(super) fn access<'de, D: Deserializer<'de>>(from: D) -> Result<Access, D::Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "snake_case")]
@@ -124,8 +125,8 @@ pub(super) fn access<'de, D: Deserializer<'de>>(from: D) -> Result<Access, D::Er
     })
 }
 
-/// Deserializes a guarded read. Old journals hold only the question's text, which is enough: a turn that comes from a
-/// journal does not go on.
+/// Deserializes a read that needs consent. Journals of older versions have only the question's text. This is enough,
+/// because a turn that is read from a journal is not continued.
 fn guarded<'de, D: Deserializer<'de>>(from: D) -> Result<Guarded, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

@@ -44,7 +44,7 @@ impl Awaited {
     }
 }
 
-/// In words, for example `2 hunks, 1 deletion`.
+/// Shows the numbers in words, for example `2 hunks, 1 deletion`.
 impl fmt::Display for Awaited {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kinds =
@@ -75,7 +75,7 @@ mod tests {
         assert!(Awaited::DELETION.is_one() && !Awaited::DELETION.plus(Awaited::hunks(1)).is_one());
     }
 
-    /// An older journal counts hunks only.
+    /// Journals of older versions have only the number of hunks.
     #[test]
     fn counts_of_awaited_changes_are_read_back_as_they_were_stored() {
         let check = |what: Awaited, json: &str| {

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// In later requests a hand-off stands for all messages before `at`. The session keeps these messages.
+/// In later requests a hand-off replaces all messages before `at`. The session keeps these messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compaction {
-    /// The index of the first message that requests repeat.
+    /// The index of the first message that requests still contain.
     pub at: usize,
     /// The index of the note that has the hand-off.
     pub note: usize,
@@ -18,12 +18,12 @@ pub struct Compaction {
     pub left_out: Vec<String>,
 }
 
-/// A summary of the messages before `at`, and what the model keeps beside it.
+/// A summary of the messages before `at`, and the texts that the model gets with the summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handoff {
     pub at: usize,
     pub summary: String,
-    /// The message to the model that begins later requests. It has the summary and everything that is kept.
+    /// The message at the beginning of later requests. It has the summary and the texts that are kept word for word.
     pub text: String,
     /// The estimated number of tokens by which later requests are shorter.
     pub saved: u64,

@@ -4,21 +4,21 @@ use crate::message::Parameter;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Why a model gave no reply. Cases differ where the program or the user would act differently.
+/// Why a model gave no reply. Each case is one to which the program or the user reacts differently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
-    /// There is no key for this provider. `variable` is the environment variable that would hold it.
+    /// There is no API key for this provider. `variable` is the environment variable in which the key is expected.
     NoKey {
         provider: String,
         variable: String,
     },
-    /// The command for this provider's key printed no key. `why` says what happened.
+    /// The command that should print this provider's key printed none. `why` says what happened.
     KeyCommand {
         provider: String,
         why: String,
     },
-    /// The key that the user gave for this provider cannot be read. `why` says what happened.
+    /// The stored key for this provider cannot be read. `why` says what happened.
     StoredKey {
         provider: String,
         why: String,
@@ -44,11 +44,11 @@ pub enum Failure {
     RateLimited {
         after_ms: Option<u64>,
     },
-    /// The provider has too many requests.
+    /// The provider is overloaded.
     Overloaded {
         after_ms: Option<u64>,
     },
-    /// Another status that is likely to pass: an error of the provider, or of a proxy before it. `said` is the server's
+    /// Another HTTP error that is likely to pass: of the provider, or of a proxy in front of it. `said` is the server's
     /// message.
     ServerError {
         status: u16,
@@ -95,7 +95,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Whether the same request may succeed soon.
+    /// Whether the failure may pass by itself, so that the same request may succeed soon.
     pub fn is_passing(&self) -> bool {
         match self {
             Failure::RateLimited { .. }
@@ -135,8 +135,8 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The longest wait, in milliseconds, after which the program asks again by itself. A longer wait is left to the
-/// user.
+/// The longest wait, in milliseconds, after which the program repeats a request by itself. If the provider asks for a
+/// longer wait, the user decides.
 const LONGEST_WAIT: u64 = 120_000;
 
 const CUT: &str = "The connection ended in the middle of the answer";
@@ -161,7 +161,7 @@ fn endless(megabytes: u32) -> String {
     format!("The reply was cut off at {megabytes} MB, and its calls were not run")
 }
 
-/// The sentence for a status that is likely to pass.
+/// The sentence for an HTTP status of an error that is likely to pass.
 fn server_error(status: u16) -> String {
     match status {
         408 => "The provider waited too long for the request (408)".into(),

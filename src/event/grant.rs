@@ -13,7 +13,7 @@ const TAIL: usize = 40;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grant {
-    /// This tool may read this path without a question. Different paths never have the same text here.
+    /// This tool may read this path without a question. Two different paths are never written as the same text.
     Read { tool: String, path: String },
     /// This exact command may run without a question.
     Act(String),
@@ -21,12 +21,12 @@ pub enum Grant {
     Outside(String),
     /// This job, which runs this command, may get input without a question.
     Input { job: u32, command: String },
-    /// Pages of this host may be fetched without a question. The host has the port if it is not the usual one.
+    /// Web pages of this host may be fetched without a question. The host includes the port if it is not the usual one.
     Fetch(String),
 }
 
 impl Grant {
-    /// One line for the user. Each character that a reader cannot see is spelt out.
+    /// The grant in one line for the user. Each invisible character is spelt out.
     pub fn label(&self) -> String {
         match self {
             Grant::Read { tool, path } => {
@@ -44,7 +44,7 @@ impl Grant {
     }
 }
 
-/// A text with each hidden character spelt out, and its middle left out if it is long.
+/// A text with each invisible character spelt out. If the text is long, its middle is left out.
 pub(super) fn in_one_line(text: &str) -> String {
     let spelt = unseen::exact(text.trim_end()).replace('\n', "[U+000A]").replace('\t', "[U+0009]");
     let count = spelt.chars().count();

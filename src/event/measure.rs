@@ -1,4 +1,4 @@
-//! What a provider counted for a request.
+//! A provider's count of a request's tokens.
 
 use crate::message;
 use serde::{Deserialize, Serialize};

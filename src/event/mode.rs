@@ -1,4 +1,4 @@
-//! How much the agent does before the user decides.
+//! The modes of the agent: what the agent does before it asks the user.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -6,16 +6,16 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-// ascending: each mode allows everything that the mode before it allows
+// in ascending order: each mode allows everything that the mode before it allows
 pub enum Mode {
-    /// Reads only: edits and commands are refused.
+    /// The agent only reads: edits and commands are refused.
     Plan,
     /// The user decides on each edit and each command.
     #[default]
     Ask,
     /// Edits are written at once and reviewed afterwards. The user decides on each command.
     AutoEdit,
-    /// As `AutoEdit`, and commands run without a question in a sandbox that contains them.
+    /// As `AutoEdit`, and commands run without a question if the sandbox is complete.
     Auto,
 }
 
@@ -37,7 +37,9 @@ impl Mode {
         match self {
             Mode::Plan => "nothing is edited or run",
             Mode::Ask => "you decide on each edit and command",
-            Mode::AutoEdit => "edits are written at once, to be reviewed afterwards; commands ask",
+            Mode::AutoEdit => {
+                "edits are written at once, to be reviewed afterwards; you decide on each command"
+            }
             Mode::Auto => {
                 "edits are written at once; commands run in the sandbox without a question"
             }

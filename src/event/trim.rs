@@ -1,9 +1,9 @@
-//! Parts of a conversation that later requests name in one line instead of repeating them.
+//! Parts of a conversation that later requests replace by one line each.
 
 use crate::message::CallId;
 use serde::{Deserialize, Serialize};
 
-/// A result or an excerpt, and the line that stands in its place in requests. The session keeps the whole text.
+/// A tool result or an excerpt, and the line that replaces it in requests. The session keeps the whole text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trim {
     #[serde(flatten)]
@@ -16,6 +16,6 @@ pub struct Trim {
 pub enum Item {
     /// The answer of this call.
     Call(CallId),
-    /// An excerpt in a message of the user's role, by its number in `Session::excerpts`.
+    /// An excerpt in a user's message, by its number in `Session::excerpts`.
     Excerpt(u32),
 }

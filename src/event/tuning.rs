@@ -5,14 +5,14 @@ use crate::nearest;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A model's settings. A missing setting leaves the choice to the vendor.
+/// A model's settings. For a missing setting, the provider's default applies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tuning {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Effort>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// The limit of a reply, in tokens.
+    /// The most tokens of a reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output: Option<u32>,
 }
@@ -27,7 +27,7 @@ const EFFORTS: [(&str, Effort); 5] = [
 ];
 
 impl Tuning {
-    /// These settings. A missing setting is taken from `other`.
+    /// Returns these settings, with each missing one taken from `other`.
     #[must_use]
     pub fn or(self, other: Tuning) -> Tuning {
         Tuning {
@@ -82,7 +82,7 @@ impl Tuning {
     }
 }
 
-/// In words, as `thinking high, temperature 0.2`.
+/// Shows the settings in words, for example `thinking high, temperature 0.2`.
 impl fmt::Display for Tuning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let effort = EFFORTS.iter().find(|it| Some(it.1) == self.thinking);

@@ -1,5 +1,5 @@
-//! A log file of bounded size. A full file is renamed to `NAME.1`, which replaces the previous one, and a new file
-//! begins. All programs of the user write to the same file.
+//! A log file of limited size. A full file is renamed to `NAME.1`, which replaces the previous `NAME.1`, and a new file
+//! is begun. All instances of the program that the user runs write to the same file.
 
 use crate::regular;
 use std::fs::{self, DirBuilder, File, Metadata, Permissions};
@@ -23,7 +23,8 @@ impl Rolling {
         Ok(Rolling { file: open(&path)?, path, full: full.into(), most })
     }
 
-    /// Appends a whole record, or nothing: if the disk becomes full, the bytes already written are removed again.
+    /// Appends a whole record or nothing: if the disk becomes full, the bytes of the record that were already written
+    /// are removed again.
     fn add(&mut self, record: &[u8]) -> io::Result<()> {
         let had = self.lock_with_room(record.len() as u64)?;
         self.file.write_all(record).inspect_err(|_| drop(self.file.set_len(had)))
@@ -33,15 +34,16 @@ impl Rolling {
     /// the user deleted, and that it has room for `more` bytes. Returns the file's size.
     fn lock_with_room(&mut self, more: u64) -> io::Result<u64> {
         loop {
-            // if the disk has no locks, programs that write at the same time may lose a record, or exceed the limit by
-            // one record
+            // on a file system without locks, programs that write at the same time may lose a record or exceed the
+            // limit by one record
             let _ = self.file.lock();
             let own = self.file.metadata()?;
             if is_named(&own, &self.path) {
                 if own.len() + more <= self.most {
                     return Ok(own.len());
                 }
-                // a file that an earlier version made too long, or that cannot be renamed, is emptied
+                // a file that exceeds the limit because an earlier version wrote it, or that cannot be renamed, is
+                // emptied
                 if own.len() > self.most || fs::rename(&self.path, &self.full).is_err() {
                     self.file.set_len(0)?;
                     return Ok(0);
@@ -91,9 +93,9 @@ mod tests {
     }
 
     proptest! {
-        /// Three programs write in turns. The files keep the end of their records, in order.
+        /// Three writers write in turns. The two files have the last records of all writers, in order.
         #[test]
-        fn the_files_keep_the_last_records_within_their_limits(
+        fn the_two_log_files_keep_the_last_records_within_their_size_limit(
             records in prop::collection::vec((0..3_usize, 1..30_usize), 1..80)
         ) {
             let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! An image that goes with a message or with a tool's answer. The session file names the image; its content lies in a
-//! file of its own beside the session.
+//! An image that goes with a message or with a tool's answer. The session's file has only the image's file name; the
+//! content is in a file of its own beside the session's file.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -12,7 +12,7 @@ const PIXELS: u64 = 750;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Image {
-    /// The file with the content: the hash of the content, and `.png` or `.jpg`.
+    /// The name of the file with the content: the hash of the content, and `.png` or `.jpg`.
     pub file: String,
     /// The size in pixels.
     pub width: u32,
@@ -21,14 +21,14 @@ pub struct Image {
     pub content: Content,
 }
 
-/// An image's bytes. They follow from the file's name, so they do not count when images are compared.
+/// An image's bytes. The file's name is a hash of them, so the comparison of images ignores them.
 #[derive(Clone, Default)]
 pub enum Content {
     /// The file has not been read yet.
     #[default]
     Unread,
     Read(Arc<[u8]>),
-    /// The file is gone, or it does not have the content that its name says.
+    /// The file does not exist, or its content does not have the hash in its name.
     Missing,
 }
 
@@ -51,20 +51,20 @@ impl fmt::Debug for Content {
 }
 
 impl Image {
-    /// `ending` is `png` or `jpg`.
+    /// An image with this content. `ending` is `png` or `jpg`.
     pub fn new(bytes: Vec<u8>, ending: &str, (width, height): (u32, u32)) -> Image {
         let file = format!("{}.{ending}", digest(&bytes));
         Image { file, width, height, content: Content::Read(bytes.into()) }
     }
 
-    /// The name is from a session file, which anybody may have written. A name that this function accepts leads to no
-    /// other folder.
+    /// Whether a name from a session's file can be the name of an image file. Anybody may have written the session's
+    /// file, so names that lead to another folder are not accepted.
     pub fn is_file(name: &str) -> bool {
         let stem = name.strip_suffix(".png").or(name.strip_suffix(".jpg"));
         stem.is_some_and(|it| it.len() == 32 && it.bytes().all(|b| b.is_ascii_hexdigit()))
     }
 
-    /// Whether the content belongs to this name of a file, and is what the name's ending says.
+    /// Whether the content has the hash in this file name, and the format that the name's ending says.
     pub fn fits(name: &str, bytes: &[u8]) -> bool {
         let begins = match name.rsplit_once('.') {
             Some((stem, "png")) => (stem, bytes.starts_with(b"\x89PNG\r\n\x1a\n")),
@@ -90,7 +90,7 @@ impl Image {
         self.file.strip_suffix(".png").is_some()
     }
 
-    /// The tokens of the image, by estimate.
+    /// The estimated number of tokens of the image.
     pub fn tokens(&self) -> u64 {
         (u64::from(self.width) * u64::from(self.height)).div_ceil(PIXELS)
     }
@@ -102,7 +102,7 @@ impl Image {
     }
 }
 
-/// The first half of the hash, as outputs of tools are named too.
+/// The first half of the content's hash. Files with outputs of tools are named in the same way.
 fn digest(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     format!("{digest:x}")[..32].to_owned()

@@ -11,7 +11,7 @@ pub enum Parameter {
     MaxCompletionTokens,
     MaxOutputTokens,
     Temperature,
-    /// How hard the model is to think, by name.
+    /// How hard the model should think, as a word such as `low` or `high`.
     Effort,
     /// The object that asks for reasoning.
     Reasoning,
@@ -19,17 +19,17 @@ pub enum Parameter {
     /// Asks for thinking, or switches it off.
     Thinking,
     ThinkingDisplay,
-    /// The header that lets a model think between its calls.
+    /// The header that lets a model think between its tool calls.
     InterleavedThinking,
     /// Asks for the usage of tokens at the end of a stream.
     StreamOptions,
-    /// Tells the provider to store nothing.
+    /// Tells the provider not to store the conversation.
     Store,
     PromptCacheKey,
     /// Asks for encrypted reasoning, which is sent back with the next request.
     Include,
-    /// Marks which part of the request a cache keeps.
+    /// Marks the part of the request that the provider should cache.
     CacheControl,
-    /// Images. A sentence stands for each image that is left out.
+    /// Images. Each image that is left out is replaced by a sentence.
     Images,
 }

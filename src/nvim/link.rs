@@ -1,5 +1,5 @@
 //! The connection to the editor. Incoming notifications are decoded and forwarded. Each outgoing request has a task of
-//! its own, because a dropped request would end nvim-rs's loop.
+//! its own, because dropping an unanswered request would end the loop of the library nvim-rs.
 
 use super::wire::{FromNvim, ToNvim};
 use async_trait::async_trait;
@@ -43,7 +43,7 @@ pub enum End {
 /// The editor's messages, and how the connection ended.
 pub type Incoming = (mpsc::UnboundedReceiver<FromNvim>, JoinHandle<End>);
 
-/// Connects over standard input and output. From then on nothing else in the program can write to standard output.
+/// Connects over standard input and output. From then on only the connection can write to standard output.
 pub fn connect() -> io::Result<(Editor, Incoming)> {
     let (reader, writer) = stdio()?;
     Ok(talk(reader, writer))
@@ -74,8 +74,8 @@ fn ended(error: &LoopError) -> End {
     }
 }
 
-/// Delays the end of input by one poll. At the end of input nvim-rs drops the bytes that it has read but not decoded;
-/// the extra poll lets it decode the editor's last messages first.
+/// Reports the end of the input one poll later. At the end of the input, nvim-rs drops bytes that it has read but not
+/// decoded; the extra poll lets it decode the editor's last messages first.
 struct ToItsEnd {
     reader: Reader,
     has_ended: bool,
@@ -113,7 +113,7 @@ impl Editor {
 
     /// Sends a message and ignores its answer.
     pub fn tell(&self, message: ToNvim) {
-        // A failed send means that the editor is gone, which ends the program's loop too.
+        // The send fails only if the editor is gone; then the program's loop ends too.
         let _ = self.orders.send(Order { message, answer: None });
     }
 }
@@ -226,7 +226,7 @@ mod tests {
             while from_nvim.recv().await.is_some() {}
             assert_eq!(end.await.unwrap(), End::Unreadable, "{bytes:?}");
         }
-        // a large length whose bytes never come allocates no memory, and the connection ends as usual
+        // a message that announces a huge length but ends at once allocates no memory, and the connection ends as usual
         for bytes in [b"\xdd\xff\xff\xff\xff", b"\xdb\xff\xff\xff\xff", b"\xc6\xff\xff\xff\xff"] {
             let (_editor, (mut from_nvim, end)) =
                 talk(Box::new(Cursor::new(bytes)), Box::new(sink()));

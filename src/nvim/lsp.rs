@@ -1,6 +1,6 @@
-//! Questions to the editor's language servers, by id, until their answers come. One task owns the questions. `reviews`
-//! numbers proposals in the same way, but keeps a proposal after its answer, because the proposal may get several
-//! verdicts.
+//! The questions to the editor's language servers that are not answered yet, by id. One task owns the questions.
+//! `reviews` numbers proposals in the same way, but keeps a proposal after its first answer, because the user may
+//! decide on the proposal again.
 
 use super::wire::Found;
 use crate::tool::lsp::Findings;
@@ -16,15 +16,15 @@ pub enum Order {
     Found(Found),
 }
 
-/// Runs until the sender is dropped. `first_id` differs from run to run, so an answer to a question of an earlier run
-/// matches no id.
+/// Runs until the sender is dropped. `first_id` differs each time the program starts, so an answer to a question of an
+/// earlier program matches no id.
 pub async fn run(first_id: u32, mut inbox: mpsc::UnboundedReceiver<Order>) {
     let mut next = first_id;
     let mut waiting: BTreeMap<u32, oneshot::Sender<Result<Findings, String>>> = BTreeMap::new();
     while let Some(order) = inbox.recv().await {
         match order {
             Order::Register { id, waiter } => {
-                // Drops the questions of stopped turns, for which nobody waits.
+                // Drops questions of stopped turns, because nobody waits for their answers.
                 waiting.retain(|_, it| !it.is_closed());
                 next = next.wrapping_add(1);
                 waiting.insert(next, waiter);

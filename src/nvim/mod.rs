@@ -1,4 +1,4 @@
-//! The connection to the editor. Only this module knows msgpack, the messages and buffers.
+//! The connection to the editor. Only this module knows msgpack, the messages to the editor, and buffers.
 
 pub mod wire;
 pub mod link;

@@ -1,5 +1,6 @@
-//! The proposals of all sessions, by id. One task owns them. It tells the sender of a proposal how the proposal arrived
-//! in its buffer, and turns a settled review into answers to calls.
+//! The proposals of all sessions, by id. One task owns them. The task tells the sender of a proposal whether the
+//! proposal was put into its buffer. When a review is settled (the user has decided on all changes of a file), the task
+//! makes the answers to the model's calls.
 
 mod judge;
 
@@ -16,7 +17,8 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 pub enum Order {
-    /// A proposal is about to be sent. `id` receives the proposal's number, `waiter` how the proposal arrived.
+    /// A proposal is about to be sent. `id` receives the proposal's number; `waiter` receives whether the proposal was
+    /// put into its buffer.
     Register {
         session: Handle,
         proposal: Box<Proposal>,
@@ -31,11 +33,11 @@ pub enum Order {
         text: Arc<Text>,
     },
     Settled(Settled),
-    /// A settled review, and the text that its file has on disk.
+    /// A task has read from disk the text of a settled review's file.
     Read(Settled, Option<Text>),
 }
 
-/// A review is settled.
+/// A settled review: the user has decided on all changes of a file.
 pub struct Settled {
     pub reviewed: Reviewed,
     /// The session that the editor names for the review; `None` if that session is not open here.
@@ -44,7 +46,7 @@ pub struct Settled {
     pub done: oneshot::Sender<Vec<Verdict>>,
 }
 
-/// The result of a settled review for one session.
+/// The answers of a settled review to the calls of one session.
 pub struct Verdict {
     /// The session that made the proposals; `None` if it is not open here.
     pub session: Option<Handle>,
@@ -62,9 +64,9 @@ struct Entry {
     session: Handle,
     proposal: Box<Proposal>,
     waiter: Option<oneshot::Sender<Arrival>>,
-    /// The last text of the file that the model was given since the proposal.
+    /// The last text of the file that the model has got since the proposal.
     known: Option<Arc<Text>>,
-    /// Whether a verdict was sent. After undo or redo, another verdict may follow.
+    /// Whether the user has decided on the proposal. After an undo or redo in the buffer, the user may decide again.
     is_settled: bool,
 }
 
@@ -74,11 +76,11 @@ impl Entry {
     }
 }
 
-/// The most settled proposals that are kept for a second verdict.
+/// The most decided proposals that are kept, because the user may decide on them again.
 const MAX_SETTLED: usize = 200;
 
-/// Runs until the sender is dropped. `first_id` differs from run to run, so a verdict on a proposal of an earlier run
-/// matches no id.
+/// Runs until the sender is dropped. `first_id` differs each time the program starts, so a decision on a proposal of an
+/// earlier program matches no id.
 pub async fn run(first_id: u32, root: PathBuf, mut inbox: mpsc::UnboundedReceiver<Order>) {
     let mut next = first_id;
     let mut entries: BTreeMap<u32, Entry> = BTreeMap::new();
@@ -130,7 +132,7 @@ pub async fn run(first_id: u32, root: PathBuf, mut inbox: mpsc::UnboundedReceive
     }
 }
 
-/// Tells the waiting task how its proposal arrived.
+/// Tells the waiting task whether its proposal was put into its buffer.
 fn arrived(entries: &mut BTreeMap<u32, Entry>, arrived: Arrived) {
     let id = arrived.id;
     let entered = arrived.state == ArrivedState::Entered;
@@ -163,13 +165,14 @@ fn judged(
     let _ = done.send(verdicts);
 }
 
-/// Answers to calls with several files. A call is answered once, when the review of its last file is settled.
+/// Answers that wait for the reviews of other files. A call that changes several files is answered once, when the last
+/// review is settled.
 #[derive(Default)]
 struct Partial(BTreeMap<CallId, BTreeMap<PathBuf, ToolAnswer>>);
 
 impl Partial {
-    /// Keeps back the answers to calls that have other files under review. Joins every other answer with the answers
-    /// that were kept back for its call.
+    /// Keeps back the answers to calls that still have other files under review. Every other answer is joined with the
+    /// answers that were kept back for the same call.
     fn join(&mut self, entries: &BTreeMap<u32, Entry>, verdict: &mut Verdict) {
         let waits = |call: &CallId| {
             let of = |it: &Entry| Some(it.session) == verdict.session && it.concerns(call);
@@ -192,7 +195,7 @@ impl Partial {
 fn one_a_call(answers: Vec<ToolAnswer>) -> Vec<ToolAnswer> {
     let mut calls: Vec<(CallId, Vec<ToolAnswer>)> = Vec::new();
     for it in answers {
-        // a call of an earlier program has an empty id and is never joined
+        // a call from before the program was restarted has an empty id, so it is not joined with others
         match calls.iter_mut().find(|(call, _)| *call == it.id && !call.0.is_empty()) {
             Some((_, all)) => all.push(it),
             None => calls.push((it.id.clone(), vec![it])),
@@ -220,7 +223,7 @@ fn joined(id: CallId, mut answers: Vec<ToolAnswer>) -> ToolAnswer {
     }
 }
 
-/// Drops the oldest settled proposals beyond `MAX_SETTLED`.
+/// Drops the oldest decided proposals if there are more than `MAX_SETTLED`.
 fn forget(entries: &mut BTreeMap<u32, Entry>) {
     let settled: Vec<u32> =
         entries.iter().filter(|(_, it)| it.is_settled).map(|(id, _)| *id).collect();
@@ -243,7 +246,7 @@ fn arrival(it: Arrived) -> Arrival {
     }
 }
 
-/// The proposal for the wire: its hunks, and the hash of the text that they apply to.
+/// The proposal as the editor gets it: its hunks, and the hash of the text to which they apply.
 pub fn on_wire(id: u32, group: u32, proposal: &Proposal) -> WireProposal {
     let empty = Text::default();
     let before = proposal.before.as_ref().unwrap_or(&empty);
@@ -276,7 +279,7 @@ pub fn on_wire(id: u32, group: u32, proposal: &Proposal) -> WireProposal {
     }
 }
 
-/// The lines as a review in the editor counts them: an empty file has none.
+/// The lines of a text as the editor's review counts them: an empty file has none.
 fn editor_lines(text: &Text) -> Vec<&str> {
     if text.content.is_empty() { Vec::new() } else { text.lines().collect() }
 }

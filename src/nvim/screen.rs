@@ -1,5 +1,5 @@
-//! Paints one session's transcript. Updates are folded into the view; at most one paint is under way, and later updates
-//! wait in the view, not in the editor.
+//! Paints one session's transcript in the editor. Updates are first merged into the view (the model of the transcript).
+//! At most one paint message is under way; later updates wait in the view, not in the editor.
 
 use super::session_link::SessionLink;
 use super::wire::ToNvim;
@@ -10,8 +10,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-/// The time from the start of one paint of streamed text to the start of the next: two frames at 60 Hz. A reader sees
-/// no difference below that, and each call costs the editor time.
+/// The time from the start of one paint of streamed text to the start of the next: two frames at 60 Hz. A reader does
+/// not see shorter pauses, and each paint costs the editor time.
 const TEXT_PAUSE: Duration = Duration::from_millis(32);
 /// The pause between the pieces of one large update, so that the editor can handle keys.
 const PIECE_PAUSE: Duration = Duration::from_millis(8);
@@ -34,7 +34,8 @@ pub async fn run(
             let Some(first) = inbox.recv().await else { return };
             urgent = screen.fold(first);
         }
-        // Streamed text waits until the next paint is due, together with the text that follows.
+        // Streamed text waits until the next paint is due, and is painted together with the text that arrives until
+        // then.
         loop {
             while let Ok(next) = inbox.try_recv() {
                 urgent |= screen.fold(next);
@@ -62,7 +63,7 @@ pub async fn run(
 
 enum Painted {
     All,
-    /// Part of the update is painted; more pieces follow.
+    /// A part of the update is painted; more pieces follow.
     Piece,
     /// The editor refused the paint or is gone. Nothing counts as painted.
     Failed,
@@ -70,7 +71,7 @@ enum Painted {
 
 struct Screen {
     link: SessionLink,
-    /// The files of long outputs; `None` for a conversation that is never saved, which has all outputs in memory.
+    /// The files with long outputs. `None` for a conversation that is never saved: it has all outputs in memory.
     outputs: Option<Outputs>,
     view: View,
     began: Instant,
@@ -78,7 +79,7 @@ struct Screen {
 }
 
 impl Screen {
-    /// Adds one update to the view. Returns whether the update has to be painted at once.
+    /// Merges one update into the view. Returns whether the update has to be painted at once.
     fn fold(&mut self, show: Show) -> bool {
         let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         match show {
@@ -123,8 +124,8 @@ impl Screen {
         if self.view.is_dirty() { Painted::Piece } else { Painted::All }
     }
 
-    /// Sends a report. Once the session is over, its name may belong to another session. Then only reports that need no
-    /// chat are sent: events for scripts, notices, and texts that go back to the user.
+    /// Sends a report to the editor. After the session has ended, another session may have its name. Then only reports
+    /// that need no chat are sent: events for scripts, notices, and texts that go back to the user.
     fn report(&self, report: Report) {
         let is_heard = match &report {
             Report::Event { .. }

@@ -1,4 +1,4 @@
-//! One session's link to the editor. Each message goes out under the name that the session has at that moment.
+//! One session's link to the editor. Each message is sent with the name that the session has at that moment.
 
 use super::link::Editor;
 use super::wire::ToNvim;
@@ -35,7 +35,7 @@ impl SessionLink {
         self.name.borrow().clone()
     }
 
-    /// Whether the session has ended. Another session may have its name.
+    /// Whether the session has ended. Another session may have its name by now.
     pub fn is_over(&self) -> bool {
         self.name.has_changed().is_err()
     }

@@ -47,14 +47,14 @@ pub enum FromNvim {
     Hello(Box<Hello>),
     /// Opens a session. The answer is a `session` message, then the transcript as `paint` messages.
     Open {
-        /// If absent, the session of this project that was used last, or `main`.
+        /// If absent, the program opens the session of this project that was used last, or `main`.
         session: Option<SessionId>,
     },
-    /// Opens a session without showing it, because its turn was interrupted or it has reviews. Sent at startup.
+    /// Opens a session without showing it, because its turn was interrupted or it has reviews. Sent when Neovim starts.
     Look {
         session: SessionId,
     },
-    /// Begins a new session. The present session is kept.
+    /// Begins a new session. The current session stays as it is.
     New {
         /// If absent, the program makes a name.
         name: Option<String>,
@@ -66,7 +66,8 @@ pub enum FromNvim {
         session: SessionId,
         text: String,
         context: Vec<Excerpt>,
-        /// The message goes with the next request of the running turn.
+        /// Whether the message goes with the next request of the running turn, instead of waiting for the end of the
+        /// turn.
         steer: bool,
     },
     /// Takes a message back out of the queue.
@@ -77,10 +78,10 @@ pub enum FromNvim {
         #[serde(default)]
         edit: bool,
     },
-    /// Sends messages that were already queued when the session was opened.
+    /// Sends messages that were in the queue when the session was opened. They are held back until the user sends them.
     SendHeld {
         session: SessionId,
-        /// If absent, all of these messages are sent.
+        /// The message to send. If absent, all of these messages are sent.
         id: Option<u32>,
     },
     /// The unsent text of the composer.
@@ -120,22 +121,22 @@ pub enum FromNvim {
         /// `provider/model`, then settings such as `thinking=high`; or settings only.
         model: String,
     },
-    /// Sets the mode, which holds from the next call on.
+    /// Sets the mode, which applies from the model's next call on.
     SetMode {
         session: SessionId,
-        /// If absent, the mode after the present one.
+        /// If absent, the mode after the current one is chosen.
         mode: Option<Mode>,
     },
     /// Asks for a list of all models. The answer is `models`.
     ListModels {
         session: SessionId,
     },
-    /// The user wants to give a provider's key. The answer is `connect`.
+    /// The user wants to enter a provider's key. The answer is `connect`.
     AskForKey {
         /// If absent, the user chooses a provider from a list.
         provider: Option<String>,
     },
-    /// The user has given a provider's key.
+    /// The user has entered a provider's key.
     GiveKey {
         provider: String,
         key: Secret,
@@ -160,7 +161,7 @@ pub enum FromNvim {
     Found(Found),
     Checked(Checked),
     Unparsed(Unparsed),
-    /// A composer is used: the program begins to look for the files of the project.
+    /// The user has entered a composer. The program begins to list the files of the project for completion.
     Prepare,
     Complete(Complete),
     Weigh(Weigh),
@@ -190,7 +191,7 @@ pub struct Hello {
 pub enum WireRuling {
     Once,
     Session,
-    /// Allows the call, and keeps the rule that the question proposes.
+    /// Allows the call, and stores the rule that the question offers.
     Always,
     Deny,
 }
@@ -205,8 +206,8 @@ pub struct Arrived {
     pub hunks: u32,
     /// If the proposal was written at once: why the text is not on disk, or the empty string if it is on disk.
     pub unsaved: Option<String>,
-    /// If the state is `moved`: the file's present text; absent if there is no such file. If the state is `entered`:
-    /// the buffer's text, if the user's autocommands changed it on writing.
+    /// If the state is `moved`: the file's current text; absent if there is no such file. If the state is `entered`:
+    /// the buffer's text, if the user's autocommands changed it when it was written.
     pub text: Option<String>,
     #[serde(default)]
     pub eol: bool,
@@ -226,7 +227,7 @@ pub struct Arrived {
 pub enum ArrivedState {
     /// The proposal is in the buffer.
     Entered,
-    /// The text is no longer the text that the proposal was made from.
+    /// The file's text is no longer the text from which the proposal was made.
     Moved,
     Refused,
     /// Another proposal of the group could not be put into its buffer, so none was.
@@ -246,7 +247,7 @@ pub enum ToNvim {
         /// The program's version.
         version: String,
     },
-    /// A session is open here and needs its buffers. Its transcript follows as `paint` messages.
+    /// A session was opened in this program and needs buffers. Its transcript follows as `paint` messages.
     Session {
         session: SessionId,
         /// The session that could not be opened; this session was opened in its place.
@@ -258,9 +259,9 @@ pub enum ToNvim {
         ephemeral: bool,
         /// The session can only be read here.
         reading: bool,
-        /// The names of the reviews' records that the editor may reopen.
+        /// The names of the stored reviews that the editor may reopen.
         reviews: Vec<String>,
-        /// The user asked for this session: the chat shows it in place of the present one.
+        /// The user asked for this session: the chat shows it instead of the current one.
         show: bool,
         draft: String,
         draft_context: Vec<Excerpt>,
@@ -270,7 +271,7 @@ pub enum ToNvim {
         session: SessionId,
         /// The transcript is emptied first.
         reset: bool,
-        /// More blocks follow, above the blocks that are painted so far.
+        /// More messages follow with blocks that are above the blocks painted so far.
         above: bool,
         updates: Vec<BlockUpdate>,
     },
@@ -297,14 +298,14 @@ pub enum ToNvim {
         /// The file on disk is not UTF-8: the answer has the text as Neovim decodes it.
         decode: bool,
     },
-    /// Asks what the user has in the editor. The answer is a `Scene`.
+    /// Asks what the user has in a part of the editor, for example which files are open. The answer is a `Scene`.
     Survey {
         part: Part,
     },
     /// Asks for the paths of the loaded, modified file buffers. The answer is a list.
     Changed,
-    /// Asks for the version of each file's text. The answer is a list of strings. A string is empty if the file's text
-    /// is the one on disk, and `undecided` if the text has pending changes.
+    /// Asks which version of each file's text the editor has. The answer is a list of strings that change with the
+    /// text. A string is empty if the file's text is the one on disk, and `undecided` if the text has pending changes.
     Stamps {
         /// Absolute paths.
         paths: Vec<PathBuf>,
@@ -412,7 +413,7 @@ pub enum ToNvim {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Offer {
     pub name: String,
-    /// A few words; may be empty.
+    /// A few words about the item; may be empty.
     pub about: String,
 }
 
@@ -468,13 +469,13 @@ pub struct WireHunk {
 }
 
 impl FromNvim {
-    /// Reads a notification's one argument. Bytes in it that are not UTF-8 become U+FFFD.
+    /// Reads the only argument of a notification. Bytes that are not UTF-8 become U+FFFD.
     pub fn decode(value: Value) -> Result<FromNvim, String> {
         rmpv::ext::from_value(to_utf8(value)).map_err(|error| error.to_string())
     }
 }
 
-/// A value whose texts are UTF-8: bytes that are not become U+FFFD.
+/// The value with all its texts as UTF-8. Bytes that are not UTF-8 become U+FFFD.
 pub(super) fn to_utf8(value: Value) -> Value {
     match value {
         Value::String(text) if !text.is_str() => {
@@ -489,7 +490,8 @@ pub(super) fn to_utf8(value: Value) -> Value {
 }
 
 impl ToNvim {
-    /// Encodes the message as a map with names: `rmpv::ext::to_value` would make arrays of the structs.
+    /// Encodes the message as a map with the fields' names. `rmpv::ext::to_value` would encode structs as arrays
+    /// instead.
     pub fn encode(&self) -> Result<Value, String> {
         let bytes = rmp_serde::to_vec_named(self).map_err(|error| error.to_string())?;
         rmpv::decode::read_value(&mut bytes.as_slice()).map_err(|error| error.to_string())

@@ -19,16 +19,17 @@ use tokio::sync::{mpsc, oneshot};
 
 pub struct Buffers {
     pub link: SessionLink,
-    /// The conversation that reviews this session's proposals: for a worker, its parent. Proposals of the same owner
-    /// join a running review; proposals of another owner wait until that review is over.
+    /// The session in which the user reviews this session's proposals: for a worker, its parent. If a file is under
+    /// review, new proposals of the same owner join the review; proposals of another owner wait until the review is
+    /// over.
     pub owner: SessionLink,
     pub reviews: mpsc::UnboundedSender<Order>,
     pub questions: mpsc::UnboundedSender<lsp::Order>,
 }
 
 impl Buffers {
-    /// The editor's text of a file, and the number of its pending hunks. The text is `None` if it is the text on disk,
-    /// unless the editor has to `decode` the file.
+    /// The editor's text of a file, and the number of the file's pending hunks. The text is `None` if the editor has
+    /// the same text as the disk. With `decode`, the editor always sends the text.
     async fn shown(&self, path: &Path, decode: bool) -> (Option<Source>, u32) {
         let asked = self.link.editor.call(ToNvim::Read { path: path.to_owned(), decode }).await;
         let buffer: BufferText =

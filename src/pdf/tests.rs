@@ -66,7 +66,7 @@ fn check(pdf: &[u8], expected: &Expect) {
 }
 
 #[test]
-fn each_page_has_a_line_before_its_text() {
+fn each_page_of_a_pdf_begins_with_a_line_that_has_its_number() {
     check(
         &bytes(pdf(&[&["One.", "Two."], &[], &["Three."]])),
         &expect![[r#"
@@ -80,9 +80,9 @@ fn each_page_has_a_line_before_its_text() {
 }
 
 #[test]
-fn a_pdf_that_needs_a_password_is_told_from_a_damaged_one() {
+fn a_pdf_with_a_password_and_a_damaged_pdf_are_refused_with_different_errors() {
     check(&locked("secret"), &expect!["exit code 3"]);
-    // anybody may read a PDF that only its changes are locked for
+    // a PDF whose password protects only against changes can be read by anybody
     check(
         &locked(""),
         &expect![[r#"
@@ -96,7 +96,7 @@ fn a_pdf_that_needs_a_password_is_told_from_a_damaged_one() {
 }
 
 #[test]
-fn text_has_no_control_characters_and_no_rows_of_blank_lines() {
+fn the_text_of_a_pdf_has_no_control_characters_and_no_rows_of_blank_lines() {
     assert_eq!(tidied("\n\na\u{1b}[31m \n\n\nb\tc\n", 100), "a[31m\n\nb\tc");
     assert_eq!(tidied("aé", 2), "a");
 }

@@ -22,7 +22,7 @@ fn noise(width: u32, height: u32) -> RgbImage {
 }
 
 #[test]
-fn every_format_becomes_png_or_jpeg() {
+fn an_image_of_any_format_is_sent_as_png_or_jpeg() {
     for (format, kind, ending) in [
         (ImageFormat::Png, Kind::Png, "png"),
         (ImageFormat::Gif, Kind::Gif, "png"),
@@ -41,7 +41,7 @@ fn every_format_becomes_png_or_jpeg() {
 }
 
 #[test]
-fn kinds_are_told_by_the_first_bytes() {
+fn the_kind_of_an_image_is_recognised_by_its_first_bytes() {
     for (bytes, kind) in [
         (&b"\x89PNG\r\n\x1a\n"[..], Some(Kind::Png)),
         (b"\xff\xd8\xff\xe0", Some(Kind::Jpeg)),
@@ -58,7 +58,7 @@ fn kinds_are_told_by_the_first_bytes() {
 }
 
 #[test]
-fn a_large_image_is_scaled_down_and_keeps_its_shape() {
+fn a_large_image_is_scaled_down_and_keeps_its_proportions() {
     for (from, to) in [
         ((3136, 1568), (1568, 784)),
         ((1568, 1568), (1568, 1568)),
@@ -73,20 +73,20 @@ fn a_large_image_is_scaled_down_and_keeps_its_shape() {
 }
 
 #[test]
-fn a_png_that_stays_large_becomes_a_jpeg() {
+fn a_png_that_has_too_many_bytes_after_scaling_is_sent_as_a_jpeg() {
     let picture = prepare(&written(noise(1568, 1000), ImageFormat::Png), Kind::Png).unwrap();
     assert_eq!(picture.ending, "jpg");
     assert!(picture.bytes.len() < 3_000_000, "{}", picture.bytes.len());
 }
 
 #[test]
-fn transparency_becomes_white_where_the_format_has_none() {
+fn transparent_parts_of_an_image_become_white_in_a_jpeg() {
     let clear = DynamicImage::from(RgbaImage::from_pixel(2, 2, Rgba([0, 0, 0, 0])));
     assert!(on_white(&clear).to_rgb8().pixels().all(|it| it.0 == [255, 255, 255]));
 }
 
 #[test]
-fn damaged_and_huge_images_are_refused_in_words() {
+fn damaged_and_huge_images_are_refused_with_the_reason() {
     let whole = written(noise(60, 60), ImageFormat::Png);
     let cut = &whole[..whole.len() / 2];
     assert_eq!(
@@ -100,7 +100,7 @@ fn damaged_and_huge_images_are_refused_in_words() {
     ] {
         assert!(prepare(bytes, kind).unwrap_err().ends_with("it is damaged or cut off"));
     }
-    // the header promises 30000 × 30000 pixels
+    // the header claims that the image has 30000 × 30000 pixels
     let mut bomb = written(red(10, 10), ImageFormat::Png);
     bomb[16..24].copy_from_slice(&[0, 0, 0x75, 0x30, 0, 0, 0x75, 0x30]);
     let crc = crc(&bomb[12..29]);

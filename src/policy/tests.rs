@@ -1,4 +1,4 @@
-//! The decision for each kind of access in each mode.
+//! Tests the decision for each kind of access in each mode.
 
 use super::*;
 use crate::event::MODES;
@@ -38,7 +38,7 @@ fn check(mode: Mode, grants: &[Grant], access: &Access, expect: Expect) {
 }
 
 #[test]
-fn a_read_gets_the_same_decision_in_every_mode() {
+fn a_call_that_only_reads_gets_the_same_decision_in_every_mode() {
     let keys = guarded("read", ".env", false, Some("holds keys"));
     for mode in MODES {
         check(mode, &[], &Access::Read, expect!["Allow"]);
@@ -63,7 +63,7 @@ fn an_edit_is_denied_in_plan_mode_reviewed_in_ask_mode_and_made_in_auto_edit_mod
 }
 
 #[test]
-fn a_command_asks_except_in_plan_mode() {
+fn a_command_needs_consent_and_is_denied_in_plan_mode() {
     let granted = [Grant::Act("make".into())];
     check(Mode::Plan, &[], &act("make"), expect!["Deny(PlanMode)"]);
     check(Mode::Plan, &granted, &act("make"), expect!["Deny(PlanMode)"]);
@@ -81,7 +81,7 @@ fn a_command_asks_except_in_plan_mode() {
 }
 
 #[test]
-fn a_page_asks_in_every_mode_until_its_host_is_granted() {
+fn fetching_a_page_needs_consent_in_every_mode_until_its_host_is_allowed() {
     let page = fetch("https://a.org/x", "a.org");
     for mode in MODES {
         check(
@@ -128,7 +128,7 @@ fn input_to_a_job_asks_with_its_exact_text_and_is_denied_in_plan_mode() {
 }
 
 #[test]
-fn a_grant_allows_what_it_names_and_nothing_else() {
+fn a_permission_allows_only_the_exact_path_command_or_host() {
     let read = guarded("read", "make", true, None);
     let grants: Vec<Grant> = [&read, &act("make")].into_iter().filter_map(Access::grant).collect();
     let asked = [
@@ -154,7 +154,8 @@ fn a_grant_allows_what_it_names_and_nothing_else() {
     }
 }
 
-/// A mode never denies what the previous mode allows, and never asks where the previous one does not.
+/// A mode never denies or asks about a call that the previous mode allows, and never denies a call that the previous
+/// mode asks about.
 #[test]
 fn each_mode_allows_everything_that_the_previous_one_allows() {
     let rank = |mode, grants: &[Grant], access| match decided(mode, grants, access) {
@@ -204,7 +205,7 @@ fn judged(verdict: Verdict) -> Judgement {
 }
 
 #[test]
-fn rules_allow_and_deny_and_a_mode_that_only_reads_stays_the_strictest() {
+fn rules_allow_and_deny_commands_but_plan_mode_denies_all_of_them() {
     let all = [edit(), act("make"), fetch("https://a.org/x", "a.org")];
     for access in &all {
         let grants: Vec<Grant> = access.grant().into_iter().collect();
@@ -231,7 +232,7 @@ fn no_rule_lets_a_protected_file_be_read_without_a_question() {
 }
 
 #[test]
-fn a_question_says_why_a_rule_asks() {
+fn the_question_about_a_call_names_the_rule_that_asks() {
     let asking = judged(Verdict::Ask);
     let (make, lines) = (act("make"), act("make\nls"));
     let text = |access| match decide(Mode::Ask, &[], &asking, access) {
@@ -243,7 +244,7 @@ fn a_question_says_why_a_rule_asks() {
 }
 
 #[test]
-fn auto_mode_runs_what_the_sandbox_contains_and_no_rule_is_about() {
+fn auto_mode_runs_sandboxed_commands_unless_a_rule_asks_or_denies() {
     let contained = Judgement { is_contained: true, ..Judgement::default() };
     for mode in [Mode::Ask, Mode::AutoEdit] {
         assert!(matches!(decide(mode, &[], &contained, &act("make")), Decision::Ask(_)));

@@ -1,4 +1,4 @@
-//! The program's work on session files. All of it blocks, so it runs through `on_thread`, outside of the program's
+//! The program's work on session files. This work blocks, so it runs through `on_thread`, outside of the program's
 //! loop.
 
 use super::incoming::{Outcome, Start};
@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-/// The pause between two looks at another Neovim's lock.
+/// The pause between two checks whether another Neovim still holds the session's lock.
 const AGAIN: Duration = Duration::from_millis(20);
 
 #[derive(Clone)]
@@ -30,9 +30,9 @@ pub(super) type Noted = (SessionId, bool);
 
 /// The program's state when it was asked to open a session.
 pub(super) struct OpenRequest {
-    /// Whether the chat shows the session at once.
+    /// Whether the chat shows the session when it is opened.
     pub(super) shown: bool,
-    /// Another session is open, so the editor can ask the user what to do.
+    /// Whether another session is open, so that the editor has a chat in which to ask the user what to do.
     pub(super) has_current: bool,
     /// The names of sessions that are open or being opened.
     pub(super) taken: Vec<String>,
@@ -80,7 +80,7 @@ impl Archive {
         false
     }
 
-    /// A session with all that the disk holds about it.
+    /// A session that is about to begin, with the facts about it that are stored on disk.
     pub(super) fn start(&self, id: SessionId, source: Source, shown: bool) -> Start {
         let others = self.project.names().len();
         let relative = || {
@@ -160,7 +160,7 @@ impl Archive {
         [Outcome::Start(Box::new(start))].into_iter().chain(locked).collect()
     }
 
-    /// The messages of an unavailable session with which a new session can go on, and a noun phrase for them (`Its
+    /// Those messages of an unavailable session that a new session can continue with, and a noun phrase for them (`Its
     /// messages`).
     fn salvage(&self, id: &SessionId, unavailable: &Unavailable) -> (Option<Session>, String) {
         let read = match unavailable {
@@ -200,8 +200,8 @@ impl Archive {
         }
     }
 
-    /// Opens a session in the background if its turn was interrupted, to end that turn, or if it has reviews for the
-    /// editor to reopen. A session that another Neovim has open is not interrupted.
+    /// Opens a session in the background if its turn was interrupted, in order to end that turn, or if it has reviews
+    /// that the editor has to reopen. A session that another Neovim has open does not count as interrupted.
     pub(super) fn look(&self, id: SessionId) -> Vec<Outcome> {
         let mut opened = match self.project.open(&id) {
             Ok(opened) => opened,
@@ -222,8 +222,8 @@ impl Archive {
         Vec::new()
     }
 
-    /// Copies a session that another Neovim has open. `root` names another folder of the same repository if the session
-    /// is from there.
+    /// Copies a session that another Neovim has open. If the session belongs to another folder of the same repository,
+    /// `root` is that folder.
     pub(super) fn fork(
         &self,
         of: SessionId,
@@ -242,8 +242,8 @@ impl Archive {
         }
     }
 
-    /// Saves a copy. A copy without a name gets a free name and is opened. `of` is the original session, and whether
-    /// that session is read-only here.
+    /// Saves a copy of a session. A copy without a name gets a free name and is opened. `of` is the original session's
+    /// name, and whether the original is read-only here.
     pub(super) fn keep_copy(
         &self,
         (of, read_only): (SessionId, bool),
@@ -286,7 +286,8 @@ impl Archive {
         vec![Outcome::Start(Box::new(start))]
     }
 
-    /// Saves a session under a free name. If the session is never saved, its copy begins in memory, in the background.
+    /// Saves a copy of a session under a free name. If the session is never saved, the copy begins in memory, in the
+    /// background.
     pub(super) fn keep_branch(
         &self,
         (session, of): (Handle, SessionId),
@@ -317,18 +318,18 @@ impl Archive {
         vec![Outcome::Branched { session, name, back }]
     }
 
-    /// The existing name that equals this one on a file system that ignores case.
+    /// The existing name that equals this name except for upper and lower case, because some file systems ignore case.
     pub(super) fn like(&self, name: &str, taken: &[String]) -> Option<String> {
         let open = taken.iter().find(|it| it.eq_ignore_ascii_case(name));
         open.cloned().or_else(|| self.project.like(name))
     }
 
-    /// The existing name that forbids renaming the session `of` to `to`, if any.
+    /// The existing name, if any, because of which the session `of` cannot be renamed to `to`.
     pub(super) fn clash(&self, of: &SessionId, to: &SessionId, taken: &[String]) -> Option<String> {
         self.like(&to.0, taken).filter(|it| *it != of.0 || of == to)
     }
 
-    /// Whether a renamed session is the one that opens when Neovim starts. If so, its new name is noted.
+    /// If the renamed session is the one that opens when Neovim starts, stores its new name and returns true.
     pub(super) fn note_renamed(&self, of: SessionId, to: &SessionId, is_current: bool) -> bool {
         let was_last = is_current || self.project.last() == Some(of);
         if was_last {
@@ -337,7 +338,7 @@ impl Archive {
         was_last
     }
 
-    /// Moves the files of a closed session to the trash. `was_open` says whether it had a chat here.
+    /// Moves the files of a closed session to the trash. `was_open` says whether the session was open here.
     pub(super) fn delete(&self, session: SessionId, was_open: bool) -> Vec<Outcome> {
         let (notice, is_gone) = match self.project.delete(&session) {
             Ok(()) => {
@@ -364,7 +365,7 @@ impl Archive {
         [Outcome::Notice(Level::Warn, head)].into_iter().chain(start).collect()
     }
 
-    /// Notes on disk which session opens when Neovim starts.
+    /// Stores on disk which session opens when Neovim starts.
     pub(super) fn note(&self, id: &SessionId, is_kept: bool) {
         self.project.note_hints();
         if is_kept
@@ -376,7 +377,7 @@ impl Archive {
     }
 }
 
-/// Notes each session that the user turns to, in order. Ends when the sender is dropped.
+/// Stores the name of each session that the user turns to, in order. Ends when the sender is dropped.
 pub(super) async fn note(archive: Archive, mut inbox: mpsc::UnboundedReceiver<Noted>) {
     while let Some((id, is_kept)) = inbox.recv().await {
         archive.on_thread(move |it| it.note(&id, is_kept)).await;

@@ -37,7 +37,7 @@ impl Program {
         });
     }
 
-    /// Begins a new session. `shown` says whether the chat shows it at once.
+    /// Begins a new session. `shown` says whether the chat shows it.
     pub(super) fn new_session(&mut self, name: Option<String>, ephemeral: bool, shown: bool) {
         let base = name.unwrap_or_else(|| "main".to_owned());
         if !store::is_name(&base) {
@@ -133,7 +133,7 @@ impl Program {
         self.open_on_thread(lanes, move |it| it.keep_copy((of, read_only), copy, &taken));
     }
 
-    /// Saves a session as it is, before its agent takes the conversation back.
+    /// Saves a copy of the whole session, before its agent undoes messages.
     pub(super) fn keep_branch(&mut self, session: Handle, branch: Branch) {
         let Some(of) = self.sessions.name(session) else { return };
         let taken = self.sessions.taken();
@@ -143,7 +143,7 @@ impl Program {
     }
 
     pub(super) fn branched(&mut self, session: Handle, name: SessionId, back: Back) {
-        // The copy of a session that is never saved has begun by now, but the user stays in the original.
+        // The copy of a session that is never saved has become the current session, but the user stays in the original.
         self.current = Some(session);
         self.tell(session, Command::Undo(Undo::Kept { back, name }));
     }
@@ -153,7 +153,7 @@ impl Program {
         if !store::is_name(&id.0) {
             return self.bad_name(&id.0);
         }
-        // A former name does not count here: the disk may have another session of this name.
+        // Former names of running sessions are ignored here, because the disk may have another session with this name.
         let of = self.sessions.reserve(&id);
         let agent = self.sessions.close(of);
         self.begin(vec![Lane::Session(of)], |archive| async move {
@@ -165,7 +165,7 @@ impl Program {
         });
     }
 
-    /// Forgets a deleted session. `is_gone` says whether its chat closes too.
+    /// Removes a deleted session from the program. `is_gone` says whether the session's chat is closed too.
     pub(super) fn deleted(&mut self, session: SessionId, is_gone: bool) {
         let of = self.sessions.named(&session);
         self.current.take_if(|it| Some(*it) == of);
@@ -175,7 +175,7 @@ impl Program {
     }
 }
 
-/// The user's sentence about a session whose agent has panicked.
+/// The sentence for the user about a session whose agent has panicked.
 pub(super) fn broke_off(session: &SessionId) -> String {
     format!("The conversation `{session}` failed inside Caliban. :Caliban restart opens it again.")
 }

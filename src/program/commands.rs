@@ -7,7 +7,7 @@ use crate::nvim::wire::{FromNvim, WireRuling};
 use crate::session::Cut;
 use crate::store::Draft;
 
-/// The session's name and the command. A message that is no command to a session is returned as the error.
+/// The session's name and the command. If a message is not a command to a session, it is returned as the error.
 pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command), Box<FromNvim>> {
     Ok(match message {
         FromNvim::Send { session, text, context, steer } => {

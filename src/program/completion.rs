@@ -20,7 +20,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// How long an answer waits for the first walk. After this time the answer has the files that were found so far.
+/// How long an answer waits until the project's files are listed for the first time. After this time the answer has the
+/// files that were found so far.
 const PATIENCE: Duration = Duration::from_millis(80);
 /// The most files of the conversation that are offered first.
 const KNOWN: usize = 200;
@@ -28,7 +29,7 @@ const KNOWN: usize = 200;
 const LISTED: Duration = Duration::from_secs(300);
 
 pub(super) enum Order {
-    /// Begins the first walk of the project, because the user has turned to a composer.
+    /// Begins to list the project's files, because the user has entered a composer.
     Prepare,
     Ask(Box<Ask>),
     Listed(Vec<Offer>),
@@ -38,7 +39,7 @@ pub(super) enum Order {
 pub(super) struct Ask {
     id: u32,
     token: Token,
-    /// The length of the token in bytes. The token ends at the cursor.
+    /// How many bytes before the cursor the completed item replaces.
     replaced: u32,
     source: Source,
 }
@@ -49,7 +50,7 @@ enum Source {
     /// The files and folders in the folder that is typed.
     Paths,
     Words(Vec<String>),
-    /// The flag says whether local servers without a key are asked too.
+    /// The models of all providers. The flag says whether local servers without a key are asked too.
     Models(Box<Models>, bool),
     Asked(Box<Asked>),
 }
@@ -78,7 +79,7 @@ impl Program {
         let near = Near { open, recent: known.into_iter().take(KNOWN).chain(recent).collect() };
         let source = |token: &Token| self.source(token, session.as_ref(), near);
         let token = complete::at(&line, is_first);
-        // a session that is being opened has no tools yet
+        // a session that is still being opened has no tools yet, so the question will be asked again
         let more = token.is_some();
         if let Some((source, token)) = token.and_then(|it| Some((source(&it)?, it))) {
             let replaced = u32::try_from(line.len() - token.start).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Lists the models that the user can choose, and stores the keys that the user gives.
+//! Lists the models that the user can choose, and stores the API keys that the user enters.
 
 use super::Program;
 use super::incoming::Outcome;
@@ -43,18 +43,18 @@ impl Program {
         });
     }
 
-    /// Leaves a parameter out of the requests of all conversations, until the program ends. One conversation has learnt
-    /// that the server refuses it.
+    /// Leaves a parameter out of the requests of all conversations until the program ends, because the server has
+    /// refused it in one conversation.
     pub(super) fn leave_out(&mut self, model: &str, parameter: Parameter) {
         if self.site.models.leave_out(model, parameter) {
             for (_, agent) in self.sessions.agents() {
-                // Fails only for a closed agent, which sends no requests.
+                // The send fails only if the agent has ended, and then it sends no requests.
                 let _ = agent.send(Command::LeaveOut(model.to_owned(), parameter));
             }
         }
     }
 
-    /// Has the editor ask for a key of this provider; without a provider the user chooses one.
+    /// Tells the editor to ask the user for a key of this provider. Without a provider, the user first chooses one.
     pub(super) fn ask_for_key(&self, provider: Option<String>) {
         let users = &self.site.models.users;
         if let Some(name) = &provider
@@ -97,8 +97,8 @@ impl Program {
     }
 }
 
-/// All models of the providers whose keys are there, and one sentence for each provider that did not answer. `probes`:
-/// local servers without a key are asked too.
+/// All models of the providers that have a key, and one sentence for each provider that did not answer. `probes` says
+/// whether local servers without a key are asked too.
 pub(super) async fn list_all(models: &Models, probes: bool) -> (Vec<Offer>, Vec<String>) {
     let endpoints = endpoint::names(&models.users).into_iter();
     let endpoints = endpoints.filter_map(|it| endpoint::named(&it, &models.users, &env).ok());
@@ -113,7 +113,7 @@ async fn list(endpoint: Endpoint, models: &Models) -> (Vec<Offer>, Option<String
     let Endpoint { name, models: own, .. } = http.endpoint();
     let (mut names, problem) = match http.list(None).await {
         Ok(names) => (names, None),
-        // A local server that does not run is no problem to report.
+        // If a local server does not run, this is not reported as a problem.
         Err(Failure::Offline { .. }) if http.endpoint().is_local() && own.is_empty() => {
             return (Vec::new(), None);
         }
@@ -128,7 +128,8 @@ async fn list(endpoint: Endpoint, models: &Models) -> (Vec<Offer>, Option<String
     (offers.collect(), problem)
 }
 
-/// `200k · images · $3/$15`, without the facts that are not known. Prices are per million tokens.
+/// The facts about a model in a few words: `200k · images · $3/$15`. Facts that are not known are left out. Prices are
+/// per million tokens.
 fn about(facts: &Facts) -> String {
     let window = match facts.window / 1000 {
         0 => None,

@@ -1,4 +1,5 @@
-//! The messages to the program's loop, the lanes that each message needs, and the results of the program's tasks.
+//! The messages to the program's loop, the sessions (lanes) on which no task may be working when a message is handled,
+//! and the results of the program's tasks.
 
 use super::Program;
 use super::archive::Archive;
@@ -37,7 +38,7 @@ impl Incoming {
     }
 }
 
-/// The results of a task, and the lanes that the task used.
+/// The results of a task, and the lanes (sessions) that the task has used.
 pub(super) struct Done {
     pub(super) lanes: Vec<Lane>,
     pub(super) outcomes: Vec<Outcome>,
@@ -63,39 +64,40 @@ pub(super) enum Outcome {
         to: SessionId,
         was_last: bool,
     },
-    /// The session is closed. `is_gone` says whether its chat closes too.
+    /// The session was deleted. `is_gone` says whether its chat is closed too.
     Deleted {
         session: SessionId,
         is_gone: bool,
     },
-    /// The session is saved as it is under this name, so its agent may take the conversation back.
+    /// A copy of the whole session is saved under this name, so its agent may now undo messages.
     Branched {
         session: Handle,
         name: SessionId,
         back: Back,
     },
-    /// The verdicts of a settled review. The editor names this session for the review.
+    /// The user has decided on all changes of a file: the answers to the model's calls, and the name that the editor
+    /// gives for the session of the review.
     Judged(SessionId, Vec<Verdict>),
     /// A key was tried and perhaps stored.
     Connected(Connected),
     Notice(Level, String),
 }
 
-/// A session that is about to begin, with all that the disk holds about it.
+/// A session that is about to begin, with the facts about it that are stored on disk.
 pub(super) struct Start {
     pub(super) id: SessionId,
     pub(super) source: Source,
-    /// The session in whose place this one opens, and the reason; an empty reason is not shown.
+    /// The session instead of which this one opens, and the reason. An empty reason is not shown.
     pub(super) in_place_of: Option<(SessionId, String)>,
-    /// Whether the chat shows the session at once.
+    /// Whether the chat shows the session when it is opened.
     pub(super) shown: bool,
     /// The reviews that the editor has to reopen.
     pub(super) recorded: Vec<Recorded>,
-    /// The text in the composer of a session that could only be read.
+    /// The text that was in the composer while the session was read-only.
     pub(super) unsent: Draft,
     /// Whether the session has a file on disk.
     pub(super) is_kept: bool,
-    /// The number of conversations of the project.
+    /// The number of other conversations of the project.
     pub(super) others: usize,
     /// If the project has no conversations: another folder of the same repository that has some.
     pub(super) relative: Option<String>,
@@ -219,7 +221,7 @@ impl Program {
                 vec![Some(*session), name.as_ref().and_then(|it| self.whose(it))]
             }
             Incoming::Wish(session, Wish::Branch(_)) => vec![Some(*session)],
-            // Only a task that waits for another Neovim has no lanes. Its session may have been opened here in the
+            // A task without lanes has waited for another Neovim. Its session may have been opened here in the
             // meantime.
             Incoming::TaskDone(Done { lanes, outcomes }) if lanes.is_empty() => {
                 let starts = outcomes.iter().filter_map(|it| match it {
@@ -240,7 +242,7 @@ impl Program {
             }
             FromNvim::New { .. } => return vec![Lane::Unnamed],
             FromNvim::Open { session: None } => vec![self.current],
-            // In these messages the name is a name on disk, not the former name of a running session.
+            // In these messages the name means a session on disk, never the former name of a running session.
             FromNvim::Open { session: Some(session) } | FromNvim::Look { session } => {
                 vec![self.sessions.named(session)]
             }
@@ -258,7 +260,7 @@ impl Program {
         lanes.into_iter().flatten().map(Lane::Session).collect()
     }
 
-    /// The session that the editor names for a review, and the session that gets the verdict.
+    /// The sessions that a settled review concerns: the one that the editor names, and the one that gets the verdict.
     pub(super) fn lanes_of_review(&self, session: &SessionId) -> [Option<Handle>; 2] {
         [self.sessions.find(session), self.judged_for(session)]
     }

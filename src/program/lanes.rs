@@ -1,5 +1,5 @@
 //! A lane is the queue of messages to one session. While a task of the program opens, renames or closes the session,
-//! messages to the session wait there in the order of their arrival. Other sessions go on.
+//! messages to the session wait in the lane, in the order of their arrival. Other sessions are not delayed.
 
 use crate::nvim::session_link::Handle;
 use std::collections::{HashMap, VecDeque};
@@ -25,7 +25,7 @@ impl<T> Default for Lanes<T> {
 }
 
 impl<T> Lanes<T> {
-    /// Gives these lanes, which must be free, to a task.
+    /// Marks these lanes as used by a task. They must be free.
     pub(super) fn begin(&mut self, lanes: &[Lane]) {
         for lane in lanes {
             self.busy.entry(*lane).or_default();
@@ -68,7 +68,7 @@ mod tests {
 
     #[derive(Debug, Clone)]
     enum Act {
-        /// A message to a session. If the flag is set, the message begins a task.
+        /// A message to a session. The flag says whether the message begins a task.
         Say(usize, bool),
         End(usize),
     }
@@ -97,7 +97,7 @@ mod tests {
     proptest! {
         /// No message is lost, and each session gets its messages in the order in which they were sent.
         #[test]
-        fn each_session_gets_all_its_messages_in_order(acts in acts()) {
+        fn each_session_gets_all_its_messages_in_order_even_if_they_wait_for_tasks(acts in acts()) {
             let mut lanes = Lanes::default();
             let (mut said, mut heard) = (vec![Vec::new(); 4], vec![Vec::new(); 4]);
             for (number, act) in acts.into_iter().enumerate() {
@@ -106,7 +106,7 @@ mod tests {
                         let is_free = !lanes.busy.contains_key(&lane(at));
                         said[at].push(number);
                         step(&mut lanes, (at, begins, number), &mut heard);
-                        // a task of another session does not delay the message
+                        // the message waits only for tasks of its own session
                         prop_assert_eq!(heard[at].last() == Some(&number), is_free);
                     }
                     Act::End(at) => {

@@ -33,7 +33,7 @@ struct Parts {
     partial: String,
     draft: Draft,
     warnings: Vec<String>,
-    /// If the session is read-only: why, and what to do.
+    /// If the session is read-only: why, and what the user can do about it.
     read_only: Option<String>,
 }
 
@@ -58,7 +58,7 @@ impl Parts {
 }
 
 impl Program {
-    /// Everything that a session's tools work with.
+    /// The root folder, files, rules and settings that a session's tools work with.
     pub(super) fn desk(
         &self,
         link: SessionLink,
@@ -135,7 +135,8 @@ impl Program {
         tokio::spawn(agent::run(setup, inbox));
     }
 
-    /// A channel for the wishes of a session's agent. The agent does not know its session's handle, so a task adds it.
+    /// A channel for the requests (wishes) of a session's agent to the program. The agent does not know its session's
+    /// handle, so a task adds the handle to each request.
     fn wishes_of(&self, session: Handle) -> mpsc::UnboundedSender<Wish> {
         let (wishes, mut wished) = mpsc::unbounded_channel();
         let to = self.wishes.clone();
@@ -148,8 +149,8 @@ impl Program {
         wishes
     }
 
-    /// Called when a session of this name has begun in the meantime: the chat shows the earlier session. A new session
-    /// that is never saved takes another name.
+    /// Called when a session was to be opened but a session with the same name has begun in the meantime. Then the chat
+    /// shows the session that has begun. A new session that is never saved gets another name instead.
     fn came_twice(&mut self, open: Handle, start: Start) {
         let Start { id, source, shown, .. } = start;
         if matches!(&source, Source::InMemory(it) if it.is_blank()) {
@@ -161,7 +162,7 @@ impl Program {
         }
     }
 
-    /// Whether to look for a model server on this machine: the user has named no model, and no key is there.
+    /// Whether to look for a model server on this machine: the user has chosen no model, and there is no key.
     pub(super) fn looks_for_server(&self) -> bool {
         let env = |name: &str| std::env::var(name).ok();
         let found =
@@ -171,8 +172,8 @@ impl Program {
             && matches!(found(), Err(Unresolved::Nothing))
     }
 
-    /// Finds the model of new sessions: the configured one, else the first one with a key, else the model of the
-    /// `local` server, else the tour.
+    /// Finds the model of new sessions: the configured one, otherwise the first one with a key, otherwise the model of
+    /// the server on this machine (`local`), otherwise the tour.
     pub(super) fn default_model(&mut self, local: Option<Chosen>) {
         if self.model.is_some() {
             return;

@@ -1,4 +1,4 @@
-//! The running sessions by handle, and the names that lead to them.
+//! The running sessions by handle, and the names by which they are found.
 
 use crate::agent::Command;
 use crate::conversation::report::Glance;
@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 pub(super) type Agent = mpsc::UnboundedSender<Command>;
 
 struct Running {
-    /// The session's current name, which its `SessionLink` reads. Dropping this sender ends the session.
+    /// Sends the session's current name to its `SessionLink`. When this sender is dropped, the session has ended.
     name: watch::Sender<SessionId>,
     /// `None` while a task opens or closes the session.
     agent: Option<Agent>,
@@ -36,7 +36,7 @@ impl Sessions {
         Sessions { editor, running, former, last: Handle::default() }
     }
 
-    /// The session that has this name now, else the running session that had it last.
+    /// The session that has this name now, otherwise the running session that had the name last.
     pub(super) fn find(&self, name: &SessionId) -> Option<Handle> {
         self.named(name).or_else(|| self.former.get(name).copied())
     }
@@ -129,7 +129,7 @@ impl Sessions {
         Some(of)
     }
 
-    /// Stops a session's turn and has its agent save and end. Nobody can send it commands any more.
+    /// Stops a session's turn and tells its agent to save and end. From then on nobody can send the agent commands.
     pub(super) fn close(&mut self, session: Handle) -> Option<Agent> {
         let agent = self.running.get_mut(&session)?.agent.take()?;
         // The sends fail if the agent has panicked.

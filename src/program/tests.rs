@@ -1,4 +1,5 @@
-//! While a task of the program works on one session, messages to other sessions are delivered at once.
+//! Tests that messages to a session wait while a task of the program works on it, and that messages to other sessions
+//! do not wait.
 
 use super::*;
 use crate::agent::Act;
@@ -115,7 +116,7 @@ fn reviewed() -> Reviewed {
 }
 
 #[tokio::test]
-async fn a_verdict_arrives_before_later_messages_and_delays_no_other_session() {
+async fn a_verdict_reaches_its_session_before_later_messages_and_delays_no_other_session() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, mut ends, mut orders) = program(dir.path());
     let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));
@@ -158,7 +159,7 @@ async fn a_rename_delays_no_other_session_and_later_messages_follow_it() {
 }
 
 #[tokio::test]
-async fn closing_a_session_delays_no_other() {
+async fn closing_a_session_delays_no_messages_to_other_sessions() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, mut ends, _orders) = program(dir.path());
     let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));
@@ -192,7 +193,7 @@ async fn messages_to_a_name_reach_the_session_that_has_it_now_not_the_former_one
 }
 
 #[tokio::test]
-async fn a_former_name_leads_to_its_session_until_another_begins_under_it() {
+async fn a_sessions_former_name_leads_to_it_until_another_session_gets_that_name() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, _ends, _orders) = program(dir.path());
     let _a = open(&mut program, "a");

@@ -15,15 +15,16 @@ use std::time::Duration;
 /// How long opening a session waits for another Neovim's lock: that Neovim may be about to end.
 const HANDOVER: Duration = Duration::from_millis(500);
 
-/// How long the program waits after it has asked the other Neovim for the session: the user may be busy there.
+/// How long the program waits after it has asked the other Neovim to release the session, because that Neovim may be
+/// busy.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where the content of a beginning session comes from.
 pub(super) enum Source {
     Opened(Box<Opened>),
-    /// In memory only: an empty session, or the readable part of a session that cannot be opened.
+    /// The session is in memory only: an empty session, or the readable part of a session that cannot be opened.
     InMemory(Box<Session>),
-    /// Read-only; the text says why, and what to do.
+    /// The session is read-only. The text says why, and what the user can do about it.
     ReadOnly(Box<Session>, String),
 }
 
@@ -54,12 +55,13 @@ impl Program {
         OpenRequest { shown, has_current: self.current.is_some(), taken: self.sessions.taken() }
     }
 
-    /// Has the editor ask the user what to do with a session that another Neovim has open.
+    /// Tells the editor to ask the user what to do about a session that another Neovim has open.
     pub(super) fn offer(&self, session: SessionId, Holder { by, server }: Holder) {
         self.editor.tell(ToNvim::Held(Held { session, by, server }));
     }
 
-    /// The user's choice for a session that another Neovim has open: read it, copy it or take it over.
+    /// Carries out the user's choice about a session that another Neovim has open: reads, copies or takes over the
+    /// session.
     pub(super) fn claim(&mut self, Claim { session, way, root }: Claim) {
         if !store::is_name(&session.0) {
             return self.bad_name(&session.0);
@@ -81,8 +83,8 @@ impl Program {
         }
     }
 
-    /// Takes the session over from the other Neovim. A read-only chat of the session goes on meanwhile, so the task
-    /// gets no lane.
+    /// Takes the session over from the other Neovim. The task gets no lane, so that a read-only chat of the session can
+    /// be used meanwhile.
     fn take_over(&mut self, session: SessionId) {
         self.begin_opening(Vec::new(), |archive| async move {
             match archive.open_within(&session, PATIENCE).await {
@@ -110,7 +112,7 @@ impl Program {
         self.open_on_thread(lanes, move |it| it.look(id));
     }
 
-    /// Looks at a session once the other Neovim has closed it: that Neovim may be ending in mid-turn.
+    /// Looks at a session once the other Neovim has closed it: that Neovim may end in the middle of a turn.
     pub(super) fn look_later(&mut self, session: SessionId) {
         self.begin(Vec::new(), |archive| async move {
             let is_free = archive.freed_within(&session, PATIENCE).await;

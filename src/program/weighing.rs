@@ -1,4 +1,5 @@
-//! Weighs the mentions in a composer: their sizes for its chips, and their texts for a preview.
+//! Computes the sizes of the mentions in a composer, which are shown next to them, and collects their texts for a
+//! preview.
 
 use super::Program;
 use crate::context::mention::{self, Brought};
@@ -9,12 +10,12 @@ use crate::text::unseen;
 use crate::tool::Desk;
 use crate::view::{grouped, sized_as};
 
-/// The most mentions of a text that are weighed, and the most bytes of a preview.
+/// The most mentions in a text whose sizes are computed, and the most bytes of a preview.
 const MOST: usize = 50;
 const PREVIEW: usize = 1024 * 1024;
 
 impl Program {
-    /// Answers a composer's question. A newer question about sizes ends the work on an older one.
+    /// Answers a composer's question about mentions. A newer question about sizes ends the work on an older one.
     pub(super) fn weigh(&mut self, question: Weigh) {
         let Some(desk) = self.desk_of(Some(&question.session)) else { return };
         let scale = self.glance(Some(&question.session)).scale;

@@ -1,5 +1,5 @@
-//! Measures how much of a reply has arrived. A reply has a limit, because all of it is held in memory, painted and
-//! sent back.
+//! Measures how much of a reply has arrived. The length of a reply is limited, because the whole reply is kept in
+//! memory, painted and sent back to the model.
 
 use super::Sampled;
 use crate::event::Delta;
@@ -9,7 +9,8 @@ const TEXT: usize = 16 << 20;
 /// The most bytes of one reply as it arrives over the wire, without text and thoughts. Most of these bytes are calls
 /// and their arguments.
 const ALL: usize = 64 << 20;
-/// How many bytes around the text of a frame are not counted. A frame with a single token has about as many.
+/// How many bytes of a frame, besides its text, are not counted. A frame (one event of the stream) with a single token
+/// has about as many.
 const AROUND_TEXT: usize = 2 << 10;
 /// A call counts as at least this many bytes, so a reply has at most 16,000 calls.
 const CALL: usize = 4 << 10;
@@ -64,15 +65,15 @@ mod tests {
 
     #[test]
     fn text_arguments_and_calls_count_towards_the_size_limits_of_a_reply() {
-        // of a frame with one token, only the token's text counts
+        // if a frame has one token, only the token's text counts
         assert_eq!(passed(400, &text(4)), ((4 << 20) + 1, 16));
         let thought = [Sampled::Delta(Delta::Thinking("x".repeat(1 << 20)))];
         assert_eq!(passed(1 << 20, &thought), (17, 16));
-        // arguments count with all their bytes, each call with at least 4 kB
+        // all bytes of a call's arguments count; each call counts as at least 4 kB
         assert_eq!(passed(1 << 10, &[]), ((64 << 10) + 1, 64));
         assert_eq!(passed(100, &call()), ((16 << 10) + 1, 64));
         assert_eq!(passed(1 << 20, &call()), (65, 64));
-        // the bytes around the text count if there are many
+        // the other bytes of a frame count if there are many
         assert_eq!(passed(1 << 20, &text(1)), (65, 64));
     }
 }

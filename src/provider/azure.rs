@@ -1,4 +1,5 @@
-//! Azure's addresses: the host of a resource, alone or followed by `/openai/v1` or by a deployment and an API version.
+//! The forms of Azure's addresses: the host of a resource, alone or followed by `/openai/v1` or by a deployment and an
+//! API version.
 
 use super::dialect::Dialect;
 use reqwest::Url;
@@ -12,7 +13,7 @@ pub(super) fn is_at(url: &Url) -> bool {
     HOSTS.iter().any(|end| host.ends_with(end)) || url.path().starts_with("/openai/deployments")
 }
 
-/// Adds the API version to an address. Azure's own tools store the two separately.
+/// Adds the API version to an address, because Azure's own tools store the address and the version separately.
 pub(super) fn versioned(text: &str, version: Option<String>) -> String {
     let text = text.trim().trim_end_matches('/');
     let version = version.unwrap_or_default();
@@ -28,7 +29,7 @@ pub(super) fn is_version(query: &str) -> bool {
     query.strip_prefix("api-version=").is_some_and(|it| !it.is_empty() && it.chars().all(fits))
 }
 
-/// The base URL that `Dialect::url` completes. A deployment's own address takes Chat Completions only.
+/// The base URL to which `Dialect::url` adds the rest. The address of a deployment supports only Chat Completions.
 pub(super) fn base(url: &Url, dialect: Dialect) -> Result<String, String> {
     let version = url.query().and_then(|query| query.strip_prefix("api-version="));
     let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The parts that all dialects share: their names, the address of a request, and the reading of one answer from its
-//! first byte to its end.
+//! Dialects (wire formats of model APIs), and the code that all of them share: their names, the address of a request,
+//! and the reading of an answer from its first byte to its end.
 
 use super::amount::Amount;
 use super::facts::ThinkingKind;
@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// A protocol spoken over HTTP. The names are those of `providers.*.dialect` in the configuration.
+/// A protocol spoken over HTTP. Its name in the configuration is the value of `providers.*.dialect`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -30,19 +30,20 @@ pub enum Dialect {
     Ollama,
 }
 
-/// How an endpoint differs from its dialect. The default is what most endpoints accept.
+/// How an endpoint differs from the standard form of its dialect. The default is the form that most endpoints accept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub struct Quirks {
-    /// The endpoint calls the limit of the reply `max_completion_tokens`; newer models refuse `max_tokens`.
+    /// The endpoint takes the limit of the reply as `max_completion_tokens`; its newer models refuse `max_tokens`.
     pub completion_tokens: bool,
     /// The endpoint refuses `stream_options`, and reports usage without it.
     pub no_stream_options: bool,
-    /// The endpoint takes only call ids of exactly nine letters or digits.
+    /// The endpoint accepts only call ids of exactly nine letters or digits.
     pub short_ids: bool,
-    /// The endpoint wants a reply's reasoning back as `reasoning_content`, and refuses calls without it.
+    /// Earlier replies are sent with their reasoning in the field `reasoning_content`: the endpoint refuses a request
+    /// in which a reply with tool calls lacks it.
     pub reasoning_back: bool,
-    /// The endpoint wants a reply's reasoning back as parts of the reply's content.
+    /// Earlier replies are sent with their reasoning as parts of the reply's content.
     pub thinking_parts: bool,
     /// A request asks for thinking by an object called `reasoning`.
     pub reasoning_object: bool,
@@ -72,7 +73,7 @@ impl Quirks {
         alternate: false,
     };
 
-    /// Sets the quirk of this name. The error says that the name is unknown, and lists the names.
+    /// Switches on the quirk with this name. If the name is unknown, the error lists the known names.
     pub fn set(&mut self, name: &str) -> Result<(), String> {
         let mut all = [
             ("completion_tokens", &mut self.completion_tokens),
@@ -96,7 +97,7 @@ impl Quirks {
 }
 
 impl Dialect {
-    /// The dialect of this name in the configuration.
+    /// The dialect with this name in the configuration.
     pub fn named(name: &str) -> Option<Dialect> {
         match name {
             "anthropic" => Some(Dialect::Anthropic),
@@ -108,7 +109,7 @@ impl Dialect {
         }
     }
 
-    /// The body of the request: a pure function, which gives the same bytes for the same request.
+    /// The body of the request. The same request always gives the same bytes.
     pub fn body(self, request: &Request, quirks: Quirks) -> Value {
         let mut body = match self {
             Dialect::Anthropic => anthropic::body(request),
@@ -121,8 +122,8 @@ impl Dialect {
         body
     }
 
-    /// The address of a request for this model, below an endpoint's base URL. `{model}` in the base URL is replaced by
-    /// the model's name. A query in the base URL comes last.
+    /// The address to which a request for this model is sent, made from the endpoint's base URL. `{model}` in the base
+    /// URL is replaced by the model's name. A query in the base URL stays at the end.
     pub fn url(self, base: &str, model: &str) -> String {
         let (place, query) = base.split_at(base.find('?').unwrap_or(base.len()));
         let place = place.replace("{model}", model);
@@ -138,7 +139,7 @@ impl Dialect {
         }
     }
 
-    /// How a model of this dialect is told to think, if the facts table does not know the model.
+    /// How a model of this dialect is told to think, if the table of known models does not have the model.
     pub fn thinking(self) -> ThinkingKind {
         if self == Dialect::Anthropic { ThinkingKind::Budget } else { ThinkingKind::Named }
     }
@@ -162,7 +163,7 @@ impl Dialect {
 /// The facts about a request that a decoder of its answer needs.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
-    /// The endpoint's name, for failures.
+    /// The endpoint's name, for error messages.
     pub provider: String,
     pub model: String,
     /// The parameters of the request. A refusal may name one of them.
@@ -173,7 +174,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Calls that arrive without an id get an id made from `seed`, which should differ with every request.
+    /// Calls that arrive without an id get an id made from `seed`, which should be different for each request.
     pub fn new(provider: &str, request: &Request, seed: u64) -> Asked {
         let taken =
             request.messages.iter().flat_map(|message| &message.blocks).filter_map(|block| {
@@ -192,7 +193,8 @@ impl Asked {
         }
     }
 
-    /// The id of a call in the conversation: the provider's id, unless it is missing or has been used before.
+    /// The id that a call gets in the conversation: the provider's id, or a new one if the provider's is missing or has
+    /// been used before.
     pub(super) fn claim(&mut self, given: &str) -> CallId {
         let mut id = given.to_owned();
         while id.is_empty() || self.taken.contains(&id) {
@@ -204,7 +206,7 @@ impl Asked {
     }
 }
 
-/// Turns one dialect's frames into values.
+/// Turns the frames (events or lines) of one dialect's answer into values.
 pub(super) trait Decoder: Send {
     /// Adds the content of the frame to `out`. Nothing follows a `Done` or `Failed`.
     fn read(&mut self, frame: Frame<'_>, out: &mut Vec<Sampled>);
@@ -227,7 +229,7 @@ impl Frames {
         }
     }
 
-    /// Whether the last line is complete except for its newline.
+    /// Whether the bytes ended with a line that lacks only its newline.
     fn lacks_end(&self) -> bool {
         match self {
             Frames::Events(_) => false,
@@ -236,18 +238,18 @@ impl Frames {
     }
 }
 
-/// The reading of one answer. Pure: bytes in, values out.
+/// Reads one answer: takes bytes and returns values, without any input or output of its own.
 pub struct Reading {
     frames: Frames,
     decoder: Box<dyn Decoder>,
-    /// The first bytes, which the failure quotes if no event arrives.
+    /// The first bytes of the answer. If no event arrives, the error message quotes them.
     head: Vec<u8>,
     framed: bool,
     ended: bool,
     amount: Amount,
 }
 
-/// How many bytes are kept to quote an answer that is not an event stream.
+/// How many of the first bytes are kept, to quote an answer that is not an event stream.
 const HEAD: usize = 512;
 
 impl Reading {
@@ -266,7 +268,7 @@ impl Reading {
         self.ended
     }
 
-    /// Takes the next bytes and adds their content to `out`.
+    /// Takes the next bytes of the answer and adds their content to `out`.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Sampled>) {
         let Reading { frames, decoder, head, framed, ended, amount } = self;
         if *ended {
@@ -296,7 +298,8 @@ impl Reading {
         }
     }
 
-    /// Called when the bytes have ended, or no more are read. Adds the reply if it was complete, otherwise the failure.
+    /// Called when the bytes have ended, or when no more are read. Adds the reply if it is complete, otherwise the
+    /// failure.
     pub fn end(&mut self, out: &mut Vec<Sampled>) {
         if self.frames.lacks_end() {
             self.push(b"\n", out);
@@ -325,8 +328,8 @@ pub(super) fn protocol(said: &str) -> Sampled {
     Sampled::Failed(Failure::Protocol { said: said.to_owned() })
 }
 
-/// Parses the JSON of a frame. A lone surrogate in an escape becomes U+FFFD instead of ending the turn: JavaScript
-/// servers cut emoji in two.
+/// Parses the JSON of a frame. Servers written in JavaScript may cut an emoji in two, which leaves an escaped half of a
+/// surrogate pair. Such a half becomes U+FFFD instead of making the reply fail.
 pub(super) fn json<T: serde::de::DeserializeOwned>(data: &str) -> Result<T, serde_json::Error> {
     serde_json::from_str(data).or_else(|error| {
         let mended = mend_surrogates(data);
@@ -352,7 +355,7 @@ fn mend_surrogates(data: &str) -> String {
     mended + rest
 }
 
-/// The code unit of an escape `\uXXXX` at the beginning of the text.
+/// The UTF-16 code unit of an escape `\uXXXX` at the beginning of the text.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     u16::from_str_radix(digits, 16).ok()
@@ -387,7 +390,8 @@ pub(super) fn cuts_calls(stop: &Stop) -> bool {
     !matches!(stop, Stop::EndTurn | Stop::ToolUse | Stop::StopSequence | Stop::Pause)
 }
 
-/// A call's arguments as an object, because providers take back nothing else. Broken JSON goes back as a string.
+/// A call's arguments as an object, because providers accept nothing else in an earlier call. Broken JSON is sent back
+/// as a string in an object.
 pub(super) fn replayed(input: &Input) -> Value {
     match input {
         Input::Json(value) if value.is_object() => value.clone(),
@@ -396,8 +400,8 @@ pub(super) fn replayed(input: &Input) -> Value {
     }
 }
 
-/// The id in a form that the endpoint accepts: unchanged if it has only letters, digits, `_` and `-` and is not longer
-/// than `longest`; otherwise a digest, which is the same for a call and its answer.
+/// A call's id in a form that the endpoint accepts: unchanged if it has only letters, digits, `_` and `-` and is not
+/// longer than `longest`. Otherwise a digest of the id, which is the same for a call and its answer.
 pub(super) fn fitting_id(id: &CallId, longest: usize) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !id.0.is_empty() && id.0.len() <= longest && id.0.chars().all(fits) {
@@ -413,7 +417,7 @@ pub(super) fn fitting_name(name: &str) -> String {
     if name.is_empty() { "unnamed".to_owned() } else { name }
 }
 
-/// The id for endpoints that want exactly nine letters or digits.
+/// A call's id in the form for endpoints that accept only exactly nine letters or digits.
 pub(super) fn nine_letter_id(id: &CallId) -> String {
     if id.0.len() == 9 && id.0.chars().all(|c| c.is_ascii_alphanumeric()) {
         return id.0.clone();

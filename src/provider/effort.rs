@@ -1,14 +1,14 @@
-//! Translates the user's effort into the terms that a model takes.
+//! Translates the effort that the user has chosen into the form that a model accepts.
 
 use super::facts::{Facts, ThinkingKind};
 use crate::message::{Effort, Thinking};
 
-/// The fewest tokens of thinking that a request may name (Anthropic; Gemini takes fewer).
+/// The smallest thinking budget, in tokens, that Anthropic accepts. Gemini accepts smaller ones.
 const LEAST: u32 = 1024;
 
 impl Facts {
-    /// How a request that limits its reply to `max_tokens` asks for thinking. If the user named no effort, models with
-    /// a budget do not think, and other models keep their vendor's default.
+    /// How a request that limits its reply to `max_tokens` asks for thinking. If the user has chosen no effort, models
+    /// with a budget do not think, and other models use the provider's default.
     pub fn thinking(&self, effort: Option<Effort>, max_tokens: u32) -> Option<Thinking> {
         match (self.thinking, effort) {
             (ThinkingKind::Unasked, _) | (ThinkingKind::Budget | ThinkingKind::Named, None) => None,
@@ -35,7 +35,7 @@ fn budget(effort: Effort, max_tokens: u32) -> Option<Thinking> {
         Effort::Low => 2048,
         Effort::Medium => 8192,
         Effort::High => 16_384,
-        // the most that every Gemini 2.5 takes
+        // the largest budget that all Gemini 2.5 models accept
         Effort::Max => 24_576,
     };
     let tokens = wanted.min(max_tokens - max_tokens / 4);

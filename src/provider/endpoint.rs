@@ -1,4 +1,4 @@
-//! The built-in endpoints and the user's own endpoints, as data, and the choice of an endpoint.
+//! The data of the built-in endpoints and of the user's own endpoints, and the choice of an endpoint.
 
 mod header;
 mod table;
@@ -21,7 +21,7 @@ use table::{PLAIN, Row, TABLE};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     pub name: String,
-    /// The address that `Dialect::url` completes, without a slash at the end.
+    /// The base address, to which `Dialect::url` adds the rest, without a slash at the end.
     pub base_url: String,
     pub dialect: Dialect,
     pub key: Key,
@@ -30,7 +30,7 @@ pub struct Endpoint {
     pub headers: Vec<Header>,
     /// Models that the user listed, or the built-in default. The first one is the default.
     pub models: Vec<String>,
-    /// The user wrote the address in their configuration, so plain HTTP to it is allowed.
+    /// Whether the user wrote the address in the configuration. Then plain HTTP to this address is allowed.
     pub named_by_user: bool,
 }
 
@@ -42,8 +42,8 @@ pub struct Chosen {
     pub facts: Facts,
 }
 
-/// `providers.NAME` of the configuration. If the built-in table has this name, the fields that are set here override
-/// the table's.
+/// The settings `providers.NAME` of the configuration. If the built-in table has an endpoint with this name, the fields
+/// that are set here override the fields of the table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct UserProvider {
     /// One of `anthropic`, `openai-chat`, `openai-responses`, `gemini`, `ollama`.
@@ -53,10 +53,10 @@ pub struct UserProvider {
     pub key: Option<String>,
     #[serde(default)]
     pub models: Vec<String>,
-    /// Names of quirks, in addition to the table's.
+    /// Names of quirks, in addition to those in the built-in table.
     #[serde(default)]
     pub quirks: Vec<String>,
-    /// Values by header name: a text, or `env:NAME`.
+    /// Headers by name. The value is a text, or `env:NAME` for the value of an environment variable.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
     /// The file that says where the user's key for this provider is stored, if there is one.
@@ -80,11 +80,11 @@ impl UserProvider {
 pub enum Unresolved {
     /// Nothing is configured, and the environment has no key. The caller looks for a local server.
     Nothing,
-    /// A sentence for the user.
+    /// The choice is not valid; the text is a sentence for the user.
     Wrong(String),
 }
 
-/// Looks up an environment variable, either of the program or as a test defines it.
+/// A function that looks up an environment variable: a real one of the program, or one that a test defines.
 pub type Lookup<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
 /// The names of the built-in and of the user's providers, each once, for completion and error messages.
@@ -108,9 +108,9 @@ pub fn key_variables(users: &BTreeMap<String, UserProvider>, env: Lookup<'_>) ->
     endpoints.flat_map(variables).collect()
 }
 
-/// The endpoint and model of `choice` (`provider/model`, or a provider alone for its default model). Without a choice:
-/// those of `CALIBAN_MODEL`, else the first of the user's providers that has a model, else the first of the built-in
-/// endpoints whose key is set.
+/// The endpoint and model that `choice` names: `provider/model`, or a provider alone for its default model. Without a
+/// choice, the variable `CALIBAN_MODEL` is used; otherwise the first of the user's providers that has a model;
+/// otherwise the first built-in endpoint whose key is set.
 pub fn resolve(
     choice: Option<&str>,
     users: &BTreeMap<String, UserProvider>,
@@ -155,7 +155,7 @@ fn chosen(endpoint: Endpoint, model: &str) -> Result<Chosen, Unresolved> {
     let is_local = endpoint.key == Key::None;
     let mut facts = if is_local { Facts { edits: named.edits, ..Facts::of("") } } else { named };
     facts.window = endpoint.dialect.window(None).unwrap_or(facts.window);
-    // the known price does not hold for a provider that is not in the table
+    // the known price does not apply to a provider that is not in the table
     if TABLE.iter().all(|row| row.name != endpoint.name) {
         facts.price = None;
     }
@@ -269,8 +269,8 @@ fn overlay(
     user.quirks.iter().try_for_each(|name| endpoint.quirks.set(name))
 }
 
-/// Normalises a base URL as people write it, with or without `/v1` or the whole path, to the form that `Dialect::url`
-/// completes.
+/// Normalises a base URL, which users write with or without `/v1` or with the whole path, to the form to which
+/// `Dialect::url` adds the rest.
 fn base_url(text: &str, dialect: Dialect) -> Result<String, String> {
     let url = checked(text, false)?;
     if azure::is_at(&url) {
@@ -314,7 +314,7 @@ fn ollama_host(text: &str) -> String {
 
 /// Parses a URL. Azure's addresses may end in an API version.
 fn checked(text: &str, azure: bool) -> Result<Url, String> {
-    // the text is not quoted, because it may hold a password
+    // the message does not quote the text, because it may contain a password
     let url = Url::parse(text.trim())
         .map_err(|error| format!("its base URL cannot be read ({})", cause(&error)))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
@@ -332,7 +332,8 @@ fn checked(text: &str, azure: bool) -> Result<Url, String> {
 }
 
 impl Endpoint {
-    /// Adapts the endpoint to its new address. A server that imitates `OpenAI` certainly knows Chat Completions.
+    /// Adapts the dialect and the quirks to the endpoint's address. A server that imitates `OpenAI` supports at least
+    /// Chat Completions.
     fn adapt_to_address(&mut self, wanted: Option<Dialect>) {
         let at_home = self.base_url.contains("//api.openai.com/");
         if !at_home && wanted.is_none() && self.dialect == Dialect::OpenAiResponses {
@@ -346,8 +347,8 @@ impl Endpoint {
         self.name == "azure" || Url::parse(&self.base_url).is_ok_and(|url| azure::is_at(&url))
     }
 
-    /// Why no key may be sent to this endpoint: the address is plain HTTP to another machine, and the user did not
-    /// write it themselves. `None` if a key may be sent.
+    /// Why no key may be sent to this endpoint: its address is plain HTTP to another machine, and the user has not
+    /// written the address in the configuration. `None` if a key may be sent.
     pub fn exposes_key(&self) -> Option<String> {
         let url = Url::parse(&self.base_url).ok()?;
         let open = url.scheme() == "http"
@@ -360,15 +361,15 @@ impl Endpoint {
         })
     }
 
-    /// Host and port, for messages.
+    /// The host and port, for messages to the user.
     pub fn host(&self) -> String {
         let Ok(url) = Url::parse(&self.base_url) else { return self.name.clone() };
         let host = url.host_str().unwrap_or(&self.name);
         url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
-    /// Whether the endpoint can be asked: its key is available, or it needs no key. `local` includes servers on this
-    /// machine that the user did not name.
+    /// Whether requests can be sent to the endpoint: its key is available, or it needs no key. With `local`, this
+    /// includes servers on this machine that are not in the user's configuration.
     pub fn is_usable(&self, env: Lookup<'_>, local: bool) -> bool {
         match &self.key {
             Key::None => self.named_by_user || (local && self.is_local()),

@@ -1,5 +1,5 @@
-//! Facts about models: sizes, prices, and how each takes the parameters of a request. The user's configuration
-//! overrides the table.
+//! Facts about models: sizes, prices, and the form in which each model accepts the parameters of a request. The user's
+//! configuration overrides the table.
 
 mod table;
 
@@ -7,7 +7,7 @@ use crate::edit::Format;
 use crate::event::Tuning;
 use crate::message::{Effort, Usage};
 
-/// The facts of one model. Unknown fields have the values that every model can take.
+/// The facts about one model. Facts that are not known have values that work with every model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Facts {
     /// The context window in tokens; 0 if not known.
@@ -15,18 +15,19 @@ pub struct Facts {
     /// The longest reply, in tokens.
     pub max_output: u32,
     pub thinking: ThinkingKind,
-    /// The model takes a temperature.
+    /// Whether the model accepts a temperature.
     pub temperature: bool,
     /// Whether the model reads images. `None` if that is not known: then images are sent until a server refuses them.
     pub images: Option<bool>,
     /// The fewest tokens of a prompt that the provider caches; 0 if the provider caches nothing, or if the number is
     /// not known.
     pub cache_minimum: u32,
-    /// `None` if the price is not known.
+    /// The price of tokens; `None` if it is not known.
     pub price: Option<Price>,
     /// The format in which the model writes edits.
     pub edits: Format,
-    /// The provider binds the model's thoughts to all messages before them, so these messages may not change any more.
+    /// Whether the model's thoughts are valid only after exactly the messages before them, so that these messages may
+    /// not change any more.
     pub bound: bool,
 }
 
@@ -36,7 +37,7 @@ pub enum ThinkingKind {
     /// A request says nothing about thinking: the model does not think, or decides by itself.
     #[default]
     Unasked,
-    /// A request names a number of tokens for thinking (Claude to 4.5, Gemini 2.5).
+    /// A request names a number of tokens for thinking (Claude up to 4.5, Gemini 2.5).
     Budget,
     /// A request names an effort, within which the model decides how much it thinks (Claude from 4.6).
     Adaptive,
@@ -46,7 +47,7 @@ pub enum ThinkingKind {
     Named,
 }
 
-/// USD per million tokens.
+/// Prices in USD per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
     /// The price of tokens that were neither read from the cache nor written to it.
@@ -54,7 +55,8 @@ pub struct Price {
     pub output: f64,
     pub cache_read: f64,
     pub cache_write: f64,
-    /// The price of long prompts: above this many tokens, input and output cost these multiples.
+    /// For long prompts: the number of tokens above which a prompt is long, and the factors by which the prices of
+    /// input and output rise.
     pub long: Option<(u64, f64, f64)>,
 }
 
@@ -68,7 +70,7 @@ impl Share {
     pub const TRIM: Share = Share(Some(0.5));
     pub const COMPACT: Share = Share(Some(0.75));
 
-    /// This share of a window, in tokens.
+    /// The number of tokens that are this share of a window.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -80,12 +82,12 @@ impl Share {
     }
 }
 
-/// `models['provider/model']` of the configuration.
+/// The settings `models['provider/model']` of the configuration.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct UserModel {
     pub window: Option<u32>,
     pub price: Option<Price>,
-    /// The context window that a request asks a local server for, in tokens.
+    /// The size of the context window, in tokens, that a request asks a local server for.
     pub num_ctx: Option<u32>,
     pub edits: Option<Format>,
     /// Whether the model reads images.
@@ -107,12 +109,13 @@ const UNKNOWN: Facts = Facts {
     bound: false,
 };
 
-/// Models with this many billion parameters or fewer rewrite a file better than they repeat a part of it exactly.
+/// Models with at most this many billion parameters write whole files, because they are bad at repeating a part of a
+/// file exactly.
 const SMALL: f64 = 9.0;
 
 impl Facts {
-    /// The facts of a model, from the entry whose name is the longest beginning of the model's name. Without an
-    /// entry, the window is unknown and the reply short.
+    /// The facts about a model, from the table's entry whose name is the longest prefix of the model's name. If there
+    /// is no such entry, the window is unknown and the limit of replies is low.
     pub fn of(model: &str) -> Facts {
         let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
         // `OpenRouter` writes `claude-sonnet-4.5`
@@ -129,8 +132,8 @@ impl Facts {
         Facts { edits, ..self }
     }
 
-    /// These facts, overridden by the user's configuration. `kind` is how the model is told to think if the table does
-    /// not say that it thinks, but the user does.
+    /// These facts, overridden by the user's configuration. If only the user says that the model can think, `kind` is
+    /// how the model is told to think.
     #[must_use]
     pub fn with(self, user: &UserModel, kind: ThinkingKind) -> Facts {
         let says_effort = user.tuning.thinking.is_some_and(|it| it != Effort::Off);
@@ -156,7 +159,7 @@ pub fn newest(line: &str) -> &'static str {
     names.find(|it| it.starts_with(start) && it.ends_with(end)).unwrap_or_default()
 }
 
-/// The edit format of a model with this name, which is in lower case.
+/// The format in which a model with this name writes edits. The name has to be in lower case.
 fn edits(name: &str) -> Format {
     let parts = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
     let billions = parts.filter_map(|it| it.strip_suffix('b')?.parse::<f64>().ok());

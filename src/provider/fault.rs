@@ -1,5 +1,5 @@
-//! Classifies errors of providers: error bodies and errors within a stream become typed failures. Pure; the clock is
-//! an argument.
+//! Classifies errors of providers: HTTP answers with an error, and errors within a stream, become typed failures. The
+//! current time is an argument.
 
 pub mod wait;
 
@@ -11,9 +11,9 @@ use crate::message::Parameter;
 use crate::text::secret;
 use serde_json::Value;
 
-/// The longest quotation of a provider's message, in characters.
+/// The most characters of a provider's message that are quoted.
 const QUOTE: usize = 400;
-/// The text that replaces a quoted key.
+/// The text that replaces an API key in a quotation.
 const KEY_MARK: &str = "[key]";
 /// The most characters of one word in a quotation. A longer word is raw JSON or noise.
 const WORD: usize = 80;
@@ -56,12 +56,12 @@ struct Said {
     text: String,
     /// Kinds, codes and text in lower case, for comparison with the tables below.
     all: String,
-    /// The status that the kind of error stands for.
+    /// The HTTP status that corresponds to the kind of error.
     status: Option<u16>,
     after_ms: Option<u64>,
     /// Whether the provider sent no message.
     is_silent: bool,
-    /// The body is an HTML page, so a proxy or portal answered instead of the provider.
+    /// Whether the body is an HTML page. Then a proxy or portal has answered instead of the provider.
     is_page: bool,
     /// The parameter of the request that the message refuses.
     refused: Option<Parameter>,
@@ -77,7 +77,7 @@ impl Said {
         let message = ["message", "error", "detail"].iter().find_map(|name| error[name].as_str());
         let text =
             snippet(message.unwrap_or(if body.is_empty() { "no details given" } else { body }));
-        // OpenRouter's own message is always the same, so the message of the provider that OpenRouter asked is added.
+        // OpenRouter's own message is always the same, so the message of the provider behind OpenRouter is added.
         let behind = error["metadata"]["raw"].as_str().map(|raw| {
             let value: Value = serde_json::from_str(raw).unwrap_or_default();
             Said::of(&value, raw)
@@ -184,20 +184,21 @@ const QUOTA: [&str; 15] = [
     "billing_",
 ];
 
-/// Ollama's words for a model, or a window, that is too large for the machine. Waiting does not help. In lower case.
+/// Ollama's words, in lower case, for a model or a window that is too large for the machine. Waiting does not help
+/// then.
 const NO_ROOM: [&str; 2] = ["system memory", "resource limitations"];
 
-/// The vendors' words for having too much to do, in lower case.
+/// The vendors' words for being overloaded, in lower case.
 const OVERLOADED: [&str; 4] = ["overload", "slow_down", "high demand", "at capacity"];
 
-/// Providers that answer a too long request with status 400 and no message.
+/// Providers that answer a request that is too long with status 400 and no message.
 const SILENT: [&str; 2] = ["cerebras", "mistral"];
 
-/// Words that show that a refusal is about the key, and not about the region or the content. In lower case.
+/// Words, in lower case, that show that a request was refused because of the key, and not because of the region or the
+/// content.
 const KEY: [&str; 6] = ["key", "permission", "auth", "token", "credential", "access"];
 
-/// Words of Anthropic, `OpenAI` and Gemini for a thought, or a thought's signature, that they no longer accept. In
-/// lower case.
+/// The words, in lower case, with which Anthropic, `OpenAI` and Gemini refuse a thought or a thought's signature.
 const THOUGHTS: [&str; 15] = [
     "bound to a different conversation",
     "`signature` in `thinking`",
@@ -242,7 +243,7 @@ fn classify(
     match status {
         402 => Failure::Quota { said: said.text },
         _ if used_up => Failure::Quota { said: said.text },
-        // The request alone is larger than the limit for a minute, so waiting does not help.
+        // The request alone has more tokens than are allowed in a minute, so waiting does not help.
         429 if says(&["request too large"]) => Failure::TooLong { said: said.text },
         200 | 400 | 413 | 422 | 500 if says(&TOO_LONG) => Failure::TooLong { said: said.text },
         400 if said.is_silent && SILENT.contains(&provider) => {
@@ -278,7 +279,7 @@ fn unsupported(status: u16, said: Said) -> Failure {
     }
 }
 
-/// One line of untrusted text, clipped, without HTML tags and control characters.
+/// A quotation of untrusted text: one line, cut if it is long, without HTML tags and control characters.
 pub fn snippet(text: &str) -> String {
     let title = text.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
     let text = title.map_or(text, |(title, _)| title);
@@ -297,7 +298,8 @@ fn clipped(text: &str, most: usize) -> String {
     }
 }
 
-/// Replaces these keys in every text of a failure: whole keys in names, and also parts of keys in quoted messages.
+/// Replaces these API keys in every text of a failure. In quoted messages of a provider, parts of keys are replaced
+/// too.
 pub fn without_secrets(failure: Failure, secrets: &[Secret]) -> Failure {
     // whole keys come first, because a key may contain a part of another key
     let whole =

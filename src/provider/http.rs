@@ -1,5 +1,5 @@
-//! The one place with network access: sends a request, watches the clocks, and turns the answer of the network or the
-//! provider into values. Nothing runs unless its stream is polled.
+//! Sends requests to models over HTTP, with timeouts, and turns the provider's answer or the network's error into
+//! values. Nothing happens before the returned stream is polled.
 
 mod headers;
 mod list;
@@ -32,23 +32,24 @@ use tokio::time::{Instant, sleep, timeout};
 /// The most bytes of an error's body that are read.
 const ERROR_BODY: usize = 64 << 10;
 
-/// The pause between two reads while text arrives: slightly longer than the screen's own pause, so that new text is
-/// painted at once. Reading every token by itself would wake the whole program each time.
+/// The pause between two reads while text arrives. It is slightly longer than the pause between two paints of the
+/// screen, so that new text is painted at once. Reading each token separately would wake the whole program each time.
 const READ_PAUSE: Duration = Duration::from_millis(33);
 
-/// The most bytes of text that are read before any are passed on.
+/// The most bytes of text that are read before the text is passed on.
 const MOST_AT_ONCE: usize = 64 << 10;
 
-/// The shortest time between two reports of bytes without content (pings, comments).
+/// Bytes without content (pings, comments) are reported at most once in this time.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
-/// How long to wait at each stage.
+/// The timeouts of the stages of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clocks {
     pub connect: Duration,
-    /// The time from the request to the first byte of the answer. A local model reads the whole prompt in this time.
+    /// The longest time from the request to the first byte of the answer. In this time a local model reads the whole
+    /// prompt.
     pub first: Duration,
-    /// The time between two bytes, also of comments and pings.
+    /// The longest time between two bytes of the answer, including comments and pings.
     pub between: Duration,
 }
 
@@ -59,7 +60,7 @@ impl Default for Clocks {
     }
 }
 
-/// Asks one endpoint over HTTP. Clones share the connections.
+/// Sends requests to one endpoint over HTTP. Clones share the connections.
 #[derive(Debug, Clone)]
 pub struct Http {
     endpoint: Endpoint,
@@ -118,7 +119,7 @@ impl Http {
         Http { used, ..self }
     }
 
-    /// Uses other timeouts, and reads keys from another environment than the program's.
+    /// Uses other timeouts, and reads keys from another environment than the program's own.
     #[must_use]
     pub fn with(self, clocks: Clocks, env: Env) -> Http {
         Http { env, clocks, ..self }
@@ -134,7 +135,7 @@ impl Http {
         let body = self.endpoint.dialect.body(request, self.endpoint.quirks);
         let mut asked = Asked::new(&self.endpoint.name, request, seed());
         asked.sent = Sent::of(self.endpoint.dialect, &body);
-        // `to_string` goes through the formatter piece by piece, which is slower
+        // `to_vec` is faster than `to_string`, which writes the text piece by piece through a formatter
         let body =
             serde_json::to_vec(&body).map_err(|error| Failure::Protocol { said: cause(&error) })?;
         let response = self.send(request, body, key.as_ref()).await.map_err(redact)?;
@@ -199,7 +200,7 @@ impl Http {
             return self.offline(reason(error));
         }
         let why = reason(error);
-        // the HTTP library's messages for an answer that is not HTTP, or has a broken head
+        // with these messages the HTTP library reports an answer that is not HTTP or has a broken head
         if ["parsed", "too large"].iter().any(|it| why.ends_with(it)) {
             return Failure::Protocol { said: why };
         }
@@ -252,9 +253,9 @@ struct Body {
     clocks: Clocks,
     begun: bool,
     ended: bool,
-    /// Whether the last bytes held only text; then the next read may pause.
+    /// Whether the last bytes had only text. Then the next read may pause.
     is_text_only: bool,
-    /// When the last sign of life was reported.
+    /// When the arrival of bytes without content was last reported.
     last_sign: Instant,
 }
 
@@ -276,7 +277,8 @@ impl Body {
             if !silent && !self.ended {
                 continue;
             }
-            // A broken connection is treated like an early end: only the decoder knows whether the reply was whole.
+            // A broken connection is treated like an early end of the answer: only the decoder knows whether the reply
+            // was complete.
             let mut end = Vec::new();
             self.reading.end(&mut end);
             if let (true, Some(last @ Sampled::Failed(_))) = (silent, end.last_mut()) {
@@ -286,9 +288,9 @@ impl Body {
         }
     }
 
-    /// Reads the next bytes, and all further bytes that have already arrived. While text arrives, pauses before it
-    /// reads. In the middle of the pause, the bytes that have arrived are read too, so that an end or a call after the
-    /// text is not delayed.
+    /// Reads the next bytes, and all further bytes that have already arrived. While text arrives, this pauses before it
+    /// reads. In the middle of the pause it reads the bytes that have arrived, so that the end of the reply, or a call
+    /// after the text, is not delayed.
     async fn read(&mut self) {
         let mut room = MOST_AT_ONCE;
         if self.is_text_only {
@@ -334,8 +336,8 @@ impl Body {
 
     /// The next bytes, if they are available.
     async fn available(&mut self) -> Option<Option<Option<Bytes>>> {
-        // The connection is a task of its own, which has to run before it can pass on its bytes. Tokio's `yield_now`
-        // would poll the system for events each time.
+        // The connection is a separate task, which has to run before it can pass its bytes on. Tokio's `yield_now`
+        // would also ask the system for events each time, which is slower.
         for _ in 0..2 {
             if let Some(next) = self.bytes.next().now_or_never() {
                 return Some(next);
@@ -389,8 +391,8 @@ pub fn seed() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()
 }
 
-/// Makes the HTTP client. Loopback is never reached through a proxy. Certificates are read only if they are needed,
-/// because a machine with a local model may have none.
+/// Makes the HTTP client. Servers on this machine are never reached through a proxy. Certificates are read only for
+/// HTTPS, because a machine that uses only a local model may have none.
 pub(super) fn build(local: bool, secure: bool, connect: Duration) -> Result<Client, String> {
     let tls = tls(secure).map_err(|error| format!("no TLS on this machine: {}", cause(&error)))?;
     let builder = Client::builder()
@@ -419,7 +421,7 @@ pub(crate) fn tls(secure: bool) -> Result<rustls::ClientConfig, rustls::Error> {
     Ok(config)
 }
 
-/// The beginning of a body: as much as arrives within `clock`.
+/// The beginning of a body: the part that arrives within `clock`.
 async fn read_some(mut response: Response, clock: Duration) -> String {
     let mut body = Vec::new();
     while let Ok(Ok(Some(bytes))) = timeout(clock, response.chunk()).await {
@@ -431,7 +433,7 @@ async fn read_some(mut response: Response, clock: Duration) -> String {
     String::from_utf8_lossy(&body).into_owned()
 }
 
-/// The innermost cause, in words.
+/// The innermost cause of an error, in words.
 pub(crate) fn reason(error: &reqwest::Error) -> String {
     let causes: Vec<&dyn Error> =
         std::iter::successors(error.source(), |&cause| cause.source()).collect();

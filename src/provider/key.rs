@@ -1,4 +1,4 @@
-//! Where a key is stored. The key itself is read when it is needed, and dropped with the request.
+//! Where an API key is stored. The key itself is read when a request needs it, and is dropped after the request.
 
 use super::stored;
 use crate::event::Failure;
@@ -12,13 +12,13 @@ use std::time::Duration;
 use tokio::process::Command;
 use tokio::sync::watch;
 
-/// How long a key command may take. The user may have to unlock a key store first.
+/// How long a command that prints a key may take. The user may have to unlock a key store first.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A key with fewer bytes is not replaced in texts.
+/// A key with fewer bytes is not replaced in texts, because it may occur there by chance.
 const SHORTEST: usize = 8;
 
-/// Looks up an environment variable; tests give their own.
+/// A function that looks up an environment variable. Tests use their own.
 pub type Env = fn(&str) -> Option<String>;
 
 /// The program's own environment.
@@ -34,7 +34,7 @@ pub enum Key {
     Env(String),
     /// The first line that this shell command prints.
     Command(String),
-    /// The user gave the key to Caliban. This file says where the key is stored.
+    /// The user entered the key in Caliban. This file says where the key is stored.
     Stored(PathBuf),
 }
 
@@ -64,8 +64,8 @@ impl Used {
 }
 
 impl Key {
-    /// Parses `env:NAME` or `cmd:COMMAND` from the configuration. The error does not quote the text, which may be a
-    /// key put there by mistake.
+    /// Parses `env:NAME` or `cmd:COMMAND` from the configuration. The error does not quote the text, because it may be
+    /// a key that was written there by mistake.
     pub fn parse(text: &str) -> Result<Key, String> {
         match text.split_once(':') {
             Some(("env", name)) if !name.trim().is_empty() => Ok(Key::Env(name.trim().to_owned())),
@@ -77,7 +77,7 @@ impl Key {
         }
     }
 
-    /// The key; `None` if none is needed. The error says why it cannot be read.
+    /// Reads the key; `None` if no key is needed. The error says why the key cannot be read.
     pub async fn read(&self, provider: &str, env: Env) -> Result<Option<Secret>, Failure> {
         let text = match self {
             Key::None => return Ok(None),
@@ -121,7 +121,7 @@ impl Secret {
         Secret("removed".to_owned())
     }
 
-    /// A key from the user, without the blanks around it.
+    /// A key that the user entered, without the blanks around it.
     pub fn given(text: &str) -> Secret {
         Secret(text.trim().to_owned())
     }
@@ -136,13 +136,13 @@ impl Secret {
         self.0.len() >= SHORTEST
     }
 
-    /// Whether the key is replaced in files and outputs. For a server without keys, the key may be a word such as
-    /// `lm-studio`, which also occurs in ordinary text.
+    /// Whether the key is replaced in files and outputs. For a server that needs no key, the user may have entered a
+    /// word such as `lm-studio`, which also occurs in ordinary text.
     pub fn is_distinct(&self) -> bool {
         self.0.len() >= 20 || self.is_long() && self.0.contains(|it: char| it.is_ascii_digit())
     }
 
-    /// The key itself, to send it in the request's header, and to remove it from texts.
+    /// The key itself, to send it in a request's header or to remove it from texts.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -1,5 +1,5 @@
-//! One JSON value a line (NDJSON): bytes in, lines out. Only LF ends a line. A line is decoded when it is whole, so
-//! it does not matter where the bytes were cut.
+//! Splits bytes into lines, for streams with one JSON value on each line (NDJSON). Only LF ends a line. A line is
+//! decoded when it is complete, so it does not matter how the bytes were divided on the way.
 
 use super::sse::{LIMIT, TooLarge, lossy};
 use std::mem;

@@ -11,7 +11,7 @@ use proptest::sample::{Index, select};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Pieces of text that have broken some parser.
+/// Pieces of text that parsers are known to fail on.
 const SEEDS: [&str; 20] = [
     "\n\n",
     "\r",
@@ -84,7 +84,7 @@ impl Damage {
     }
 }
 
-/// Every recorded stream with its dialect. The dialect is the first word of the file's name.
+/// All recorded streams, each with its dialect, which is the first word of the file's name.
 fn recorded() -> Vec<(Dialect, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/streams");
     let mut files: Vec<_> =
@@ -103,8 +103,8 @@ fn recorded() -> Vec<(Dialect, Vec<u8>)> {
     files.into_iter().map(read).collect()
 }
 
-/// Checks that deltas come first and exactly one end comes last, that a reply holds the text that was shown, and that
-/// each of the reply's calls has its own id and is complete or marked as broken.
+/// Checks that all deltas come before exactly one `Done` or `Failed`, that a reply contains the text of its deltas, and
+/// that each of its calls has a unique id and is either complete or marked as broken.
 fn check(sampled: &[Sampled]) {
     let (last, before) = sampled.split_last().unwrap();
     assert!(before.iter().all(|it| matches!(it, Sampled::Delta(_))), "{sampled:?}");
@@ -137,7 +137,7 @@ fn check(sampled: &[Sampled]) {
     }
 }
 
-/// More cases than usual, because a stream is read in microseconds.
+/// Runs more cases than usual, because a stream is read in microseconds.
 fn many() -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig { cases: 12 * usual.cases, ..usual }

@@ -1,5 +1,5 @@
-//! Models behind one trait: a request in, a stream of values out. The dialects are decoders of bytes and encoders of
-//! neutral requests, tested without a network. Only `http` does I/O.
+//! All models behind one trait, which turns a request into a stream of values. The dialects encode requests and decode
+//! bytes; they are tested without a network. Only `http` does input and output.
 
 pub mod sse;
 mod lines;
@@ -46,12 +46,13 @@ pub enum Sampled {
     Failed(Failure),
 }
 
-/// Something that answers requests. Dropping the stream closes the connection.
+/// A model, or several models of one endpoint, that answers requests. Dropping the returned stream closes the
+/// connection.
 pub trait Provider: Send + Sync {
     fn sample(&self, request: Arc<Request>) -> BoxStream<'static, Sampled>;
 
-    /// How a request goes out: a line with its address and headers, without the key, and its exact body, indented.
-    /// `None` if the provider sends nothing.
+    /// How a request is sent, for the user to read: a line with its address and headers, without the key, and its exact
+    /// body, indented. `None` if the provider sends no requests.
     fn shown(&self, request: &Request) -> Option<(String, String)>;
 }
 
@@ -74,12 +75,12 @@ fn base64(image: &Image) -> Option<String> {
     image.bytes().map(|it| STANDARD.encode(it))
 }
 
-/// An image as a URL that holds it.
+/// An image as a `data:` URL that contains the image itself.
 fn data_url(image: &Image) -> Option<String> {
     base64(image).map(|it| format!("data:{};base64,{it}", image.media()))
 }
 
-/// The images of all answers of a message, in order, for dialects whose answers cannot have images.
+/// The images of all answers in a message, in order, for dialects in which answers cannot contain images.
 fn answered_images(message: &Message) -> impl Iterator<Item = &Image> {
     message.blocks.iter().flat_map(|it| match it {
         Block::Answer(answer) => answer.images.as_slice(),
@@ -87,7 +88,7 @@ fn answered_images(message: &Message) -> impl Iterator<Item = &Image> {
     })
 }
 
-/// The text before the images of answers, where the images have to follow the answers.
+/// The text before the images of answers, for dialects in which the images have to follow the answers.
 const RESULTS: &str = "The images of the results above, in their order:";
 
 /// The text of an answer. A blank answer, which some providers refuse, gets a text that says so.

@@ -1,5 +1,5 @@
-//! The parameters that a request can do without: how a server refuses one, and how it is left out. The model, the
-//! messages and the tools are never left out.
+//! The parameters that can be left out of a request. Finds out which one a server refuses, and leaves it out. The
+//! model, the messages and the tools are never left out.
 
 mod images;
 
@@ -15,9 +15,9 @@ enum Place {
     At(&'static str),
     /// In any block of the system prompt, the tools and the messages.
     Marks,
-    /// In the messages. The request without images is made of the session.
+    /// In the messages. To leave images out, the request is made again from the session.
     Images,
-    /// In a header. The header is sent only if this JSON pointer finds a value in the body.
+    /// In a header, which is sent only if the body has a value at this JSON pointer.
     Header(&'static str),
 }
 
@@ -194,7 +194,7 @@ const BEFORE: [&str; 25] = [
     "could not process",
 ];
 
-/// Words behind the name of a refused parameter.
+/// Words behind the name of a refused parameter, in lower case.
 const BEHIND: [&str; 18] = [
     "not supported",
     "unsupported",
@@ -218,14 +218,15 @@ const BEHIND: [&str; 18] = [
 
 /// The most bytes between a parameter's name and the words that refuse it.
 const GAP: usize = 40;
-/// The most bytes of a refusal that are read, and how many bytes before and after a name are searched.
+/// The most bytes of a refusal that are read, and how many bytes before and after a parameter's name are searched for
+/// words that refuse it.
 const LONGEST: usize = 64 << 10;
 const AROUND: usize = 128;
 
-/// Words after which a refusal lists the parameters that the server does take.
+/// Words after which a refusal lists the parameters that the server accepts.
 const TAKEN: [&str; 2] = ["expected one of", "supported parameters are"];
 
-/// The beginnings of paths to the messages and tools, which no request can do without.
+/// The first names of paths to the messages and tools, which are never left out of a request.
 const CONTENT: [&str; 4] = ["messages", "contents", "input", "tools"];
 
 /// The parameters that a request has. A refusal can only be about one of these.
@@ -248,7 +249,7 @@ impl Sent {
             names.filter_map(|name| {
                 let in_content = matches!(row.place, Place::Marks | Place::Images);
                 let gap = least_gap(text, &name, in_content)?;
-                // of two names at the same distance, the longer one is meant
+                // of two names with the same distance from these words, the longer name is the refused one
                 Some((gap, usize::MAX - name.len(), row.parameter))
             })
         });
@@ -256,7 +257,7 @@ impl Sent {
     }
 }
 
-/// The fewest bytes between this name and words that refuse it, among all places of the name.
+/// The smallest distance, in bytes, between a place of this name and words that refuse a parameter.
 fn least_gap(text: &str, name: &str, in_content: bool) -> Option<usize> {
     let gap = |at: usize| {
         let end = at + name.len();
@@ -288,7 +289,7 @@ fn is_name(before: &str, behind: &str) -> bool {
     !before.ends_with(is_part) && !behind.starts_with(is_part)
 }
 
-/// Whether the name that follows ends a path into messages or tools.
+/// Whether the name that follows is the end of a path into messages or tools, such as `messages.0.name`.
 fn is_of_content(before: &str) -> bool {
     let is_path = |c: char| c.is_ascii_alphanumeric() || "_.[]".contains(c);
     let start = before.rfind(|c| !is_path(c)).map_or(0, |at| at + 1);
@@ -306,7 +307,7 @@ impl Row {
     }
 }
 
-/// The fields whose blocks may have a cache mark.
+/// The fields that contain blocks which may have a cache mark.
 const BLOCKS: [&str; 4] = ["system", "tools", "messages", "content"];
 
 fn is_marked(value: &Value) -> bool {

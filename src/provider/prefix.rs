@@ -1,5 +1,5 @@
-//! The beginning of a request, which its provider caches: how long it must be, and where a request no longer repeats
-//! the previous one.
+//! The beginning of a request, which the provider caches: how long it has to be, and where a request differs from the
+//! beginning of the previous one.
 
 use super::facts::Facts;
 use serde_json::Value;
@@ -8,9 +8,9 @@ use std::borrow::Cow;
 /// How many bytes are shown on either side of a difference.
 const CONTEXT: usize = 16;
 
-/// The first place where `after` does not continue `before`. Lists may grow at their end and cache marks may move;
-/// everything else has to be the same. Returns a sentence with the place, the byte offset within it, and a few bytes of
-/// both.
+/// Finds the first place where the request `after` does not continue the request `before`. Lists may grow at their end
+/// and cache marks may move; everything else has to be the same. Returns a sentence with the place, the byte offset
+/// within it, and a few bytes of both requests.
 pub fn first_difference(before: &Value, after: &Value) -> Option<String> {
     let (Some(fields), Some(_)) = (before.as_object(), after.as_object()) else {
         return item("the body", before, after);
@@ -58,8 +58,8 @@ pub(super) struct CacheMinimum {
     missing: usize,
 }
 
-/// The assumed bytes per token. Nearly every text has more, so a text that the provider would cache hardly ever counts
-/// as too short.
+/// The assumed number of bytes per token. Nearly every text has more, so the estimate of its tokens is too high, and a
+/// text that the provider would cache is hardly ever considered too short.
 const TOKEN: usize = 2;
 
 impl CacheMinimum {
@@ -77,7 +77,7 @@ impl CacheMinimum {
         }
     }
 
-    /// How many of the next messages end before the text is long enough.
+    /// How many of these messages end before the text is long enough to be cached.
     pub(super) fn too_short(mut self, messages: &[Value]) -> usize {
         let short = messages.iter().take_while(|it| {
             self.take(it);

@@ -9,13 +9,13 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long a server on this machine may take to answer. The user is waiting.
+/// How long a server on this machine may take to answer. The user waits for this.
 const PATIENCE: Duration = Duration::from_millis(150);
 /// The most bytes of an answer that are read.
 const ANSWER: usize = 1 << 20;
 
-/// The endpoint's name, the path below its origin, and a function that finds the model in an answer of the right
-/// shape.
+/// The endpoint's name, the path of the question's address, and a function that finds a model's name in the answer, if
+/// the answer has the form that this server sends.
 type Question = (&'static str, &'static str, fn(&Value) -> Option<String>);
 
 const QUESTIONS: [Question; 3] = [
@@ -70,7 +70,7 @@ fn ollama(answer: &Value) -> Option<String> {
 fn llamacpp(answer: &Value) -> Option<String> {
     answer.get("default_generation_settings")?;
     let path = answer["model_path"].as_str()?;
-    // newer servers that were given no alias repeat the path as the alias
+    // newer servers without a configured alias send the path as the alias
     let alias = answer["model_alias"].as_str().filter(|alias| !alias.is_empty() && *alias != path);
     let file = path.rsplit(['/', '\\']).next().filter(|file| !file.is_empty());
     alias.or(file).map(str::to_owned)
@@ -80,7 +80,7 @@ fn lmstudio(answer: &Value) -> Option<String> {
     first(answer["data"].as_array().filter(|_| answer["object"] == "list")?, "id")
 }
 
-/// The first model that can hold a conversation.
+/// The first model that can be used for a conversation.
 fn first(models: &[Value], name: &str) -> Option<String> {
     let names = models.iter().filter_map(|model| model[name].as_str());
     names.filter(|name| !name.contains("embed")).map(str::to_owned).next()

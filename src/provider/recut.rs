@@ -1,4 +1,4 @@
-//! Helps to test decoders: reads a stream with its bytes cut in every way, and shows the result.
+//! Helps to test decoders: reads a stream with its bytes cut at every place, and shows the result.
 
 use super::Sampled;
 use super::dialect::{Asked, Dialect, Reading};
@@ -7,7 +7,7 @@ use crate::message::Request;
 use expect_test::Expect;
 use std::fmt::Write;
 
-/// The values that the decoder makes of the pieces, and of the end of the stream.
+/// The values that the decoder returns for the pieces of a stream and for its end.
 pub(super) fn read<'a>(
     dialect: Dialect,
     pieces: impl IntoIterator<Item = &'a [u8]>,
@@ -22,9 +22,9 @@ pub(super) fn read<'a>(
     out
 }
 
-/// Checks the result of a stream. The result must be the same however the stream is cut, with CR LF as line ends, and
-/// with comments between the lines. Every beginning of the stream must give a failure, or a reply if the dialect lets a
-/// reply end there.
+/// Checks the result of a stream. The result must be the same at whatever places the stream is cut, with CR LF as line
+/// ends, and with comments between the lines. If the stream ends early, the result must be a failure, or a reply if a
+/// reply of the dialect may end there.
 #[track_caller]
 pub(super) fn check(dialect: Dialect, stream: &str, expected: &Expect) {
     let bytes = stream.as_bytes();
@@ -52,7 +52,7 @@ pub(super) fn check(dialect: Dialect, stream: &str, expected: &Expect) {
     assert_eq!(read(dialect, [commented.as_bytes()]), whole);
 }
 
-/// Whether a stream of this dialect may break off once the reply is complete.
+/// Whether a reply of this dialect may be complete before its stream has ended.
 fn ends_early(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::OpenAiChat | Dialect::Gemini)
 }

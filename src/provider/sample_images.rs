@@ -1,4 +1,4 @@
-//! Images in the requests of every dialect.
+//! Tests how images are sent in the requests of every dialect.
 
 use super::dialect::{Dialect, Quirks};
 use super::sample_request::{answer, assistant, call, request, text, user};
@@ -36,7 +36,7 @@ fn asked() -> Request {
     }
 }
 
-/// Checks the messages of the user and of tools, each on a line.
+/// Compares the messages of the user and of tools in the request, each on a line.
 #[track_caller]
 fn check(dialect: Dialect, quirks: Quirks, expected: &Expect) {
     let body = dialect.body(&asked(), quirks);

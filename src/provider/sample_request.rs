@@ -77,7 +77,7 @@ pub(super) fn two_tools() -> Request {
     ])
 }
 
-/// A turn that was stopped while the input of its second call was arriving, and the next prompt.
+/// A turn that was stopped while the arguments of its second call were arriving, and the next prompt.
 pub(super) fn cancelled() -> Request {
     let broken = Input::Broken { text: "{\"path\": \"sr".into(), why: "EOF".into() };
     let broken =

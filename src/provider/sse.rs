@@ -1,5 +1,5 @@
-//! Server-sent events, as the WHATWG specifies them: bytes in, frames out. Lines are decoded when they are whole, so
-//! it does not matter where the bytes were cut.
+//! Decodes bytes into server-sent events (frames), as the WHATWG specifies them. A line is decoded when it is complete,
+//! so it does not matter how the bytes were divided on the way.
 
 use std::borrow::Cow;
 use std::mem;
@@ -17,7 +17,7 @@ pub struct Frame<'a> {
     pub data: &'a str,
 }
 
-/// An event was longer than `LIMIT`.
+/// The error that an event was longer than `LIMIT`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLarge;
 
@@ -25,7 +25,7 @@ pub struct TooLarge;
 #[derive(Debug, Default)]
 pub struct Sse {
     begun: bool,
-    /// Whether the last byte was a CR; then an LF that follows belongs to the same line end.
+    /// Whether the last byte was a CR. Then an LF that follows belongs to the same line end.
     after_cr: bool,
     /// The beginning of a line that has not ended.
     partial: Vec<u8>,
@@ -89,8 +89,8 @@ impl Sse {
                 self.event.clear();
                 self.event.push_str(&lossy(value));
             }
-            // the name of a comment's field is empty; ids and retry times are for reconnection, which a reply cannot
-            // use
+            // ignored: comments, whose field has an empty name, and ids and retry times, which are for a reconnection
+            // that is not possible in a reply
             _ => {}
         }
         Ok(())

@@ -1,5 +1,5 @@
-//! Keys that the user has given: in the system's keyring, through the keyring's own command, or else in a file that
-//! only the user can read. The file also lists the providers that have a key.
+//! API keys that the user has entered. They are stored in the system's keyring, through the keyring's own command,
+//! otherwise in a file that only the user can read. The file also lists the providers that have a key.
 
 use super::key::Secret;
 use crate::regular;
@@ -15,7 +15,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-/// How long the keyring may take. The user may have to unlock it.
+/// How long the keyring's command may take. The user may have to unlock the keyring.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Where a key was stored.
@@ -38,7 +38,7 @@ pub fn in_file(file: &Path) -> Vec<Secret> {
     entries(file).into_values().flatten().map(|key| Secret::given(&key)).collect()
 }
 
-/// The key. The error says why it cannot be read, as the end of a sentence.
+/// Reads the key of a provider. The error is the end of a sentence that says why the key cannot be read.
 pub async fn read(file: &Path, provider: &str) -> Result<String, String> {
     match entries(file).remove(provider) {
         Some(Some(key)) => Ok(key),
@@ -47,7 +47,7 @@ pub async fn read(file: &Path, provider: &str) -> Result<String, String> {
     }
 }
 
-/// Stores a key in the keyring, or else in the file.
+/// Stores a key in the keyring, or in the file if that fails.
 pub async fn store(file: &Path, provider: &str, key: &Secret) -> io::Result<Place> {
     let (command, input) = keeping(provider, key);
     let kept = plain(provider)
@@ -65,7 +65,7 @@ fn entries(file: &Path) -> Entries {
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
-/// Replaces the file. From the beginning, only its owner can read the temporary file.
+/// Replaces the file through a temporary file, which only the owner can read from the moment it exists.
 fn write(file: &Path, entries: &Entries) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -76,12 +76,13 @@ fn write(file: &Path, entries: &Entries) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether macOS's `security` command reads the text as one word.
+/// Whether the command `security` of macOS reads the text as one word without quotes.
 fn plain(text: &str) -> bool {
     text.bytes().all(|it| it.is_ascii_graphic() && !b"\"'\\".contains(&it))
 }
 
-/// The command that stores a key, and the command's input. The key is in the input, because `ps` shows arguments.
+/// The command that stores a key, and the input for the command. The key is in the input, because everybody can see
+/// arguments with `ps`.
 fn keeping(provider: &str, key: &Secret) -> (Vec<String>, String) {
     if cfg!(target_os = "macos") {
         let add = format!("add-generic-password -U -s caliban -a {provider} -w {}\n", key.expose());
@@ -105,7 +106,8 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|&it| it.to_owned()).collect()
 }
 
-/// The output of the keyring's command for this input. Its error output is dropped, because it may quote the key.
+/// Runs the keyring's command with this input and returns its output. Its error output is dropped, because it may quote
+/// the key.
 async fn ask(command: &[String], input: &str) -> Result<String, String> {
     let mut child = Command::new(&command[0])
         .args(&command[1..])
@@ -117,7 +119,7 @@ async fn ask(command: &[String], input: &str) -> Result<String, String> {
         .map_err(|_| format!("cannot be read: there is no {}", command[0]))?;
     let answer = async {
         if let Some(mut stdin) = child.stdin.take() {
-            // a command that fails before it reads its input says so by its exit status
+            // if the command ends before it reads its input, its exit status tells the failure
             let _ = stdin.write_all(input.as_bytes()).await;
         }
         child.wait_with_output().await

@@ -19,7 +19,7 @@ use std::time::Duration;
 /// The tour's name as `provider/model`.
 pub const NAME: &str = "tour/offline";
 
-/// The pause after each word, at a reader's pace.
+/// The pause after each word, so that the text appears at the speed of a reader.
 const PACE: Duration = Duration::from_millis(12);
 
 pub struct Tour {
@@ -78,7 +78,7 @@ impl Provider for Tour {
     }
 }
 
-/// The next reply, by the state of the conversation.
+/// The tour's next reply, which depends on the state of the conversation.
 fn next(messages: &[Message], leader: &str) -> Reply {
     let last = last_call(messages);
     match last {

@@ -7,11 +7,11 @@
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Neither read nor written by any tool. Only the parts of a path below the project's root are compared.
+    /// No tool reads or writes the path. Only the part of a path below the project's root is compared with the pattern.
     Never,
-    /// Read only after the user was asked.
+    /// The path is read only after the user was asked.
     Ask,
-    /// Written only after the user has reviewed it.
+    /// The path is written only after the user has reviewed the change.
     Review,
 }
 
@@ -36,11 +36,12 @@ const fn review(why: &'static str, paths: &'static [&'static str]) -> Row {
     Row { kind: Kind::Review, why, paths, but: &[] }
 }
 
-/// The reason for Caliban's own folders. They have no row, because their place depends on the machine.
+/// The reason why Caliban's own folders are protected. They have no row in the table, because their paths depend on the
+/// machine.
 pub(super) const OWN: &str = "is Caliban's own (keys, settings, conversations), which no tool reads or writes. It is never \
     sent to a model";
 
-/// Names of files that are an example of another file, and hold no secret.
+/// Names of files that are only an example of a secret file and contain no secrets.
 const EXAMPLES: &[&str] = &[
     "*.example",
     "*.sample",

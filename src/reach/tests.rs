@@ -1,4 +1,4 @@
-//! The answers of the rules, as tables; and tests that no spelling of a path changes an answer.
+//! Tests the rules on tables of paths, and tests that another spelling of a path does not change the result.
 
 use super::*;
 use expect_test::{Expect, expect};
@@ -32,7 +32,7 @@ fn short(it: &str) -> String {
     it.split(' ').take(4).collect::<Vec<_>>().join(" ")
 }
 
-/// The answer of the rules for each path in a project. Relative paths begin at the project.
+/// Compares the result of the rules for each path. Relative paths begin at the project's root.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(root: &str, paths: &str, expect: Expect) {
     let reach = reach(root);
@@ -157,7 +157,7 @@ fn protected_files_are_never_read_or_written() {
     );
 }
 
-/// Files of a home folder.
+/// Files in a home folder.
 const FILES: &str = ".local/share/caliban/keys.json .local/share/caliban/sessions/x/main.json \
     .cache/caliban/outputs/1 .ssh/id_rsa .ssh/authorized_keys .bashrc .local/share/nvim/site/plugin/x.lua \
     .config/nvim/init.lua .config/autostart/x.desktop .local/bin/ls bin/ls .config/systemd/user/x.service \
@@ -165,7 +165,7 @@ const FILES: &str = ".local/share/caliban/keys.json .local/share/caliban/session
     .git-credentials .config/gcloud/access_tokens.db .docker/config.json .kube/config notes.md";
 
 #[test]
-fn the_rules_hold_in_a_project_that_contains_the_home_folder() {
+fn protected_files_are_protected_in_a_project_that_contains_the_home_folder() {
     check(
         HOME,
         FILES,
@@ -202,8 +202,8 @@ fn the_rules_hold_in_a_project_that_contains_the_home_folder() {
     assert_eq!(said("/"), said(HOME));
 }
 
-/// The project is a worktree that lies in a `.git` folder. The project's own `.git` is protected; the `.git` folder
-/// above the project does not matter.
+/// The project is a worktree inside a `.git` folder. The project's own `.git` is protected; the `.git` folder above the
+/// project does not matter.
 #[test]
 fn files_of_a_worktree_inside_a_git_folder_are_not_protected() {
     check(
@@ -237,7 +237,7 @@ fn a_star_in_a_pattern_stands_for_any_characters() {
 }
 
 #[test]
-fn each_rule_has_a_reason_and_no_pattern_occurs_twice_in_a_kind() {
+fn each_row_of_protected_paths_has_a_reason_and_no_pattern_is_listed_twice() {
     let mut seen = std::collections::HashSet::new();
     for row in ROWS {
         assert!(row.why.split(' ').count() > 1 && !row.why.ends_with('.'), "{}", row.why);

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 /// How the rules decide about one simple command.
 enum Part<'a> {
     Allowed(&'a Rule),
-    /// A rule would allow the command, but for this sentence.
+    /// A rule allows commands that begin like this one, but not this command, for the reason in this sentence.
     Hindered(String),
     NoRule,
 }
@@ -73,7 +73,8 @@ impl Rules {
         hindered.map_or(Part::NoRule, Part::Hindered)
     }
 
-    /// Why a rule that covers the first words of a command does not cover the command.
+    /// Why a rule that allows the first words of a command (`covered` words) does not allow the whole command: an
+    /// argument is risky or names a path that is not allowed. `None` if the rule allows the command.
     fn beyond(&self, script: &Script, simple: &Simple, covered: usize) -> Option<String> {
         if let Some((_, why)) = risk(simple).filter(|(at, _)| *at >= covered) {
             return Some(format!("{}.", capital(&why)));
@@ -86,7 +87,7 @@ impl Rules {
         shown.flat_map(places).find_map(|it| self.closed(script, it))
     }
 
-    /// Why no command of the script runs by a rule.
+    /// Why the rules cannot allow the script at all, whatever its commands are.
     fn hindrance(&self, script: &Script) -> Option<String> {
         let doubt = script.doubts.first().map(|it| format!("{}.", capital(it)));
         let elsewhere = || script.folders.iter().find_map(|it| self.closed(script, it));
@@ -95,7 +96,7 @@ impl Rules {
             .or_else(|| script.inputs.iter().find_map(|it| self.closed(script, it)))
     }
 
-    /// A sentence if a path is outside of the project or may not be read without a question.
+    /// If a path is outside of the project or may be read only with consent, a sentence that says so.
     fn closed(&self, script: &Script, written: &str) -> Option<String> {
         let reach = self.reach.as_ref()?;
         if matches!(written, "/dev/null" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "") {
@@ -112,7 +113,7 @@ impl Rules {
         })
     }
 
-    /// How the rules decide about a command line, for the user: each simple command with its rule.
+    /// Explains to the user how the rules decide about a command line: names each simple command and the rule for it.
     pub fn explain(&self, line: &str) -> String {
         let script = Script::parse(line);
         let mut lines = Vec::new();
@@ -122,7 +123,9 @@ impl Rules {
             let said = match (strictest, self.part(&script, simple)) {
                 (Some(rule), _) | (None, Part::Allowed(rule)) => rule.line(),
                 (None, Part::Hindered(why)) => format!("asks. {why}"),
-                (None, Part::NoRule) => "asks. No permission rule allows it.".to_owned(),
+                (None, Part::NoRule) => {
+                    "needs your consent. No permission rule allows it.".to_owned()
+                }
             };
             lines.push(format!("  {}: {said}", simple.shown()));
         }
@@ -149,7 +152,8 @@ impl Script {
 }
 
 impl Rule {
-    /// The number of words of the command that an allowing rule names; `None` if the rule is about other commands.
+    /// If this rule allows commands that begin like this one, the number of words that the rule names. Otherwise
+    /// `None`.
     fn covers(&self, simple: &Simple) -> Option<usize> {
         let Target::Command(wanted) = &self.target else { return None };
         let heads = simple.words.get(..wanted.len())?;
@@ -160,8 +164,8 @@ impl Rule {
         wanted.iter().zip(heads).all(is_same).then_some(wanted.len())
     }
 
-    /// Whether a rule that asks or denies is about a command. Options before the rule's further words do not matter:
-    /// `git push` is about `git -C a push`.
+    /// Whether a rule that asks or denies applies to a command. Options between the rule's words are ignored: a rule
+    /// about `git push` applies to `git -C a push`.
     fn is_about(&self, simple: &Simple) -> bool {
         let Target::Command(wanted) = &self.target else { return false };
         let Some((first, rest)) = wanted.split_first() else { return true };
@@ -172,9 +176,9 @@ impl Rule {
     }
 }
 
-/// Whether the wanted words stand in this order, with options and their values between them at most.
+/// Whether the words begin with the wanted words in this order, with only options and their values between them.
 fn follows(wanted: &[String], words: &[Word]) -> bool {
-    // the positions in `words` that may come next
+    // the positions in `words` at which the next wanted word may be
     let mut next = vec![false; words.len() + 1];
     next[0] = true;
     for wanted in wanted {
@@ -196,14 +200,14 @@ fn follows(wanted: &[String], words: &[Word]) -> bool {
     next.contains(&true)
 }
 
-/// The texts of an argument that may be paths: the argument, and the part behind `=`, `:` or `@`.
+/// The parts of an argument that may be paths: the whole argument, and the parts behind `=`, `:`, `@` and commas.
 fn places(word: &str) -> impl Iterator<Item = &str> {
     let whole = (!word.starts_with('-')).then_some(word);
     let inner = word.split(['=', ':', '@', ',']).skip(1);
     whole.into_iter().chain(inner)
 }
 
-/// The path of an argument, without links resolved; `None` if it is outside of the root.
+/// The path that an argument means, without following symbolic links. `None` if it is outside of the root.
 fn resolved(root: &Path, folder: &str, written: &str) -> Option<PathBuf> {
     if written.starts_with('~') || folder.starts_with('~') {
         return None;

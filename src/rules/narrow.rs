@@ -1,8 +1,9 @@
-//! The rule that Caliban proposes for “always”: as narrow as a rule can be that is still of use.
+//! The rule that is stored when the user answers “always” to a question: as narrow as possible, but still useful for
+//! similar commands.
 
 use crate::bash::{Script, Simple, Word, risk};
 
-/// Commands whose further arguments may vary: a program and some of its subcommands.
+/// Commands for which the rule leaves the further arguments open: a program and some of its subcommands.
 const VARIED: &[(&str, &[&str])] = &[
     (
         "cargo",
@@ -22,8 +23,8 @@ const VARIED: &[(&str, &[&str])] = &[
     ("zig", &["build", "fmt", "test"]),
 ];
 
-/// The words of a rule that would allow the one command of the script that is not allowed yet. Empty if there is none,
-/// or if such a rule would allow too much.
+/// If exactly one command of the script is not allowed yet, the words of a rule that would allow it. Empty if there is
+/// no such command, or if the rule would allow too much.
 pub(super) fn proposed(script: &Script, is_allowed: impl Fn(&Simple) -> bool) -> String {
     if !script.doubts.is_empty() {
         return String::new();

@@ -1,5 +1,5 @@
-//! Everyday commands that only look, build or test. Where the sandbox contains them, they run without a question.
-//! `bash::risk` still asks about their arguments that write files or run others.
+//! Everyday commands that only read, build or test. If the sandbox is complete, they run without a question, except
+//! with arguments that `bash::risk` lists because they write files or run other programs.
 
 use super::{Origin, Rule, WrittenRule};
 
@@ -115,7 +115,7 @@ const COMMANDS: &[&str] = &[
     "yarn test",
 ];
 
-/// The commands as rules.
+/// Rules that allow these commands.
 pub fn rules() -> Vec<Rule> {
     COMMANDS.iter().filter_map(|it| WrittenRule::always(it).rule(Origin::Safe).ok()).collect()
 }

@@ -1,11 +1,12 @@
-//! Rules against commands, files and hosts. The lists in `tests/data/permissions` are judged line by line.
+//! Tests how rules decide about commands, files and hosts. Each line of the lists in `tests/data/permissions` is
+//! judged.
 
 use super::*;
 use crate::reach::Folders;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-/// What a generous user allows.
+/// The commands that a user with very generous rules allows.
 const GENEROUS: &str = "ls cat grep rg find fd sed awk gawk mawk tar echo make npm python python3 node sort head tail wc env xargs \
     timeout tee cp mv ssh scp rsync curl wget go test true printf date tree jq pytest zip bash sh git cargo gcc \
     uniq perl ruby vim less nice nohup time command cd sleep diff touch mkdir";
@@ -34,7 +35,7 @@ fn generous() -> Vec<WrittenRule> {
     GENEROUS.split_whitespace().map(WrittenRule::always).collect()
 }
 
-/// The lines of a list, with their marks replaced.
+/// The lines of a list. Placeholders in the lines are replaced.
 fn lines(text: &str) -> Vec<String> {
     let all = text.split('\n').filter(|it| !it.is_empty() && !it.starts_with("## "));
     let marks = [('⏎', "\n"), ('␉', "\t"), ('␍', "\r"), ('␀', "\u{1}"), ('⍽', "\u{a0}")];
@@ -74,7 +75,7 @@ fn wrong(rules: &Rules, list: &str, is_right: impl Fn(Option<Verdict>) -> bool) 
 }
 
 #[test]
-fn no_command_that_should_ask_is_allowed() {
+fn commands_that_need_consent_are_not_allowed_even_by_generous_rules() {
     let list = include_str!("../../tests/data/permissions/asks.txt");
     assert!(lines(list).len() >= 300);
     let wrong = wrong(&rules(&generous()), list, |it| it != Some(Verdict::Allow));
@@ -105,7 +106,7 @@ fn check(rules: &Rules, command: &str, expect: Expect) {
 }
 
 #[test]
-fn the_judgement_says_why_a_command_asks() {
+fn the_judgement_says_why_a_command_needs_consent() {
     let ask = WrittenRule {
         ask: Some("shell".into()),
         command: Some("cargo publish".into()),
@@ -126,7 +127,7 @@ fn the_judgement_says_why_a_command_asks() {
     check(
         &rules,
         "find . -delete",
-        expect!["None | `-delete` makes `find` do more than its name tells. | "],
+        expect!["None | `-delete` makes `find` do more than its name says. | "],
     );
     check(
         &rules,
@@ -150,7 +151,7 @@ fn the_judgement_says_why_a_command_asks() {
 }
 
 #[test]
-fn the_proposed_rule_is_narrow() {
+fn the_rule_stored_by_always_is_as_narrow_as_possible() {
     let rules = rules(&[]);
     let check = |command: &str, always: &str| {
         assert_eq!(judged(&rules, command).always, always, "{command}");
@@ -184,7 +185,7 @@ fn the_proposed_rule_is_narrow() {
 }
 
 #[test]
-fn a_proposed_rule_allows_its_command_and_is_read_back_as_it_was_written() {
+fn the_rule_stored_by_always_allows_its_command_and_is_read_back_unchanged() {
     let list = include_str!("../../tests/data/permissions/runs.txt");
     let without = rules(&[]);
     let mut count = 0;
@@ -195,7 +196,7 @@ fn a_proposed_rule_allows_its_command_and_is_read_back_as_it_was_written() {
         }
         count += 1;
         let rules = rules(&[WrittenRule::always(&always)]);
-        // a protected or distant file asks in spite of the rule
+        // a command on a protected file, or on a file outside of the project, needs consent in spite of the rule
         let verdict = judged(&rules, &command).verdict;
         assert_eq!(verdict, Some(Verdict::Allow), "{command}: {always}");
     }
@@ -203,12 +204,12 @@ fn a_proposed_rule_allows_its_command_and_is_read_back_as_it_was_written() {
 }
 
 #[test]
-fn the_explanation_names_each_command_and_its_rule() {
+fn the_explanation_of_a_command_line_names_each_command_and_its_rule() {
     let rules = rules(&[WrittenRule::always("cargo test"), deny("git push")]);
     expect![[r#"
         The command does not run. A permission rule denies `git push`.
           cargo test --lib: allow shell `cargo test …` (your settings)
-          ls: asks. No permission rule allows it.
+          ls: needs your consent. No permission rule allows it.
           git push: deny shell `git push …` (your settings)"#]]
     .assert_eq(&rules.explain("cargo test --lib && ls; git push"));
     expect![[r#"
@@ -223,11 +224,12 @@ fn toml(text: &str) -> WrittenRule {
 }
 
 #[test]
-fn a_rule_that_cannot_be_used_is_reported_and_a_strict_one_lets_every_call_ask() {
+fn an_invalid_rule_is_reported_and_an_invalid_ask_or_deny_rule_makes_every_call_need_consent() {
     let check = |text: &str, why: &str| {
         let (rules, problems) = read(&[toml(text)], Origin::Settings, "here");
         let is_strict = text.contains("deny") || text.contains("ask");
-        let rest = if is_strict { " Until you correct it, every call asks." } else { "" };
+        let rest =
+            if is_strict { " Until you correct it, every call needs your consent." } else { "" };
         assert_eq!(problems, [format!("here, rule 1: {why}.{rest}")]);
         assert_eq!(rules.len(), if is_strict { 3 } else { 0 }, "{rules:?}");
         assert!(rules.iter().all(|it| it.verdict == Verdict::Ask), "{rules:?}");
@@ -260,7 +262,7 @@ fn a_rule_that_cannot_be_used_is_reported_and_a_strict_one_lets_every_call_ask()
 }
 
 #[test]
-fn a_project_may_only_forbid() {
+fn a_projects_rules_may_ask_and_deny_but_not_allow() {
     let check = |text: &str, expect: Expect| {
         let (rules, problems) = from_project(text);
         let rules: Vec<String> = rules.iter().map(Rule::to_string).collect();
@@ -280,14 +282,17 @@ fn a_project_may_only_forbid() {
 }
 
 #[test]
-fn a_file_of_a_project_that_cannot_be_read_lets_every_call_ask() {
+fn an_unreadable_rules_file_of_a_project_makes_every_call_need_consent() {
     let check = |text: &str, wanted: &str| {
         let (rules, problems) = from_project(text);
         let rules: Vec<String> = rules.iter().map(Rule::to_string).collect();
         let why = "the project's rules cannot be read";
         let all = ["shell, every command", "edit, every file", "fetch, every page"];
         assert_eq!(rules, all.map(|it| format!("ask {it}: {why}")));
-        assert_eq!(problems, [format!("{wanted} Until you correct the file, every call asks.")]);
+        assert_eq!(
+            problems,
+            [format!("{wanted} Until you correct the file, every call needs your consent.")]
+        );
     };
     let line = ".caliban/permissions.toml, line";
     check("\n[[rule]\n", &format!("{line} 2: unclosed array table, expected `]`."));
@@ -320,7 +325,7 @@ fn rules_about_files_follow_the_patterns_of_gitignore() {
 }
 
 #[test]
-fn rules_about_pages_name_hosts_and_subdomains() {
+fn rules_about_web_pages_name_hosts_or_their_subdomains() {
     let rules = rules(&[
         toml("allow = 'fetch'\nhost = 'docs.rs'"),
         toml("allow = 'fetch'\nhost = '*.Mozilla.org'"),
@@ -348,7 +353,7 @@ fn rules_about_pages_name_hosts_and_subdomains() {
 }
 
 proptest! {
-    /// However a denied command is put behind others, it stays denied.
+    /// A denied command stays denied, whatever other words are before it.
     #[test]
     fn a_denied_command_stays_denied_behind_any_words(
         before in prop::sample::select(vec!["ls; ", "ls && ", "(ls; ", "if ls; then ", "timeout 5 ", "x=1 ", "echo $(", "! "]),
@@ -365,7 +370,7 @@ proptest! {
         prop_assert_eq!(judged(&rules, &command).verdict, Some(Verdict::Deny), "{}", command);
     }
 
-    /// Any text gets a judgement, and what holds more than allowed words is not allowed.
+    /// Any text gets a judgement, and a text with anything but allowed words is not allowed.
     #[test]
     fn no_random_text_runs_unless_it_is_made_of_allowed_commands(text in "[ -~\n]{0,40}") {
         let rules = rules(&[WrittenRule::always("ls")]);

@@ -1,4 +1,4 @@
-//! Rules as the user writes them, in the settings and in a project's file, and their examples.
+//! Rules in the form in which the user writes them, in the settings and in a project's file, and the examples in them.
 
 use super::{Pattern, Rule, Target, Verdict};
 use crate::bash::Script;
@@ -10,13 +10,13 @@ use std::fmt;
 /// The most rules of one place.
 const MOST: usize = 1_000;
 
-/// Where a rule stands.
+/// Where a rule is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     Settings,
-    /// The project's file, whose rules may only forbid.
+    /// In the project's file. Its rules may ask and deny, but not allow.
     Project,
-    /// The user chose “always” in answer to a question.
+    /// Stored when the user answered “always” to a question.
     Always,
     /// Caliban's own list of everyday commands.
     Safe,
@@ -33,7 +33,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A rule as it is written. Exactly one of `allow`, `ask` and `deny` names a tool.
+/// A rule as the user writes it. Exactly one of `allow`, `ask` and `deny` is set; its value is a tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -55,10 +55,10 @@ pub struct WrittenRule {
     pub host: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Examples that the rule has to fit.
+    /// Examples to which the rule has to apply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<String>,
-    /// Examples that the rule must not fit.
+    /// Examples to which the rule must not apply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spares: Vec<String>,
 }
@@ -66,14 +66,14 @@ pub struct WrittenRule {
 /// The tools for which there are rules.
 const TOOLS: [&str; 3] = ["shell", "edit", "fetch"];
 
-/// The rules that can be used, and the problems of the others as sentences that begin with `place`. If a rule that
-/// asks or denies cannot be used, every call asks.
+/// The valid rules, and the problems of the others as sentences that begin with `place`. If a rule that asks or denies
+/// is not valid, every call needs consent.
 pub fn read(written: &[WrittenRule], origin: Origin, place: &str) -> (Vec<Rule>, Vec<String>) {
     let (mut rules, mut problems) = (Vec::new(), Vec::new());
     let mut is_cautious = written.len() > MOST;
     if is_cautious {
         problems.push(format!(
-            "{place}: there are more than {MOST} rules. Until there are fewer, every call asks."
+            "{place}: there are more than {MOST} rules. Until there are fewer, every call needs your consent."
         ));
     }
     for (n, it) in written.iter().take(MOST).enumerate() {
@@ -82,7 +82,11 @@ pub fn read(written: &[WrittenRule], origin: Origin, place: &str) -> (Vec<Rule>,
             Err(why) => {
                 let is_strict = it.ask.is_some() || it.deny.is_some();
                 is_cautious |= is_strict;
-                let rest = if is_strict { " Until you correct it, every call asks." } else { "" };
+                let rest = if is_strict {
+                    " Until you correct it, every call needs your consent."
+                } else {
+                    ""
+                };
                 problems.push(format!("{place}, rule {}: {why}.{rest}", n + 1));
             }
         }
@@ -109,8 +113,9 @@ pub fn from_project(text: &str) -> (Vec<Rule>, Vec<String>) {
             let before = fault.span().and_then(|it| text.get(..it.start)).unwrap_or_default();
             let at = before.matches('\n').count() + 1;
             let why = fault.message().lines().next().unwrap_or_default();
-            let problem =
-                format!("{PLACE}, line {at}: {why}. Until you correct the file, every call asks.");
+            let problem = format!(
+                "{PLACE}, line {at}: {why}. Until you correct the file, every call needs your consent."
+            );
             return (caution(Origin::Project, "the project's rules cannot be read"), vec![problem]);
         }
     };
@@ -126,7 +131,7 @@ pub fn from_project(text: &str) -> (Vec<Rule>, Vec<String>) {
     (rules, problems)
 }
 
-/// Rules that make every call ask.
+/// Rules that require consent for every call.
 pub fn caution(origin: Origin, reason: &str) -> Vec<Rule> {
     let targets = [Target::Command(Vec::new()), Target::Edit(None), Target::Fetch(None)];
     let rule = |target| Rule { verdict: Verdict::Ask, origin, target, reason: reason.to_owned() };
@@ -187,7 +192,7 @@ impl WrittenRule {
         }
     }
 
-    /// Compares the examples with the rule.
+    /// Checks that the rule applies to its examples, and not to those that it must spare.
     fn check(&self, rule: &Rule) -> Result<(), String> {
         let wrong = |it: &&String, wanted| rule.fits(it) != wanted;
         if let Some(it) = self.matches.iter().find(|it| wrong(it, true)) {
@@ -201,7 +206,7 @@ impl WrittenRule {
 }
 
 impl Rule {
-    /// Whether the rule fits an example: a command, a path or a host.
+    /// Whether the rule applies to an example: a command, a path or a host.
     fn fits(&self, example: &str) -> bool {
         let rules = super::Rules { all: vec![self.clone()], ..super::Rules::default() };
         match &self.target {
@@ -214,7 +219,7 @@ impl Rule {
     }
 }
 
-/// The words of a command in a rule: quotes hold blanks together.
+/// The words of a command in a rule. A word in quotes may contain blanks.
 fn words(command: &str) -> Result<Vec<String>, String> {
     let plain: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
     if !plain.is_empty() && plain.iter().all(|it| is_plain(it)) {
@@ -238,13 +243,13 @@ fn not_words(command: &str) -> String {
     )
 }
 
-/// Whether a word means itself without quotes, or is the `*` of a rule.
+/// Whether a word needs no quotes, or is the `*` of a rule.
 fn is_plain(word: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,^".contains(c);
     word == "*" || !word.is_empty() && word.chars().all(is_plain)
 }
 
-/// Words as a command, quoted where bash would not read them back as they are.
+/// Joins words to a command. A word is quoted if bash would otherwise change it.
 pub(super) fn joined(words: &[String]) -> String {
     let quoted = |it: &String| {
         if is_plain(it) { it.clone() } else { format!("'{}'", it.replace('\'', r"'\''")) }
@@ -252,7 +257,7 @@ pub(super) fn joined(words: &[String]) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// A rule that asks or denies ignores case, as some file systems do.
+/// The pattern for files. In a rule that asks or denies, the pattern ignores case, because some file systems do.
 fn pattern(text: &str, verdict: Verdict) -> Result<Pattern, String> {
     let mut builder = GitignoreBuilder::new("");
     let refused =

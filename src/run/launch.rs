@@ -4,7 +4,7 @@ use super::arguments::Arguments;
 use super::config;
 use crate::agent::models::full_name;
 use crate::agent::{self, Command};
-use crate::conversation::report::{Show, Wish};
+use crate::conversation::report::{Glance, Show, Wish};
 use crate::event::{Mode, SessionId};
 use crate::log;
 use crate::nvim::wire::WireConfig;
@@ -19,7 +19,7 @@ use crate::tool::disk::Disk;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tracing_appender::non_blocking::WorkerGuard;
 
 /// The longest prompt that is read from standard input, in bytes.
@@ -117,6 +117,8 @@ fn setup(
         draft: opened.draft,
         models: site.models.clone(),
         tally: Some(data_dir().join("edits.json")),
+        measures: Some(data_dir().join("measures.json")),
+        glance: watch::channel(Glance::default()).0,
         mode: site.config.mode,
         titles: false,
         limits,

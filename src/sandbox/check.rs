@@ -1,5 +1,5 @@
-//! Tries from within a sandbox what the sandbox has to forbid, for `:checkhealth`. Each line of the output has a verdict
-//! (`holds` or `open`), a tab and a sentence.
+//! For `:checkhealth`: tries, inside a sandbox, the actions that the sandbox has to forbid. Each line of the output has
+//! a verdict (`holds` or `open`), a tab and a sentence.
 
 use super::{CHECK, Sandbox, Strength, probed};
 use std::fs::{self, Permissions};
@@ -45,7 +45,7 @@ fn prepared() -> io::Result<String> {
     let mut tries = Command::new(program);
     tries.args([CHECK, super::name(strength)]).arg(folder.path());
     tries.arg(listener.local_addr()?.to_string());
-    // the editor stands for all processes outside
+    // the process in the sandbox tries to signal the editor, as an example of a process outside
     tries.arg(std::os::unix::process::parent_id().to_string());
     let output = tries.output()?;
     let strength = match strength {

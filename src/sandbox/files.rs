@@ -8,16 +8,18 @@ use landlock::{
 use std::fs;
 use std::path::PathBuf;
 
-/// The oldest kernels with this ABI (6.2) can forbid to shorten files, without which there is no protection of files.
+/// The oldest version that is accepted (Linux 6.2): it can forbid the truncation of files, without which files are not
+/// protected.
 const NEEDED: ABI = ABI::V3;
-/// With this ABI (6.12), signals and abstract sockets are restricted too.
+/// With this version (Linux 6.12), signals and abstract sockets can be restricted too.
 const WANTED: ABI = ABI::V6;
 
-/// Devices that every command may write.
+/// Devices to which every command may write.
 const DEVICES: &[&str] =
     &["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"];
 
-/// Lets this process write only these folders and files from now on. `is_whole`: fails if signals cannot be restricted.
+/// From now on this process can write only these folders and files. If `is_whole` is set, fails if signals cannot be
+/// restricted.
 pub(super) fn restrict(writable: &[PathBuf], is_whole: bool) -> Result<(), String> {
     let failed = |fault: &dyn std::fmt::Display| format!("Landlock: {fault}");
     let devices = DEVICES.iter().map(PathBuf::from);

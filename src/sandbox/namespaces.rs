@@ -1,5 +1,5 @@
-//! Namespaces: an own view of the file system, in which secrets are hidden and protected files cannot be written, and a
-//! network without any connection but to itself.
+//! Gives the process namespaces of its own: a view of the file system in which secrets are hidden and protected files
+//! cannot be written, and a network in which it can connect only to itself.
 
 use super::Sandbox;
 use nix::mount::{MsFlags, mount};
@@ -33,7 +33,7 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     map("/proc/self/setgroups", "deny".to_owned())?;
     map("/proc/self/uid_map", format!("{user} {user} 1"))?;
     map("/proc/self/gid_map", format!("{group} {group} 1"))?;
-    // changes of mounts stay in this namespace
+    // changes of mounts from here on affect only this namespace
     mounted("/", NONE, NONE, MsFlags::MS_REC | MsFlags::MS_PRIVATE)?;
     if let Some(folder) = sandbox.temporary.as_ref() {
         mounted("/tmp", folder.to_str(), NONE, MsFlags::MS_BIND)?;
@@ -48,7 +48,7 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     for path in sandbox.hidden.iter().chain(&sockets).filter(|it| it.exists()) {
         hide(path)?;
     }
-    // the present folder is still the one below the new mounts
+    // the current folder is still the one below the new mounts, so it is entered again
     folder.and_then(env::set_current_dir).map_err(|it| format!("the folder: {it}"))?;
     let size = Some("mode=1777");
     mount(Some("tmpfs"), "/dev/shm", Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, size)
@@ -92,8 +92,8 @@ fn mounted(
     mount(what, on, kind, flags, NONE).map_err(|it| format!("{}: {it}", on.display()))
 }
 
-/// Makes all mounts read-only but those of the writable paths, which become mounts of their own. Landlock does not see
-/// changes of a file's rights, times and attributes; a read-only mount forbids them.
+/// Makes all mounts read-only except those of the writable paths, which become separate mounts. Landlock does not
+/// restrict changes of a file's permissions, times and attributes, but a read-only mount forbids them.
 fn seal(writable: &[PathBuf]) -> Result<(), String> {
     let before =
         fs::read_to_string("/proc/self/mountinfo").map_err(|it| format!("mounts: {it}"))?;
@@ -104,19 +104,19 @@ fn seal(writable: &[PathBuf]) -> Result<(), String> {
     // the fifth field is the mount point, see proc_pid_mountinfo(5)
     let points = before.lines().filter_map(|it| it.split(' ').nth(4)).map(unescaped);
     for point in points.filter(|it| !is_writable(it)) {
-        // a mount that is covered by another one or belongs to the system's own file systems cannot be changed
+        // this fails for a mount that is covered by another one or belongs to the system; such a mount stays as it is
         let _ = make_read_only(&point);
     }
     Ok(())
 }
 
-/// A path of `mountinfo`, in which blanks and backslashes are octal.
+/// Decodes a path from `mountinfo`, in which blanks and backslashes are written as octal numbers.
 fn unescaped(text: &str) -> PathBuf {
     let marks = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
     PathBuf::from(marks.iter().fold(text.to_owned(), |text, (mark, c)| text.replace(mark, c)))
 }
 
-/// Mounts a path over itself, so that it can be neither renamed nor replaced.
+/// Mounts a path over itself, so that the path can be neither renamed nor replaced.
 fn over_itself(path: &Path) -> Result<(), String> {
     mount(Some(path), path, NONE, MsFlags::MS_BIND | MsFlags::MS_REC, NONE)
         .map_err(|it| format!("{}: {it}", path.display()))
@@ -127,8 +127,8 @@ fn make_fixed(path: &Path) -> Result<(), String> {
     make_read_only(path)
 }
 
-/// Forbids writing to a mount. A mount keeps the restrictions that it has, which only a process outside of the namespace
-/// could lift.
+/// Makes a mount read-only. Keeps the mount's other restrictions, because a process inside the namespace may not remove
+/// them.
 fn make_read_only(path: &Path) -> Result<(), String> {
     let failed = |it: &dyn std::fmt::Display| format!("{}: {it}", path.display());
     let kept = statvfs(path).map_err(|it| failed(&it))?.flags();
@@ -156,7 +156,7 @@ fn hide(path: &Path) -> Result<(), String> {
         .map_err(|it| format!("{}: {it}", path.display()))
 }
 
-/// Sends `RTM_NEWLINK` with `IFF_UP` over netlink; see rtnetlink(7).
+/// Switches the loopback device on: sends `RTM_NEWLINK` with `IFF_UP` over netlink; see rtnetlink(7).
 fn bring_loopback_up() -> Result<(), String> {
     let failed = |it: &dyn std::fmt::Display| format!("loopback: {it}");
     let kernel = socket(
@@ -180,7 +180,7 @@ fn bring_loopback_up() -> Result<(), String> {
     let mut answer = [0; 256];
     let count =
         recv(kernel.as_raw_fd(), &mut answer, MsgFlags::empty()).map_err(|it| failed(&it))?;
-    // nlmsgerr: the header, then the error, 0 for success
+    // the answer is an nlmsgerr: a header, then the error, which is 0 for success
     match answer.get(16..20).and_then(|it| it.try_into().ok()).map(i32::from_ne_bytes) {
         Some(0) if count >= 20 => Ok(()),
         error => Err(failed(&format!("the kernel answers {error:?}"))),

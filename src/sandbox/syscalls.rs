@@ -1,4 +1,4 @@
-//! seccomp: which system calls a command may make.
+//! Restricts with seccomp which system calls a command may make.
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -6,7 +6,7 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// Calls that reach into other processes or the kernel, and none of which a build or a test needs.
+/// System calls that affect other processes or the kernel and that no build or test needs.
 const FORBIDDEN: &[i64] = &[
     nix::libc::SYS_ptrace,
     nix::libc::SYS_process_vm_readv,
@@ -30,7 +30,7 @@ const FORBIDDEN: &[i64] = &[
     nix::libc::SYS_move_mount,
     nix::libc::SYS_open_tree,
     OPEN_TREE_ATTR,
-    // could make the calls below unseen
+    // could make the calls below without the filter seeing them
     nix::libc::SYS_io_uring_setup,
     nix::libc::SYS_io_uring_enter,
     nix::libc::SYS_io_uring_register,
@@ -39,7 +39,7 @@ const FORBIDDEN: &[i64] = &[
 /// The number of `open_tree_attr`, which is the same on all machines.
 const OPEN_TREE_ATTR: i64 = 467;
 
-/// `TIOCSTI` types into the terminal, `TIOCLINUX` pastes into it.
+/// Requests that would type into the user's terminal: `TIOCSTI` types a character, `TIOCLINUX` pastes text.
 const TYPES: [u64; 2] = [nix::libc::TIOCSTI, 0x541c];
 
 /// The kinds of sockets that a command may use. Others, such as those to a virtual machine's host, know no network
@@ -58,8 +58,8 @@ const DIFFERENT: [(i64, i64); 4] = [
     (nix::libc::SYS_process_vm_writev, 540),
 ];
 
-/// Forbids the calls from now on. `closes_network` forbids sockets of the network, and connections to sockets of other
-/// programs.
+/// Forbids these system calls from now on. `closes_network` also forbids network sockets and connections to sockets of
+/// other programs.
 pub(super) fn restrict(closes_network: bool) -> Result<(), String> {
     let failed = |fault: &dyn std::fmt::Display| format!("seccomp: {fault}");
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
@@ -81,7 +81,7 @@ pub(super) fn restrict(closes_network: bool) -> Result<(), String> {
         .collect();
     rules.insert(nix::libc::SYS_socket, vec![all(other?)?]);
     if closes_network {
-        // a datagram names its receiver without a connection
+        // a datagram socket can send to other programs without a connection, so it is forbidden
         let datagram = u64::try_from(nix::libc::SOCK_DGRAM).map_err(|it| failed(&it))?;
         let kinds = one(1, SeccompCmpOp::MaskedEq(0xf), datagram)?;
         rules.entry(nix::libc::SYS_socket).or_default().push(kinds);

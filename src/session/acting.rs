@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 impl Session {
-    /// Brings each call to the gate when its time has come. Asks the model again once every call is answered.
+    /// Begins each call when its turn has come. Once every call is answered, asks the model again.
     pub(super) fn advance(&mut self, turn: TurnId, step: &mut Step) {
         for _ in 0..self.open().len() {
             let Some(it) = self.next_call() else { break };
@@ -21,8 +21,8 @@ impl Session {
         self.sample_if_answered(turn, step);
     }
 
-    /// The next call for the gate: first denied calls, then reads, then edits, then commands. A command waits for all
-    /// other calls of the reply, reviews included, and for the commands before it.
+    /// The next call to begin: first calls that will be denied, then reads, then edits, then commands. A command waits
+    /// for all other calls of the reply, including their reviews, and for the commands before it.
     fn next_call(&self) -> Option<Open> {
         let is_reading = |it: &&Open| it.access.reads() && it.state == State::Running;
         let has_room = self.open().iter().filter(is_reading).count() < MAX_READS;
@@ -46,7 +46,8 @@ impl Session {
         ranked.min_by_key(|(rank, _)| *rank).map(|(_, it)| it.clone())
     }
 
-    /// The gate: each call goes through here before it runs or is proposed.
+    /// Begins a call: decides by the policy whether the call runs, is proposed, needs the user's answer, or is denied.
+    /// Every call goes through this function.
     fn begin(&mut self, turn: TurnId, it: Open, step: &mut Step) {
         let decision = self.decide(&it);
         if !(matches!(decision, Decision::Ask(_)) && self.is_unattended()) {
@@ -73,7 +74,7 @@ impl Session {
         }
     }
 
-    /// What the policy says of a call. A question to which the user has consented becomes `Allow`.
+    /// The policy's decision about a call. If the user has already consented to the call, `Ask` becomes `Allow`.
     fn decide<'a>(&self, it: &'a Open) -> Decision<'a> {
         match policy::decide(self.mode, &self.granted, &it.judged, &it.access) {
             Decision::Ask(_) if it.state == State::Allowed => Decision::Allow,
@@ -81,7 +82,7 @@ impl Session {
         }
     }
 
-    /// A running call goes on. A call that has not begun follows the new mode.
+    /// Changes the mode. Calls that are running go on. Calls that have not begun follow the new mode.
     pub(super) fn choose_mode(&mut self, mode: Mode, step: &mut Step) {
         self.record(Event::ModeChosen { mode }, step);
         let denied = self.asking().filter(|it| matches!(self.decide(it), Decision::Deny(_)));
@@ -93,7 +94,8 @@ impl Session {
         }
     }
 
-    /// Asks about a command whose start could not be recorded on disk: after a crash nobody would know that it ran.
+    /// Asks the user about a command whose start could not be recorded on disk, because after a crash nobody would know
+    /// that the command had run.
     pub(super) fn unrecorded(&mut self, turn: TurnId, call: CallId, why: &str, step: &mut Step) {
         let is_running = self.is_running(turn, &call);
         let open = self.open().iter().find(|it| is_running && it.call.id == call);
@@ -140,7 +142,7 @@ impl Session {
         self.sample(turn, step);
     }
 
-    /// Messages that the user sent into the running turn go with its next request.
+    /// Adds the messages that the user sent while the turn was running to the turn's next request.
     pub(super) fn take_steered(&mut self, turn: TurnId, step: &mut Step) {
         for message in self.ready().filter(|it| it.steer).cloned().collect::<Vec<_>>() {
             let message = self.without_repeats(message);
@@ -215,7 +217,8 @@ impl Session {
         self.advance(turn, step);
     }
 
-    /// The user wrote while the turn waited only for their review: the turn goes on without the verdict.
+    /// The user has sent a message while the turn waits only for the user's review. The turn goes on without the
+    /// verdict.
     pub(super) fn leave_review(&mut self, turn: TurnId, step: &mut Step) {
         let answers = self.open().iter().filter_map(|it| match it.state {
             State::Reviewing { what, .. } => Some(say::undecided(&it.call.id, what)),
@@ -232,8 +235,9 @@ impl Session {
         self.sample_if_answered(turn, step);
     }
 
-    /// Refuses a call that the model has repeated with the same answer; the call's answer says why. If the model
-    /// repeats it further, the turn ends: then this returns the sentence for the user.
+    /// Refuses a call that the model has repeated several times with always the same answer. The answer to the refused
+    /// call says why. If the model still repeats the call, the turn has to end, and this returns the sentence for the
+    /// user.
     pub(super) fn guard_loops(&self, reply: &Reply, plans: &mut [Plan]) -> Option<String> {
         let made = self.calls_made();
         let mut runaway = None;
@@ -271,8 +275,8 @@ impl Session {
         made
     }
 
-    /// How often in a row the reply was paused: each paused reply is a message of the model without a user's message
-    /// behind it.
+    /// How many replies in a row were paused by the provider: the number of the model's messages since the last user's
+    /// message.
     pub(super) fn pauses(&self) -> usize {
         let said = self.messages.iter().rev().filter(|it| it.role != Role::Note);
         said.take_while(|it| it.role == Role::Assistant).count()
@@ -287,8 +291,8 @@ fn changeable(access: &Access) -> String {
     }
 }
 
-/// How often in a row this very call has had the very same answer in this turn. Other calls in between do not count.
-/// A call whose answers differ is no loop.
+/// How often in a row exactly this call has had exactly the same answer in this turn. Other calls in between are
+/// ignored. A call whose answers differ does not count as repeated.
 fn repeats(call: &ToolCall, made: &[(&ToolCall, &str)]) -> usize {
     let mut last: Option<&str> = None;
     let mut n = 0;

@@ -1,4 +1,4 @@
-//! What is written into the log of permissions: each decision about a call, in one line.
+//! The lines for the log of permissions: one line for each decision about a call.
 
 use super::{Open, Session, State};
 use crate::event::{Access, Grant, Ruling};
@@ -6,8 +6,8 @@ use crate::policy::{Decision, Reason};
 use crate::rules::Verdict;
 
 impl Session {
-    /// The line about a decision of the policy. `None` for a plain read, for a call that cannot run in any mode, and for
-    /// a call that the user has just allowed.
+    /// The log line about a decision of the policy. `None` for a read that needs no consent, for a call that cannot run
+    /// in any mode, and for a call that the user has just allowed.
     pub(super) fn decided(&self, it: &Open, decision: Decision<'_>) -> Option<String> {
         let what = it.access.label()?;
         let how = match decision {

@@ -1,20 +1,21 @@
-//! Compaction: later requests begin with a summary of the conversation's first part. Begins, ends and undoes it.
+//! Compaction: later requests begin with a summary of the conversation's first part. This file begins, ends and undoes
+//! compactions.
 
 use super::{Effect, Input, Phase, Session, Step, say};
 use crate::event::{Compaction, End, Event, Handoff, TurnId};
 use crate::message::{Block, Input as Given, Message, Role, ToolCall, Usage};
 
 impl Session {
-    /// The index of the first message that requests repeat, the system prompt left out.
+    /// The index of the first message that requests contain, not counting the system prompt.
     pub fn beginning(&self) -> usize {
         let first = self.messages.first().map_or(0, |it| usize::from(it.role == Role::System));
         let at = self.compaction().map_or(0, |it| it.at);
         first.max(at).min(self.messages.len())
     }
 
-    /// The compaction with whose hand-off requests begin.
+    /// The last compaction, if requests begin with its hand-off.
     pub fn compaction(&self) -> Option<&Compaction> {
-        // a session's file may name a note that has no hand-off
+        // in a session's file that was edited, the compaction may name a note without a hand-off
         self.compactions.last().filter(|it| self.handoff_in(it.note).is_some())
     }
 
@@ -31,15 +32,15 @@ impl Session {
         })
     }
 
-    /// The index up to which a compaction can summarise. The model has not seen the messages behind it: prompts, and
-    /// answers with their calls.
+    /// The index of the first message that a compaction keeps. The model has not seen the messages from there on:
+    /// prompts, and answers with their calls.
     pub fn boundary(&self) -> usize {
         let from = self.beginning();
         let last = self.messages[from..].iter().rposition(|it| it.role == Role::Assistant);
         last.map_or(from, |at| from + at + usize::from(!has_calls(&self.messages[from + at])))
     }
 
-    /// Takes the inputs that make requests shorter, or longer again.
+    /// Handles the inputs that make later requests shorter, or longer again.
     pub(super) fn shorten(&mut self, input: Input, step: &mut Step) {
         match input {
             Input::Trim { items, tokens, told } => self.trim(items, tokens, told, step),
@@ -115,8 +116,8 @@ impl Session {
         matches!(self.phase, Phase::Compacting { turn, .. } if turn == of)
     }
 
-    /// After a compaction, whether it succeeded or not: sends the request before which it began, or the next message of
-    /// the queue.
+    /// Called after a compaction, whether it succeeded or not. Sends the request that waited for the compaction, or the
+    /// next message of the queue.
     fn proceed(&mut self, turn: TurnId, step: &mut Step) {
         if self.phase == Phase::Idle {
             return self.prompt_next(step);
@@ -196,7 +197,7 @@ impl Session {
         self.say(Role::Note, vec![Block::Text { text: told.to_owned() }]);
     }
 
-    /// Moves the indices of the compactions when a first message was put in or taken away.
+    /// Adjusts the indices in the compactions after a system message was added or removed at the beginning.
     pub(super) fn move_compactions(&mut self, had_system: bool) {
         let has_system = self.messages.first().is_some_and(|it| it.role == Role::System);
         let moved = |it: usize| match (had_system, has_system) {

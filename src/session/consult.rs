@@ -1,11 +1,11 @@
-//! A question about the project's instructions. While it waits for the user, messages wait in the queue, and a running
-//! turn goes on.
+//! The question whether the project's instructions may be used. While the question is open, messages wait in the queue,
+//! and a running turn goes on.
 
 use super::{Phase, Session, Step, say};
 use crate::event::{Event, Ruling, TurnId};
 use crate::message::CallId;
 
-/// The open question. Never saved: the program asks again if the answer is still needed.
+/// The open question. It is never saved: if the answer is still needed, the program asks again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Consult {
     pub id: CallId,
@@ -18,7 +18,7 @@ impl Session {
         self.consult.as_ref().is_some_and(|it| it.id == *question)
     }
 
-    /// The user answers the question. A reason is for the model.
+    /// Takes the user's answer. If the user gives a reason, the model is told.
     pub(super) fn rule_consult(&mut self, id: &CallId, ruling: Ruling, step: &mut Step) {
         let turn = self.turn().unwrap_or(TurnId(self.turns));
         if let Ruling::Denied { reason } = &ruling

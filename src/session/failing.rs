@@ -33,7 +33,8 @@ impl Session {
         self.record(Event::Ended { turn, why: End::Failed(failure) }, step);
     }
 
-    /// Asks again without the part that the provider refused. `told` is the sentence for the user, if it is news.
+    /// Sends the request again without the part that the provider refused. `told` is the sentence for the user, if the
+    /// user does not know this yet.
     pub(super) fn repeat(&mut self, turn: TurnId, told: Option<String>, step: &mut Step) {
         if !self.is_sampling(turn) {
             return;
@@ -44,7 +45,7 @@ impl Session {
         self.sample(turn, step);
     }
 
-    /// Asks again without the thoughts that the model's provider refused.
+    /// Sends the request again without the thoughts that the model's provider refused.
     fn drop_thoughts(&mut self, turn: TurnId, model: String, step: &mut Step) {
         let text = say::thoughts_dropped(&model);
         self.record(Event::ThoughtsDropped { turn, model }, step);
@@ -52,7 +53,7 @@ impl Session {
         self.sample(turn, step);
     }
 
-    /// Whether any thought of this model would be sent back to it.
+    /// Whether the next request would send any of this model's thoughts back to it.
     fn has_thoughts(&self, model: &str) -> bool {
         let own = self.messages.iter().filter(|it| it.by == model);
         own.flat_map(|it| &it.blocks)
@@ -68,9 +69,9 @@ impl Session {
         }
     }
 
-    /// Goes on after a pause before a request.
+    /// Sends the request after a pause.
     pub(super) fn go_on(&mut self, turn: TurnId, step: &mut Step) {
-        // a reply that is to be continued has to be the last message
+        // if the model is to continue its last reply, that reply has to stay the last message
         if self.pauses() == 0 {
             self.take_steered(turn, step);
         }
@@ -78,8 +79,9 @@ impl Session {
     }
 }
 
-/// The wait before the next try. If the provider asks for a wait, uses it. Otherwise it doubles with each try, from 0.5
-/// s to 30 s, and `dice` shortens it by up to three quarters, so that programs do not ask at the same moment.
+/// The wait before the next try: the wait that the provider asks for, if any. Otherwise the wait doubles with each try,
+/// from 0.5 s to 30 s, and the random number `dice` shortens it by up to three quarters, so that many programs do not
+/// ask at the same moment.
 fn back_off(failure: &Failure, tries: u32, dice: u32) -> Duration {
     failure.after_ms().map_or_else(|| exponential(tries, dice), Duration::from_millis)
 }

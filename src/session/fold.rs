@@ -1,4 +1,5 @@
-//! How each event changes the state, for a running session and a replayed one alike.
+//! How each event changes the session's state. The same code is used while a session runs and when its events are
+//! replayed from a file.
 
 use super::{Consult, Message, Open, Phase, Role, Session, State, say, title};
 use crate::event::{
@@ -19,7 +20,8 @@ impl Session {
         session
     }
 
-    /// The only function that changes the state, apart from the clock's `Rested`, which is no fact.
+    /// Changes the session's state by an event. No other function changes the state, with one exception: the end of a
+    /// pause (`Rested`) is not an event.
     pub fn apply(&mut self, event: &Event) {
         match event {
             Event::Opened { system, instructions, model, root } => {
@@ -115,7 +117,7 @@ impl Session {
     }
 
     pub(super) fn spend(&mut self, cost: Option<f64>) {
-        // A file may hold any number. One that is not finite could not be written back.
+        // A session's file may contain any number, and a number that is not finite could not be saved again.
         self.spent = (self.spent + cost.unwrap_or_default()).clamp(0.0, 1e12);
         self.unpriced |= cost.is_none();
     }
@@ -139,14 +141,14 @@ impl Session {
         }
     }
 
-    /// This model does not get its earlier thoughts back any more.
+    /// From now on this model's earlier thoughts are not sent back to it.
     fn disown(&mut self, model: &str) {
         for message in self.messages.iter_mut().filter(|it| it.by == model) {
             message.by.clear();
         }
     }
 
-    /// If the user chooses several modes in a row, the model hears only of the last one.
+    /// Sets the mode. If the user chooses several modes in a row, the model is told only about the last one.
     pub(super) fn set_mode(&mut self, mode: Mode) {
         self.mode = mode;
         self.notes.retain(|it| !say::is_mode(it));
@@ -242,7 +244,8 @@ impl Session {
         self.set(id, State::Allowed);
     }
 
-    /// Uses these rules from now on, also for calls that have not begun. Rules are settings and no part of the session.
+    /// Uses these rules from now on, also for calls that have not begun. Rules are settings and are not saved in the
+    /// session.
     pub fn set_rules(&mut self, rules: &Arc<Rules>) {
         self.rules.clone_from(rules);
         if let Phase::Acting { open, .. } = &mut self.phase {
@@ -256,7 +259,7 @@ impl Session {
         }
     }
 
-    /// A call with its plan. A call without a plan was beyond the limit of one reply.
+    /// A call with the access that its plan says. A call without a plan exceeds the limit of calls in one reply.
     fn opened(&self, call: &ToolCall, plan: &Plan) -> Open {
         let access = if plan.call == call.id {
             plan.access.clone()
@@ -275,7 +278,7 @@ impl Session {
         }
     }
 
-    /// Moves on to the model once every call is answered.
+    /// Once every call is answered, changes to the phase in which the model is asked.
     pub(super) fn close(&mut self) {
         let Phase::Acting { turn, requests, open } = &mut self.phase else { return };
         if !open.iter().all(|it| matches!(it.state, State::Done(_))) {
@@ -290,7 +293,7 @@ impl Session {
         self.say_answers(answers.collect());
     }
 
-    /// Ends the turn and answers every open call, as every provider demands.
+    /// Ends the turn and answers every open call, because every provider requires an answer to each call.
     fn settle(&mut self, why: &End) {
         self.note_end(why);
         if let Phase::Acting { open, .. } = std::mem::take(&mut self.phase) {
@@ -310,8 +313,8 @@ impl Session {
         }
     }
 
-    /// Answers stand alone in their message, as Anthropic's models demand; notes follow in another message. The calls
-    /// beyond the limit of one reply are answered here too, after the others.
+    /// Adds a message with only these answers, because Anthropic's models require that; notes follow in another
+    /// message. The calls that exceed the limit of one reply are answered here too, after the others.
     fn say_answers(&mut self, mut answers: Vec<ToolAnswer>) {
         let reply = self.messages.iter().rev().find(|it| it.role == Role::Assistant);
         let calls = reply.into_iter().flat_map(|it| &it.blocks).filter_map(|it| match it {

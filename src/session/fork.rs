@@ -4,8 +4,8 @@ use super::undo::last_turn;
 use super::{Input, Limits, Phase, Session, say};
 use crate::message::{Block, ExcerptKind, Message, Role, Usage};
 
-/// Where a copy ends. The last `after` prompts are left out. If `is_prompt`, the copy ends with the last prompt that
-/// stays; otherwise the messages up to the next prompt stay too.
+/// Where a copy ends. The user's last `after` prompts are left out. If `is_prompt` is true, the copy ends with the last
+/// prompt that is kept; otherwise the messages up to the next prompt are kept too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     pub after: usize,
@@ -45,7 +45,7 @@ impl Session {
         copy
     }
 
-    /// How many messages stay.
+    /// How many messages the copy keeps.
     fn kept(&self, Cut { after, is_prompt }: Cut) -> usize {
         let prompts: Vec<usize> = self
             .messages
@@ -62,14 +62,14 @@ impl Session {
 
     fn cut(&mut self, end: usize) {
         self.go_back(end);
-        // An older program did not store which message began which turn.
+        // Sessions of an older version do not say which message began which turn.
         let prompts = self.messages.iter().filter(|it| is_shown(it)).count();
         let counted = u32::try_from(prompts).unwrap_or(u32::MAX);
         self.turns = last_turn(&self.messages).unwrap_or(counted);
     }
 }
 
-/// Whether the chat shows the message as one of the user's.
+/// Whether the chat shows the message as a message of the user.
 pub(super) fn is_shown(message: &Message) -> bool {
     use ExcerptKind::{Changes, Instructions, Skills};
     message.role == Role::User

@@ -1,4 +1,4 @@
-//! What comes into a session, and what the session asks to be done outside.
+//! The inputs of a session, and the effects: the actions that the session asks others to carry out.
 
 use crate::event::{
     Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Plan, Ruling, Trim, Tuning,
@@ -29,11 +29,12 @@ pub enum Input {
     Unqueue {
         id: u32,
     },
-    /// The user sends a message that has been held since the session was opened; without an id, all held messages.
+    /// The user sends a message that has been held back since the session was opened. Without an id, all such messages
+    /// are sent.
     SendHeld {
         id: Option<u32>,
     },
-    /// The session was loaded from the disk; the mode is the user's setting.
+    /// The session was loaded from disk. `mode` comes from the user's settings.
     Resume {
         mode: Mode,
     },
@@ -41,13 +42,13 @@ pub enum Input {
     Cancel {
         partial: Option<Reply>,
     },
-    /// The user stops the turn while edits are on their way to the editor. `landed` tells how far they got. No call
-    /// begins any more.
+    /// The user has stopped the turn while edits were on their way to the editor. `landed` has the results of these
+    /// edits. No further call begins.
     Stop {
         landed: Vec<Input>,
     },
-    /// The editor or the program ends, or has ended, in mid-turn. `partial` is the part of the reply that had
-    /// arrived.
+    /// The editor or the program ends, or has ended, in the middle of a turn. `partial` is the part of the reply that
+    /// had arrived.
     Leave {
         partial: Option<Reply>,
     },
@@ -60,7 +61,7 @@ pub enum Input {
         call: CallId,
         command: String,
     },
-    /// The user takes back what they had allowed for the session.
+    /// The user revokes a permission for the session.
     Revoke {
         grant: Grant,
     },
@@ -69,7 +70,8 @@ pub enum Input {
         reply: Reply,
         plans: Vec<Plan>,
     },
-    /// The request failed; `by` is the model that was asked, `dice` (0..1000) the jitter of a retry's wait.
+    /// The request failed. `by` is the model that was asked. `dice` is a random number (0..1000) that varies the wait
+    /// before the next try.
     Failed {
         turn: TurnId,
         failure: Failure,
@@ -77,13 +79,13 @@ pub enum Input {
         partial: Option<Reply>,
         dice: u32,
     },
-    /// The provider refused something that the request can do without: it is sent again at once, without it. `told`
-    /// is the sentence for the user, if it is news.
+    /// The provider refused a part that the request does not need. The request is sent again at once, without that
+    /// part. `told` is the sentence for the user, if the user does not know this yet.
     Repeat {
         turn: TurnId,
         told: Option<String>,
     },
-    /// The pause before a retry is over, or the user wants it now.
+    /// The pause before the next try is over, or the user wants the next try now.
     Rested {
         turn: TurnId,
     },
@@ -93,8 +95,8 @@ pub enum Input {
         path: PathBuf,
         what: Awaited,
     },
-    /// All changes of the call are in their buffers, in a mode that writes them at once. Each flag says whether the
-    /// file was written.
+    /// All changes of the call are in their buffers, in a mode that writes files at once. For each file, the flag says
+    /// whether it was written.
     Applied {
         files: Vec<(PathBuf, bool)>,
         answer: ToolAnswer,
@@ -115,16 +117,17 @@ pub enum Input {
         call: CallId,
         why: String,
     },
-    /// A review is settled. `answers` are those of its calls, during their turn or long after it.
+    /// The user has decided on all changes of a file. `answers` are the answers to the calls. Their turn may be running
+    /// or may have ended long ago.
     Reviewed {
         path: PathBuf,
         answers: Vec<ToolAnswer>,
     },
-    /// The editor that had this file under review is gone, and the proposed text with it.
+    /// The editor in which this file was under review has ended, so the proposed text is lost.
     ReviewLost {
         path: PathBuf,
     },
-    /// The user has agreed to text in the buffers of these files that is not on disk.
+    /// The buffers of these files have text that the user has accepted but that is not on disk.
     Unsaved {
         paths: Vec<String>,
     },
@@ -148,11 +151,11 @@ pub enum Input {
     ChooseMode {
         mode: Mode,
     },
-    /// What a reply cost, in USD; `None` where the price is not known.
+    /// The cost of a reply in USD; `None` if the price is not known.
     Spend {
         cost: Option<f64>,
     },
-    /// What the provider counted for a request to this model.
+    /// The provider has counted the tokens of a request to this model.
     Measure {
         model: String,
         measure: Measure,
@@ -165,12 +168,12 @@ pub enum Input {
     Instruct {
         files: Vec<Excerpt>,
     },
-    /// What the model knows of a file now; see `Event::Knew`.
+    /// Which text of a file the model knows now; see `Event::Knew`.
     Know {
         path: PathBuf,
         hash: Option<String>,
     },
-    /// The user's own title.
+    /// The title that the user gives to the conversation.
     Title {
         title: String,
     },
@@ -179,7 +182,7 @@ pub enum Input {
         of: String,
         named: Named,
     },
-    /// Something to tell the model with the next request.
+    /// A note that the model gets with the next request.
     Note {
         text: String,
     },
@@ -193,28 +196,28 @@ pub enum Input {
         job: u32,
         note: String,
     },
-    /// Later requests name these items in one line each; see `Event::Trimmed`. Items that the conversation does not
-    /// have, or that are trimmed already, are left out.
+    /// Later requests replace each of these items by one line; see `Event::Trimmed`. Items that the conversation does
+    /// not have, or that are trimmed already, are ignored.
     Trim {
         items: Vec<Trim>,
         tokens: u64,
         told: String,
     },
-    /// Asks this model for a summary of the conversation's first part, before the next request or while no turn runs.
-    /// `focus` is the user's own wish for the summary, or empty.
+    /// Begins a compaction before the next request, or while no turn runs: this model is asked for a summary of the
+    /// conversation's first part. `focus` is what the user wants the summary to keep, or empty.
     Compact {
         model: String,
         focus: String,
         told: String,
     },
-    /// The summary that was asked for.
+    /// The model has written the summary.
     Compacted {
         turn: TurnId,
         handoff: Handoff,
         usage: Usage,
         cost: Option<f64>,
     },
-    /// There is no summary. `why` is the sentence for the user.
+    /// The compaction failed: there is no summary. `why` is the sentence for the user.
     NotCompacted {
         turn: TurnId,
         why: String,
@@ -229,17 +232,18 @@ pub enum Input {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// Ask the model: build the request from the session as it is now.
+    /// Send the next request to the model, built from the session as it is now.
     Sample { turn: TurnId },
     /// Ask this model for a summary of the conversation's first part.
     Compact { turn: TurnId, model: String, focus: String },
-    /// Run one read or command.
+    /// Run one call that reads or is a command.
     Run { turn: TurnId, call: ToolCall },
-    /// Resolve and propose these edits together, to be written before the user has reviewed them if `at_once`.
+    /// Propose the edits of these calls together. If `at_once` is set, they are written before the user has reviewed
+    /// them.
     Propose { turn: TurnId, calls: Vec<ToolCall>, at_once: bool },
     /// Wait this long, then send `Rested`.
     Rest { turn: TurnId, time: Duration },
-    /// End all work of the turn.
+    /// Stop all work of the turn.
     Abort { turn: TurnId },
 }
 

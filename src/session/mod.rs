@@ -1,5 +1,6 @@
-//! One conversation as a pure state machine: inputs become events, events change the state, and work that has to be
-//! done outside is returned as effects. `step` decides; only `apply` (in `fold`) changes the state.
+//! One conversation as a state machine without input or output of its own. Inputs become events, events change the
+//! state, and work that has to be done outside is returned as effects. `step` decides which events follow from an
+//! input; only `apply` (in `fold`) changes the state.
 
 mod acting;
 mod audit;
@@ -45,12 +46,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The most requests of one turn. The turn stops there and tells the user.
+/// The most requests of one turn. A turn that reaches this number is stopped, and the user is told.
 pub const MAX_REQUESTS: u32 = 100;
-/// The most calls of one reply that are run. Models make a few dozen at most on purpose; more is a fault of the model,
-/// or somebody's attempt to keep the machine busy.
+/// The most calls of one reply that are run. A model that works properly makes a few dozen at most. More calls are a
+/// fault of the model, or somebody's attempt to keep the machine busy.
 pub const MAX_CALLS: usize = 200;
-/// The most reads of one reply that run at the same time: each may hold a file of 50 MB in memory.
+/// The most reads of one reply that run at the same time, because each may have a file of 50 MB in memory.
 const MAX_READS: usize = 16;
 /// How many times in a row a reply that the provider paused is sent back to be continued.
 const MAX_PAUSES: usize = 10;
@@ -60,14 +61,14 @@ const LOOP_END: usize = 5;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Session {
-    /// Made of the first prompt, until a model or the user gives one.
+    /// The title. It is the first line of the first prompt until a model or the user gives a better one.
     pub title: String,
-    /// The system prompt first (unless there is none), then the conversation, notes for the user included.
+    /// The system prompt (if there is one), then the messages of the conversation, including notes for the user.
     pub messages: Vec<Message>,
     pub queue: Vec<Queued>,
-    /// Ids of the messages that were in the queue when the session was opened. Only the user sends them. Never saved.
+    /// The ids of queued messages from before the session was opened. Only the user sends them. Never saved.
     pub held: BTreeSet<u32>,
-    /// What to tell the model with the next request.
+    /// Notes that the model gets with the next request.
     pub notes: Vec<String>,
     /// The background jobs that run, and those whose end the model has not been told.
     pub jobs: BTreeMap<u32, Job>,
@@ -77,45 +78,46 @@ pub struct Session {
     pub instructions: Vec<Excerpt>,
     /// `provider/model`.
     pub model: String,
-    /// How the user wants the model to be asked in this session.
+    /// The user's settings of the model for this session, such as its thinking.
     pub tuning: Tuning,
     pub mode: Mode,
     /// The word in the tags around strangers' texts. Empty before the session is opened for the first time.
     pub mark: String,
     pub root: PathBuf,
-    /// All tokens of the session.
+    /// The tokens that the session has used in total.
     pub usage: Usage,
     /// Tokens of the last request and its reply: the size of the context.
     pub context: u64,
-    /// For each model, what its provider counted for the last request.
+    /// For each model, the tokens that its provider counted for the last request.
     pub measures: BTreeMap<String, Measure>,
     /// The last counted request to each model in other conversations. Never saved.
     pub learned: BTreeMap<String, Measure>,
     /// What the session has cost, in USD, as far as prices are known.
     pub spent: f64,
-    /// The price of some replies is not known, so the cost is more than `spent`.
+    /// Whether the price of some replies is not known, so that the real cost is higher than `spent`.
     pub unpriced: bool,
-    /// What may be spent before the user is asked. Never saved.
+    /// The most that may be spent before the user is asked. Never saved.
     pub limits: Limits,
     /// The user's permission rules. Never saved.
     pub rules: Arc<Rules>,
     /// The number of turns begun.
     pub turns: u32,
-    /// Ids given to queued messages so far.
+    /// The highest id that a queued message has got so far.
     pub queued: u32,
     /// The hash of each file's text that the model knows; empty if the model has to read the file again.
     pub known: BTreeMap<PathBuf, String>,
-    /// Items that requests name in one line each.
+    /// Items that requests replace by one line each.
     pub trimmed: Vec<Trim>,
-    /// The compactions that hold, the last one last.
+    /// The compactions that were not undone, in order.
     pub compactions: Vec<Compaction>,
-    /// The user has undone a compaction, so only the user begins the next one.
+    /// Whether the user has undone a compaction. Then the conversation is compacted again only if the user asks for it.
     pub keeps_whole: bool,
     /// Files with proposed text on which the user has not decided.
     pub reviewing: Vec<PathBuf>,
-    /// What the user allowed for the session. Never saved: a session file grants nothing.
+    /// The permissions that the user gave for the session. Never saved: a session's file must grant nothing.
     pub granted: Vec<Grant>,
-    /// Files with agreed text that is not on disk; a command's question names them. Never saved.
+    /// Files with accepted text that is not on disk. The question about a command names them, because they are saved
+    /// before the command runs. Never saved.
     pub unsaved: Vec<String>,
     /// The open question about the project's instructions. Never saved.
     pub consult: Option<Consult>,
@@ -128,25 +130,26 @@ pub struct Session {
 pub enum Phase {
     #[default]
     Idle,
-    /// A request is under way. `requests` counts the requests of the turn, `tries` the tries of this request.
+    /// A request was sent and its reply is not complete. `requests` counts the requests of the turn, `tries` the tries
+    /// of this request.
     Sampling { turn: TurnId, requests: u32, tries: u32 },
     /// A failed request waits for its next try.
     Resting { turn: TurnId, requests: u32, tries: u32 },
     /// A spending limit is reached: the next request waits for the user's answer to this question.
     Limited { turn: TurnId, requests: u32, tries: u32, id: CallId },
-    /// A model is asked for a summary. `requests` are those of the turn whose next request waits; `None` if no turn
-    /// runs.
+    /// A model is asked for a summary. If a turn waits for the summary, `requests` counts the requests of the turn;
+    /// `None` if no turn runs.
     Compacting { turn: TurnId, requests: Option<u32> },
     /// The calls of a reply are being answered.
     Acting { turn: TurnId, requests: u32, open: Vec<Open> },
 }
 
-/// A call on its way to its one answer.
+/// A call that was not answered yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Open {
     pub call: ToolCall,
     pub access: Access,
-    /// What the user's rules say of the call.
+    /// The decision of the user's rules about the call.
     pub judged: Judgement,
     /// Whether the user has changed the command. `call` and `access` then have the changed one.
     pub is_changed: bool,
@@ -163,7 +166,7 @@ pub enum State {
     /// The user has consented; the call has not begun.
     Allowed,
     Running,
-    /// The change is in the user's buffer, undecided.
+    /// The call's changes are in buffers and under the user's review.
     Reviewing {
         path: PathBuf,
         what: Awaited,
@@ -172,7 +175,7 @@ pub enum State {
 }
 
 impl Session {
-    /// Turns an input into events and effects. Late results of an ended turn change nothing.
+    /// Turns an input into events and effects. Results that arrive after their turn has ended change nothing.
     pub fn step(&mut self, input: Input) -> Step {
         let mut step = Step::default();
         match input {
@@ -285,12 +288,12 @@ impl Session {
         }
     }
 
-    /// The question that waits for the user.
+    /// The call about which the user is being asked.
     pub fn asking(&self) -> Option<&Open> {
         self.open().iter().find(|it| matches!(it.state, State::Asking { .. }))
     }
 
-    /// Whether the turn waits for nothing but the user's review.
+    /// Whether the turn waits only for the user's review.
     pub fn awaits_review_only(&self) -> bool {
         let mut reviewing = false;
         for it in self.open() {
@@ -321,7 +324,8 @@ impl Session {
         }
     }
 
-    /// An id that no message in the queue has. A message from a file may have the highest id of all.
+    /// An id that no message in the queue has. A message that was read from a file may already have the highest
+    /// possible id.
     fn unused_id(&self) -> u32 {
         let is_unused = |id: &u32| self.queue.iter().all(|it| it.id != *id);
         (1..=u32::MAX).find(is_unused).unwrap_or(0)
@@ -344,7 +348,7 @@ impl Session {
         self.sample(turn, step);
     }
 
-    /// Ends the turn and answers its open calls. Nothing runs again.
+    /// Ends the turn and answers its open calls. Nothing of the turn is continued later.
     fn break_off(&mut self, partial: Option<Reply>, why: End, step: &mut Step) {
         if self.leave_compaction(&why, step) {
             return;
@@ -359,9 +363,11 @@ impl Session {
         }
     }
 
-    /// Keeps the text of a reply that did not end. Its calls may be cut and its reasoning is not signed.
+    /// Keeps the text of an incomplete reply. Its calls are dropped because they may be cut off, and its reasoning
+    /// because it has no signature.
     fn keep(&mut self, turn: TurnId, partial: Option<Reply>, step: &mut Step) {
-        // A retry that was under way is read back as `Resting`, because no event records its beginning.
+        // When a session is read from disk, a running retry has the phase `Resting`, because no event records the
+        // beginning of a retry.
         let is_arriving = matches!(self.phase, Phase::Sampling { .. } | Phase::Resting { .. });
         let Some(mut reply) = partial.filter(|_| is_arriving) else { return };
         reply.blocks.retain(|it| matches!(it, Block::Text { text } if !text.trim().is_empty()));
@@ -388,7 +394,7 @@ impl Session {
         }
     }
 
-    /// Ends a turn that came to its own end, and begins the next turn if a message waits.
+    /// Ends a turn for this reason. If the turn ended by itself and a message waits in the queue, begins the next turn.
     fn end(&mut self, turn: TurnId, why: End, step: &mut Step) {
         let goes_on = why == End::Done;
         self.record(Event::Ended { turn, why }, step);
@@ -397,7 +403,8 @@ impl Session {
         }
     }
 
-    /// Called when the call's change of one file is shown to the user. Changes of other files may have come before.
+    /// Called when a call's change of one file is shown to the user. The call's changes of other files may have been
+    /// shown before.
     fn entered(
         &mut self,
         turn: TurnId,
@@ -421,8 +428,8 @@ impl Session {
         self.take_verdicts(answers, step);
     }
 
-    /// The verdicts answer their calls. A call that is already answered gets its verdict with the next request. A
-    /// verdict may come before the message that its change has entered the buffer.
+    /// Answers calls with the user's verdicts. If a call was already answered, the model gets the verdict with the next
+    /// request. A verdict may arrive before the message that the change is in its buffer.
     fn take_verdicts(&mut self, answers: Vec<ToolAnswer>, step: &mut Step) {
         let mut answered = None;
         for answer in answers {
@@ -450,7 +457,7 @@ impl Session {
         }
     }
 
-    /// A title that the user gave in the meantime stays.
+    /// Takes a title from a model. If the user has given a title in the meantime, the user's title stays.
     fn name(&mut self, of: &str, named: Named, step: &mut Step) {
         let title = if self.title == of { named.title } else { String::new() };
         self.record(Event::Named(Named { title, ..named }), step);
@@ -483,7 +490,7 @@ impl Session {
     }
 }
 
-/// The user's sentence at the end of a turn that did not end by itself.
+/// The sentence for the user at the end of a turn that did not end by itself.
 pub fn ending(why: &End) -> Option<String> {
     say::ending(why)
 }

@@ -1,16 +1,16 @@
-//! Texts that go with a message are not sent again while the model has them unchanged.
+//! A text that goes with a message is not sent again if the model has the same text already.
 
 use super::Session;
 use crate::event::{Item, Queued};
 use crate::message::{Block, Excerpt, ExcerptKind};
 
-/// Stands in place of a text that the model has.
+/// The note that replaces a text which the model has already.
 const SAME: &str = "same text as when it was last sent, so not sent again";
 const SAME_IMAGE: &str = "same image as when it was last sent, so not sent again";
 
 impl Session {
-    /// The excerpt that the model had got before the one in the message at this index, if that one has only the note
-    /// that it is the same.
+    /// If an excerpt in the message at this index has only the note that its text is the same as before, the earlier
+    /// excerpt with the text.
     pub(super) fn repeated(&self, at: usize, excerpt: &Excerpt) -> Option<&Excerpt> {
         let blocks = self.messages[..=at].iter().rev().flat_map(|it| it.blocks.iter().rev());
         let mut earlier = blocks.filter_map(|it| match it {
@@ -20,11 +20,11 @@ impl Session {
         if [SAME, SAME_IMAGE].contains(&&*excerpt.note) { earlier.next() } else { None }
     }
 
-    /// The message as the model gets it. If the last text that the model got under the label of an excerpt equals the
-    /// excerpt's text, a note replaces the text.
+    /// The message as the model gets it. If the text of an excerpt is equal to the last text that the model got under
+    /// the same label (the same path and lines), a note replaces the text.
     pub(super) fn without_repeats(&self, mut message: Queued) -> Queued {
         let mut shown: Vec<Option<&Excerpt>> = self.excerpts().map(Some).collect();
-        // requests do not have the texts before a compaction
+        // requests do not contain the texts from before the compaction
         let compacted = self.compacted_excerpts().min(shown.len());
         shown[..compacted].fill(None);
         for trimmed in &self.trimmed {
@@ -57,7 +57,7 @@ fn has_label_of(one: &Excerpt, other: &Excerpt) -> bool {
     (one.kind, &one.path, one.lines) == (other.kind, &other.path, other.lines)
 }
 
-/// Whether a note about the text is shorter than the text, and the text is not a part of what the user says.
+/// Whether a note may replace the text: the note is shorter, and the text is not something that the user says.
 fn may_repeat(excerpt: &Excerpt) -> bool {
     let is_added =
         !matches!(excerpt.kind, ExcerptKind::Hunk | ExcerptKind::Skill | ExcerptKind::Command);

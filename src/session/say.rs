@@ -5,7 +5,7 @@ use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
 use crate::policy::{Question, Reason};
 use std::path::Path;
 
-/// Why a reply without calls is no ordinary end, for the user.
+/// The sentence for the user if a reply without calls has not ended normally.
 pub(super) fn stop(reply: &Reply) -> Option<String> {
     let has_text =
         reply.blocks.iter().any(|it| matches!(it, Block::Text { text } if !text.trim().is_empty()));
@@ -29,7 +29,7 @@ pub(super) fn stop(reply: &Reply) -> Option<String> {
     })
 }
 
-/// A sentence for the user.
+/// Tells the user that the provider refused the model's earlier thoughts.
 pub(super) fn thoughts_dropped(model: &str) -> String {
     format!(
         "The provider refused the earlier thoughts of {model}. Caliban repeats the request without them, and leaves \
@@ -42,12 +42,13 @@ pub(super) fn may_act(stop: &Stop) -> bool {
     !matches!(stop, Stop::Refusal | Stop::ContextExceeded | Stop::Cancelled | Stop::Unknown(_))
 }
 
-/// Whether a reply is to be sent back unchanged, so that the provider continues it.
+/// Whether the provider has paused the reply, so that it has to be sent back unchanged to be continued.
 pub(super) fn is_paused(reply: &Reply) -> bool {
     reply.stop == Stop::Pause && !reply.blocks.is_empty() && reply.calls().next().is_none()
 }
 
-/// A command sees the disk, so consent to it includes saving the unsaved files.
+/// The question about a call. A command reads files from disk, so the user's consent to a command includes saving the
+/// unsaved files.
 pub(super) fn question(question: Question<'_>, unsaved: &[String]) -> Option<String> {
     let mut text = question.text()?;
     if matches!(question, Question::Run { .. } | Question::Input { .. }) && !unsaved.is_empty() {
@@ -104,7 +105,7 @@ pub(super) fn left_out(reason: &str) -> String {
     format!("The user left the project's instructions out, and says: {reason}")
 }
 
-/// What the model is told if the user gives a reason for stopping the turn at a spending limit.
+/// The note for the model if the user gives a reason for stopping the turn at a spending limit.
 pub(super) fn stopped_at_limit(reason: &str) -> String {
     format!("The user stopped the turn because the spending limit was reached, and says: {reason}")
 }
@@ -156,7 +157,7 @@ pub(super) fn not_run_undecided(call: &CallId) -> ToolAnswer {
     ToolAnswer::failed(call, text, "not run")
 }
 
-/// What the model is told when this mode begins.
+/// The note for the model when the user has chosen this mode.
 pub(super) fn mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Plan => {
@@ -182,12 +183,12 @@ pub(super) fn is_mode(note: &str) -> bool {
     mode_of(note).is_some()
 }
 
-/// The mode that a note tells the model.
+/// The mode that a note for the model is about; `None` for other notes.
 pub fn mode_of(note: &str) -> Option<Mode> {
     MODES.into_iter().find(|it| mode(*it) == note)
 }
 
-/// Tells the user that a session was left in a mode that allows more than their setting.
+/// Tells the user that the session's last mode allows more than the user's settings, so another mode is used.
 pub(super) fn narrowed(left: Mode, mode: Mode) -> String {
     format!(
         "This conversation was left in {left} mode. It goes on in {mode} mode, the most that your settings allow. \
@@ -226,7 +227,8 @@ pub(super) fn looping(call: &ToolCall, times: usize) -> String {
     )
 }
 
-/// Answers the calls beyond the limit of one reply. Only the first answer says why: there may be thousands.
+/// Answers the calls that exceed the limit of one reply. Only the first answer says why, because there may be
+/// thousands.
 pub(super) fn over_limit(calls: &[&CallId], taken: usize) -> impl Iterator<Item = ToolAnswer> {
     let all = calls.len() + taken;
     calls.iter().enumerate().map(move |(n, call)| {
@@ -245,12 +247,12 @@ pub(super) fn over_limit(calls: &[&CallId], taken: usize) -> impl Iterator<Item 
 
 const OVER_LIMIT: &str = "Not run: too many calls";
 
-/// Whether this is the answer to a call beyond the limit of one reply.
+/// Whether this is the answer to a call that exceeded the limit of one reply.
 pub fn is_over_limit(answer: &ToolAnswer) -> bool {
     answer.failed && answer.text.starts_with(OVER_LIMIT)
 }
 
-/// A sentence for the user.
+/// Tells the user that the turn was stopped because the model kept repeating a call.
 pub(super) fn runaway(call: &ToolCall, times: usize) -> String {
     format!(
         "Stopped: the model made the same `{}` call {times} times. Send a message to go on.",
@@ -275,7 +277,8 @@ pub(super) fn never_begun(call: &CallId, why: &End) -> ToolAnswer {
 pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer {
     let ended = ended(why);
     let text = match access {
-        // after a stop the editor applies no change; after the end of the program nobody knows whether it did
+        // if the user stopped the turn, the editor has applied no change; if the program ended, it is not known whether
+        // the editor has
         Access::Edit { .. } if *why == End::Cancelled => {
             format!(
                 "Not applied: {ended} before the edit was in the user's buffer. Nothing changed."
@@ -302,7 +305,7 @@ pub(super) fn left_reviewing(call: &CallId, what: Awaited, why: &End) -> ToolAns
     ToolAnswer::done(call, text, "under review")
 }
 
-/// What the model is told about a turn that did not end by itself.
+/// The note for the model about a turn that did not end by itself.
 pub(super) fn aftermath(why: &End) -> Option<&'static str> {
     match why {
         End::Cancelled => Some("The user stopped the turn before it was finished."),
@@ -317,12 +320,13 @@ fn is_aftermath(note: &str) -> bool {
     [End::Cancelled, End::Interrupted].iter().any(|it| aftermath(it) == Some(note))
 }
 
-/// Whether the chat shows a note for the model. For modes and ends of turns the chat has other words.
+/// Whether the chat also shows this note for the model. Notes about modes and ends of turns are not shown, because the
+/// chat tells the user about these in other words.
 pub fn is_for_both(note: &str) -> bool {
     !is_mode(note) && !is_aftermath(note)
 }
 
-/// The user's sentence at the end of a turn that did not end by itself.
+/// The sentence for the user at the end of a turn that did not end by itself.
 pub(super) fn ending(why: &End) -> Option<String> {
     match why {
         End::Done => None,
@@ -350,7 +354,7 @@ pub(super) fn jobs_go_on(running: usize) -> Option<String> {
 pub(super) const JOBS_STAY: &str = "The background jobs stay with the conversation that this one is a copy of: they \
     cannot be read or stopped here.";
 
-/// The user's sentence about a compaction that was broken off.
+/// The sentence for the user about a compaction that was interrupted.
 pub(super) fn compaction_ended(why: &End) -> String {
     match why {
         End::Interrupted => "Not compacted: Neovim or the program ended first.".into(),

@@ -5,7 +5,7 @@ use super::{Effect, Phase, Session, Step, say};
 use crate::event::{End, Event, Ruling, TurnId};
 use crate::message::CallId;
 
-/// The limits of a session. They are settings of the user, and never saved.
+/// The spending limits of a session. They are the user's settings, and are never saved.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Limits {
     pub session: Limit,
@@ -14,19 +14,19 @@ pub struct Limits {
     pub requests: Option<u32>,
 }
 
-/// How much may be spent before the user is asked. `None` is no limit.
+/// The most that may be spent before the user is asked. `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Limit {
     pub usd: Option<f64>,
-    /// Tokens of requests and replies, cached or not.
+    /// The most tokens of requests and replies together, whether cached or not.
     pub tokens: Option<u64>,
-    /// What the session had spent when the limit began to count.
+    /// The amount that the session had spent when the limit began to count.
     from: Spent,
-    /// The user has allowed the same amount once more.
+    /// Whether the user has allowed the same amount once more.
     is_extended: bool,
 }
 
-/// What a session has spent, as far as it is known.
+/// The amount that a session has spent. Replies whose price is not known are not in the USD.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Spent {
     usd: f64,
@@ -38,12 +38,12 @@ impl Limit {
         Limit { usd, tokens, ..Limit::default() }
     }
 
-    /// The limit as it is set.
+    /// The limit as the user has set it, counting from zero.
     fn anew(self) -> Limit {
         Limit::new(self.usd, self.tokens)
     }
 
-    /// What has been spent, if the limit is reached. `name` is the beginning of the setting's name.
+    /// If the limit is reached, the words for the amount that was spent. `name` is the beginning of the setting's name.
     fn reached(&self, spender: &str, name: &str, now: Spent) -> Option<String> {
         let usd = now.usd - self.from.usd;
         let tokens = now.tokens.saturating_sub(self.from.tokens);
@@ -61,13 +61,13 @@ impl Limit {
 }
 
 impl Limits {
-    /// The limits as they are set, for a session that has spent nothing.
+    /// The limits as the user has set them, for a session that has spent nothing.
     #[must_use]
     pub fn anew(self) -> Limits {
         Limits { session: self.session.anew(), turn: self.turn.anew(), ..self }
     }
 
-    /// Whether a limit counts money.
+    /// Whether one of the limits is in USD.
     pub fn count_money(&self) -> bool {
         self.session.usd.is_some() || self.turn.usd.is_some()
     }
@@ -100,7 +100,7 @@ impl Session {
         Spent { usd: self.spent, tokens: self.usage.total() }
     }
 
-    /// The limit of a turn counts from the turn's beginning.
+    /// Called when a turn begins: the limit of a turn counts from here.
     pub(super) fn begin_spending(&mut self) {
         let anew = self.limits.turn.anew();
         if anew != Limit::default() {
@@ -108,7 +108,7 @@ impl Session {
         }
     }
 
-    /// The user answers the question about a limit: the turn goes on or ends.
+    /// Takes the user's answer to the question about a spending limit: the turn goes on or ends.
     pub(super) fn rule_limit(&mut self, id: &CallId, ruling: Ruling, step: &mut Step) {
         let Phase::Limited { turn, .. } = self.phase else { return };
         self.record(Event::Ruled { turn, call: id.clone(), ruling: ruling.clone() }, step);
@@ -129,7 +129,8 @@ impl Session {
     }
 
     pub(super) fn apply_limited(&mut self, asked: &CallId) {
-        // a retry that was under way is read back as `Resting`, because no event records its beginning
+        // when a session is read from disk, a running retry has the phase `Resting`, because no event records the
+        // beginning of a retry
         if let Phase::Sampling { turn, requests, tries }
         | Phase::Resting { turn, requests, tries } = self.phase
         {

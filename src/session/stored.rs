@@ -1,4 +1,5 @@
-//! A session that comes from the disk does nothing by itself. Its file is data, and anybody may have written it.
+//! Makes a session that was loaded from disk harmless: anybody may have written its file, so the file alone must not
+//! cause any action.
 
 use super::{Session, Step, say};
 use crate::event::{Event, HIGHEST, Mode, Queued};
@@ -7,15 +8,15 @@ use crate::place::Place;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The most tokens that are accepted from a file. Sums of such counts do not overflow.
+/// The most tokens that are accepted from a session's file, so low that sums of counts do not overflow.
 const MOST_TOKENS: u64 = 1 << 52;
 /// The highest cost that is accepted from a file, in USD.
 const MOST_SPENT: f64 = 1e9;
 
 impl Session {
-    /// Removes everything from a loaded session by which its file could act: the queue is held, nothing is granted, and
-    /// files outside of the project are not watched. Lowers counters that are near their limit. `root` is the project's
-    /// folder.
+    /// Removes everything from a loaded session by which its file could cause an action: messages in the queue are held
+    /// back, all permissions are removed, and files outside of the project are not watched. Lowers counters that are
+    /// near their limit. `root` is the project's folder.
     pub fn distrust(&mut self, root: &Path) {
         self.granted.clear();
         if !is_mark(&self.mark) {
@@ -43,7 +44,8 @@ impl Session {
         self.hold_queue();
     }
 
-    /// Gives new ids to messages whose id occurs twice or is near the end of its range.
+    /// Holds back the messages in the queue. A message whose id is not unique, or near the highest possible id, gets a
+    /// new id.
     fn hold_queue(&mut self) {
         let ids: BTreeSet<u32> = self.queue.iter().map(|it| it.id).collect();
         if ids.len() < self.queue.len() || ids.last().is_some_and(|it| *it > HIGHEST) {
@@ -55,8 +57,8 @@ impl Session {
         self.queued = self.held.last().copied().unwrap_or(0).max(self.queued.min(HIGHEST));
     }
 
-    /// Continues a loaded session. If its mode allows more than the user's setting, it gets the setting instead, and
-    /// the user is told. The model is told if its mode is another one than it heard last.
+    /// Continues a loaded session. If the session's mode allows more than the mode in the user's settings, the session
+    /// gets the latter, and the user is told. The model is told if the mode differs from the one that it was told last.
     pub(super) fn resume(&mut self, setting: Mode, step: &mut Step) {
         let left = self.mode;
         let mode = left.min(setting);
@@ -68,8 +70,8 @@ impl Session {
         }
     }
 
-    /// The mode that the model was told last, or will be told with the next request; the default mode if it was told
-    /// none.
+    /// The mode that the model was told last, or will be told with the next request. If the model was told none, the
+    /// default mode.
     pub(super) fn told_mode(&self) -> Mode {
         let said = self.messages.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
             Block::Notice { text } => Some(text),
@@ -84,7 +86,7 @@ impl Session {
         let meant: Vec<Queued> = self.queue.iter().filter(|it| is_meant(it)).cloned().collect();
         for Queued { id, text, context, .. } in meant {
             self.record(Event::Unqueued { id }, step);
-            // as a new message of the user, with a new id
+            // sends the held message like a new message of the user, with a new id
             self.send(text, context, false, step);
         }
     }
@@ -105,7 +107,7 @@ mod tests {
         Queued { id, text: text.into(), context: Vec::new(), steer: true }
     }
 
-    /// A session as a file may hold it.
+    /// A session such as a forged file may contain: with permissions, a queue, and the highest possible numbers.
     fn forged() -> Session {
         Session {
             queue: vec![queued(u32::MAX, "a"), queued(u32::MAX, "b")],
@@ -142,7 +144,7 @@ mod tests {
         let step = session.step(Input::Resume { mode: Mode::Ask });
         assert_eq!(session.mode, Mode::Ask);
         assert!(step.effects.is_empty());
-        // an input that sends no held message leaves the queue as it is
+        // other inputs do not send held messages
         let empty = Input::Send { text: String::new(), context: Vec::new(), steer: false };
         assert!(session.step(empty).effects.is_empty());
         let mine = Input::Send { text: "mine".into(), context: Vec::new(), steer: false };
@@ -165,7 +167,7 @@ mod tests {
         let step = session.step(Input::SendHeld { id: Some(ids[1]) });
         assert_eq!(step.effects.len(), 1);
         assert_eq!(session.queue.iter().map(|it| &*it.text).collect::<Vec<_>>(), ["a"]);
-        // while a turn runs, it waits in the queue like any other message
+        // while a turn runs, the sent message waits in the queue like any other message
         assert!(session.step(Input::SendHeld { id: None }).effects.is_empty());
         assert!(session.held.is_empty() && session.queue.len() == 1);
         assert!(!session.queue[0].steer);

@@ -1,4 +1,4 @@
-//! The session's cases one by one, as scripts that a person can read.
+//! Tests single cases of the session, as scripts of inputs that a person can read.
 
 mod compact;
 mod files;
@@ -35,7 +35,7 @@ fn call(id: &str, tool: &str) -> ToolCall {
     ToolCall { id: CallId(id.into()), tool: tool.into(), input: Arguments::Json(json!({"of": id})) }
 }
 
-/// A reply with these calls. The first letter of a tool's name decides its plan.
+/// A reply with these calls. The first letter of a call's tool decides which access the call needs.
 fn reply(turn: TurnId, text: &str, calls: &[(&str, &str)]) -> Input {
     let mut blocks = Vec::new();
     if !text.is_empty() {

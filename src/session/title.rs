@@ -1,9 +1,10 @@
-//! A conversation's title: one short line, safe on any screen.
+//! A conversation's title: one short line without control characters.
 
 use crate::text::escape::{self, Escape};
 use crate::text::unseen;
 
-/// The width of a title on the screen, in cells: with its name, age and size it fits a line of a picker.
+/// The greatest width of a title on the screen, in cells, so that it fits into a line of a picker together with the
+/// session's name, age and size.
 const CELLS: usize = 60;
 
 /// The first line of a text that is not blank, without terminal sequences and invisible characters.
@@ -27,7 +28,7 @@ fn clip(line: &str) -> String {
     let mut width = 0;
     for (at, c) in line.char_indices() {
         width += cells(c);
-        // the last cell is for the dots, unless nothing follows
+        // the last cell is left for the ellipsis, unless nothing follows
         if width > CELLS || (width == CELLS && at + c.len_utf8() < line.len()) {
             return format!("{}…", line[..at].trim_end());
         }
@@ -35,7 +36,8 @@ fn clip(line: &str) -> String {
     line.to_owned()
 }
 
-/// Wide scripts and pictures take two cells. Where a terminal gives them one, the title is a little shorter.
+/// The width of a character. Wide scripts and emoji count as two cells. If a terminal shows one of them in a single
+/// cell, the title is only a little shorter than possible.
 fn cells(c: char) -> usize {
     if c >= '\u{1100}' && !('\u{2000}'..='\u{206f}').contains(&c) { 2 } else { 1 }
 }

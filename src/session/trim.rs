@@ -1,4 +1,4 @@
-//! Items that requests name in one line each, so that the conversation fits the model's window.
+//! Items that requests replace by one line each, so that the conversation fits into the model's window.
 
 use super::{Session, Step};
 use crate::event::{Event, Item, Trim};
@@ -6,12 +6,12 @@ use crate::message::{Block, CallId, Excerpt, Message, Role};
 use std::collections::HashSet;
 
 impl Session {
-    /// The excerpts in messages of the user's role, in order. An excerpt's number is its place in this list.
+    /// The excerpts in user messages, in order. An excerpt's number is its place in this list.
     pub fn excerpts(&self) -> impl Iterator<Item = &Excerpt> {
         excerpts(&self.messages)
     }
 
-    /// The number of excerpts in the messages that requests do not repeat.
+    /// The number of excerpts in the messages that a compaction has replaced, which requests do not contain.
     pub fn compacted_excerpts(&self) -> usize {
         excerpts(&self.messages[..self.beginning()]).count()
     }
@@ -56,7 +56,7 @@ impl Session {
         answers.collect()
     }
 
-    /// Forgets trimmed items whose messages were removed, because later items may get their numbers and ids.
+    /// Forgets trimmed items whose messages were removed, because later items may get the same numbers and ids.
     pub(super) fn forget_removed_items(&mut self) {
         let answered: HashSet<CallId> = self.answered_calls().into_iter().cloned().collect();
         let excerpts = self.excerpts().count();

@@ -17,7 +17,7 @@ pub struct Prompt {
 }
 
 impl Session {
-    /// The user's message that has `after` messages of the user behind it.
+    /// The message of the user after which there are `after` more messages of the user.
     pub fn prompt(&self, after: usize) -> Option<Prompt> {
         let shown = self.messages.iter().enumerate().rev().filter(|it| is_shown(it.1));
         let at = shown.map(|it| it.0).nth(after)?;
@@ -39,7 +39,8 @@ impl Session {
         Some(prompt)
     }
 
-    /// An excerpt of the message at this index, with its text or image even if the model had got that before.
+    /// An excerpt of the message at this index. If the message has only a note that the text or image is the same as
+    /// before, the excerpt with the text or image.
     fn in_full(&self, at: usize, excerpt: &Excerpt) -> Excerpt {
         match self.repeated(at, excerpt) {
             Some(it) => {
@@ -50,8 +51,8 @@ impl Session {
         }
     }
 
-    /// Removes this message and all later ones. Queue, grants and cost stay, and turns keep their numbers, so that a
-    /// new turn does not get the number of a removed one.
+    /// Removes this message and all later ones. The queue, the permissions and the cost stay. The count of turns stays
+    /// too, so that a new turn does not get the number of a removed one.
     pub fn go_back(&mut self, at: usize) {
         self.messages.truncate(at);
         self.compactions.retain(|it| it.note < at);
@@ -59,7 +60,8 @@ impl Session {
         self.forget_removed_items();
         self.notes.clear();
         self.instructions.clear();
-        // The texts that the model knows may stand in removed messages, so the model has to read the files again.
+        // The texts of files that the model knows may have been in removed messages, so the model has to read the files
+        // again.
         self.known.values_mut().for_each(String::clear);
         if !self.messages.iter().any(is_shown) {
             self.title.clear();
@@ -70,7 +72,7 @@ impl Session {
     }
 }
 
-/// The last turn that these messages began. A file may hold any number.
+/// The last turn that these messages began, at most `HIGHEST`, because a file may contain any number.
 pub(super) fn last_turn(messages: &[Message]) -> Option<u32> {
     messages.iter().filter_map(|it| it.turn).max().map(|it| it.min(HIGHEST))
 }
@@ -87,7 +89,7 @@ mod tests {
         Event::Prompted { turn: TurnId(turn), message }
     }
 
-    /// A session with these prompts, each of which ended its turn.
+    /// A session with these prompts. The turn of each has ended.
     fn session(prompts: &[&str]) -> Session {
         let mut session = Session::default();
         for (turn, text) in (1..).zip(prompts) {
@@ -183,7 +185,7 @@ mod tests {
         let prompt = session.prompt(0).unwrap();
         assert_eq!((prompt.text.as_str(), &prompt.context), ("look", &vec![selection.clone()]));
         assert_eq!(session.messages[prompt.at].role, Role::User);
-        // The second message only names the selection, because the model has its text.
+        // The second message has only a note instead of the selection's text, because the model has that text.
         session.apply(&Event::Ended { turn: TurnId(1), why: End::Done });
         let text = "again".to_owned();
         session.step(Input::Send { text, context: vec![selection.clone()], steer: false });

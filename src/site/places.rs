@@ -45,7 +45,8 @@ pub fn close_to_others() {
     for folder in [cache.join("outputs"), cache, data.join("sessions"), data] {
         let Ok(found) = std::fs::symlink_metadata(&folder) else { continue };
         let mode = found.permissions().mode() & 0o777;
-        // A folder of another user, or on a disk without permissions, stays as it is.
+        // The permissions of a folder that belongs to another user, or is on a disk without permissions, cannot be
+        // changed.
         if found.is_dir() && mode & 0o077 != 0 {
             let _ = std::fs::set_permissions(&folder, Permissions::from_mode(mode & 0o700));
         }

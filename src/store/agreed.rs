@@ -1,4 +1,5 @@
-//! What the user has answered about the texts of a project's instructions. One small file beside the project's sessions.
+//! The user's answers whether the texts of a project's instructions may be used. They are in one small file beside the
+//! project's sessions.
 
 use super::{Project, shared};
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 
-/// The most answers that are kept. The oldest ones go first.
+/// The most answers that are kept. If there are more, the oldest are removed.
 const ANSWERS: usize = 500;
 
 /// The answers of one project.
@@ -27,7 +28,7 @@ struct Answer {
 impl Project {
     /// The answers about this project's instructions.
     pub fn agreed(&self) -> Agreed {
-        // no name of a session begins with a dot
+        // this is not the name of a session, because session names do not begin with a dot
         Agreed { file: self.dir().join(".instructions") }
     }
 }
@@ -40,7 +41,7 @@ impl Agreed {
         answers.iter().find(|it| it.hash == hash).map(|it| it.used)
     }
 
-    /// Notes the user's answer about these paths and texts; `None` forgets it. Blocks.
+    /// Stores the user's answer about these paths and texts. `None` removes the stored answer. Blocks.
     pub fn note<'a>(
         &self,
         files: impl IntoIterator<Item = (&'a str, &'a str)>,

@@ -1,17 +1,18 @@
-//! The log of permissions of a project: one line for each decision about a call, the newest last.
+//! A project's log of permissions: one line for each decision about a call, the newest last.
 
 use super::Store;
 use super::file::now;
 use std::fs;
 use std::io;
 
-/// No name of a session begins with a dot.
+/// The log's file. This is not the name of a session, because session names do not begin with a dot.
 const FILE: &str = ".permissions.log";
-/// The most bytes of the file. A larger file is cut to its newer half.
+/// The most bytes of the log. If the log gets larger, its older half is removed.
 const LIMIT: u64 = 1_000_000;
 
 impl Store {
-    /// Adds decisions, which have no line breaks in them. Lines of several programs do not mix.
+    /// Adds lines about decisions to the log. The lines must not contain line breaks. Lines that several programs write
+    /// at the same time do not get mixed.
     pub fn log_decisions(&self, decisions: &[String]) -> io::Result<()> {
         if decisions.is_empty() {
             return Ok(());

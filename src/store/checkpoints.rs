@@ -22,11 +22,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Changes older than this are deleted, so their turns cannot be rewound. By then the user has committed them or means
-/// to keep them.
+/// Changes older than this are removed from the log, so their turns can no longer be rewound. By then the user has
+/// committed the changes or wants to keep them.
 const AGE: Duration = Duration::from_secs(30 * 24 * 3600);
-/// The most bytes of contents that are stored for one session; the oldest turns go first. Enough for two thousand edits
-/// of large source files.
+/// The most bytes of file contents that are stored for one session. This is enough for two thousand edits of large
+/// source files. If there are more, the oldest turns are removed.
 const ALL: u64 = 500_000_000;
 /// The most turns that are kept. Nobody reads a longer list.
 const ENTRIES: usize = 200;
@@ -49,14 +49,14 @@ pub struct Checkpoints {
     /// The project's root. Only changes of files below it are accepted.
     root: PathBuf,
     changes: Vec<Change>,
-    /// The log may end in the middle of a line.
+    /// Whether the log may end in the middle of a line.
     is_torn: bool,
-    /// Whether the folder was synced since the log was created, so that the log survives a loss of power.
+    /// Whether the log's folder was synced to disk since the log was created, so that the log survives a loss of power.
     is_named: bool,
     /// The number of log lines that were ignored, because they describe no change of this project's files.
     ignored: usize,
-    /// The number of the last entry that was recorded before turns were counted from one again. A new turn never joins
-    /// this entry or an earlier entry, even if the turn numbers are the same.
+    /// The number of the last entry from before the conversation was cleared, after which turns were counted from one
+    /// again. A new turn never joins this entry or an earlier one, even if the turns have the same number.
     parted: u32,
 }
 
@@ -77,14 +77,14 @@ impl Project {
         let mut new = Checkpoints::read(self.disk.clone(), to, &self.root);
         self.disk.create_dir(&new.dir)?;
         for name in used(&kept) {
-            // If a content cannot be copied, only the changes that need it cannot be rewound in the copy.
+            // If a content cannot be copied, the changes that need it cannot be rewound in the copy; the others can.
             let _ = self.copy_content(name, &old.dir, &new.dir);
         }
         new.write(kept)
     }
 
-    /// Copies a stored content: by a hard link, or byte by byte if the link fails. Skips anything that is not a regular
-    /// file.
+    /// Copies a stored content by a hard link. If the link fails, copies the bytes. Skips anything that is not a
+    /// regular file.
     fn copy_content(&self, name: &BlobName, from: &Path, to: &Path) -> io::Result<()> {
         let (source, copy) = (from.join(name), to.join(name));
         if !fs::symlink_metadata(&source)?.is_file() {
@@ -98,8 +98,9 @@ impl Project {
 }
 
 impl Checkpoints {
-    /// Opens the checkpoints of a session whose lock this program holds, and deletes changes that are too old. A
-    /// cleared session counts its turns from one again, so a new turn never joins an earlier turn of the same number.
+    /// Opens the checkpoints of a session whose lock this program has, and deletes changes that are too old. A new turn
+    /// never joins an earlier turn with the same number, because a session that was cleared counts its turns from one
+    /// again.
     pub fn open(disk: Arc<dyn Disk>, dir: PathBuf, root: &Path) -> Checkpoints {
         let mut all = Checkpoints::read(disk, dir, root);
         all.prune(now());
@@ -107,7 +108,7 @@ impl Checkpoints {
         all
     }
 
-    /// Reads the log. A line is ignored if it cannot be read or is no change of this project's files.
+    /// Reads the log. Ignores lines that cannot be read, or that do not describe a change of this project's files.
     fn read(disk: Arc<dyn Disk>, dir: PathBuf, root: &Path) -> Checkpoints {
         let log = disk.read(&dir.join(LOG)).unwrap_or_default();
         let mut all = Checkpoints {
@@ -126,20 +127,19 @@ impl Checkpoints {
             if let Some(change) = change.and_then(|it| it.change(root)) {
                 all.put(change);
             } else if serde_json::from_slice::<IgnoredAny>(line).is_ok() {
-                // the line is whole, but no change; a line that a crash cut off is not counted
+                // the line is complete but does not describe a change; a line that a crash has cut off is not counted
                 all.ignored += 1;
             }
         }
         all
     }
 
-    /// Separates the turns so far from the turns to come: turns are counted from one again, but get new entries.
+    /// Separates the present turns from later ones: later turns are counted from one again, but get new entries.
     fn part(&mut self) {
         self.parted = self.last();
     }
 
-    /// Called when the conversation was cleared. Its turns can still be rewound, but no message of the conversation
-    /// belongs to them any more.
+    /// Called when the conversation was cleared. Its turns can still be rewound, although their messages are gone.
     pub fn clear(&mut self) -> io::Result<()> {
         self.part();
         let numbered = self.changes.iter().filter(|it| it.turn > 0);
@@ -154,7 +154,7 @@ impl Checkpoints {
         &self.changes
     }
 
-    /// The number of ignored lines in the log. Caliban does not write such lines.
+    /// The number of ignored lines in the log, which Caliban itself does not write.
     pub fn ignored(&self) -> usize {
         self.ignored
     }
@@ -163,8 +163,9 @@ impl Checkpoints {
         Blobs { disk: self.disk.clone(), dir: self.dir.clone() }
     }
 
-    /// Adds changes whose contents are already stored, and returns their numbers. Closes earlier settled changes of the
-    /// same files; a rewind also closes changes that are not settled.
+    /// Adds changes whose contents are already stored, and returns their numbers. Closes earlier changes of the same
+    /// files on which the user has decided, so that they are not altered any more. A rewind also closes undecided
+    /// changes.
     pub fn begin(&mut self, origin: &Origin, new: Vec<New>) -> (Vec<u32>, io::Result<()>) {
         let is_same = |it: &&Change| it.turn == origin.turn && it.cause != Cause::Rewind;
         let is_turn = origin.cause != Cause::Rewind;
@@ -223,8 +224,8 @@ impl Checkpoints {
         self.write(vec![change])
     }
 
-    /// Records the user's decisions about the open changes of a file. `now` is the file's text, `None` if the file does
-    /// not exist.
+    /// Records that the user has decided on the open changes of a file. `now` is the file's text; `None` if the file
+    /// does not exist.
     pub fn settle(&mut self, path: &Path, now: Option<&Text>) -> io::Result<()> {
         let blobs = self.blobs();
         let mut now = now.cloned().map_or(Content::Absent, Content::Text);
@@ -237,7 +238,7 @@ impl Checkpoints {
             let mut change = change.clone();
             let is_whole = change.to.is_some() || change.after == Kept::Absent;
             match &now {
-                // the deletion, renaming or creation of the file did not happen
+                // the user rejected the deletion, renaming or creation of the file
                 Content::Text(_) if is_whole => change.state = State::Void,
                 Content::Absent if change.before == Kept::Absent => change.state = State::Void,
                 Content::Text(text) => {
@@ -282,7 +283,8 @@ impl Checkpoints {
         }
     }
 
-    /// Deletes changes that are too old or too many. If a content cannot be deleted, a later call tries again.
+    /// Removes changes that are too old or too many, and their contents. If a content cannot be deleted, a later call
+    /// tries again.
     fn prune(&mut self, now: u64) {
         let blobs = self.blobs();
         let sizes = blobs.sizes();
@@ -311,7 +313,7 @@ impl Checkpoints {
             }
         }
         let disk: &dyn Disk = &*self.disk;
-        // Contents are deleted only after the log on disk no longer names them.
+        // Contents are deleted only after the log on disk no longer refers to them.
         if disk.replace_now(&self.dir, LOG, &log).is_ok() {
             self.is_torn = false;
             let used = used(&self.changes);
@@ -335,7 +337,8 @@ fn used(changes: &[Change]) -> BTreeSet<&BlobName> {
         .collect()
 }
 
-/// The file's content without a change. The error says why the content cannot be computed.
+/// The content that the file would have without this change; `now` is its present text. The error says why the content
+/// cannot be computed.
 fn without(blobs: &Blobs, change: &Change, now: &Text) -> Result<Content, String> {
     match (blobs.read(&change.after)?, blobs.read(&change.before)?) {
         (_, Content::Absent) => Ok(Content::Absent),

@@ -8,8 +8,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Only the user may read the files. A file's content is durable once the file is synced, its name once the folder is
-/// synced.
+/// Access to the disk. All files are created so that only the user may read them. A file's content is safe from a loss
+/// of power once the file is synced, its name once the folder is synced.
 pub trait Disk: Debug + Send + Sync {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
     /// Creates a folder and its parents. Refuses a symbolic link at the folder's path, because the link would lead
@@ -17,10 +17,10 @@ pub trait Disk: Debug + Send + Sync {
     fn create_dir(&self, dir: &Path) -> io::Result<()>;
     /// Replaces the content of a file.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-    /// Writes a new file. An error if the file exists.
+    /// Writes a new file. Fails if the file exists.
     fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-    /// Cuts a file to its first `len` bytes, or creates it.
+    /// Cuts a file to its first `len` bytes. Creates the file if it does not exist.
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()>;
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     fn remove(&self, path: &Path) -> io::Result<()>;
@@ -29,9 +29,9 @@ pub trait Disk: Debug + Send + Sync {
 }
 
 impl dyn Disk {
-    /// Replaces a file's content atomically: readers see the old or the new content, also after a loss of power. The
-    /// new content is durable once the folder is synced. The temporary file always has the same name, so crashes leave
-    /// at most one temporary file.
+    /// Replaces a file's content atomically: readers see either the old or the new content, even after a loss of power.
+    /// The new content is safe from a loss of power once the folder is synced. The temporary file always has the same
+    /// name, so crashes leave at most one.
     pub(super) fn replace(&self, dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.create_dir(dir)?;
         let temporary = dir.join(format!(".{name}.tmp"));
@@ -63,7 +63,7 @@ pub(super) fn plain(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
     regular::open_unlinked(options, path)
 }
 
-/// The machine's disk.
+/// The real disk of the machine.
 #[derive(Debug)]
 pub struct RealDisk;
 

@@ -1,5 +1,5 @@
-//! Another program may change a session's file while the session is open here. The changed file is copied aside before
-//! a save replaces it.
+//! Another program may change a session's file while the session is open here. Before a save replaces such a file, it
+//! is copied to another file.
 
 use super::stamp::Stamp;
 use super::{Store, journal};
@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 
 impl Store {
-    /// Copies the session's file aside if another program has changed it.
+    /// If another program has changed the session's file, copies it to another file.
     pub(super) fn keep_edit(&mut self) -> io::Result<()> {
         let path = self.path();
         let now = Stamp::at(&path);
@@ -21,7 +21,7 @@ impl Store {
         Ok(())
     }
 
-    /// The copy that was made since the last call.
+    /// The path of the copy that was made since the last call, if any.
     pub fn edited(&mut self) -> Option<PathBuf> {
         self.edited.take()
     }

@@ -1,5 +1,5 @@
-//! The session file. A person can edit the file: the names of its fields are stable, and a save keeps fields that the
-//! program does not know.
+//! The format of a session's file. People can edit the file: the names of its fields do not change, and a save keeps
+//! fields that the program does not know.
 
 use super::Unavailable;
 use super::unknown::{Unknown, Written};
@@ -30,7 +30,7 @@ impl Draft {
     }
 }
 
-/// All fields of the file except the messages.
+/// All fields of a session's file except the messages.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct SessionFile {
     schema: u32,
@@ -52,7 +52,7 @@ pub(super) struct SessionFile {
     created: String,
     #[serde(default)]
     updated: String,
-    /// The number of saves. A journal continues the save with the same number.
+    /// The number of saves so far. A journal continues the save whose number it has.
     #[serde(default)]
     pub(super) saves: u64,
     #[serde(default, deserialize_with = "event::number")]
@@ -68,7 +68,7 @@ pub(super) struct SessionFile {
     /// The cost so far, in USD.
     #[serde(default)]
     spent: f64,
-    /// The price of some replies is not known, so the cost is more than `spent`.
+    /// Whether the price of some replies is not known, so that the real cost is higher than `spent`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     unpriced: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -90,16 +90,16 @@ pub(super) struct SessionFile {
     /// Items of the conversation that requests replace by one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     trimmed: Vec<Trim>,
-    /// The compactions that hold, the last one last.
+    /// The compactions that were not undone, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     compactions: Vec<Compaction>,
-    /// The user has undone a compaction, so only the user begins the next one.
+    /// Whether the user has undone a compaction. Then the conversation is compacted again only if the user asks for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     keeps_whole: bool,
-    /// Files that were under review at the save.
+    /// Files that were under review when the session was saved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     reviewing: Vec<PathBuf>,
-    /// Empty except while the file is being read.
+    /// The messages, only while the file is being read; otherwise empty.
     #[serde(default, skip_serializing)]
     messages: Vec<Message>,
     /// Fields that this program does not know.
@@ -107,7 +107,7 @@ pub(super) struct SessionFile {
     extra: Map<String, Value>,
 }
 
-/// The version of the format, read alone when the other fields cannot be read.
+/// The version of the format. It is read separately if the other fields cannot be read.
 #[derive(Deserialize)]
 struct Version {
     schema: u64,
@@ -251,7 +251,8 @@ pub(super) fn newer(bytes: &[u8]) -> Option<(Session, usize)> {
     Some((session, unread))
 }
 
-/// The complete messages before the damage. `None` if none of them is by the user or a model.
+/// Reads a damaged file: the session with the complete messages before the damage. `None` if none of them is by the
+/// user or a model.
 pub(super) fn recover(bytes: &[u8]) -> Option<Session> {
     let text = String::from_utf8_lossy(bytes);
     // Quotes within a text are escaped, so no message's text contains `"messages"` with these quotes.
@@ -277,7 +278,7 @@ pub(super) fn recover(bytes: &[u8]) -> Option<Session> {
     })
 }
 
-/// A header with the fields that have a valid value.
+/// Reads those fields whose values are valid. The others get their defaults.
 fn readable(fields: Map<String, Value>) -> SessionFile {
     let mut header = SessionFile::new("", Path::new(""));
     for (name, value) in fields {

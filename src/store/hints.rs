@@ -1,6 +1,6 @@
-//! Finds the user's other folders with the same repository: git worktrees, or the folder before it was moved. Each
-//! project stores hashes that identify its repository. The conversations of such a folder are offered to the user, and
-//! stay in that folder.
+//! Finds other projects of the user with the same repository: git worktrees, or this folder's former path before it was
+//! moved. Each project stores hashes (hints) that identify its repository. The user can open copies of the
+//! conversations of such a project; the originals are not moved.
 
 use super::Project;
 use crate::regular;
@@ -9,13 +9,13 @@ use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The name of the file, in a project's folder, with the project's hints.
+/// The name of the file with a project's hints, in the folder with the project's sessions.
 const FILE: &str = "hints";
 /// The most bytes that are read of each of git's files.
 const MOST: u64 = 1 << 20;
 
-/// Identifies a repository. `remote` and `first` are hashes, because an address may contain a key. An unknown field is
-/// empty.
+/// Identifies a repository. `remote` and `first` are hashes, because an address may contain a key. A field whose value
+/// is not known is empty.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Hints {
     root: PathBuf,
@@ -64,7 +64,7 @@ fn origin(config: &str) -> Option<&str> {
     lines.filter_map(|it| it.split_once('=')).find(|it| it.0.trim() == "url").map(|it| it.1.trim())
 }
 
-/// The host and the path of an address, without its protocol and its user.
+/// The host and the path of an address, without the protocol and the user name.
 fn plain(address: &str) -> String {
     let rest = address.split_once("://").map_or(address, |it| it.1);
     let rest = rest.split_once('@').map_or(rest, |it| it.1);

@@ -1,17 +1,18 @@
-//! The prompts of all sessions of a project: one JSON string a line, the newest last.
+//! The history of prompts that the user has sent in a project: one JSON string on each line, the newest last.
 
 use super::Store;
 use std::fs;
 use std::io;
 
 const FILE: &str = "history";
-/// The most bytes of a prompt; a longer prompt is not kept.
+/// The most bytes of a prompt in the history. A longer prompt is not added.
 const LONGEST: usize = 10_000;
-/// The most bytes of the file. A larger file is cut to its newer half.
+/// The most bytes of the file. If it gets larger, its older half is removed.
 const LIMIT: u64 = 400_000;
 
 impl Store {
-    /// Adds a prompt to the project's history, which all its sessions share. Lines of several programs do not mix.
+    /// Adds a prompt to the project's history, which all its sessions share. Lines that several programs write at the
+    /// same time do not get mixed.
     pub fn remember(&self, prompt: &str) -> io::Result<()> {
         if prompt.trim().is_empty() || prompt.len() > LONGEST {
             return Ok(());

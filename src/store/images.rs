@@ -1,4 +1,4 @@
-//! The images of a session. Their files lie among the session's outputs, in the folder `name.outputs`.
+//! The images of a session. Their files are in the folder with the session's outputs, `name.outputs`.
 
 use super::Store;
 use super::outputs::{Outputs, folder};
@@ -6,11 +6,11 @@ use crate::message::{Block, Content, Image};
 use crate::session::Session;
 use std::io;
 
-/// The largest image that is sent, in bytes. A larger file is none of Caliban's.
+/// The most bytes of an image file. Caliban makes no larger ones, so a larger file is not read.
 const LARGEST: usize = 5_000_000;
 
 impl Outputs {
-    /// Reads the images that a session has not read. Returns the number of missing images.
+    /// Reads the image files of a session that were not read yet. Returns the number of missing images.
     pub(super) fn read_images(&self, name: &str, session: &mut Session) -> usize {
         let mut missing = 0;
         for image in images(session).filter(|it| matches!(it.content, Content::Unread)) {
@@ -20,8 +20,8 @@ impl Outputs {
         missing
     }
 
-    /// The content of an image's file. Anybody may have written the session's file and the image's, so the name has to
-    /// be the hash of the content.
+    /// The content of an image file. Anybody may have written the session's file and the image file, so the content has
+    /// to have the hash that is the file's name.
     fn image(&self, session: &str, file: &str) -> Content {
         let bytes = if Image::is_file(file) { self.bytes(session, file) } else { None };
         match bytes.filter(|it| it.len() <= LARGEST && Image::fits(file, it)) {
@@ -32,13 +32,13 @@ impl Outputs {
 }
 
 impl Store {
-    /// Reads the images that the session has not read. Returns the number of missing images.
+    /// Reads the session's image files that were not read yet. Returns the number of missing images.
     pub fn read_images(&self, session: &mut Session) -> usize {
         self.outputs().read_images(&self.name, session)
     }
 
-    /// Writes an image to its file, before any record names the file. If the file cannot be written, the image is lost
-    /// when the session is closed.
+    /// Writes an image to its file. This has to be done before the session's file or journal refers to the image. If
+    /// the file cannot be written, the image is lost when the session is closed.
     pub fn keep_image(&mut self, image: &Image) {
         let (file, Some(bytes)) = (&image.file, image.bytes()) else { return };
         if !Image::is_file(file) || self.kept.contains(file) {
@@ -53,7 +53,7 @@ impl Store {
         self.unsynced.push(file.clone());
     }
 
-    /// Like `keep_image`, for all images of a session that was copied or recovered, and whose images are read.
+    /// Like `keep_image`, for all images of a session that was copied or recovered. Its images have to be in memory.
     pub(super) fn keep_images(&mut self, session: &mut Session) {
         for image in images(session) {
             self.keep_image(image);

@@ -1,4 +1,4 @@
-//! Caches the data that a list of sessions shows, so that only changed files are read again.
+//! Caches the facts that a list of sessions shows, so that only changed session files are read again.
 
 use super::file::SCHEMA;
 use super::listing::Head;
@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 
-/// The index's file in the project's folder. The name has no extension, so the file is not taken for a session.
+/// The name of the index's file, in the folder with the project's sessions. It has no extension, so the file does not
+/// look like a session's file.
 const FILE: &str = "index";
 
-/// Entries by the session's name.
+/// The entries, by the names of the sessions.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     entries: BTreeMap<String, Entry>,
@@ -32,7 +33,7 @@ impl Index {
         self.is_new |= self.entries.len() < before;
     }
 
-    /// The head of a session's file. Calls `read` only if the index has no entry for this version of the file.
+    /// The fields at the beginning of a session's file. Calls `read` only if the file has changed since it was indexed.
     pub(super) fn head(
         &mut self,
         name: &str,

@@ -1,5 +1,6 @@
-//! The journal: one JSON line for each event since the last save, and for each piece of a reply that is arriving. A
-//! line that a crash tore is set aside, never joined to the next line and never deleted.
+//! The journal: one line of JSON for each event since the last save, and for each piece of a reply that is arriving. If
+//! a crash has left an incomplete line, that line is moved to another file. It is never joined with the next line and
+//! never deleted.
 
 use super::disk::Disk;
 use crate::event::{End, Event};
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The journal's current place. The path changes when the session is renamed.
+/// The journal's path and the disk. The path changes when the session is renamed.
 #[derive(Clone, Copy)]
 pub(super) struct Location<'a> {
     pub(super) disk: &'a dyn Disk,
@@ -19,16 +20,17 @@ pub(super) struct Location<'a> {
 pub(super) struct Journal {
     /// The size of the journal's complete lines, in bytes.
     len: u64,
-    /// Whether bytes behind the whole lines have to be cut off before lines are added.
+    /// Whether there are bytes behind the complete lines that have to be removed before lines are added.
     has_rest: bool,
-    /// Whether the folder was synced since the journal was created, so that the journal survives a loss of power.
+    /// Whether the journal's folder was synced to disk since the journal was created, so that the journal survives a
+    /// loss of power.
     is_named: bool,
-    /// The number of the save that the journal's events follow.
+    /// The number of the save after which the journal's events happened.
     saves: u64,
 }
 
-/// The journal's first line: the number of the save that the events follow. A session file with a higher number
-/// contains these events already.
+/// The journal's first line: the number of the save after which its events happened. A session's file with a higher
+/// number contains these events already.
 #[derive(Serialize, Deserialize)]
 struct Header {
     after_save: u64,
@@ -41,13 +43,13 @@ pub(super) enum Line {
     Piece(Piece),
 }
 
-/// A piece of an arriving reply's text. The event that ends the request replaces all pieces.
+/// A piece of the text of a reply that is arriving. When the reply is complete, its event replaces all pieces.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Piece {
     pub(super) piece: String,
 }
 
-/// The part of a session that only the journal has.
+/// The part of a session that is only in the journal.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     pub(super) events: Vec<Event>,
@@ -56,8 +58,8 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Applies the journal's events to a saved session. Drops the user's grants, which hold only while the session is
-    /// open.
+    /// Applies the journal's events to a saved session. Removes the permissions for the session, because they apply
+    /// only until the session is closed.
     pub(super) fn replay(&self, session: &mut Session) {
         self.events.iter().for_each(|event| session.apply(event));
         session.granted.clear();
@@ -102,7 +104,7 @@ impl Line {
 }
 
 impl Journal {
-    /// Opens the journal. Also returns the events that the journal adds to save number `saves`.
+    /// Opens the journal. Also returns the journal's events if they happened after save number `saves`.
     pub(super) fn open(
         at: Location<'_>,
         saves: u64,
@@ -133,7 +135,7 @@ impl Journal {
         Ok((journal, tail))
     }
 
-    /// Adds all lines, or none: if the disk gets full, the lines' bytes are cut off again.
+    /// Adds either all lines or none: if the disk gets full, the bytes that were already added are removed again.
     pub(super) fn append(
         &mut self,
         at: Location<'_>,
@@ -198,7 +200,7 @@ fn write_line<T: Serialize>(lines: &mut Vec<u8>, it: &T) -> io::Result<()> {
 }
 
 /// Parses the journal's complete lines. Returns their content, and the number of bytes that could be read. Reads
-/// nothing if the journal follows a save that the session file does not have.
+/// nothing if the journal's events happened after a later save than that of the session's file.
 pub(super) fn read(bytes: &[u8], saves: u64) -> (Tail, usize) {
     let mut tail = Tail::default();
     let mut good = 0;
@@ -222,12 +224,12 @@ pub(super) fn read(bytes: &[u8], saves: u64) -> (Tail, usize) {
     (tail, good)
 }
 
-/// Whether a journal with this first line follows save number `saves`.
+/// Whether the events of a journal with this first line happened after save number `saves`.
 pub(super) fn follows(line: &[u8], saves: u64) -> bool {
     serde_json::from_slice::<Header>(line).is_ok_and(|it| it.after_save == saves)
 }
 
-/// Writes the bytes durably to a new file: the first of the paths `name(1)`, `name(2)`, … at which no file exists.
+/// Writes the bytes to a new file and syncs it: the first of the paths `name(1)`, `name(2)`, … at which no file exists.
 pub(super) fn set_aside(
     disk: &dyn Disk,
     name: impl Fn(u32) -> PathBuf,

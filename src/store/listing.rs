@@ -1,5 +1,5 @@
-//! The sessions of a project as a picker shows them. If a file is not in the index, its head is read. A search for a
-//! text reads every file whole.
+//! The sessions of a project as a picker shows them. If a session's file is not in the index, the beginning of the file
+//! is read. A search for a text reads all files completely.
 
 use super::file::SCHEMA;
 use super::index::Index;
@@ -16,12 +16,12 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// The most characters that are shown of a line that contains the searched text, and how many of these characters stand
-/// before the searched text.
+/// The most characters that are shown of a line that contains the searched text, and how many of them are before the
+/// searched text.
 const HIT: usize = 120;
 const BEFORE_HIT: usize = 30;
 
-/// The beginnings of the journal lines that a list uses.
+/// The beginnings of those journal lines that matter for a list of sessions.
 const USED_LINES: [&str; 3] =
     [r#"{"event":"prompted""#, r#"{"event":"titled""#, r#"{"event":"named""#];
 
@@ -34,7 +34,7 @@ pub struct Listed {
     pub age: Duration,
     pub bytes: u64,
     pub turns: u32,
-    /// Another program has the session open.
+    /// Whether another program has the session open.
     pub locked: bool,
     /// A sentence that says why the session cannot be opened.
     pub problem: Option<String>,
@@ -82,7 +82,7 @@ impl Project {
         names
     }
 
-    /// The session of this name. `None` if nothing has been said in the session.
+    /// The session with this name. `None` if the session has no messages.
     fn listed(&self, name: String, index: &mut Index) -> Option<Listed> {
         let locked = self.is_locked(&name);
         let path = |ending: &str| self.dir().join(format!("{name}.{ending}"));
@@ -182,7 +182,7 @@ fn ends_whole(file: &File) -> io::Result<bool> {
     Ok(end[..count].trim_ascii_end().ends_with(b"}"))
 }
 
-/// Adds the turns and the title that only the journal has. Parses only the few lines that a list uses.
+/// Adds the turns and the title that are only in the journal. Parses only the few lines that matter for a list.
 fn add_journal(journal: &Path, head: &mut Head) {
     let Ok(file) = disk::open(journal) else { return };
     let mut lines = BufReader::new(file).split(b'\n').map_while(Result::ok);

@@ -1,5 +1,5 @@
-//! Sessions on disk. Each has a pretty-printed JSON file, a journal of the events since the last save, and a file
-//! with the unsent draft. JSON files are written whole to a temporary file and renamed.
+//! Sessions on disk. Each session has an indented JSON file, a journal of the events since the last save, and a file
+//! with the unsent draft. JSON files are written to a temporary file, which is then renamed.
 
 mod agreed;
 mod audit;
@@ -48,11 +48,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use unknown::Unknown;
 
-/// A session file of at most this many bytes is rewritten whenever the session becomes idle. Such a file holds about a
-/// hundred messages and is written in a few milliseconds. The events of a larger session go to its journal.
+/// A session's file with at most this many bytes is rewritten whenever a turn ends. Such a file has about a hundred
+/// messages and is written in a few milliseconds. The events of a larger session go to its journal.
 const SMALL: u64 = 128 * 1024;
 /// The journal of a large session is merged into the session's file once the file is at most this many times as large
-/// as the journal. So for each byte of the journal at most this many bytes are rewritten.
+/// as the journal. So for each byte that was added to the journal, at most this many bytes are rewritten.
 const PART: u64 = 4;
 
 /// Whether this is a valid session name: `[A-Za-z0-9_-]{1,64}`.
@@ -71,7 +71,7 @@ pub struct Project {
     utc_offset: i32,
 }
 
-/// An open session on disk. Holds the session's lock until it is dropped.
+/// An open session on disk. The session is locked until this is dropped.
 #[derive(Debug)]
 pub struct Store {
     disk: Arc<dyn Disk>,
@@ -82,9 +82,9 @@ pub struct Store {
     header: SessionFile,
     /// The size of the session's file, in bytes.
     size: u64,
-    /// Fields in the file's messages that the program does not know; read when first needed.
+    /// Fields in the file's messages that the program does not know. `None` until they are first needed.
     unknown: Option<Unknown>,
-    /// The stamp of the session's file when this program last read or wrote the file.
+    /// The stamp (such as the time of modification) of the session's file when this program last read or wrote it.
     stamp: Option<Stamp>,
     /// The copy of the session's file with another program's changes.
     edited: Option<PathBuf>,
@@ -93,7 +93,7 @@ pub struct Store {
     backlog: Vec<Line>,
     /// A draft that is not on disk yet.
     draft: Option<Draft>,
-    /// The names of the outputs that have a file. A loss of power may still remove the files of the `unsynced` outputs.
+    /// The names of the outputs that have a file. Files of `unsynced` outputs are not synced to disk yet.
     kept: HashSet<String>,
     unsynced: Vec<String>,
     /// The folder to which the outputs of a cleared conversation move after the next save.
@@ -105,11 +105,11 @@ pub struct Store {
 #[derive(Debug)]
 pub struct Opened {
     pub store: Store,
-    /// `None` if there was no such session.
+    /// The session; `None` if there was no session with this name.
     pub session: Option<Session>,
-    /// The journal had events that the saved state did not have.
+    /// Whether the journal had events that the session's file did not have.
     pub replayed: bool,
-    /// The last turn was interrupted.
+    /// Whether the last turn was interrupted.
     pub interrupted: bool,
     /// The part of an interrupted reply that had already arrived.
     pub partial: String,
@@ -165,12 +165,13 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 impl Project {
-    /// `data` is the folder of all sessions: `$XDG_DATA_HOME/caliban/sessions`. `root` is canonical.
+    /// The sessions of the project with this root, which has to be canonical. `data` is the folder with the sessions of
+    /// all projects: `$XDG_DATA_HOME/caliban/sessions`.
     pub fn new(data: &Path, root: &Path) -> Project {
         Project::on(Arc::new(RealDisk), data, root)
     }
 
-    /// Sets the seconds by which the user's clock is ahead of UTC. The user sees times by that clock.
+    /// Sets the seconds by which the user's clock is ahead of UTC, so that the user sees local times.
     #[must_use]
     pub fn at(self, utc_offset: i32) -> Project {
         Project { utc_offset, ..self }
@@ -221,8 +222,8 @@ impl Project {
         !["json", "journal", "draft"].into_iter().any(has)
     }
 
-    /// A name that no session has: `base`, or else `base-2`, `base-3` and so on. `taken` knows the names of sessions
-    /// that are not on disk.
+    /// A name that no session has: `base`, otherwise `base-2`, `base-3` and so on. `taken` tells whether a session that
+    /// is not on disk has a name.
     pub fn free_name(&self, base: &str, taken: impl Fn(&str) -> bool) -> String {
         let stem = &base[..base.len().min(58)];
         let others = (2..=u32::MAX).map(|n| format!("{stem}-{n}"));
@@ -306,7 +307,7 @@ impl Project {
         Ok(Opened { store, session, replayed, interrupted, partial, draft, warnings })
     }
 
-    /// The part of a damaged session file before the damage, with the session's outputs.
+    /// The part of a session before the damage in its file, with the session's outputs.
     pub fn recover(&self, id: &SessionId) -> Option<Session> {
         let mut session =
             file::recover(&self.disk.read(&self.dir.join(format!("{id}.json"))).ok()?)?;
@@ -322,7 +323,8 @@ impl Project {
         let lock = disk::plain(options, &path).map_err(Unavailable::Io)?;
         match lock.try_lock() {
             Ok(()) => {
-                // The text is for people only. The file lock alone decides whether the session is locked.
+                // The text in the lock file is only for people. Whether the session is locked depends only on the lock
+                // of the file.
                 if let Err(error) =
                     self.disk.write(&path, Holder::this_program(self.utc_offset).as_bytes())
                 {
@@ -340,15 +342,16 @@ impl Project {
 }
 
 impl Store {
-    /// Records events. An idle session is saved whole if it is small or its journal has grown enough. Otherwise the
-    /// events go to the journal. Lines that cannot be written are kept, and the next call writes them first.
+    /// Records events. If no turn runs, the whole session is saved, provided that it is small or its journal has grown
+    /// enough. Otherwise the events go to the journal. Lines that cannot be written are kept, and the next call writes
+    /// them first.
     pub fn record(&mut self, session: &Session, events: &[Event], sync: bool) -> io::Result<()> {
         self.wait_for_disk(events);
         let is_at_rest = session.phase == Phase::Idle && !session.is_blank();
         let is_due = self.size <= SMALL || self.journal.len() >= self.size / PART;
         let kept =
             if is_at_rest && is_due { self.save(session) } else { self.flush(sync || is_at_rest) };
-        // The caller needs only these events on disk, so an error about the draft is ignored.
+        // The caller needs only the events on disk, so it does not matter if the draft cannot be written.
         if sync {
             let _ = self.flush_draft();
             return kept;
@@ -356,20 +359,20 @@ impl Store {
         kept.and_then(|()| self.flush_draft())
     }
 
-    /// Writes the whole session if a part of it is only in the journal. Must not be called for a session in an
-    /// interrupted turn: such a turn stays in the journal, where the next start finds it.
+    /// Writes the whole session if a part of it is only in the journal. Must not be called while a turn runs or after
+    /// it was interrupted: an interrupted turn stays in the journal, where the next start of the program finds it.
     pub fn settle(&mut self, session: &Session) -> io::Result<()> {
         if self.journal.len() > 0 || !self.backlog.is_empty() { self.save(session) } else { Ok(()) }
     }
 
-    /// Adds events to the journal. When this method returns, the operating system has the events. With `sync` the
-    /// events also survive a loss of power, which is needed before a side effect.
+    /// Adds events to the journal. When this returns, the operating system has the events, so they survive a crash of
+    /// the program. With `sync` they also survive a loss of power, which is needed before something is changed outside.
     pub fn append(&mut self, events: &[Event], sync: bool) -> io::Result<()> {
         self.wait_for_disk(events);
         self.flush(sync)
     }
 
-    /// Adds a piece of a reply that is arriving. The whole reply later replaces its pieces.
+    /// Adds a piece of a reply that is arriving. The complete reply later replaces its pieces.
     pub fn append_piece(&mut self, text: &str) -> io::Result<()> {
         self.backlog.push(Line::Piece(Piece { piece: text.to_owned() }));
         self.flush(false)
@@ -437,7 +440,7 @@ impl Store {
         self.dir.join(format!("{}.journal", self.name))
     }
 
-    /// Removes the journal of a session in which nothing was said.
+    /// Removes the journal of a session without messages.
     pub fn discard(&self) -> io::Result<()> {
         self.disk.remove_if_there(&self.journal_path())
     }

@@ -1,4 +1,4 @@
-//! Long outputs of tools. Each has a file of its own, in the folder `name.outputs` beside the session's file.
+//! Long outputs of tools. Each is in a separate file, in the folder `name.outputs` beside the session's file.
 
 use super::{Disk, Project, Store};
 use crate::event::SessionId;
@@ -9,8 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The most bytes of an output in the session's own file: about two hundred lines, which a person can still read there.
-/// A longer output gets a file of its own, so that not every save rewrites it.
+/// The most bytes of an output that is stored in the session's file: about two hundred lines, which people can still
+/// read there. A longer output gets a file of its own, so that it is not rewritten with each save.
 const LONG: usize = 8 * 1024;
 
 const MISSING: &str = "The output of this call is missing: its file beside the conversation is gone or cannot be read.";
@@ -29,18 +29,18 @@ impl Outputs {
     }
 
     fn find(&self, session: &str, file: &str) -> Option<String> {
-        // anybody may have written the session's file, so `file` may be any text
+        // anybody may have written the session's file, so the name `file` may be any text
         let bytes = if is_output(file) { self.bytes(session, file)? } else { return None };
-        // An empty file is left by a loss of power: only long texts are stored.
+        // An empty file means that a loss of power has destroyed the content, because only long texts are stored.
         (!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The content of a file. Its name must have been checked.
+    /// The content of an output file. The caller has to check the file's name first.
     pub(super) fn bytes(&self, session: &str, file: &str) -> Option<Vec<u8>> {
         self.disk.read(&folder(&self.dir, session).join(file)).ok()
     }
 
-    /// Loads the outputs that a session has not loaded. Returns the number of missing outputs.
+    /// Loads the outputs of a session that were not loaded yet. Returns the number of missing outputs.
     pub(super) fn read_all(&self, name: &str, session: &mut Session) -> usize {
         let mut missing = 0;
         for answer in answers(session).filter(|it| it.text.is_empty()) {
@@ -69,13 +69,13 @@ impl Store {
         outputs(&self.disk, &self.dir)
     }
 
-    /// Loads the outputs that the session has not loaded. Returns the number of missing outputs.
+    /// Loads the session's outputs that were not loaded yet. Returns the number of missing outputs.
     pub fn read_outputs(&self, session: &mut Session) -> usize {
         self.outputs().read_all(&self.name, session)
     }
 
-    /// Writes a long output to a file, before any record names the file. If the file cannot be written, the output
-    /// stays in the session's file.
+    /// Writes a long output to a file. This has to be done before the session's file or journal refers to the output.
+    /// If the file cannot be written, the output is stored in the session's file.
     pub fn keep_output(&mut self, answer: &mut ToolAnswer) {
         if answer.output.is_some() || answer.text.len() <= LONG {
             return;
@@ -92,8 +92,8 @@ impl Store {
         answer.output = Some(file);
     }
 
-    /// Like `keep_output`, for all answers of a session that was copied or recovered, and whose outputs are loaded. Also
-    /// keeps the session's images.
+    /// Like `keep_output`, for all answers of a session that was copied or recovered. Its outputs have to be loaded.
+    /// Also writes the session's images.
     pub fn keep_outputs(&mut self, session: &mut Session) {
         self.keep_images(session);
         for answer in answers(session) {
@@ -111,7 +111,7 @@ impl Store {
         })
     }
 
-    /// Makes the outputs durable. A durable record may name an output only after this call.
+    /// Syncs the output files to disk. Only afterwards may a synced journal or session's file refer to them.
     pub(super) fn sync_outputs(&mut self) -> io::Result<()> {
         if self.unsynced.is_empty() {
             return Ok(());

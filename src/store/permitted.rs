@@ -1,11 +1,12 @@
-//! The rules that the user has made in a project by answering “always”. One small file beside the project's sessions.
+//! The permission rules that were made in a project when the user answered “always” to a question. They are in one
+//! small file beside the project's sessions.
 
 use super::{Project, shared};
 use crate::rules::WrittenRule;
 use std::io;
 use std::path::PathBuf;
 
-/// The most rules that are kept. The oldest ones go first.
+/// The most rules that are kept. If there are more, the oldest are removed.
 const RULES: usize = 500;
 
 /// The rules of one project.
@@ -16,13 +17,13 @@ pub struct Permitted {
 
 impl Project {
     pub fn permitted(&self) -> Permitted {
-        // no name of a session begins with a dot
+        // this is not the name of a session, because session names do not begin with a dot
         Permitted { file: self.dir().join(".permissions") }
     }
 }
 
 impl Permitted {
-    /// The rules in the order in which they were made. A damaged file has none, and then more calls ask.
+    /// The rules in the order in which they were made. A damaged file counts as empty, so that more calls need consent.
     pub fn all(&self) -> Vec<WrittenRule> {
         shared::read(&self.file)
     }

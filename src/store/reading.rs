@@ -1,4 +1,4 @@
-//! Reads a session without its lock: who holds the lock, the content, and the reviews that wait for the user.
+//! Reads a session without locking it: who has it locked, its content, and its reviews that wait for the user.
 
 use super::file::{self, SessionFile};
 use super::{Draft, Project, Unavailable, disk, journal};
@@ -12,25 +12,25 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// The holder of a session, as the lock file names it. A field that the lock file does not have is empty.
+/// The Neovim that has a session open, as the lock file describes it. A fact that is not in the lock file is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Holder {
-    /// The holder's process, and the time at which it took the lock.
+    /// The process, and the time at which it locked the session.
     pub by: String,
-    /// The address at which the holder's Neovim listens.
+    /// The address on which that Neovim listens.
     pub server: String,
 }
 
 impl Holder {
-    /// The text of a lock file for this program: the Neovim that started this program, and the present time by the
-    /// user's clock.
+    /// The text of a lock file for this program: the Neovim that started this program, and the current local time of
+    /// the user.
     pub(super) fn this_program(utc_offset: i32) -> String {
         let now = clock(SystemTime::now(), utc_offset);
         let server = std::env::var("NVIM").unwrap_or_default();
         format!("process {}, since {now}\n{server}\n", std::os::unix::process::parent_id())
     }
 
-    /// Reads the text of a lock file. Control characters are left out, so that a hostile text breaks no line.
+    /// Reads the text of a lock file. Control characters are removed, so that a forged text cannot disturb the display.
     pub(super) fn parse(text: &str) -> Holder {
         let (by, server) = text.split_once('\n').unwrap_or((text, ""));
         let plain = |text: &str, most| -> String {
@@ -40,7 +40,7 @@ impl Holder {
     }
 }
 
-/// A time as `2026-11-22 14:05`, by a clock that is `utc_offset` seconds ahead of UTC.
+/// Formats a time as `2026-11-22 14:05`, for a clock that is `utc_offset` seconds ahead of UTC.
 fn clock(time: SystemTime, utc_offset: i32) -> String {
     let ahead = Duration::from_secs(utc_offset.unsigned_abs().into());
     let local = if utc_offset < 0 { time.checked_sub(ahead) } else { time.checked_add(ahead) };
@@ -48,7 +48,7 @@ fn clock(time: SystemTime, utc_offset: i32) -> String {
     text.get(..16).unwrap_or(&text).replace('T', " ")
 }
 
-/// A review that the editor has kept for its next start.
+/// A review that the editor has stored, to reopen it at its next start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
     /// The name of the review's file in the project's folder.
@@ -57,7 +57,7 @@ pub struct Recorded {
     pub path: PathBuf,
 }
 
-/// The fields of a review's record that name a file.
+/// Those fields of a stored review that are paths of files.
 #[derive(Deserialize)]
 struct Record {
     path: PathBuf,
@@ -79,8 +79,8 @@ struct Proposal {
 }
 
 impl Record {
-    /// The file under review. `None` unless all files of the record belong to the project, may be written, and are
-    /// reached without a symbolic link.
+    /// The file under review. `None` unless all files of the stored review belong to the project, may be written, and
+    /// are reached without a symbolic link.
     fn path(self, root: &Path, reach: &Reach) -> Option<PathBuf> {
         let Record { path, was, whole, proposals } = self;
         let whole = whole.into_iter().flat_map(|it| [Some(it.from), it.to]);
@@ -103,8 +103,8 @@ fn has_link(root: &Path, place: &Place) -> bool {
 }
 
 impl Project {
-    /// Reads a session without taking its lock or changing its files. Returns the session and the number of messages
-    /// that cannot be read. That number is zero unless a newer Caliban wrote the file.
+    /// Reads a session without locking it or changing its files. Returns the session and the number of messages that
+    /// cannot be read, which is zero unless a newer version of Caliban wrote the file.
     pub fn read(&self, id: &SessionId) -> Result<(Session, usize), Unavailable> {
         let (mut session, unread) = self.read_but_outputs(id)?;
         self.outputs().read_all(&id.0, &mut session);
@@ -131,7 +131,7 @@ impl Project {
         Ok((session, unread))
     }
 
-    /// The unsent text of a session that was open for reading only. The editor writes this file itself.
+    /// The unsent text in the composer of a session that was open read-only. The editor writes the file with this text.
     pub fn unsent(&self, id: &SessionId) -> Draft {
         self.draft(id, "unsent")
     }
@@ -141,8 +141,8 @@ impl Project {
         read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 
-    /// A session's draft, for the holder of its lock. The unsent text of a session that was open for reading only is
-    /// added to the draft.
+    /// A session's draft. Must be called only by a program that has the session locked. If the session was open
+    /// read-only before, the unsent text from then is added to the draft.
     pub(super) fn take_draft(&self, id: &SessionId) -> Draft {
         let (mut draft, unsent) = (self.draft(id, "draft"), self.unsent(id));
         if unsent.is_empty() {
@@ -168,10 +168,10 @@ impl Project {
         draft
     }
 
-    /// The reviews of a session that the editor has stored for its next start. The editor writes the records itself,
-    /// even if this program has ended. A record's first line is JSON and names the record's files. A record is left out
-    /// if it names a file outside the project or a file that is never written. The editor reopens only the returned
-    /// records.
+    /// The reviews of a session that the editor has stored, to reopen them at its next start. The editor writes their
+    /// files itself, even if this program has ended. The first line of such a file is JSON with the paths of the
+    /// reviewed files. A review is left out if a path is outside of the project or may not be written. The editor
+    /// reopens only the returned reviews.
     pub fn under_review(&self, id: &SessionId, reach: &Reach) -> Vec<Recorded> {
         let prefix = format!("{id}.review-");
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();

@@ -1,4 +1,4 @@
-//! Small JSON files that several Neovims change.
+//! Small JSON files that several Neovims may change at the same time.
 
 use crate::regular;
 use serde::Serialize;

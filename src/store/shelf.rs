@@ -1,4 +1,4 @@
-//! Renames a session, or moves it to the trash, with all files that belong to it.
+//! Renames a session with all its files, or moves them to the trash.
 
 use super::stamp::Stamp;
 use super::{Listed, Project, Store, Unavailable, is_name, outputs};
@@ -9,11 +9,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// How long the trash keeps a session, and how many bytes it keeps; the oldest go first.
+/// How long a session is kept in the trash, and the most bytes that the trash keeps. If there are more, the oldest
+/// files are removed.
 const TRASH_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 const TRASH_SIZE: u64 = 200_000_000;
 
-/// The extension of a file that says where the other files of a session are being moved.
+/// The extension of the file that records, while a session's files are being moved, to which name they are moved.
 const MOVED: &str = "moved";
 
 impl Project {
@@ -28,7 +29,7 @@ impl Project {
         (is_name && !self.dir.join(format!("{name}.json")).exists()).then_some(to)
     }
 
-    /// Finishes an interrupted move of the session `name`. The caller holds the lock of that name.
+    /// Finishes an interrupted move of the session `name`. The caller has to have the session locked.
     pub(super) fn finish_move(&self, name: &str) {
         let told = self.dir.join(format!("{name}.{MOVED}"));
         if self.disk.read(&told).is_err() {
@@ -49,8 +50,8 @@ impl Project {
         }
     }
 
-    /// Renames all files of a session, its own file first. The new name of the session's own file is durable before the
-    /// other files move. `end_move` ends the move.
+    /// Renames all files of a session. The session's own file is renamed first, and its new name is synced to disk
+    /// before the other files are renamed. `end_move` completes the move.
     fn move_files(&self, name: &str, to: &str) -> io::Result<()> {
         self.disk.replace_now(&self.dir, &format!("{name}.{MOVED}"), to.as_bytes())?;
         let file = self.dir.join(format!("{name}.json"));
@@ -74,7 +75,8 @@ impl Project {
         self.sync_moved(to)
     }
 
-    /// Syncs the new folder first: after a loss of power a file may be in both folders, but never in none.
+    /// Syncs the folders of a move to disk, the new folder first: after a loss of power a file may be in both folders,
+    /// but never in neither.
     fn sync_moved(&self, to: &str) -> io::Result<()> {
         if to.starts_with("trash/") {
             self.disk.sync_dir(&self.dir.join("trash"))?;
@@ -88,7 +90,8 @@ impl Project {
         self.disk.sync_dir(&self.dir)
     }
 
-    /// The existing session with this name, in upper or lower case: some file systems do not distinguish such names.
+    /// The existing session whose name is equal to this one except for upper and lower case, because some file systems
+    /// do not distinguish such names.
     pub fn like(&self, name: &str) -> Option<String> {
         let entries = fs::read_dir(self.dir()).into_iter().flatten().flatten();
         let names = entries.filter_map(|it| it.file_name().into_string().ok());
@@ -99,7 +102,7 @@ impl Project {
         sessions.find(|it| it.eq_ignore_ascii_case(name))
     }
 
-    /// Moves all files of a session to the trash. An error if a program has the session open.
+    /// Moves all files of a session to the trash. Fails if a program has the session open.
     pub fn delete(&self, id: &SessionId) -> Result<(), Unavailable> {
         self.disk.create_dir(self.dir()).map_err(Unavailable::Io)?;
         let lock = self.lock(id)?;
@@ -127,7 +130,7 @@ impl Project {
         self.move_files(&id.0, &format!("trash/{to}"))?;
         self.end_move(&id.0)?;
         for (path, _) in files(&trash, &to)? {
-            // A file's age in the trash is measured by its time of modification.
+            // The time of modification is set to now, because the age of a file in the trash is measured by it.
             let is_ours = fs::symlink_metadata(&path).is_ok_and(|it| it.is_file() || it.is_dir());
             if is_ours {
                 let _ = fs::File::open(&path).and_then(|it| it.set_modified(SystemTime::now()));
@@ -139,7 +142,7 @@ impl Project {
 }
 
 impl Store {
-    /// Renames a session at rest and all its files, and takes the lock of the new name.
+    /// Renames a session in which no turn runs, with all its files, and locks the new name.
     #[expect(clippy::used_underscore_binding, reason = "a lock is kept, never read")]
     pub fn rename(&mut self, session: &Session, to: &SessionId) -> Result<(), Unavailable> {
         let (disk, dir, root) = (self.disk.clone(), self.dir.clone(), self.root.clone());
@@ -160,7 +163,7 @@ impl Store {
     ) -> io::Result<()> {
         let is_kept = !session.is_blank();
         if is_kept {
-            // The save empties the journal, so the session's file has everything.
+            // The save empties the journal, so that the session's file contains everything.
             self.save(session)?;
         }
         project.move_files(&self.name, &to.0)?;
@@ -173,7 +176,7 @@ impl Store {
         project.end_move(&self.name)
     }
 
-    /// Copies the session's state to the project's trash folder. The session itself stays in its place.
+    /// Copies the session's content to the project's trash folder. The session itself is not moved.
     pub fn trash(&mut self, session: &Session) -> io::Result<()> {
         let json = self.render(session)?;
         let trash = self.dir.join("trash");
@@ -185,7 +188,8 @@ impl Store {
         Ok(())
     }
 
-    /// Moves the outputs of a cleared conversation to the trash. The session has been saved and no longer names them.
+    /// Moves the outputs of a cleared conversation to the trash. Called after the session was saved, so that its file
+    /// no longer refers to them.
     pub(super) fn clear_outputs(&mut self) {
         let Some(to) = self.cleared.take() else { return };
         self.kept.clear();

@@ -5,7 +5,8 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Tells one version of a file from another. A save replaces a session's file, so each version has another inode.
+/// Distinguishes versions of a file. Each save replaces a session's file by a new one, so each version has another
+/// inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamp {
     inode: u64,
@@ -20,7 +21,7 @@ impl Stamp {
         Stamp { inode: file.ino(), bytes: file.len(), modified }
     }
 
-    /// `None` if there is no such file.
+    /// The stamp of the file at this path; `None` if there is no such file.
     pub(super) fn at(path: &Path) -> Option<Stamp> {
         fs::metadata(path).ok().map(|it| Stamp::of(&it))
     }

@@ -1,5 +1,5 @@
-//! Counts how often a model's edits apply, by model and by edit format. All projects share one small file beside the
-//! sessions.
+//! Counts how often the edits of a model fit the file, by model and by edit format. All projects share one small file
+//! beside the sessions.
 
 use super::shared;
 use crate::edit::Format;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
-/// The most models that are kept. The models with the fewest counts go first.
+/// The most models that are kept. If there are more, those with the fewest edits are removed.
 const MODELS: usize = 100;
 
 /// The file and the entry in which the edits of one model are counted.
@@ -31,7 +31,7 @@ pub struct Count {
 type Counts = BTreeMap<String, BTreeMap<String, Count>>;
 
 impl Tally {
-    /// Adds to the counts on disk. Blocks; an error is only logged.
+    /// Adds these numbers to the counts on disk. Blocks. An error is only logged.
     pub fn add(&self, count: Count) {
         if count != Count::default()
             && let Err(error) = self.added(count)

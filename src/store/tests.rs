@@ -1,4 +1,5 @@
-//! A session read from the disk is the session that was written: after a save, a crash at any write, or a hand edit.
+//! Tests that a session read from disk is the session that was written: after a save, after a crash during any write,
+//! and after a person's edit of the file.
 
 mod file;
 mod journal;
@@ -40,7 +41,8 @@ impl Place {
         self.try_open().unwrap()
     }
 
-    /// Opens the session. A process that another test has just started may hold the lock for a moment.
+    /// Opens the session. Tries again if it is locked, because a process that another test has just started may inherit
+    /// the lock for a moment.
     fn try_open(&self) -> Result<Opened, Unavailable> {
         loop {
             match self.project.open(&main_id()) {
@@ -122,7 +124,7 @@ fn opened() -> Session {
     session
 }
 
-/// A session with every kind of block, at rest.
+/// A session with every kind of block, in which no turn runs.
 fn everything() -> Session {
     let mut session = opened();
     let excerpt = Excerpt {
@@ -158,13 +160,13 @@ fn everything() -> Session {
     session
 }
 
-/// The session as a save keeps it: grants and the list of unsaved files are not saved.
+/// The session as it is after saving and loading: permissions and the list of unsaved files are not saved.
 fn as_saved(session: &Session) -> Session {
     let queued = session.queue.iter().map(|it| it.id).max().unwrap_or(0);
     Session { granted: Vec::new(), unsaved: Vec::new(), queued, ..session.clone() }
 }
 
-/// The file with its times masked.
+/// The text of a session's file, with the times replaced.
 fn masked(json: &str) -> String {
     let mask = |line: &str| match line.split_once("\": \"2") {
         Some((key, _)) if key.ends_with("ated") => format!("{key}\": \"…\","),
@@ -199,7 +201,7 @@ fn only_valid_session_names_are_accepted() {
 }
 
 #[test]
-fn a_free_name_belongs_to_no_file_and_no_open_session() {
+fn a_free_name_is_the_name_of_no_file_and_of_no_open_session() {
     let place = place();
     let free = |base: &str| place.project.free_name(base, |it| it == "main-4");
     assert_eq!(free("main"), "main");
@@ -214,7 +216,7 @@ fn a_free_name_belongs_to_no_file_and_no_open_session() {
 }
 
 #[test]
-fn the_last_session_is_remembered_and_a_forged_name_is_ignored() {
+fn the_last_used_session_is_remembered_and_a_forged_name_in_its_record_is_ignored() {
     let place = place();
     assert_eq!(place.project.last(), None);
     place.project.set_last(&main_id()).unwrap();
@@ -224,7 +226,7 @@ fn the_last_session_is_remembered_and_a_forged_name_is_ignored() {
 }
 
 #[test]
-fn a_session_has_one_writer_at_a_time() {
+fn a_session_is_open_for_writing_in_only_one_program_at_a_time() {
     let place = place();
     let first = place.open();
     let locked = || match place.project.open(&main_id()) {
@@ -234,7 +236,7 @@ fn a_session_has_one_writer_at_a_time() {
     let own = std::os::unix::process::parent_id();
     let said = format!("is open in another Neovim (process {own}, since 2");
     assert!(locked().contains(&said), "{}", locked());
-    // the holder's text is only shown: a hostile text decides nothing and breaks no line
+    // the text in the lock file is only shown: a forged text has no effect and cannot disturb the display
     place.write("main.lock", format!("x\u{1b}[31m{}\n/run/\u{7}it", "y".repeat(500)));
     assert!(locked().contains("(x[31myyyy") && locked().len() < 200, "{}", locked());
     let Err(Unavailable::Locked(holder)) = place.project.open(&main_id()) else {

@@ -1,12 +1,12 @@
-//! Fields in the messages of a session's file that this program does not know, written by a person or another program.
-//! An unknown field stays with its message.
+//! Fields in the messages of a session's file that this program does not know, because a person or another program has
+//! written them. When the session is saved, an unknown field stays in its message.
 
 use crate::message::Message;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The unknown fields of one message: its place in the file, its blocks as this program writes them, its own unknown
-/// fields, and the unknown fields of each block.
+/// The unknown fields of one message: the message's index, its blocks as this program writes them, the unknown fields
+/// of the message itself, and those of each block.
 #[derive(Debug)]
 struct UnknownFields {
     at: usize,
@@ -18,7 +18,7 @@ struct UnknownFields {
 #[derive(Debug, Default)]
 pub(super) struct Unknown(Vec<UnknownFields>);
 
-/// A message as it is written: with its unknown fields, if it has any.
+/// A message as it is written to the file: with its unknown fields, if it has any.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Written<'a> {
@@ -59,7 +59,7 @@ impl UnknownFields {
     }
 }
 
-/// `None` if the message has no unknown fields.
+/// The unknown fields of the message at this index; `None` if it has none.
 fn unknown_fields(at: usize, stood: &Value) -> Option<UnknownFields> {
     let mut ours = serde_json::to_value(Message::deserialize(stood).ok()?).ok()?;
     if ours == *stood {

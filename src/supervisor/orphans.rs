@@ -1,6 +1,6 @@
-//! Processes whose parents have ended. On Linux they become children of the nearest ancestor that asks to adopt them.
-//! On other systems they become children of the system's first process, and only a command's process group can be
-//! ended.
+//! Orphans: processes whose parents have ended. On Linux they become children of the nearest ancestor that has asked to
+//! adopt them. On other systems they become children of the system's first process, and only a command's process group
+//! can be killed.
 
 #[cfg(target_os = "linux")]
 pub(super) use linux::{adopt, end_marked, kill_children, mark, name_supervisor};
@@ -18,17 +18,17 @@ mod linux {
     use std::time::Duration;
     use std::{fs, io};
 
-    /// The resource limit that marks the processes of a command: its hard value is one below the program's. All
-    /// descendants inherit it, and only root can raise it. It limits the bytes of POSIX message queues, where one
-    /// byte of 800,000 does not matter.
+    /// The resource limit by which the processes of a command are marked: its hard value is one less than the
+    /// program's. All descendants inherit the limit, and only root can raise it. It is the limit on the bytes of POSIX
+    /// message queues, where one byte of 800,000 does not matter.
     const MARK: Resource = Resource::Msgqueue;
     const MARK_IN_PROC: &str = "Max msgqueue size";
 
-    /// How many times `end_marked` looks for marked children at intervals of 1 ms. Then it looks once a second: the
-    /// kernel may not let a process end.
+    /// How many times `end_marked` looks for marked children at intervals of 1 ms. Afterwards it looks once a second,
+    /// because the kernel may take long to end a process.
     const HASTE: usize = 5000;
 
-    /// From now on, orphans below this process become its children.
+    /// From now on, orphaned descendants of this process become its children.
     pub(in super::super) fn adopt() {
         let _ = set_child_subreaper(Some(getpid()));
     }
@@ -45,17 +45,17 @@ mod linux {
         let _ = setrlimit(MARK, Rlimit { current, maximum: Some(lower) });
     }
 
-    /// Kills the children of this process. Their own children become children of this process, for the next call. No
-    /// other process is hit: a child's id is not reused before this process reaps the child. False if this process may
-    /// kill none of its children. True if no child is found, because a child that has just been reaped may have left
-    /// children of its own.
+    /// Kills the children of this process. The children of killed processes become children of this process, and the
+    /// next call kills them. No other process can be killed by mistake, because a child's id is not reused before this
+    /// process reaps the child. Returns false if this process may not kill any of its children. Returns true if there
+    /// are no children, because a child that was just reaped may have left children of its own.
     pub(in super::super) fn kill_children() -> bool {
         let killed = each_child(|pid, is_dead| (!is_dead).then(|| kill(pid)));
         killed.is_ok_and(|it| it.is_empty() || it.contains(&true))
     }
 
     /// Kills the marked children of this process, and the children that they leave behind, until none is left. Marked
-    /// children belong to commands whose supervisors were killed. Other children are not touched.
+    /// children belong to commands whose supervisors were killed. Other children are not killed.
     pub(in super::super) async fn end_marked() {
         let own = getrlimit(MARK).maximum.unwrap_or(u64::MAX);
         let end = |pid: Pid, is_dead: bool| {
@@ -77,13 +77,13 @@ mod linux {
         waitpid(Some(pid), WaitOptions::NOHANG).is_ok()
     }
 
-    /// Calls `act` with each child's id and whether the child has ended. Each call comes as soon as the child is found,
-    /// so that `act` also reaches a child that keeps forking and ending.
+    /// Calls `act` with the id of each child, and whether the child has ended. `act` is called as soon as a child is
+    /// found, so that a child that keeps forking and ending is reached too.
     fn each_child(act: impl Fn(Pid, bool) -> Option<bool>) -> io::Result<Vec<bool>> {
         let own = getpid().as_raw_nonzero().to_string();
         let acted = |entry: fs::DirEntry| {
             let pid = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
-            // `pid (any name) state parent …`
+            // the format is `pid (any name) state parent …`
             let stat = fs::read(entry.path().join("stat")).ok()?;
             let stat = String::from_utf8_lossy(&stat);
             let mut fields = stat.rsplit_once(") ")?.1.split(' ');

@@ -1,12 +1,12 @@
-//! The cause of an error, in words that users and models read.
+//! The cause of an error, in words for users and models.
 
 use std::fmt::Display;
 
-/// The standard library adds the operating system's number of an error behind this text. The number does not help a
-/// user.
+/// After this text the standard library writes the operating system's error number. It is removed, because the number
+/// does not help a user.
 const NUMBER: &str = " (os error ";
 
-/// An error's own words, as the end of a sentence: without the operating system's number, and without a capital
+/// The message of an error as the end of a sentence: without the operating system's error number, and without a capital
 /// letter at the beginning.
 pub fn cause(error: &impl Display) -> String {
     let mut text = error.to_string();
@@ -21,7 +21,7 @@ pub fn cause(error: &impl Display) -> String {
             from = end;
         }
     }
-    // a name in capital letters stays as it is
+    // a message that begins with a name in capital letters stays as it is
     let second = text.as_bytes().get(1);
     let is_word = second.is_some_and(|it| it.is_ascii_lowercase() || *it == b' ');
     if let Some(first) = text.get_mut(..1).filter(|_| is_word) {

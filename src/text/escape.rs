@@ -1,18 +1,18 @@
-//! Escape sequences as a terminal reads them: colours, cursor moves, titles, links.
+//! Recognises a terminal's escape sequences: colours, cursor moves, titles, links.
 
 use std::str::Chars;
 
 /// The result of `skip`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Escape {
-    /// No sequence: the character is text.
+    /// The character does not begin a sequence.
     None,
     Whole,
     /// The text ends in the middle of the sequence.
     Cut,
 }
 
-/// Skips the rest of the sequence that begins with `c`.
+/// If `c` begins an escape sequence, skips the rest of the sequence.
 pub fn skip(c: char, chars: &mut Chars<'_>) -> Escape {
     match c {
         '\u{1b}' => escape(chars),

@@ -1,16 +1,16 @@
-//! The line difference of long texts, computed piece by piece. `imara-diff` counts its histogram anew after each hunk,
-//! so a long text in one piece would take time in proportion to its hunks times its lines.
+//! Computes the differing lines of long texts piece by piece. The library `imara-diff` counts all lines again after
+//! each hunk, so for a long text in one piece the time would grow with the number of hunks times the number of lines.
 
 use super::Hunk;
 use imara_diff::{Algorithm, Diff, InternedInput};
 use std::ops::Range;
 
-/// Texts of fewer lines are compared in one piece.
+/// Texts with fewer lines are compared in one piece.
 const LONG: usize = 2_000;
 /// The fewest lines of a piece.
 const PIECE: usize = 256;
 
-/// The hunks that turn `old` into `new`, ascending, never adjacent.
+/// The hunks that turn `old` into `new`, in ascending order and never adjacent.
 pub(super) fn hunks(old: &[&str], new: &[&str]) -> Vec<Hunk> {
     if old == new {
         return Vec::new();
@@ -51,8 +51,8 @@ fn of_piece(old: &[&str], new: &[&str]) -> Vec<Hunk> {
     diff.hunks().map(|hunk| Hunk { old: hunk.before, new: hunk.after }).collect()
 }
 
-/// Places at which both texts may be cut, at least `piece` lines apart. The line above a place and the line below it
-/// are next to each other in both texts, and each occurs exactly once in each text. No hunk reaches over such a place.
+/// Places at which both texts may be cut, at least `piece` lines apart. In both texts, the line above such a place and
+/// the line below it are next to each other, and each of them occurs exactly once. So no hunk crosses the place.
 fn cuts(old: &[&str], new: &[&str], piece: usize) -> Vec<(usize, usize)> {
     let mut cuts = Vec::new();
     let mut last = (0, 0);
@@ -73,7 +73,7 @@ fn unique_lines(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     input.update_before(old.iter().copied());
     input.update_after(new.iter().copied());
     let count = input.interner.num_tokens() as usize;
-    // how often each line occurs, and where it occurred last
+    // for each line, how often it occurs, and where it occurs last
     let mut places = [vec![(0_u32, 0); count], vec![(0_u32, 0); count]];
     for (side, tokens) in places.iter_mut().zip([&input.before, &input.after]) {
         for (at, token) in tokens.iter().enumerate() {
@@ -88,7 +88,7 @@ fn unique_lines(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     input.before.iter().enumerate().filter_map(pair).collect()
 }
 
-/// The longest subsequence of pairs that ascends on both sides.
+/// The longest subsequence of these pairs in which both numbers ascend.
 fn longest_ascending(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     // `ends`: for each length, the last pair of the run that ends lowest; `before`: for each pair, the pair before it
     // in its run

@@ -18,7 +18,8 @@ use std::mem;
 /// The text that replaces a secret.
 pub const MARK: &str = "[secret]";
 
-/// Only this many bytes of a word decide whether it is a key. The longest tokens have a few kilobytes.
+/// Whether a word is a key is decided by its first bytes, at most this many. The longest access tokens have a few
+/// kilobytes.
 const WORD: usize = 8192;
 
 /// Replaces the `known` keys and all words that look like a key. Returns the text and the number of replacements.
@@ -37,7 +38,7 @@ pub fn without(text: &str, known: &[String]) -> (String, usize) {
     (out, pass.count)
 }
 
-/// A sentence for the model, which stands below a text in which `count` secrets were replaced.
+/// The sentence for the model below a text in which `count` secrets were replaced.
 pub fn told(count: usize) -> String {
     match count {
         1 => format!("[1 secret was replaced by {MARK}]"),
@@ -55,7 +56,7 @@ pub fn is_distinct(text: &str) -> bool {
     text.len() >= 16 && text.split(['-', '_', '.']).any(is_random)
 }
 
-/// `scheme://user:password@host`
+/// Whether a text contains an address with a password: `scheme://user:password@host`.
 fn has_password(text: &str) -> bool {
     text.match_indices("://").any(|(at, _)| {
         let rest = &text[at + 3..];
@@ -66,8 +67,8 @@ fn has_password(text: &str) -> bool {
     })
 }
 
-/// Replaces secrets in a text that comes in pieces. The result is the same wherever the text is cut. A text that may be
-/// the beginning of a secret is kept back until more text decides whether it is a secret.
+/// Replaces secrets in a text that arrives in pieces. The result does not depend on where the text is cut. If the end
+/// of a piece may be the beginning of a secret, it is kept back until the following text decides this.
 #[derive(Clone)]
 pub struct Marking {
     known: Known,
@@ -78,14 +79,14 @@ pub struct Marking {
 
 #[derive(Clone, Copy)]
 enum State {
-    /// A word may begin here.
+    /// Outside of a word: a word may begin here.
     Between,
-    /// The text goes on within a word that is no key.
+    /// Inside a word that is not a key.
     Word,
-    /// The text goes on within a key, which has been replaced.
+    /// Inside a key, which has been replaced already.
     Key(&'static Form),
-    /// The text goes on within a private key in PEM, which has been replaced: the most bytes that the rest of the key
-    /// may have, and whether the next byte begins a line.
+    /// Inside a private key in PEM format, which has been replaced already: the most bytes that the rest of the key may
+    /// have, and whether the next byte begins a line.
     Pem(usize, bool),
 }
 
@@ -99,13 +100,13 @@ impl Marking {
         }
     }
 
-    /// Takes the next piece, and returns the text that is decided so far.
+    /// Takes the next piece of the text, and returns the part of the result that is certain by now.
     pub fn push(&mut self, text: &str) -> String {
         let text = self.known.push(text);
         self.forms(&text, false)
     }
 
-    /// Ends the text, and returns the part that was kept back.
+    /// Ends the text, and returns the rest of the result.
     pub fn end(&mut self) -> String {
         let rest = self.known.end();
         self.forms(&rest, true)
@@ -131,8 +132,8 @@ impl Marking {
         out
     }
 
-    /// Decides on the beginning of `rest`, which is not empty. Returns the number of decided bytes, or `None` if the
-    /// decision needs more text. If the number is zero, the state has changed.
+    /// Processes the beginning of `rest`, which is not empty. Returns the number of bytes that were processed, or
+    /// `None` if more text is needed. If the number is zero, only the state has changed.
     fn step(&mut self, rest: &str, is_last: bool, out: &mut String) -> Option<usize> {
         let first = rest.chars().next()?;
         match self.state {
@@ -188,7 +189,7 @@ impl Marking {
         len
     }
 
-    /// Decides, like `step`, on a place where a word may begin.
+    /// Like `step`, at a place where a word may begin.
     fn word(&mut self, rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
         if !is_part(first) {
             return end_of_word(rest, first, is_last, out);
@@ -218,7 +219,8 @@ impl Marking {
     }
 }
 
-/// Decides, like `step`, on a character between words. An escaped newline (`\n`) counts as one such character.
+/// Like `step`, at a character between words. An escaped newline (the two characters `\n`) counts as one such
+/// character.
 fn end_of_word(rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
     let second = rest.chars().nth(1);
     if first == '\\' && second.is_none() && !is_last {

@@ -52,7 +52,7 @@ fn a_diff_ignores_a_changed_final_newline() {
 }
 
 #[test]
-fn two_thousand_separate_changed_lines_give_two_thousand_hunks() {
+fn two_thousand_changed_lines_that_are_not_adjacent_give_two_thousand_hunks() {
     let old = (0..20_000).map(|n| format!("line {}\n", n % 700)).collect::<Vec<_>>().concat();
     let new = (0..20_000)
         .map(|n| if n % 10 == 5 { format!("new {n}\n") } else { format!("line {}\n", n % 700) })
@@ -108,9 +108,9 @@ proptest! {
     }
 }
 
-/// The editor's test has the same text and hash (`tests/lua/long_test.lua`).
+/// The test of the Lua plugin, `tests/lua/long_test.lua`, has the same text and hash.
 #[test]
-fn a_long_text_has_the_same_hash_of_parts_as_in_the_editor() {
+fn the_program_and_the_editor_compute_the_same_hash_of_a_long_text() {
     let long = Text::new("a line of text\n".repeat(10_000));
     expect!["5161a798306eecf8e9e1dc5792592a8c9206f35275756651bdf854952490aa1f"]
         .assert_eq(&long.hash_of_parts());

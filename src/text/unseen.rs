@@ -1,7 +1,6 @@
-//! Characters that a reader cannot see or takes for others: one table for questions, instructions, titles and the
-//! transcript.
-//! Sources: the general categories Cc, Cf, Zs, Zl and Zp, the property `Default_Ignorable_Code_Point`, and the
-//! confusables of UTS 39.
+//! Deceptive characters: those that a reader cannot see or mistakes for others. One table for questions, instructions,
+//! titles and the transcript. Sources: the general categories Cc, Cf, Zs, Zl and Zp, the property
+//! `Default_Ignorable_Code_Point`, and the confusables of UTS 39.
 
 #[cfg(test)]
 mod tests;
@@ -11,15 +10,15 @@ use std::borrow::Cow;
 /// How a character deceives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Acts on a terminal.
+    /// Controls a terminal.
     Control,
     /// Changes the direction of the text after it.
     Direction,
-    /// Has no shape of its own.
+    /// Has no visible shape.
     Invisible,
     /// Joins its neighbours, or keeps them apart.
     Joiner,
-    /// Chooses among the shapes of the character before it.
+    /// Selects one of the shapes of the character before it.
     Selector,
     /// Looks like a space, but is not a space.
     Blank,
@@ -69,7 +68,7 @@ fn kind(c: char) -> Option<Kind> {
     })
 }
 
-/// Letters that look like an ASCII letter or digit. Some scripts are listed whole.
+/// Whether a letter looks like an ASCII letter or digit. Some scripts are listed completely.
 fn is_twin_letter(c: char) -> bool {
     matches!(c, '\u{13a0}'..='\u{13fd}' | '\u{ab70}'..='\u{abbf}' | '\u{a4d0}'..='\u{a4ff}' | '\u{ff01}'..='\u{ff5e}'
         | '\u{1d400}'..='\u{1d7ff}' | '\u{2100}'..='\u{214f}')
@@ -80,7 +79,7 @@ fn is_twin_letter(c: char) -> bool {
             .contains(c)
 }
 
-/// Characters that look like the ASCII punctuation of commands, paths or addresses.
+/// Whether a character looks like ASCII punctuation that is used in commands, paths or addresses.
 fn is_twin_sign(c: char) -> bool {
     "\u{1c0}\u{1c3}\u{2d0}\u{2d7}\u{37e}\u{589}\u{2010}\u{2011}\u{2024}\u{201a}\u{2041}\u{2044}\u{204e}\u{2053}\
      \u{2212}\u{2215}\u{2216}\u{2217}\u{2223}\u{2236}\u{223c}\u{2571}\u{27cb}\u{29f5}\u{29f8}\u{29f9}\u{a789}"
@@ -92,7 +91,8 @@ pub fn is_hidden(c: char) -> bool {
     matches!(kind(c), Some(Kind::Direction | Kind::Invisible))
 }
 
-/// Whether a character has an honest use after `before`: in an emoji, or in a script that joins its letters.
+/// Whether a character of this kind has a legitimate use after the character `before`: in an emoji, or in a script that
+/// joins its letters.
 fn belongs(kind: Kind, before: Option<char>) -> bool {
     let Some(before) = before else { return false };
     let is_picture = matches!(before, '#' | '*' | '0'..='9' | '©' | '®' | '\u{203c}' | '\u{2049}' | '\u{2122}'
@@ -112,7 +112,8 @@ fn belongs(kind: Kind, before: Option<char>) -> bool {
     }
 }
 
-/// Whether the transcript spells out a character that follows `before`. Emoji and the blanks of ordinary prose stay.
+/// Whether the transcript spells out a character that follows the character `before`. Emoji and the blanks of ordinary
+/// text are not spelt out.
 pub fn is_marked(c: char, before: Option<char>) -> bool {
     match kind(c) {
         None | Some(Kind::Blank | Kind::Control) => false,
@@ -125,7 +126,7 @@ pub fn spell(out: &mut String, c: char) {
     out.push_str(&format!("[U+{:04X}]", u32::from(c)));
 }
 
-/// A text with every deceptive character written as `[U+3164]`, except in emoji, and the number of these characters.
+/// A text with each deceptive character written like `[U+3164]`, except in emoji, and the number of such characters.
 pub fn spelt_out(text: &str) -> (Cow<'_, str>, usize) {
     let spelt = |c, before| kind(c).is_some_and(|kind| !belongs(kind, before));
     if is_plain(text) { (Cow::Borrowed(text), 0) } else { spelt_where(text, spelt) }

@@ -1,4 +1,5 @@
-//! Clips the output of every tool: cleans the text, cuts it at line ends, and stores the whole output in a file.
+//! Shortens long outputs of all tools: removes control characters, leaves lines out, and stores the whole output in a
+//! file.
 
 mod whole;
 #[cfg(test)]
@@ -24,12 +25,12 @@ pub struct Limits {
     pub head: usize,
 }
 
-/// Takes an output of any length line by line. Holds in memory only as much text as `Limits` allows.
+/// Takes an output of any length line by line. Keeps only as much text in memory as `Limits` allows.
 pub struct Clip {
     limits: Limits,
     head: Vec<String>,
     head_bytes: usize,
-    /// Lines after the head. No line is dropped while everything fits.
+    /// The last lines. As long as the whole output fits, these are all lines after `head`.
     tail: VecDeque<String>,
     tail_bytes: usize,
     dropped: usize,
@@ -38,7 +39,7 @@ pub struct Clip {
     whole: Whole,
 }
 
-/// Clips a whole text.
+/// Shortens a text to these limits.
 pub fn clip(folder: &Path, limits: Limits, text: &str) -> String {
     let mut clip = Clip::new(folder, limits);
     text.lines().for_each(|line| clip.push(line));
@@ -46,7 +47,7 @@ pub fn clip(folder: &Path, limits: Limits, text: &str) -> String {
 }
 
 impl Clip {
-    /// An output that exceeds `limits` is stored in a file in `folder`, which is created if needed.
+    /// If the output exceeds `limits`, it is stored in a file in `folder`, which is created if needed.
     pub fn new(folder: &Path, limits: Limits) -> Clip {
         Clip {
             limits,
@@ -129,8 +130,8 @@ pub fn line(text: &str, wide: usize) -> Cow<'_, str> {
     }
 }
 
-/// The text as it would look on a terminal, without colours: escape sequences and control characters are removed. Of
-/// a line that is overwritten after a carriage return, the last version stays.
+/// The text as it would look on a terminal, without colours: escape sequences and control characters are removed. If a
+/// line is overwritten after a carriage return, only its last version is kept.
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();

@@ -1,4 +1,4 @@
-//! The tool `comment`: leaves the comments of a code review in the editor, as diagnostics and in the quickfix list.
+//! The tool `comment`: shows the comments of a code review in the editor, as diagnostics and in the quickfix list.
 
 use super::{CallId, Desk, Done, Tool, Work, path};
 use crate::text::{Text, unseen};
@@ -38,7 +38,7 @@ pub enum Severity {
     Hint,
 }
 
-/// A comment as the model writes it.
+/// The arguments of a comment as the model writes them.
 #[derive(Deserialize)]
 struct Written {
     path: String,
@@ -117,7 +117,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
     .boxed()
 }
 
-/// Finds the line of a comment. The error begins with the name of the wrong argument.
+/// Finds the line that a comment is about. The error begins with the name of the wrong argument.
 async fn place(desk: &Desk, written: Written) -> Result<Comment, String> {
     let Written { path, line, code, severity, text } = written;
     let text: String = unseen::exact(text.trim()).chars().take(LENGTH).collect();
@@ -129,13 +129,15 @@ async fn place(desk: &Desk, written: Written) -> Result<Comment, String> {
     let source = source.map_err(|why| format!("path: `{}` {}.", desk.shown(&path), why.say()))?;
     let line = nearest(&source.text, line, &code).ok_or_else(|| {
         let shown = desk.shown(&path);
-        format!("code: no line of `{shown}` reads like this. Copy one line of the file as it is now, and its number.")
+        format!("code: `{shown}` has no line with this text. Copy one line of the file as it is now, and give its \
+                 number.")
     })?;
     Ok(Comment { path, line, severity, text })
 }
 
-/// The number, from 0, of the line that equals the first nonblank line of `code` and is nearest to line `meant`, which
-/// counts from 1. Blanks at the ends of a line do not count. Models count lines badly, and copy lines well.
+/// Of the lines that are equal to the first nonblank line of `code`, the number of the one nearest to line `meant`. The
+/// result counts from 0, `meant` from 1. Blanks around a line are ignored. Models often give a wrong line number but
+/// copy the line correctly.
 fn nearest(text: &Text, meant: u64, code: &str) -> Option<u32> {
     let code = code.lines().map(str::trim).find(|it| !it.is_empty()).unwrap_or_default();
     let meant = meant.saturating_sub(1);
@@ -148,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_comment_goes_to_the_nearest_line_that_reads_like_its_code() {
+    fn a_comment_is_placed_at_the_line_with_its_code_that_is_nearest_to_its_line_number() {
         let text = Text::new("a\n  b();\n\nc\nb();\nd\n");
         for (meant, code, found) in [
             (1, "a", Some(0)),

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use tempfile::TempDir;
 use tokio::process::Command;
 
-/// Caches of build tools, relative to the home folder. Commands may write them.
+/// Caches of build tools, relative to the home folder. Commands may write in them.
 const CACHES: &[&str] = &[
     ".cache/go-build",
     ".cache/pip",
@@ -29,8 +29,8 @@ const CACHES: &[&str] = &[
     "go/pkg/mod",
 ];
 
-/// Files of a project that a command may not write: they run code outside of the sandbox, without the user's doing, or
-/// tell agents what to do.
+/// Files of a project that a command may not write, because other programs run them outside of the sandbox without the
+/// user noticing, or because they instruct agents.
 const FIXED: &[&str] = &[
     ".agents",
     ".caliban",
@@ -60,7 +60,7 @@ const FIXED: &[&str] = &[
     "mise.toml",
 ];
 
-/// Where programs of the user listen for others.
+/// Places of sockets on which programs of the user listen.
 const SOCKETS: &[&str] = &[
     "/run/containerd",
     "/run/dbus",
@@ -70,7 +70,7 @@ const SOCKETS: &[&str] = &[
     "/var/run/docker.sock",
 ];
 
-/// Variables that name such a place.
+/// Environment variables that contain the path of such a socket.
 const NAMED: &[&str] = &[
     "DBUS_SESSION_BUS_ADDRESS",
     "DISPLAY",
@@ -87,7 +87,7 @@ pub struct Settings {
     pub is_on: bool,
     /// Whether commands may use the network.
     pub network: bool,
-    /// Further folders that commands may write; `~` stands for the home folder.
+    /// Further folders in which commands may write files; `~` stands for the home folder.
     pub writable: Vec<String>,
 }
 
@@ -95,15 +95,15 @@ pub struct Settings {
 #[derive(Clone, Default)]
 pub struct Confinement {
     settings: Settings,
-    /// Folders that commands do not see.
+    /// Folders that are hidden from commands.
     private: Vec<PathBuf>,
-    /// This program's file.
+    /// The path of this program.
     program: PathBuf,
     strength: Arc<OnceLock<Option<Strength>>>,
     temporary: Arc<OnceLock<Option<TempDir>>>,
 }
 
-/// The limits for a command, and what its environment needs.
+/// The sandbox of a command, and the temporary folder that the command's environment needs.
 pub struct Limits {
     pub sandbox: Sandbox,
     temporary: PathBuf,
@@ -114,25 +114,26 @@ impl Confinement {
         Confinement { settings, private, program, ..Confinement::default() }
     }
 
-    /// Whether commands run in a sandbox, as far as the user's settings tell.
+    /// Whether the user's settings say that commands run in a sandbox.
     pub fn is_on(&self) -> bool {
         self.settings.is_on
     }
 
-    /// Finds out, on a thread of its own, which sandbox this machine has.
+    /// Finds out, on another thread, which sandbox works on this machine.
     pub fn probe(&self) {
         let probing = self.clone();
         tokio::task::spawn_blocking(move || probing.wait());
     }
 
-    /// Waits until it is known which sandbox this machine has: some milliseconds, once after the program's start.
+    /// Waits until it is known which sandbox works on this machine. This takes some milliseconds, only once after the
+    /// program's start.
     pub fn wait(&self) -> Option<Strength> {
         let probed = || self.settings.is_on.then(|| sandbox::probed(&self.program)).flatten();
         *self.strength.get_or_init(probed)
     }
 
-    /// Whether commands run in a sandbox that protects files and has no network. False until `probe` has found out.
-    /// False too if a command could replace the repository's folder, because this folder is a link.
+    /// Whether commands run in a complete sandbox, which protects files and has no network. False until `probe` has
+    /// finished. False too if a command could replace the repository's folder, because this folder is a link.
     pub fn contains(&self, root: &Path) -> bool {
         let is_full = self.strength.get() == Some(&Some(Strength::Full));
         let is_link = |it: &str| root.join(it).is_symlink();
@@ -140,8 +141,8 @@ impl Confinement {
         self.settings.is_on && is_full && !self.settings.network && !is_replaceable
     }
 
-    /// The limits for a command; `None` if it runs without a sandbox: the user wants none, or this machine has none. A
-    /// command must not run after an error.
+    /// The limits for a command. `None` if the command runs without a sandbox, because the user wants none or none
+    /// works on this machine. After an error the command must not run.
     pub async fn limits(&self, desk: &Desk) -> io::Result<Option<Limits>> {
         let probing = self.clone();
         let probed = tokio::task::spawn_blocking(move || probing.wait()).await;
@@ -191,7 +192,8 @@ impl Confinement {
         Limits { sandbox, temporary: seen }
     }
 
-    /// Secrets of the user, Caliban's own data and sockets. A folder that holds a folder for writing stays visible.
+    /// The paths to hide: the user's secrets, Caliban's own data, and sockets. A folder that contains a writable folder
+    /// stays visible.
     fn hidden(&self, home: &Path, writable: &[PathBuf]) -> Vec<PathBuf> {
         let secrets = reach::secrets_in_home().map(|it| home.join(it));
         let credentials =
@@ -212,8 +214,8 @@ impl Confinement {
     }
 }
 
-/// The folder of the repository whose worktree the root is; `None` if the root has a `.git` folder of its own. A `.git`
-/// file may be forged, so the repository has to know this worktree.
+/// If the root is a git worktree, the folder of its repository; `None` if the root has its own `.git` folder. A `.git`
+/// file may be forged, so this checks that the repository lists this worktree.
 fn of_worktree(root: &Path) -> Option<PathBuf> {
     let text = |path: &Path| String::from_utf8(regular::read(path).ok()?).ok();
     let mark = root.join(".git");
@@ -225,7 +227,8 @@ fn of_worktree(root: &Path) -> Option<PathBuf> {
 }
 
 impl Limits {
-    /// Gives a command the folder for its temporary files, and takes away the names of sockets that it cannot reach.
+    /// Sets the variables for the command's temporary folder, and removes the variables with sockets that the command
+    /// cannot reach.
     pub fn apply(&self, command: &mut Command) {
         for it in NAMED {
             command.env_remove(it);

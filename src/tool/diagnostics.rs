@@ -25,7 +25,7 @@ fn schema() -> Value {
     json!({ "type": "object", "properties": { "path": { "type": "string" } } })
 }
 
-/// The number of the findings for a file, or without a path for all files, and their text for the model.
+/// The number of diagnostics of a file, and their text for the model. Without a path, those of all files.
 pub async fn of(desk: &Desk, path: Option<PathBuf>) -> Result<(usize, String), String> {
     let aspect = Aspect::Diagnostics;
     let question =

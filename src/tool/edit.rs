@@ -1,4 +1,4 @@
-//! The tool `edit`: replaces text in files by match.
+//! The tool `edit`: finds a text in a file and replaces it.
 
 use super::{Tool, Work};
 use crate::edit::{Change, Edit, Format, Replacement};

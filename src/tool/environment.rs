@@ -1,4 +1,4 @@
-//! The environment of the model's commands, without the address of the editor and without secrets.
+//! The environment variables that the model's commands get: without the address of the editor and without secrets.
 
 use crate::provider::key::{Secret, Used};
 use crate::text::secret;
@@ -10,7 +10,7 @@ pub const ARGUMENT: &str = "withheld";
 /// Environment variables by which a command could find the editor. No command gets these variables.
 const EDITOR: [&str; 5] = ["NVIM", "NVIM_LISTEN_ADDRESS", "VIM", "VIMRUNTIME", "MYVIMRC"];
 
-/// Parts of names of variables that hold secrets. Names are compared in capitals.
+/// A variable whose name contains one of these parts has a secret. Names are compared in capital letters.
 const PARTS: [&str; 14] = [
     "ACCESS_KEY",
     "API_KEY",
@@ -28,8 +28,8 @@ const PARTS: [&str; 14] = [
     "TOKEN",
 ];
 
-/// Ends of names of variables that hold secrets. Digits may follow (`DEPLOY_KEY2`). The end `PWD` is not listed,
-/// because `PWD` and `OLDPWD` are folders.
+/// A variable whose name ends in one of these has a secret. Digits may follow (`DEPLOY_KEY2`). `PWD` is not in the
+/// list, because `PWD` and `OLDPWD` are folders.
 const ENDS: [&str; 11] = [
     "DATABASE_URL",
     "_AUTH",
@@ -44,18 +44,18 @@ const ENDS: [&str; 11] = [
     "BW_SESSION",
 ];
 
-/// Beginnings of names of variables that hold secrets.
+/// A variable whose name begins with one of these has a secret.
 const BEGINNINGS: [&str; 1] = ["PRIVATE"];
 
-/// Whole names of variables that hold secrets.
+/// Variables with exactly these names have secrets.
 const NAMES: [&str; 4] = ["AUTH", "DSN", "PASS", "PAT"];
 
 /// The variables that are withheld from commands, and the secrets that are replaced in the answers of tools.
 #[derive(Debug, Clone, Default)]
 pub struct Secrets {
-    /// Variables that hold keys according to the user's settings.
+    /// Variables that, according to the user's settings, contain API keys.
     pub variables: Vec<String>,
-    /// Variables that commands get in any case, according to the user's settings.
+    /// Variables that, according to the user's settings, commands get in any case.
     pub passed: Vec<String>,
     /// The keys that the program has used since it started.
     pub used: Used,
@@ -71,7 +71,7 @@ impl Secrets {
         }
     }
 
-    /// The names of the variables that are withheld from commands, without the variables that lead to the editor.
+    /// The names of the variables that are withheld from commands, except those that lead to the editor.
     pub fn withheld(&self) -> Vec<String> {
         let names = std::env::vars_os().filter_map(|(name, value)| {
             let name = name.to_string_lossy().into_owned();
@@ -90,14 +90,14 @@ impl Secrets {
                     || self.known().iter().any(|it| value.contains(it.as_str())))
     }
 
-    /// The keys that are replaced in the answer of every tool.
+    /// The keys that are replaced in the answers of all tools.
     pub fn known(&self) -> Vec<String> {
         let keys = self.used.keys().into_iter().filter(Secret::is_distinct);
         keys.map(|it| it.expose().to_owned()).collect()
     }
 
-    /// The known keys, and those values of withheld variables that are no ordinary words. A command may find such a
-    /// value in another process.
+    /// The known keys, and those values of withheld variables that are not ordinary words, because a command may find
+    /// such a value in the environment of another process.
     pub fn known_to_commands(&self) -> Vec<String> {
         let withheld = std::env::vars_os().filter_map(|(name, value)| {
             let (name, value) = (name.to_string_lossy(), value.to_str()?);
@@ -108,8 +108,8 @@ impl Secrets {
     }
 }
 
-/// Whether a variable of this name holds a secret. The socket of an SSH agent (`SSH_AUTH_SOCK`) is no secret: it lets
-/// a command sign in, but reveals no key.
+/// Whether a variable with this name has a secret. The socket of an SSH agent (`SSH_AUTH_SOCK`) is not a secret: a
+/// command can sign in with it, but it reveals no key.
 pub fn is_secret(name: &str) -> bool {
     let name = name.to_uppercase();
     let stem = name.trim_end_matches(|it: char| it.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! The tool `fetch`: a page of the web as text.
+//! The tool `fetch`: fetches a web page and returns it as text.
 
 use super::{CallId, Desk, Done, Tool, Work, clip};
 use crate::web::address::Address;
@@ -45,7 +45,8 @@ struct Args {
     offset: Option<usize>,
 }
 
-/// The address to which a call sends a request. With an offset, a call reads a page that was fetched before.
+/// The address to which a call sends a request. `None` for a call with an offset, which reads a page that was fetched
+/// before.
 fn asked(args: &Value) -> Result<Option<Address>, String> {
     let args: Args = serde_json::from_value(args.clone()).map_err(|fault| fault.to_string())?;
     let address = address(&args.url)?;
@@ -102,14 +103,15 @@ fn shown(page: &Page, first: usize) -> Result<Done, String> {
     Ok(Done::new(text, format!("{lines} {noun}{}", elsewhere(page))))
 }
 
-/// The host to which a page has redirected, if it is another one than the user was asked about.
+/// If a page has redirected to another host than the one that the user was asked about, the words that name that host.
 fn elsewhere(page: &Page) -> String {
     let host = |it: &str| Address::parse(it).map(|it| it.host()).unwrap_or_default();
     let last = page.hops.last().map(|it| host(it)).filter(|it| *it != host(&page.asked));
     last.map(|it| format!(" of {it}")).unwrap_or_default()
 }
 
-/// The beginning of a text, as much as one call returns: up to the end of a line if a line ends in its second half.
+/// The part of a text that one call returns: its beginning, up to the end of a line if a line ends in the second half
+/// of that part.
 fn part(text: &str) -> &str {
     if text.len() <= BYTES {
         return text;

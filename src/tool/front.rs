@@ -5,25 +5,27 @@ use crate::text::unseen::spelt_out;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
-/// A folder in which such files are looked for.
+/// A folder in which files with front matter are looked for.
 pub struct Place {
     pub path: PathBuf,
     pub is_users: bool,
 }
 
-/// The given folders of the project, `own` in the user's folder for Caliban, and the given folders of the home folder.
+/// The folders to look in: `projects` in the project, `own` in the user's configuration folder for Caliban, and `homes`
+/// in the home folder.
 pub fn places(desk: &Desk, projects: &[&str], own: &str, homes: &[&str]) -> Vec<Place> {
     let projects: Vec<PathBuf> = projects.iter().map(|it| desk.root.join(it)).collect();
     let homes = desk.home.iter().flat_map(|home| homes.iter().map(|it| home.join(it)));
     let users = std::iter::once(desk.config.join(own)).chain(homes);
-    // the project may be the home folder
+    // if the project is the home folder, its folders count only once
     let users: Vec<PathBuf> = users.filter(|it| !projects.contains(it)).collect();
     let place = |is_users| move |path| Place { path, is_users };
     projects.into_iter().map(place(false)).chain(users.into_iter().map(place(true))).collect()
 }
 
-/// The text of a file of at most `most` bytes. `noun` names its kind: `a skill`. A link of the project may lead only to
-/// a file of the project that may be read without a question. The error follows the file's name in a sentence.
+/// The text of a file of at most `most` bytes. `noun` is the word for the kind of file: `a skill`. A symbolic link in
+/// the project may lead only to a file of the project that may be read without consent. The error is the rest of a
+/// sentence that begins with the file's name.
 pub fn load(
     desk: &Desk,
     path: &Path,
@@ -49,7 +51,7 @@ pub fn load(
     Ok(disk::load(&real).map_err(|why| format!("{}.", why.say()))?.content)
 }
 
-/// A text in one line, without hidden characters; and whether it was cut to `most` characters.
+/// A text in one line, with invisible characters spelt out, and whether it was cut to `most` characters.
 pub fn line(text: &str, most: usize) -> (String, bool) {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = spelt_out(&text).0.into_owned();
@@ -59,7 +61,7 @@ pub fn line(text: &str, most: usize) -> (String, bool) {
     }
 }
 
-/// The YAML of the front matter, and the text behind it.
+/// Splits a file into the YAML of its front matter and the text after it.
 pub fn split(text: &str) -> Option<(&str, &str)> {
     let rest = text.strip_prefix("---")?.trim_start_matches([' ', '\t']).strip_prefix('\n')?;
     let mut at = 0;
@@ -75,9 +77,9 @@ pub fn split(text: &str) -> Option<(&str, &str)> {
 /// The fields of `yaml`. The error is the first line of the parser's message.
 ///
 /// Many authors write a colon in a value without quotes (`description: Use it when: …`), which is not valid YAML. If
-/// the text does not parse, such values of the outermost fields are read as if they had quotes.
+/// the YAML cannot be parsed, such values of the outermost fields are read as if they had quotes.
 pub fn parse<T: DeserializeOwned>(yaml: &str) -> Result<T, String> {
-    // the line `---` is line 1 of the file, and errors count lines from there
+    // the line `---` is line 1 of the file, so an empty first line makes the line numbers in errors correct
     let lines = |yaml: &str| serde_saphyr::from_str(&format!("\n{yaml}"));
     let parsed = lines(yaml).or_else(|fault| lines(&quoted(yaml)).map_err(|_| fault));
     parsed.map_err(|fault| {
@@ -87,7 +89,8 @@ pub fn parse<T: DeserializeOwned>(yaml: &str) -> Result<T, String> {
     })
 }
 
-/// Puts quotes around each outermost plain value that contains `: `, and joins it to one line.
+/// Puts quotes around each value of an outermost field that has no quotes and contains `: `. The value's lines are
+/// joined.
 fn quoted(yaml: &str) -> String {
     let mut fields: Vec<Vec<&str>> = Vec::new();
     for line in yaml.lines() {

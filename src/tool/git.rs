@@ -1,6 +1,6 @@
-//! Runs git. The repository is untrusted: no command that its own configuration names runs (file system monitor,
-//! filters, drivers of diffs, fetching missing objects). Filters from the user's configuration (LFS) run as usual. No
-//! lock is taken that could block a git command of the user.
+//! Runs git. The repository is not trusted: commands that the repository's own configuration names are never run (file
+//! system monitor, filters, diff drivers, the fetching of missing objects). Filters from the user's configuration (such
+//! as LFS) run as usual. Git takes no locks that could block another git command of the user.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -13,7 +13,7 @@ use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-/// Git settings that name commands for the content of files.
+/// A pattern for git settings that name commands which convert the content of files.
 const FILTERS: &str = r"^filter\.";
 /// The most bytes of an error message that are read.
 const COMPLAINT: u64 = 4096;
@@ -31,7 +31,7 @@ pub enum Failure {
     Missing,
     /// Git did not end in time.
     Slow,
-    /// The first line of git's error message; may be empty.
+    /// Git failed. The text is the first line of its error message; it may be empty.
     Refused(String),
 }
 
@@ -50,7 +50,7 @@ pub async fn beginning(
     let run = async {
         let listed =
             ["config", "--includes", "--show-scope", "--name-only", "-z", "--get-regexp", FILTERS];
-        // git fails if no setting has such a name
+        // git fails if there is no such setting
         let listed = match read(&mut plain(root, &listed), u64::MAX).await {
             Ok((listed, _)) => listed,
             Err(Failure::Refused(why)) if why.is_empty() => Vec::new(),
@@ -81,8 +81,8 @@ fn plain(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// The working tree of the repository in which `root` lies: the folder with `.git`. A repository's own settings may
-/// name another folder, outside of the project.
+/// The working tree of the repository that contains `root`: the folder with `.git`. Git is not asked, because the
+/// repository's own settings may name another folder outside of the project.
 fn top(root: &Path) -> &Path {
     root.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok()).unwrap_or(root)
 }
@@ -96,7 +96,7 @@ async fn read(command: &mut Command, most: u64) -> Result<(Vec<u8>, bool), Failu
     let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
         return Err(Failure::Refused(String::new()));
     };
-    // read beside the output: git waits if nobody reads what it complains of
+    // the error output is read at the same time as the output, because git would wait if nobody read it
     let complaint = tokio::spawn(async move {
         let mut head = Vec::new();
         let mut stderr = stderr.take(COMPLAINT);
@@ -108,7 +108,7 @@ async fn read(command: &mut Command, most: u64) -> Result<(Vec<u8>, bool), Failu
     let mut stdout = stdout.take(most.saturating_add(1));
     stdout.read_to_end(&mut output).await.map_err(|it| failed(&it))?;
     if u64::try_from(output.len()).unwrap_or(u64::MAX) > most {
-        // dropping the child ends it
+        // git is killed when the child is dropped
         output.pop();
         return Ok((output, true));
     }
@@ -121,8 +121,8 @@ async fn read(command: &mut Command, most: u64) -> Result<(Vec<u8>, bool), Failu
     Err(Failure::Refused(complaint.lines().next().unwrap_or_default().to_owned()))
 }
 
-/// The names in the output of `git config --show-scope --name-only -z` that the repository sets, not the user or the
-/// system.
+/// From the output of `git config --show-scope --name-only -z`, the names of the settings that the repository has set,
+/// not the user or the system.
 fn filters(listed: &[u8]) -> BTreeSet<&[u8]> {
     let words: Vec<&[u8]> = listed.split(|it| *it == 0).collect();
     let is_users = |scope: &[u8]| matches!(scope, b"system" | b"global" | b"command");

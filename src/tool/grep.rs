@@ -1,5 +1,5 @@
-//! The tool `grep`: searches file contents with ripgrep's own libraries. Of a file that is changed in the editor, the
-//! buffer's text is searched.
+//! The tool `grep`: searches file contents with ripgrep's libraries. If a file is changed in the editor, the buffer's
+//! text is searched.
 
 mod search;
 
@@ -91,7 +91,7 @@ fn matcher(args: &Args) -> Result<RegexMatcher, String> {
         })
 }
 
-/// The texts within `target` that are changed in the editor.
+/// The texts of those files in `target` that are changed in the editor.
 async fn buffers(desk: &Desk, target: &Path) -> BTreeMap<PathBuf, Source> {
     let mut buffers = BTreeMap::new();
     for path in desk.workspace.changed().await {

@@ -1,4 +1,4 @@
-//! Images of the user, made fit for models.
+//! Reads images of the user and prepares them for models.
 
 use crate::message::Image;
 use crate::picture::{self, Kind, LARGEST, Picture};
@@ -17,8 +17,8 @@ pub struct Loaded {
     pub said: String,
 }
 
-/// Reads an image. `None` if the file is no image: its first bytes decide, not its name. The error is the end of a
-/// sentence that begins with the file's name.
+/// Reads an image. `None` if the file is not an image, which is decided by its first bytes, not by its name. The error
+/// is the rest of a sentence that begins with the file's name.
 pub async fn load(path: &Path) -> Option<Result<Loaded, String>> {
     let path = path.to_owned();
     let loaded = tokio::task::spawn_blocking(move || load_now(&path)).await;
@@ -57,7 +57,7 @@ fn read(file: impl Read, kind: Kind, size: u64) -> Result<Loaded, String> {
     made(&bytes, kind)
 }
 
-/// Takes long for a large image.
+/// Prepares an image for models. This takes long for a large image.
 fn made(bytes: &[u8], kind: Kind) -> Result<Loaded, String> {
     let Picture { bytes, ending, size, from } = picture::prepare(bytes, kind)?;
     let scaled = from.map(|(width, height)| format!(", scaled down from {width}×{height}"));

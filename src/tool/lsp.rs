@@ -1,5 +1,5 @@
-//! Questions to the user's language servers: the questions of tools, the servers' findings, and the text for the model.
-//! Also the text about the diagnostics and the syntax errors after an edit.
+//! Questions that tools ask the user's language servers, the servers' findings, and the text for the model. Also the
+//! text about the diagnostics and the syntax errors after an edit.
 
 mod difference;
 mod unparsed;
@@ -40,9 +40,9 @@ pub struct Question {
     pub line: u32,
     /// The symbol as it is written on that line.
     pub symbol: String,
-    /// The text to search for in the names of all symbols of the project.
+    /// The text to look for in the names of all symbols of the project.
     pub query: Option<String>,
-    /// The new name of a symbol.
+    /// The symbol's new name, if it is to be renamed.
     pub name: Option<String>,
 }
 
@@ -76,9 +76,9 @@ pub struct Splice {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Symbol {
     pub name: String,
-    /// The name of the symbol that holds this one; empty if the server gives none.
+    /// The name of the symbol that contains this one; empty if the server gives none.
     pub container: String,
-    /// The first and the last line of the symbol, from 0. Some servers give the line of the name only.
+    /// The first and the last line of the symbol, from 0. Some servers give only the line of the name.
     pub first: u32,
     pub last: u32,
 }
@@ -90,9 +90,9 @@ pub struct Finding {
     pub path: PathBuf,
     /// The line, from 0.
     pub line: u32,
-    /// The server's text about the line. If empty, the line itself is the finding.
+    /// The server's text about the line. If it is empty, the line itself is shown.
     pub text: String,
-    /// For a finding that is a symbol.
+    /// The symbol, if the finding is one.
     #[serde(default)]
     pub symbol: Option<Symbol>,
 }
@@ -109,7 +109,7 @@ pub struct Findings {
     pub rewrites: Vec<Rewrite>,
 }
 
-/// The schema of the tools that ask about a symbol at a place.
+/// The schema of the arguments of tools that ask about a symbol at a place.
 pub(super) fn at_symbol() -> Value {
     json!({
         "type": "object",
@@ -126,7 +126,7 @@ pub(super) fn paths(args: &Value) -> Vec<String> {
     args["path"].as_str().map(str::to_owned).into_iter().collect()
 }
 
-/// The question of a call whose arguments fit the schema.
+/// Makes the question from a call's arguments, which have to fit the schema.
 pub(super) fn question(desk: &Desk, aspect: Aspect, args: &Value) -> Result<Question, String> {
     let path = args["path"].as_str().map(|it| path::resolve(desk, it)).transpose()?;
     if let Some(found) = path.as_deref().filter(|it| !it.is_file()) {
@@ -140,7 +140,7 @@ pub(super) fn question(desk: &Desk, aspect: Aspect, args: &Value) -> Result<Ques
     Ok(Question { aspect, path, line: line.saturating_sub(1), symbol, query, name })
 }
 
-/// Asks the servers, and returns the findings as lines, or the text `none` if there are none.
+/// Asks the servers and returns the findings as lines. If there are none, returns the text `none`.
 pub(super) async fn ask(
     desk: &Desk,
     question: Question,

@@ -1,5 +1,5 @@
-//! The tools of the model, each in a file of its own, and sets of tools. The system prompt and the schemas in a
-//! request are made from a set.
+//! The model's tools, each in a file of its own, and sets of tools. The system prompt and the tools in a request are
+//! made from a set.
 
 pub mod clip;
 pub mod comment;
@@ -69,10 +69,10 @@ use tokio::sync::mpsc;
 /// The largest file that is read, in bytes.
 pub const LIMIT: u64 = 50_000_000;
 
-/// A tool: one of Caliban's own, or one that was made at run time.
+/// A tool: one that is built into Caliban, or one that is defined while the program runs.
 pub struct Tool {
     pub name: String,
-    /// For the model: what the tool does, and when to use it. The first sentence also stands in the system prompt and
+    /// Tells the model what the tool does and when to use it. The first sentence is also in the system prompt and in
     /// the help.
     pub purpose: String,
     /// JSON Schema of the arguments.
@@ -82,26 +82,27 @@ pub struct Tool {
 
 /// The kind of work that a tool does, which decides how its calls are treated.
 pub enum Work {
-    /// Reads. Such calls run at once and together. `paths` are the paths that a call will read, for the check against
-    /// the rules.
+    /// The tool reads. Its calls run at the same time as other reads. `paths` returns the paths that a call will read,
+    /// so that they can be checked against the rules.
     Read { paths: Paths, run: Run },
-    /// Edits files. The tool parses a call; the agent resolves the paths, which are as the model wrote them, and
-    /// proposes the edits of several calls together. Offered to models that write edits in one of `formats`.
+    /// The tool edits files. It only parses a call. The agent resolves the paths, which are as the model wrote them,
+    /// and proposes the edits of several calls together. The tool is offered to models that write edits in one of
+    /// `formats`.
     Edit { parse: Parse, formats: Vec<Format> },
-    /// Edits that a language server makes. The server is asked before the edits are proposed.
+    /// The tool edits files with the help of a language server, which is asked for the edits before they are proposed.
     Refactor { ask: Ask },
-    /// Uses only Caliban's own data: the todo list and the texts of skills. Such calls run like reads, and change no
-    /// other file.
+    /// The tool uses only Caliban's own data: the todo list and the texts of skills. Its calls run like reads, and
+    /// change no other files.
     Own { run: Run },
-    /// Fetches a page of the web. `address` returns the address to which a call sends a request; `None` if the call
+    /// The tool fetches a web page. `address` returns the address to which a call sends a request; `None` if the call
     /// sends none.
     Fetch { address: Where, run: Run },
     /// Runs a command, or sends input to a running one. `access` returns what the user has to consent to.
     Act { access: Needs, run: Run },
 }
 
-/// Runs a call whose arguments fit the schema. The error is text for the model: which argument is wrong, why, which
-/// values are valid, and what to try.
+/// Runs a call whose arguments fit the schema. The error tells the model which argument is wrong, why, which values are
+/// valid, and what to try.
 pub type Run = Arc<
     dyn for<'a> Fn(&'a Desk, CallId, Value) -> BoxFuture<'a, Result<Done, String>> + Send + Sync,
 >;
@@ -129,14 +130,14 @@ impl Tool {
         ToolSpec { name: name.clone(), purpose: purpose.clone(), schema: schema.clone() }
     }
 
-    /// Whether the tool's calls have effects outside of Caliban. Earlier events have to be durable before such a call
-    /// runs.
+    /// Whether the tool's calls have effects outside of Caliban. All earlier events have to be safe on disk before such
+    /// a call runs.
     pub fn acts(&self) -> bool {
         matches!(self.work, Work::Act { .. })
     }
 
-    /// Whether an answer of the tool only repeats text that was read or printed, so that the model can get the text by
-    /// another call. A second call of `comment` would show the comments twice.
+    /// Whether the tool's answers only contain text that was read or printed, so that the model can get the text again
+    /// by another call. A second call of `comment` would show the comments twice.
     pub fn reads(&self) -> bool {
         self.name != comment::NAME
             && matches!(self.work, Work::Read { .. } | Work::Act { .. } | Work::Fetch { .. })
@@ -155,7 +156,7 @@ impl Tool {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Done {
-    /// The text for the model.
+    /// The text of the answer for the model.
     pub text: String,
     /// Caliban's own words below the text, which may be a stranger's.
     pub after: String,
@@ -173,7 +174,7 @@ impl Done {
     }
 }
 
-/// Everything that a tool may use.
+/// The root folder, files, rules and settings that tools work with.
 #[derive(Clone)]
 pub struct Desk {
     /// The tools of the model.
@@ -185,18 +186,19 @@ pub struct Desk {
     pub config: PathBuf,
     /// Which files may be read and written.
     pub reach: Reach,
-    /// The user's permission rules. Here the tools see which files may not be edited; the policy asks the session.
+    /// The user's permission rules. The tools use them to check which files may not be edited. The policy uses the
+    /// session's copy.
     pub rules: Arc<Rules>,
     pub workspace: Arc<dyn Workspace>,
-    /// Receives each text that is read for the model. `None` if nobody keeps track of the texts that the model knows.
+    /// Receives each text that is read for the model. `None` if it is not recorded which texts the model knows.
     pub seen: Option<mpsc::UnboundedSender<(PathBuf, Source)>>,
-    /// A running command's output, for the chat.
+    /// Receives the output of running commands, for the chat.
     pub output: mpsc::UnboundedSender<(CallId, String)>,
     /// The variables that no command gets, and the secrets that no answer shows.
     pub secrets: environment::Secrets,
-    /// The folder for whole outputs that were clipped. `read` may read there without a question.
+    /// The folder for outputs that were too long to show. `read` may read there without consent.
     pub overflow: PathBuf,
-    /// This program's file, which is run as the supervisor of commands.
+    /// The path of this program, which is also run as the supervisor of commands.
     pub program: PathBuf,
     pub web: Web,
     /// The sandbox of commands.
@@ -210,7 +212,7 @@ impl Desk {
     pub async fn read(&self, path: &Path) -> Result<Source, Unreadable> {
         let source = self.workspace.read(path).await?;
         if let Some(seen) = &self.seen {
-            // the send fails if nobody keeps track of the texts any more
+            // the send fails if nobody records any more which texts the model knows
             let _ = seen.send((path.to_owned(), source.clone()));
         }
         Ok(source)
@@ -222,7 +224,7 @@ impl Desk {
     }
 }
 
-/// A text as the user sees it now.
+/// A file's text as the user sees it now, with pending changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     pub text: Text,
@@ -231,7 +233,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// A note for the model below the text: the user has not accepted all of the text. Empty if no hunk is undecided.
+    /// The note for the model below the text which says that the user has not accepted all of the text yet. Empty if no
+    /// hunk is undecided.
     pub fn undecided(&self) -> String {
         match self.pending {
             0 => String::new(),
@@ -248,13 +251,13 @@ pub enum Unreadable {
     Folder,
     Binary,
     NotUtf8,
-    /// The file is larger than `LIMIT`; holds its size in bytes.
+    /// The file is larger than `LIMIT`. The number is its size in bytes.
     TooLarge(u64),
     Other(String),
 }
 
 impl Unreadable {
-    /// The reason, as the end of a sentence that begins with the file's name.
+    /// The reason as the rest of a sentence that begins with the file's name.
     pub fn say(&self) -> String {
         match self {
             Unreadable::Absent => "does not exist".into(),
@@ -277,26 +280,26 @@ pub enum Arrival {
     /// The proposal is in the buffer and on disk. The user may review it afterwards.
     Written {
         hunks: u32,
-        /// Why the file could not be saved; empty if it is saved.
+        /// Why the file could not be saved; empty if it was saved.
         unsaved: String,
         /// The file's text, if the user's own autocommands (for example a formatter) have changed the proposed text.
         text: Option<Text>,
     },
-    /// The file's text is no longer the text from which the proposal was made. Holds the present text, if it is known.
-    /// The caller matches the edits again.
+    /// The file's text is no longer the text from which the proposal was made. The value is the current text; `None` if
+    /// the file does not exist. The caller applies the edits again to this text.
     Moved(Option<Text>),
     Refused(Misfit),
-    /// The proposal is not in the buffer, because another proposal of its group could not enter its buffer. The caller
-    /// matches the edits again.
+    /// The proposal is not in the buffer, because another proposal of its group could not be put into its buffer. The
+    /// caller applies the edits again.
     Withheld,
     /// The turn was stopped before the proposal was in the buffer.
     Stopped,
 }
 
-/// Compares versions of a file without reading it: if two stamps are equal, so are the texts.
+/// A mark of a version of a file, which is known without reading the file: if two stamps are equal, so are the texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Stamp {
-    /// Never counts as equal to a known stamp.
+    /// Nothing is known. This stamp is different from all others.
     #[default]
     Unknown,
     /// The text has pending hunks.
@@ -306,35 +309,35 @@ pub enum Stamp {
     Disk(String),
 }
 
-/// The user's files: a changed buffer's text, or else the file on disk. All file content goes to and from tools
-/// through this trait.
+/// The user's files. If a file is changed in a buffer, its text is that of the buffer, otherwise that of the file on
+/// disk. Tools read and write files only through this trait.
 pub trait Workspace: Send + Sync {
     fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<Source, Unreadable>>;
-    /// Shows proposals to the user, all at once. Returns the arrivals in the same order, once each proposal has
-    /// an answer of the editor. The proposals of one call enter their buffers together or not at all.
+    /// Shows proposals to the user, all at the same time. Returns the editor's answers in the same order, once all are
+    /// known. Either all proposals of a call are put into their buffers or none.
     fn propose(&self, turn: TurnId, proposals: Vec<Proposal>) -> BoxFuture<'_, Vec<Arrival>>;
-    /// The loaded buffers within the root whose text differs from the file on disk. A search reads files from the disk,
-    /// so it needs to know these buffers.
+    /// The files of the project that have a loaded buffer with a text that differs from the disk. A search reads files
+    /// from disk, so it needs to know these files.
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>>;
-    /// Saves each of these files whose buffer is changed and has no pending hunks. Returns the files that still differ
-    /// from the disk.
+    /// Saves those of these files whose buffer is changed and has no pending hunks. Returns the files whose text still
+    /// differs from the disk.
     fn save(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>>;
     /// The stamps of these files, in their order.
     fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>>;
     /// Records that the model knows this text of a file. Later the model is told the user's own changes to this text.
     fn model_knows(&self, path: &Path, text: &Text);
-    /// Stops the proposals of this turn that are not yet in a buffer.
+    /// Makes sure that proposals of this turn that are not in a buffer yet do not get there any more.
     fn halt(&self, turn: TurnId);
-    /// Changes one file as if the user had done it, and saves the file. Returns why it could not be saved, or an
-    /// empty text. The error says why nothing was changed.
+    /// Changes one file as if the user had done it, without a review, and saves the file. Returns the reason if the
+    /// file could not be saved, otherwise an empty text. The error says why nothing was changed.
     fn restore(&self, change: Proposal) -> BoxFuture<'_, Result<String, String>>;
     /// Tells the editor that a file was written on disk, so that it reads the file again.
     fn refresh(&self, path: PathBuf) -> BoxFuture<'_, ()>;
-    /// Shows comments on lines of files to the user, besides those that are shown already.
+    /// Shows comments on lines of files to the user, in addition to those that are shown already.
     fn comment(&self, comments: Vec<comment::Comment>);
-    /// Removes all comments.
+    /// Removes all comments that are shown.
     fn uncomment(&self);
-    /// Asks what the user has in the editor. The error is a sentence for the user.
+    /// Asks what the user has in a part of the editor. The error is a sentence for the user.
     fn scene(&self, part: scene::Part) -> BoxFuture<'_, Result<scene::Scene, String>>;
     /// Asks the user's language servers. The error is text for the model.
     fn consult(&self, question: lsp::Question) -> BoxFuture<'_, Result<lsp::Findings, String>>;

@@ -5,12 +5,12 @@ use crate::reach::{self, Folders, Reach, Reading, Writing};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// The most links that are followed before a path counts as a loop.
+/// The most symbolic links that are followed before a path counts as a loop.
 const LINKS: usize = 40;
 
 /// The file to which a path of the model leads, and the rules for reading and writing this file.
 pub struct Led {
-    /// The path after all symlinks are followed, dangling ones too.
+    /// The path after all symbolic links are followed, even those whose target does not exist.
     pub path: PathBuf,
     pub reading: Reading,
     pub writing: Writing,
@@ -21,8 +21,8 @@ pub fn resolve(desk: &Desk, written: &str) -> Result<PathBuf, String> {
     Ok(lead(desk, written)?.path)
 }
 
-/// Follows the links of a path that the model has written. `~` is the home folder; a relative path begins at the root.
-/// The rules are asked about the path before and after each link, and the strictest answer counts.
+/// Follows the symbolic links of a path that the model has written. `~` is the home folder; a relative path begins at
+/// the root. The rules are applied to the path before and after each link, and the strictest result counts.
 pub fn lead(desk: &Desk, written: &str) -> Result<Led, String> {
     let path = normal(&absolute(desk, written)?);
     let trail = trail(&path).ok_or_else(|| format!("path: `{written}` is a loop of symlinks."))?;
@@ -35,7 +35,7 @@ pub fn lead(desk: &Desk, written: &str) -> Result<Led, String> {
     Ok(led)
 }
 
-/// Whether `written` is a symbolic link, even a dangling one.
+/// Whether `written` is a symbolic link, even if its target does not exist.
 pub fn is_link(desk: &Desk, written: &str) -> Result<bool, String> {
     let path = normal(&absolute(desk, written)?);
     Ok(fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink()))
@@ -57,19 +57,19 @@ fn absolute(desk: &Desk, written: &str) -> Result<PathBuf, String> {
     })
 }
 
-/// Whether `path`, as `resolve` returns it, is `root` or lies below it.
+/// Whether `path` is `root` or is inside it. `path` has to come from `resolve`.
 pub fn inside(root: &Path, path: &Path) -> bool {
     path.starts_with(root)
 }
 
-/// Whether a file may be read without a question. `path` has to be free of links.
+/// Whether a file may be read without consent. `path` must not contain symbolic links.
 pub fn is_free(desk: &Desk, path: &Path) -> bool {
     let is_near = inside(&desk.root, path) || desk.reach.is_open(path);
     is_near && desk.reach.reading(path) == Reading::Free
 }
 
-/// The rules for these folders. A rule for a folder also holds for the folder's real path without links. A rule for a
-/// file in the home folder also holds for the file to which a link there leads.
+/// The rules for these folders. A rule for a folder also applies to the folder's real path. A rule for a file in the
+/// home folder also applies to the target if the file is a symbolic link.
 pub fn reach(mut folders: Folders) -> Reach {
     let real = |it: &PathBuf| trail(it).and_then(|it| it.into_iter().next_back());
     for list in [&mut folders.own, &mut folders.open] {
@@ -92,7 +92,7 @@ pub fn reach(mut folders: Folders) -> Reach {
     Reach::new(&folders)
 }
 
-/// The path as the user would write it: relative if it lies within the root.
+/// The path as the user would write it: relative if it is inside the root.
 pub fn show(root: &Path, path: &Path) -> String {
     match path.strip_prefix(root) {
         Ok(within) if within.as_os_str().is_empty() => ".".to_owned(),
@@ -101,7 +101,7 @@ pub fn show(root: &Path, path: &Path) -> String {
     }
 }
 
-/// Like `show`, but no two paths have the same text: backslashes and bytes that are not UTF-8 are escaped.
+/// Like `show`, but two different paths never have the same text: backslashes and bytes that are not UTF-8 are escaped.
 pub fn unmistakable(root: &Path, path: &Path) -> String {
     match path.to_str() {
         Some(_) => show(root, path).replace('\\', "\\\\"),
@@ -132,7 +132,7 @@ pub fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// Every spelling of a path while its links are followed: first the given path, last the real path without links.
+/// All spellings of a path that occur while its symbolic links are followed: first the given path, last the real path.
 /// `None` if the links form a loop.
 pub fn trail(path: &Path) -> Option<Vec<PathBuf>> {
     let mut spellings = vec![path.to_owned()];
@@ -157,7 +157,7 @@ pub fn trail(path: &Path) -> Option<Vec<PathBuf>> {
             Some(Component::CurDir) | None => (),
         }
     }
-    // on a file system that ignores case, the spelling on the disk may differ in case from the given one
+    // on a file system that ignores case, the spelling on disk may differ from the given one in upper and lower case
     spellings.push(fs::canonicalize(path).unwrap_or(real));
     Some(spellings)
 }

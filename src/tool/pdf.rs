@@ -1,4 +1,4 @@
-//! The text of a user's PDF.
+//! Reads the text of a PDF in the user's files.
 
 use super::{Desk, Source, Unreadable, list};
 use crate::pdf;
@@ -7,7 +7,7 @@ use crate::text::{Text, cause};
 use std::io::{Read, Seek};
 use std::path::Path;
 
-/// Whether a file that was read like this may be a PDF. A PDF may be a text without any NUL byte.
+/// Whether a file may be a PDF, from the result of reading it as text. A PDF without NUL bytes can be read as text.
 pub fn may_be(read: &Result<Source, Unreadable>) -> bool {
     match read {
         Ok(source) => pdf::begins(source.text.content.as_bytes()),
@@ -16,8 +16,8 @@ pub fn may_be(read: &Result<Source, Unreadable>) -> bool {
     }
 }
 
-/// The text of a PDF. `None` if the file is no PDF: its first bytes decide, not its name. The error is the end of a
-/// sentence that begins with the file's name.
+/// The text of a PDF. `None` if the file is not a PDF, which is decided by its first bytes, not by its name. The error
+/// is the rest of a sentence that begins with the file's name.
 pub async fn load(desk: &Desk, path: &Path) -> Option<Result<Text, String>> {
     let mut file = regular::open(path).ok()?;
     let size = file.metadata().ok()?.len();

@@ -1,4 +1,4 @@
-//! Checks a model's call before any part of the call runs, and runs a call that may run.
+//! Checks a model's call before the call runs, and runs calls that are allowed to run.
 
 use super::lsp::{self, Question};
 use super::path::{self, Led};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// The access that a call needs. Reads symlinks on the disk, and runs nothing.
+/// The access that a call needs. Follows symbolic links on disk, but runs nothing.
 pub fn access(desk: &Desk, call: &ToolCall) -> Access {
     found(desk, call).unwrap_or_else(Access::Never)
 }
@@ -66,8 +66,8 @@ fn fetched(desk: &Desk, address: &Address) -> Result<Access, String> {
     Ok(Access::Fetch { url: url.to_owned(), host: address.host() })
 }
 
-/// The question before a tool may read a path; `None` if no question is needed. A consent for the session holds for
-/// this tool and this path.
+/// The consent that a tool needs before it may read a path; `None` if it needs none. A consent for the session applies
+/// only to this tool and this path.
 fn guarded(desk: &Desk, tool: &str, written: &str) -> Result<Option<Guarded>, String> {
     let Led { path, reading, .. } = path::lead(desk, written)?;
     let is_outside = !path::inside(&desk.root, &path) && !desk.reach.is_open(&path);
@@ -110,7 +110,7 @@ fn editable(desk: &Desk, written: &str) -> Result<Led, String> {
     }
 }
 
-/// The edits of a call, with their real paths.
+/// The edits of a call, with their real paths (without symbolic links).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
     pub edits: Vec<Edit>,
@@ -129,7 +129,7 @@ pub fn resolved(desk: &Desk, edit: Edit, all: &mut Resolved) -> Result<(), Strin
                 "path: `{written}` is a symbolic link. This tool neither deletes nor renames links."
             ));
         }
-        // Under its new name, the file could be read without a question.
+        // Under its new name the file could be read without consent, so the renaming is reviewed first.
         if let Reading::Asked(why) = reading {
             writing = writing.max(Writing::Reviewed(why));
         }
@@ -156,7 +156,7 @@ fn all_resolved(desk: &Desk, edits: Vec<Edit>) -> Result<Resolved, String> {
     Ok(all)
 }
 
-/// Resolves a path at which no file may exist.
+/// Resolves the path of a file that must not exist yet.
 fn unused_path(desk: &Desk, to: &str) -> Result<Led, String> {
     let led = editable(desk, to).map_err(|said| said.replacen("path:", "to:", 1))?;
     if path::is_link(desk, to)? || led.path.exists() {
@@ -241,7 +241,7 @@ pub fn edits_of(
     all_resolved(desk, parse(&args)?)
 }
 
-/// The question to a language server that a call needs before it has edits; `None` for other calls.
+/// The question to a language server whose answer has the edits of this call; `None` for other calls.
 pub fn question_of(desk: &Desk, call: &ToolCall) -> Option<Result<Question, String>> {
     let (tool, args) = fitted(desk, call).ok()?;
     let Work::Refactor { ask } = &tool.work else { return None };
@@ -263,7 +263,7 @@ pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
     written.iter().filter_map(|it| path::resolve(desk, it).ok()).collect()
 }
 
-/// The call's tool, and its arguments as the schema wants them.
+/// The call's tool, and its arguments in the form that the schema requires.
 fn fitted<'a>(desk: &'a Desk, call: &ToolCall) -> Result<(&'a Tool, Value), String> {
     let tools = &desk.tools;
     let tool = tools.find(&call.tool).ok_or_else(|| tools.unknown(&call.tool))?;

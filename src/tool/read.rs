@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The most lines, bytes, and characters of a line that one call returns.
+/// The most lines and bytes that one call returns, and the most characters of a line.
 const LINES: usize = 2_000;
 const BYTES: usize = 50_000;
 const WIDE: usize = 2_000;
@@ -57,7 +57,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
     async move {
         let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
         let found = path::resolve(desk, &args.path)?;
-        // the user's skills may lie in the project, and then they are read through the buffers
+        // if the user's skills are in the project, they are read through the editor's buffers like other files
         let is_apart = desk.reach.is_open(&found) && !path::inside(&desk.root, &found);
         let source = if is_apart {
             disk::load(&found).map(|text| Source { text, pending: 0 })
@@ -121,7 +121,7 @@ fn shown(source: &Source, args: &Args) -> Result<Done, String> {
     Ok(Done::new(text, summary))
 }
 
-/// Notes for the model below the lines `first` to `last`, counted from 1.
+/// The notes for the model below the text of the lines `first` to `last`, which are counted from 1.
 fn notes(source: &Source, first: usize, last: usize) -> String {
     let total = source.text.line_count();
     let mut notes = Vec::new();
@@ -160,7 +160,7 @@ fn unreadable(desk: &Desk, found: &Path, written: &str, why: Unreadable) -> Stri
     format!("path: `{written}` {said}.")
 }
 
-/// Files in the same folder with similar names: the same except for case or extension, or one name within the other.
+/// Files in the same folder with similar names: equal except for case or extension, or one name contained in the other.
 fn near(desk: &Desk, found: &Path) -> Vec<String> {
     let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase());
     let (Some(folder), Some(sought)) = (found.parent(), stem(found)) else { return Vec::new() };

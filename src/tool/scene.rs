@@ -4,13 +4,14 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-/// A part of the scene. `the buffer` is the one in the last window that was not a chat's.
+/// A part of what the user has in the editor. Here `the buffer` means the buffer in the last window that was not a chat
+/// window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
     Buffer,
-    /// The files that are open, the one used last first.
+    /// The open files; the one that was used last comes first.
     Buffers,
     /// The last visual selection in the buffer.
     Selection,
@@ -24,25 +25,25 @@ pub enum Part {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Thing {
-    /// A file's absolute path, or the name of a buffer that shows no file. May be empty.
+    /// The absolute path of a file, or the name of a buffer without a file. May be empty.
     #[serde(default)]
     pub name: String,
     #[serde(default)]
     pub is_file: bool,
-    /// First and last line, from 1, inclusive.
+    /// The first and the last line, from 1, inclusive.
     #[serde(default)]
     pub lines: Option<(u32, u32)>,
     #[serde(default)]
     pub filetype: String,
-    /// Absent for the whole of a file, which the program reads.
+    /// The text. Absent for a whole file, which the program reads itself.
     #[serde(default)]
     pub text: Option<String>,
-    /// How many lines there are in full, if `text` has fewer.
+    /// The full number of lines, if `text` has fewer.
     #[serde(default)]
     pub total: Option<u32>,
 }
 
-/// The editor's answer.
+/// The editor's answer to the question about a part.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Scene {
@@ -56,7 +57,7 @@ pub struct Scene {
     pub why: String,
 }
 
-/// The scene of a workspace without an editor.
+/// The answer of a workspace without an editor.
 pub fn absent<'a>() -> BoxFuture<'a, Result<Scene, String>> {
     std::future::ready(Err("There is no editor.".to_owned())).boxed()
 }

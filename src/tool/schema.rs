@@ -1,5 +1,5 @@
-//! A small part of JSON Schema: enough to tell a model which argument is wrong. An argument is repaired only if nothing
-//! is lost and nothing has to be guessed.
+//! Checks arguments against a small part of JSON Schema, enough to tell a model which argument is wrong. A wrong
+//! argument is converted only if nothing is lost and nothing has to be guessed.
 
 use serde_json::{Map, Value, json};
 
@@ -8,8 +8,8 @@ const FAULTS: usize = 5;
 /// The most characters of a wrong value that are shown.
 const SHOWN: usize = 60;
 
-/// Checks arguments against `schema` and repairs them. The error tells the model what is wrong with each argument, and
-/// what is required.
+/// Checks arguments against `schema` and converts them where needed. The error tells the model which arguments are
+/// wrong, and which are required.
 pub(super) fn fit(tool: &str, schema: &Value, given: Value) -> Result<Value, String> {
     let mut faults = Vec::new();
     let fitted = value(schema, given, "$", &mut faults);

@@ -29,7 +29,7 @@ const PURPOSE: &str = "Runs a command with bash in the project's root and return
     A sandbox lets commands write only in the project and in $TMPDIR, and gives them no network; if one needs more, say \
     why in outside_sandbox. Prefer read, list, glob, grep and edit to cat, ls, find, grep and sed.";
 
-/// For the model, if a command has failed and its output reads as if the sandbox were the cause.
+/// The hint for the model if a command has failed and its output looks as if the sandbox was the cause.
 const LIMITED: &str = "[the command ran in a sandbox: it can write only in the project and in $TMPDIR, not to files such as \
     .git/config, and has no network. If it failed for this reason, call shell again with outside_sandbox and say why]";
 
@@ -125,7 +125,7 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
     .boxed()
 }
 
-/// Names the files whose text in the editor differs from the text that a command sees.
+/// The note for the model that names files with unsaved changes in the editor, which a command does not see.
 async fn unsaved(desk: &Desk) -> Option<String> {
     let changed = desk.workspace.changed().await;
     let names: Vec<String> =
@@ -148,8 +148,8 @@ async fn attend(mut process: Process, output: &mut Output) -> End {
             got = process.next() => match got {
                 Some(count) => {
                     output.take(process.bytes(count));
-                    // a flood of output can be read without a pause, so without this yield a stop would wait for many
-                    // reads
+                    // a lot of output can be read without a pause, so without this yield a stop by the user would be
+                    // delayed by many reads
                     tokio::task::yield_now().await;
                 }
                 None => return process.finish().await,

@@ -1,5 +1,5 @@
-//! Skills: folders with a `SKILL.md`. The model gets the name and description of each from the start, and its text on
-//! demand.
+//! Skills: folders with a `SKILL.md`. The model gets the names and descriptions of all skills at the beginning of a
+//! conversation, and the text of a skill when it asks for it.
 
 use super::{Desk, front};
 use crate::text::unseen::spelt_out;
@@ -7,18 +7,19 @@ use serde::Deserialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// The folders of skills in a project, and those in the home folder. Of skills with the same name the first counts.
+/// The folders of skills in a project, and those in the home folder. If two skills have the same name, the first one is
+/// used.
 const PROJECTS: [&str; 4] = [".caliban/skills", ".agents/skills", ".claude/skills", ".skills"];
 pub const USERS: [&str; 2] = [".agents/skills", ".claude/skills"];
 
 const FILE: &str = "SKILL.md";
-/// The most bytes of a `SKILL.md`, characters of a description and of a compatibility note (agentskills.io), and
-/// bytes of the list for the model.
+/// The most bytes of a `SKILL.md`, the most characters of a description and of a compatibility note (from the
+/// specification at agentskills.io), and the most bytes of the list for the model.
 const LIMIT: u64 = 64 * 1024;
 const DESCRIPTION: usize = 1024;
 const COMPATIBILITY: usize = 500;
 const LIST: usize = 8 * 1024;
-/// The most entries of a skills folder that are read, and files beside a `SKILL.md` that are listed.
+/// The most entries of a skills folder that are read, and the most files beside a `SKILL.md` that are listed.
 const ENTRIES: usize = 500;
 const BESIDE: usize = 50;
 
@@ -27,9 +28,9 @@ pub struct Skill {
     pub name: String,
     /// The description in one line.
     pub description: String,
-    /// What the skill needs to work, in one line; empty if it does not say.
+    /// The skill's requirements, in one line; empty if it names none.
     pub compatibility: String,
-    /// The path of its `SKILL.md`.
+    /// The path of the skill's `SKILL.md`.
     pub path: PathBuf,
     body: String,
 }
@@ -51,7 +52,8 @@ pub struct Skills {
     pub problems: Vec<String>,
 }
 
-/// The available skills. If two have the same name, the first counts. A file that two folders lead to counts once.
+/// The available skills. If two skills have the same name, the first one is used. A file that is found through two
+/// folders counts once.
 pub fn find(desk: &Desk) -> Skills {
     let mut skills = Skills::default();
     let mut seen = HashSet::new();
@@ -82,7 +84,7 @@ pub fn find(desk: &Desk) -> Skills {
     skills
 }
 
-/// The names of the folders in which skills are looked for.
+/// The folders in which skills are looked for, as the user would write them.
 pub fn named(desk: &Desk) -> Vec<String> {
     places(desk).iter().map(|it| desk.shown(&it.path)).collect()
 }
@@ -120,7 +122,7 @@ impl Skills {
         })
     }
 
-    /// The list of skills for the model, and how many of them did not fit.
+    /// The list of skills for the model, and the number of skills that did not fit into the list.
     pub fn list(&self) -> (String, usize) {
         let mut list = String::new();
         for (at, it) in self.found.iter().enumerate() {
@@ -170,7 +172,8 @@ fn beside(folder: &Path) -> Vec<String> {
     names.filter(|it| it != FILE).take(BESIDE).collect()
 }
 
-/// A skill, and perhaps a problem with it. The error follows the skill's path in a sentence.
+/// Reads a skill. Returns the skill, and a problem with it, if any. The error is the rest of a sentence that begins
+/// with the skill's path.
 fn read(desk: &Desk, path: &Path, is_users: bool) -> Result<(Skill, Option<String>), String> {
     let text = front::load(desk, path, is_users, "a skill", LIMIT)?;
     let (yaml, body) = front::split(&text).ok_or("has no front matter between two lines `---`.")?;

@@ -1,5 +1,5 @@
-//! The set of tools that an agent has: Caliban's own tools or some of them, and tools made at run time. A set is a
-//! plain value.
+//! The set of tools that an agent has: all or some of the built-in tools, and tools that are defined while the program
+//! runs. A set is a plain value.
 
 use super::{
     Tool, Work, comment, definition, delete, diagnostics, edit, fetch, glob, grep, hover, job,
@@ -10,11 +10,12 @@ use crate::edit::Format;
 use crate::message::ToolSpec;
 use std::sync::Arc;
 
-/// Tools in a fixed order, because they are part of every request's cached prefix. Each name occurs once.
+/// Tools in a fixed order: they are part of the beginning of each request, which the provider caches. No two tools have
+/// the same name.
 #[derive(Clone)]
 pub struct Toolset(Arc<Vec<Arc<Tool>>>);
 
-/// Caliban's own tools.
+/// The tools that are built into Caliban.
 pub fn own() -> Toolset {
     let own = vec![
         read::tool(),
@@ -43,7 +44,7 @@ pub fn own() -> Toolset {
     Toolset(Arc::new(own.into_iter().map(Arc::new).collect()))
 }
 
-/// Other harnesses' names for these tools, which models also use.
+/// The names of these tools in other coding agents, which models sometimes use.
 const ALIASES: &[(&str, &[&str])] = &[
     ("shell", &["bash", "run", "exec", "terminal", "command"]),
     ("fetch", &["web", "http", "url", "browse", "curl", "download"]),
@@ -66,13 +67,13 @@ impl Toolset {
         self.0.iter().find(|it| it.name == name).map(|it| &**it)
     }
 
-    /// The tools for which `keep` is true.
+    /// A set of those tools for which `keep` is true.
     #[must_use]
     pub fn only(&self, keep: impl Fn(&Tool) -> bool) -> Toolset {
         Toolset(Arc::new(self.0.iter().filter(|it| keep(it)).cloned().collect()))
     }
 
-    /// These tools and `tool`, which replaces a tool of the same name.
+    /// A set of these tools and `tool`. A tool with the same name is replaced.
     #[must_use]
     pub fn with(&self, tool: Tool) -> Toolset {
         let mut all: Vec<Arc<Tool>> =
@@ -86,7 +87,7 @@ impl Toolset {
         self.offered(format).map(Tool::spec).collect()
     }
 
-    /// The tools that `specs` describes.
+    /// The tools that are offered to a model that writes edits in this format.
     pub fn offered(&self, format: Format) -> impl Iterator<Item = &Tool> {
         let is_offered = move |tool: &&Tool| match &tool.work {
             Work::Edit { formats, .. } => formats.contains(&format),
@@ -95,7 +96,7 @@ impl Toolset {
         self.0.iter().map(|it| &**it).filter(is_offered)
     }
 
-    /// A sentence for the model: there is no tool `name`, and these are the tools.
+    /// Tells the model that there is no tool `name`, and which tools there are.
     pub(super) fn unknown(&self, name: &str) -> String {
         let names: Vec<&str> = self.0.iter().map(|tool| &*tool.name).collect();
         let asked = name.to_lowercase();

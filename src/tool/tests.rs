@@ -15,7 +15,7 @@ use serde_json::json;
 use std::fs;
 use tempfile::TempDir;
 
-/// A project on disk, and the messages that the tools sent into their channels.
+/// A project on disk, and the messages that tools have sent through their channels.
 pub struct Room {
     _dir: TempDir,
     pub desk: Desk,
@@ -132,7 +132,7 @@ fn each_edit_format_has_its_tools_in_a_fixed_order_and_a_limited_size() {
     }
 }
 
-/// A tool that is made while the program runs.
+/// A tool that is defined while the program runs.
 fn shout() -> Tool {
     Tool {
         name: "shout".into(),
@@ -151,10 +151,10 @@ fn shout() -> Tool {
     }
 }
 
-/// A tool made at run time, the tools of a mode that only reads, and the tools of a worker are values of the same
-/// type: the same code offers, plans and runs them.
+/// A tool that is defined while the program runs, the tools of plan mode, and the tools of a worker are values of the
+/// same type: the same code offers, checks and runs them.
 #[tokio::test]
-async fn tools_of_every_origin_are_offered_planned_and_run_alike() {
+async fn built_in_tools_and_tools_defined_at_run_time_are_offered_checked_and_run_alike() {
     let mut room = room();
     room.file("a.txt", "alpha\n");
     let looks = |it: &Tool| matches!(it.work, Work::Read { .. });
@@ -203,9 +203,9 @@ async fn tools_of_every_origin_are_offered_planned_and_run_alike() {
     "#]].assert_eq(&room.clear(&said));
 }
 
-/// The rules hold for a file however many links lead to it, and whatever their names are.
+/// The rules apply to a file, however many symbolic links lead to it and whatever their names are.
 #[test]
-fn links_do_not_change_which_files_the_rules_allow() {
+fn symbolic_links_do_not_change_which_files_may_be_read_or_edited() {
     let room = room();
     let base = room.desk.root.parent().unwrap().to_owned();
     let link =
@@ -264,7 +264,7 @@ fn links_do_not_change_which_files_the_rules_allow() {
 }
 
 #[test]
-fn a_call_that_fits_its_schema_gets_a_plan_of_its_access() {
+fn the_access_that_a_valid_call_needs_is_determined() {
     let room = room();
     room.file("a.rs", "a\n");
     let all = [
@@ -317,7 +317,7 @@ fn an_edit_names_each_file_that_it_would_change() {
 }
 
 #[test]
-fn a_call_that_does_not_fit_its_schema_is_told_the_wrong_argument() {
+fn the_answer_to_a_call_that_does_not_fit_its_schema_names_the_wrong_argument() {
     let room = room();
     let all = [
         ("read", json!({})),
@@ -373,7 +373,7 @@ fn a_call_that_does_not_fit_its_schema_is_told_the_wrong_argument() {
 }
 
 #[test]
-fn a_call_with_broken_json_is_told_where_it_breaks() {
+fn the_answer_to_a_call_with_broken_json_says_where_the_json_breaks() {
     let room = room();
     let said = |text: &str| {
         let why = serde_json::from_str::<Value>(text).unwrap_err().to_string();

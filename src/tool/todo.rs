@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 const FILE: &str = ".todos.json";
-/// The most items of a list, and characters of an item.
+/// The most items of a list, and the most characters of an item.
 const ITEMS: usize = 100;
 const CHARS: usize = 500;
 /// The most bytes of a list's file.
@@ -108,7 +108,8 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
         if desk.workspace.changed().await.contains(&path) {
             return Err(format!("{FILE} has unsaved changes in the editor. Nothing was done."));
         }
-        // Nothing is awaited from here to the end, so calls that run together do not lose each other's items.
+        // From here to the end nothing is awaited, so calls that run at the same time do not overwrite each other's
+        // items.
         let list = load(&path)?;
         let list = match args.action {
             Action::Read => return Ok(shown(&list)),
@@ -146,7 +147,7 @@ fn misfit(what: &str) -> String {
     format!("The arguments are not valid for the tool `todo`, so nothing was done.\n{what}")
 }
 
-/// A new list. If items have the same text, the first counts.
+/// A new list. If two items have the same text, the second one is dropped.
 fn written(todos: Vec<Given>) -> List {
     let mut list = List::default();
     for Given { text, status } in todos {
@@ -173,7 +174,7 @@ fn updated(mut list: List, todos: Vec<Given>) -> Result<List, String> {
     Ok(list)
 }
 
-/// Reads the list from disk. If the file is not a list of Caliban's, the error says so.
+/// Reads the list from disk. The error says that the file is not a todo list that Caliban wrote.
 fn load(path: &Path) -> Result<List, String> {
     let foreign = |why: &str| {
         format!(
@@ -190,7 +191,7 @@ fn load(path: &Path) -> Result<List, String> {
         return Err(foreign("it is a link, a folder or too large"));
     }
     let text = regular::read(path).map_err(|fault| foreign(&cause(&fault)))?;
-    // serde would also read a struct from an array
+    // the file is read as an object first, because serde would also read the struct from an array
     let map: Result<Map<String, Value>, _> = serde_json::from_slice(&text);
     map.and_then(|it| serde_json::from_value(Value::Object(it)))
         .map_err(|fault| foreign(&cause(&fault)))

@@ -1,5 +1,5 @@
-//! Walks folders, leaving out the files that git ignores. A walk runs on a thread of its own, and ends when nobody
-//! waits for it any more.
+//! Walks folders, leaving out files that git ignores. A walk runs on a separate thread, and ends when nobody waits for
+//! its result any more.
 
 use crate::reach::{Reach, Reading};
 use crate::regular;
@@ -22,8 +22,8 @@ pub fn walker(reach: &Reach, path: &Path) -> WalkBuilder {
     builder
 }
 
-/// A walk of everything that `keep` accepts, hidden files included. A folder whose ignore files cannot be read is
-/// left out. If the ignore files of `path` or a folder above it cannot be read, no file is ignored.
+/// A walk of everything for which `keep` is true, including hidden files. A folder whose ignore files cannot be read is
+/// left out. If the ignore files of `path` or of a folder above it cannot be read, no file is ignored.
 pub fn begin(path: &Path, keep: impl Fn(&DirEntry) -> bool + Send + Sync + 'static) -> WalkBuilder {
     let mut builder = WalkBuilder::new(path);
     if path.ancestors().any(would_hang) {
@@ -55,7 +55,8 @@ fn would_hang(folder: &Path) -> bool {
     else {
         return false;
     };
-    // A relative path in the file `.git` counts from the working directory of this program, as in the `ignore` crate.
+    // A relative path in the file `.git` is resolved from the working directory of this program, as the `ignore` crate
+    // does.
     let common = Path::new(&named).join("commondir");
     is_odd(&common)
         || line(&common).is_some_and(|it| is_odd(&Path::new(&named).join(it).join("info/exclude")))
@@ -66,7 +67,7 @@ fn is_odd(path: &Path) -> bool {
     metadata(path).is_ok_and(|it| !it.is_dir() && (!it.is_file() || it.len() > LARGEST))
 }
 
-/// A pattern over paths relative to a folder. Without a slash it matches names at any depth.
+/// A pattern for paths relative to a folder. A pattern without a slash matches names at any depth.
 pub(super) fn glob(argument: &str, pattern: &str) -> Result<GlobMatcher, String> {
     let bare = pattern.strip_prefix("./").unwrap_or(pattern);
     let anywhere = if bare.contains('/') { bare.to_owned() } else { format!("**/{bare}") };
@@ -82,7 +83,7 @@ pub(super) fn glob(argument: &str, pattern: &str) -> Result<GlobMatcher, String>
         })
 }
 
-/// Tells a walk that nobody waits for it any more.
+/// Tells a walk that nobody waits for its result any more.
 #[derive(Clone, Default)]
 pub(super) struct Halt(Arc<AtomicBool>);
 
@@ -100,7 +101,7 @@ impl Drop for OnDrop {
     }
 }
 
-/// Runs `work` on a thread of its own. If the future is dropped, the `Halt` of `work` is set.
+/// Runs `work` on a separate thread. If the future is dropped, `work` is told so through its `Halt`.
 pub(super) async fn apart<T: Send + 'static>(
     work: impl FnOnce(Halt) -> T + Send + 'static,
 ) -> Result<T, String> {

@@ -1,4 +1,4 @@
-//! The lines of tool calls, and of the questions that stand before some of them.
+//! The chat's lines for tool calls, and for the questions before some of them.
 
 use super::question::{Keys, Question};
 use super::{Content, LIVE_LINES, Shape, Tool, View, lines};
@@ -30,8 +30,8 @@ impl View {
         self.ask(id, Question::new(question, Keys::Instructions));
     }
 
-    /// Shows a question. `id` is the id of the call that the question is about; a question without a call has an id of
-    /// its own.
+    /// Shows a question. `id` is the id of the call that the question is about. A question that is not about a call has
+    /// an id of its own.
     pub(super) fn ask(&mut self, id: &CallId, question: Question) {
         let at = self.push(Shape::Ask, Content::Question(Box::new(question)));
         self.blocks[at].done = true;
@@ -70,14 +70,14 @@ impl View {
         self.set_right(call, "running");
     }
 
-    /// The file of a call's result, if the result has not been loaded.
+    /// The name of the file with a call's result, if the result was not loaded yet.
     pub fn unread(&self, id: u32) -> Option<&str> {
         let Content::Tool(tool) = &self.blocks.get(id as usize)?.content else { return None };
         let answer = tool.answer.as_ref().filter(|it| it.text.is_empty());
         answer.and_then(|it| it.output.as_deref())
     }
 
-    /// Sets a call's result, which was loaded from its file.
+    /// Sets the result of a call after it was loaded from its file.
     pub fn read(&mut self, id: u32, text: String) {
         let block = self.blocks.get_mut(id as usize).map(|it| &mut it.content);
         if let Some(Content::Tool(tool)) = block

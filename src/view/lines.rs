@@ -1,4 +1,4 @@
-//! The lines of each kind of block.
+//! The chat's lines for each kind of block.
 
 use super::Tool;
 use crate::message::{Block as Part, Excerpt, ExcerptKind, Image, Input, ToolAnswer, ToolCall};
@@ -14,8 +14,8 @@ const PROMPT: usize = 300;
 /// The most characters of one line of a prompt or a result that are painted.
 const LINE: usize = 2000;
 
-/// The blocks of a reply as the chat shows them: raw blocks of the provider are left out, and the texts around a raw
-/// block are joined.
+/// The blocks of a reply as the chat shows them: blocks in the provider's own format are left out, and the texts before
+/// and after such a block are joined.
 pub(super) fn run_together(blocks: &[Part]) -> Vec<Part> {
     let mut heard: Vec<Part> = Vec::new();
     let mut goes_on = false;
@@ -38,8 +38,8 @@ pub fn clean(text: &str) -> String {
     out
 }
 
-/// Like `clean`, for a text that arrives in pieces. If a piece ends within an escape sequence, `unfinished` holds the
-/// beginning of the sequence.
+/// Like `clean`, for a text that arrives in pieces. If a piece ends within an escape sequence, the beginning of the
+/// sequence is kept in `unfinished`.
 pub(super) fn push_clean(out: &mut String, text: &str, unfinished: &mut String) {
     let is_plain = |it: u8| matches!(it, b' '..=b'~' | b'\n' | b'\t');
     if unfinished.is_empty() && text.bytes().all(is_plain) {
@@ -122,7 +122,7 @@ pub fn sized_as(excerpt: &Excerpt, tokens: u64) -> String {
     parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("  ")
 }
 
-/// The tokens of an image: `640 tokens`.
+/// The estimated tokens of an image in words: `640 tokens`.
 fn tokens_of(image: &Image) -> String {
     format!("{} tokens", count(usize::try_from(image.tokens()).unwrap_or(usize::MAX)))
 }
@@ -161,7 +161,7 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
-/// A line about the calls beyond the limit of one reply.
+/// The line about calls that exceed the limit of one reply.
 pub(super) fn over_limit(calls: usize) -> String {
     let count = grouped(u64::try_from(calls).unwrap_or(u64::MAX));
     let were = if calls == 1 { "call was" } else { "calls were" };
@@ -177,14 +177,14 @@ pub(super) fn notice(text: &str) -> Vec<String> {
     lines
 }
 
-/// Whether a thought is still arriving; times are in milliseconds.
+/// The state of a thought: still arriving, or over. Times are in milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Thought {
     Arriving {
         began: u64,
     },
-    /// The thought is complete or broken off. Its duration is not stored, so a chat that is opened again does not know
-    /// it.
+    /// The thought is complete or was interrupted. The duration is not saved, so it is not known when a chat is opened
+    /// again.
     Over {
         took: Option<u64>,
     },
@@ -199,7 +199,7 @@ pub(super) fn thought(open: bool, far: Thought) -> String {
     }
 }
 
-/// The line of a compaction.
+/// The line that shows a compaction.
 pub(super) fn boundary(open: bool, told: &str) -> String {
     format!("{} {told}", mark(open))
 }
@@ -208,7 +208,7 @@ fn mark(open: bool) -> &'static str {
     if open { "▾" } else { "▸" }
 }
 
-/// Milliseconds for a reader: `12 ms`, `4 s`, `2 min`.
+/// A time in milliseconds as it is shown to the user: `12 ms`, `4 s`, `2 min`.
 fn time(ms: u64) -> String {
     match ms {
         0..1000 => format!("{ms} ms"),
@@ -217,7 +217,7 @@ fn time(ms: u64) -> String {
     }
 }
 
-/// A call in one line. Arguments that are not JSON are shown as text, with a remark.
+/// A call in one line. If its arguments are not JSON, they are shown as text with a remark.
 pub(super) fn tool(tool: &Tool) -> String {
     let Some(call) = &tool.call else {
         return flat(&format!("{} {} …", mark(tool.open), clip(&tool.name, ARGUMENT)));
@@ -248,7 +248,7 @@ pub(super) fn tool(tool: &Tool) -> String {
     flat(&line)
 }
 
-/// The lines that a `read` call asks for, as `lines=10-40`. `None` if its arguments are no numbers.
+/// The range of lines that a `read` call asks for, as `lines=10-40`. `None` if the arguments are not numbers.
 fn range(call: &ToolCall, map: &serde_json::Map<String, Value>) -> Option<String> {
     if call.tool != "read" || !map.keys().any(|it| is_of_range(it)) {
         return None;
@@ -266,7 +266,7 @@ fn is_of_range(key: &str) -> bool {
     matches!(key, "offset" | "limit")
 }
 
-/// The argument that is shown without its name.
+/// The name of the most important argument, whose value is shown without its name.
 fn main_argument(call: &ToolCall) -> Option<&'static str> {
     match call.tool.as_str() {
         "edit" | "write" => Some("path"),
@@ -337,7 +337,7 @@ pub(super) fn opened(tool: &Tool, limit: usize) -> Vec<String> {
     lines.iter().map(|it| format!("    {}", clip(it, LINE))).collect()
 }
 
-/// An edit call as removed and added lines.
+/// The edits of a call as removed and added lines.
 fn diff(call: &ToolCall) -> Vec<String> {
     let Input::Json(input) = &call.input else { return Vec::new() };
     let side = |mark: char, text: &Value| -> Vec<String> {
@@ -355,7 +355,7 @@ fn diff(call: &ToolCall) -> Vec<String> {
     lines
 }
 
-/// More output of a running command, to be appended under its line.
+/// More output of a running command, indented so that it can be appended under the command's line.
 pub(super) fn indented(text: &str) -> String {
     text.lines().fold(String::new(), |mut out, line| {
         out.push_str("\n    ");
@@ -364,7 +364,7 @@ pub(super) fn indented(text: &str) -> String {
     })
 }
 
-/// Adds lines of output until `limit` lines are shown. False if nothing was added.
+/// Adds lines of output until `limit` lines are shown. Returns false if nothing was added.
 pub(super) fn push_live(live: &mut String, text: &str, limit: usize) -> bool {
     let shown = live.lines().count();
     if shown > limit {

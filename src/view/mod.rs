@@ -1,5 +1,5 @@
 //! The chat as blocks of lines, made from the events of a session and the progress between them. The view remembers
-//! what the editor has painted, so a paint costs only what is new.
+//! what the editor has painted, so that only changes are painted.
 
 mod calls;
 mod lines;
@@ -41,7 +41,7 @@ struct Block {
 
 #[derive(Debug, Clone)]
 enum Content {
-    /// Text that grows at its end. Trailing blank space is not painted until more text follows.
+    /// Text that grows at its end. Blanks and empty lines at the end are not painted until more text follows.
     Stream {
         text: String,
     },
@@ -54,12 +54,12 @@ enum Content {
     Tool(Box<Tool>),
     Question(Box<Question>),
     Lines(Vec<String>),
-    /// The newest list whose last lines are items that take keys.
+    /// The newest list. Its last lines are items on which keys act.
     List {
         lines: Vec<String>,
         items: u32,
     },
-    /// A compaction: the sentence for the user, and the hand-off, painted only while the block is open.
+    /// A compaction: the sentence for the user, and the hand-off, which is painted only while the block is open.
     Boundary {
         told: String,
         handoff: String,
@@ -94,7 +94,8 @@ struct Sent {
 pub struct View {
     blocks: Vec<Block>,
     dirty: BTreeSet<usize>,
-    /// The topmost block that is painted or will be in the next paint. In a long chat the end is painted first.
+    /// The index of the topmost block that is painted or will be in the next paint. In a long chat the end is painted
+    /// first.
     top: usize,
     /// The block to which arriving text is added.
     live: Option<usize>,
@@ -105,18 +106,18 @@ pub struct View {
     unanswered: BTreeSet<usize>,
     /// The call that shows the current todo list. Only this call is open unless the user opens others.
     todo: Option<usize>,
-    /// Blocks of the arriving reply. They are completed or removed when the reply ends.
+    /// The blocks of the arriving reply. They are completed or removed when the reply ends.
     arriving: Vec<usize>,
     /// The number of calls of the arriving reply so far.
     begun: usize,
-    /// Blocks whose updates were sent but not acknowledged. Each block has the state that it gets with the
-    /// acknowledgement.
+    /// The blocks whose updates were sent to the editor but not acknowledged yet, each with the state that counts as
+    /// painted after the acknowledgement.
     out: Vec<(usize, Sent)>,
     reset: bool,
 }
 
 impl View {
-    /// The chat of a session that is at rest.
+    /// The chat of a session in which no turn runs.
     pub fn of(session: &Session, intro: Vec<String>) -> View {
         let mut view = View::default();
         if session.messages.iter().all(|it| matches!(it.role, Role::System | Role::Note)) {
@@ -190,7 +191,7 @@ impl View {
             Event::Noted { text } => self.notice(&second_person::worded(text)),
             Event::Told { text } | Event::JobEnded { note: text, .. } => self.notice(text),
             Event::Listed { text, items } => self.list(text, *items),
-            // no block says that a retry waits: the editor itself counts the pause down
+            // no block shows that a retry waits, because the editor itself shows the countdown
             Event::Retried { .. } | Event::ThoughtsDropped { .. } => self.take_back(),
             Event::ModelChosen { model, tuning } => self.model_chosen(model, *tuning),
             Event::ModeChosen { mode } => {
@@ -241,7 +242,7 @@ impl View {
         }
     }
 
-    /// Opens or closes a block's folded part. In a question, opens the fold at line `line` of the block.
+    /// Opens or closes the folded part of a block. In a question, opens the fold at this line of the block.
     pub fn toggle(&mut self, id: u32, line: u32) {
         let at = id as usize;
         let Some(block) = self.blocks.get_mut(at) else { return };
@@ -277,7 +278,7 @@ impl View {
         self.blocks[at].below = below;
     }
 
-    /// Completes the blocks of a reply that is now whole.
+    /// Completes the blocks of a reply that has arrived completely.
     fn replied(&mut self, reply: &Reply, now_ms: u64) {
         self.close_live(Some(now_ms));
         let arriving = self.take_arriving();
@@ -300,7 +301,7 @@ impl View {
         std::mem::take(&mut self.arriving)
     }
 
-    /// Whether a block shows a call whose arguments have not come yet.
+    /// Whether a block shows a call whose arguments have not arrived yet.
     fn is_arriving(&self, at: usize) -> bool {
         matches!(&self.blocks[at].content, Content::Tool(tool) if tool.call.is_none())
     }
@@ -313,7 +314,7 @@ impl View {
         }
     }
 
-    /// Shows in one line how many calls of a reply were not run: a line for each call could be thousands.
+    /// Shows in one line how many calls of a reply were not run, because there may be thousands of them.
     fn leave_out(&mut self, calls: usize) {
         if calls > 0 {
             self.notice(&lines::over_limit(calls));
@@ -397,7 +398,7 @@ impl View {
         }
     }
 
-    /// Ends the block to which arriving text was added. With `now_ms` a thought gets its duration.
+    /// Ends the block to which arriving text was added. If `now_ms` is given, a thought gets its duration.
     fn close_live(&mut self, now_ms: Option<u64>) {
         let Some(at) = self.live.take() else { return };
         let block = &mut self.blocks[at];
@@ -412,7 +413,7 @@ impl View {
         }
     }
 
-    /// Removes the arrived blocks of a reply, because the reply will be requested again.
+    /// Removes the blocks of a reply that have arrived, because the reply will be requested again.
     fn take_back(&mut self) {
         self.live = None;
         for at in self.take_arriving() {
@@ -472,7 +473,7 @@ fn calls(blocks: &[Part]) -> impl Iterator<Item = &ToolCall> {
     })
 }
 
-/// The calls of a session that were beyond the limit of one reply.
+/// The calls of a session that were not run because they exceeded the limit of one reply.
 fn over_limit(session: &Session) -> HashSet<&CallId> {
     let blocks = session.messages.iter().flat_map(|it| &it.blocks);
     let over_limit = blocks.filter_map(|it| match it {

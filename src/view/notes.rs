@@ -1,4 +1,5 @@
-//! Sentences for the user: notes for the model in other words, notices, and the boundaries of a shorter conversation.
+//! Sentences for the user in the chat: notices, notes for the model in other words, and the lines that mark
+//! compactions.
 
 use super::{Content, Part, Shape, View, lines, second_person};
 use crate::event::{Event, Tuning};
@@ -6,7 +7,7 @@ use crate::message::{Excerpt, ExcerptKind};
 use crate::session::is_for_both;
 
 impl View {
-    /// A note for the user. With a hand-off, it is the boundary of a compaction.
+    /// Shows a note for the user. A note with a hand-off is shown as a compaction.
     pub(super) fn told(&mut self, blocks: &[Part]) {
         if let [Part::Text { text: told }, Part::Notice { text: handoff }] = blocks {
             return self.boundary(told, handoff);
@@ -23,7 +24,7 @@ impl View {
         match event {
             Event::Trimmed { told, .. } | Event::Uncompacted { told } => self.notice(told),
             Event::Compacting { told, .. } => {
-                // a reply that was too long for the model is asked for again
+                // if the reply was too long for the model, it is requested again
                 self.take_back();
                 self.notice(told);
             }
@@ -63,7 +64,7 @@ impl View {
         }
     }
 
-    /// Shows a list. The lists above it take no keys any more.
+    /// Shows a list. Keys no longer act on the items of the lists above it.
     pub(super) fn list(&mut self, text: &str, items: u32) {
         for at in 0..self.blocks.len() {
             if let Content::List { lines, .. } = &mut self.blocks[at].content {

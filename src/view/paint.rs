@@ -3,14 +3,14 @@
 use super::{Block, Content, OPEN_LINES, Sent, View, lines};
 use serde::Serialize;
 
-/// The most bytes of one paint: a larger message would delay the editor's keys.
+/// The most bytes of one paint message. A larger one would delay the keys that the user types.
 const PIECE: usize = 8 * 1024;
-/// The most bytes of one paint of blocks above all painted ones. These blocks are complete and in no window, so they
-/// cost the editor little.
+/// The most bytes of one paint message with blocks above all painted ones. These blocks are complete and not visible,
+/// so painting them takes the editor little time.
 const ABOVE: usize = 32 * 1024;
-/// The most characters of one line of an opened thought. The thought is painted whole each time it grows.
+/// The most characters of one line of an opened thought. The whole thought is painted again each time it grows.
 const THOUGHT: usize = 8 * 1024;
-/// The bytes that a block without text counts in a paint.
+/// The number of bytes that a block without text is counted as in a paint message.
 const BLOCK: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -20,7 +20,7 @@ pub enum Shape {
     User,
     Text,
     Thinking,
-    /// Where the conversation was compacted.
+    /// The place at which the conversation was compacted.
     Boundary,
     Tool,
     Ask,
@@ -29,8 +29,8 @@ pub enum Shape {
     Intro,
 }
 
-/// A change to one block of the transcript. An unknown `id` is a new block; blocks stand in the order of their ids. A
-/// block's lines include the empty line that separates it from the block above.
+/// A change to one block of the transcript. An unknown `id` is a new block; blocks are in the order of their ids. A
+/// block's lines include the empty line that separates the block from the one above.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BlockUpdate {
@@ -44,7 +44,7 @@ pub struct BlockUpdate {
     /// Text to append at the block's end; it may contain newlines. Sent instead of `lines`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub append: Option<String>,
-    /// The block is complete: nothing more will be appended, so its last line may be highlighted.
+    /// Whether the block is complete: nothing more will be appended, so its last line may be highlighted.
     #[serde(rename = "final")]
     pub done: bool,
     /// Virtual text at the right end of the block's first line that is not empty.
@@ -53,22 +53,22 @@ pub struct BlockUpdate {
     /// Virtual lines under the block: the context of a user's message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below: Option<Vec<String>>,
-    /// The call that a question is about. The question's last line names the keys.
+    /// In a question, the call that it is about. The question's last line names the keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// In a question, the indices of the lines that are folds. A yes is accepted only when all folds are open.
+    /// In a question, the indices of the lines that are folds. The user can consent only when all folds are open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folds: Option<Vec<u32>>,
-    /// In a question, whether it proposes a rule.
+    /// Whether a question offers to store a rule.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub always: bool,
     /// In a question, the command that the user may change.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub command: String,
-    /// In a list that takes keys, the number of its items. They are the block's last lines.
+    /// In a list on whose items keys act, the number of items. They are the block's last lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<u32>,
-    /// The block is gone.
+    /// Whether the block is removed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub remove: bool,
 }
@@ -100,13 +100,14 @@ impl View {
         !self.dirty.is_empty() || self.reset
     }
 
-    /// Whether blocks above the painted ones wait to be painted.
+    /// Whether there are blocks above the painted ones that still have to be painted.
     pub fn is_above(&self) -> bool {
         self.top > 0
     }
 
-    /// The next updates, of at most about `PIECE` bytes, and whether the transcript has to be emptied first. Blocks
-    /// above the painted ones come last, from the bottom to the top. Nothing counts as painted before `acknowledge`.
+    /// The next updates, with at most about `PIECE` bytes together, and whether the transcript has to be emptied first.
+    /// Blocks above the painted ones come last, from the bottom to the top. The updates count as painted only after
+    /// `acknowledge`.
     pub fn take(&mut self) -> (bool, Vec<BlockUpdate>) {
         let mut updates = Vec::new();
         let mut room = PIECE;
@@ -244,7 +245,7 @@ fn update(
     Some((update, sent, size))
 }
 
-/// All lines of a block that is no stream, and how many bytes of a running command's output they show.
+/// All lines of a block whose text does not grow, and how many bytes of a running command's output they show.
 fn painted(content: &Content, first: bool) -> (Vec<String>, usize) {
     let mut whole = if first { Vec::new() } else { vec![String::new()] };
     let mut live = 0;
@@ -277,7 +278,7 @@ fn painted(content: &Content, first: bool) -> (Vec<String>, usize) {
     (whole, live)
 }
 
-/// The next piece of a growing text: whole code points, if possible whole lines, without trailing blank space.
+/// The next piece of a growing text: complete characters, if possible complete lines, without blanks at the end.
 fn piece(text: &str, from: usize, room: usize) -> &str {
     let to = shown(text);
     let mut end = to.min(from + room);
@@ -292,7 +293,7 @@ fn piece(text: &str, from: usize, room: usize) -> &str {
     text.get(from..end).unwrap_or_default()
 }
 
-/// The length of a text without its trailing blank space, which waits until more text follows.
+/// The length of a text without the blanks and empty lines at its end, which are not painted until more text follows.
 fn shown(text: &str) -> usize {
     text.trim_end().len()
 }

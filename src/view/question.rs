@@ -1,5 +1,5 @@
-//! A question that waits for the user, as rows and folds. Each fold says how much it hides and can be opened. The
-//! editor accepts no yes before all folds are open.
+//! A question that waits for the user's answer, as rows and folds. Each fold says how much it hides and can be opened.
+//! The user can consent only when all folds are open.
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +20,7 @@ const BLANKS: usize = 40;
 const EMPTY: usize = 3;
 /// At least this many lines in a row that begin with `#` are folded.
 const COMMENTS: usize = 5;
-/// The most rows of a fold that one key opens: painting more would hold up the editor.
+/// The most rows of a fold that one key press opens. Painting more would delay the editor.
 const STEP: usize = 100;
 
 /// The subject of a question, which decides the meaning of the question's keys.
@@ -57,7 +57,8 @@ struct Row {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Line,
-    /// A further part of a long line. Such a row begins with an arrow, in a column where no line of a command begins.
+    /// A further part of a long line. Such a row begins with an arrow, further to the left than the lines of a command,
+    /// so that it cannot be mistaken for one.
     GoesOn,
     /// This many empty lines.
     Empty(usize),
@@ -94,7 +95,7 @@ impl Question {
         self.keys == Keys::Always
     }
 
-    /// The lines for the chat.
+    /// The question's lines in the chat.
     pub(super) fn lines(&self) -> Vec<String> {
         let lines = self.shown().map(|it| match it {
             Shown::Row(at) => self.row(at),
@@ -108,7 +109,8 @@ impl Question {
         (0..).zip(self.shown()).filter(|(_, it)| matches!(it, Shown::Fold(_))).map(|(at, _)| at)
     }
 
-    /// Opens the fold at this line, or the part of the fold that one paint may show. Returns false if no fold is there.
+    /// Opens the fold at this line. Of a very long fold, opens only the first rows. Returns false if there is no fold
+    /// at this line.
     pub(super) fn open(&mut self, line: usize) -> bool {
         let Some(Shown::Fold(hidden)) = self.shown().nth(line) else { return false };
         let Some(at) = self.folds.iter().position(|it| *it == hidden) else { return false };
@@ -134,7 +136,7 @@ impl Question {
         }
     }
 
-    /// The text of a fold: how much it hides.
+    /// The text of a fold, which says how much it hides.
     fn label(&self, hidden: Range<usize>) -> String {
         let rows = &self.rows[hidden.clone()];
         let (from, to) = (rows[0].from, rows[rows.len() - 1].to);
@@ -161,7 +163,7 @@ impl Question {
         is_comment(&self.text, row)
     }
 
-    /// Whether a comment begins before this row in its line: a `#` at the beginning of a word.
+    /// Whether a comment (a `#` at the beginning of a word) begins in an earlier row of the same line.
     fn follows_hash(&self, at: usize) -> bool {
         let starts = self.rows[..at].iter().rposition(|it| it.kind == Kind::Line);
         let before =
@@ -170,7 +172,7 @@ impl Question {
     }
 }
 
-/// A text in which each long run of blanks is replaced by its length, and each line of blanks is empty.
+/// Replaces each long run of blanks in a text by its length, and makes lines of blanks empty.
 fn without_blanks(text: &str) -> String {
     let is_blank = |c: char| c == ' ' || c == '\t';
     let mut out = String::with_capacity(text.len());
@@ -183,7 +185,7 @@ fn without_blanks(text: &str) -> String {
         let is_line =
             (out.is_empty() || out.ends_with('\n')) && (rest.is_empty() || rest.starts_with('\n'));
         if is_line {
-            // a line of blanks becomes empty
+            // a line that has only blanks becomes empty
         } else if end > BLANKS {
             out.push_str(&format!("[{end} blanks]"));
         } else {
@@ -233,7 +235,8 @@ fn is_comment(text: &str, row: &Row) -> bool {
     row.kind == Kind::Line && text[row.from..row.to].trim_start().starts_with('#')
 }
 
-/// The rows that are hidden at first: the middle of long lines, runs of comments, and then the middle of the rest.
+/// The rows that are hidden at first: the middle of long lines, long comments, and then the middle of the remaining
+/// rows.
 fn folds(text: &str, rows: &[Row]) -> Vec<Range<usize>> {
     let mut folds = Vec::new();
     let mut at = 0;

@@ -1,6 +1,6 @@
-//! Rewords notes to the model for the user who reads them in the chat: "the user" becomes "you".
+//! Changes the words of notes to the model for the user, who reads them in the chat: "the user" becomes "you".
 
-/// How lines in notes to the model begin, and how they begin for the user.
+/// Beginnings of lines in notes to the model, and the beginnings that replace them for the user.
 const BEGINNINGS: [(&str, &str); 9] = [
     ("The user accepted ", "You accepted "),
     ("The user rejected ", "You rejected "),
@@ -16,13 +16,13 @@ const BEGINNINGS: [(&str, &str); 9] = [
     ("Its buffer holds the user's own unsaved text", "Its buffer holds your own unsaved text"),
 ];
 
-/// How lines in notes to the model end, and how they end for the user.
+/// Ends of lines in notes to the model, and the ends that replace them for the user.
 const ENDS: [(&str, &str); 2] = [
     ("; the user may still review it.", "; you may still review it."),
     ("; the user may still undo it.", "; you may still undo it."),
 ];
 
-/// Rewords Caliban's own sentences in a note. Quoted lines of files stay as they are.
+/// Changes Caliban's own sentences in a note. Quoted lines of files are not changed.
 pub(super) fn worded(note: &str) -> String {
     let lines = note.split('\n').enumerate().map(|(n, line)| {
         let known = BEGINNINGS.iter().find_map(|(from, to)| Some((line.strip_prefix(from)?, to)));
@@ -30,7 +30,7 @@ pub(super) fn worded(note: &str) -> String {
         match (known, end) {
             (Some((rest, to)), _) => format!("{to}{rest}"),
             (None, Some((rest, to))) => format!("{rest}{to}"),
-            // the first line of a verdict counts the user's decisions
+            // the first line of a verdict has the numbers of the user's decisions
             (None, None) if n == 0 && line.starts_with("Of ") => {
                 line.replace(" reworked by the user", " reworked by you")
             }
@@ -46,7 +46,7 @@ mod tests {
     use crate::edit::{Reported, Revision, outcome, reasons};
     use crate::text::Text;
 
-    /// A verdict in the words for the user. `settled` is the file's text after the review.
+    /// A verdict in the words for the user. `settled` is the file's text when the review is over.
     fn verdict(settled: &str, why: &str) -> String {
         let text = |it: &str| Text::from_lines_joined(it, true, false, false);
         let (before, after) = (text("a\nb\nc\nd"), text("A\nb\nc\nThe user accepted"));

@@ -1,4 +1,4 @@
-//! The chat as a reader sees it: updates are applied to a model of the buffer, by the rules of `BlockUpdate`.
+//! Tests the chat as the user sees it: updates are applied to a model of the buffer, by the rules of `BlockUpdate`.
 
 mod laws;
 
@@ -77,7 +77,7 @@ impl Buffer {
         block.below = update.below.clone().unwrap_or(std::mem::take(&mut block.below));
     }
 
-    /// Paints until all updates are made.
+    /// Paints until there are no more updates.
     fn drain(&mut self, view: &mut View) {
         for _ in 0..100_000 {
             if !view.is_dirty() {
@@ -299,7 +299,7 @@ fn a_failed_reply_is_replaced_by_the_reply_of_its_retry() {
     .assert_eq(&buffer.text());
 }
 
-/// Control bytes in every place where text can come from.
+/// Every text that can come from outside contains control characters here.
 #[test]
 fn control_characters_are_never_painted() {
     let evil = "a\x1b[31mb\r\nc\0d\u{7f}\u{9b}\u{85}e\tf\x08\x0c";
@@ -435,7 +435,7 @@ fn a_very_long_line_is_painted_in_pieces() {
 }
 
 #[test]
-fn texts_before_and_after_a_signature_are_joined() {
+fn a_replys_texts_before_and_after_a_hidden_signature_are_shown_as_one_text() {
     let signature =
         Part::Raw { provider: "gemini".into(), value: json!({ "thoughtSignature": "c2ln" }) };
     let reply = replied(vec![text("One sen"), signature, text("tence.")]);

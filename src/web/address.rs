@@ -1,4 +1,4 @@
-//! The addresses that may be fetched: http and https, without a name or password in them, at an ordinary port of a
+//! Web addresses that may be fetched: http and https, without a user name or password in them, at an ordinary port of a
 //! public host.
 
 use reqwest::Url;
@@ -8,12 +8,12 @@ use url::Host;
 /// The most bytes of an address.
 const LONGEST: usize = 2_000;
 
-/// An address that is written as one that may be fetched. Only the connection shows whether its host is public.
+/// An address that is written correctly. Whether its host is public is known only when the name is resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address(Url);
 
 impl Address {
-    /// Reads an address. The error is the end of a sentence that begins with the address.
+    /// Parses an address. The error is the rest of a sentence that begins with the address.
     pub fn parse(text: &str) -> Result<Address, String> {
         let url = Url::parse(text.trim()).map_err(|_| {
             "is not a whole address. Write it as https://example.org/page".to_owned()
@@ -48,13 +48,13 @@ impl Address {
         self.0.clone()
     }
 
-    /// The host, with the port if it is not the scheme's own.
+    /// The host, with the port if it is not the usual one of the scheme.
     pub fn host(&self) -> String {
         let host = self.0.host_str().unwrap_or_default();
         self.0.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
-    /// Whether the user's list names the host, with the port or for every port.
+    /// Whether the user's list of hosts contains this host, either with this port or without a port.
     pub(super) fn is_among(&self, hosts: &[String]) -> bool {
         let host = self.0.host_str().unwrap_or_default();
         let port = self.0.port_or_known_default().unwrap_or_default();
@@ -62,12 +62,12 @@ impl Address {
         hosts.iter().any(|it| it.eq_ignore_ascii_case(host) || it.eq_ignore_ascii_case(&with_port))
     }
 
-    /// Checks what can be seen without a connection: the port, and a host that is a number. The error is the end of a
-    /// sentence.
+    /// Checks what is known without resolving a name: the port, and the host if it is an IP address. The error is the
+    /// end of a sentence.
     pub(super) fn check(&self) -> Result<(), String> {
         let port = self.0.port_or_known_default().unwrap_or_default();
         if port < 1024 && ![80, 443].contains(&port) {
-            return Err(format!("names port {port}, which is no port of web pages"));
+            return Err(format!("has port {port}, which is not an ordinary port of web pages"));
         }
         match self.0.host() {
             Some(Host::Ipv4(ip)) => allowed(IpAddr::V4(ip)),
@@ -77,7 +77,7 @@ impl Address {
     }
 }
 
-/// Whether an IP address may be connected to. The error is the end of a sentence.
+/// Checks that connections to an IP address are allowed. The error is the end of a sentence.
 pub(super) fn allowed(ip: IpAddr) -> Result<(), String> {
     if is_public(ip) {
         return Ok(());
@@ -87,8 +87,8 @@ pub(super) fn allowed(ip: IpAddr) -> Result<(), String> {
     ))
 }
 
-/// Whether an address belongs to the public internet. The addresses of this machine, of private networks and of the
-/// services by which clouds tell machines their keys do not.
+/// Whether an address belongs to the public internet. Addresses of this machine, of private networks, and of services
+/// from which machines in a cloud get their keys do not.
 fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => is_public_v4(ip),
@@ -98,7 +98,7 @@ fn is_public(ip: IpAddr) -> bool {
 
 fn is_public_v4(ip: Ipv4Addr) -> bool {
     let [a, b, c, _] = ip.octets();
-    // this network, private, loopback, link-local, behind a provider's translation, benchmarks, multicast and above
+    // special ranges: this network, private, loopback, link-local, carrier-grade NAT, benchmarks, multicast and higher
     let is_special = match (a, b) {
         (0 | 10 | 127 | 224.., _)
         | (100, 64..=127)
@@ -106,26 +106,26 @@ fn is_public_v4(ip: Ipv4Addr) -> bool {
         | (172, 16..=31)
         | (192, 168)
         | (198, 18..=19) => true,
-        // protocols and examples, the old relay of IPv6, examples
+        // special ranges: protocols and documentation, the former 6to4 relay, documentation
         (192, 0) => c == 0 || c == 2,
         (192, 88) => c == 99,
         (198, 51) => c == 100,
         (203, 0) => c == 113,
         _ => false,
     };
-    // Azure's service for its machines has a public number
+    // the address of Azure's service for its virtual machines looks public
     !is_special && ip != Ipv4Addr::new(168, 63, 129, 16)
 }
 
 fn is_public_v6(ip: Ipv6Addr) -> bool {
     let part = ip.segments();
-    // addresses of IPv4 behind a translation of networks that have only IPv6
+    // IPv4 addresses that are embedded for networks with only IPv6 (NAT64)
     if part[..6] == [0x64, 0xff9b, 0, 0, 0, 0] {
         let [.., a, b, c, d] = ip.octets();
         return is_public_v4(Ipv4Addr::new(a, b, c, d));
     }
     let is_global = part[0] & 0xe000 == 0x2000;
-    // protocols with tunnels to IPv4 among them, examples, the old tunnel to IPv4, examples
+    // special ranges: protocols including IPv4 tunnels, documentation, the former 6to4 tunnel, documentation
     let is_special = matches!(
         (part[0], part[1]),
         (0x2001, 0..=0x1ff | 0xdb8) | (0x2002, _) | (0x3fff, 0..=0xfff)

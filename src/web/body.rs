@@ -1,4 +1,5 @@
-//! The body of an answer as text: its size is limited before and after decompression, and its charset is found.
+//! Reads the body of an HTTP answer as text. Its size is limited before and after decompression, and its charset is
+//! detected.
 
 use crate::pdf;
 use encoding_rs::{Encoding, UTF_8};
@@ -7,10 +8,10 @@ use reqwest::Response;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
 use std::io::Read;
 
-/// The most bytes of a page, as it arrives and after decompression.
+/// The most bytes of a page, both as it arrives and after decompression.
 pub(super) const LIMIT: usize = 5_000_000;
 
-/// How many bytes of an HTML page are searched for the name of its charset.
+/// How many bytes at the beginning of an HTML page are searched for the name of its charset.
 const HEAD: usize = 2_048;
 
 /// A page as it arrived.
@@ -20,17 +21,17 @@ pub(super) enum Body {
     Pdf(Vec<u8>),
 }
 
-/// The form of a page, by its type of content.
+/// The format of a page, according to its content type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Html,
     Text,
     Pdf,
-    /// Only the content can tell.
+    /// The content type does not tell; the content itself has to be examined.
     Unknown,
 }
 
-/// Reads the body of an answer. The error is the end of a sentence that begins with the address.
+/// Reads the body of an answer. The error is the rest of a sentence that begins with the address.
 pub(super) async fn read(mut response: Response) -> Result<Body, String> {
     let header = |name: HeaderName| {
         let value = response.headers().get(name)?.to_str().ok()?;
@@ -60,7 +61,7 @@ fn too_large() -> String {
     format!("is larger than {} MB, the most that is fetched", LIMIT / 1_000_000)
 }
 
-/// The form of pages of this type. The error says that the type cannot be read.
+/// The format of pages with this content type. The error says that such pages cannot be read.
 fn readable(kind: &str) -> Result<Kind, String> {
     let essence = kind.split(';').next().unwrap_or_default().trim();
     let (class, name) = essence.split_once('/').unwrap_or((essence, ""));
@@ -106,7 +107,7 @@ fn decoded(bytes: Vec<u8>, kind: &str, form: Kind) -> Result<Body, String> {
     let is_html = form == Kind::Html || form == Kind::Unknown && begins_html;
     let named = charset(kind).or_else(|| charset(&head).filter(|_| is_html));
     let encoding = named.and_then(|it| Encoding::for_label(it.as_bytes())).unwrap_or(UTF_8);
-    // a mark at the beginning of the text outranks the named charset
+    // a byte order mark at the beginning of the text overrides the named charset
     let (text, ..) = encoding.decode(&bytes);
     if text.contains('\0') {
         return Err("is no text: it holds NUL characters".to_owned());

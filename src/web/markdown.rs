@@ -1,5 +1,5 @@
-//! HTML as Markdown. A stranger's page may be made to take endless time or memory, so it is converted by a process of
-//! its own, which has limits and can be killed: this program, started with `ARGUMENT`.
+//! Converts HTML to Markdown. A stranger's page may be designed to take endless time or memory, so it is converted in a
+//! separate process, which has limits and can be killed: this same program, started with `ARGUMENT`.
 
 use htmd::element_handler::{HandlerResult, Handlers};
 use htmd::{Element, HtmlToMarkdown, Node};
@@ -25,16 +25,16 @@ const STACK: usize = 256 << 20;
 /// The deepest element that is converted, because the conversion calls itself for each level.
 const DEPTH: usize = 1_000;
 
-/// The most bytes of Markdown that are taken.
+/// The most bytes of Markdown that are read from the process.
 const LIMIT: u64 = 20_000_000;
 
-/// Elements whose text is no part of the page that a reader sees.
+/// Elements whose text is not visible to a reader of the page.
 const DROPPED: [&str; 11] = [
     "canvas", "head", "iframe", "noscript", "object", "script", "select", "style", "svg",
     "template", "video",
 ];
 
-/// Elements that are looked at for a sign that a reader does not see them.
+/// Elements that are checked for attributes which hide them from a reader.
 const HIDEABLE: [&str; 26] = [
     "a",
     "article",
@@ -64,7 +64,7 @@ const HIDEABLE: [&str; 26] = [
     "ul",
 ];
 
-/// Converts a page in another process. The error is the end of a sentence.
+/// Converts a page in a separate process. The error is the end of a sentence.
 pub(super) async fn of(program: &Path, html: &str) -> Result<String, String> {
     let failed = || "has HTML that could not be converted within the limits".to_owned();
     let mut child = Command::new(program)
@@ -83,7 +83,7 @@ pub(super) async fn of(program: &Path, html: &str) -> Result<String, String> {
     let mut text = String::new();
     let mut limited = from.take(LIMIT);
     let write = async move {
-        // a process that has ended reads nothing more
+        // this fails if the process has ended, which is noticed below
         let _ = to.write_all(html.as_bytes()).await;
     };
     let work = async {
@@ -96,10 +96,10 @@ pub(super) async fn of(program: &Path, html: &str) -> Result<String, String> {
     }
 }
 
-/// The process that converts: reads HTML from standard input and prints Markdown.
+/// The main function of the process that converts: reads HTML from standard input and prints Markdown.
 pub fn run() -> ExitCode {
     for (resource, most) in [(Resource::Core, 0), (Resource::Cpu, TIME), (Resource::As, MEMORY)] {
-        // a limit that this system does not have is left out
+        // a limit that this system does not support is ignored
         let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
     }
     let converted = thread::Builder::new().stack_size(STACK).spawn(|| {
@@ -125,7 +125,7 @@ fn converted(html: &str) -> io::Result<String> {
     Ok(converter.tree_to_markdown(&tree))
 }
 
-/// Drops an element that the page hides: its text is for machines alone.
+/// Drops an element that the page hides from readers, because its text may be meant to deceive a model.
 fn visible(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
     let is_hidden = element.attrs.iter().any(|it| match &*it.name.local {
         "hidden" => true,
@@ -140,7 +140,7 @@ fn visible(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
     if is_hidden { None } else { handlers.fallback(element) }
 }
 
-/// The description of a picture, in place of its address, which may be the picture itself.
+/// Replaces a picture by its description. The address is left out, because it may contain the whole picture.
 #[expect(clippy::needless_pass_by_value, reason = "the converter's own signature")]
 fn picture(_: &dyn Handlers, element: Element) -> Option<HandlerResult> {
     let about = element.attrs.iter().find(|it| &*it.name.local == "alt")?;
@@ -148,7 +148,7 @@ fn picture(_: &dyn Handlers, element: Element) -> Option<HandlerResult> {
     (!about.is_empty()).then(|| format!("[image: {about}]").into())
 }
 
-/// Removes everything below `DEPTH`.
+/// Removes all elements deeper than `DEPTH`.
 fn prune(tree: &Rc<Node>) {
     let mut left = vec![(tree.clone(), 0)];
     while let Some((node, depth)) = left.pop() {

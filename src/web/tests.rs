@@ -1,11 +1,12 @@
-//! How names are resolved and redirects are followed.
+//! Tests how names are resolved and redirects are followed.
 
 use super::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// A web in which each name has these addresses: the first list at the first look-up, and so on. Counts the look-ups.
+/// A `Web` in which each name resolves to these addresses: to the first list at the first look-up, to the second list
+/// at the second, and so on. Also returns a counter of the look-ups.
 fn web(answers: &'static [&'static [&'static str]], private: &[&str]) -> (Web, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = count.clone();
@@ -32,7 +33,7 @@ async fn a_name_with_a_private_address_among_its_addresses_is_refused() {
     }
 }
 
-/// Serves the same answer to each connection. Returns the port, and the number of connections.
+/// Serves the same answer to each connection. Returns the port, and a counter of the connections.
 async fn site(answer: String) -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -54,26 +55,26 @@ fn redirect(to: &str) -> String {
 }
 
 #[tokio::test]
-async fn each_connection_is_to_the_address_of_its_own_check() {
+async fn each_connection_goes_to_the_address_that_was_checked_for_it() {
     let (port, count) = site(redirect("/again")).await;
     let allowed = format!("site.test:{port}");
     let (mut open, lookups) = web(&[&["127.0.0.1"]], &[&allowed]);
     let url = format!("http://{allowed}/");
     assert!(fetch(&open, &url).await.unwrap_err().contains("redirects more than 5 times"));
     assert_eq!((count.load(Ordering::SeqCst), lookups.load(Ordering::SeqCst)), (6, 6));
-    // the name is no longer allowed: nothing of the earlier check holds
+    // the host is no longer allowed, so it is checked again in spite of the earlier check
     open.private.clear();
     assert!(fetch(&open, &url).await.unwrap_err().contains("is not a public address"));
     assert_eq!(count.load(Ordering::SeqCst), 6);
 }
 
 #[tokio::test]
-async fn a_page_of_a_stranger_does_not_lead_to_a_host_that_the_user_allows() {
+async fn a_strangers_page_cannot_redirect_to_a_private_host_that_the_user_allows() {
     let (target, reached) = site("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".to_owned()).await;
     let own = format!("own.test:{target}");
     let (port, _) = site(redirect(&format!("http://{own}/"))).await;
     let (web, _) = web(&[&["127.0.0.1"]], &[&own, &format!("other.test:{port}")]);
-    // both are the user's own
+    // the user allows both hosts
     assert_eq!(fetch(&web, &format!("http://other.test:{port}/")).await.unwrap().text, "hi");
     let [own, stranger] = [format!("http://{own}/"), "http://stranger.test/".to_owned()]
         .map(|it| Address::parse(&it).unwrap());
@@ -94,7 +95,7 @@ async fn a_page_that_takes_too_long_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_is_kept_for_a_quarter_of_an_hour() {
+async fn a_fetched_page_is_kept_for_a_quarter_of_an_hour() {
     let (web, _) = web(&[], &[]);
     let keep = |n: usize| {
         let asked = format!("https://a.test/{n}");

@@ -1,4 +1,4 @@
-//! Auto-edit mode: edits are written at once, and the user can accept, rework or reject them afterwards.
+//! Tests auto-edit mode: edits are written at once, and the user can accept, rework or reject them afterwards.
 
 use crate::kit::reply::Reply;
 use crate::review::scene::{Scene, edit, nine, two_hunks, write};
@@ -70,7 +70,7 @@ fn rejecting_a_file_restores_it_on_disk() {
 }
 
 #[test]
-fn files_without_a_buffer_are_written_and_rejecting_a_new_one_deletes_it() {
+fn in_auto_edit_mode_files_without_a_buffer_are_written_and_rejecting_a_new_file_deletes_it() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     let reply = Reply::new()
         .call("e1", "edit", edit("a.txt", &[("l2", "L2")]))
@@ -118,7 +118,7 @@ fn a_command_after_an_edit_sees_the_edit_on_disk() {
 }
 
 #[test]
-fn the_model_is_told_what_a_formatter_changed_at_the_write() {
+fn the_model_is_told_what_a_formatter_changed_when_an_edit_was_written() {
     let formatter = "vim.cmd([[autocmd BufWritePre *.txt keepjumps silent %s/L/M/ge]])";
     let scene = Scene::two_written(|it| it.before(formatter));
     let now = changed().replace('L', "M");
@@ -148,7 +148,7 @@ fn the_model_is_told_what_a_formatter_changed_at_the_write() {
 }
 
 #[test]
-fn a_buffer_with_the_users_unsaved_changes_is_not_written() {
+fn in_auto_edit_mode_a_buffer_with_the_users_unsaved_changes_is_not_written() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.nvim.keys(":edit a.txt<CR>5GAmine<Esc>");
     scene.server.reply(two_hunks());
@@ -193,7 +193,7 @@ fn an_edit_waits_until_the_user_has_finished_typing() {
     scene.nvim.keys("dd4Gi");
     gate.finish();
     let waiting = |n: &str| format!("return tostring(#require('caliban.review').waiting() == {n})");
-    scene.nvim.wait(|nvim| nvim.lua_str(&waiting("1")) == "true", "the proposal at the door");
+    scene.nvim.wait(|nvim| nvim.lua_str(&waiting("1")) == "true", "the waiting proposal");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     scene.nvim.keys("<Esc>u");
     scene.wait_idle("I see.");
@@ -201,7 +201,7 @@ fn an_edit_waits_until_the_user_has_finished_typing() {
 }
 
 #[test]
-fn undoing_and_redoing_an_edit_writes_nothing() {
+fn in_auto_edit_mode_undoing_and_redoing_an_edit_does_not_write_the_file() {
     let scene = Scene::two_written(|it| it);
     scene.nvim.keys("u");
     scene.wait_hunks(0);
@@ -226,7 +226,7 @@ fn undoing_and_redoing_an_edit_writes_nothing() {
 }
 
 #[test]
-fn a_change_on_disk_is_merged_and_keeps_the_hunks() {
+fn in_auto_edit_mode_a_change_on_disk_is_merged_and_keeps_the_hunks() {
     let scene = Scene::two_written(|it| it);
     let theirs = changed().replace("l5", "theirs");
     std::fs::write(scene.nvim.setup.path("a.txt"), &theirs).unwrap();
@@ -241,10 +241,10 @@ fn a_change_on_disk_is_merged_and_keeps_the_hunks() {
     assert_eq!(scene.nvim.lua_str("return vim.bo[vim.fn.bufnr('a.txt')].autoread"), "true");
 }
 
-/// While hunks of a file wait for a decision, a further edit of the file waits too, even in auto-edit mode. An edit in
-/// ask mode waits even if the file has written hunks.
+/// While hunks of a file wait to be written until the user decides, a further edit of the file waits too, even in
+/// auto-edit mode. An edit in ask mode waits even if the file has hunks that are written already.
 #[test]
-fn one_file_never_mixes_written_hunks_with_waiting_hunks() {
+fn a_file_never_has_hunks_that_are_on_disk_and_hunks_that_are_not_at_the_same_time() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":Caliban mode auto-edit<CR>");
     scene.nvim.wait_screen(" · auto-edit · ");
@@ -277,9 +277,9 @@ fn one_file_never_mixes_written_hunks_with_waiting_hunks() {
     assert_eq!(scene.on_disk("a.txt"), Some(now));
 }
 
-/// `.exrc` runs when Neovim starts in the folder. The call's other file is written at once.
+/// `.exrc` is such a file: Neovim runs it when it starts in the folder. The other file of the call is written at once.
 #[test]
-fn an_edit_of_a_file_that_runs_by_itself_waits_for_the_user() {
+fn in_auto_edit_mode_an_edit_of_a_file_that_other_programs_run_waits_for_the_user() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file(".exrc", "set nu\n").config(MODE));
     let edits = json!({"edits": [
         {"path": "a.txt", "old": "l2", "new": "L2"},
@@ -296,7 +296,7 @@ fn an_edit_of_a_file_that_runs_by_itself_waits_for_the_user() {
 }
 
 #[test]
-fn a_call_over_two_files_is_answered_once() {
+fn in_auto_edit_mode_a_call_that_edits_two_files_gets_one_answer() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()).config(MODE));
     let edits = json!({"edits": [
         {"path": "a.txt", "old": "l2", "new": "L2"},

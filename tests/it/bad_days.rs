@@ -1,4 +1,4 @@
-//! Failures of the provider, the network and the machine.
+//! Tests failures of the provider, the network and the machine.
 
 use crate::kit::chat::{DIALECTS, common};
 use crate::kit::nvim::Nvim;
@@ -9,7 +9,7 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 use std::fs;
 
-/// Checks that the prompt is in the history and that the conversation goes on.
+/// Checks that the prompt is in the history and that the conversation can go on.
 fn goes_on(nvim: &Nvim, server: &Server) {
     nvim.wait_phase("idle");
     nvim.keys("<Esc>:Caliban<CR>i<Up>");
@@ -20,7 +20,7 @@ fn goes_on(nvim: &Nvim, server: &Server) {
 }
 
 #[test]
-fn repeated_rate_limits_end_the_turn_and_keep_the_composers_text() {
+fn when_rate_limits_end_the_turn_the_text_in_the_composer_is_kept() {
     for dialect in DIALECTS {
         let server = Server::start();
         for _ in 0..6 {
@@ -45,8 +45,8 @@ fn repeated_rate_limits_without_retry_after_end_the_turn() {
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>ithe prompt<C-s>a queued one<C-s>");
     nvim.keys("<Esc>");
-    // Pauses have random lengths, so some end before the key is typed. Finding the line and typing the key is
-    // therefore one step.
+    // The pauses have random lengths, so some end before the key is typed. For this reason one Lua call finds the line
+    // and types the key.
     let retry = "local chat = require('caliban.chat.chats').current
         for i, line in ipairs(vim.api.nvim_buf_get_lines(chat.transcript, 0, -1, false)) do
           if line:find('Trying again in', 1, true) and chat.status.phase == 'retrying' then
@@ -80,7 +80,7 @@ fn repeated_rate_limits_without_retry_after_end_the_turn() {
 }
 
 #[test]
-fn a_reply_that_arrives_byte_by_byte_is_read() {
+fn a_reply_that_arrives_byte_by_byte_is_shown() {
     let said = DIALECTS.map(|dialect| {
         let server = Server::start();
         let call = json!({"path": "a.txt"});
@@ -103,7 +103,7 @@ fn a_reply_that_arrives_byte_by_byte_is_read() {
 }
 
 #[test]
-fn a_reply_with_60_kb_of_headers_is_read() {
+fn a_reply_with_60_kb_of_http_headers_is_accepted() {
     let server = Server::start();
     let mut reply = Reply::said("Behind it all.");
     for n in 0..60 {
@@ -146,7 +146,7 @@ fn a_reply_that_is_not_http_ends_the_turn_at_once() {
 }
 
 #[test]
-fn a_proxys_html_error_becomes_one_sentence_with_the_next_step() {
+fn a_proxys_html_error_page_is_shown_as_one_sentence_that_says_what_to_do() {
     let page = |title: &str| {
         format!(
             "<html>\r\n<head><title>{title}</title></head>\r\n<body><h1>{title}</h1></body></html>"
@@ -189,7 +189,7 @@ const ZIPPED: [u8; 90] = [
 ];
 
 #[test]
-fn a_compressed_error_reply_is_named_as_compressed() {
+fn for_a_compressed_error_reply_the_user_is_told_that_it_is_compressed() {
     let headers = [("content-type", "application/json"), ("content-encoding", "gzip")];
     check(
         Reply::raw(400, &headers, ZIPPED),
@@ -206,7 +206,7 @@ fn a_compressed_error_reply_is_named_as_compressed() {
 }
 
 #[test]
-fn a_connection_closed_within_the_headers_is_tried_again() {
+fn a_request_is_sent_again_if_the_connection_closes_within_the_headers() {
     for head in [
         "",
         "HTTP/1.1 200 OK\r\ncontent-ty",
@@ -222,7 +222,7 @@ fn a_connection_closed_within_the_headers_is_tried_again() {
 }
 
 #[test]
-fn the_program_writes_only_rpc_to_its_standard_output() {
+fn the_program_writes_nothing_but_rpc_messages_to_its_standard_output() {
     let server = Server::start();
     let setup = Setup::new();
     let out = setup.dir().join("out");
@@ -261,7 +261,7 @@ fn the_program_writes_only_rpc_to_its_standard_output() {
     assert!(messages > 10, "{messages}");
 }
 
-/// A setup in which no file of the program can grow beyond `blocks` blocks.
+/// A setup in which the program's files cannot get larger than `blocks` blocks.
 fn limited(server: &Server, blocks: u32) -> Setup {
     let setup = Setup::new().size(160, 40).anthropic(server).without("CALIBAN_DEBUG");
     setup.started_by(&format!("trap '' XFSZ\nulimit -f {blocks}\nexec \"$KIT_BIN\""))

@@ -1,4 +1,4 @@
-//! `build.lua`, which plugin managers run to build the program. A fake `cargo` stands in for the real one.
+//! Tests `build.lua`, which plugin managers run to build the program. A fake `cargo` replaces the real one.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::root;
@@ -37,7 +37,7 @@ fn built(nvim: &Nvim) -> String {
 }
 
 #[test]
-fn a_build_shows_its_progress() {
+fn building_the_program_shows_the_progress() {
     let nvim = with_cargo(Some(0));
     let said = built(&nvim);
     assert!(said.contains("Caliban: 1 of about"), "{said}");
@@ -56,7 +56,7 @@ fn a_failed_build_shows_the_last_lines_of_cargo() {
 }
 
 #[test]
-fn without_cargo_one_sentence_says_what_to_install() {
+fn if_cargo_is_missing_the_build_says_what_to_install() {
     let said = built(&with_cargo(None));
     assert_eq!(
         said,

@@ -1,4 +1,4 @@
-//! Edge cases of requests and turns that fit no other file.
+//! Tests edge cases of requests and turns that belong to no other file.
 
 use crate::kit::chat::DIALECTS;
 use crate::kit::http::Request;
@@ -35,7 +35,7 @@ fn a_reply_from_another_model_is_reported_unless_only_a_date_was_added() {
     nvim.wait_transcript(told);
 }
 
-/// One command runs, one is refused, and the turn is stopped at the question of a third.
+/// One command runs, the user refuses a second one, and the turn is stopped at the question about a third.
 #[test]
 fn finished_refused_and_stopped_calls_are_answered_in_call_order() {
     for dialect in DIALECTS {
@@ -111,7 +111,7 @@ fn two_hundred_calls_of_one_reply_are_answered_in_call_order() {
 }
 
 #[test]
-fn nul_and_line_separators_are_sent_and_shown() {
+fn a_prompt_with_nul_and_unicode_line_separators_is_sent_and_shown() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.reply(Reply::said("nul \u{0}, line \u{2028} and paragraph."));
@@ -129,7 +129,7 @@ fn nul_and_line_separators_are_sent_and_shown() {
 }
 
 #[test]
-fn the_proxy_is_used_except_for_this_machine_and_no_proxy_hosts() {
+fn requests_go_through_the_proxy_except_to_this_machine_and_hosts_in_no_proxy() {
     let (proxy, local) = (Server::start(), Server::start().without_key());
     let config = format!(
         "{{ model = 'far/m', providers = {{

@@ -1,4 +1,5 @@
-//! Changes that the user makes in files the model has read are reported once, with the next request.
+//! Tests that changes by the user in files that the model has read are reported to the model once, with the next
+//! request.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -23,7 +24,7 @@ fn seen(setup: impl FnOnce(Setup) -> Setup) -> Scene {
     scene
 }
 
-/// Sends the prompt `and?` and returns the text that the model gets.
+/// Sends the prompt `and?` and returns the text of the user's message that the model gets.
 fn told(scene: &Scene) -> String {
     let n = scene.server.requests().len();
     let said = format!("Answer {n}.");
@@ -34,8 +35,8 @@ fn told(scene: &Scene) -> String {
     text.replace(&scene.nvim.setup.path("").display().to_string(), "DIR")
 }
 
-/// Checks that the text sent with the next prompt equals the snapshot. The prompt after that must bring no further
-/// text.
+/// Compares the text that is sent with the next prompt with the snapshot. Checks that no further text is sent with the
+/// prompt after that.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 #[track_caller]
 fn hears(scene: &Scene, expected: Expect) {
@@ -109,7 +110,7 @@ fn mentioning_a_file_again_sends_its_text_instead_of_a_diff() {
 }
 
 #[test]
-fn changes_are_reported_with_the_prompt_that_is_sent_not_one_given_back() {
+fn changes_are_not_reported_with_a_prompt_that_goes_back_to_the_composer() {
     let scene = seen(|it| it);
     scene.nvim.keys("5GA mine<Esc>");
     scene.nvim.lua("require('caliban').ask('see @no/where.txt')", &[]);
@@ -163,7 +164,7 @@ fn a_long_diff_is_cut_and_many_changed_files_are_listed_by_name() {
     let named = "These files changed since you saw them last: f19.txt, f20.txt, f21.txt";
     assert!(said.contains(named), "{said}");
     assert_eq!(told(&scene), "and?");
-    // The model cannot overwrite a file with changes that were not reported in full.
+    // The model cannot overwrite a file whose changes were not reported completely.
     scene.server.reply(Reply::new().call("w1", "write", write("a.txt", "all new\n")));
     scene.ask_until(Reply::said("Well."), "Well.");
     let answer = scene.answer(scene.server.requests().len(), "w1");
@@ -183,9 +184,9 @@ fn a_reviewed_edit_is_not_reported_again_as_a_change() {
     assert!(!said.contains("kind=\"changes\""), "{said}");
 }
 
-/// The tolerance of an edit and the user's own changes are reported once, not with each verdict.
+/// The note about tolerated differences and the user's own changes are reported once, not with each verdict.
 #[test]
-fn a_second_verdict_on_an_edit_repeats_nothing_of_the_first() {
+fn a_second_verdict_on_an_edit_does_not_repeat_the_text_of_the_first() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2 \nl3", "L2\nl3")])));
@@ -217,7 +218,7 @@ fn a_second_verdict_on_an_edit_repeats_nothing_of_the_first() {
 }
 
 #[test]
-fn a_verdict_omits_changes_the_model_has_read_since() {
+fn a_verdict_does_not_repeat_changes_that_the_model_has_read_since() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::new().call("r1", "read", read("a.txt")));
     scene.server.reply(Reply::said("Read."));
@@ -258,10 +259,9 @@ fn changes_in_a_file_under_review_are_reported_with_the_verdict() {
     assert_eq!(told(&scene), "and?");
 }
 
-/// In auto-edit mode a review may stay open for long, so the user's changes are reported before the verdict of the
-/// review.
+/// In auto-edit mode a review may stay open for long, so the user's changes are reported before the review's verdict.
 #[test]
-fn in_auto_edit_changes_are_reported_at_once_not_with_the_verdict() {
+fn in_auto_edit_mode_the_users_changes_are_reported_with_the_next_prompt_not_with_the_verdict() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.server.reply(two_hunks());
@@ -330,7 +330,7 @@ fn reading_part_of_a_file_does_not_hide_changes_elsewhere_in_it() {
 }
 
 #[test]
-fn changes_made_by_a_command_are_not_reported_as_the_users() {
+fn changes_made_by_a_command_are_not_reported_as_changes_by_the_user() {
     let scene = seen(|it| it.file("b.txt", nine()));
     scene.nvim.keys(":set autoread<CR>");
     let command = json!({ "command": "echo more >> a.txt" });
@@ -370,7 +370,7 @@ fn restart(scene: &Scene) {
 }
 
 #[test]
-fn after_a_restart_the_model_is_still_told_what_the_user_changes() {
+fn after_a_restart_of_the_program_the_model_is_still_told_which_files_the_user_changes() {
     let scene = seen(|it| it);
     restart(&scene);
     assert_eq!(told(&scene), "and?");

@@ -1,4 +1,4 @@
-//! The chat: keys in, bytes out, text on the screen.
+//! Tests the chat from the keys to the request and back to the text on the screen.
 
 use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;
@@ -10,7 +10,7 @@ use expect_test::expect;
 use serde_json::json;
 
 #[test]
-fn a_prompt_goes_out_and_the_reply_is_on_the_screen() {
+fn a_typed_prompt_is_sent_and_the_reply_is_shown() {
     let server = Server::start();
     let gate = server.reply(Reply::new().text("I see ").gate().text("**two** files.").usage(12, 5));
     let nvim = Nvim::start(&Setup::new().file("a.rs", "fn main() {}\n").anthropic(&server));
@@ -29,7 +29,7 @@ fn a_prompt_goes_out_and_the_reply_is_on_the_screen() {
 }
 
 #[test]
-fn the_command_opens_the_chat_beside_the_code_and_refocuses_it() {
+fn the_command_caliban_opens_the_chat_beside_the_code_and_later_goes_back_to_it() {
     let server = Server::start();
     let setup = Setup::new().file("a.rs", "fn main() {}\n").anthropic(&server).size(100, 16);
     let setup = setup.config("{ layout = 'right' }");
@@ -73,7 +73,7 @@ fn the_command_opens_the_chat_beside_the_code_and_refocuses_it() {
 }
 
 #[test]
-fn before_the_build_the_command_says_how_to_build() {
+fn if_the_program_is_not_built_the_command_caliban_says_how_to_build_it() {
     let setup = Setup::new();
     let plugin = setup.dir().join("plugin-folder");
     std::fs::create_dir_all(&plugin).unwrap();
@@ -89,7 +89,7 @@ fn before_the_build_the_command_says_how_to_build() {
 }
 
 #[test]
-fn a_missing_program_is_named_with_how_to_build_it() {
+fn if_the_configured_program_is_missing_the_user_is_told_how_to_build_it() {
     let nvim = Nvim::start(&Setup::new().config("{ bin = '/nowhere/caliban' }").size(240, 20));
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("config.bin: /nowhere/caliban is not a program that can be run.");
@@ -97,7 +97,7 @@ fn a_missing_program_is_named_with_how_to_build_it() {
 }
 
 #[test]
-fn wrong_settings_are_reported_by_path_and_the_others_apply() {
+fn a_wrong_setting_is_reported_with_its_path_and_the_other_settings_apply() {
     let server = Server::start();
     let config = "{ modle = 'x', mode = 7, layout = 'bottom', providers = { mine = { dialect = 'smoke' } } }";
     let nvim = Nvim::start(&Setup::new().config(config).anthropic(&server));
@@ -159,7 +159,7 @@ fn a_message_that_has_left_the_queue_does_not_come_back_to_be_edited() {
     nvim.wait_queue(1);
     nvim.keys("<Esc>");
     nvim.go_to_transcript("queued: two");
-    // Both keys act on the queue as the editor knows it: nothing arrives between them.
+    // Both keys act on the same state of the queue, because the editor gets no message between them.
     nvim.lua("vim.api.nvim_feedkeys('x\\r', 'x', false)", &[]);
     nvim.wait_screen("The message is no longer in the queue.");
     assert_eq!(nvim.composer(), "");
@@ -235,7 +235,7 @@ fn stopping_closes_the_connection_and_the_next_request_is_valid() {
         nvim.keys(":Caliban<CR>ione<C-s>");
         nvim.wait_screen("Half of");
         nvim.keys("<Esc>");
-        // `<C-c>` is sent in a call of its own: after keys in Insert mode it would interrupt them.
+        // `<C-c>` is typed in a separate call, because after keys in Insert mode it would interrupt these keys.
         nvim.keys("<C-c>");
         server.wait_closed(1);
         nvim.wait_screen("! Stopped.");
@@ -251,7 +251,7 @@ fn stopping_closes_the_connection_and_the_next_request_is_valid() {
 }
 
 #[test]
-fn asking_by_the_api_shows_the_chat_without_moving_the_focus() {
+fn sending_a_message_by_the_lua_api_shows_the_chat_and_keeps_the_current_window() {
     let server = Server::start();
     server.reply(Reply::said("Answered."));
     let setup = Setup::new().file("a.rs", "fn main() {}\nfn other() {}\n").anthropic(&server);
@@ -265,11 +265,12 @@ fn asking_by_the_api_shows_the_chat_without_moving_the_focus() {
     nvim.wait_screen("Answered.");
     assert_eq!(nvim.lua_str(here), "a.rs 2 n");
     assert_eq!(server.wait_requests(1)[0].last_user_text(), "what?");
-    // The selection is still attached to the message that the composer holds.
+    // The selection is still attached to the message in the composer.
     nvim.wait_screen("selection  a.rs:1");
 }
 
-/// The user's windows: their sizes, cursors, files and an option; the alternate file, the jumplist, the focus.
+/// Lua code that describes the user's windows (their sizes, cursors, files and an option), the alternate file, the
+/// jumplist and the current window.
 const PLACES: &str = "local wins = {}
     for _, win in ipairs(vim.api.nvim_list_wins()) do
       local buf = vim.api.nvim_win_get_buf(win)
@@ -308,7 +309,7 @@ fn a_turn_keeps_the_users_windows_alternate_file_and_jumplist() {
 }
 
 #[test]
-fn the_view_follows_the_end_only_with_the_cursor_on_the_last_line() {
+fn a_chat_window_scrolls_with_new_text_only_if_its_cursor_is_on_the_last_line() {
     let server = Server::start();
     let long: String = (1..=80).fold(String::new(), |text, n| format!("{text}- line {n}\n"));
     server.reply(Reply::said(&long));
@@ -355,7 +356,7 @@ fn the_chat_can_be_closed_reopened_or_moved_to_a_tab_during_a_turn() {
 }
 
 #[test]
-fn reasoning_is_folded_and_opened_by_a_key() {
+fn the_models_reasoning_is_folded_until_a_key_opens_it() {
     for dialect in DIALECTS {
         let server = Server::start();
         let reply = Reply::new().thinking("First this.\nThen that.").gate().text("Therefore.");

@@ -1,4 +1,4 @@
-//! The chips of mentions in the composer: their sizes, their removal, and the preview.
+//! Tests the chips that show mentions in the composer: their sizes, their removal, and the preview.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -19,7 +19,7 @@ fn start() -> (Server, Nvim) {
 }
 
 #[test]
-fn each_mention_has_a_chip_with_its_size_that_goes_with_the_message() {
+fn each_mention_has_a_chip_with_its_size_until_the_message_is_sent() {
     let (server, nvim) = start();
     nvim.keys("isee @buffer and @\"b c.txt\":1 <Esc>");
     nvim.wait_screen("▏@buffer  a.txt  40 lines  110 tokens");
@@ -31,7 +31,7 @@ fn each_mention_has_a_chip_with_its_size_that_goes_with_the_message() {
 }
 
 #[test]
-fn the_chip_of_a_mention_that_brings_nothing_says_why() {
+fn the_chip_of_a_mention_that_cannot_be_read_says_why() {
     let (server, nvim) = start();
     nvim.keys("i@none.rs and @staged and @.env<Esc>");
     nvim.wait_screen("▏`@none.rs` does not exist.");
@@ -50,14 +50,14 @@ fn removing_a_chip_deletes_the_text_of_its_mention() {
     nvim.keys("<C-x>");
     nvim.wait(|it| it.composer() == "see @a.txt.bak,, then", "the text without @a.txt");
     nvim.wait_gone("▏@a.txt  ");
-    // the key that undoes a change brings the mention back
+    // `u` restores the mention in the text
     nvim.keys("u");
     nvim.wait(|it| it.composer().contains("@a.txt, then"), "the mention again");
     nvim.wait_screen("▏@a.txt  a.txt");
 }
 
 #[test]
-fn a_change_of_the_prose_around_mentions_asks_for_no_sizes() {
+fn the_sizes_of_mentions_are_not_computed_again_when_only_other_words_change() {
     let (_server, nvim) = start();
     nvim.keys("i@buffer <Esc>");
     nvim.wait_screen("▏@buffer  a.txt");
@@ -78,7 +78,7 @@ fn a_change_of_the_prose_around_mentions_asks_for_no_sizes() {
 }
 
 #[test]
-fn a_preview_shows_what_would_be_sent() {
+fn the_preview_shows_the_texts_that_would_be_sent_with_the_message() {
     let (server, nvim) = start();
     nvim.keys("isee @buffer and @\"b c.txt\"<Esc>");
     nvim.wait_screen("▏@\"b c.txt\"  b c.txt");

@@ -1,4 +1,4 @@
-//! `/review`: the model reviews a diff, and its comments stand in the buffers and in the quickfix list.
+//! Tests `/review`: the model reviews a diff, and its comments are shown in the buffers and in the quickfix list.
 
 use crate::kit::chat::{DIALECTS, common};
 use crate::kit::nvim::Nvim;
@@ -54,7 +54,7 @@ fn shown(nvim: &Nvim) -> String {
     )
 }
 
-/// Sends a review, and waits for the reply `Looked.`.
+/// Sends this `/review` command, and waits for the reply `Looked.`.
 fn review(nvim: &Nvim, server: &Server, command: &str) -> String {
     server.reply(Reply::said("Looked."));
     let said = nvim.transcript().matches("Looked.").count();
@@ -65,7 +65,7 @@ fn review(nvim: &Nvim, server: &Server, command: &str) -> String {
 }
 
 #[test]
-fn the_diff_and_the_task_are_sent_in_every_dialect() {
+fn a_review_sends_the_diff_and_the_task_in_every_dialect() {
     let sent = DIALECTS.map(|dialect| {
         let server = Server::start();
         let setup =
@@ -133,13 +133,13 @@ fn a_queued_review_comes_back_as_the_command() {
 }
 
 #[test]
-fn comments_become_diagnostics_and_a_quickfix_list() {
+fn the_models_review_comments_are_shown_as_diagnostics_and_in_the_quickfix_list() {
     let server = Server::start();
     let setup = repository().anthropic(&server);
     let nvim = Nvim::start(&setup);
     nvim.keys(":edit a.txt<CR>");
     let comments = json!({ "comments": [
-        // The line's number is wrong, its text is right.
+        // The number of the line is wrong, but its text is right.
         comment("a.txt", 7, "TWO", "error", "Callers expect\nlower case."),
         comment("b c.txt", 1, "x", "hint", "A \u{202e}smaller remark."),
         comment("a.txt", 1, "zero", "warning", "There is no such line."),
@@ -150,7 +150,7 @@ fn comments_become_diagnostics_and_a_quickfix_list() {
     let answers = server.requests().pop().unwrap().answers();
     expect![[r#"
         2 comments shown to the user. Not shown:
-        comments[2].code: no line of `a.txt` reads like this. Copy one line of the file as it is now, and its number.
+        comments[2].code: `a.txt` has no line with this text. Copy one line of the file as it is now, and give its number.
         comments[3].path: `none.txt` does not exist."#]]
     .assert_eq(&answers[0].1);
     nvim.wait_screen("2 comments · ");
@@ -165,7 +165,7 @@ fn comments_become_diagnostics_and_a_quickfix_list() {
     nvim.keys("<C-w>t:cnext<CR>");
     nvim.wait(|it| it.lua_str("return vim.fn.bufname()") == "b c.txt", "the file");
     assert!(shown(&nvim).contains("b c.txt:1 4 A [U+202E]smaller remark."));
-    // A later call adds to the comments, the next review replaces them.
+    // A later call adds comments; the next review replaces all comments.
     let more = json!({ "comments": [comment("a.txt", 3, "three", "info", "More.")] });
     server.reply(Reply::new().call("c2", "comment", more));
     server.reply(Reply::said("More comments."));
@@ -177,7 +177,7 @@ fn comments_become_diagnostics_and_a_quickfix_list() {
 }
 
 #[test]
-fn a_review_of_a_branch_or_a_commit_has_its_changes() {
+fn a_review_of_a_branch_or_a_commit_sends_the_changes_of_that_branch_or_commit() {
     let server = Server::start();
     let setup = repository().anthropic(&server);
     git(&setup, &["checkout", "-qb", "topic"]);
@@ -210,14 +210,14 @@ fn a_review_of_a_branch_or_a_commit_has_its_changes() {
 }
 
 #[test]
-fn without_a_diff_nothing_is_sent_and_the_command_comes_back() {
+fn a_review_command_without_a_diff_goes_back_to_the_composer() {
     let server = Server::start();
     let bare = Nvim::start(&Setup::new().size(200, 40).anthropic(&server));
     let refused = |nvim: &Nvim, command: &str, why: &str| {
         nvim.keys(&format!(":Caliban<CR>i{command}<C-s><Esc>"));
         nvim.wait_screen(why);
         assert_eq!(nvim.composer(), command);
-        // It is refused again: there is nothing that could be sent unchanged.
+        // Sending it again is refused too, because without a diff there is nothing to send.
         nvim.keys("<CR>");
         nvim.wait(|it| it.composer() == command, "the command again");
         nvim.keys(":%delete<CR>");
@@ -241,7 +241,7 @@ fn without_a_diff_nothing_is_sent_and_the_command_comes_back() {
 }
 
 #[test]
-fn a_review_runs_no_command_that_the_repository_names() {
+fn a_review_runs_no_command_that_is_configured_in_the_repository() {
     let server = Server::start();
     let setup =
         repository().file(".gitattributes", "*.txt diff=evil filter=evil\n").anthropic(&server);
@@ -264,7 +264,7 @@ fn a_review_runs_no_command_that_the_repository_names() {
 }
 
 #[test]
-fn clear_removes_the_comments() {
+fn slash_clear_removes_the_review_comments() {
     let server = Server::start();
     let nvim = Nvim::start(&repository().anthropic(&server));
     let comments = json!({ "comments": [comment("a.txt", 2, "TWO", "info", "A remark.")] });

@@ -1,4 +1,4 @@
-//! The user's own slash commands: from the keys to the request, and back to the composer.
+//! Tests the user's own slash commands, from the keys to the request, and back to the composer.
 
 use crate::kit::chat::{DIALECTS, assert_grows, common};
 use crate::kit::nvim::Nvim;
@@ -8,7 +8,8 @@ use crate::kit::setup::Setup;
 use expect_test::expect;
 use serde_json::json;
 
-/// A command with arguments and a file, one in a folder, and one of the user's.
+/// A project with a command that has arguments and mentions a file, a command in a folder, and a command in the user's
+/// home folder.
 fn project() -> Setup {
     Setup::new()
         .file("src/a.rs", "fn a() {}\n")
@@ -118,7 +119,7 @@ fn commands_and_skills_are_completed_and_listed() {
     assert_eq!(server.count(), 2);
 }
 
-/// Sends the text and checks that it comes back with this warning.
+/// Sends the text and checks that it goes back to the composer with this warning.
 #[track_caller]
 fn check_given_back(server: &Server, nvim: &Nvim, text: &str, warning: &str) {
     let before = server.count();
@@ -129,7 +130,7 @@ fn check_given_back(server: &Server, nvim: &Nvim, text: &str, warning: &str) {
 }
 
 #[test]
-fn files_that_are_no_commands_give_the_message_back_with_a_reason() {
+fn a_message_whose_command_has_an_invalid_file_goes_back_to_the_composer_with_the_reason() {
     let setup = project()
         .file(".claude/commands/yaml.md", "---\ndescription: [x\n---\nDo.")
         .file(".claude/commands/large.md", "x".repeat(1 << 20))
@@ -152,9 +153,9 @@ fn files_that_are_no_commands_give_the_message_back_with_a_reason() {
     assert!(!server.requests()[0].json.to_string().contains("a secret"));
 }
 
-/// The text of the command is made anew of the message that comes back, so that it is not sent twice.
+/// When such a message is sent, the command's text is made again from the message, so that it is not sent twice.
 #[test]
-fn a_message_that_is_given_back_or_edited_brings_its_command_once() {
+fn a_message_that_went_back_to_the_composer_is_sent_with_its_commands_text_only_once() {
     let setup = project()
         .file("../home/notes.md", "a secret")
         .file(".claude/commands/odd.md", "See @src/gone.rs and @~/notes.md, @anyone.\n");
@@ -183,7 +184,7 @@ fn a_message_that_is_given_back_or_edited_brings_its_command_once() {
 }
 
 #[test]
-fn a_commands_model_answers_this_turn_only() {
+fn the_model_of_a_command_answers_only_the_turn_of_that_command() {
     let setup = project()
         .file(".claude/commands/quick.md", "---\nmodel: anthropic/claude-haiku-4-5\n---\nBe quick.")
         .file(".claude/commands/odd.md", "---\nmodel: nobody/none\n---\nBe odd.");

@@ -1,4 +1,4 @@
-//! Compaction: a summary stands in requests for the first part of a conversation, by itself and by `/compact`.
+//! Tests compaction: in requests a summary replaces the first part of a conversation, automatically and by `/compact`.
 
 mod ends;
 mod guides;
@@ -35,11 +35,11 @@ fn text() -> String {
     lines.concat()
 }
 
-/// A share of a window that a long conversation reaches.
+/// Settings with a share of the window at which the long conversations of these tests are compacted.
 const EARLY: &str =
     "{ compact = 0.01, trim = false, models = { ['ollama/qwen3:8b'] = { num_ctx = 1000000 } } }";
 
-/// A share that no conversation of a test reaches.
+/// Settings with a share of the window that no conversation of these tests reaches.
 const LATE: &str = "{ compact = 1, trim = false }";
 
 /// The model reads two long files in the first of three turns. After the third turn the provider counts 60,000 tokens.
@@ -67,7 +67,7 @@ fn type_in(nvim: &Nvim, text: &str) {
     nvim.keys(&format!(":Caliban<CR>i{text}<C-s><Esc>"));
 }
 
-/// What the model and the user are told when a conversation in this dialect has become too long.
+/// Makes a conversation in this dialect too long. Returns what the model and the user are told.
 fn told(dialect: &dyn Dialect) -> String {
     let server = Server::start();
     let setup = files(Setup::new()).config(EARLY).speaking(dialect, &server);
@@ -86,7 +86,7 @@ fn told(dialect: &dyn Dialect) -> String {
     let requests = server.requests();
     assert_grows(requests[..4].to_vec());
     assert_grows(requests[5..].to_vec());
-    // the question has no tools, and the results as data
+    // the question for the summary has no tools, and has the tool results as text
     assert!(is_question(&requests[4]) && requests[4].tools().is_empty());
     let question = requests[4].last_user_text();
     assert!(question.starts_with("<conversation>\n[") && question.contains("the line 199"));
@@ -102,10 +102,10 @@ fn told(dialect: &dyn Dialect) -> String {
     let transcript = nvim.transcript();
     let notices = transcript.lines().filter(|it| it.contains("ompact"));
     let notices: Vec<&str> = notices.collect();
-    // some dialects join messages in a row of the same role
+    // some dialects join consecutive messages of the same role
     let outline = outline.replace("user: four", "four").replace("\n\n", "\n");
     let model = nvim.lua_str("return require('caliban').state().model");
-    // some dialects have thoughts of their own beside a call
+    // in some dialects a call has thoughts, so the sizes differ
     let notices = notices.join("\n").replace(&model, "MODEL").replace("2,500", "2,400");
     format!("{outline}\n{notices}")
 }
@@ -146,12 +146,12 @@ fn a_long_conversation_is_compacted_in_every_dialect() {
         Go on from here. You no longer have the text of files that you read or were given before, even if a later message says that it was sent: read a file again before you edit it or rely on it.
         four, please
         ! Compacting: MODEL summarises 8 messages (about 2,400 tokens). Your messages, verdicts, skills and the to-do list are kept. <C-c> stops this.
-        ▸ Compacted: 8 messages are now a summary and what is kept with it (about 150 tokens instead of 2,400)."#]]
+        ▸ Compacted: 8 messages are now a summary and the texts kept with it (about 150 tokens instead of 2,400)."#]]
     .assert_eq(common(&told));
 }
 
 #[test]
-fn the_boundary_opens_and_shows_what_the_model_has() {
+fn the_line_of_a_compaction_opens_and_shows_the_text_that_the_model_has_instead() {
     let server = Server::start();
     let nvim = three_turns(&server, &files(Setup::new()).config(LATE).anthropic(&server));
     server.reply(Reply::said(&summary("Be quick.")));
@@ -211,7 +211,7 @@ fn a_request_that_is_too_long_is_compacted_and_sent_again_in_every_dialect() {
         assert!(requests[4].outline().contains("the line 199") && is_question(&requests[5]));
         assert!(!requests[6].outline().contains("the line 199"));
         assert!(requests[6].last_user_text().ends_with("four, please"));
-        // a second report in the same turn ends it
+        // if the provider reports this a second time in the same turn, the turn ends
         server.reply(Reply::too_long());
         server.reply(Reply::said(&summary("Go on.")));
         server.reply(Reply::too_long());
@@ -234,7 +234,7 @@ fn a_reply_that_is_cut_at_the_end_of_the_window_is_asked_for_again_after_a_compa
     assert!(is_question(&requests[5]) && requests[6].last_user_text().ends_with("four, please"));
     assert!(!requests[6].outline().contains("Four is cut"));
     assert!(!nvim.transcript().contains("Four is cut"));
-    // the second time in a turn the reply stays as it is
+    // if this happens a second time in the same turn, the reply stays as it is
     server.reply(Reply::said("Five is cut").stop(full));
     server.reply(Reply::said(&summary("Go on.")));
     server.reply(Reply::said("Five is cut again").stop(full));
@@ -256,15 +256,15 @@ fn compaction_can_be_turned_off() {
         nvim.ask("four, please", "Four.");
         nvim.ask("five, please", "too long for the model");
         assert_grows(server.requests());
-        // the user may still ask for it
+        // the user can still compact the conversation by `/compact`
         server.reply(Reply::said(&summary("Go on.")));
         type_in(&nvim, "/compact");
         nvim.wait_transcript("▸ Compacted: ");
     }
 }
 
-/// Claude Opus 5.5 binds its thoughts to all that stands before them: nothing is trimmed, and no thought outlives a
-/// compaction.
+/// Thoughts of Claude Opus 5.5 are valid only after exactly the messages before them, so nothing is trimmed, and no
+/// thought is sent after a compaction.
 #[test]
 fn a_model_with_bound_thoughts_is_compacted_without_its_thoughts() {
     let server = Server::start();
@@ -291,7 +291,7 @@ fn a_model_with_bound_thoughts_is_compacted_without_its_thoughts() {
 }
 
 #[test]
-fn a_switch_to_a_smaller_window_compacts_first() {
+fn switching_to_a_model_with_a_smaller_window_first_compacts_the_conversation() {
     let server = Server::start();
     let config =
         "{ trim = false, models = { ['anthropic/claude-haiku-4-5'] = { window = 8000 } } }";
@@ -310,7 +310,7 @@ fn a_switch_to_a_smaller_window_compacts_first() {
 }
 
 #[test]
-fn a_switch_that_cannot_be_compacted_says_why() {
+fn if_the_conversation_cannot_be_compacted_for_a_smaller_model_the_user_is_told_why() {
     let server = Server::start();
     let config = "{ trim = false, compact = false,
         models = { ['anthropic/claude-haiku-4-5'] = { window = 8000 } } }";

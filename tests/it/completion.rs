@@ -1,4 +1,5 @@
-//! Completion in the composer: Neovim's own menu over a language server whose answers come from the program.
+//! Tests completion in the composer: Neovim's menu shows items of a language server, whose answers come from the
+//! program.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -15,12 +16,12 @@ fn start(setup: Setup) -> (Server, Nvim) {
     (server, nvim)
 }
 
-/// How often Neovim's own menu was asked to open.
+/// The number of times that Neovim's completion menu was asked to open.
 fn openings(nvim: &Nvim) -> String {
     nvim.lua_str("return _G.openings")
 }
 
-/// Counts the openings of Neovim's own menu.
+/// Lua code that counts how often Neovim's completion menu is asked to open.
 const COUNT: &str = "_G.openings = 0
     local get = vim.lsp.completion.get
     vim.lsp.completion.get = function(...)
@@ -38,7 +39,7 @@ fn project() -> Setup {
 }
 
 #[test]
-fn a_file_is_completed_behind_an_at_sign_and_sent() {
+fn a_file_name_is_completed_after_an_at_sign_and_the_file_is_sent() {
     let (server, nvim) = start(project());
     nvim.keys("isee @m");
     nvim.wait_screen("src/map.rs");
@@ -100,7 +101,7 @@ fn slash_commands_and_their_arguments_are_completed() {
 }
 
 #[test]
-fn prose_and_addresses_open_no_menu() {
+fn no_completion_menu_opens_for_ordinary_words_and_mail_addresses() {
     let (_server, nvim) = start(project());
     nvim.keys("ime@src and a/b @");
     nvim.wait_screen("src/");
@@ -120,7 +121,7 @@ fn only_omnifunc_completes(setup: Setup) {
 }
 
 #[test]
-fn the_menu_does_not_open_by_itself_beside_a_completion_plugin() {
+fn the_completion_menu_does_not_open_by_itself_if_a_completion_plugin_is_loaded() {
     only_omnifunc_completes(project().before("package.loaded['blink.cmp'] = {}"));
 }
 
@@ -141,9 +142,9 @@ fn a_mention_at_the_end_of_a_long_line_is_completed() {
     nvim.wait(|it| it.composer().ends_with("é x@ @src/main.rs"), "the mention");
 }
 
-/// A text pasted from a file in Latin-1, and an open file with such a name.
+/// The prompt has a text pasted from a file in Latin-1, and a file whose name is not UTF-8 is open.
 #[test]
-fn bytes_that_are_not_utf8_are_replaced_in_a_prompt_and_hinder_no_completion() {
+fn bytes_that_are_not_utf8_are_replaced_in_a_prompt_and_do_not_disturb_completion() {
     let (server, nvim) = start(project());
     nvim.lua_str("vim.bo[vim.fn.bufadd('caf\\xe9.txt')].buflisted = true return ''");
     nvim.lua_str("vim.fn.setline(1, 'caf\\xe9 @ma') return ''");

@@ -1,4 +1,4 @@
-//! Only a key pressed after the whole question was on the screen gives consent.
+//! Tests that only a key that is pressed after the whole question was on the screen gives consent.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -37,7 +37,7 @@ fn question(nvim: &Nvim) -> Vec<String> {
 }
 
 #[test]
-fn a_folded_20_kb_comment_must_be_opened_and_read_before_consent() {
+fn consent_is_possible_only_after_a_folded_20_kb_comment_was_opened_and_read() {
     let server = Server::start();
     let command = format!("echo one > out; #{}\necho ok", "x".repeat(20_000));
     let nvim = asked(&server, Setup::new().size(120, 40), &command);
@@ -65,7 +65,7 @@ fn a_folded_20_kb_comment_must_be_opened_and_read_before_consent() {
 }
 
 #[test]
-fn runs_of_blanks_in_a_command_are_shown_as_a_count() {
+fn in_a_question_many_blanks_in_a_row_are_shown_as_their_number() {
     let server = Server::start();
     let command = format!("echo a{}; echo b{}echo ok", " ".repeat(3000), "\n".repeat(61));
     let nvim = asked(&server, Setup::new(), &command);
@@ -104,7 +104,7 @@ fn invisible_characters_in_replies_and_results_are_spelt_out() {
 }
 
 #[test]
-fn a_key_typed_as_a_question_appears_does_not_answer_it() {
+fn a_key_typed_just_before_a_question_appears_does_not_answer_it() {
     for key in ["y", "s", "n", "e", "c"] {
         let server = Server::start();
         server.reply(Reply::new().call("c1", "shell", json!({"command": "echo ran > out"})));
@@ -127,7 +127,7 @@ fn a_key_typed_as_a_question_appears_does_not_answer_it() {
 }
 
 #[test]
-fn a_macro_and_a_mapping_give_no_consent() {
+fn a_key_from_a_macro_or_a_mapping_gives_no_consent() {
     let server = Server::start();
     let map = "vim.keymap.set('n', 'Q', 'Gy', { remap = true })";
     let nvim = asked(&server, Setup::new().before(map), "echo ran > out");
@@ -137,7 +137,7 @@ fn a_macro_and_a_mapping_give_no_consent() {
         assert!(!answered(&nvim), "{keys}");
         nvim.keys("<Esc>");
     }
-    // a key that does not answer keeps its count and its register
+    // a key that is not an answer still works with its count and register
     nvim.command("call feedkeys('gg\"a2yy')");
     nvim.wait(|nvim| nvim.lua_str("return vim.fn.getreg('a')").lines().count() == 2, "two lines");
     nvim.keys("Gy");
@@ -145,7 +145,7 @@ fn a_macro_and_a_mapping_give_no_consent() {
 }
 
 #[test]
-fn in_a_window_of_four_rows_every_line_must_be_seen_before_consent() {
+fn consent_is_possible_only_after_each_line_was_visible_even_in_a_window_of_four_rows() {
     let server = Server::start();
     let lines: Vec<String> = (1..=12).map(|n| format!("echo {n} >> out")).collect();
     let setup = Setup::new().size(80, 24).config("{ layout = 'bottom' }");
@@ -175,7 +175,7 @@ fn in_a_window_of_four_rows_every_line_must_be_seen_before_consent() {
 }
 
 #[test]
-fn a_line_longer_than_the_window_is_read_by_scrolling_within_it() {
+fn a_question_with_a_line_longer_than_the_window_can_be_read_by_scrolling() {
     let server = Server::start();
     let command = format!("echo {} > out", "word ".repeat(60));
     let setup = Setup::new().size(80, 24).config("{ layout = 'bottom' }");
@@ -204,7 +204,7 @@ fn a_question_can_be_refused_before_it_was_read() {
 }
 
 #[test]
-fn approving_a_question_off_the_screen_shows_it_first() {
+fn approving_a_question_that_is_not_on_the_screen_only_shows_it() {
     let server = Server::start();
     let nvim = asked(&server, Setup::new().size(120, 40), "echo ran > out");
     nvim.keys(":Caliban new other<CR>");

@@ -1,4 +1,4 @@
-//! The question about a project's instructions, from the first message to the request.
+//! Tests the question about a project's instructions, from the first message to the request.
 
 use crate::kit::chat::{DIALECTS, assert_grows, common};
 use crate::kit::nvim::Nvim;
@@ -43,7 +43,7 @@ fn answer(nvim: &Nvim, server: &Server, key: &str) {
     assert!(!nvim.transcript().contains(QUESTION), "{}", nvim.transcript());
 }
 
-/// Sends a message that goes out without a question.
+/// Sends a message, and checks that it is sent without a question.
 fn send(nvim: &Nvim, server: &Server, message: &str) {
     let count = server.count();
     nvim.keys(&format!(":Caliban<CR>i{message}<C-s><Esc>"));
@@ -63,7 +63,7 @@ fn again(nvim: &Nvim) -> Nvim {
 }
 
 #[test]
-fn the_first_message_waits_until_the_user_lets_the_model_have_the_instructions_in_every_dialect() {
+fn the_first_message_waits_until_the_user_agrees_to_the_projects_instructions() {
     let told = DIALECTS.map(|dialect| {
         let server = Server::start();
         server.otherwise(Reply::said("Done."));
@@ -99,7 +99,7 @@ fn the_first_message_waits_until_the_user_lets_the_model_have_the_instructions_i
 }
 
 #[test]
-fn instructions_that_the_user_leaves_out_are_not_asked_about_until_their_text_changes() {
+fn the_user_is_not_asked_again_about_refused_instructions_until_their_text_changes() {
     let (server, nvim) = start(&project());
     send_up_to_question(&nvim, "hello");
     answer(&nvim, &server, "n");
@@ -132,7 +132,7 @@ fn a_reason_for_leaving_instructions_out_goes_to_the_model() {
 }
 
 #[test]
-fn an_answer_for_this_conversation_holds_for_no_other() {
+fn an_answer_for_this_conversation_does_not_apply_to_other_conversations() {
     let (server, nvim) = start(&project());
     send_up_to_question(&nvim, "hello");
     answer(&nvim, &server, "s");
@@ -144,7 +144,8 @@ fn an_answer_for_this_conversation_holds_for_no_other() {
 }
 
 #[test]
-fn stopping_gives_the_message_back_and_the_next_message_asks_again() {
+fn stopping_at_the_question_about_instructions_gives_the_message_back_and_the_next_message_asks_again()
+ {
     let (server, nvim) = start(&project());
     send_up_to_question(&nvim, "hello");
     nvim.keys("<C-c>");
@@ -158,7 +159,7 @@ fn stopping_gives_the_message_back_and_the_next_message_asks_again() {
 }
 
 #[test]
-fn a_message_that_waits_for_the_answer_survives_a_restart() {
+fn a_message_that_waits_for_the_answer_about_instructions_survives_a_restart() {
     let (server, nvim) = start(&project());
     send_up_to_question(&nvim, "hello");
     nvim.quit_with(":qa!<CR>");
@@ -175,7 +176,7 @@ fn a_message_that_waits_for_the_answer_survives_a_restart() {
 }
 
 #[test]
-fn instructions_of_a_folder_wait_for_the_next_message() {
+fn the_user_is_asked_about_instructions_of_a_folder_at_the_next_message() {
     let setup = Setup::new().cautious().size(150, 40);
     let setup = setup.file("sub/AGENTS.md", "Be brief.\n").file("sub/a.txt", "words\n");
     let (server, nvim) = start(&setup);
@@ -193,7 +194,7 @@ fn instructions_of_a_folder_wait_for_the_next_message() {
 }
 
 #[test]
-fn nobody_is_asked_about_their_own_instructions_or_on_the_tour() {
+fn the_user_is_not_asked_about_their_own_instructions_nor_during_the_tour() {
     let setup = Setup::new().cautious().size(150, 40);
     let own = setup.dir().join("config/caliban");
     fs::create_dir_all(&own).unwrap();
@@ -209,7 +210,7 @@ fn nobody_is_asked_about_their_own_instructions_or_on_the_tour() {
 }
 
 #[test]
-fn instructions_that_the_user_accepted_in_a_review_are_not_asked_about() {
+fn the_user_is_not_asked_about_instructions_that_they_accepted_in_a_review() {
     let (server, nvim) = start(&Setup::new().cautious().size(150, 40));
     server.reply(Reply::new().call("w1", "write", write("AGENTS.md", "Use tabs.\n")));
     server.reply(Reply::said("Written."));
@@ -224,7 +225,7 @@ fn instructions_that_the_user_accepted_in_a_review_are_not_asked_about() {
 }
 
 #[test]
-fn the_settings_always_and_never_ask_nothing() {
+fn with_the_settings_always_and_never_the_user_is_not_asked_about_instructions() {
     for (setting, is_sent) in [("'always'", true), ("'never'", false), ("false", false)] {
         let (server, nvim) = start(&project().config(&format!("{{ instructions = {setting} }}")));
         send(&nvim, &server, "hello");
@@ -234,7 +235,7 @@ fn the_settings_always_and_never_ask_nothing() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_stored_holds_for_the_conversation() {
+fn an_answer_about_instructions_that_cannot_be_stored_applies_to_this_conversation() {
     let (server, nvim) = start(&project());
     send_up_to_question(&nvim, "hello");
     fs::create_dir_all(nvim.setup.sessions().join(".instructions")).unwrap();
@@ -260,7 +261,7 @@ fn slash_rules_asks_again_about_instructions_that_were_left_out() {
 }
 
 #[test]
-fn a_conversation_that_began_before_the_answer_gets_the_instructions_with_its_next_message() {
+fn a_conversation_that_began_before_the_user_agreed_gets_the_instructions_with_its_next_message() {
     let (server, nvim) = start(&project());
     nvim.keys(":Caliban new second<CR>");
     nvim.wait_session("second");
@@ -269,7 +270,7 @@ fn a_conversation_that_began_before_the_answer_gets_the_instructions_with_its_ne
     nvim.keys(":Caliban resume main<CR>");
     nvim.wait_session("main");
     send(&nvim, &server, "and here?");
-    // a message that is taken back takes its instructions along
+    // if a message is taken back, the instructions that were sent with it are taken back too
     nvim.keys(":Caliban<CR>i/undo<C-s>");
     nvim.wait(|nvim| nvim.composer() == "and here?", "the message in the composer");
     nvim.keys("<Esc>");

@@ -1,4 +1,4 @@
-//! Mentions and selections, in the form in which the model gets them.
+//! Tests mentions and selections in the form in which the model gets them.
 
 use crate::kit::chat::{DIALECTS, common};
 use crate::kit::dialects::Dialect;
@@ -172,7 +172,7 @@ fn a_mentioned_file_is_sent_with_its_buffers_unsaved_text() {
     assert_eq!(nvim.setup.on_disk("a.txt").unwrap(), "old\n");
 }
 
-/// Checks that the prompt is given back once with this warning, and is sent when the user sends it again.
+/// Checks that the prompt goes back to the composer once with this warning, and is sent when the user sends it again.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_given_back(prompt: &str, expected: Expect) {
     let server = Server::start();
@@ -330,7 +330,7 @@ fn exactly_the_selected_characters_lines_or_block_are_sent() {
 
 #[test]
 fn a_selection_of_unsaved_text_or_by_a_plug_map_is_sent_with_the_prompt() {
-    // unsaved text that ends in a wide character
+    // the selected text is unsaved and ends in a wide character
     check_selection(
         "ccl\u{f6}cal \u{e9}<Esc>0v$h:Caliban<CR>",
         expect![[r#"
@@ -407,7 +407,7 @@ fn each_added_selection_shows_as_a_chip_that_can_be_removed() {
 }
 
 #[test]
-fn a_prompt_of_five_megabytes_arrives_whole() {
+fn a_prompt_of_five_megabytes_is_sent_completely() {
     let server = Server::start();
     server.reply(Reply::said("Long."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));

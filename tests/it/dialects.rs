@@ -1,4 +1,4 @@
-//! Special features of single dialects, and conversations that switch dialects.
+//! Tests special features of single dialects, and conversations that switch between dialects.
 
 use crate::kit::dialects::DIALECTS;
 use crate::kit::nvim::Nvim;
@@ -16,7 +16,7 @@ fn read_only(tokens: u32) -> Reply {
 }
 
 #[test]
-fn a_prompt_that_ollama_cut_silently_is_reported_once() {
+fn if_ollama_silently_drops_a_part_of_the_prompt_the_user_is_told_once() {
     let server = Server::start();
     let nvim = Nvim::start(
         &Setup::new()
@@ -65,11 +65,11 @@ const SIGNATURES: [(&str, &str); 3] = [
     ("/v1beta/models/gemini-3-pro-preview:streamGenerateContent?alt=sse", "thoughtSignature"),
 ];
 
-/// The placeholder for the signature of another model's call.
+/// The placeholder that Gemini accepts as the signature of another model's call.
 const FOREIGN: &str = "skip_thought_signature_validator";
 
-/// The server refuses invalid requests. The servers of Claude and Gemini also refuse a signature that they did not
-/// give for the same content.
+/// The fake server refuses invalid requests. As Claude and Gemini it also refuses a signature that it has not given for
+/// the same content.
 #[test]
 fn after_changing_models_each_provider_gets_only_its_own_signatures() {
     let server = Server::start();
@@ -111,7 +111,7 @@ fn after_changing_models_each_provider_gets_only_its_own_signatures() {
 }
 
 #[test]
-fn a_resumed_session_repeats_its_last_request_in_every_dialect() {
+fn the_next_request_of_a_resumed_session_begins_with_its_last_request_in_every_dialect() {
     for dialect in DIALECTS {
         let server = Server::start();
         let setup = dialect.choose(Setup::new().file("a.txt", "alpha\n"), &server);

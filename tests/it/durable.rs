@@ -1,4 +1,4 @@
-//! A crash or a disk error at any disk call: the session that is reopened has everything confirmed as saved.
+//! Tests a crash or a disk error at any disk call: the reopened session has everything that was confirmed as saved.
 
 mod by_hand;
 mod checkpoints;
@@ -40,7 +40,7 @@ fn assert_valid(session: &Session) {
     }
 }
 
-/// Checks that a reopened session goes on: nothing runs again, and each call has one answer.
+/// Checks that a reopened session can be continued: nothing runs again, and each call has one answer.
 fn goes_on(mut session: Session, partial: &str) {
     let running: Vec<_> = session.open().iter().map(|it| it.call.id.clone()).collect();
     let partial = broken_off(partial, &session);
@@ -68,8 +68,8 @@ fn back(machine: &Machine, dir: &Path) -> (State, Vec<String>, Machine, Vec<mach
     (state, opened.warnings, disk.machine(), disk.ops())
 }
 
-/// Opens the session on this disk. The session must be in one of these states, with unreadable files set aside whole. A
-/// crash during the opening must lose nothing for the next opening.
+/// Opens the session on this disk. The session must be in one of these states, and unreadable files must be moved to
+/// other files unchanged. If opening is interrupted by a crash, the next opening must have the same result.
 fn check(machine: &Machine, states: &[State], dir: &Path, at: &str) {
     let (state, warnings, after, ops) = back(machine, dir);
     let is_known =
@@ -94,7 +94,7 @@ fn check(machine: &Machine, states: &[State], dir: &Path, at: &str) {
 }
 
 #[test]
-fn a_crash_at_any_disk_call_loses_nothing_confirmed() {
+fn a_crash_at_any_disk_call_loses_nothing_that_was_confirmed_as_saved() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let live = play(dir.path(), None);
     let ops = live.disk.ops();

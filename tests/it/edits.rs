@@ -1,4 +1,4 @@
-//! The edit and write tools on files of every kind: bytes that must not change, files that are refused.
+//! Tests the tools `edit` and `write` on files of every kind: bytes that must not change, and files that are refused.
 
 use super::review::scene::{Scene, edit, nine, write};
 use crate::kit::nvim::Nvim;
@@ -43,7 +43,7 @@ fn an_edit_keeps_the_byte_order_mark() {
 }
 
 #[test]
-fn an_edit_adds_no_missing_final_newline() {
+fn an_edit_does_not_add_a_newline_at_the_end_of_a_file_that_has_none() {
     bytes(b"a\nb\nc", ("b", "B"), b"a\nB\nc");
     bytes(b"a\nb\nc", ("c", "C"), b"a\nb\nC");
 }
@@ -64,7 +64,7 @@ fn an_edit_keeps_the_files_encoding() {
 }
 
 #[test]
-fn text_that_the_files_encoding_cannot_hold_is_refused() {
+fn text_that_cannot_be_written_in_the_files_encoding_is_refused() {
     let told = "a.txt was not changed: its encoding (latin1) cannot hold the new text.";
     refused(
         |it| it.file("a.txt", b"caf\xe9\n"),
@@ -76,7 +76,7 @@ fn text_that_the_files_encoding_cannot_hold_is_refused() {
 }
 
 #[test]
-fn an_edit_keeps_old_macintosh_line_ends() {
+fn an_edit_keeps_line_ends_that_are_carriage_returns() {
     bytes(b"a\rb\rc\r", ("b", "B"), b"a\rB\rc\r");
     let scene = Scene::start(|it| {
         it.file("a.txt", b"a\rb\rc\r").before("vim.o.fileformats = 'unix,dos,mac'")
@@ -103,7 +103,7 @@ fn an_edit_can_fill_an_empty_file() {
 }
 
 #[test]
-fn a_file_of_one_newline_is_not_treated_as_empty() {
+fn a_file_that_has_only_a_newline_is_not_treated_as_empty() {
     bytes(b"\n", ("\n", "one\n"), b"one\n");
 }
 
@@ -121,7 +121,7 @@ fn first_and_last_lines_can_be_added_and_deleted() {
 }
 
 #[test]
-fn an_edit_keeps_text_beyond_ascii() {
+fn an_edit_keeps_text_that_is_not_ascii() {
     bytes("ä\u{301} 漢\n\t\u{a0}b\n".as_bytes(), ("b", "ß"), "ä\u{301} 漢\n\t\u{a0}ß\n".as_bytes());
 }
 
@@ -158,7 +158,7 @@ fn change() -> Value {
 }
 
 #[test]
-fn buffers_that_cannot_be_changed_are_refused() {
+fn edits_of_buffers_that_cannot_be_changed_are_refused() {
     refused(
         |it| it,
         ":view a.txt<CR>",
@@ -181,7 +181,7 @@ fn buffers_that_cannot_be_changed_are_refused() {
 }
 
 #[test]
-fn folders_binary_and_missing_files_are_refused() {
+fn edits_of_folders_binary_files_and_missing_files_are_refused() {
     refused(
         |it| it.file("dir/x", ""),
         "",
@@ -213,7 +213,7 @@ fn folders_binary_and_missing_files_are_refused() {
 }
 
 #[test]
-fn files_without_read_or_write_permission_are_refused() {
+fn edits_of_files_without_read_or_write_permission_are_refused() {
     for keys in ["", ":edit a.txt<CR>"] {
         let told = "a.txt was not changed: it is read-only.";
         refused(|it| it.mode("a.txt", 0o444), keys, "edit", change(), told);
@@ -232,7 +232,7 @@ fn files_without_read_or_write_permission_are_refused() {
 }
 
 #[test]
-fn files_outside_the_project_or_in_git_are_refused() {
+fn edits_of_files_outside_the_project_or_in_dot_git_are_refused() {
     refused(
         |it| it,
         "",
@@ -257,7 +257,7 @@ fn files_outside_the_project_or_in_git_are_refused() {
 }
 
 #[test]
-fn a_file_deleted_under_its_buffer_is_refused() {
+fn an_edit_of_a_file_that_was_deleted_while_its_buffer_is_open_is_refused() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     fs::remove_file(scene.nvim.setup.path("a.txt")).unwrap();
@@ -265,7 +265,7 @@ fn a_file_deleted_under_its_buffer_is_refused() {
 }
 
 #[test]
-fn a_file_open_in_another_neovim_is_refused() {
+fn an_edit_of_a_file_that_is_open_in_another_neovim_is_refused() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     let other = Nvim::start(&scene.nvim.setup);
     other.keys(":edit a.txt<CR>GAx<Esc>:preserve<CR>");
@@ -279,7 +279,7 @@ fn a_file_open_in_another_neovim_is_refused() {
 }
 
 #[test]
-fn a_file_not_read_is_not_written_over() {
+fn a_file_that_the_model_has_not_read_is_not_overwritten() {
     refused(
         |it| it,
         "",
@@ -290,7 +290,7 @@ fn a_file_not_read_is_not_written_over() {
 }
 
 #[test]
-fn a_file_changed_since_it_was_read_is_not_written_over() {
+fn a_file_that_changed_since_the_model_read_it_is_not_overwritten() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.server.reply(Reply::new().call("r1", "read", json!({ "path": "a.txt" })));
@@ -313,7 +313,7 @@ fn a_file_changed_since_it_was_read_is_not_written_over() {
 }
 
 #[test]
-fn a_file_changed_on_disk_since_it_was_opened_is_reloaded_and_edited() {
+fn a_file_that_changed_on_disk_since_it_was_opened_is_reloaded_and_edited() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     fs::write(scene.nvim.setup.path("a.txt"), nine().replace("l5", "five")).unwrap();
@@ -327,7 +327,7 @@ fn a_file_changed_on_disk_since_it_was_opened_is_reloaded_and_edited() {
 }
 
 #[test]
-fn a_call_with_truncated_arguments_is_never_proposed() {
+fn edits_of_a_call_with_truncated_arguments_are_never_proposed() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.server.reply(Reply::new().call_raw(
         "e1",
@@ -357,20 +357,20 @@ fn tolerated(before: &str, change: (&str, &str), after: &str, told: &str) {
 }
 
 #[test]
-fn line_numbers_copied_into_old_are_tolerated() {
+fn an_edit_fits_although_its_old_text_has_line_numbers_copied_from_read() {
     let change = ("2\tl2\n3\tl3", "2\tL2\n3\tl3");
     let told = "at lines 2-3, without the line numbers.";
     tolerated(&nine(), change, &nine().replace("l2", "L2"), told);
 }
 
 #[test]
-fn trailing_blanks_are_tolerated_and_kept() {
+fn an_edit_fits_although_blanks_at_line_ends_differ_and_the_files_blanks_are_kept() {
     let told = "at lines 1-2, ignoring blanks at line ends.";
     tolerated("a  \nb\t\nc \n", ("a\nb\n", "a\nB\nB2\n"), "a  \nB\nB2\nc \n", told);
 }
 
 #[test]
-fn other_indentation_in_old_is_tolerated_and_applied_to_new() {
+fn an_edit_fits_although_its_indentation_differs_and_the_new_text_is_indented_like_the_file() {
     let change = ("if x:\n    go()", "if x:\n    go()\n\n    stop()");
     let told = "at lines 2-3, at another indentation. The new text was indented to match.";
     let before = "def f():\n\tif x:\n\t    go()\n\nx\n";
@@ -379,19 +379,20 @@ fn other_indentation_in_old_is_tolerated_and_applied_to_new() {
 }
 
 #[test]
-fn typographic_quotes_and_dashes_are_tolerated_and_kept() {
+fn an_edit_fits_although_typographic_quotes_differ_and_the_files_quotes_are_kept() {
     let told = "at line 1, taking typographic quotes, dashes and spaces for plain ones.";
     tolerated("“One” – two…\n", ("\"One\" - two", "\"One\" - three"), "“One” – three…\n", told);
 }
 
 #[test]
-fn an_extra_blank_line_in_old_is_tolerated() {
+fn an_edit_fits_although_its_old_text_has_an_extra_blank_line() {
     let told = "at line 1, without the blank line at its beginning.";
     tolerated("a\nb\n", ("\na\n", "\nA\n"), "A\nb\n", told);
 }
 
 #[test]
-fn a_merely_similar_block_is_shown_and_not_changed() {
+fn an_edit_that_matches_no_block_exactly_changes_nothing_and_the_model_is_shown_the_most_similar_block()
+ {
     let told = "`old` is not in a.txt.\n\
         The nearest block begins at line 1 (- `old`, + the file):\n l1\n-l2b\n+l2\n l3";
     refused(|it| it, "", "edit", edit("a.txt", &[("l1\nl2b\nl3", "x")]), told);

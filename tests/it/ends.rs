@@ -1,4 +1,4 @@
-//! Replies that end in unusual ways.
+//! Tests replies that end in unusual ways.
 
 use crate::kit::chat::{DIALECTS, common};
 use crate::kit::nvim::Nvim;
@@ -8,7 +8,7 @@ use crate::kit::setup::Setup;
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-/// Compares the chat at the end of a turn with the snapshot, in each dialect. The turn has this reply.
+/// Plays a turn with this reply in each dialect, and compares the chat at the end of the turn with the snapshot.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_stop(reply: impl Fn() -> Reply, expected: Expect) {
     let shown = DIALECTS.map(|dialect| {
@@ -92,7 +92,7 @@ fn a_reply_with_only_a_thought_is_reported_as_no_answer() {
 }
 
 #[test]
-fn a_full_context_window_is_shown_as_the_reason_of_the_end() {
+fn if_the_context_window_is_full_the_chat_shows_this_as_the_reason_why_the_reply_ended() {
     let server = Server::start();
     server.reply(Reply::said("So far").stop("model_context_window_exceeded"));
     server.reply(Reply::said("Going on."));
@@ -136,7 +136,7 @@ fn a_paused_reply_is_continued_a_limited_number_of_times() {
     assert_eq!(types(&sent(1)[1]), ["text", "server_tool_use"]);
     assert_eq!(types(&sent(2)[2]), ["web_search_tool_result", "server_tool_use"]);
     assert_eq!(sent(3)[1..3], sent(2)[1..3]);
-    // A model that pauses without end is stopped.
+    // A model that pauses again and again is stopped.
     for _ in 0..11 {
         server.reply(Reply::new().text("Wait.").block(search("s3")).stop("pause_turn"));
     }
@@ -147,7 +147,7 @@ fn a_paused_reply_is_continued_a_limited_number_of_times() {
 }
 
 #[test]
-fn calls_of_a_refusal_are_not_run_and_the_model_is_told() {
+fn if_the_model_refuses_to_answer_its_calls_are_not_run_and_it_is_told_so() {
     for dialect in DIALECTS {
         let server = Server::start();
         let call = Reply::new().call("c1", "shell", json!({"command": "echo ran > ran.txt"}));

@@ -1,4 +1,4 @@
-//! Extreme input from users, models, plugins and providers.
+//! Tests extreme input from users, models, plugins and providers.
 
 use crate::kit::reply::Reply;
 use crate::review::scene::{Scene, nine, two_hunks};
@@ -8,8 +8,8 @@ fn accepted() -> String {
     nine().replace("l2", "L2").replace("l8", "L8\nL8b")
 }
 
-/// With two hunks under review, types keys and accepts everything. Compares the answer that the model gets with
-/// `heard`.
+/// While two hunks are under review, types these keys and accepts all hunks. Compares the answer that the model gets
+/// with `heard`.
 fn accepted_after(keys: &str, setup: &str, heard: &Expect) -> Scene {
     let scene = Scene::two_hunks(|it| it.before(setup));
     scene.nvim.keys(keys);
@@ -38,7 +38,7 @@ fn absurd_token_counts_do_not_end_the_conversation() {
 }
 
 #[test]
-fn noise_in_place_of_an_event_is_quoted_in_one_sentence() {
+fn random_bytes_instead_of_an_event_are_quoted_in_a_one_sentence_error() {
     let scene = Scene::start(|it| it);
     let body = format!("data: {}\n\n", "[".repeat(10_000));
     let kind = [("content-type", "text/event-stream")];
@@ -52,7 +52,7 @@ fn noise_in_place_of_an_event_is_quoted_in_one_sentence() {
 }
 
 #[test]
-fn text_sent_to_a_conversation_that_cannot_be_reopened_is_given_back() {
+fn a_message_to_a_conversation_that_cannot_be_reopened_goes_back_to_the_composer() {
     let scene = Scene::start(|it| it);
     scene.ask_until(Reply::said("One."), "One.");
     let sessions = scene.nvim.setup.dir().join("data/caliban/sessions");
@@ -86,7 +86,7 @@ fn hunks_accepted_in_a_renamed_buffer_are_reported_as_accepted() {
 }
 
 #[test]
-fn a_save_that_leaves_no_file_is_reported_as_not_saved() {
+fn if_an_accepted_file_is_not_on_disk_after_the_write_the_user_is_told() {
     let delete = "vim.api.nvim_create_autocmd('BufWritePost', { callback = function(event)
         os.remove(event.match) end })";
     accepted_after(
@@ -107,7 +107,7 @@ fn a_save_that_leaves_no_file_is_reported_as_not_saved() {
 }
 
 #[test]
-fn a_save_aborted_by_an_autocommand_gets_one_sentence_no_traceback() {
+fn if_an_autocommand_aborts_a_write_the_user_gets_one_sentence_without_a_traceback() {
     let fail = "vim.api.nvim_create_autocmd('BufWritePre', { callback = function()
         error('the formatter is not there') end })";
     let scene = accepted_after(
@@ -122,7 +122,7 @@ fn a_save_aborted_by_an_autocommand_gets_one_sentence_no_traceback() {
 }
 
 #[test]
-fn rejecting_in_a_nomodifiable_buffer_decides_nothing() {
+fn rejecting_a_hunk_in_a_buffer_that_is_not_modifiable_decides_nothing() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":set nomodifiable<CR>\\R");
     assert!(!scene.nvim.is_blocked());
@@ -146,7 +146,7 @@ fn a_file_whose_lines_end_in_carriage_returns_is_reviewed_and_saved() {
 }
 
 #[test]
-fn a_transcript_that_was_emptied_by_hand_comes_back_whole() {
+fn a_transcript_that_the_user_has_emptied_is_restored_completely() {
     let scene = Scene::start(|it| it);
     scene.ask_until(Reply::said("The first."), "The first.");
     scene.nvim.keys(":Caliban<CR><C-w>k:set modifiable<CR>:%d<CR>");
@@ -157,7 +157,7 @@ fn a_transcript_that_was_emptied_by_hand_comes_back_whole() {
 }
 
 #[test]
-fn a_screen_too_small_for_the_chat_gets_one_sentence() {
+fn if_the_screen_is_too_small_for_the_chat_the_user_gets_one_sentence() {
     let scene = Scene::start(|it| it.size(60, 6));
     scene.nvim.keys(":Caliban<CR>");
     assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
@@ -165,7 +165,7 @@ fn a_screen_too_small_for_the_chat_gets_one_sentence() {
 }
 
 #[test]
-fn the_command_line_window_keeps_the_focus_when_the_chat_opens() {
+fn the_command_line_window_stays_the_current_window_when_the_chat_opens() {
     let scene = Scene::start(|it| it);
     scene.nvim.keys("q::Caliban<CR>");
     assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
@@ -173,7 +173,7 @@ fn the_command_line_window_keeps_the_focus_when_the_chat_opens() {
 }
 
 #[test]
-fn the_chat_opens_although_new_buffers_are_not_modifiable() {
+fn the_chat_opens_even_if_new_buffers_are_not_modifiable_by_default() {
     let scene = Scene::start(|it| it.before("vim.o.modifiable = false"));
     scene.ask_until(Reply::said("Here."), "Here.");
     expect![""].assert_eq(&scene.said());

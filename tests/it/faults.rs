@@ -1,4 +1,4 @@
-//! Invalid messages from Neovim, and a full disk.
+//! Tests invalid messages from Neovim, and a full disk.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -11,7 +11,7 @@ use std::process::Command;
 const UNREADABLE: &str = "The program ended (it could not read what Neovim sent). Your text is safe; \
     :Caliban restart starts it again.";
 
-/// Checks that the program has ended, that the chat says so once, and that a restart works.
+/// Checks that the program has ended, that the chat says so once, and that the program can be restarted.
 fn goes_on(nvim: &Nvim, server: &Server) {
     nvim.wait_transcript(UNREADABLE);
     assert_eq!(nvim.transcript().matches("The program ended").count(), 1);
@@ -23,7 +23,7 @@ fn goes_on(nvim: &Nvim, server: &Server) {
 }
 
 #[test]
-fn a_too_deeply_nested_message_ends_the_program_with_one_sentence() {
+fn if_neovim_sends_a_message_nested_too_deeply_the_program_ends_with_one_sentence() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().size(160, 40).anthropic(&server));
     server.reply(Reply::said("The first."));
@@ -38,7 +38,7 @@ fn a_too_deeply_nested_message_ends_the_program_with_one_sentence() {
 }
 
 #[test]
-fn bytes_that_are_not_msgpack_end_the_program_with_one_sentence() {
+fn if_neovim_sends_bytes_that_are_not_msgpack_the_program_ends_with_one_sentence() {
     let server = Server::start();
     let setup = Setup::new().size(160, 40).anthropic(&server);
     let fifo = setup.dir().join("fifo");
@@ -56,7 +56,8 @@ fn bytes_that_are_not_msgpack_end_the_program_with_one_sentence() {
     goes_on(&nvim, &server);
 }
 
-/// A chat on a full disk in which the user has allowed a command, and is asked whether to run it unrecorded.
+/// A chat on a full disk in which the user has allowed a command, and is then asked whether to run it although its
+/// start cannot be recorded.
 fn on_a_full_disk(server: &Server, command: &str) -> Nvim {
     let nvim = asked_on_a_full_disk(server, command);
     nvim.command("Caliban approve");
@@ -72,7 +73,7 @@ fn on_a_full_disk(server: &Server, command: &str) -> Nvim {
 /// A chat on a full disk that asks whether to run a command.
 fn asked_on_a_full_disk(server: &Server, command: &str) -> Nvim {
     let setup = Setup::new().size(160, 40).anthropic(server).without("CALIBAN_DEBUG");
-    // The limit stops the program's files from growing. The command lifts the limit for its own files.
+    // The limit prevents the program's files from growing. The command removes the limit for its own files.
     let setup = setup.started_by("trap '' XFSZ\nulimit -S -f 0\nexec \"$KIT_BIN\"");
     let command = format!("ulimit -f unlimited; {command}");
     server.reply(Reply::new().call("r1", "list", json!({})).call(
@@ -89,7 +90,7 @@ fn asked_on_a_full_disk(server: &Server, command: &str) -> Nvim {
 }
 
 #[test]
-fn on_a_full_disk_no_command_runs_unasked() {
+fn on_a_full_disk_no_command_runs_without_a_question() {
     let server = Server::start();
     let nvim = on_a_full_disk(&server, "echo ran > ran.txt");
     nvim.command("Caliban approve");
@@ -117,7 +118,7 @@ fn pressing_a_key_several_times_answers_only_one_question() {
 }
 
 #[test]
-fn refusing_to_run_a_command_unrecorded_runs_nothing() {
+fn a_command_does_not_run_if_the_user_refuses_to_run_it_without_a_record_on_disk() {
     let server = Server::start();
     let nvim = on_a_full_disk(&server, "echo ran > ran.txt");
     nvim.command("Caliban deny");
@@ -132,7 +133,7 @@ fn refusing_to_run_a_command_unrecorded_runs_nothing() {
 }
 
 #[test]
-fn stopping_at_the_full_disk_question_runs_nothing() {
+fn if_the_user_stops_the_turn_at_the_question_about_a_full_disk_no_command_runs() {
     let server = Server::start();
     let nvim = on_a_full_disk(&server, "echo ran > ran.txt");
     nvim.command("Caliban stop");
@@ -143,7 +144,7 @@ fn stopping_at_the_full_disk_question_runs_nothing() {
 }
 
 #[test]
-fn an_unsaved_conversation_runs_a_command_without_recording_it_on_disk() {
+fn in_a_conversation_that_is_never_saved_a_command_runs_without_a_record_on_disk() {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "shell", json!({"command": "echo ran > ran.txt"})));
     server.reply(Reply::said("I see."));

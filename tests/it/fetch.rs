@@ -1,5 +1,5 @@
-//! Pages of the web: the tool `fetch` and the mention `@https://…`. Only loopback is reached, so the sites are hosts
-//! that the setting `fetch_private` allows.
+//! Tests web pages: the tool `fetch` and the mention `@https://…`. The tests connect only to this machine, so the sites
+//! are hosts that the setting `fetch_private` allows.
 
 mod mention;
 mod site;
@@ -28,7 +28,7 @@ struct Scene {
     nvim: Nvim,
 }
 
-/// A site that the user allows, or not.
+/// A scene with a web site, which the user's settings allow if `is_allowed`.
 fn scene(is_allowed: bool) -> Scene {
     let (site, server) = (Site::start(), Server::start());
     let config = if is_allowed { site.allowed() } else { "{}".to_owned() };
@@ -38,8 +38,8 @@ fn scene(is_allowed: bool) -> Scene {
 }
 
 impl Scene {
-    /// Has the model make this call and answers the question, if one comes, with these keys. Returns the tool's answer,
-    /// and whether a question came.
+    /// Lets the model make this call, and answers the question about it (if there is one) with these keys. Returns the
+    /// tool's answer, and whether there was a question.
     fn call(&self, input: Value, keys: &str) -> (String, bool) {
         let n = self.server.count();
         let (last, id) = (format!("Seen {n}."), format!("c{n}"));
@@ -64,7 +64,7 @@ impl Scene {
 }
 
 #[test]
-fn rules_allow_and_deny_hosts() {
+fn permission_rules_allow_and_deny_fetching_from_hosts() {
     let site = Site::start();
     site.page("/a", "text/html", PAGE);
     let host = site.host();
@@ -113,7 +113,7 @@ fn a_page_goes_to_the_model_as_markdown_after_the_users_consent_in_every_dialect
 }
 
 #[test]
-fn a_refused_page_is_not_fetched_and_the_model_hears_why() {
+fn if_the_user_refuses_a_page_is_not_fetched_and_the_model_is_told_the_reason() {
     let scene = scene(true);
     scene.site.page("/page", "text/plain", "text");
     let url = scene.site.url("/page");
@@ -123,7 +123,7 @@ fn a_refused_page_is_not_fetched_and_the_model_hears_why() {
 }
 
 #[test]
-fn a_consent_for_the_session_holds_for_one_host_until_it_is_revoked() {
+fn a_permission_for_the_session_applies_to_one_host_until_it_is_revoked() {
     let (site, other, server) = (Site::start(), Site::start(), Server::start());
     let config = format!("{{ fetch_private = {{ '{}', '{}' }} }}", site.host(), other.host());
     let nvim = Nvim::start(&Setup::new().size(240, 40).config(&config).anthropic(&server));
@@ -169,7 +169,7 @@ fn an_address_that_is_not_public_is_refused_without_a_question() {
 #[test]
 fn an_address_that_holds_a_secret_is_refused_without_a_question() {
     let (site, server) = (Site::start(), Server::start());
-    // in pieces, so that secret scanners do not report this file
+    // the keys are written in pieces, so that secret scanners do not report this file
     let key = ["sk-made", "-up-for-a-test", "-08154711"].concat();
     let of_another = ["gs", "k_0a1b2c3d4e5f6g7h8i9j0k1l2m3n"].concat();
     let setup = Setup::new().size(240, 40).config(&site.allowed()).anthropic(&server);
@@ -184,7 +184,7 @@ fn an_address_that_holds_a_secret_is_refused_without_a_question() {
 }
 
 #[test]
-fn a_name_that_leads_to_this_machine_is_refused() {
+fn a_host_name_that_resolves_to_this_machine_is_refused() {
     let scene = scene(false);
     let answer = scene.fetch(&scene.site.by_name("/"));
     assert!(answer.contains("which is not a public address"), "{answer}");
@@ -229,7 +229,7 @@ fn the_chat_names_the_other_host_to_which_a_page_redirects() {
 }
 
 #[test]
-fn what_is_too_large_or_no_text_is_refused_with_the_reason() {
+fn a_page_that_is_too_large_or_not_text_is_refused_with_the_reason() {
     let scene = scene(true);
     let site = &scene.site;
     site.endless("/endless");
@@ -259,10 +259,10 @@ fn what_is_too_large_or_no_text_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_page_that_is_nested_very_deeply_is_converted_or_refused() {
+fn a_very_deeply_nested_page_is_either_converted_or_refused() {
     let scene = scene(true);
     scene.site.page("/deep", "text/html", format!("<p>top{}end", "<div>".repeat(5_000)));
-    // each paragraph takes up all open elements before it
+    // an HTML parser repeats all open elements in each paragraph, so the tree gets very large
     let blown = (0..100_000).fold(String::new(), |it, n| it + &format!("<p><b id={n}>"));
     scene.site.page("/blown", "text/html", format!("<p>top{blown}"));
     assert!(scene.fetch(&scene.site.url("/deep")).contains("\ntop"));
@@ -273,7 +273,7 @@ fn a_page_that_is_nested_very_deeply_is_converted_or_refused() {
 }
 
 #[test]
-fn the_text_of_a_pdf_is_read() {
+fn the_text_of_a_fetched_pdf_goes_to_the_model() {
     let scene = scene(true);
     scene.site.page("/paper", "application/pdf", pdf(&["first page", "second page"]));
     let answer = scene.fetch(&scene.site.url("/paper"));
@@ -296,7 +296,7 @@ fn stopping_the_turn_closes_the_connection_of_a_slow_page() {
 }
 
 #[test]
-fn a_long_page_comes_in_parts_that_are_read_without_another_request() {
+fn the_model_reads_a_long_page_in_parts_without_another_request() {
     let scene = scene(true);
     let text = (1..=12_000).fold(String::new(), |text, n| text + &format!("line {n}\n"));
     scene.site.page("/long", "text/plain", &text);

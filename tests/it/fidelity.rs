@@ -1,4 +1,5 @@
-//! Edits of random files in every encoding and with every kind of line end: no byte outside an edit may change.
+//! Tests edits of random files in every encoding and with every kind of line end: no byte outside of an edit may
+//! change.
 
 use super::review::scene::{Scene, edit};
 use crate::kit::dice::Dice;
@@ -53,7 +54,7 @@ impl File {
             let end = match ends {
                 Ends::Unix => "\n",
                 Ends::Dos => "\r\n",
-                // The first line ends in LF, so that Neovim does not take the file for DOS.
+                // The first line ends in LF, so that Neovim does not treat the file as a DOS file.
                 Ends::Mixed => *dice.one_of(if at == 0 { &["\n"] } else { &["\n", "\r\n"] }),
                 Ends::Mac => "\r",
             };
@@ -81,13 +82,14 @@ impl File {
         }
     }
 
-    /// Changes the file, and returns the edit as a model writes it, with `\n` between lines.
+    /// Changes the file. Returns the old and the new text of the edit as a model would write them, with `\n` between
+    /// lines.
     fn edited(&mut self, dice: &mut Dice) -> (String, String) {
         let at = dice.below(self.lines.len());
         let mark = format!("<{at}>");
         let (line, end) = self.lines[at].clone();
         let new = *dice.one_of(&["new", "", "\u{e4}\u{df}  "]);
-        // With CR or mixed line ends a model sees the CRs, so the edit stays within a line.
+        // If line ends are CR or mixed, the model sees the CRs, so the edit is within a single line.
         let is_plain = matches!(self.ends, Ends::Unix | Ends::Dos);
         match dice.below(if is_plain { 4 } else { 1 }) {
             0 => {
@@ -173,7 +175,7 @@ fn bytes_outside_an_edit_do_not_change() {
 }
 
 #[test]
-fn a_hunk_may_add_or_remove_the_final_newline_alone() {
+fn an_edit_can_add_or_remove_only_the_newline_at_the_end_of_the_file() {
     let rows = [
         ("a\nb", ("b", "b\n"), "a\nb\n"),
         ("a\nb\n", ("b\n", "b"), "a\nb"),
@@ -209,7 +211,7 @@ fn a_hunk_may_add_or_remove_the_final_newline_alone() {
 }
 
 #[test]
-fn a_changed_final_newline_is_shown_and_follows_undo_and_redo() {
+fn a_changed_final_newline_is_shown_and_is_undone_and_redone() {
     let scene = Scene::start(|it| it.file("a.txt", "a\nb"));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("b", "b\n")])));
@@ -237,7 +239,7 @@ fn a_changed_final_newline_is_shown_and_follows_undo_and_redo() {
 }
 
 #[test]
-fn in_auto_edit_a_final_newline_is_written_and_can_be_rejected() {
+fn in_auto_edit_mode_a_changed_final_newline_is_written_and_can_be_rejected() {
     let scene = Scene::start(|it| it.file("a.txt", "a\nb").config("{ mode = 'auto-edit' }"));
     scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("b", "b\n")])));
     scene.ask_until(Reply::said("I see."), "I see.");
@@ -250,7 +252,7 @@ fn in_auto_edit_a_final_newline_is_written_and_can_be_rejected() {
 }
 
 #[test]
-fn a_final_newline_hunk_survives_a_restart_beside_other_hunks() {
+fn a_hunk_that_changes_only_the_final_newline_survives_a_restart_together_with_other_hunks() {
     let scene = Scene::start(|it| it.file("a.txt", "a\nb\nc"));
     scene.nvim.keys(":edit a.txt<CR>");
     let reply = Reply::new().call("e1", "edit", edit("a.txt", &[("a", "A")]));

@@ -1,4 +1,4 @@
-//! Hints, keys, lists and banners are readable on a narrow screen.
+//! Tests that hints, keys, lists and banners are readable on a narrow screen.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -10,7 +10,7 @@ use serde_json::json;
 /// A path that is wider than a window of 60 cells.
 const FAR: &str = "src/components/deeply/nested/folder/with/a/long/name/renamed_at_last.txt";
 
-/// The text of the screen left of the first separator, without blanks and line breaks.
+/// The text of the leftmost window on the screen, without blanks and line breaks.
 fn joined(nvim: &Nvim) -> String {
     let screen = nvim.screen();
     let rows = screen.lines().filter_map(|it| it.split('│').next());
@@ -61,7 +61,7 @@ fn behind(nvim: &Nvim) -> Option<String> {
 }
 
 #[test]
-fn the_key_help_shows_every_key_and_breaks_no_word() {
+fn the_key_help_shows_every_key_and_does_not_break_words() {
     let server = Server::start();
     for (columns, rows) in [(60, 30), (80, 30), (120, 40), (200, 50)] {
         let nvim = Nvim::start(&Setup::new().anthropic(&server).size(columns, rows));
@@ -94,7 +94,7 @@ fn the_list_of_slash_commands_is_aligned_in_two_columns() {
 }
 
 #[test]
-fn a_wrapped_line_of_the_tour_is_indented_under_its_text() {
+fn wrapped_rows_of_a_line_in_the_tour_are_indented_to_the_lines_text() {
     let nvim = Nvim::start(&Setup::new().size(60, 40));
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("Tour     any message begins it");
@@ -131,7 +131,7 @@ fn each_change_takes_one_row_in_the_list_of_changes() {
 }
 
 #[test]
-fn each_row_of_a_long_conversation_list_shows_its_age() {
+fn in_a_long_list_of_conversations_each_row_shows_the_conversations_age() {
     let server = Server::start();
     let setup = Setup::new().anthropic(&server).size(60, 30);
     let nvim = Nvim::start(&setup);

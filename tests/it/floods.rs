@@ -1,4 +1,4 @@
-//! A model that sends too much: thousands of calls in one reply, text without end.
+//! Tests a model that sends too much: thousands of calls in one reply, or text without end.
 
 use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;
@@ -45,7 +45,7 @@ fn only_the_first_200_calls_of_a_reply_are_run() {
 #[test]
 fn an_endless_reply_is_cut_at_16_mb_and_its_text_kept() {
     let server = Server::start();
-    // Blanks, because trailing blanks need no painting.
+    // The endless text has only blanks, because trailing blanks are not painted.
     server.reply(Reply::said("So far.").on_and_on(&" ".repeat(1 << 20)));
     server.reply(Reply::said("Going on."));
     // The reply is longer than the model's window, so the next request would be a compaction.

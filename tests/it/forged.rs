@@ -1,4 +1,4 @@
-//! Session files, checkpoint logs and review records written by a stranger are treated as data.
+//! Tests session files, checkpoint logs and review records that a stranger has written: they must not cause any action.
 
 mod keys;
 mod known;
@@ -42,7 +42,7 @@ fn opened(setup: &Setup) -> Nvim {
     nvim
 }
 
-/// The mode that `status()` gives to scripts.
+/// The mode of the conversation, from the Lua API.
 fn mode(nvim: &Nvim) -> String {
     nvim.lua_str("return require('caliban').state().mode")
 }

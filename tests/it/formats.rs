@@ -1,4 +1,4 @@
-//! How each model writes its edits: its edit tools, how patches change files, and how often edits fit.
+//! Tests how each model writes its edits: its edit tools, how patches change files, and how often edits fit.
 
 use super::review::scene::{Scene, edit, nine, write};
 use crate::kit::dialects::Dialect as _;
@@ -16,7 +16,7 @@ const PATCHING: &str = "{ models = { ['anthropic/claude-sonnet-4-5'] = { edits =
 const CHECK: &str = "vim.cmd('checkhealth caliban')
     return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')";
 
-/// The names of the tools in a request of Anthropic's, `OpenAI`'s or Ollama's.
+/// The names of the tools in a request to Anthropic, `OpenAI` or Ollama.
 fn tools(request: &Request) -> String {
     let name = |it: &Value| {
         let name = [&it["name"], &it["function"]["name"]].into_iter().find_map(Value::as_str);
@@ -60,7 +60,7 @@ fn a_patch_changes_and_creates_files() {
 }
 
 #[test]
-fn a_patch_that_fits_only_in_part_changes_nothing() {
+fn a_patch_of_which_only_a_part_fits_changes_nothing() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", "x\n").config(PATCHING));
     let body = "*** Update File: a.txt\n@@\n-l2\n+L2\n*** Add File: b.txt\n+y\n";
     scene.server.reply(Reply::new().call("e1", "apply_patch", patch(body)));
@@ -84,7 +84,7 @@ fn a_patch_that_fits_only_in_part_changes_nothing() {
     assert_eq!(scene.on_disk("b.txt").as_deref(), Some("x\n"));
 }
 
-/// Patches that other agents apply in part, or that overwrite a file.
+/// These are patches that other coding agents would apply only in part, or that would overwrite a file.
 #[test]
 fn a_patch_that_would_overwrite_a_file_or_cannot_finish_changes_nothing() {
     let files = |it: Setup| {
@@ -128,7 +128,7 @@ fn a_patch_that_would_overwrite_a_file_or_cannot_finish_changes_nothing() {
 }
 
 #[test]
-fn the_edit_tools_depend_on_the_model_alone() {
+fn the_edit_tools_depend_only_on_the_model() {
     let server = Server::start();
     for reply in ["One.", "Two.", "Three.", "Four."] {
         server.reply(Reply::said(reply));
@@ -157,7 +157,7 @@ fn the_edit_tools_depend_on_the_model_alone() {
 }
 
 #[test]
-fn a_small_model_gets_only_the_tool_that_writes_whole_files() {
+fn a_small_model_gets_no_edit_tool_except_the_one_that_writes_whole_files() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().ollama(&server).file("a.txt", nine()));
     let scene = Scene { server, nvim };
@@ -172,7 +172,8 @@ fn a_small_model_gets_only_the_tool_that_writes_whole_files() {
     assert_eq!(tools(&scene.request(1)), "write");
 }
 
-/// Makes an edit with this new text fail, and returns the name under which Caliban kept the text.
+/// Lets the model make an edit with this new text that does not fit. Returns the name by which the model can refer to
+/// the text.
 fn missed(scene: &Scene, new: &str, request: usize) -> String {
     scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l2b", new)])));
     scene.server.reply(Reply::said("Missed."));
@@ -184,7 +185,7 @@ fn missed(scene: &Scene, new: &str, request: usize) -> String {
 }
 
 #[test]
-fn after_a_restart_new_from_still_names_the_text_of_a_failed_edit() {
+fn after_a_restart_the_model_can_still_refer_to_the_text_of_a_failed_edit_by_its_name() {
     let server = Server::start();
     let setup = Setup::new().anthropic(&server).file("a.txt", nine());
     let nvim = Nvim::start(&setup);
@@ -214,7 +215,7 @@ fn after_a_restart_new_from_still_names_the_text_of_a_failed_edit() {
 }
 
 #[test]
-fn a_failed_edit_says_that_the_file_changed_since_it_was_read() {
+fn the_error_of_a_failed_edit_says_that_the_file_changed_since_the_model_read_it() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.server.reply(Reply::new().call("r1", "read", json!({ "path": "a.txt" })));
@@ -256,7 +257,7 @@ fn the_health_check_shows_how_often_edits_fitted() {
 
 /// An unreadable call counts as a failed edit.
 #[test]
-fn edits_that_apply_are_counted_per_model_and_edit_format() {
+fn edits_that_fit_are_counted_by_model_and_edit_format() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(PATCHING));
     let none = json!({ "input": "*** Begin Patch\n*** Update File: a.txt\n@@\n-l2\n+L2\n" });
     scene.server.reply(Reply::new().call("e1", "apply_patch", none));

@@ -1,4 +1,4 @@
-//! Permissions for a session: their scope, their list, and their revocation.
+//! Tests permissions for a session: to which calls they apply, their list, and their revocation.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -22,8 +22,8 @@ fn outside(scene: &Scene) -> PathBuf {
     folder
 }
 
-/// Has the model make this call, and answers a question, if one comes, with these keys. Returns the tool's answer,
-/// and whether a question came.
+/// Lets the model make this call, and answers the question about it (if there is one) with these keys. Returns the
+/// tool's answer, and whether there was a question.
 pub(crate) fn call(scene: &Scene, tool: &str, input: Value, keys: &str) -> (String, bool) {
     let n = scene.server.requests().len();
     let (last, id) = (format!("Seen {n}."), format!("c{n}"));
@@ -50,7 +50,7 @@ fn path(of: &std::path::Path) -> Value {
 }
 
 #[test]
-fn a_read_allowed_for_the_session_covers_one_tool_and_path() {
+fn a_permission_to_read_applies_to_one_tool_and_one_path() {
     let scene = Scene::start(|it| it);
     let folder = outside(&scene);
     let link = scene.nvim.setup.path("link");
@@ -68,7 +68,7 @@ fn a_read_allowed_for_the_session_covers_one_tool_and_path() {
     assert!(is_asked(&scene, "read", path(&folder.join("b.txt"))));
     assert!(is_asked(&scene, "list", path(&folder)));
     assert!(is_asked(&scene, "grep", json!({ "pattern": "f", "path": folder.join("a.txt") })));
-    // The permission is for the path, not for the link's name.
+    // The permission is for the file to which the link led, not for the link.
     fs::remove_file(&link).unwrap();
     symlink(folder.join("b.txt"), &link).unwrap();
     assert!(is_asked(&scene, "read", json!({ "path": "link" })));
@@ -77,7 +77,7 @@ fn a_read_allowed_for_the_session_covers_one_tool_and_path() {
 /// The name of one file has a byte that is not UTF-8. The name of the other file is the text by which that byte is
 /// shown.
 #[test]
-fn allowing_a_path_does_not_allow_another_that_looks_the_same() {
+fn a_permission_for_a_path_does_not_apply_to_another_path_that_looks_the_same() {
     let scene = Scene::start(|it| it);
     let folder = outside(&scene);
     for (name, link) in [(&b"x\xff"[..], "bytes"), (&br"x\xff"[..], "letters")] {
@@ -125,7 +125,7 @@ fn permissions_are_listed_and_a_revoked_one_is_asked_for_again() {
 }
 
 #[test]
-fn permissions_end_with_a_restart() {
+fn permissions_for_a_session_end_when_the_program_is_restarted() {
     let scene = Scene::start(|it| it);
     let command = json!({ "command": "echo a" });
     call(&scene, "shell", command.clone(), SESSION);

@@ -1,4 +1,4 @@
-//! The user's own headers: on the wire with every request, their secrets shown nowhere.
+//! Tests the user's own HTTP headers: they are sent with every request, and their secrets are shown nowhere.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -61,7 +61,7 @@ fn a_header_value_quoted_by_an_error_is_hidden() {
 }
 
 #[test]
-fn a_header_with_an_unset_variable_stops_the_request() {
+fn no_request_is_sent_if_the_variable_of_a_configured_header_is_not_set() {
     let server = Server::start();
     let nvim = Nvim::start(&setup(&server, "{ ['x-team'] = 'env:NO_SUCH_TEAM' }"));
     let told = "The header `x-team` for mine cannot be sent: NO_SUCH_TEAM is not set.";
@@ -70,7 +70,7 @@ fn a_header_with_an_unset_variable_stops_the_request() {
 }
 
 #[test]
-fn setting_the_authorization_header_is_refused() {
+fn a_setting_for_the_authorization_header_is_refused() {
     let server = Server::start();
     let nvim = Nvim::start(&setup(&server, "{ Authorization = 'Bearer x' }"));
     nvim.keys(":Caliban<CR>");

@@ -1,4 +1,4 @@
-//! `:checkhealth caliban`: the report names each problem and its remedy, and shows no key.
+//! Tests `:checkhealth caliban`: the report names each problem and how to solve it, and shows no key.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::setup::Setup;
@@ -7,7 +7,7 @@ const CHECK: &str = "vim.notify = function() end
     vim.cmd('checkhealth caliban')
     return vim.api.nvim_buf_get_lines(0, 0, -1, false)";
 
-/// The report's lines without the marks before them.
+/// The lines of the report without the marks at their beginnings.
 fn report(setup: &Setup) -> String {
     let lines = Nvim::start(setup).lua_json(CHECK);
     let lines = lines.as_array().unwrap().iter().map(|line| line.as_str().unwrap().to_owned());

@@ -1,4 +1,4 @@
-//! Hints name the present effect of a key. Names and words are not broken at any width.
+//! Tests that hints name the current effect of a key, and that names and words are not broken at any width.
 
 use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;
@@ -48,7 +48,7 @@ fn a_restart_removes_the_notice_that_the_program_ended() {
 }
 
 #[test]
-fn a_finished_thought_is_titled_thought_after_a_restart() {
+fn after_a_restart_the_line_of_a_finished_thought_says_thought() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.reply(Reply::new().thinking("Hm.\nSo.").text("Therefore."));
@@ -65,7 +65,7 @@ fn a_finished_thought_is_titled_thought_after_a_restart() {
 }
 
 #[test]
-fn a_thought_that_was_stopped_is_titled_thought() {
+fn the_line_of_a_thought_that_was_stopped_says_thought() {
     let server = Server::start();
     let gate = server.reply(Reply::new().thinking("Hm.\nSo.").gate().text("Therefore."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
@@ -81,7 +81,7 @@ fn a_thought_that_was_stopped_is_titled_thought() {
 const FROM: &str = "src/deep/folder/name.txt";
 const TO: &str = "src/other/folder/of-many/words.txt";
 
-/// A scene in which a renaming and a deletion are under review and the chat is focused.
+/// A scene in which a renaming and a deletion are under review, and the chat is the current window.
 fn whole_files(columns: u16, rows: u16) -> Scene {
     let scene = Scene::start(|it| it.file(FROM, nine()).file("b.txt", nine()).size(columns, rows));
     scene.ask(
@@ -112,7 +112,7 @@ fn the_chat_names_a_pending_renaming_and_deletion_at_every_width() {
 }
 
 #[test]
-fn a_wrapped_tool_line_is_indented() {
+fn the_wrapped_rows_of_a_tools_line_are_indented() {
     for (columns, rows) in SIZES {
         let scene = whole_files(columns, rows);
         scene.nvim.wait_screen("▸ rename");
@@ -216,7 +216,7 @@ fn name(nvim: &Nvim) -> String {
 }
 
 #[test]
-fn a_jump_opens_a_file_under_the_same_buffer_name_as_edit() {
+fn a_jump_to_a_change_opens_the_file_under_the_same_buffer_name_as_the_edit_command() {
     let scene =
         Scene::start(|it| it.file(FROM, nine()).file("src/b.txt", nine()).file("~x", nine()));
     let nvim = &scene.nvim;
@@ -287,9 +287,9 @@ fn a_jump_to_a_file_to_be_deleted_shows_its_first_line() {
     scene.nvim.wait_screen("Caliban deletes this file");
 }
 
-/// The lines come into view by scrolling after a resize.
+/// After a resize, the lines become visible by scrolling.
 #[test]
-fn text_beside_a_tool_line_is_fitted_to_the_width_when_scrolled_into_view() {
+fn words_at_the_right_end_of_a_tools_line_fit_the_width_when_the_line_becomes_visible() {
     let path = |n: usize| format!("src/some/folder/{}/name{n}.txt", "deep".repeat(n % 4));
     let scene = Scene::start(|it| (0..60).fold(it.size(200, 40), |it, n| it.file(&path(n), "a\n")));
     let calls = (0..60)

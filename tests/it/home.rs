@@ -1,4 +1,4 @@
-//! The home folder if `HOME` is odd or missing.
+//! Tests how the home folder is found if `HOME` is unusual or not set.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// The chat's question about reading a file in the user's home folder. It names the file.
+/// The chat's question about reading a file in the user's home folder, which contains the file's path.
 fn asked_of_a_file_at_home(script: &str) -> String {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "read", json!({ "path": "~/.ssh/no-such-key" })));
@@ -35,7 +35,7 @@ fn without_the_variable_home_the_passwd_entry_of_the_user_is_used() {
 #[cfg(target_os = "linux")]
 #[test]
 fn calibans_folders_are_found_in_a_home_folder_with_an_unusual_name() {
-    // the value of HOME as the script writes it, and the name of the home folder
+    // the value of HOME as it is written in the script, and the name of the home folder
     let cases: [(&str, &[u8]); 2] = [
         (r#""$PWD/.."$'/h\xff\xfe $(x)'"#, b"h\xff\xfe $(x)"),
         // relative to the folder in which Neovim was started

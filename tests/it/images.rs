@@ -1,4 +1,5 @@
-//! Images: mentioned, read by the model, kept beside the session, and replaced by a sentence where the model is blind.
+//! Tests images: mentioned, read by the model, stored beside the session, and replaced by a sentence for models that do
+//! not accept images.
 
 use crate::kit::chat::{DIALECTS, assert_grows};
 use crate::kit::dialects::Dialect;
@@ -53,7 +54,7 @@ fn collect(value: &Value, found: &mut Vec<(u32, u32, [u8; 3])>) {
     }
 }
 
-/// A model that sees, in this dialect.
+/// Configures a model of this dialect that accepts images.
 fn seeing(setup: Setup, dialect: &dyn Dialect, server: &Server) -> Setup {
     let setup = setup.speaking(dialect, server).size(320, 40);
     if dialect.is_local() { setup.env("CALIBAN_MODEL", "ollama/gemma3:4b") } else { setup }
@@ -151,7 +152,7 @@ fn the_model_sees_an_image_that_it_reads_in_every_dialect() {
 }
 
 #[test]
-fn a_large_image_is_scaled_down_and_all_formats_are_told_by_their_content() {
+fn large_images_are_scaled_down_and_image_formats_are_recognised_by_their_content() {
     let setup = Setup::new()
         .file("big.png", png(3200, 100, BLUE))
         .file("photo.txt", written(40, 30, RED, ImageFormat::Jpeg))
@@ -167,7 +168,7 @@ fn a_large_image_is_scaled_down_and_all_formats_are_told_by_their_content() {
     assert!(text.contains("<context kind=\"file\" path=\"words.png\">\nonly words"), "{text}");
 }
 
-/// The beginning of a PNG that promises 30000 × 30000 pixels.
+/// A PNG whose header claims that it has 30000 × 30000 pixels.
 fn bomb() -> Vec<u8> {
     let mut bytes = png(10, 10, RED);
     bytes[16..24].copy_from_slice(&[0, 0, 0x75, 0x30, 0, 0, 0x75, 0x30]);
@@ -179,7 +180,7 @@ fn bomb() -> Vec<u8> {
 }
 
 #[test]
-fn an_image_that_cannot_be_sent_is_named_with_the_reason() {
+fn if_a_mentioned_image_cannot_be_sent_the_user_is_told_the_reason() {
     let whole = png(400, 300, RED);
     let setup = Setup::new()
         .file("bomb.png", bomb())
@@ -206,7 +207,7 @@ fn an_image_that_cannot_be_sent_is_named_with_the_reason() {
 }
 
 #[test]
-fn a_link_to_an_image_outside_of_the_project_is_followed_as_for_text() {
+fn a_symbolic_link_to_an_image_outside_of_the_project_needs_consent_like_one_to_a_text() {
     let setup = Setup::new();
     fs::write(setup.dir().join("home/shot.png"), png(40, 30, RED)).unwrap();
     fs::write(setup.dir().join("home/words.txt"), "words\n").unwrap();
@@ -221,7 +222,7 @@ fn a_link_to_an_image_outside_of_the_project_is_followed_as_for_text() {
 const BLIND: &str = "[the image is not shown to you, because this model takes no images]";
 
 #[test]
-fn a_model_that_takes_no_images_gets_a_sentence() {
+fn a_model_that_does_not_accept_images_gets_a_sentence_instead() {
     let own = "{ models = { ['anthropic/claude-sonnet-4-5'] = { vision = false } } }";
     for (setup, model) in [
         (Setup::new().config(own), "anthropic/claude-sonnet-4-5"),
@@ -244,15 +245,15 @@ fn a_model_that_takes_no_images_gets_a_sentence() {
 }
 
 #[test]
-fn an_unknown_model_is_tried_and_its_refusal_remembered() {
+fn an_unknown_model_gets_images_until_its_provider_refuses_them() {
     for (model, told) in [
         (
             "openai/gpt-3.5-turbo",
-            "! The provider does not accept `images` for openai/gpt-3.5-turbo: from now on a sentence stands for each of them.",
+            "! The provider does not accept `images` for openai/gpt-3.5-turbo: from now on each image is replaced by a sentence.",
         ),
         (
             "ollama/qwen3:8b",
-            "! The provider does not accept `images` for ollama/qwen3:8b: from now on a sentence stands for each of them.",
+            "! The provider does not accept `images` for ollama/qwen3:8b: from now on each image is replaced by a sentence.",
         ),
     ] {
         let server = Server::start();
@@ -271,7 +272,7 @@ fn an_unknown_model_is_tried_and_its_refusal_remembered() {
 }
 
 #[test]
-fn a_missing_or_changed_file_of_an_image_becomes_a_sentence() {
+fn if_the_stored_file_of_an_image_is_missing_or_changed_a_sentence_is_sent_instead() {
     type Harm = fn(&PathBuf);
     let harms: [Harm; 3] = [
         |file| fs::remove_file(file).unwrap(),
@@ -345,7 +346,7 @@ fn a_message_with_an_image_that_was_taken_back_can_be_sent_again() {
     assert_eq!((seen(again), again.outline()), (seen(first), first.outline()));
 }
 
-/// The folder of the project's sessions in which the images of a conversation lie.
+/// The folders (in the project's sessions folder) that contain image files.
 fn homes(nvim: &Nvim) -> Vec<String> {
     let sessions = nvim.setup.sessions();
     let dirs = kept(nvim).into_iter().map(|it| it.parent().unwrap().to_owned());
@@ -354,7 +355,7 @@ fn homes(nvim: &Nvim) -> Vec<String> {
 }
 
 #[test]
-fn images_move_with_their_conversation() {
+fn a_conversations_images_are_moved_when_it_is_renamed_cleared_or_deleted() {
     let (server, nvim) = start(Setup::new().file("a.png", png(40, 30, RED)));
     ask(&server, &nvim, "see @a.png");
     nvim.keys(":Caliban rename shots<CR>");
@@ -365,7 +366,7 @@ fn images_move_with_their_conversation() {
     nvim.keys(":Caliban resume shots<CR>");
     nvim.wait_transcript("Seen.");
     assert_eq!(seen(&ask(&server, &nvim, "and now?")), [(40, 30, RED)]);
-    // After `/clear` the image lies in the trash, and the same image goes out whole again.
+    // After `/clear` the image is in the trash. If the same image is mentioned again, it is sent again.
     nvim.lua("require('caliban').ask(...)", &["/clear".into()]);
     nvim.wait_gone("Seen.");
     nvim.wait(|nvim| homes(nvim) == ["trash/shots-1.outputs"], "the image in the trash");

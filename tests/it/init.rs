@@ -1,4 +1,4 @@
-//! `/init`: the model explores the project and proposes `AGENTS.md`.
+//! Tests `/init`: the model explores the project and proposes `AGENTS.md`.
 
 use crate::kit::chat::{DIALECTS, common};
 use crate::kit::nvim::Nvim;
@@ -9,7 +9,7 @@ use crate::review::scene::{edit, write};
 use serde_json::json;
 
 #[test]
-fn init_sends_the_task_in_every_dialect() {
+fn slash_init_sends_its_task_in_every_dialect() {
     let sent = DIALECTS.map(|dialect| {
         let server = Server::start();
         server.reply(Reply::said("Looked."));
@@ -42,7 +42,7 @@ fn init_sends_the_task_in_every_dialect() {
 }
 
 #[test]
-fn a_new_page_is_reviewed_also_in_auto_edit_mode() {
+fn a_new_agents_md_is_reviewed_even_in_auto_edit_mode() {
     let server = Server::start();
     server.reply(Reply::new().call("l1", "list", json!({ "path": "." })));
     server.reply(Reply::new().call("w1", "write", write("AGENTS.md", "# Purpose\nA parser.\n")));
@@ -59,7 +59,7 @@ fn a_new_page_is_reviewed_also_in_auto_edit_mode() {
 }
 
 #[test]
-fn a_page_that_exists_is_updated_by_hunks() {
+fn slash_init_updates_an_existing_agents_md_by_single_hunks() {
     let server = Server::start();
     let page = "# Purpose\nA parser.\n\n# Commands\nmake all\n";
     let setup = Setup::new().file("AGENTS.md", page).anthropic(&server);
@@ -82,7 +82,7 @@ fn a_page_that_exists_is_updated_by_hunks() {
 }
 
 #[test]
-fn plan_mode_refuses_init() {
+fn slash_init_is_refused_in_plan_mode() {
     let server = Server::start();
     let nvim =
         Nvim::start(&Setup::new().config("{ mode = 'plan' }").anthropic(&server).size(200, 40));

@@ -1,4 +1,4 @@
-//! `AGENTS.md` and other instruction files, from the files to the bytes that the model gets.
+//! Tests `AGENTS.md` and other instruction files, from the files to the bytes that the model gets.
 
 use crate::kit::chat::{DIALECTS, assert_grows, common};
 use crate::kit::nvim::Nvim;

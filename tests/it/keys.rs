@@ -1,4 +1,4 @@
-//! API keys: how they are asked for, tried, stored and found again, and where they must never appear.
+//! Tests API keys: how they are asked for, tried, stored and found again, and where they must never appear.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -21,7 +21,7 @@ fn setup(server: &Server) -> Setup {
     Setup::new().config("{ probe = false }").env("ANTHROPIC_BASE_URL", &server.url()).size(200, 40)
 }
 
-/// Adds a fake keyring program that stores one key, reversed.
+/// Adds a fake keyring program that stores one key with its characters in reverse order.
 fn with_ring(setup: Setup) -> Setup {
     let ring = setup.dir().join("ring");
     std::fs::create_dir_all(&ring).unwrap();
@@ -120,7 +120,7 @@ fn a_key_that_the_provider_refuses_is_not_stored() {
 }
 
 #[test]
-fn a_key_goes_to_the_keyring_and_never_into_an_argument() {
+fn a_key_is_stored_in_the_keyring_and_never_passed_as_a_process_argument() {
     let server = Server::start();
     server.reply(models());
     server.reply(Reply::said("From the ring."));
@@ -148,7 +148,7 @@ fn a_key_goes_to_the_keyring_and_never_into_an_argument() {
 }
 
 #[test]
-fn a_key_is_typed_unseen_whatever_has_replaced_vim_ui_input() {
+fn a_key_is_not_visible_while_typing_even_if_a_plugin_has_replaced_vim_ui_input() {
     let server = Server::start();
     server.reply(models());
     let ask = "vim.ui.input = function(opts, done)
@@ -175,7 +175,7 @@ fn a_key_is_typed_unseen_whatever_has_replaced_vim_ui_input() {
 }
 
 #[test]
-fn a_command_of_the_model_has_no_key_in_its_environment() {
+fn commands_of_the_model_have_no_api_key_in_their_environment() {
     let server = Server::start();
     server.reply(Reply::new().call(
         "c1",
@@ -199,7 +199,7 @@ fn a_command_of_the_model_has_no_key_in_its_environment() {
 }
 
 #[test]
-fn a_pasted_key_from_a_key_command_is_hidden_in_the_request() {
+fn if_the_user_pastes_a_key_that_comes_from_a_command_it_is_hidden_in_the_shown_request() {
     let server = Server::start();
     server.reply(Reply::said("Do not show it."));
     let config = format!(
@@ -215,9 +215,10 @@ fn a_pasted_key_from_a_key_command_is_hidden_in_the_request() {
     assert!(!nvim.lua_str(ALL).contains("sk-of-the-command"));
 }
 
-/// A key command that hangs, as one that waits for a password does, is not run to show a request.
+/// The command that prints the key hangs, as it would when it waits for a password. It must not be run only to show a
+/// request.
 #[test]
-fn showing_the_request_runs_no_key_command() {
+fn showing_the_last_request_does_not_run_the_command_that_prints_the_key() {
     let server = Server::start();
     server.reply(Reply::said("Hi."));
     let config = format!(
@@ -233,9 +234,9 @@ fn showing_the_request_runs_no_key_command() {
     assert_eq!(nvim.setup.on_disk("runs").as_deref(), Some("run\n"));
 }
 
-/// Once with the key stored in the keyring, once in `keys.json`.
+/// Tested with the key stored in the keyring and with the key stored in `keys.json`.
 #[test]
-fn a_pasted_stored_key_is_hidden_in_the_request() {
+fn if_the_user_pastes_a_stored_key_it_is_hidden_in_the_shown_request() {
     for in_ring in [true, false] {
         let server = Server::start();
         server.reply(models());
@@ -261,7 +262,7 @@ fn a_pasted_stored_key_is_hidden_in_the_request() {
 }
 
 #[test]
-fn the_missing_key_warning_goes_once_a_key_is_given() {
+fn the_warning_about_a_missing_key_disappears_when_the_user_enters_a_key() {
     let server = Server::start();
     server.reply(models());
     let nvim = Nvim::start(&setup(&server));

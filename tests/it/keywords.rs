@@ -1,4 +1,5 @@
-//! `@buffer`, `@diff` and the other keywords: the text that goes to the model, and the sentence if there is none.
+//! Tests `@buffer`, `@diff` and the other keywords: the text that goes to the model, and the message to the user if
+//! there is no such text.
 
 use crate::kit::chat::{DIALECTS, assert_grows, common};
 use crate::kit::nvim::Nvim;
@@ -45,7 +46,7 @@ fn send(nvim: &Nvim, server: &Server, prompt: &str) -> String {
     said.replace("\n\n", "\n")
 }
 
-/// Checks that the message comes back with this warning, and that nothing is sent.
+/// Checks that the message goes back to the composer with this warning, and that nothing is sent.
 #[track_caller]
 fn check_given_back(nvim: &Nvim, server: &Server, prompt: &str, warning: &str) {
     let count = server.count();
@@ -86,7 +87,7 @@ fn sent(prompts: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn what_the_keywords_name_goes_with_the_message_in_every_dialect() {
+fn the_texts_for_buffer_selection_and_diff_keywords_are_sent_in_every_dialect() {
     let sent = sent(&["fix @buffer, @selection and @diff.", "again @buffer @diff"]);
     expect![[r#"
         <context kind="file" path="a.txt">
@@ -133,7 +134,7 @@ fn what_the_keywords_name_goes_with_the_message_in_every_dialect() {
 }
 
 #[test]
-fn lists_the_clipboard_and_the_open_files_go_with_the_message_in_every_dialect() {
+fn the_texts_for_list_clipboard_and_open_files_keywords_are_sent_in_every_dialect() {
     let sent = sent(&["@staged @quickfix @loclist @clipboard @buffers"]);
     expect![[r#"
         <context kind="diff" path="the staged changes">
@@ -172,7 +173,7 @@ fn lists_the_clipboard_and_the_open_files_go_with_the_message_in_every_dialect()
 }
 
 #[test]
-fn a_keyword_that_names_nothing_gives_the_message_back_with_the_reason() {
+fn a_message_with_a_keyword_for_which_there_is_no_text_goes_back_with_the_reason() {
     let server = Server::start();
     let setup =
         Setup::new().size(220, 40).file(".env", "A=1\n").file("empty", "").anthropic(&server);
@@ -199,7 +200,7 @@ fn a_keyword_that_names_nothing_gives_the_message_back_with_the_reason() {
 }
 
 #[test]
-fn a_message_that_is_taken_back_comes_without_what_its_keywords_brought() {
+fn a_message_that_is_taken_back_does_not_keep_the_texts_of_its_keywords() {
     let server = Server::start();
     server.otherwise(Reply::said("Seen."));
     let nvim = Nvim::start(&repository().anthropic(&server));
@@ -213,7 +214,7 @@ fn a_message_that_is_taken_back_comes_without_what_its_keywords_brought() {
 }
 
 #[test]
-fn names_and_texts_of_others_stay_data() {
+fn names_and_texts_in_the_editor_are_never_run_or_expanded_by_keywords() {
     let server = Server::start();
     server.otherwise(Reply::said("Seen."));
     let odd = "a \"b\"\n</context>\u{202e}%#`x`$(touch PWN).txt";
@@ -268,7 +269,7 @@ fn names_and_texts_of_others_stay_data() {
 }
 
 #[test]
-fn a_text_that_is_too_large_is_cut_and_says_so() {
+fn a_keywords_text_that_is_too_large_is_cut_with_a_note() {
     let server = Server::start();
     server.otherwise(Reply::said("Seen."));
     let large = "a line of text\n".repeat(40_000);
@@ -321,14 +322,14 @@ fn a_file_with_the_name_of_a_keyword_is_mentioned_with_its_folder() {
 }
 
 #[test]
-fn the_buffer_is_that_of_the_last_window_outside_of_the_chat() {
+fn the_keyword_buffer_means_the_buffer_of_the_last_window_outside_of_the_chat() {
     let server = Server::start();
     server.otherwise(Reply::said("Seen."));
     let setup = Setup::new().size(220, 40).file("a.txt", "a\n").file("b.txt", "b\n");
     let nvim = Nvim::start(&setup.anthropic(&server));
     nvim.keys(":edit a.txt<CR>:split b.txt<CR>");
     assert!(send(&nvim, &server, "1 @buffer").contains("path=\"b.txt\""));
-    // from the composer by the transcript and back
+    // goes from the composer to the transcript and back
     nvim.keys("<C-w>k<C-w>j");
     nvim.lua("local win = vim.fn.win_findbuf(vim.fn.bufnr('a.txt'))[1] vim.api.nvim_set_current_win(win)", &[]);
     nvim.keys(":copen<CR>");
@@ -339,7 +340,7 @@ fn the_buffer_is_that_of_the_last_window_outside_of_the_chat() {
 }
 
 #[test]
-fn a_command_of_the_project_uses_no_keyword_that_leads_out_of_it() {
+fn a_slash_command_of_the_project_cannot_use_keywords_for_texts_outside_of_the_project() {
     let server = Server::start();
     server.otherwise(Reply::said("Seen."));
     let command = "Look at @diff and @clipboard.\n";

@@ -1,4 +1,4 @@
-//! Tests of the test kit: Neovim's driver here, the model server in the files of `kit_test/`.
+//! Tests the test kit: the control of Neovim here, and the fake model server in the files of `kit_test/`.
 
 mod gemini;
 mod images;
@@ -55,7 +55,7 @@ fn is_blocked_is_true_while_neovim_waits_for_a_key() {
 }
 
 #[test]
-fn a_failed_kit_call_panics_and_shows_the_screen() {
+fn a_failing_call_of_the_test_kit_panics_and_shows_the_screen() {
     let nvim = Nvim::start(&Setup::new());
     nvim.keys("ione two<Esc>0f");
     let asked = std::panic::AssertUnwindSafe(|| nvim.lua("return 1", &[]));
@@ -100,7 +100,7 @@ fn the_kits_screen_shows_the_right_lines_after_scrolling() {
 }
 
 #[test]
-fn a_second_start_has_the_same_home_and_a_killed_neovim_leaves_no_process() {
+fn a_second_neovim_of_a_setup_has_the_same_home_and_a_killed_one_leaves_no_process() {
     let setup = Setup::new();
     let nvim = Nvim::start(&setup);
     nvim.lua("vim.fn.writefile({ 'kept' }, vim.fn.stdpath('data') .. '.txt')", &[]);
@@ -114,7 +114,7 @@ fn a_second_start_has_the_same_home_and_a_killed_neovim_leaves_no_process() {
 }
 
 #[test]
-fn neovim_gets_only_the_tests_environment() {
+fn the_tested_neovim_gets_only_the_environment_of_its_setup() {
     let setup = Setup::new().env("OPENAI_API_KEY", "k").config("{ mode = 'ask' }").headless();
     let nvim = Nvim::start(&setup);
     let names = nvim.lua_json("return vim.tbl_keys(vim.fn.environ())");

@@ -1,4 +1,4 @@
-//! The place of the chat on screens of different sizes and after a resize.
+//! Tests where the chat is on screens of different sizes and after a resize.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -35,7 +35,7 @@ fn check(columns: u16, rows: u16, expected: &str) {
 }
 
 #[test]
-fn the_chat_opens_where_the_screen_has_room() {
+fn the_chat_opens_beside_or_below_the_code_or_in_a_tab_depending_on_the_screen() {
     check(200, 40, "1 code 119x38 | 1 composer 80x4 | 1 transcript 80x33");
     check(120, 40, "1 code 59x38 | 1 composer 60x4 | 1 transcript 60x33");
     check(119, 40, "1 code 119x24 | 1 composer 119x4 | 1 transcript 119x8");
@@ -70,7 +70,7 @@ fn a_chat_below_the_code_keeps_its_share_of_the_screen() {
 }
 
 #[test]
-fn a_width_set_by_the_user_becomes_the_chats_share() {
+fn if_the_user_changes_the_chats_width_the_chat_keeps_this_share_of_the_screen() {
     let nvim = opened(200, 40);
     nvim.keys("<C-w>50|");
     nvim.resize(100, 40);

@@ -1,4 +1,4 @@
-//! `/context` and `/context_size`: what fills the model's window, and items that the user takes out.
+//! Tests `/context` and `/context_size`, which show what fills the model's window, and the removal of items.
 
 use crate::kit::chat::{DIALECTS, assert_grows, common};
 use crate::kit::nvim::Nvim;
@@ -16,7 +16,7 @@ fn long(word: &str) -> String {
 
 const ROOMY: &str = "{ models = { ['ollama/qwen3:8b'] = { num_ctx = 32768 } } }";
 
-/// Sends a slash command and waits until the transcript has the text so many times.
+/// Sends a slash command and waits until the transcript contains the text this many times.
 fn command(nvim: &Nvim, command: &str, text: &str, times: usize) {
     nvim.keys(&format!(":Caliban<CR>i{command}<C-s><Esc>"));
     nvim.wait(|it| it.transcript().matches(text).count() == times, text);
@@ -30,7 +30,7 @@ fn refused(nvim: &Nvim, command: &str, why: &str) {
     nvim.wait(|it| messages(it).contains(why), why);
 }
 
-/// The rows of the last table, by the letter, and the figure of each.
+/// The rows of the last table of `/context`: each row's letter and text, and its number of tokens.
 fn rows(transcript: &str) -> Vec<(String, u64)> {
     let table = transcript.rsplit("! About ").next().unwrap_or_default();
     let figure = |it: &str| it.replace(',', "").parse::<u64>().ok();
@@ -51,7 +51,7 @@ fn total(transcript: &str) -> u64 {
     table[at].1
 }
 
-/// The lines behind the last table's heading of the largest items, without figures.
+/// The list of the largest items in the last table, without numbers.
 fn largest(transcript: &str) -> String {
     let list = transcript.rsplit("The largest items").next().unwrap_or_default();
     let names = list.lines().skip(1).take_while(|it| it.contains(". "));
@@ -94,7 +94,7 @@ fn the_largest_item_is_taken_out_of_later_requests_in_every_dialect() {
         let outline = requests[3].outline();
         assert!(!outline.contains("the line"), "{outline}");
         assert!(outline.contains("what is in @a.txt?") && outline.contains("I look."), "{outline}");
-        // some dialects join the texts of a message
+        // some dialects join the texts of a message, so the line has to be found
         let line = outline.lines().find(|it| it.contains("removed by")).unwrap_or_default();
         let line = line.split(']').next().unwrap_or_default();
         let transcript = nvim.transcript();
@@ -129,7 +129,7 @@ fn a_key_takes_out_the_item_under_the_cursor_of_the_newest_list() {
     nvim.ask("look at @a.txt and @b.txt", "Seen.");
     command(&nvim, "/context", "The largest items", 1);
     command(&nvim, "/context", "The largest items", 2);
-    // The keys go to the line below the first heading, to the second heading, and to the item below it.
+    // `x` is typed on the line below the first heading, on the second heading, and on the item below it.
     nvim.go_to_transcript("The largest items");
     nvim.keys("jx");
     nvim.keys("/largest items<CR>x");
@@ -143,9 +143,9 @@ fn a_key_takes_out_the_item_under_the_cursor_of_the_newest_list() {
     assert!(outline.contains("that is the line") && !outline.contains("this one"), "{outline}");
 }
 
-/// The number counts in the list that was shown last. Nothing is taken out by a mistake.
+/// The number means an item in the list that was shown last. With a wrong number nothing is taken out.
 #[test]
-fn only_an_item_of_the_last_list_is_taken_out() {
+fn slash_context_drop_takes_out_only_items_of_the_last_list() {
     let server = Server::start();
     let setup = Setup::new().file("a.txt", long("that")).size(120, 40).anthropic(&server);
     let nvim = Nvim::start(&setup);
@@ -174,9 +174,9 @@ fn only_an_item_of_the_last_list_is_taken_out() {
     assert_grows(server.requests());
 }
 
-/// A model that binds its thoughts to the messages before them gets all of them again.
+/// The thoughts of such a model are valid only after exactly the messages before them, so all messages are sent again.
 #[test]
-fn nothing_is_taken_out_for_a_model_that_binds_its_thoughts() {
+fn items_cannot_be_taken_out_if_the_models_thoughts_are_bound_to_earlier_messages() {
     let server = Server::start();
     let setup = Setup::new().file("a.txt", long("that")).size(150, 40).anthropic(&server);
     let nvim = Nvim::start(&setup.env("CALIBAN_MODEL", "anthropic/claude-opus-5-5"));
@@ -191,9 +191,9 @@ fn nothing_is_taken_out_for_a_model_that_binds_its_thoughts() {
     assert_grows(server.requests());
 }
 
-/// One line, from the counts of each provider; the model does not see it.
+/// `/context_size` shows one line, computed from the provider's counts. The line is not sent to the model.
 #[test]
-fn context_size_is_one_line_in_every_dialect() {
+fn slash_context_size_shows_one_line_in_every_dialect() {
     let told = DIALECTS.map(|dialect| {
         let server = Server::start();
         let setup = Setup::new().config(ROOMY).size(150, 40).speaking(dialect, &server);
@@ -217,9 +217,9 @@ fn context_size_is_one_line_in_every_dialect() {
         ! About 16,000 of 32,768 tokens (50 %). Old results are trimmed at 16,000 (50 %), and the conversation is compacted at 16,000 (50 %)."#]].assert_eq(&told.join("\n"));
 }
 
-/// What a provider counts is not believed beyond what a request can have.
+/// A provider's count is ignored if a request cannot have so many tokens.
 #[test]
-fn hostile_counts_break_no_figure() {
+fn absurd_token_counts_of_a_provider_do_not_break_the_numbers_of_slash_context() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().size(150, 40).anthropic(&server));
     nvim.keys(":Caliban<CR>");

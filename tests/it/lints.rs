@@ -1,10 +1,10 @@
-//! Formatting of both languages, and the types of the Lua side. (Clippy is a step of `make test`.)
+//! Tests the formatting of Rust and Lua code, and the types of the Lua code. (Clippy is a step of `make test`.)
 
 use crate::kit::{nvim_bin, root};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The tool as `scripts/tools.sh` installs it, else the one in the `PATH`.
+/// The tool that `scripts/tools.sh` has installed, otherwise the one in the `PATH`.
 fn tool(name: &str) -> Command {
     let laid_out: PathBuf = root().join("target/tools/bin").join(name);
     Command::new(if laid_out.exists() { laid_out } else { name.into() })
@@ -21,12 +21,12 @@ fn passes(command: &mut Command) {
 }
 
 #[test]
-fn rust_is_formatted() {
+fn the_rust_code_is_formatted() {
     passes(Command::new(env!("CARGO")).args(["fmt", "--check"]));
 }
 
 #[test]
-fn lua_is_formatted() {
+fn the_lua_code_is_formatted() {
     let dirs = ["lua", "plugin", "tests", "scripts", "build.lua"];
     passes(tool("stylua").arg("--check").args(dirs.iter().filter(|dir| root().join(dir).exists())));
 }

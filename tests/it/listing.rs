@@ -1,4 +1,4 @@
-//! The list of models that the providers offer.
+//! Tests the list of models that the providers offer.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -12,7 +12,8 @@ fn list(names: &[&str]) -> Reply {
     Reply::raw(200, &[("content-type", "application/json")], json!({"data": data}).to_string())
 }
 
-/// Replaces `vim.ui.select`: keeps the items in `_G.items`, and chooses the first that begins with `g:choice`.
+/// Lua code that replaces `vim.ui.select`: it stores the items in `_G.items` and chooses the first that begins with
+/// `g:choice`.
 const CHOOSE: &str = "
     function vim.ui.select(items, opts, done)
       _G.items = vim.tbl_map(opts.format_item, items)
@@ -23,7 +24,7 @@ const CHOOSE: &str = "
     end";
 
 #[test]
-fn a_provider_that_fails_to_list_models_becomes_one_entry() {
+fn a_provider_that_fails_to_list_its_models_is_shown_as_one_entry_with_the_error() {
     let (first, second) = (Server::start(), Server::start());
     first.reply(list(&["claude-opus-5", "claude-sonnet-4-5", "claude-new"]));
     second.reply(Reply::error(500));
@@ -32,7 +33,7 @@ fn a_provider_that_fails_to_list_models_becomes_one_entry() {
     let nvim = Nvim::start(&setup.anthropic(&first).openai(&second).size(160, 40));
     nvim.command("let g:choice = 'openai/gpt-'");
     nvim.keys(":Caliban<CR>");
-    // the program's first state names the model in use
+    // the first status of the program has the current model
     nvim.wait_screen("anthropic/claude-sonnet-4-5 ·");
     nvim.keys("i/models<C-s>");
     nvim.wait_transcript("Model: openai/gpt-6.1-sol.");

@@ -12,7 +12,7 @@ use std::time::Duration;
 const SPOKEN: [(&str, &str); 3] =
     [("openai-chat", "/v1"), ("openai-responses", "/v1"), ("anthropic", "")];
 
-/// The limit of a wait for the model, which reads only a few hundred tokens a second on a busy processor.
+/// The longest wait for the model, which processes only a few hundred tokens a second on a busy machine.
 const LONG: Duration = Duration::from_secs(300);
 
 struct Llama {

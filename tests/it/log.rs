@@ -23,7 +23,7 @@ fn filled(setup: Setup, size: usize) -> Setup {
 }
 
 #[test]
-fn a_full_log_rolls_and_stays_within_ten_megabytes() {
+fn a_full_log_is_rolled_over_and_all_logs_together_stay_within_ten_megabytes() {
     let server = Server::start();
     let setup = filled(Setup::new().anthropic(&server), 5_000_000);
     fs::write(log(&setup, "debug.log.1"), "an older one").unwrap();

@@ -6,7 +6,7 @@ use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 
-/// The maximal number of bytes of a line in the transcript.
+/// The transcript splits a line that has more bytes than this.
 const MOST: usize = 8192;
 
 /// A line of this many bytes, with characters of one to four bytes and no trailing blank.

@@ -269,7 +269,7 @@ fn an_unknown_subcommand_names_the_nearest_and_subcommands_complete() {
 }
 
 #[test]
-fn the_command_steers_and_stops_and_sends_no_empty_message() {
+fn caliban_steer_steers_a_turn_and_an_empty_message_is_not_sent() {
     let server = Server::start();
     let gate = server.reply(Reply::new().text("Looking. ").gate().call(
         "c1",

@@ -15,7 +15,7 @@ fn start() -> (Server, Nvim) {
     (server, nvim)
 }
 
-/// Checks that the message is given back with this warning, and is sent when the user sends it again.
+/// Checks that the message returns to the composer with this warning, and is sent when the user sends it again.
 #[track_caller]
 fn check_given_back(prompt: &str, warning: &str) {
     let (server, nvim) = start();
@@ -29,7 +29,7 @@ fn check_given_back(prompt: &str, warning: &str) {
 }
 
 #[test]
-fn a_prompt_mentioning_an_unknown_word_is_given_back_with_a_reason() {
+fn a_prompt_that_mentions_an_unknown_name_returns_to_the_composer_with_a_reason() {
     check_given_back("what is wrong in @bufer here", "! `@bufer` names no file. Nothing was sent");
     check_given_back("@dif", "! `@dif` names no file. Nothing was sent");
     check_given_back("make @Makefiel:3, please", "! `@Makefiel` names no file. Nothing was sent");
@@ -67,7 +67,7 @@ fn addresses_decorators_and_code_are_not_mentions() {
 }
 
 #[test]
-fn unchanged_content_is_not_sent_again() {
+fn a_mentioned_file_that_has_not_changed_is_not_sent_again() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.otherwise(Reply::said("Seen."));

@@ -1,4 +1,5 @@
-//! Edits that do not fit: the answers to the model, and the order in which edits apply.
+//! Edits whose `old` text is not in the file, or is there several times: the answers to the model, and the order in
+//! which edits apply.
 
 use super::review::scene::{Scene, edit, nine, write};
 use crate::kit::nvim::Nvim;
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-/// Makes each call in a reply of its own, checks that it changes nothing, and returns the answers.
+/// Lets the model make each call in a reply of its own, checks that no call changes anything, and returns the answers.
 fn told(setup: impl FnOnce(Setup) -> Setup, calls: &[(&str, Value)]) -> String {
     let scene = Scene::start(setup);
     for (tool, input) in calls {
@@ -23,7 +24,7 @@ fn told(setup: impl FnOnce(Setup) -> Setup, calls: &[(&str, Value)]) -> String {
 }
 
 #[test]
-fn an_ambiguous_match_lists_at_most_ten_sites() {
+fn the_answer_to_an_ambiguous_edit_lists_at_most_ten_matches() {
     let many = "x\ny\n".repeat(11);
     let all = edit("a.txt", &[("l3", "L3"), ("l", "L")]);
     let calls = [
@@ -62,7 +63,7 @@ fn an_ambiguous_match_lists_at_most_ten_sites() {
 }
 
 #[test]
-fn a_failed_match_names_its_likely_cause() {
+fn the_answer_to_an_edit_that_does_not_match_names_the_likely_cause() {
     let calls = [
         ("edit", edit("a.txt", &[("l2\\nl3", "x")])),
         ("edit", edit("a.txt", &[("    go()\n    stop(now)", "x")])),
@@ -120,7 +121,7 @@ fn each_edit_of_a_call_applies_to_the_result_of_the_one_before() {
     assert_eq!(scene.on_disk("b.txt"), Some(nine().replace('l', "k").replace("k9", "nine")));
 }
 
-/// Has the model read `a.txt`, runs `then`, and has the model write the file.
+/// Lets the model read `a.txt`, runs `then`, and lets the model write the file.
 fn written(open: bool, then: impl FnOnce(&Nvim)) -> Scene {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(if open { ":edit a.txt<CR>" } else { "" });
@@ -159,7 +160,7 @@ fn a_file_counts_as_changed_by_its_text_not_by_its_modification_time() {
             assert_eq!(scene.on_disk("a.txt").as_deref(), Some("x\n"));
         }
     }
-    // Another text of the same length, with the same modification time.
+    // `then` writes another text of the same length, and restores the modification time.
     for open in [true, false] {
         let scene = written(open, |nvim| {
             let time = fs::metadata(nvim.setup.path("a.txt")).unwrap().modified().unwrap();

@@ -189,7 +189,8 @@ fn a_request_whose_server_hangs_or_never_ends_can_be_stopped() {
 
 #[test]
 fn a_missing_connection_or_key_is_reported_with_the_next_step() {
-    // the client's port of an open connection: nothing listens on that port, and no other test gets it meanwhile
+    // `held` is the client's end of an open connection: nothing listens on its port, and no other test gets this port
+    // meanwhile
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let held = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let port = held.local_addr().unwrap().port();
@@ -262,7 +263,7 @@ fn without_configuration_the_first_provider_with_a_key_is_used() {
     assert_eq!(first.requests()[0].json["model"], newest);
     assert_eq!(first.requests()[0].header("x-api-key"), Some(KEY));
     assert!(second.requests().is_empty());
-    // `CALIBAN_MODEL` takes precedence over the order of the keys, and the configuration over both.
+    // `CALIBAN_MODEL` takes precedence over the choice by keys, and the configuration takes precedence over both.
     second.reply(Reply::said("I am the second."));
     let nvim = Nvim::start(
         &Setup::new().openai(&second).anthropic(&first).env("CALIBAN_MODEL", "openai/gpt-4o"),
@@ -277,7 +278,7 @@ fn without_configuration_the_first_provider_with_a_key_is_used() {
 }
 
 #[test]
-fn ollama_is_found_by_ollama_host_and_the_shape_of_its_answer() {
+fn an_ollama_server_is_found_by_the_variable_ollama_host_and_by_its_list_of_models() {
     let server = Server::start().without_key();
     let tags = json!({"models": [{"name": "nomic-embed-text"}, {"name": "qwen3:8b"}]}).to_string();
     server.reply(Reply::raw(200, &[("content-type", "application/json")], tags));
@@ -326,7 +327,7 @@ fn the_model_can_be_changed_in_a_conversation_across_dialects() {
 }
 
 #[test]
-fn a_key_is_never_on_disk_in_the_log_in_messages_or_on_the_screen() {
+fn an_api_key_is_never_on_disk_in_the_log_in_messages_or_on_the_screen() {
     for dialect in DIALECTS.into_iter().filter(|it| !it.is_local()) {
         let server = Server::start();
         let echoed = format!(

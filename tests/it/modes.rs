@@ -25,7 +25,7 @@ fn everything() -> Reply {
 }
 
 #[test]
-fn plan_mode_allows_reads_alone_in_every_dialect() {
+fn plan_mode_allows_only_reading_in_every_dialect() {
     let told = DIALECTS.map(|dialect| {
         let server = Server::start();
         server.reply(everything());
@@ -136,7 +136,7 @@ fn a_new_session_begins_in_the_settings_mode() {
 }
 
 #[test]
-fn the_mode_is_chosen_by_command_key_list_and_slash() {
+fn the_mode_is_chosen_by_a_command_a_key_a_list_or_a_slash_command() {
     let server = Server::start();
     server.reply(Reply::said("A plan."));
     let setup = Setup::new().anthropic(&server);

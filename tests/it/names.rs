@@ -80,7 +80,7 @@ fn reading_a_hostile_name_in_plan_mode_runs_nothing() {
 
 /// Neovim's own plugins run programs to show archives. They must not run for a file that is only read.
 #[test]
-fn a_file_that_is_read_runs_no_autocommand() {
+fn reading_a_file_for_the_model_runs_no_autocommand() {
     let note =
         "vim.api.nvim_create_autocmd({ 'BufReadPre', 'BufReadCmd', 'BufReadPost', 'FileType' }, {
         pattern = '*.tar',
@@ -155,7 +155,7 @@ fn gf_in_the_chat_opens_a_hostile_name_literally() {
 }
 
 #[test]
-fn completing_a_hostile_path_puts_no_newline_into_the_command() {
+fn completing_a_path_with_a_newline_puts_no_newline_into_the_command_line() {
     let scene = Scene::start(|it| with_names(it, "").file("plain.md", "").file("in/b.md", ""));
     let complete = |lead: &str| {
         scene
@@ -188,7 +188,8 @@ fn a_title_in_a_winbar_is_not_evaluated() {
     nothing_ran(&scene.nvim.setup);
 }
 
-/// Caliban itself runs a `:w other` during a review. The other name must not become a part of a command.
+/// During a review Caliban itself carries out the user's `:w other`. The name `other` must not become a part of a
+/// command.
 #[test]
 fn a_write_to_a_hostile_name_during_a_review_uses_it_literally() {
     let scene = Scene::two_hunks(|it| it);

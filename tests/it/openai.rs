@@ -22,7 +22,7 @@ fn items(request: &Request) -> String {
 }
 
 #[test]
-fn encrypted_reasoning_is_sent_back_before_its_item_after_a_restart() {
+fn after_a_restart_encrypted_reasoning_is_sent_back_before_the_item_that_followed_it() {
     let server = Server::start();
     let call = |id: &str| Reply::new().call(id, "list", json!({}));
     server.reply(Reply::new().thinking("Hm.").call("c1", "list", json!({})));

@@ -47,7 +47,7 @@ fn a_dropped_image_becomes_a_mention() {
         (format!("{root}/a\\ b\\'s.png"), blank.clone()),
         (format!("file://{root}/a%20b%27s.png"), blank.clone()),
         (format!("file://localhost{root}/shot"), plain.clone()),
-        // no path of an image: pasted as it is
+        // the path of no image is pasted as it is
         (format!("{root}/no.png"), format!("{root}/no.png")),
         (format!("{root}/pipe.png"), format!("{root}/pipe.png")),
         (format!("{root}/none.png"), format!("{root}/none.png")),
@@ -64,7 +64,7 @@ fn a_dropped_image_becomes_a_mention() {
     nvim.wait_screen("▏shot  PNG 40×30  2 tokens");
     server.wait_count(1);
     assert!(server.requests()[0].json.to_string().contains("image/png"));
-    // outside of a composer, a path stays a path
+    // outside of a composer, the path of an image is pasted as it is
     nvim.keys("<Esc>:enew<CR>i");
     nvim.request("nvim_paste", vec![format!("{root}/shot").into(), true.into(), (-1).into()]);
     assert_eq!(nvim.lua_str("return vim.api.nvim_get_current_line()"), format!("{root}/shot"));

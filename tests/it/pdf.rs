@@ -119,7 +119,7 @@ fn the_model_reads_parts_of_a_pdf() {
 }
 
 #[test]
-fn a_pdf_whose_text_cannot_be_had_is_named_with_the_reason() {
+fn a_pdf_whose_text_cannot_be_read_is_named_with_the_reason() {
     let nested = file(&[format!("<< /A {} >>", "[".repeat(3_000_000))]);
     let cycle = file(&[
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),

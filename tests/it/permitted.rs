@@ -1,4 +1,4 @@
-//! Permission rules of the settings, of the project and by “always”.
+//! Permission rules: from the settings, from the project's file, and from the user's answer “always” to a question.
 
 use crate::grants::{call, is_asked};
 use crate::kit::nvim::Nvim;
@@ -51,7 +51,7 @@ fn a_rule_of_the_settings_allows_a_command_and_denies_another() {
 }
 
 #[test]
-fn a_question_says_what_goes_beyond_the_rule() {
+fn a_question_about_a_command_names_its_effect_that_no_rule_allows() {
     let scene = ruled("{ allow = 'shell', command = 'echo' }");
     scene.server.reply(Reply::new().call("c1", "shell", run("echo one > x")));
     scene.nvim.lua("require('caliban').ask('go on')", &[]);
@@ -84,12 +84,12 @@ fn the_key_a_allows_a_command_for_this_project_until_the_rule_is_revoked() {
     scene.nvim.keys(":Caliban permissions<CR>");
     scene.nvim.wait_screen("1: rule: allow shell `git status …` (you chose always)");
     scene.nvim.keys("1<CR>");
-    scene.nvim.wait_screen("This rule holds no longer: allow shell `git status …`");
+    scene.nvim.wait_screen("This rule no longer applies: allow shell `git status …`");
     assert!(is_asked(&scene, "shell", run("git status")));
 }
 
 #[test]
-fn always_is_not_offered_for_a_command_whose_rule_would_allow_too_much() {
+fn the_answer_always_is_not_offered_if_the_rule_would_allow_too_much() {
     let scene = Scene::start(|it| it.size(160, 40));
     scene.server.reply(Reply::new().call("c1", "shell", run("find . -name x")));
     scene.nvim.keys(":Caliban<CR>");
@@ -106,7 +106,7 @@ fn always_is_not_offered_for_a_command_whose_rule_would_allow_too_much() {
 }
 
 #[test]
-fn the_project_may_forbid_but_not_allow_and_a_change_holds_from_the_next_call_on() {
+fn a_projects_rules_may_forbid_but_not_allow_and_a_changed_rule_holds_from_the_next_call_on() {
     let text = "[[rule]]\ndeny = 'shell'\ncommand = 'git push'\n\n[[rule]]\nallow = 'shell'\ncommand = 'true'\n";
     let scene = Scene::start(|it| it.file(FILE, text).size(160, 40));
     scene.nvim.keys(":Caliban<CR>");
@@ -123,13 +123,13 @@ fn the_project_may_forbid_but_not_allow_and_a_change_holds_from_the_next_call_on
 }
 
 #[test]
-fn a_damaged_file_of_the_project_lets_every_call_ask() {
+fn with_a_damaged_rules_file_in_the_project_every_call_needs_consent() {
     let config = "{ permissions = { { allow = 'shell', command = 'echo' }, { allow = 'edit' } } }";
     let scene = Scene::start(|it| {
         it.file(FILE, "[[rule]\n").file("a.txt", nine()).config(config).size(160, 40)
     });
     scene.nvim.keys(":Caliban<CR>");
-    scene.wait_chat("Until you correct the file, every call asks.");
+    scene.wait_chat("Until you correct the file, every call needs your consent.");
     assert!(is_asked(&scene, "shell", run("echo one")));
     scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])));
     scene.nvim.lua("require('caliban').ask('go on')", &[]);
@@ -138,11 +138,14 @@ fn a_damaged_file_of_the_project_lets_every_call_ask() {
 }
 
 #[test]
-fn a_wrong_rule_in_the_settings_is_reported_and_lets_every_call_ask() {
+fn a_wrong_rule_in_the_settings_is_reported_and_every_call_needs_consent() {
     let scene = ruled("{ allow = 'shell', command = 'echo' }, { denny = 'shell' }");
     scene.nvim.keys(":Caliban<CR>");
     scene.nvim.wait(
-        |it| it.lua_str("return vim.fn.execute('messages')").contains("every call asks"),
+        |it| {
+            it.lua_str("return vim.fn.execute('messages')")
+                .contains("every call needs your consent")
+        },
         "the problem",
     );
     let said = scene.nvim.lua_str("return vim.fn.execute('messages')");
@@ -156,7 +159,7 @@ fn a_wrong_rule_in_the_settings_is_reported_and_lets_every_call_ask() {
 }
 
 #[test]
-fn rules_about_files_refuse_review_and_write_edits() {
+fn by_the_rule_for_its_path_an_edit_is_refused_or_reviewed_or_written_at_once() {
     let rules = "{ permissions = { { deny = 'edit', path = '/migrations/', reason = 'They are generated' }, \
                  { ask = 'edit', path = '*.sql' }, { allow = 'edit', path = 'src/' } } }";
     let scene = Scene::start(|it| {
@@ -196,7 +199,7 @@ fn the_chat_explains_how_a_command_is_judged() {
 }
 
 #[test]
-fn plan_mode_runs_nothing_that_a_rule_allows() {
+fn plan_mode_runs_no_command_even_if_a_rule_allows_it() {
     let config = "{ mode = 'plan', permissions = { { allow = 'shell', command = 'echo' } } }";
     let scene = Scene::start(|it| it.config(config).size(160, 40));
     let (said, was_asked) = call(&scene, "shell", run("echo one"), "");

@@ -21,8 +21,8 @@ fn is_fifo(path: &Path) -> bool {
     fs::symlink_metadata(path).unwrap().file_type().is_fifo()
 }
 
-/// Replaces the file under review by something else, and types keys that decide. Returns the answer that the model
-/// gets.
+/// Lets `replace` put something else in the place of the file under review, and types keys that decide on the hunks.
+/// Returns the answer that the model gets.
 fn decided(replace: impl Fn(&Path), keys: &str) -> (Scene, String) {
     let scene = Scene::two_hunks(|it| it);
     replace(&scene.nvim.setup.path("a.txt"));

@@ -12,7 +12,7 @@ use crate::kit::setup::Setup;
 use serde_json::json;
 
 #[test]
-fn each_request_begins_with_the_one_before() {
+fn each_request_begins_with_the_request_before_it() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.reply(Reply::new().thinking("Hm.").text("I look.").call(
@@ -32,7 +32,7 @@ fn each_request_begins_with_the_one_before() {
 
 /// The reply has thoughts with text, without text and redacted.
 #[test]
-fn thoughts_are_sent_back_unchanged_to_their_own_model_alone() {
+fn thoughts_are_sent_back_unchanged_and_only_to_the_model_that_had_them() {
     let server = Server::start();
     let redacted = json!({"type": "redacted_thinking", "data": "b3BhcXVl"});
     let empty = json!({"type": "thinking", "thinking": "", "signature": signature("")});
@@ -103,9 +103,10 @@ fn a_cache_miss_is_named_in_the_debug_log() {
     assert!(line.ends_with(r#"became ",\"text\":\"be kinder\"}""#), "{line}");
 }
 
-/// Another model without thinking blocks began the turn. The next turn thinks, also between calls.
+/// A model without thinking blocks begins the turn, and another model continues it without thinking. In the next turn
+/// that model thinks, also between calls.
 #[test]
-fn a_turn_begun_by_a_model_without_thinking_goes_on_without_it() {
+fn a_turn_begun_by_a_model_without_thinking_goes_on_without_thinking() {
     let server = Server::start();
     let gate = server.reply(Reply::new().text("I look.").gate().call("c1", "list", json!({})));
     server.reply(Reply::new().call("c2", "list", json!({"path": "."})));

@@ -9,7 +9,7 @@ use expect_test::expect;
 
 #[test]
 fn the_default_system_prompt_names_the_project_and_every_tool() {
-    // by default these two models get other edit tools
+    // by default Caliban gives these two models other edit tools
     let same = "{ models = { ['openai/gpt-5'] = { edits = 'replace' },
         ['ollama/qwen3:8b'] = { edits = 'replace' } } }";
     let prompts = DIALECTS.map(|dialect| {
@@ -175,7 +175,7 @@ fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
         /context       shows what fills the model's window; `/context drop 1` takes out item 1
         /context_size  says how full the model's window is, in one line
         /plan          switches to plan mode, which edits and runs nothing: `/plan [message]`
-        /permissions   lists what you allowed and the rules, to take it back: `/permissions [command]`
+        /permissions   lists your permissions and rules and revokes them; with a command, says how it would be judged: `/permissions [command]`
         /jobs          lists the commands that run in the background, to stop one
         /skills        lists the skills and their problems
         /skill         sends a message with the text of a skill: `/skill name [message]`

@@ -38,7 +38,7 @@ fn sent(scene: &Scene) -> String {
     scene.server.requests().iter().map(|it| it.json.to_string()).collect()
 }
 
-/// Has the model call a tool and end its turn; gives the tool's answer.
+/// Lets the model call a tool and end its turn. Returns the tool's answer.
 fn answer(scene: &Scene, tool: &str, input: Value) -> String {
     let n = scene.server.requests().len();
     let (last, call) = (format!("Seen {n}."), format!("c{n}"));
@@ -49,7 +49,8 @@ fn answer(scene: &Scene, tool: &str, input: Value) -> String {
     scene.answer(n + 2, &call)
 }
 
-/// Has the model call a tool that asks the user first, and answers the question with a key.
+/// Lets the model call a tool that asks the user first, and answers the question with the keys `with`. Returns the
+/// tool's answer.
 fn asked(scene: &Scene, tool: &str, input: Value, question: &str, with: &str) -> String {
     let n = scene.server.requests().len();
     let (last, call) = (format!("Seen {n}."), format!("c{n}"));
@@ -64,7 +65,7 @@ fn asked(scene: &Scene, tool: &str, input: Value, question: &str, with: &str) ->
 }
 
 #[test]
-fn in_the_home_folder_calibans_files_are_refused_and_keys_need_consent() {
+fn in_the_home_folder_calibans_own_files_are_refused_and_files_with_secrets_need_consent() {
     let scene = Scene::start(home);
     let said = answer(&scene, "read", json!({ "path": ".local/share/caliban/keys.json" }));
     expect!["path: `.local/share/caliban/keys.json` is Caliban's own (keys, settings, conversations), which no tool reads or writes. It is never sent to a model."].assert_eq(&said);
@@ -86,7 +87,7 @@ fn in_the_home_folder_calibans_files_are_refused_and_keys_need_consent() {
 }
 
 #[test]
-fn a_project_that_is_or_holds_the_home_folder_is_warned_of() {
+fn the_user_is_warned_if_the_project_is_or_contains_the_home_folder() {
     let scene = Scene::start(home);
     scene.nvim.keys(":Caliban<CR>");
     scene.wait_chat("The project is your home folder");
@@ -139,7 +140,7 @@ fn in_the_home_folder_auto_edit_writes_nothing_that_runs_by_itself() {
 }
 
 #[test]
-fn files_with_keys_need_consent_and_are_left_out_of_searches() {
+fn files_with_secrets_need_consent_and_are_left_out_of_searches() {
     let scene = Scene::start(|it| {
         it.file(".env", SECRET).file(".env.example", "TOKEN=\n").file("a.rs", "// TOKEN\n")
     });
@@ -225,9 +226,9 @@ fn in_auto_edit_files_that_run_by_themselves_wait_for_the_user() {
     }
 }
 
-/// With another name the file could be read without consent.
+/// The file could be read without consent under its new name.
 #[test]
-fn in_auto_edit_renaming_a_file_with_keys_waits_for_the_user() {
+fn in_auto_edit_renaming_a_file_with_secrets_waits_for_the_user() {
     let scene = Scene::start(|it| it.file(".env", SECRET).config(AUTO));
     scene.ask(Reply::new().call("r", "rename", json!({ "path": ".env", "to": "env.txt" })));
     scene.wait_pending(1);
@@ -235,7 +236,7 @@ fn in_auto_edit_renaming_a_file_with_keys_waits_for_the_user() {
 }
 
 #[test]
-fn a_mention_of_a_file_with_keys_warns_before_it_is_sent() {
+fn a_mention_of_a_file_with_secrets_gives_a_warning_before_the_message_is_sent() {
     let scene = Scene::start(|it| it.file(".env", SECRET).file(".git/config", SECRET));
     scene.server.reply(Reply::said("Seen."));
     scene.nvim.keys(":Caliban<CR>i");
@@ -268,7 +269,7 @@ fn a_mention_of_gits_own_folder_sends_none_of_its_text() {
 }
 
 #[test]
-fn a_link_to_a_file_with_keys_is_treated_like_that_file() {
+fn a_link_to_a_file_with_secrets_is_treated_like_that_file() {
     let link = |it: Setup| {
         let it = home(it).file("AGENTS.md", "Be kind.\n@key.md\n");
         symlink(it.path(".ssh/id_rsa"), it.path("key.md")).unwrap();
@@ -288,9 +289,10 @@ fn a_link_to_a_file_with_keys_is_treated_like_that_file() {
     assert!(!sent(&scene).contains("s3cret"));
 }
 
-/// The session file says that the model knows the file. This entry grants no permission.
+/// The session file records that the model has read the file. This record does not allow Caliban to read the file
+/// again.
 #[test]
-fn a_reopened_session_reports_no_changes_of_a_file_with_keys() {
+fn a_reopened_session_reports_no_changes_of_a_file_with_secrets() {
     let scene = Scene::start(|it| it.file(".env", SECRET));
     let question = "Let read look at `.env`?";
     asked(&scene, "read", json!({ "path": ".env" }), question, ":Caliban approve<CR>");

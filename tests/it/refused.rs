@@ -64,7 +64,8 @@ fn reasoning_models_get_max_completion_tokens_on_any_server() {
     }
 }
 
-/// A parameter at `pointer` that a server refuses with this status and body, and the notice to the user.
+/// A parameter that a server refuses: its JSON pointer in the request, the status and body of the refusal, and the
+/// notice to the user.
 struct Case {
     setup: fn(&Server, &str, &str) -> Setup,
     model: &'static str,

@@ -1,4 +1,5 @@
-//! Other vendors' Chat Completions: fields that a vendor must get back, and fields that it refuses.
+//! Other vendors' Chat Completions APIs: fields of replies that a vendor wants back in requests, and fields that it
+//! refuses.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -6,8 +7,8 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::{Value, json};
 
-/// Runs a turn with a thought and a call, stops a second call at its question, and sends another prompt. Returns the
-/// assistant messages of the last request.
+/// Runs a turn in which the model thinks and makes a call, stops the turn at the question about a second call, and
+/// sends another prompt. Returns the assistant messages of the last request.
 fn replies(model: &str, thought: fn(Reply) -> Reply) -> Vec<Value> {
     let server = Server::start();
     server.reply(thought(Reply::new()).text("I look.").call("call_1", "list", json!({})));
@@ -29,7 +30,7 @@ fn replies(model: &str, thought: fn(Reply) -> Reply) -> Vec<Value> {
 }
 
 #[test]
-fn deepseek_gets_its_reasoning_back_or_a_blank() {
+fn deepseek_gets_its_reasoning_back_and_a_blank_for_a_reply_without_reasoning() {
     let replies = replies("deepseek/deepseek-chat", |it| it.thinking("Hm."));
     assert_eq!(replies[0]["reasoning_content"], "Hm.");
     assert_eq!(replies[1]["reasoning_content"], " ");

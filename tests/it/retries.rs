@@ -52,7 +52,7 @@ fn is_gone(nvim: &Nvim) {
 }
 
 #[test]
-fn the_chat_counts_down_with_the_winbar_and_names_the_keys() {
+fn the_chat_and_the_winbar_show_the_same_countdown_and_the_chat_names_the_keys() {
     let server = Server::start();
     let nvim = waiting(&server);
     nvim.wait_screen(" s (r now, <C-c> stop).");
@@ -66,7 +66,7 @@ fn the_chat_counts_down_with_the_winbar_and_names_the_keys() {
 }
 
 #[test]
-fn the_countdown_line_goes_when_the_retry_is_sent() {
+fn the_countdown_line_disappears_when_the_retry_is_sent() {
     let server = Server::start();
     let nvim = waiting(&server);
     let gate = server.reply(Reply::said("All is well.").held());
@@ -82,7 +82,7 @@ fn the_countdown_line_goes_when_the_retry_is_sent() {
 }
 
 #[test]
-fn the_countdown_line_goes_after_a_stop() {
+fn the_countdown_line_disappears_after_a_stop() {
     let server = Server::start();
     let nvim = waiting(&server);
     nvim.keys("<C-c>");
@@ -92,7 +92,7 @@ fn the_countdown_line_goes_after_a_stop() {
 }
 
 #[test]
-fn the_countdown_line_goes_after_an_error() {
+fn the_countdown_line_disappears_after_an_error() {
     let server = Server::start();
     let nvim = waiting(&server);
     server.reply(Reply::error(401));
@@ -103,7 +103,7 @@ fn the_countdown_line_goes_after_an_error() {
 }
 
 #[test]
-fn the_countdown_line_goes_when_the_program_ends() {
+fn the_countdown_line_disappears_when_the_program_ends() {
     let server = Server::start();
     let nvim = waiting(&server);
     let own = env!("CARGO_BIN_EXE_caliban");
@@ -153,7 +153,7 @@ fn the_countdown_does_not_move_the_cursor() {
 }
 
 #[test]
-fn each_http_status_has_its_own_sentence() {
+fn each_http_error_status_has_an_error_message_of_its_own() {
     for (status, said) in [
         (408, "The provider waited too long for the request (408)"),
         (500, "The provider had an internal error (500)"),

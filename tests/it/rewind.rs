@@ -44,7 +44,7 @@ fn rewind(scene: &Scene, turn: &str) {
 }
 
 #[test]
-fn an_edit_is_taken_back_in_its_buffer_and_on_disk() {
+fn a_rewind_takes_an_edit_back_in_its_buffer_and_on_disk() {
     let scene = Scene::two_written(|it| it);
     preview(&scene, "1");
     let shown = scene.nvim.buffer("/rewind");
@@ -69,7 +69,7 @@ fn an_edit_is_taken_back_in_its_buffer_and_on_disk() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(scene.nvim.buffer("/a.txt") + "\n", nine());
     assert_eq!(scene.pending(), 0);
-    // The two sentences may come in either order.
+    // Either of the two sentences may come first.
     let told = scene.told_next();
     for said in [
         "The user took back the changes of “please”:\na.txt is restored\n",
@@ -96,7 +96,7 @@ fn a_rewind_can_itself_be_rewound() {
 }
 
 #[test]
-fn all_files_of_a_turn_are_taken_back() {
+fn a_rewind_takes_back_all_files_of_a_turn() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     let reply = Reply::new()
         .call("e1", "edit", edit("a.txt", &[("l2", "L2")]))
@@ -129,7 +129,7 @@ fn the_users_later_changes_elsewhere_are_kept() {
 }
 
 #[test]
-fn lines_the_user_changed_since_are_not_rewound() {
+fn a_rewind_keeps_lines_that_the_user_changed_after_the_turn() {
     let scene = two_accepted();
     scene.nvim.keys("2GAmine<Esc>:w<CR>");
     rewind(&scene, "1");
@@ -214,7 +214,7 @@ fn folders_the_turn_created_are_removed_if_empty() {
 
 /// Turns are numbered from 1 again after `/clear`.
 #[test]
-fn turns_before_and_after_clear_are_rewound_apart() {
+fn turns_before_and_after_clear_are_rewound_separately() {
     let scene = two_accepted();
     for (old, new) in [("l4", "L4"), ("l6", "L6")] {
         scene.nvim.lua("require('caliban').ask('/clear')", &[]);
@@ -281,7 +281,7 @@ fn a_file_without_a_buffer_is_restored_byte_for_byte() {
 }
 
 #[test]
-fn one_file_or_an_earlier_turn_can_be_taken_back_alone() {
+fn a_rewind_can_take_back_one_file_alone_or_an_earlier_turn_alone() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()).config(MODE));
     let reply = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])).call(
         "e2",
@@ -310,7 +310,7 @@ fn one_file_or_an_earlier_turn_can_be_taken_back_alone() {
 }
 
 #[test]
-fn a_final_newline_alone_is_taken_back() {
+fn a_rewind_takes_back_a_change_of_the_final_newline_alone() {
     for after in ["b\n", "b"] {
         let before = if after == "b" { "b\n" } else { "b" };
         let scene = Scene::start(|it| it.file("a.txt", before).config(MODE));

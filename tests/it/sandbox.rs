@@ -22,7 +22,7 @@ fn is_full() -> bool {
     probed(Path::new(env!("CARGO_BIN_EXE_caliban"))) == Some(Strength::Full)
 }
 
-/// The host and port of the model's server, as bash names them.
+/// The host and port of the model's server as `host/port`, as in bash's `/dev/tcp/host/port`.
 fn server(scene: &Scene) -> String {
     scene.server.url().trim_start_matches("http://").trim_end_matches('/').replace(':', "/")
 }
@@ -55,7 +55,7 @@ fn a_command_writes_in_the_project_and_in_its_temporary_folder_only() {
 }
 
 #[test]
-fn a_command_cannot_plant_code_in_the_project_that_runs_outside() {
+fn a_command_cannot_write_project_files_that_would_run_outside_the_sandbox() {
     if !is_full() {
         return;
     }
@@ -100,7 +100,7 @@ fn a_command_sees_no_secrets_and_no_conversations() {
 }
 
 #[test]
-fn a_command_has_no_network_but_its_own() {
+fn a_command_has_no_network_except_a_loopback_of_its_own() {
     if !is_full() {
         return;
     }
@@ -134,7 +134,7 @@ fn a_command_cannot_reach_the_editor() {
 }
 
 #[test]
-fn a_command_outside_of_the_sandbox_asks_with_the_models_reason_although_a_rule_allows_it() {
+fn a_command_outside_of_the_sandbox_needs_consent_even_if_a_rule_allows_it_inside() {
     if !is_full() {
         return;
     }
@@ -170,7 +170,7 @@ fn the_question_about_a_command_outside_of_the_sandbox_shows_the_reason_in_one_l
 }
 
 #[test]
-fn the_settings_open_the_sandbox_or_turn_it_off() {
+fn the_settings_allow_network_and_folders_in_the_sandbox_or_turn_it_off() {
     if !is_full() {
         return;
     }
@@ -195,7 +195,7 @@ fn the_settings_open_the_sandbox_or_turn_it_off() {
 }
 
 #[test]
-fn the_health_check_tells_what_was_tried() {
+fn the_health_check_lists_the_limits_of_the_sandbox_that_were_tried() {
     if !is_full() {
         return;
     }
@@ -238,7 +238,7 @@ fn auto_mode_runs_commands_in_the_sandbox_without_a_question() {
 }
 
 #[test]
-fn auto_mode_asks_about_commands_where_no_sandbox_contains_them() {
+fn without_a_sandbox_auto_mode_asks_before_it_runs_a_command() {
     for sandbox in ["false", "{ network = true }"] {
         let config = format!("{{ sandbox = {sandbox} }}");
         let scene = Scene::start(|it| it.config(&config).size(160, 40));

@@ -126,7 +126,7 @@ fn a_key_read_from_another_process_is_replaced() {
     let secret = ["word", "-of-the-database-5ecre7a9"].concat();
     let setup = setup(&server).env("DB_PASSWORD", &secret).config("{ sandbox = false }");
     let nvim = Nvim::start(&setup);
-    // the environments of Neovim and the program have the key, the supervisor's has not
+    // the environments of Neovim and the program contain the key; the environment of the supervisor does not
     let command = "tr '\\0' '\\n' < /proc/$PPID/environ | grep -c 'made-up' ; \
         for it in /proc/[0-9]*/environ; do tr '\\0' '\\n' < $it | grep -aE '^(ANTHROPIC_API_KEY=.*made-up|ANTHROPIC_API_KEY=.*secret|DB_PASSWORD=.*database)'; done 2>/dev/null; true";
     let answer = run(&nvim, &server, command);

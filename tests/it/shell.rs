@@ -201,7 +201,8 @@ fn living(room: &Room) -> Vec<(u32, String)> {
     lines.collect()
 }
 
-/// Ways for a process to leave its group, its session, its parent and its output.
+/// Commands that start a process in the background which leaves its process group, its session, its parent or its
+/// output.
 #[cfg(target_os = "linux")]
 const DEMONS: [&str; 7] = [
     "sleep 1000 >/dev/null 2>&1 &",
@@ -215,7 +216,7 @@ const DEMONS: [&str; 7] = [
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn no_child_outlives_a_command_that_ended() {
+async fn no_child_process_outlives_a_command_that_ended() {
     for demon in DEMONS {
         let room = room();
         let done = shell(&room.desk, json!({ "command": format!("{demon}\necho started") })).await;
@@ -226,7 +227,7 @@ async fn no_child_outlives_a_command_that_ended() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn no_child_outlives_a_time_out() {
+async fn no_child_process_outlives_a_command_that_timed_out() {
     let room = room();
     let command = format!("{}\necho started; sleep 1000", DEMONS.join("\n"));
     let done = shell(&room.desk, json!({ "command": command, "timeout_s": 1 })).await;
@@ -235,7 +236,7 @@ async fn no_child_outlives_a_time_out() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn no_child_outlives_a_stop() {
+async fn no_child_process_outlives_a_command_that_was_stopped() {
     let mut room = room();
     let (desk, command) = (room.desk.clone(), DEMONS.join("\n") + "\necho ready; wait");
     let task = tokio::spawn(async move { shell(&desk, json!({ "command": command })).await });
@@ -275,7 +276,7 @@ async fn killing_its_group_or_supervisor_ends_the_command() {
     gone(&room).await;
 }
 
-/// Ends the supervisor of this command, and every process above it up to the program (here the test).
+/// A command that kills its own supervisor and every process above the supervisor, up to the program (here the test).
 #[cfg(target_os = "linux")]
 fn without_supervisor() -> String {
     let program = std::process::id();
@@ -285,7 +286,7 @@ fn without_supervisor() -> String {
     )
 }
 
-/// Ways to outlive a command that use time or many processes.
+/// Commands that start background processes which are hard to end: many processes, or an endless chain of them.
 #[cfg(target_os = "linux")]
 const FLOODS: [&str; 2] = [
     "for n in {1..100}; do setsid bash -c 'sleep 1000 & sleep 1000' >/dev/null 2>&1 & done",

@@ -1,4 +1,4 @@
-//! Slash commands that leave a conversation, and what stays of it.
+//! Slash commands that leave a conversation, and what stays of the conversation.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -10,7 +10,7 @@ fn windows(nvim: &Nvim) -> String {
     nvim.lua_str("return #vim.api.nvim_tabpage_list_wins(0)")
 }
 
-/// The mode, and whether the current buffer is one of the chat.
+/// Neovim's mode, and whether the current buffer is a buffer of the chat.
 fn place(nvim: &Nvim) -> String {
     nvim.lua_str(
         "local chat = require('caliban.chat.chats').of(vim.api.nvim_get_current_buf())

@@ -118,7 +118,7 @@ fn the_limit_of_a_turn_holds_in_each_mode_and_for_a_retry() {
 }
 
 #[test]
-fn an_unknown_price_is_told_once_and_tokens_still_count() {
+fn that_a_models_price_is_unknown_is_told_once_and_its_tokens_still_count() {
     let server = Server::start();
     server.reply(reads("c1", 600));
     server.reply(reads("c2", 600));

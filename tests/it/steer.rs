@@ -96,7 +96,7 @@ fn check_meta_enter(options: &[(&str, rmpv::Value)], steers: bool) {
 }
 
 #[test]
-fn meta_enter_steers_where_it_is_a_key_of_its_own() {
+fn meta_enter_steers_unless_the_terminal_sends_it_as_escape_and_enter() {
     check_meta_enter(&[], true);
     check_meta_enter(&[("stdout_tty", true.into()), ("term_name", "xterm-kitty".into())], true);
     check_meta_enter(&[("stdout_tty", true.into()), ("term_name", "tmux-256color".into())], false);

@@ -26,7 +26,7 @@ fn gated() -> Reply {
         .gate()
 }
 
-/// The last text in the chat for each number of open gates.
+/// The text at the end of the chat when 0, 1, 2, 3 or 4 gates are open.
 const SHOWN: [&str; 5] = ["go", "Thinking", "I look.", "▸ read", "▸ shell"];
 
 #[test]
@@ -96,7 +96,7 @@ fn a_reply_that_breaks_off_after_complete_calls_runs_none_of_them() {
 }
 
 #[test]
-fn a_retry_after_of_an_hour_ends_the_turn() {
+fn a_retry_after_header_of_an_hour_ends_the_turn() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.reply(Reply::error(429).header("retry-after", "3600"));
@@ -128,14 +128,14 @@ fn a_prompt_stopped_before_it_was_sent_comes_back_to_the_composer() {
 const INTERRUPT: &str = "vim.api.nvim_input('<C-c>')";
 
 #[test]
-fn ctrl_c_stops_the_turn_while_drawing_but_not_at_the_end_of_a_key_command() {
+fn ctrl_c_stops_the_turn_even_while_neovim_draws_but_not_if_it_cancels_a_pending_key_command() {
     let server = Server::start();
     let gate = server.reply(Reply::new().text("Half").gate().text(" and whole").gate());
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>igo<C-s><Esc>");
     nvim.wait_transcript("Half");
     nvim.lua("KitKeys = 0 vim.on_key(function() KitKeys = KitKeys + 1 end)", &[]);
-    // `nvim_input` while Neovim draws would interrupt; Neovim reads these two keys as keys at any time.
+    // `nvim_input` would make the `<C-c>` an interrupt while Neovim draws; `nvim_feedkeys` makes it a key at any time.
     nvim.lua("vim.api.nvim_feedkeys(vim.keycode('f<C-c>'), 't', false)", &[]);
     nvim.wait(|it| it.lua_json("return KitKeys") == 2, "both keys to be taken");
     nvim.command("split");

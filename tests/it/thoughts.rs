@@ -96,7 +96,7 @@ fn a_second_refusal_of_thoughts_ends_the_turn() {
 
 /// Providers refuse a message that ends with a thought.
 #[test]
-fn the_conversation_goes_on_after_a_reply_with_only_thoughts() {
+fn after_a_reply_of_thoughts_alone_the_next_request_is_valid() {
     let last = [
         Reply::new().thinking("Hm."),
         Reply::new().thinking("Hm.").text(" \n"),

@@ -22,7 +22,7 @@ fn update(text: &str, status: &str) -> Value {
 }
 
 #[test]
-fn a_todo_list_is_kept_in_the_project_until_all_is_done() {
+fn a_todo_list_is_kept_in_a_file_of_the_project_until_all_its_items_are_done() {
     let told = DIALECTS.map(|dialect| {
         let server = Server::start();
         server.reply(todo("c1", write(&["look", "write", "look"])));

@@ -61,7 +61,7 @@ fn one_refused_file_refuses_the_whole_call() {
     }
 }
 
-/// While `e1` waits, later calls are matched without its changes.
+/// While the edit of the call `e1` waits, the edits of later calls are matched with the text without `e1`'s changes.
 #[test]
 fn a_call_that_waits_does_not_delay_the_calls_after_it() {
     let scene = Scene::start(|it| three(it).file("d.txt", nine()).mode("c.txt", 0o444));
@@ -105,7 +105,7 @@ fn all_files_of_a_call_wait_until_each_can_be_changed() {
 }
 
 #[test]
-fn a_change_in_one_file_of_a_call_makes_the_whole_call_match_again() {
+fn if_one_file_of_a_call_changes_the_edits_of_all_its_files_are_matched_again() {
     let scene = Scene::start(three);
     scene.nvim.keys(":edit a.txt<CR>");
     let moving = "local once = true
@@ -246,7 +246,7 @@ fn in_auto_edit_files_that_instruct_agents_wait_for_the_user() {
     }
 }
 
-/// The answer to the call in the next request.
+/// Sends another prompt and returns the answer to this call in its request.
 fn next(scene: &Scene, call: &str) -> String {
     scene.wait_idle("Stopped.");
     let n = scene.server.requests().len();
@@ -277,7 +277,7 @@ fn a_file_written_as_the_stop_came_is_reported_as_written() {
 }
 
 #[test]
-fn after_a_stop_each_call_is_told_its_own_outcome() {
+fn after_a_stop_the_model_is_told_the_outcome_of_each_call() {
     let scene = Scene::start(|it| three(it).config(AUTO));
     scene.nvim.keys(":edit a.txt<CR>");
     let reply = Reply::new().gate().call("e1", "edit", edit("b.txt", &[("l2", "L2")])).call(
@@ -305,7 +305,7 @@ fn after_a_stop_each_call_is_told_its_own_outcome() {
 }
 
 #[test]
-fn hunks_entering_as_the_stop_came_stay_under_review() {
+fn hunks_that_entered_the_buffer_as_the_stop_came_stay_under_review() {
     let scene = Scene::start(three);
     scene.nvim.keys(":edit a.txt<CR>");
     let hook = "local once = true

@@ -16,7 +16,8 @@ fn project(server: &Server) -> Setup {
         .file(".gitignore", "target/\n")
         .file("README.md", "# Read\n")
         .anthropic(server);
-    // Files written in quick succession may have the same time, but the tests need an order.
+    // Files written in quick succession may have the same modification time, but the tests need files of different
+    // ages.
     let older = std::fs::File::options().write(true).open(setup.path("src/a.rs")).unwrap();
     older.set_modified(std::time::UNIX_EPOCH).unwrap();
     setup
@@ -110,7 +111,7 @@ fn a_result_unfolds_under_its_tool_line() {
 }
 
 #[test]
-fn a_command_needs_consent_and_keys_answer_on_the_questions_line() {
+fn a_command_needs_consent_and_keys_on_the_line_of_the_question_answer_it() {
     for (keys, ran) in [("y", true), ("s", true), ("n", false), ("enot today<CR>", false)] {
         for dialect in DIALECTS {
             let server = Server::start();
@@ -155,7 +156,7 @@ fn a_command_needs_consent_and_keys_answer_on_the_questions_line() {
 }
 
 #[test]
-fn approving_and_denying_work_by_command_and_by_api() {
+fn a_question_can_be_approved_and_denied_by_command_and_by_the_lua_api() {
     let server = Server::start();
     for (n, command) in ["echo a", "echo b", "echo c", "echo c"].iter().enumerate() {
         server.reply(Reply::new().call(&format!("c{n}"), "shell", json!({"command": command})));
@@ -240,7 +241,7 @@ fn a_command_that_times_out_is_ended_with_its_children() {
 }
 
 #[test]
-fn a_command_sees_neither_the_editor_nor_the_keys() {
+fn commands_do_not_get_the_editors_address_or_the_api_keys() {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "shell", json!({"command": "env"})));
     server.reply(Reply::said("I see."));
@@ -264,7 +265,7 @@ fn a_command_sees_neither_the_editor_nor_the_keys() {
 }
 
 #[test]
-fn a_read_outside_the_project_asks_first() {
+fn a_read_outside_the_project_needs_consent() {
     for (ruling, heard) in [("approve", "a secret"), ("deny it is mine", "says: it is mine")] {
         let server = Server::start();
         let setup = Setup::new().file("../home/private.txt", "a secret\n").anthropic(&server);

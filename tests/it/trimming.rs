@@ -1,4 +1,5 @@
-//! Once the conversation has grown to a share of the model's window, requests name old results in one line each.
+//! Once the conversation fills a certain share of the model's context window, requests contain one line instead of each
+//! old tool result.
 
 use crate::kit::chat::{DIALECTS, assert_grows, common};
 use crate::kit::nvim::Nvim;

@@ -9,7 +9,8 @@ use expect_test::expect;
 use serde_json::Value;
 
 #[test]
-fn the_reply_limit_comes_from_session_model_settings_or_table() {
+fn the_token_limit_of_a_reply_is_the_sessions_else_the_models_else_the_general_one_else_the_default()
+ {
     for dialect in DIALECTS.into_iter().filter(|it| !it.is_local()) {
         let server = Server::start();
         let limit = |config: &str, command: &str| {
@@ -93,7 +94,7 @@ fn thinking_and_temperature_are_sent_in_the_fields_of_each_model() {
 }
 
 #[test]
-fn the_users_window_limit_and_price_of_a_model_are_used() {
+fn the_context_window_reply_limit_and_price_that_the_user_sets_for_a_model_are_used() {
     let server = Server::start();
     server.reply(Reply::said("Yes.").usage(5000, 20_000));
     let config = "{ model = 'anthropic/own', models = { ['anthropic/own'] =
@@ -135,11 +136,11 @@ fn model_settings_of_a_session_survive_a_restart() {
     assert_eq!(server.requests()[1].json["temperature"], 0.25);
 }
 
-/// The dialects' names for the limit of a reply's tokens.
+/// The names that the dialects give the field for the token limit of a reply.
 const LIMITS: [&str; 5] =
     ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict"];
 
-/// The first field of one of these names, at the top or one level below.
+/// The first field with one of these names, at the top level of the JSON or one level below.
 fn find<'a>(json: &'a Value, names: &[&str]) -> Option<&'a Value> {
     let top = json.as_object()?;
     let inner = top.values().filter_map(Value::as_object);

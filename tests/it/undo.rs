@@ -51,7 +51,7 @@ fn undo_goes_back_to_before_the_last_message_in_every_dialect() {
         wait_composer(&nvim, "two");
         assert!(!nvim.transcript().contains("Reply to two."));
         nvim.wait_transcript(
-            "You went back to before “two”. The conversation with it is kept as `main-2`: /sessions opens it.",
+            "You went back to before “two”. The whole conversation is kept as `main-2`: /sessions opens it.",
         );
         assert_eq!(nvim.session(), "main");
         nvim.keys(" again");
@@ -90,7 +90,7 @@ fn the_request_after_an_undo_begins_as_the_one_before_the_undone_message() {
 }
 
 #[test]
-fn a_key_on_a_message_goes_back_to_before_it_and_keeps_the_typed_text() {
+fn a_key_on_a_message_undoes_from_that_message_on_and_keeps_the_typed_text() {
     let server = Server::start();
     let nvim = talked(&wide().anthropic(&server), &server, &["one", "two", "three"]);
     nvim.keys("ityped text<Esc>");
@@ -142,7 +142,7 @@ fn an_undone_conversation_stays_undone_after_a_restart() {
 }
 
 #[test]
-fn a_conversation_that_is_never_saved_keeps_its_other_end_in_this_neovim() {
+fn the_undone_part_of_an_unsaved_conversation_is_kept_in_this_neovim() {
     let server = Server::start();
     let nvim = Nvim::start(&wide().anthropic(&server));
     nvim.keys(":Caliban new! secret<CR>");

@@ -6,7 +6,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use expect_test::expect;
 
-/// Waits until the transcript has `times` notices of the usage, and returns the last notice.
+/// Waits until the transcript has `times` notices about the usage of tokens, and returns the last notice.
 fn told(nvim: &Nvim, times: usize) -> String {
     let usage = |nvim: &Nvim| nvim.transcript().matches("Tokens of this").count() == times;
     nvim.wait(usage, "the usage");

@@ -65,7 +65,7 @@ fn an_accepted_hunk_edited_later_stays_accepted() {
 }
 
 #[test]
-fn a_half_accepted_change_is_reported_alike_after_a_restart() {
+fn a_half_accepted_change_is_reported_alike_to_user_and_model_after_a_restart() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys("9GV\\r");
     scene.nvim.wait(|it| !it.buffer("/a.txt").contains("L8b"), "the line gone");
@@ -84,8 +84,8 @@ fn twelve() -> String {
     (1..=12).fold(String::new(), |text, n| text + &format!("l{n}\n"))
 }
 
-/// How many of 4 changes a sentence counts for each decision. The sentence is the user's notice or the first line of
-/// the model's answer.
+/// How many changes a sentence counts for each kind of decision. The sentence is the notice to the user, or the first
+/// line of the answer to the model.
 fn counts(said: &str) -> BTreeMap<&'static str, usize> {
     let kinds = [
         ("accepted in part", "part"),
@@ -141,7 +141,7 @@ fn random_decisions_give_user_and_model_the_same_counts() {
         |it| (0..ROUNDS).fold(it, |it: crate::kit::setup::Setup, n| it.file(&name(n), twelve()));
     let scene = Scene::start(files);
     scene.server.otherwise(Reply::said("I see."));
-    // an undone review waits for the user's next act, however long that takes
+    // if the user undoes all hunks, the verdict waits for the user's next act, however long that takes
     scene.nvim.lua("require('caliban.review.undone').delay = 1000000000", &[]);
     let seed = std::env::var("VERDICTS_SEED").ok().and_then(|it| it.parse().ok());
     let mut dice = Dice(seed.unwrap_or(13));

@@ -162,7 +162,7 @@ fn a_rejected_renaming_leaves_the_file() {
     assert_eq!(buffers(&scene), "a.txt");
 }
 
-/// The user must save the text under the old name first.
+/// The user must first save the text under the old name.
 #[test]
 fn a_file_with_unsaved_text_is_not_renamed() {
     let scene = pending("rename", rename("a.txt", "b.txt"));
@@ -374,7 +374,7 @@ fn a_link_is_neither_deleted_nor_renamed_nor_replaced() {
 }
 
 #[test]
-fn a_deletion_or_renaming_does_not_mix_with_edits_of_the_reply() {
+fn a_deletion_or_renaming_of_a_file_is_refused_if_the_same_reply_edits_the_file() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     scene.ask(
         Reply::new()

@@ -1,4 +1,5 @@
-//! The chat's state when another plugin sets its own 'winbar' in every window, and how full the model's window is.
+//! The line that shows the chat's state, when another plugin sets its own 'winbar' in every window; and the share of
+//! the model's context window that is full.
 
 use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;
@@ -6,7 +7,8 @@ use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 
-/// Sets the window-local option 'winbar' as lualine does: on events, and when called, as lualine's timer does.
+/// Lua code that sets the window-local option 'winbar' as lualine does: on events, and when the test calls it in place
+/// of lualine's timer.
 const LUALINE: &str = "local function refresh()
       for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
         if vim.api.nvim_win_get_height(win) > 1 then
@@ -69,7 +71,8 @@ fn the_state_returns_to_the_winbar_once_a_plugin_frees_it() {
     nvim.wait_screen("<CR> send · g? keys");
 }
 
-/// The figures of the winbar, and how full the window is, after a reply with so many tokens of a thousand of the window.
+/// Lets a reply fill this many thousandths of the model's context window. Returns the percentage in the winbar, and the
+/// fill and the free tokens of the chat's status.
 fn filled(nvim: &Nvim, server: &Server, n: usize, thousandths: u64) -> String {
     nvim.wait_phase("idle");
     let window = nvim.lua_json("return require('caliban').state().usage.window");
@@ -87,7 +90,7 @@ fn filled(nvim: &Nvim, server: &Server, n: usize, thousandths: u64) -> String {
 }
 
 #[test]
-fn the_winbar_says_how_full_the_window_is_in_every_dialect() {
+fn the_winbar_says_how_full_the_context_window_is_in_every_dialect() {
     for dialect in DIALECTS {
         let server = Server::start();
         let config = "{ models = { ['ollama/qwen3:8b'] = { num_ctx = 200000 } } }";
@@ -103,7 +106,7 @@ fn the_winbar_says_how_full_the_window_is_in_every_dialect() {
 }
 
 #[test]
-fn the_share_of_a_rather_full_window_is_marked_and_stays_in_a_narrow_one() {
+fn a_rather_full_context_window_is_marked_in_the_winbar_and_shown_even_on_a_narrow_screen() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().anthropic(&server).size(70, 30));
     nvim.name_groups();
@@ -125,9 +128,9 @@ fn the_share_of_a_rather_full_window_is_marked_and_stays_in_a_narrow_one() {
     nvim.wait_screen("○ idle");
 }
 
-/// Where another plugin has the winbar, the line in the composer has the same mark.
+/// If another plugin has the winbar, the chat's state is a line in the composer. This line has the same mark.
 #[test]
-fn the_share_is_marked_in_the_composer_too() {
+fn a_rather_full_context_window_is_marked_in_the_composers_line_too() {
     let server = Server::start();
     let nvim = start(&server, "KitLualine()");
     nvim.name_groups();

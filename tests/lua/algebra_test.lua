@@ -50,8 +50,8 @@ local function stands(buffer, hunks)
 end
 
 function T.typing_changes_the_hunk_it_touches_and_moves_the_hunks_below()
-  -- base, buffer, the user's change (first row, row after the last, new lines), the hunks and the base after the
-  -- change, the row's name
+  -- each row of this table: base, buffer, the user's change (first row, row after the last, new
+  -- lines), the hunks and the base after the change, the name of the case
   local rows = {
     { 'a b c d', 'a X c d', 0, 1, 'A', '1:-b+X', 'A b c d', 'above' },
     { 'a b c d', 'a X c d', 0, 0, 'n m', '3:-b+X', 'n m a b c d', 'opened above' },

@@ -74,7 +74,8 @@ function Child:wait(code, what)
   eq(true, ok, ('%s: %s never came'):format(what, code))
 end
 
---- Lets the other Neovim's loop run a few times, after which a proposal that may be applied has been applied.
+--- Lets the other Neovim's event loop run a few times. After that, a proposal that may be applied
+--- has been applied.
 function Child:rounds()
   for _ = 1, 5 do
     self:lua('Rounds = Rounds or 0; vim.schedule(function() Rounds = Rounds + 1 end)')
@@ -97,7 +98,8 @@ function T.a_proposal_enters_an_idle_editor()
 end
 
 function T.a_proposal_waits_until_the_user_has_finished_a_command()
-  -- keys before the proposal arrives, keys after its arrival, the final text, the answer to the program
+  -- each row of this table: name, keys before the proposal arrives, keys after its arrival, the
+  -- final text, the answer to the program
   local rows = {
     { 'insert', 'i', '<Esc>', 'a X c d' },
     { 'visual', 'V', '<Esc>', 'a X c d' },
@@ -145,7 +147,7 @@ function T.a_proposal_enters_while_the_user_types_in_another_buffer()
   child:stop()
 end
 
---- A try causes another SafeState event, which must not cause another try.
+--- A try to apply a proposal causes another SafeState event. This event must not cause another try.
 function T.a_waiting_proposal_does_not_try_again_without_an_event()
   local child = start()
   child:keys('i')

@@ -1,4 +1,5 @@
---- Functions for tests of reviews: a project folder, messages to the program, proposals.
+--- Functions that tests of reviews share: they make a project folder, collect messages to the
+--- program, and make proposals.
 local M = {}
 
 local api = vim.api
@@ -18,11 +19,12 @@ vim.notify = function(text)
   said[#said + 1] = text
 end
 
--- turn `rest` off, so that no work is cut into slices by the clock. Tests that need slices use `M.rest`
+-- `rest` pauses long work when a slice of time is over. It is turned off here, so that the clock
+-- does not affect the tests. Tests that need pauses use `M.rest`
 M.rest = require('caliban.editor.slices').rest
 require('caliban.editor.slices').rest = function() end
 
--- the keys of a review are mapped to the plugin's <Plug> maps
+-- this file defines the <Plug> maps to which the keys of a review are mapped
 vim.cmd.runtime('plugin/caliban.lua')
 local review = require('caliban.review')
 -- no main loop runs here; `arrival_test` tests the real `calm` in another Neovim

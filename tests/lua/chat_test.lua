@@ -47,7 +47,7 @@ end
 ---@param keys string
 local function type_keys(keys)
   api.nvim_feedkeys(vim.keycode(keys), 'xt', false)
-  -- runs the functions that a key has scheduled
+  -- waits, so that Neovim runs the functions that a key has scheduled
   vim.wait(60000, function()
     return true
   end)
@@ -703,7 +703,7 @@ test('queued messages stand at the end, and can be removed or edited', function(
   type_keys('6G<CR>')
   settle()
   eq({ last('unqueue').id, last('unqueue').edit }, { 6, true })
-  -- the program gives the message back
+  -- the composer is empty until the program gives the message back
   eq(composer(), { '' })
   eq(api.nvim_get_current_win(), window('composer'))
   status({ phase = 'streaming' })

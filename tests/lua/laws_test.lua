@@ -1,4 +1,5 @@
---- Random scripts on a real buffer, compared with a simple model: the whole text of the base for each undo state.
+--- Random edits and decisions on a real buffer, compared with a simple model that keeps the whole
+--- text of the base for each undo state.
 local H = require('bench')
 local B = require('caliban.review')
 local R = require('caliban.review.hunks.algebra')
@@ -146,7 +147,7 @@ function T.random_proposals_decisions_and_undos_keep_the_base_and_typed_lines()
   end
 end
 
---- Lines of unique words; the second letter of a word names its owner.
+--- Lines of unique words. The second letter of each word says whose word it is.
 ---@param whose 'u'|'x'
 ---@param n integer
 ---@return string[]

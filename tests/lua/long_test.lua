@@ -1,4 +1,5 @@
---- Ropes and blocks of hunks, compared with plain lists; work in slices; redraws.
+--- Tests of long texts and many hunks: ropes and blocks of hunks are compared with plain lists;
+--- work is done in slices of time; marks are redrawn.
 local H = require('bench')
 local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
@@ -172,7 +173,7 @@ function T.scheduled_functions_run_between_slices_of_long_work()
   eq({}, order, 'work without a rest is done at once')
 end
 
---- A test of the program uses the same text and hash.
+--- A Rust test of the program uses the same text and hash.
 local LONG = ('a line of text\n'):rep(10000)
 local HASH = '5161a798306eecf8e9e1dc5792592a8c9206f35275756651bdf854952490aa1f'
 

@@ -34,12 +34,13 @@ if only then
   run_file(only)
   os.exit(failed == 0 and 0 or 1)
 end
--- if a loader starts Neovim, `progpath` is the loader; $NVIM then names Neovim
+-- if a loader started Neovim, `progpath` is the path of the loader; then $NVIM has the path of
+-- Neovim
 local nvim = vim.env.NVIM and vim.fn.executable(vim.env.NVIM) == 1 and vim.env.NVIM
   or vim.v.progpath
 for _, file in ipairs(vim.fn.sort(vim.fn.glob(here .. '/*_test.lua', true, true))) do
   if #arg == 0 or vim.list_contains(arg, vim.fn.fnamemodify(file, ':t:r')) then
-    -- not with `-l`: Neovim would have no screen, and its windows no sizes
+    -- `luafile` and not `-l`: with `-l` Neovim would have no screen, and its windows no sizes
     local command = { nvim, '--clean', '--headless', '-c', 'luafile ' .. self }
     local options = { env = { CALIBAN_TEST_FILE = file, CALIBAN_TEST_NVIM = nvim }, text = true }
     local ended = vim.system(command, options):wait()

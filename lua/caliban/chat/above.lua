@@ -3,8 +3,8 @@ local M = {}
 
 local api = vim.api
 
---- The longest wait for the painting, in ms; the longest chat takes less. After this time a key goes to the first
---- painted line.
+--- The longest wait until the whole chat is painted, in ms; even the longest chat takes less. After
+--- this time a key goes to the first line that is painted.
 local LIMIT = 10000
 
 --- Waits until the whole chat is painted. Neovim goes on drawing.

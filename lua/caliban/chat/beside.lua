@@ -5,7 +5,7 @@ local api = vim.api
 local wrap = require('caliban.editor.wrap')
 local ns = api.nvim_create_namespace('caliban_chat')
 
---- Words are also fitted in this many rows above and below the visible rows.
+--- Words are also placed for this many rows above and below the visible rows.
 local MARGIN = 50
 
 --- The extmark that shows words beside a line.
@@ -22,7 +22,7 @@ function M.mark(chat, words, row, line, group)
   local room = narrowest and narrowest.room
   local used = api.nvim_strwidth(line)
   if narrowest and room and used > room then
-    -- the line wraps: count the cells of its last row
+    -- the line wraps: only the cells of its last row count
     local last = vim.fn.virtcol({ row + 1, '$' }, false, narrowest.win) --[[@as integer]]
     used = (last - 2) % room + 1
   end
@@ -52,7 +52,8 @@ function M.show(chat, block, top)
   block.room = chat.narrowest and chat.narrowest.room
 end
 
---- Fits the words beside the blocks that a window shows, unless the words already fit rows of this width.
+--- Places the words beside the blocks that a window shows, unless this was done already for rows of
+--- this width.
 ---@param chat caliban.Chat
 ---@param win integer
 ---@param room integer
@@ -70,7 +71,7 @@ local function fit(chat, win, room)
   end
 end
 
---- Fits the words again after the windows of a transcript were opened, resized or scrolled.
+--- Places the words again after the windows of a transcript were opened, resized or scrolled.
 ---@param chat caliban.Chat
 ---@return boolean # whether the width of the rows has changed
 function M.refit(chat)

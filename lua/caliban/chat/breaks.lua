@@ -4,8 +4,8 @@ local M = {}
 
 local api = vim.api
 
---- Caliban's value of 'breakat'. Its blanks are in an order that nobody else uses, so Caliban recognises its own value,
---- even one that a session file has restored.
+--- Caliban's value of 'breakat'. The two blanks are in an order that nobody else uses, so Caliban
+--- recognises its own value, even after a session file (`:mksession`) has restored it.
 local BLANKS = '\t '
 
 --- Neovim's default of 'breakat'.
@@ -26,8 +26,8 @@ local function wanted()
   return shown
 end
 
---- Sets 'breakat' while a transcript needs Caliban's value, else resets the option to its default. Does not change a
---- value that the user has set.
+--- Sets 'breakat' to Caliban's value while a transcript needs it, otherwise resets the option to
+--- its default. Does not change a value that the user has set.
 function M.update()
   local now, want = vim.o.breakat, wanted()
   if want and now == default then

@@ -3,8 +3,9 @@ local M = {}
 
 local api = vim.api
 
---- 'formatlistpat': the beginning of a line whose wrapped rows are indented. It matches the sign of a tool, a thought,
---- a question, a notice, a quotation or a list item, and a word in a column of its own, as in the list of commands.
+--- The value of 'formatlistpat': it matches the beginning of lines whose wrapped rows are indented.
+--- Such lines begin with the sign of a tool, a thought, a question, a notice, a quotation or a list
+--- item, or with a word in a separate column, as in the list of commands.
 local LISTS = [[^\s*\%(\%([▸▾?!>*+-]\|\d\+[.)]\)\s\+\|\/\=\h\+\s\s\+\)]]
 
 --- Deletes the buffer with this name, unless it is the buffer `but`.
@@ -95,7 +96,7 @@ end
 local function composer(chat)
   chat.composer = make(chat)
   api.nvim_buf_set_lines(chat.composer, 0, -1, false, chat.text)
-  -- `u` must not bring back the empty buffer
+  -- the user's `u` must not restore the empty buffer
   vim.bo[chat.composer].undolevels = vim.bo[chat.composer].undolevels
   require('caliban.chat.keys').attach(chat, chat.composer, 'composer')
   require('caliban.chat.composer').attach(chat)

@@ -41,7 +41,7 @@ M.current = nil
 --- Whether the user has asked for a session that is not open yet: the next session that opens is then shown.
 ---@type boolean
 M.wanted = false
---- The sessions that Caliban opens without a request of the user and that are not open yet.
+--- The sessions that are being opened without a request of the user.
 ---@type table<string, boolean>
 M.looked = {}
 
@@ -93,7 +93,7 @@ function M.send(chat, message)
   return require('caliban.program.process').ask(message)
 end
 
---- The chat that waits for a session to open.
+--- The chat that is waiting until this session is open.
 ---@param session string
 ---@return caliban.Chat?
 function M.waiting(session)
@@ -104,7 +104,7 @@ function M.waiting(session)
   end
 end
 
---- Stops the running turn. Drops its proposals that are not in a buffer yet.
+--- Stops the running turn, and drops those of its proposals that are not in a buffer yet.
 function M.stop()
   local chat = M.current
   if not (chat and chat.session) then
@@ -114,8 +114,8 @@ function M.stop()
   local function withhold()
     local _ = turn and require('caliban.review').stopped(session, turn)
   end
-  -- drop waiting proposals before the stop; but if the reviews' module is not loaded, no proposal waits, and loading
-  -- the module would delay the stop
+  -- drop waiting proposals before the stop; if the module of the reviews is not loaded, no proposal
+  -- waits, and loading it would only delay the stop
   local is_loaded = package.loaded['caliban.review.registry'] ~= nil
   local _ = is_loaded and withhold()
   M.send(chat, { kind = 'stop' })

@@ -1,5 +1,5 @@
---- The composer's completion, as a language server inside this Neovim: |lsp-completion|, 'omnifunc' and the completion
---- plugins use the server. The program finds the items.
+--- The composer's completion. It is a language server inside this Neovim, so that |lsp-completion|,
+--- 'omnifunc' and completion plugins can use it. The program finds the items.
 local M = {}
 
 local api = vim.api
@@ -8,9 +8,10 @@ local api = vim.api
 local NEAR = 100
 --- A question to the program has at most this many bytes of the line before the cursor.
 local LINE = 4096
---- A slash command is recognised below at most this many blank lines.
+--- A slash command is recognised if there are at most this many blank lines above it.
 local BLANK = 50
---- Milliseconds until a question is asked again if the program did not know all items yet.
+--- The time in milliseconds after which a question is asked again if the program did not know all
+--- items yet.
 local AGAIN = 150
 
 ---@type table<string, lsp.CompletionItemKind>
@@ -25,7 +26,7 @@ local kinds = {
   symbol = vim.lsp.protocol.CompletionItemKind.Reference,
 }
 
---- The question that has no answer yet.
+--- The question that was not answered yet.
 ---@class caliban.AskedCompletion
 ---@field id integer
 ---@field request integer id of the language client's request
@@ -164,7 +165,8 @@ local function items(question, message)
       label = item.label,
       kind = kinds[item.is],
       detail = item.about ~= '' and item.about or nil,
-      -- the program has matched and sorted the items: with these two fields a client keeps every item, in this order
+      -- the program has matched and sorted the items; these two fields make clients keep all items
+      -- in this order
       filterText = typed,
       sortText = ('%04d'):format(at),
       textEdit = { newText = item.text, range = range },
@@ -173,8 +175,8 @@ local function items(question, message)
   return list
 end
 
---- Whether Caliban opens Neovim's own menu while the user types: no if the user has chosen `manual`, or if a completion
---- plugin is loaded.
+--- Whether Caliban opens Neovim's completion menu while the user types. It does not if the user has
+--- set `completion` to `manual`, or if a completion plugin is loaded.
 ---@return boolean
 local function is_automatic()
   if require('caliban.config').get().completion == 'manual' then
@@ -299,7 +301,8 @@ local function watch(chat, client)
   begin()
 end
 
---- The menu does not open for the text before the cursor: the user did not type it, and the menu would hide a warning.
+--- Prevents the menu from opening for the text before the cursor, because the user did not type
+--- this text and the menu would hide a warning.
 ---@param buf integer a composer
 function M.hold(buf)
   accepted = api.nvim_get_current_buf() == buf and before_cursor() or accepted

@@ -7,8 +7,8 @@ local ns = api.nvim_create_namespace('caliban_composer')
 --- The messages that were sent in this Neovim, newest last.
 ---@type string[]
 local history = {}
---- The history in which `<Up>` and `<Down>` move: the index of the shown message in `all`, and the user's `own` text
---- before the first `<Up>`.
+--- The history through which `<Up>` and `<Down>` go: `at` is the index of the shown message in
+--- `all`, and `own` is the text that the user had typed before the first `<Up>`.
 ---@type { at: integer, own?: string[], all: string[] }?
 local walk
 
@@ -27,7 +27,7 @@ local function text(chat)
   return (table.concat(lines(chat), '\n'):gsub('%s+$', ''))
 end
 
---- Replaces the text, as an undo step of its own.
+--- Replaces the composer's text, as a separate undo step.
 ---@param chat caliban.Chat
 ---@param new string[]
 local function put(chat, new)
@@ -44,7 +44,7 @@ local function put(chat, new)
   require('caliban.chat.layout').fit(chat)
 end
 
---- The text of an excerpt's chip.
+--- The text of the chip that shows an excerpt.
 ---@param excerpt caliban.Excerpt
 ---@return string
 function M.label(excerpt)
@@ -171,8 +171,8 @@ function M.unwarn(chat)
   show_chips(chat)
 end
 
---- Writes the draft to the disk as the program would. A chat that is open for reading only has a separate file, beside
---- the draft of the Neovim that has the conversation.
+--- Writes the draft to disk as the program would do. The draft of a read-only chat goes to a
+--- separate file, because another Neovim has the conversation open and writes the draft's file.
 ---@param chat caliban.Chat
 local function write(chat)
   local dir = chat.root and require('caliban.program.project').dir(chat.root)
@@ -188,8 +188,8 @@ local function write(chat)
   end
 end
 
---- Saves the draft if it has changed. The program writes the draft to disk, but Lua writes the draft of a chat that is
---- open for reading only.
+--- Saves the draft if it has changed. The program writes it to disk, except for a read-only chat,
+--- whose draft is written here.
 ---@param chat caliban.Chat
 function M.save(chat)
   local draft = { text = table.concat(lines(chat), '\n'), context = chat.context }
@@ -208,9 +208,10 @@ function M.save(chat)
   })
 end
 
---- The delay in ms between a change and saving the draft: the most typing that is lost when Neovim is killed.
+--- The delay in ms between a change and saving the draft. If Neovim is killed, no more than the
+--- typing of this time is lost.
 local SOON = 400
---- The most lines of a composer that is read at each key.
+--- A composer with at most this many lines is read at each key.
 local FEW = 1000
 
 local due = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Chat, boolean> drafts to be saved soon
@@ -227,7 +228,7 @@ local function save_soon(chat)
   end, SOON)
 end
 
---- Adds an excerpt as a chip, in place of an earlier excerpt of the same lines.
+--- Adds an excerpt as a chip. It replaces an earlier excerpt of the same lines.
 ---@param chat caliban.Chat
 ---@param excerpt caliban.Excerpt
 function M.chip(chat, excerpt)
@@ -247,7 +248,7 @@ function M.has_chips(chat)
   return #chat.context > 0 or require('caliban.chat.mentions').any(chat)
 end
 
---- Removes the last chip. The text of a mention goes with its chip.
+--- Removes the last chip. For the chip of a mention, the mention in the text is removed too.
 ---@param chat caliban.Chat
 ---@return boolean # whether there was a chip
 function M.unchip(chat)
@@ -262,7 +263,8 @@ function M.unchip(chat)
   return had
 end
 
---- Sends the text. If the composer is empty and no turn runs, sends the queued messages, as after a turn that failed.
+--- Sends the text. If the composer is empty and no turn runs, sends the queued messages, for
+--- example after a turn has failed.
 ---@param chat caliban.Chat
 ---@param steer boolean
 function M.send(chat, steer)
@@ -282,7 +284,7 @@ function M.send(chat, steer)
     return
   end
   if message ~= '' then
-    -- the messages of a chat that is never saved stay out of the other chats' history
+    -- the messages of a chat that is never saved are not added to the history of other chats
     table.insert(chat.ephemeral and chat.sent_here or history, message)
   end
   walk, chat.context, chat.warning = nil, {}, nil
@@ -292,7 +294,7 @@ function M.send(chat, steer)
   M.save(chat)
 end
 
---- Puts an unsent message back into the composer, before the text that was typed since.
+--- Puts an unsent message back into the composer, before the text that was typed in the meantime.
 ---@param chat caliban.Chat
 ---@param message string
 ---@param context caliban.Excerpt[]
@@ -322,7 +324,8 @@ function M.restore(chat, draft, context)
   end
 end
 
---- Like `restore`, for a chat that was open for reading only: joins the draft with the text that was typed here.
+--- Like `restore`, for a chat that was read-only: joins the draft with the text that was typed
+--- here.
 ---@param chat caliban.Chat
 ---@param draft string
 ---@param context caliban.Excerpt[]
@@ -386,7 +389,7 @@ function M.walk(chat, step)
   here.at = at
   walk = at <= #all and here or nil
   vim.schedule(function()
-    -- only now does the buffer have the text that was typed before the key
+    -- the text is read here, because only now has the buffer the text that was typed before the key
     here.own = here.own or lines(chat)
     put(chat, all[at] and vim.split(all[at], '\n', { plain = true }) or here.own)
     if step < 0 then
@@ -396,10 +399,11 @@ function M.walk(chat, step)
   return true
 end
 
---- How long an exiting Neovim waits for the session of a chat with a draft to open, in ms; <C-c> ends the wait.
+--- If Neovim exits while the session of a chat with a draft is still being opened, it waits at most
+--- this long, in ms. <C-c> ends the wait.
 local PATIENCE = 5000
 
---- Neovim exits: saves the drafts. Only a session that is open can keep one.
+--- Called when Neovim exits: saves the drafts. A draft can be saved only when its session is open.
 function M.leave()
   local all = require('caliban.chat.chats').all
   local process = require('caliban.program.process')
@@ -431,7 +435,8 @@ function M.attach(chat)
       M.unwarn(chat)
     end
     make_room(chat, #virtual_lines(chat))
-    -- read the text now: when a signal ends Neovim, Neovim unloads its buffers before any autocommand can read them
+    -- the text is read now, because if a signal ends Neovim, its buffers are unloaded before any
+    -- autocommand can read them
     if api.nvim_buf_line_count(chat.composer) <= FEW then
       lines(chat)
     end

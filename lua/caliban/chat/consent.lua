@@ -1,11 +1,12 @@
---- Consent to a question. A key counts as an answer only if it was pressed after the question appeared, and a yes is
---- accepted only after the whole question has been on the screen.
+--- The user's answers to questions. A key counts as an answer only if it was pressed after the
+--- question appeared. Consent is accepted only after the whole question has been on the screen.
 local M = {}
 
 local api, fn = vim.api, vim.fn
 local questions = require('caliban.chat.question')
 
---- A question takes keys once it has been on the screen for this many milliseconds without a key press.
+--- A question accepts keys only after it has been on the screen for this many milliseconds without
+--- a key press.
 local REST = 400
 --- If a timer fires more than this many ms late, Neovim was busy and may not have handled all typed keys yet.
 local LATE = 100
@@ -20,7 +21,7 @@ local function block_of(chat)
   end)
 end
 
---- Lets the question take keys once it has been on the screen for `REST` without a key press.
+--- Makes the question accept keys once it has been on the screen for `REST` without a key press.
 ---@param chat caliban.Chat
 ---@param question caliban.Question
 ---@param wait number ms
@@ -42,15 +43,15 @@ local function arm(chat, question, wait)
   end, math.ceil(wait))
 end
 
---- A part of the screen, in rows and columns from 1.
+--- A rectangle of the screen, in rows and columns from 1.
 ---@class caliban.Rect
 ---@field top integer
 ---@field bottom integer
 ---@field left integer
 ---@field right integer
 
---- The parts of the screen that floating windows above `win` cover. Leaves out windows of one or two columns: they are
---- scroll bars and signs, which hide no words.
+--- The rectangles of the screen that are covered by floating windows above `win`. Windows of one or
+--- two columns are ignored: they are scroll bars and signs, which hide no words.
 ---@param win integer
 ---@return caliban.Rect[]
 local function covers(win)
@@ -91,8 +92,9 @@ local function is_covered(rects, row, left, right)
   return false
 end
 
---- Notes which characters of a partly visible line a window shows. Cells that Neovim may cover with a mark do not
---- count: the first cells of a line that begins above the window, and the last row if the line goes on below it.
+--- Notes which characters of a partly visible line a window shows. Cells that Neovim may cover with
+--- a mark (such as `<<<` or `@@@`) do not count: the first cells if the line begins above the
+--- window, and the last row if the line continues below the window.
 ---@param win integer
 ---@param lnum integer
 ---@param text string
@@ -147,7 +149,7 @@ end
 
 local waiting = api.nvim_create_augroup('caliban.consent', {})
 
---- Draws a window again once the window that covers it may be gone.
+--- Draws a window again when the floating window above it may have been closed.
 ---@param win integer
 local function again(win)
   api.nvim_clear_autocmds({ group = waiting })
@@ -250,7 +252,7 @@ local function answer(chat, question, ruling, reason, command)
   open.answered = require('caliban.chat.chats').send(chat, message)
 end
 
---- The question under the cursor, if it takes keys now.
+--- The question under the cursor, if it accepts keys now.
 ---@param block? caliban.Block
 ---@param chat caliban.Chat
 ---@return caliban.Question?
@@ -260,7 +262,8 @@ local function taking(chat, block)
   return is_open and fn.reg_executing() == '' and question or nil
 end
 
---- A function that answers by a key; absent if the question takes no keys yet.
+--- A function that answers the question, for a key; absent if the question does not accept keys
+--- yet.
 ---@param chat caliban.Chat
 ---@param block? caliban.Block under the cursor
 ---@param ruling caliban.WireRuling
@@ -274,7 +277,8 @@ function M.key(chat, block, ruling)
   end
 end
 
---- A function that asks for a reason and answers no; absent if the question takes no keys yet.
+--- A function that asks the user for a reason and answers no; absent if the question does not
+--- accept keys yet.
 ---@param chat caliban.Chat
 ---@param block? caliban.Block
 ---@return fun()?
@@ -336,7 +340,8 @@ local function window(chat)
   return found, false
 end
 
---- The chat whose question a command answers: a chat on the screen comes first, then the current one.
+--- The chat whose question a command answers: preferably one on the screen, otherwise the current
+--- one.
 ---@return caliban.Chat?
 ---@return boolean shown
 local function asking()
@@ -367,7 +372,7 @@ local function show(chat)
   say(('`%s` asks for your permission. Read the question, then answer.'):format(chat.session))
 end
 
---- Answers the question that is on the screen. If it is not on the screen, shows it and answers nothing.
+--- Answers the open question if it is on the screen. Otherwise only shows the question.
 ---@param ruling caliban.WireRuling
 ---@param reason? string
 ---@param command? string runs in place of the question's command

@@ -1,4 +1,5 @@
---- The countdown to the retry of a failed request: a block of the transcript, shown while the program waits.
+--- The countdown until a failed request is sent again: a block of the transcript that is shown
+--- while the program waits.
 local M = {}
 
 --- The seconds that are left, rounded up.

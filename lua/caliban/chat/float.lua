@@ -1,4 +1,5 @@
---- A small window over the chat with a text to read. It closes by a key, or when the user leaves it.
+--- A small floating window over the chat with a text to read. It is closed by a key, or when the
+--- user leaves it.
 local M = {}
 
 local api = vim.api
@@ -6,7 +7,7 @@ local api = vim.api
 --- The most lines that are measured for the width.
 local WIDEST = 2000
 
---- Shows lines in a window that is as wide and as high as they need, if the screen is.
+--- Shows lines in a floating window that fits them, as far as the screen is large enough.
 ---@param lines string[]
 ---@param title string
 ---@param place vim.api.keyset.win_config where the window is

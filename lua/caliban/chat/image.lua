@@ -4,12 +4,13 @@ local M = {}
 
 local api, uv = vim.api, vim.uv
 
---- The most bytes of an image in the clipboard, and how long its reading may take, in milliseconds.
+--- The most bytes of an image in the clipboard, and the longest time for reading it, in
+--- milliseconds.
 local LARGEST, PATIENCE = 30e6, 5000
 --- How long a pasted image is kept, in seconds: 30 days.
 local LIFE = 30 * 24 * 60 * 60
 
---- Prints the clipboard's image in base64.
+--- A PowerShell script that prints the clipboard's image in base64.
 local SCRIPT = 'Add-Type -AssemblyName System.Windows.Forms,System.Drawing;'
   .. '$i=[Windows.Forms.Clipboard]::GetImage();if($i){$m=New-Object IO.MemoryStream;'
   .. '$i.Save($m,[Drawing.Imaging.ImageFormat]::Png);[Convert]::ToBase64String($m.ToArray())}'
@@ -19,7 +20,7 @@ local SCRIPT = 'Add-Type -AssemblyName System.Windows.Forms,System.Drawing;'
 ---@field variable? string the environment variable without which the tool cannot work
 ---@field base64? boolean
 
---- The first tool that is there is used.
+--- Tools that print the clipboard's image. The first one that is installed is used.
 ---@type caliban.ClipboardTool[]
 local tools = {
   { command = { 'wl-paste', '--no-newline', '--type', 'image/png' }, variable = 'WAYLAND_DISPLAY' },
@@ -69,8 +70,9 @@ local function mention(path)
   return '@"' .. path:gsub('[\\"]', '\\%0') .. '"'
 end
 
---- The mention of a dropped image. Terminals paste its absolute path: as it is, in quotes, with backslashes before
---- special characters, or as a `file://` address.
+--- The mention of an image that was dropped on the terminal. Terminals paste the image's absolute
+--- path: unchanged, in quotes, with backslashes before special characters, or as a `file://`
+--- address.
 ---@param pasted string
 ---@return string? mention nil if the text is no path of an image
 function M.dropped(pasted)
@@ -107,7 +109,7 @@ end
 
 local watches = false
 
---- Watches what is pasted into composers from now on.
+--- From now on watches the texts that are pasted into composers.
 function M.watch()
   if watches then
     return
@@ -126,13 +128,15 @@ local function warn(text)
   require('caliban.editor.notify').show(text, vim.log.levels.WARN)
 end
 
---- The folder of pasted images. It is not below Neovim's own folder, of which the model reads nothing.
+--- The folder for pasted images. It is not inside Neovim's data folder, because the model may not
+--- read files there.
 ---@return string
 local function folder_of_pasted()
   return require('caliban.program.project').folder('XDG_STATE_HOME', '.local/state') .. '/pasted'
 end
 
---- Writes an image to a file of its own. Drafts name these files, so they outlive Neovim.
+--- Writes an image to a new file. The file is kept when Neovim exits, because a draft may mention
+--- it.
 ---@param bytes string
 ---@return string? path nil if the file could not be written
 local function keep(bytes)
@@ -194,7 +198,7 @@ function M.paste(chat)
   local with = tool()
   if not with then
     return warn(
-      'The clipboard cannot be read: none of wl-paste, xclip, pngpaste and PowerShell is here.'
+      'The clipboard cannot be read: none of wl-paste, xclip, pngpaste and PowerShell is installed.'
     )
   end
   local pieces, size = {}, 0

@@ -84,13 +84,15 @@ function M.switch(message)
     chats.wanted = true
     return
   end
-  -- the first chat: show its composer now, for text that is typed before the session is open
+  -- this is the first chat: its composer is shown at once, for text that is typed before the
+  -- session is open
   chats.current = new()
   chats.current.asked = message.session or message.name or ''
   M.show(true)
 end
 
---- Opens a conversation from the disk as the current chat. Its transcript is painted once the program has opened it.
+--- Opens a conversation from disk as the current chat. Its transcript is painted once the program
+--- has opened it.
 ---@param session string
 ---@return caliban.Chat? # nil if the program cannot run, after telling the user
 function M.revive(session)
@@ -117,7 +119,8 @@ local function chat_for(session)
   return chats.find(session) or not is_other and waiting or new()
 end
 
---- Moves the windows, the draft and the warning of `barred`, a chat whose session cannot be opened, to `chat`.
+--- Moves the windows, the draft and the warning of the chat `barred`, whose session cannot be
+--- opened, to `chat`.
 ---@param chat caliban.Chat
 ---@param barred caliban.Chat
 local function inherit(chat, barred)
@@ -204,7 +207,7 @@ function M.deleted(message)
   if shown then
     M.show(false)
   end
-  -- removed only after `show`, which finds the windows to use through this chat
+  -- the chat is removed only after `show`, which uses the chat's windows
   chats.all = vim.tbl_filter(function(other)
     return other ~= chat
   end, chats.all)
@@ -240,7 +243,8 @@ local function show_countdown(chat)
   require('caliban.chat.paint').paint(chat, { require('caliban.chat.countdown').block(chat) })
 end
 
---- Updates the countdown and the status once a second, while a retry is due or a request receives nothing.
+--- Updates the countdown and the status once a second while a retry is pending or nothing arrives
+--- for a request.
 ---@param chat caliban.Chat
 local function count(chat)
   if chat.counting then
@@ -258,8 +262,8 @@ local function count(chat)
   end, 1000)
 end
 
---- A session has a new status: updates the countdown, the queue, the list of changes and the winbars, and notifies a
---- user who does not see the chat.
+--- Called when a session has a new status: updates the countdown, the queue, the list of changes
+--- and the winbars, and notifies the user if the chat is not visible.
 ---@param message caliban.Status
 function M.status(message)
   local chat = chats.find(message.session)
@@ -313,7 +317,8 @@ function M.bounce(message)
   end
 end
 
---- The program has ended: says so in each chat, and puts unsent messages back into the composers.
+--- Called when the program has ended: says so in each chat, and puts unsent messages back into the
+--- composers.
 ---@param why string
 ---@param unsent table[]
 ---@return boolean # whether a chat is on the screen
@@ -326,7 +331,7 @@ local function ended(why, unsent)
     chat.outbox, chat.above = {}, nil
     require('caliban.chat.question').gone(chat)
     if chat.status then
-      -- only Lua sets this phase: no program runs that could send it
+      -- the phase is set here because no program runs that could send it
       local status = chat.status --[[@as table]]
       status.phase, status.waiting_for, status.tool = 'offline', nil, nil
       chat.retry_at, chat.silent_since = nil, nil

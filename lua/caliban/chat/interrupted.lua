@@ -1,4 +1,5 @@
---- After Neovim has started: asks the program to end interrupted turns in the background and to reopen pending reviews.
+--- After Neovim has started, asks the program to end interrupted turns in the background and to
+--- reopen pending reviews.
 local M = {}
 
 --- Asks the program to look at each conversation with a pending review or an unfinished turn.

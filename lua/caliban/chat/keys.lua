@@ -40,7 +40,7 @@ end
 ---@type fun()?
 local due
 
---- Runs the function that was last passed to `at_once`.
+--- Runs the function that was passed to the last call of `at_once`.
 function M.run()
   local fn = due
   due = nil
@@ -49,8 +49,8 @@ function M.run()
   end
 end
 
---- Returns keys that run `fn`. The keys are a command, because a scheduled call would run after keys that were typed
---- ahead.
+--- Returns keys for an <expr> mapping that run `fn`. They are a command, because a scheduled call
+--- would run only after keys that were typed ahead.
 ---@param fn fun()
 ---@return string
 local function at_once(fn)
@@ -58,7 +58,7 @@ local function at_once(fn)
   return '<Cmd>lua require("caliban.chat.keys").run()<CR>'
 end
 
---- Keys that run an action on the list of changes.
+--- Returns keys that run an action on the list of changes.
 ---@param chat caliban.Chat
 ---@param name 'because'|'enter'|'toggle' a function of `caliban.chat.changes.keys`
 ---@return string? keys nil if the cursor is not on the list of changes
@@ -122,7 +122,7 @@ end
 local function send_held(all)
   return function(chat)
     local message = queued(chat)
-    -- a macro sends nothing
+    -- a macro must not send messages
     if not (message and message.held) or vim.fn.reg_executing() ~= '' then
       return false
     end
@@ -190,8 +190,8 @@ local function enter(chat)
   return true
 end
 
---- Retries now. On a notice or an error without a pending retry the key does nothing: Vim's `r` would wait for a second
---- key.
+--- Sends the failed request again now. On a notice or an error without a pending retry the key does
+--- nothing, because Vim's `r` would wait for a second key.
 ---@param chat caliban.Chat
 ---@return boolean
 local function retry(chat)
@@ -267,7 +267,8 @@ local function submit(steer)
   end
 end
 
---- Sends into the running turn. Runs `<Esc>` and `<CR>` instead if the user may have typed these two keys.
+--- For `<M-CR>`: sends the message into the running turn. If the user may have typed the two keys
+--- `<Esc>` and `<CR>` instead, runs these.
 ---@param chat caliban.Chat
 ---@return string keys
 local function meta_enter(chat)
@@ -447,7 +448,8 @@ end
 ---@param buf integer
 ---@param key caliban.Key
 local function map(chat, buf, key)
-  -- an <expr> mapping, so that count, register and operator apply to a key that keeps its meaning
+  -- an <expr> mapping, so that count, register and operator still apply if the key keeps its
+  -- meaning in Vim
   local opts = {
     desc = 'Caliban: ' .. key.desc,
     nowait = true,
@@ -461,14 +463,14 @@ local function map(chat, buf, key)
   }
   local modes = type(key.mode) == 'table' and key.mode or { key.mode } ---@type string[]
   for _, mode in ipairs(modes) do
-    -- vim.keymap.set() would take twice the time, and the first chat opens while the user waits
+    -- faster than vim.keymap.set(), because the user waits while the first chat opens
     api.nvim_buf_set_keymap(buf, mode, key.lhs, '', opts)
   end
 end
 
---- Stops the turn on a `<C-c>` that arrives while Neovim draws: Neovim takes the key as an interrupt and applies no
---- mapping. If `state()` contains `S`, the interrupt instead cancels a command that waits for its next key, as in
---- `f<C-c>`.
+--- Stops the turn if `<C-c>` arrives while Neovim draws, when Neovim treats the key as an interrupt
+--- and applies no mapping. If `state()` contains `S`, the interrupt only cancels a command that
+--- waits for its next key, as in `f<C-c>`.
 ---@param key string
 local function interrupted(key)
   if key ~= '\3' or api.nvim_get_mode().mode ~= 'n' or vim.fn.state('S') ~= '' then

@@ -1,14 +1,15 @@
---- The parsers of code blocks. Loading a parser can take 20 ms, because it reads queries. Parsers are loaded one at a
---- time, between two keys. Until its parser is loaded, a code block has no highlights.
+--- Loads the Treesitter parsers of code blocks. Loading a parser can take 20 ms, because its
+--- queries are read. Parsers are loaded one at a time, between two keys. Until its parser is
+--- loaded, a code block has no highlights.
 local M = {}
 
 local api = vim.api
 
---- The parser for the first word after a fence; false if there is none.
+--- For each first word after a fence, the parser; false if there is none.
 ---@type table<string, string|false>
 local known = {}
 
---- Words whose parsers are to be loaded, each with the buffers to redraw then.
+--- Words whose parsers still have to be loaded, each with the buffers to redraw afterwards.
 ---@type table<string, table<integer, true>>
 local wanted = {}
 

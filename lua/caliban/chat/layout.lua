@@ -77,7 +77,8 @@ function M.place(layout)
   return { split = layout == 'left' and 'left' or 'right', win = -1, width = width() }
 end
 
---- The windows in which a chat may be open: all of this tab, or all of Neovim if chats open in a tab of their own.
+--- The windows in which a chat may be open: all windows of this tab, or of all tabs if chats open
+--- in a separate tab.
 ---@return integer[]
 local function candidates()
   local own_tab = M.now() == 'tab'
@@ -126,7 +127,7 @@ function M.composer_of(win)
   end
 end
 
---- The height of a composer's window that fits its text: 3 to 10 lines and the winbar.
+--- The height of a composer's window that fits the text: 3 to 10 lines and the winbar.
 ---@param win integer
 ---@return integer
 local function wanted(win)
@@ -134,7 +135,7 @@ local function wanted(win)
   return math.max(3, math.min(10, lines)) + (vim.wo[win].winbar ~= '' and 1 or 0)
 end
 
---- Fits the composer's height to its text, at the cost of the transcript above it.
+--- Fits the composer's height to its text by changing the height of the transcript above it.
 ---@param chat caliban.Chat
 function M.fit(chat)
   local lower, of = M.showing('composer')
@@ -156,7 +157,7 @@ function M.fit(chat)
   if top[2] ~= bottom[2] or bottom[1] - top[1] > height + 1 or height + have - want < 3 then
     return -- the user has moved one of them
   end
-  -- set the height of the upper window: Neovim takes the difference from the window below, and from no other window
+  -- the height of the upper window is set, because then Neovim changes only the window below it
   vim.wo[lower][0].winfixheight = false
   api.nvim_win_set_height(upper, height + have - want)
   vim.wo[lower][0].winfixheight = true
@@ -189,7 +190,8 @@ local function note(win, side)
   vim.w[win].caliban_share = { side = side, part = have / screen, size = have, screen = screen }
 end
 
---- A transcript was opened in a window: notes the chat's share of the screen, if the chat is at a side.
+--- Called when a transcript was opened in a window: notes the chat's share of the screen if the
+--- chat is at a side.
 ---@param win integer
 ---@param layout caliban.Layout
 function M.opened(win, layout)
@@ -206,7 +208,7 @@ local function share_of(win)
   return vim.w[win].caliban_share
 end
 
---- Windows were resized: notes the new share of each chat that the user has resized.
+--- Called when windows were resized: notes the new share of each chat that the user has resized.
 function M.note_shares()
   for _, win in ipairs(vim.v.event.windows or {}) do
     local share = api.nvim_win_is_valid(win) and share_of(win)
@@ -216,7 +218,7 @@ function M.note_shares()
   end
 end
 
---- The screen was resized: restores the share of each chat at a side.
+--- Called when the screen was resized: restores the share of each chat at a side.
 function M.keep_shares()
   for _, win in ipairs(api.nvim_list_wins()) do
     local share = share_of(win)

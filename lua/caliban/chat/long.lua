@@ -1,5 +1,6 @@
---- Splits very long lines of the transcript into several buffer lines (pieces): Neovim would lay out all of a long line
---- at every change. Each piece but the first has a sign. A yank joins the pieces again.
+--- Splits very long lines of the transcript into several buffer lines (pieces), because Neovim
+--- would compute the layout of a long line again at every change. Each piece except the first has a
+--- sign. A yank joins the pieces again.
 local M = {}
 
 local api = vim.api

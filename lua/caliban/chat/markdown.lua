@@ -1,5 +1,6 @@
---- Highlights Markdown line by line: only lines on the screen, each finished line once, a code block once it is closed.
---- No parser stays attached to the buffer: its cost would grow with the chat.
+--- Highlights Markdown line by line: only lines on the screen, each complete line once, and a code
+--- block when it is closed. No parser is attached to the buffer, because it would get slower as the
+--- chat grows.
 local M = {}
 
 local api = vim.api
@@ -28,7 +29,7 @@ local ids = setmetatable({}, {
 ---@param to integer
 ---@param id integer
 local function add(spans, from, to, id)
-  -- sorted: where spans overlap, the span that begins later is drawn on top
+  -- the spans are sorted, because where spans overlap, the one that begins later is drawn on top
   local n = #spans + 1
   while n > 1 and spans[n - 3] > from do
     spans[n], spans[n + 1], spans[n + 2] = spans[n - 3], spans[n - 2], spans[n - 1]
@@ -69,7 +70,7 @@ local function parse(fence, lines, lang)
   return code
 end
 
---- Highlights a piece of a closed code block: the line `i` and the lines around this line.
+--- Highlights a part of a closed code block: line `i` and the lines around it.
 ---@param buf integer
 ---@param block caliban.Block
 ---@param fence caliban.Fence
@@ -189,8 +190,9 @@ local function fence_at(block, i)
   return block.fences[high]
 end
 
---- The highlights of a line: three numbers for each span, its first byte, the byte after its last, the group. They are
---- computed when the line is first drawn. A line that is not finished has none.
+--- The highlights of a line: three numbers for each span (its first byte, the byte after its last,
+--- the highlight group). They are computed when the line is first drawn. An incomplete line has
+--- none.
 ---@param buf integer
 ---@param block caliban.Block
 ---@param row integer the block's first row
@@ -216,7 +218,7 @@ function M.spans(buf, block, row, i)
   return spans
 end
 
---- Notes a fence in a finished line.
+--- Notes whether a complete line is a fence.
 ---@param buf integer
 ---@param block caliban.Block
 ---@param row integer the block's first row
@@ -235,7 +237,7 @@ local function finish(buf, block, row, i, s)
   if not fence or fence.to then
     local opened = { from = i, mark = mark, info = info }
     table.insert(block.fences, opened)
-    -- loads the parser before the block is closed
+    -- begins to load the parser before the block is closed
     require('caliban.chat.languages').of(info, buf)
   elseif mark:byte() == fence.mark:byte() and #mark >= #fence.mark and vim.trim(info) == '' then
     fence.to = i
@@ -243,7 +245,7 @@ local function finish(buf, block, row, i, s)
   end
 end
 
---- Notes the fences in lines that were finished since the last call, and redraws.
+--- Notes the fences in lines that were completed since the last call, and redraws.
 ---@param buf integer
 ---@param block caliban.Block
 ---@param row integer the block's first row

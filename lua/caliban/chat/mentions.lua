@@ -1,12 +1,12 @@
---- The mentions in a composer's text: their sizes for the chips, and a preview of what they bring. The program reads
---- them, some time after the last key.
+--- The mentions in a composer's text: their sizes for the chips, and a preview of the texts that
+--- they add. The program reads the mentions some time after the last key.
 local M = {}
 
 local api = vim.api
 
---- Milliseconds without a key until the sizes are asked for.
+--- The time in milliseconds without a key after which the sizes are asked for.
 local PAUSE = 200
---- The most lines and bytes of a text whose mentions are weighed, and the most chips.
+--- The most lines and bytes of a text whose mentions are read, and the most chips.
 local LINES, BYTES, CHIPS = 1000, 256 * 1024, 8
 
 ---@class caliban.Mentions
@@ -39,7 +39,7 @@ local function state(chat)
   return of[chat]
 end
 
---- The words of a text that may be mentions: a change elsewhere in the text asks nothing.
+--- The words of a text that may be mentions. The program is asked again only if these words change.
 ---@param lines string[]
 ---@return string
 local function words(lines)
@@ -102,7 +102,7 @@ local function weigh(chat, again)
   end
 end
 
---- The text of a composer has changed, or the user has come back to it.
+--- Called when the text of a composer has changed, or when the user has come back to it.
 ---@param chat caliban.Chat
 ---@param again boolean
 function M.touch(chat, again)
@@ -116,7 +116,7 @@ function M.touch(chat, again)
   end, PAUSE)
 end
 
---- The message was sent: the chips go at once.
+--- Called when the message was sent: removes the chips at once.
 ---@param chat caliban.Chat
 function M.clear(chat)
   local it = state(chat)
@@ -153,7 +153,7 @@ function M.rows(chat, width)
   return rows
 end
 
---- Whether a mention ends there: the next character is no part of it.
+--- Whether a mention ends before this text: the next character is not a part of the mention.
 ---@param rest string the text behind it
 ---@return boolean
 local function ends(rest)
@@ -214,7 +214,8 @@ function M.any(chat)
   return #state(chat).weights > 0
 end
 
---- Asks for a preview: of the mention under the cursor, or else of everything that goes with the message.
+--- Asks for a preview: of the mention under the cursor, otherwise of everything that goes with the
+--- message.
 ---@param chat caliban.Chat
 ---@return boolean # whether there is something to preview
 function M.preview(chat)
@@ -245,7 +246,7 @@ local function show(text)
   require('caliban.chat.float').show(lines, 'Goes with the message', place, 'K')
 end
 
---- The program's answer.
+--- Takes the program's answer.
 ---@param message caliban.Weighed
 function M.answer(message)
   if message.preview then

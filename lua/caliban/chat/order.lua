@@ -18,8 +18,8 @@ local function stays_below(block, new)
   return block.id == M.QUEUE or block.shape == 'review' and new.shape ~= 'ask'
 end
 
---- Whether a block of this id belongs above the program's last painted block, because the end of a long chat is painted
---- first.
+--- Whether a block with this id has to be above the block that the program painted last. This
+--- happens because the end of a long chat is painted first.
 ---@param chat caliban.Chat
 ---@param id integer
 ---@return boolean
@@ -63,7 +63,7 @@ function M.find(chat, id)
   return nil, 0, 0
 end
 
---- How many messages of the user stand below a block.
+--- The number of the user's messages below a block.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@return integer

@@ -1,4 +1,5 @@
---- The windows and buffers outside of the chats, the one used last first: what the user works on beside a chat.
+--- The windows and buffers in which the user works besides the chats. The one used last comes
+--- first.
 local M = {}
 
 local api = vim.api
@@ -13,7 +14,8 @@ local MOST = 50
 ---@type caliban.Outside[] newest last
 local visited = {}
 
---- Whether the user works in a window with this buffer: not a chat, a prompt, a list, or the panel of a plugin.
+--- Whether this is a buffer in which the user works: not a chat, a prompt, a list, or the panel of
+--- a plugin.
 ---@param buf integer
 ---@return boolean
 local function is_work(buf)
@@ -71,7 +73,8 @@ function M.last()
   end
 end
 
---- How lately the user was in a buffer since the first chat: of two buffers, the greater number is the later one.
+--- A number that tells when the user was last in a buffer: of two buffers, the one with the greater
+--- number was used later.
 ---@param buf integer
 ---@return integer # 0 if the user was not in the buffer
 function M.rank(buf)

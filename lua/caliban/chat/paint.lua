@@ -1,5 +1,5 @@
---- Writes blocks into a transcript buffer. The cost of a paint depends on the new text only: a block's row is found
---- from the end, and each line is highlighted once.
+--- Writes blocks into a transcript buffer. The time of a paint depends only on the new text: a block's row is found by
+--- counting from the end, and each line is highlighted once.
 local M = {}
 
 local api = vim.api
@@ -99,7 +99,7 @@ local function first_text(lines)
   end
 end
 
---- Forgets all that was computed from a block's lines.
+--- Forgets everything that was computed from a block's lines.
 ---@param block caliban.Block
 local function forget(block)
   block.done, block.fences, block.spans, block.marks = 0, {}, {}, {}
@@ -129,7 +129,7 @@ local function replace(chat, block, row, at, lines, till)
     block.head = first_text(lines)
   end
   if at < block.done then
-    -- fences must be scanned again from the start of the block
+    -- the fences have to be found again from the start of the block
     if at > 0 then
       api.nvim_buf_clear_namespace(chat.transcript, ns, row, row + at)
     end
@@ -188,7 +188,7 @@ local function diff(chat, row, lines)
   end
 end
 
---- Sets the extmarks of a block as a whole.
+--- Sets the extmarks that belong to a block as a whole, such as its virtual text.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param row integer
@@ -310,7 +310,7 @@ local function highlight(chat, update, block, row)
   end
 end
 
---- The windows that follow the end: their cursor is on the last line, and the user selects nothing there.
+--- The windows that follow the transcript's end: their cursor is on the last line, and nothing is selected there.
 ---@param buf integer
 ---@return integer[]
 local function followers(buf)
@@ -355,11 +355,11 @@ function M.paint(chat, updates, reset)
     return false
   end
   if not reset and api.nvim_buf_line_count(chat.transcript) ~= math.max(1, chat.total) then
-    -- somebody has set 'modifiable' and changed the text: the rows of the blocks are unknown
+    -- somebody has set 'modifiable' and changed the text, so the rows of the blocks are not known
     require('caliban.program.process').notify({ kind = 'open', session = chat.session })
     return false
   end
-  -- a block that the user has opened or closed stays under the cursor
+  -- if the user has just opened or closed a block, the cursor stays on it
   local toggled = #updates == 1 and updates[1].id == chat.toggled
   chat.toggled = nil
   local last = updates[#updates]
@@ -454,7 +454,7 @@ function M.review(chat, lines, waits, follow)
   return top
 end
 
---- Updates the countdown. Moves no window.
+--- Updates the countdown. Scrolls no window.
 ---@param chat caliban.Chat
 ---@param lines string[]
 function M.recount(chat, lines)

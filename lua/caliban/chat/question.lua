@@ -17,10 +17,11 @@ local WAITS = '  …'
 ---@field command? string the command, if the user may change it
 ---@field answered? boolean whether an answer was sent: a later question of the same call then starts with no line seen
 
---- When the last key was pressed, and whether the user pressed it. Kept up to date while a question waits.
+--- When the last key was pressed, and whether the user pressed it (not a mapping or a macro). Kept
+--- up to date while a question is open.
 local pressed, by_hand = 0, false ---@type number, boolean
 
---- The present time, on the clock of `since`.
+--- The current time, on the same clock as `since`.
 ---@return number ms
 function M.now()
   return vim.uv.hrtime() / 1e6
@@ -36,8 +37,8 @@ local function any()
   return false
 end
 
---- Which of the new lines have been on the screen. Lines at the start and the end that equal the old ones keep their
---- state; all others are unseen.
+--- For each of the new lines, whether it has been on the screen. Lines at the start and the end
+--- that are equal to the old ones keep their state; all others count as unseen.
 ---@param old? caliban.Question
 ---@param lines string[]
 ---@return (true|table<integer, true>)[]
@@ -61,8 +62,8 @@ local function carried(old, lines)
   return seen
 end
 
---- Records a question that is painted. Lines that were seen before stay seen. A question that took keys goes on taking
---- keys, unless the transcript was reset.
+--- Records a question that is painted. Lines that were seen before stay seen. A question that
+--- accepted keys before still accepts keys, unless the transcript was reset.
 ---@param chat caliban.Chat
 ---@param update caliban.BlockUpdate
 ---@return string[] lines to paint
@@ -101,8 +102,8 @@ function M.repaint(chat)
   chat.repainted, chat.question = chat.question or chat.repainted, nil
 end
 
---- Called when the question is answered or withdrawn: forgets the question, and watches keys no longer if no chat has a
---- question.
+--- Called when the question is answered or withdrawn: forgets the question. If no other chat has a
+--- question, stops watching keys.
 ---@param chat caliban.Chat
 function M.gone(chat)
   chat.question, chat.repainted = nil, nil
@@ -111,8 +112,8 @@ function M.gone(chat)
   end
 end
 
---- When the last key was pressed while a question waited, and whether the user pressed it, rather than a macro or a
---- mapping of another key.
+--- When the last key was pressed while a question was open, and whether the user pressed it, not a
+--- macro or a mapping of another key.
 ---@return number ms
 ---@return boolean by_hand
 function M.last_key()

@@ -1,5 +1,5 @@
---- Shows the messages of the queue. A queued message has one line. A held message, which only the user can send, is
---- shown in full.
+--- Shows the messages of the queue. A queued message is shown in one line. A held message, which
+--- waits until the user sends it, is shown completely.
 local M = {}
 
 --- The most characters of a queued message to show.
@@ -60,14 +60,14 @@ local function some(queue, held)
   return false
 end
 
---- The keys that act on the queue, as words for the line above it.
+--- The line above the queue, which names the keys that act on its messages.
 ---@param queue caliban.QueuedMessage[]
 ---@return string
 function M.keys(queue)
   return (some(queue, true) and 's sends · S all · ' or '') .. 'x removes · <CR> edits'
 end
 
---- Whether any message is not held.
+--- Whether the queue has a message that is not held back.
 ---@param queue caliban.QueuedMessage[]
 ---@return boolean
 function M.ready(queue)

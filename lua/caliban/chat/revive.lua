@@ -8,7 +8,7 @@ local api = vim.api
 ---@type table<integer, string?>
 local found = {}
 
---- Whether `run` is scheduled for the end of the session file.
+--- Whether `run` is scheduled to be called at the end of the session file.
 local is_waiting = false
 
 --- The most characters of a name to show.
@@ -87,8 +87,8 @@ local function run()
   end
 end
 
---- Calls `run` at the end of the session file. A session file addresses windows by their numbers, so no window may open
---- or close earlier.
+--- Calls `run` at the end of the session file. A session file refers to windows by their numbers,
+--- so no window may be opened or closed before its end.
 local function at_rest()
   vim.schedule(function()
     if vim.g.SessionLoad == 1 then
@@ -118,8 +118,8 @@ local function unname(buf)
   end
 end
 
---- A session file is about to name a buffer. An open chat's buffer may have this name already, so the chats' buffers
---- lose their names until the end of the session file.
+--- Called when a session file is about to name a buffer. An open chat's buffer may have this name
+--- already, so the names of the chats' buffers are removed until the end of the session file.
 function M.naming()
   if is_waiting then
     return
@@ -148,7 +148,8 @@ function M.found(buf, was_read)
   local name = api.nvim_buf_get_name(buf)
   found[buf] = name
   if not was_read then
-    -- `:file` would show a message for each buffer and wait for <Enter>; the session file restores the option
+    -- otherwise `:file` would show a message for each buffer and wait for <Enter>; the session file
+    -- restores this option
     vim.opt.shortmess:append('F')
     unname(buf)
   end

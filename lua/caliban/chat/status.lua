@@ -116,12 +116,13 @@ end
 --- The highlight of the share of a window that is filled so far.
 local fills = { long = 'CalibanLong', full = 'CalibanFull' } ---@type table<string, string?>
 
---- The parts of the line in the order in which they are dropped for lack of room. The state is never dropped, nor a
---- mode other than `ask`. Of the usage of a window that is rather full, the share is dropped later.
+--- The parts of the winbar's text, in the order in which they are dropped if there is not enough
+--- room. The state is never dropped, nor a mode other than `ask`. If the model's window is rather
+--- full, the percentage is dropped later than the rest of the usage.
 local dropped_first =
   { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'share', 'jobs', 'model' }
 
---- Drops a part for lack of room.
+--- Drops a part because there is not enough room.
 ---@param parts table<string, string|false|nil>
 ---@param name string
 ---@param status caliban.Status
@@ -137,8 +138,8 @@ local function drop(parts, name, status)
   end
 end
 
---- A chat's state and figures, in at most `width` cells if the state fits. If the window is rather full, the right part
---- begins with a text in another highlight.
+--- A chat's state and figures, in at most `width` cells if the state fits. If the model's window is
+--- rather full, the right part begins with a text in another highlight.
 ---@param chat caliban.Chat
 ---@param width integer
 ---@return string left, string right, { text: string, group: string }? marked

@@ -1,16 +1,18 @@
---- Which key sends a message into the running turn.
+--- Determines which key sends a message into the running turn.
 
 local api = vim.api
 
 local M = {}
 
---- Terminals that send distinct bytes for `<M-CR>`, by Neovim's name for the terminal. All others may send the bytes of
---- `<Esc>` and `<CR>`, which Neovim reads as `<M-CR>` if both arrive within 'ttimeoutlen'.
+--- Terminals (by Neovim's name for them) that send special bytes for `<M-CR>`. All others may send
+--- the bytes of `<Esc>` and `<CR>`, which Neovim reads as `<M-CR>` if both arrive within
+--- 'ttimeoutlen'.
 ---@type table<string, boolean?>
 local distinct =
   { ['xterm-kitty'] = true, ['xterm-ghostty'] = true, foot = true, ['foot-extra'] = true }
 
---- The key that steers: `<M-CR>`, if each UI is graphical or is a terminal that sends distinct bytes for it.
+--- The key that sends into the running turn: `<M-CR>` if each attached UI is graphical or a
+--- terminal that sends special bytes for this key.
 ---@return '<M-CR>'|'g<CR>'
 function M.key()
   for _, ui in ipairs(api.nvim_list_uis()) do

@@ -64,7 +64,7 @@ function M.go(chat)
   end
 end
 
---- Moves the cursor to a message of the user, as many messages on as the count says.
+--- Moves the cursor to the next or previous message of the user. A count repeats this.
 ---@param chat caliban.Chat
 ---@param step -1|1
 function M.message(chat, step)

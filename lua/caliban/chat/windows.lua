@@ -71,7 +71,7 @@ function M.decorate(chat)
   require('caliban.chat.composer').show_state(chat, not stands)
 end
 
---- Fits a transcript to its windows, whose width may have changed.
+--- Adapts a transcript to its windows, whose width may have changed.
 ---@param chat caliban.Chat
 function M.refit(chat)
   if chat.total == 0 then
@@ -124,7 +124,8 @@ function M.watch()
   watch_breaks()
   local group = api.nvim_create_augroup('caliban_winbar', {})
   local due = false
-  -- Updates the winbars once for many events: another plugin may answer each new winbar with its own winbar.
+  -- Updates the winbars only once for many events, because another plugin may replace each new
+  -- winbar by its own.
   local function look()
     local _ = due
       or vim.schedule(function()
@@ -137,12 +138,12 @@ function M.watch()
   api.nvim_create_autocmd('WinEnter', { group = group, callback = look })
 end
 
---- A window shows a buffer of a chat: sets its options.
+--- Called when a window shows a buffer of a chat: sets the window's options.
 ---@param chat caliban.Chat
 ---@param buf integer
 function M.entered(chat, buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    -- set the options once, so that later settings of the user stay
+    -- the options are set only once, so that the user can change them later
     if vim.w[win].caliban_buffer ~= buf then
       vim.w[win].caliban_buffer = buf
       set(win, plain)
@@ -161,8 +162,9 @@ function M.entered(chat, buf)
   end
 end
 
---- Calls `fn`, which opens or closes windows, while 'equalalways' is off, so that the other windows keep their sizes.
---- Setting the option again resizes the windows, so their sizes are restored afterwards.
+--- Calls `fn`, which opens or closes windows, with 'equalalways' switched off, so that the other
+--- windows keep their sizes. Switching the option on again resizes the windows, so their sizes are
+--- restored afterwards.
 ---@generic T
 ---@param fn fun(): T
 ---@return T
@@ -239,7 +241,7 @@ local function swap(win, chat, part)
     if back then
       vim.fn.winrestview(back)
     else
-      -- the window followed the end: go to the new end
+      -- the window was at the end of the chat before: go to the new end
       api.nvim_win_set_cursor(0, { api.nvim_buf_line_count(0), vim.v.maxcol - 1 })
     end
   end)

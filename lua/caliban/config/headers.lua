@@ -15,7 +15,7 @@ for why, names in pairs({
   end
 end
 
---- The error in a header, in words; nil if the header is valid.
+--- The sentence that says what is wrong with a header; nil if the header is valid.
 ---@param name any
 ---@param value any
 ---@return string?

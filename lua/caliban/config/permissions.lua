@@ -1,4 +1,4 @@
---- Checks the permission rules of the settings. The program judges their meaning; here only the types are checked.
+--- Checks the types of the permission rules in the settings. The program checks their meaning.
 local M = {}
 
 ---@param value any
@@ -30,7 +30,8 @@ local fields = {
   spares = texts,
 }
 
---- Every call asks if a rule cannot be read: the rule may have been one that denies.
+--- The rules that are used if a rule is not valid. Then every call needs consent, because the
+--- invalid rule may have been one that denies.
 ---@type caliban.WrittenRule[]
 local caution = { { ask = 'shell' }, { ask = 'edit' }, { ask = 'fetch' } }
 
@@ -60,7 +61,7 @@ function M.check(given, sift, problems)
   if #problems > before then
     table.insert(
       problems,
-      'caliban: config.permissions: until you correct the rules, every call asks'
+      'caliban: config.permissions: until you correct the rules, every call needs your consent'
     )
     vim.list_extend(rules, caution)
   end

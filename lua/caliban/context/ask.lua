@@ -1,4 +1,5 @@
---- Sends a message or adds context from any window: the chat opens, the focus stays.
+--- Sends a message or adds context from any window. The chat is opened, but the current window
+--- stays the same.
 local M = {}
 
 local MOST = 256 * 1024 -- bytes of one excerpt: sending more to the program would block Neovim
@@ -7,8 +8,8 @@ local MOST = 256 * 1024 -- bytes of one excerpt: sending more to the program wou
 ---@field context? caliban.Excerpt[]
 ---@field steer? boolean
 
---- Sends a message. The text of the buffer or range in `opts` goes with the message; without these, in visual mode, the
---- selection.
+--- Sends a message. The text of the buffer or range in `opts` goes with the message. Without them,
+--- in visual mode, the selection goes with it.
 ---@param text string
 ---@param opts? caliban.AskOpts
 function M.ask(text, opts)

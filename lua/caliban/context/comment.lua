@@ -1,4 +1,5 @@
---- Comments on changes under review: the message goes to the model with a diff of the change, which stays undecided.
+--- Comments on changes under review. The comment goes to the model with a diff of the change. The
+--- change stays undecided.
 local M = {}
 
 local decision = require('caliban.review.decision')
@@ -13,14 +14,14 @@ local MOST_LINES, MOST_CHARS = 200, 400
 ---@param lines string[]
 local function side(out, sign, lines)
   for _, line in ipairs(lines) do
-    -- a '\n' within a line of a buffer is a NUL
+    -- in Lua, a '\n' within a line of a buffer stands for a NUL byte
     line = line:gsub('\n', '\0')
     local short = vim.fn.strcharpart(line, 0, MOST_CHARS)
     out[#out + 1] = sign .. (short == line and line or short .. '…')
   end
 end
 
---- Part of a review as a diff.
+--- A part of a review as a diff.
 ---@param r caliban.Review
 ---@param hunks caliban.Hunk[]
 ---@param title? string the proposed deletion or renaming of the file
@@ -96,7 +97,7 @@ local function send(session, text, context)
   end
 end
 
---- Sends a comment on the chosen changes. The focus stays.
+--- Sends a comment on the chosen changes. The current window stays the same.
 ---@param text? string default: prompts for it
 ---@param opts caliban.Choice
 function M.comment(text, opts)

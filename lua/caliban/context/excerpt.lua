@@ -43,7 +43,8 @@ local function whole_lines(buf, first, last)
   return excerpt(buf, { first, last }, text, 'selection')
 end
 
---- The text of a block that was selected to the ends of its lines (`$`): getregion() would cut it at the cursor.
+--- The text of a visual block that was extended to the ends of its lines by `$`. getregion() would
+--- cut the lines at the cursor's column.
 ---@param from [integer, integer] line and column
 ---@param to [integer, integer]
 ---@return string[]
@@ -89,8 +90,8 @@ function M.visual()
   return region(vim.fn.getpos('v'), vim.fn.getpos('.'), mode, nil, to_ends)
 end
 
---- Whether the last selected block went to the ends of its lines: Neovim tells this only after the block is selected
---- again.
+--- Whether the last visual block was extended to the ends of its lines by `$`. To find out, the
+--- block has to be selected again.
 ---@return boolean
 local function went_to_ends()
   local view = vim.fn.winsaveview()
@@ -101,8 +102,8 @@ local function went_to_ends()
   return ends
 end
 
---- The range of a command in the current buffer: the last selection in its exact shape if the range is `'<,'>`, else
---- whole lines.
+--- The excerpt for the range of a command in the current buffer: the last selection in its exact
+--- shape if the range is `'<,'>`, otherwise whole lines.
 ---@param first integer
 ---@param last integer
 ---@param visual boolean whether the range was written as '<,'>
@@ -116,7 +117,7 @@ function M.range(first, last, visual)
   return region(from, to, mode, nil, mode == '\22' and went_to_ends())
 end
 
---- The last visual selection of a buffer, also while another buffer is current.
+--- The last visual selection of a buffer, even if another buffer is the current one.
 ---@param buf integer
 ---@param win integer a window that had the buffer
 ---@param fitting fun(first: integer, last: integer): integer the last row of a selection that is not too large
@@ -132,7 +133,7 @@ function M.selected(buf, win, fitting)
     if last < to[2] then
       to = { 0, last, #api.nvim_buf_get_lines(buf, last - 1, last, false)[1], 0 }
     end
-    -- in other modes selecting again would disturb what the user types
+    -- in other modes, selecting the block again would disturb the user's typing
     local to_ends = mode == '\22' and is_shown and vim.fn.mode() == 'n' and went_to_ends()
     local found = region(from, to, mode, nil, to_ends)
     return { text = found.text, lines = found.lines, total = total }

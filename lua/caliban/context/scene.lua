@@ -1,4 +1,5 @@
---- Tells the program what the user has in the editor, for the mentions that name it: `@buffer`, `@selection` and so on.
+--- Tells the program what the user has in the editor, for mentions such as `@buffer` and
+--- `@selection`.
 local M = {}
 
 local api = vim.api
@@ -6,7 +7,7 @@ local api = vim.api
 --- The most bytes of a text, the most entries of a list, and the most bytes of an entry.
 local BYTES, ENTRIES, ENTRY = 256 * 1024, 2000, 2000
 
---- A buffer without its text.
+--- Describes a buffer, without its text.
 ---@param buf integer
 ---@return caliban.Thing
 local function about(buf)
@@ -15,7 +16,7 @@ local function about(buf)
   return { name = name, is_file = is_file, filetype = vim.bo[buf].filetype }
 end
 
---- The last of these rows with which the text is not larger than `BYTES`, at least the first.
+--- The last row up to which the text from `first` on has at most `BYTES` bytes; at least `first`.
 ---@param buf integer
 ---@param first integer from 1
 ---@param last integer
@@ -143,7 +144,7 @@ local function list(get, name)
     scene.things = vim.tbl_map(entry, get({ items = 0 }).items)
     return scene
   end
-  -- all entries of a very long list would hold up the editor
+  -- the number is limited, because all entries of a very long list would delay the editor
   for at = 1, ENTRIES do
     vim.list_extend(scene.things, vim.tbl_map(entry, get({ idx = at, items = 0 }).items))
   end

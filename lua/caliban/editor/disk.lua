@@ -1,4 +1,5 @@
---- Reads and writes regular files only: opening a pipe, a device or a socket may block forever.
+--- Reads and writes only regular files, because opening a pipe, a device or a socket may block
+--- forever.
 local M = {}
 
 --- The default limit of a read, in bytes: larger than any file (2^53).
@@ -12,8 +13,8 @@ local kinds = {
   block = 'it is a device',
 }
 
---- Why a path does not lead to a regular file, as the end of a sentence. Absent for a regular file and for a path that
---- does not exist. Follows links.
+--- The reason, as the end of a sentence, if a path leads to something that is not a regular file.
+--- Nil for a regular file and for a path that does not exist. Follows links.
 ---@param path string
 ---@return string?
 function M.odd(path)
@@ -26,7 +27,8 @@ end
 ---@param limit? integer the most bytes to read
 ---@return string? # nil if the file cannot be read or is not a regular file
 function M.read(path, limit)
-  -- `odd` keeps this function from opening a device; the `fstat` below finds a path that was replaced in between
+  -- `odd` prevents the opening of a device; the `fstat` below detects a path that was replaced in
+  -- the meantime
   local constants = vim.uv.constants
   local flags = constants.O_RDONLY + constants.O_NONBLOCK + constants.O_NOCTTY
   local fd = not M.odd(path) and vim.uv.fs_open(path, flags, 0)
@@ -66,7 +68,7 @@ end
 ---@param texts string[]
 function M.replace(path, texts)
   local temporary = ('%s/.%s.tmp'):format(vim.fs.dirname(path), vim.fs.basename(path))
-  -- a crash may have left a temporary file: remove the file, never open it
+  -- a temporary file that a crash has left is removed, never opened
   vim.uv.fs_unlink(temporary)
   local fd = vim.uv.fs_open(temporary, 'wx', 384) -- rw-------
   if not fd then

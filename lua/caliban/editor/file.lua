@@ -29,8 +29,9 @@ end
 
 local guarded = {} ---@type table<integer, true>
 
---- Makes the buffer 'acwrite', so that only a BufWriteCmd can write it. Without 'acwrite', a `:write` in an autocommand
---- that is not `nested` would skip BufWriteCmd and write the file.
+--- Guards a buffer: sets its 'buftype' to `acwrite`, so that only Caliban's BufWriteCmd can write
+--- it. Otherwise a `:write` in an autocommand that is not `nested` would skip the BufWriteCmd and
+--- write the file.
 ---@param buf integer
 ---@param on boolean
 function M.guard(buf, on)
@@ -45,7 +46,7 @@ function M.guard(buf, on)
   guarded[buf] = on or nil
 end
 
---- Whether a buffer shows a file, also while it is guarded.
+--- Whether a buffer shows a file. A guarded buffer does.
 ---@param buf integer
 ---@return boolean
 function M.ordinary(buf)
@@ -143,8 +144,8 @@ api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost', 'FileChangedShellPost' 
   end,
 })
 
---- Whether `:write` would ask because the file has changed since it was read. Neovim asks even after a FileChangedShell
---- autocommand has dealt with the change.
+--- Whether `:write` would ask the user because the file has changed since it was read. Neovim asks
+--- even if a FileChangedShell autocommand has handled the change.
 ---@param buf integer
 ---@return boolean
 function M.stale(buf)
@@ -174,7 +175,7 @@ function M.checktime(buf)
   end)
 end
 
---- Has Neovim compare the buffer with its file without a prompt.
+--- Makes Neovim check whether the buffer's file has changed, without a prompt.
 ---@param buf integer
 ---@param choice ''|'reload'
 ---@return string? # how the file has changed (`v:fcs_reason`); nil if the file has not changed, or if 'autoread' has read it again
@@ -203,7 +204,8 @@ function M.refresh(buf)
   if not M.empty(buf) then
     M.check(buf, 'reload')
   elseif stat and stat.type == 'file' and stat.size > 0 then
-    -- the file may have been created after the buffer was opened: `:checktime` would ask (W13)
+    -- the file may have been created after the buffer was opened, and then `:checktime` would ask
+    -- the user (W13)
     api.nvim_buf_call(buf, function()
       vim.cmd('silent! edit')
     end)
@@ -217,7 +219,7 @@ function M.is_utf8(buf)
   return encoding == '' or encoding:find('^utf%-?8') ~= nil
 end
 
---- Whether a buffer's encoding can hold a text.
+--- Whether a text can be written in the buffer's encoding.
 ---@param buf integer
 ---@param text string
 ---@return boolean
@@ -230,7 +232,8 @@ function M.encodes(buf, text)
   return there ~= nil and vim.iconv(there, encoding, 'utf-8') == text
 end
 
---- Writes the buffer as `:write` does, after making its folder. Adds no line break to a last line that had none.
+--- Writes the buffer as `:write` does. Creates the folder first if needed. Adds no line break if
+--- the last line had none.
 ---@param buf integer
 ---@param force boolean do not ask about a change on disk: the caller has compared the texts
 ---@return string? # why the buffer was not written, as the end of a sentence
@@ -243,7 +246,7 @@ function M.write(buf, force)
     return odd
   elseif not M.is_utf8(buf) and not M.encodes(buf, M.text(buf)) then
     -- `:write!` would replace the characters that do not fit
-    return ('its encoding (%s) cannot hold the text'):format(vim.bo[buf].fileencoding)
+    return ('its encoding (%s) cannot represent the text'):format(vim.bo[buf].fileencoding)
   elseif vim.uv.fs_stat(path) and vim.fn.filewritable(path) == 0 then
     -- `:write!` would override the permissions
     return 'its permissions forbid writing'
@@ -372,7 +375,8 @@ function M.load(path, quietly)
     buf = buf or vim.fn.bufadd(names.listed(path))
     local err = load(buf, quietly)
     if err then
-      -- `bufload` may have loaded the text despite the error: a second call must not find it loaded
+      -- `bufload` may have loaded the text despite the error; the buffer is unloaded, so that a
+      -- second call does not find it loaded
       M.unload(buf, created)
       if err:find('E565', 1, true) then
         error(err, 0)
@@ -383,7 +387,7 @@ function M.load(path, quietly)
   return buf, nil, created
 end
 
---- Like `load`, but fails if the buffer or the file must not be changed.
+--- Like `load`, but fails if the buffer or the file may not be changed.
 ---@param path string
 ---@return integer? buf
 ---@return string? why this failed, as the end of a sentence
@@ -403,8 +407,8 @@ function M.open(path)
   return buf, nil, created
 end
 
---- Shows a file or a folder in the current window, as `:edit` does. If that window has 'winfixbuf', opens a split
---- above.
+--- Shows a file or a folder in the current window, as `:edit` does. If the window has 'winfixbuf',
+--- opens a split above it.
 ---@param path string absolute
 function M.show(path)
   local buf = M.find(path) or vim.fn.bufadd(names.listed(path))
@@ -429,7 +433,7 @@ function M.snapshot(buf)
   }
 end
 
---- Paths of the loaded, modified files.
+--- The paths of loaded files that are modified in their buffer.
 ---@return string[]
 function M.changed()
   local out = {}

@@ -48,7 +48,7 @@ local function works(buf, key)
   return ours, not ours and map or nil
 end
 
---- Maps each key that does not have Caliban's mapping, or has lost this mapping.
+--- Maps each key that does not have Caliban's mapping (any more).
 ---@param buf integer
 ---@param keys caliban.Mapped[]
 ---@return boolean # whether a key was mapped
@@ -92,8 +92,8 @@ function M.key(buf, keys, desc)
   end
 end
 
---- Removes Caliban's mappings and restores the mappings from before. A key that the user has mapped since keeps the
---- user's mapping.
+--- Removes Caliban's mappings and restores the earlier ones. A key that the user has mapped in the
+--- meantime keeps the user's mapping.
 ---@param buf integer
 ---@param keys caliban.Mapped[]
 function M.clear(buf, keys)

@@ -1,5 +1,5 @@
---- Names of files, sessions and models, taken literally. No function here expands wildcards, variables or backticks, or
---- runs a shell.
+--- Handles names of files, sessions and models literally. No function here expands wildcards,
+--- variables or backticks, or runs a shell.
 local M = {}
 
 local api = vim.api
@@ -49,7 +49,7 @@ function M.tilde(path)
   return below and (below == '.' and '~' or '~/' .. below) or path
 end
 
---- A text on one line, its control characters shown as `?`.
+--- A text on one line, with control characters replaced by `?`.
 ---@param text string
 ---@return string
 function M.shown(text)
@@ -85,9 +85,9 @@ function M.buffer(full, but)
   end
 end
 
---- Sets a window's 'winbar'. `format` is a 'statusline' value for `string.format`: `%%` stands for `%`, `%s` for the
---- next text. Texts are escaped, so that a `%` in them begins no item. Does not replace a winbar that somebody else has
---- set.
+--- Sets a window's 'winbar'. `format` is a 'statusline' value with `string.format` codes: `%%`
+--- stands for `%`, `%s` for the next text. Texts are escaped, so that a `%` in them does not begin
+--- a statusline item. Does not replace a winbar that the user or another plugin has set.
 ---@param win integer 0 for the current one
 ---@param format string
 ---@param ... string

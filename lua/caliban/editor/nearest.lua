@@ -1,5 +1,6 @@
---- Suggests a known word for a misspelt setting or command, which Lua checks before the program runs. `src/nearest.rs`
---- does the same for a model's misspellings, but suggests less: a model acts on a suggestion.
+--- Suggests a known word for a misspelt setting or command. It is in Lua because settings are
+--- checked before the program runs. `src/nearest.rs` does the same for a model's misspellings, but
+--- makes fewer suggestions, because a model acts on them.
 local M = {}
 
 --- The Damerau-Levenshtein distance (optimal string alignment).
@@ -38,7 +39,7 @@ function M.find(word, known)
   end
   local best, least = nil, math.max(1, #word / 2) + 0.5
   for _, name in ipairs(known) do
-    -- at the same distance a word of the same length wins
+    -- if two words have the same distance, one with the same length is preferred
     local d = distance(word:lower(), name) + (#name == #word and 0 or 0.25)
     if d < least then
       best, least = name, d

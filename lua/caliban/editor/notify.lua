@@ -16,8 +16,8 @@ end
 
 local ns = vim.api.nvim_create_namespace('caliban_notify')
 
---- With 'cmdheight' 0 every message would show the hit-enter prompt: sets the option to 1 until the next key. Plugins
---- that draw messages elsewhere (noice, ui2) do not need 'cmdheight' 1.
+--- If 'cmdheight' is 0, sets it to 1 until the next key, because otherwise each message would show
+--- the hit-enter prompt. This is not needed with plugins that draw messages elsewhere (noice, ui2).
 local function make_room()
   if vim.o.cmdheight > 0 or package.loaded.noice or package.loaded['vim._core.ui2'] then
     return
@@ -56,7 +56,8 @@ local waiting = {} ---@type [string, string?][]
 ---@param group? string
 function M.echo(text, group)
   table.insert(waiting, { text, group })
-  -- Neovim handles events while it shows a wide message: a message that arrives then waits its turn
+  -- Neovim handles events while it shows a wide message, so a message that arrives meanwhile has to
+  -- wait
   if #waiting > 1 then
     return
   end
@@ -66,7 +67,7 @@ function M.echo(text, group)
   end
 end
 
---- Whether `vim.notify` is Neovim's own. A plugin's may be a callable table.
+--- Whether `vim.notify` is Neovim's own function, not a plugin's, which may be a callable table.
 ---@return boolean
 local function is_own()
   local notify = vim.notify ---@type any
@@ -76,8 +77,8 @@ local function is_own()
   return source == '?' or source:find('^@vim/.*editor%.lua$') ~= nil
 end
 
---- Shows a message by the user's `vim.notify`, else by `echo`: Neovim's own `vim.notify` would show the hit-enter
---- prompt for a message that is wider than the screen.
+--- Shows a message by a plugin's `vim.notify`, otherwise by `echo`: Neovim's own `vim.notify` would
+--- show the hit-enter prompt for a message that is wider than the screen.
 ---@param text string
 ---@param level? integer of vim.log.levels
 function M.show(text, level)
@@ -99,11 +100,12 @@ function M.divert(fn)
   beside_text = fn
 end
 
---- Shows a message: beside the text in insert mode, where that is possible, else as `show` does.
+--- Shows a message. In insert mode it is shown beside the text if possible, otherwise as `show`
+--- does.
 ---@param text string
 ---@param level? integer of vim.log.levels; default: WARN
 function M.say(text, level)
-  -- `-- INSERT --` would overwrite the message
+  -- in insert mode, `-- INSERT --` would overwrite the message
   local typing = vim.fn.mode() == 'i'
   if not (typing and beside_text(vim.api.nvim_get_current_buf(), text)) then
     M.show(text, level or levels.WARN)

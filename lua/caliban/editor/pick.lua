@@ -1,11 +1,12 @@
---- A choice from a list that may be long. Neovim's own `vim.ui.select` prints all rows and pages after each screen, so
---- it gets only as many items as fit on the screen. A plugin's picker can search, and gets all items.
+--- Lets the user choose from a list that may be long. Neovim's own `vim.ui.select` prints all rows
+--- and stops after each screen, so it gets only as many items as fit on the screen. A plugin's
+--- picker can search, so it gets all items.
 local M = {}
 
 --- The most rows of a long list to offer at first.
 local MOST = 30
---- Rows of the screen that the first entries of a long list leave free: for the title, the two entries `All` and
---- `Search`, and the prompt.
+--- The rows of the screen that are kept free when the first entries of a long list are offered: for
+--- the title, the two entries `All` and `Search`, and the prompt.
 local FREE = 6
 
 ---@class caliban.PickOpts

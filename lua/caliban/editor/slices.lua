@@ -1,11 +1,12 @@
---- Does long work in slices, so that Neovim handles keys in between.
+--- Does long work in short slices, so that Neovim can handle keys in between.
 local M = {}
 
---- The length of a slice in ns. The rest of a frame is for a key, its redraw and a single slow step: Lua grows its
---- table of strings at once, which takes 10 ms at 131,072 strings.
+--- The length of a slice in ns. The rest of a frame (16 ms) is left for a key, its redraw and a
+--- single slow step: for example, when Lua enlarges its table of strings, this takes 10 ms at
+--- 131,072 strings.
 local SLICE = 3e6
---- The time in ns after which a slice ends before a long step, so that the step gets a slice of its own. Short work
---- needs no pause.
+--- If a slice has lasted longer than this, in ns, it ends before a long step, so that the long step
+--- gets a separate slice. Shorter work needs no pause.
 local FRESH = 1e6
 
 local running ---@type thread?
@@ -23,14 +24,15 @@ function M.run(fn)
     if not ok then
       error(err, 0)
     elseif coroutine.status(work) ~= 'dead' then
-      -- `vim.schedule` would run the next slice before Neovim has drawn the last key
+      -- `vim.schedule` would run the next slice before Neovim has drawn the effect of the last key
       vim.defer_fn(slice, 1)
     end
   end
   slice()
 end
 
---- Runs a step in one go, without pauses. The garbage collector is stopped meanwhile, and collects in later steps.
+--- Runs a step without pauses. The garbage collector is stopped during the step, and works in later
+--- steps.
 ---@param fn fun(...)
 ---@param ... any
 function M.whole(fn, ...)
@@ -42,8 +44,8 @@ function M.whole(fn, ...)
   end
 end
 
---- Ends the slice if its time is over. Anything may have changed when this function returns. Does nothing outside of
---- `run`.
+--- If the time of the slice is over, pauses until the next slice; afterwards anything in the editor
+--- may have changed. Does nothing outside of `run`.
 ---@param long? boolean whether the next step takes long
 function M.rest(long)
   local mine = running and coroutine.running() == running

@@ -4,7 +4,8 @@ local M = {}
 local disk = require('caliban.editor.disk')
 local names = require('caliban.editor.name')
 
---- The paths that the file name in a swap file can stand for: Neovim writes the home folder as `~user`.
+--- The paths that the file name in a swap file may mean, because Neovim writes the home folder as
+--- `~user`.
 ---@param written string
 ---@return string[]
 local function meant(written)
@@ -28,7 +29,7 @@ local function fits(name, stem)
   return #name == #stem + 4 and name:sub(1, #stem + 2) == stem .. '.s'
 end
 
---- Why a file must not be loaded, if `found` is its swap file.
+--- If `found` is the swap file of a file, the reason why the file must not be loaded.
 ---@param path string
 ---@param found string
 ---@return string?
@@ -49,9 +50,9 @@ local function obstacle(path, found)
   end
 end
 
---- Why a file must not be loaded: it has a swap file. Looks before the load, because `bufload()` fires no SwapExists,
---- shows its error despite `silent!`, and loads the file anyway. Expands `~` and variables only in 'directory', the
---- user's option.
+--- If a file has a swap file, the reason why it must not be loaded. This has to be checked before
+--- loading, because `bufload()` does not fire SwapExists, shows its error despite `silent!`, and
+--- loads the file anyway. `~` and variables are expanded only in the user's option 'directory'.
 ---@param path string with links resolved
 ---@return string?
 function M.of(path)

@@ -9,7 +9,7 @@ local places = require('caliban.review.hunks.places')
 local syntax = require('caliban.review.hunks.syntax')
 local watch = require('caliban.lsp.watch')
 
---- The mildest severity that is reported: warnings.
+--- Diagnostics are reported only if they are at least this severe: warnings.
 local MILDEST = 2
 --- The most findings to report: new findings, and findings that the file had before the edit.
 local NEW, OLD = 200, 5
@@ -35,7 +35,7 @@ local WIDE = 200
 local running = {} ---@type table<integer, caliban.Checking> by buffer
 local count = 0
 
---- 'changedtick' of each loaded file, by path.
+--- The 'changedtick' of each loaded file, by path.
 ---@return table<string, integer>
 local function ticks()
   local out = {}
@@ -96,7 +96,7 @@ function M.before(buf, lines)
   for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf })) do
     known.others[client.id] = watch.all(client)
     if fresh.pulls(client, buf) then
-      -- send the request before Neovim sends the edit
+      -- the request is sent before Neovim sends the edit to the server
       fresh.pull(client, buf, function(items)
         known.items[client.id] = items
       end)
@@ -107,7 +107,8 @@ function M.before(buf, lines)
   return known
 end
 
---- A key that is equal for the same diagnostic at the same place before and after an edit.
+--- A string that identifies a diagnostic: the same diagnostic at the same place has the same string
+--- before and after an edit.
 ---@param it lsp.Diagnostic
 ---@param place string|integer
 ---@return string
@@ -165,7 +166,7 @@ function M.compare(path, before, after, runs, out)
       local name = key(it, where)
       local stood = (had[name] or 0) > 0
       had[name] = stood and had[name] - 1 or nil
-      -- without diagnostics from before the edit, the diagnostics on changed lines count as new
+      -- if the diagnostics before the edit are not known, those on changed lines count as new
       local list = (stood or not before and not changed) and out.remaining or out.added
       list[#list + 1] = finding(path, it)
     end
@@ -183,8 +184,8 @@ local function elsewhere(check, clients)
   local out, now = { added = {}, remaining = {}, fixed = 0 }, ticks()
   local name = api.nvim_buf_get_name(check.buf)
   for _, client in ipairs(clients) do
-    -- a server that had not reported on this file before may report other files for the first time now: skip that
-    -- server
+    -- a server that had not reported on this file before is skipped, because it may report on other
+    -- files for the first time now
     local before = check.before.items[client.id] and check.before.others[client.id]
     for path, items in pairs(before and watch.all(client) or {}) do
       if path ~= name and check.before.ticks[path] == now[path] then

@@ -5,9 +5,10 @@ local wait = require('caliban.lsp.wait')
 local watch = require('caliban.lsp.watch')
 
 local PULL = 'textDocument/diagnostic'
---- A server's diagnostics count as complete this many ms after it published the last ones.
+--- A server's published diagnostics count as complete if the server publishes nothing more for this
+--- many ms.
 local SETTLE = 300
---- The LSP error `ServerCancelled`: the client is to ask again.
+--- The LSP error `ServerCancelled`, after which the client should ask again.
 local SERVER_CANCELLED = -32802
 
 ---@class caliban.Fresh
@@ -91,7 +92,8 @@ local function look(buf, it)
   return it.items ~= nil
 end
 
---- The clients that report on a buffer. Clients from which Caliban has waited for diagnostics in vain are left out.
+--- The clients that report on a buffer. Clients that have sent no diagnostics although Caliban
+--- waited for them are left out.
 ---@param buf integer
 ---@return caliban.Awaited[]
 local function awaited(buf)

@@ -1,5 +1,5 @@
---- Puts the program's questions to the user's language servers. Each question is answered with one `found` message,
---- even if a server fails or does not answer.
+--- Asks the user's language servers for the program. Each question of the program is answered with
+--- one `found` message, even if a server fails or does not answer.
 local M = {}
 
 local file = require('caliban.editor.file')
@@ -22,7 +22,7 @@ local ATTACHING = 1000
 
 local asked = {} ---@type table<integer, caliban.Asked> open questions, by id
 
---- Answers a question, once.
+--- Answers a question. Later answers to the same question are ignored.
 ---@param it caliban.Asked
 ---@param fields table
 local function answer(it, fields)
@@ -43,8 +43,8 @@ local function answer(it, fields)
   })
 end
 
---- Wraps a callback: the new function does nothing once the question is answered, and answers the question if `run`
---- raises an error.
+--- Wraps the callback `run`: the new function does nothing if the question is answered already, and
+--- answers the question with the error if `run` raises one.
 ---@param it caliban.Asked
 ---@param run function
 ---@return function
@@ -117,7 +117,8 @@ local function request(reply, method, params, buf)
   reply.note = not sent and ('%s has ended'):format(reply.client.name) or nil
 end
 
---- Sends a request to each client, and answers with the findings of all that reply before the time is over.
+--- Sends a request to each client, and answers the question with the findings of all clients that
+--- reply in time.
 ---@param it caliban.Asked
 ---@param clients vim.lsp.Client[]
 ---@param method caliban.Method
@@ -208,7 +209,8 @@ local function diagnose(it, buf)
       local findings = {}
       for id, items in pairs(now.by_client) do
         local client = vim.lsp.get_client_by_id(id)
-        -- some servers that answer requests for diagnostics also publish other, slower diagnostics
+        -- some servers that answer requests for diagnostics also publish further diagnostics, which
+        -- take longer
         local also = client and watch.fresh(client, buf, 0) and watch.last(client, buf) or {}
         for _, item in ipairs(vim.list_extend(vim.list_slice(items), also)) do
           findings[#findings + 1] = { path = path, line = fresh.line(item), text = fresh.say(item) }
@@ -284,7 +286,7 @@ local function ask(it, buf)
   if not col then
     return answer(it, { why = missing })
   end
-  -- only one server renames: several servers would change the same places
+  -- only one server is asked for a rename, because several servers would change the same places
   clients = message.aspect == 'rename' and { clients[1] } or clients
   request_all(it, clients, method, function(client)
     local params = place.params(buf, message.line, col, client)
@@ -394,7 +396,7 @@ function M.consult(message)
   )
 end
 
---- A turn was stopped: answers all its questions.
+--- Called when a turn was stopped: answers all its questions.
 ---@param session string
 function M.halt(session)
   for id, it in pairs(asked) do

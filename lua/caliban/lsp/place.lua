@@ -48,7 +48,7 @@ function M.find(buf, row, symbol)
   end
   local at = column(line, word)
   if at then
-    -- in `a.b` the symbol is `b`: prefer its place there to another `b` on the line
+    -- in `a.b` the symbol is `b`: this place is preferred to another `b` on the line
     local whole = line:find(vim.trim(symbol), 1, true)
     local _, inner = vim.trim(symbol):gsub('%(.*$', ''):find('^.*[^%w_$\128-\255]')
     return whole and inner and whole + inner - 1 or at

@@ -1,10 +1,10 @@
---- Reads the answers of language servers as findings. A malformed answer raises an error; a malformed entry is left
---- out.
+--- Converts the answers of language servers to findings. A malformed answer raises an error; a
+--- malformed entry in an answer is left out.
 local M = {}
 
 local place = require('caliban.lsp.place')
 
---- The last line that a message to the program can name: 2^31 - 1.
+--- The highest line number that a message to the program can contain: 2^31 - 1.
 local LAST = 2147483647
 
 ---@param uri any

@@ -1,4 +1,5 @@
---- Reads a language server's workspace edit for a rename as changes of files. Changes nothing itself.
+--- Converts a language server's workspace edit for a rename to changes of files. Does not make the
+--- changes.
 local M = {}
 
 local api = vim.api
@@ -9,7 +10,7 @@ local place = require('caliban.lsp.place')
 local MOST = 200
 local LARGEST = 5000000
 
---- A file's text in the form in which the program has it: lines joined by '\n', without a newline at the end.
+--- A file's text in the program's form: lines joined by '\n', without a newline at the end.
 ---@param path string
 ---@return string? text
 ---@return integer? buf

@@ -1,5 +1,6 @@
---- The program's process: starts and restarts the program, shakes hands, sends notifications. `dispatch` handles the
---- program's messages. No message is an `rpcrequest`, which would block the editor.
+--- The program's process: starts and restarts the program, makes the handshake, and sends
+--- notifications. `dispatch` handles the program's messages. No message is sent by `rpcrequest`,
+--- because that would block the editor.
 local M = {}
 
 local here = debug.getinfo(1, 'S').source:sub(2) ---@diagnostic disable-line: need-check-nil
@@ -115,7 +116,8 @@ local function transmit(message)
   end
 end
 
---- Files with an open review, or with a verdict that the last program did not get.
+--- The files with an open review, or with a verdict that the program had not received when it
+--- ended.
 ---@return string[] absolute paths
 local function under_review()
   local out = {}
@@ -177,7 +179,8 @@ function M.program()
   return link.job
 end
 
---- Keeps a draft or a verdict for the next program, in place of an earlier one on the same subject.
+--- Keeps a draft or a verdict until the program is started again. It replaces an earlier one for
+--- the same session or file.
 ---@param message table
 ---@return boolean # whether the message is a draft or a verdict
 local function outlives(message)
@@ -191,8 +194,9 @@ local function outlives(message)
   return true
 end
 
---- Sends a message to the program, and starts the program if none has run yet. After the program has ended, only drafts
---- and verdicts are accepted, for the next program.
+--- Sends a message to the program. Starts the program if it was not started before. After the
+--- program has ended, only drafts and verdicts are accepted; they are sent when the program is
+--- started again.
 ---@param message caliban.FromNvim
 ---@return boolean accepted
 ---@return string? why the message was not accepted
@@ -226,7 +230,7 @@ function M.ask(message)
   return ok
 end
 
---- The program has answered the handshake: sends the messages that have waited.
+--- Called when the program has answered the handshake: sends the messages that have waited.
 ---@param message caliban.Welcome
 function M.welcome(message)
   local own = require('caliban.version')
@@ -246,8 +250,8 @@ function M.welcome(message)
   end
 end
 
---- Restarts the program, after the running one has saved everything and released its sessions. Opens every chat again:
---- the transcript comes back from the session.
+--- Restarts the program, after the running one has saved everything and released its sessions.
+--- Opens every chat again; the transcripts are painted from the sessions.
 function M.restart()
   if link.job then
     link.leaving, link.job, link.welcome = link.job, nil, nil
@@ -270,17 +274,19 @@ function M.restart()
   vim.list_extend(link.queue, unsent)
 end
 
---- How long an exiting Neovim waits for a program that writes to a slow disk, in ms; <C-c> ends the wait.
+--- When Neovim exits, it waits at most this long for the program, which may write to a slow disk.
+--- In ms; <C-c> ends the wait.
 local PATIENCE = 10000
 
---- Neovim exits: waits until the program has handled all messages, saved its sessions and ended.
+--- Called when Neovim exits: waits until the program has handled all messages, saved its sessions
+--- and ended.
 ---@return boolean # whether the program has ended without an error
 function M.finish()
   if not link.job then
     return false
   end
-  -- close the channel, so that the program reads its input to the end: Neovim itself would send the program a signal,
-  -- and kill it two seconds later
+  -- the channel is closed here, so that the program can read its input to the end; Neovim itself
+  -- would send the program a signal, and kill it two seconds later
   pcall(vim.fn.chanclose, link.job, 'rpc')
   return vim.fn.jobwait({ link.job }, PATIENCE)[1] == 0
 end

@@ -1,13 +1,16 @@
---- The folder in which the program stores this project's conversations, and the files in that folder.
---- `src/store/mod.rs` makes the folder's name: a slug, and the first 8 digits of the SHA-256 of the root.
+--- Finds the folder in which the program stores this project's conversations, and the files in it.
+--- The folder's name is made as in `src/store/mod.rs`: the project's name, and the first 8 digits
+--- of the SHA-256 of the root.
 local M = {}
 
 local disk = require('caliban.editor.disk')
 
---- How many bytes of a journal are read to find its second line. A longer journal counts as having a second line.
+--- How many bytes of a journal are read to find its second line. A journal with more bytes counts
+--- as having a second line.
 local JOURNAL = 65536
 
---- The project's root: the root of the current chat, else the nearest folder with `.git`, else the working directory.
+--- The project's root: that of the current chat, otherwise the nearest folder with `.git`,
+--- otherwise the working directory.
 ---@return string
 function M.root()
   local root = require('caliban.program.roots').current()
@@ -47,7 +50,7 @@ function M.dir(root)
   end
 end
 
---- The files of the project's folder whose names begin with `start` and end with `stop`.
+--- The files in the project's folder whose names begin with `start` and end with `stop`.
 ---@param start string
 ---@param stop string
 ---@param root? string the project's root; default: this project's
@@ -102,9 +105,9 @@ function M.history()
   return prompts
 end
 
---- The conversations that wait for the user: they have a pending review, or a turn that did not end. Such a turn was
---- interrupted when Neovim or the program ended, or runs in another Neovim; the conversation's journal then has more
---- than one line.
+--- The conversations that have a pending review, or a turn that has not ended. Such a turn was
+--- interrupted when Neovim or the program ended, or it runs in another Neovim. It is recognised by
+--- a journal with more than one line.
 ---@return string[]
 function M.waiting()
   local names = {} ---@type table<string, true>
@@ -118,7 +121,8 @@ function M.waiting()
   return vim.tbl_keys(names)
 end
 
---- The folder of a conversation; absent if this Neovim does not write that conversation.
+--- The folder of a conversation; nil if this Neovim does not have the conversation open for
+--- writing.
 ---@param session string
 ---@return string?
 function M.folder_of(session)

@@ -1,5 +1,5 @@
---- The roots of the projects whose chats are open in this Neovim. The chats' module registers the functions that look
---- up a root.
+--- The roots of the projects whose chats are open in this Neovim. The module of the chats registers
+--- functions that look up a root.
 local M = {}
 
 ---@class caliban.Roots
@@ -24,7 +24,7 @@ function M.current()
   return roots.current()
 end
 
---- The root of a session's project; absent if this Neovim does not write that session.
+--- The root of a session's project; nil if this Neovim does not have the session open for writing.
 ---@param session string
 ---@return string?
 function M.of(session)

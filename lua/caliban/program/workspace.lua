@@ -25,14 +25,15 @@ local reviews = {
   saved = function() end,
 }
 
---- Registers the source of answers about reviews.
+--- Registers the functions that answer questions about reviews.
 ---@param answers caliban.Reviewing
 function M.listen(answers)
   reviews = answers
 end
 
---- A file's text as Neovim decodes it; absent if Neovim could not encode the text again. Runs no autocommands, because
---- the autocommands for archives run programs. Unloads a buffer that this function has loaded.
+--- A file's text as Neovim decodes it. It has no text if Neovim could not encode it again. Runs no
+--- autocommands, because those for archives run programs. Afterwards unloads a buffer that was
+--- loaded only for this.
 ---@param path string
 ---@return caliban.BufferText
 local function decoded(path)
@@ -52,7 +53,8 @@ local function decoded(path)
   return answer
 end
 
---- The text of a file's buffer, if it has unsaved changes or pending hunks. With `decode`, the text of any file.
+--- The text of a file's buffer if the buffer has unsaved changes or pending hunks. With `decode`,
+--- always the text of the file.
 ---@param message caliban.Read
 ---@return caliban.BufferText
 function M.read(message)
@@ -78,7 +80,7 @@ function M.read(message)
   }
 end
 
---- Paths of the loaded, modified files.
+--- The paths of loaded files that are modified in their buffer.
 ---@return string[]
 function M.changed()
   return vim.tbl_filter(function(path)

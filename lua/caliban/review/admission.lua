@@ -1,5 +1,5 @@
---- Applies proposals that belong together to their buffers in one step: all of them, or none. A proposal has "entered"
---- when the buffer contains its changes.
+--- Applies proposals that belong together to their buffers in one step: either all of them or none.
+--- A proposal has "entered" when its changes are in the buffer.
 local M = {}
 
 local arrival = require('caliban.review.arrival')
@@ -11,8 +11,8 @@ local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local whole = require('caliban.review.whole')
 
---- With more edits than this, the garbage collector is stopped while the edits are admitted. With fewer edits,
---- restarting the collector costs more time than the stop saves.
+--- If there are more edits than this, the garbage collector is stopped while they are applied. For
+--- fewer edits, restarting the collector takes more time than stopping it saves.
 local MANY = 500
 
 ---@class caliban.Reviews functions of `registry`, which requires this module
@@ -42,7 +42,8 @@ local function fit(reviews, item, p)
   local r = reviews.of(buf)
   local open = r and r.open and r or nil
   if not vim.bo[buf].modified and not open and not p.binary then
-    -- the program read the file from disk, and the buffer has no unsaved text
+    -- the program has read the file from disk, so the buffer has no unsaved text and can be read
+    -- from disk again
     file.refresh(buf)
   end
   why = whole.refusal(p, buf, r)
@@ -56,7 +57,8 @@ local function fit(reviews, item, p)
   return { p = p, buf = buf, plan = plan }
 end
 
---- Plans all proposals of an item, before any buffer is changed. Works in slices.
+--- Plans how to apply all proposals of an item (a group that belongs together), before any buffer
+--- is changed. Works in slices.
 ---@param reviews caliban.Reviews
 ---@param item caliban.Arriving
 ---@return caliban.Fit[]? # nil if a proposal cannot be applied
@@ -120,7 +122,7 @@ end
 ---@return string? why
 local function apply(steps)
   local done = {} ---@type caliban.Step[]
-  -- deletions and renamings first: they can fail on disk
+  -- deletions and renamings come first, because they can fail on disk
   local rest = vim.tbl_filter(function(step)
     return not step.fit.p.whole
   end, steps)
@@ -152,7 +154,8 @@ local function apply(steps)
   end
 end
 
---- Called when all proposals of the item have entered: in auto-edit mode writes the file, then tells the program.
+--- Called when all proposals of the item are in their buffers: in auto-edit mode writes the file,
+--- then tells the program.
 ---@param reviews caliban.Reviews
 ---@param step caliban.Step
 ---@return string? a message for the user
@@ -208,8 +211,8 @@ local function let_in(reviews, item, all)
   end
 end
 
---- Applies the proposals of an item, or tells the program why they cannot be applied. Raises an error only if Neovim
---- forbids changing buffers at the moment (E565); then nothing has changed.
+--- Applies the proposals of an item, or tells the program why they cannot be applied. Raises an
+--- error only if Neovim forbids changing buffers at the moment (E565); then nothing was changed.
 ---@param reviews caliban.Reviews
 ---@param item caliban.Arriving
 ---@return boolean? again true: a buffer changed while its proposal was planned

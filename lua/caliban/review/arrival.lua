@@ -31,7 +31,8 @@ local function key(session, turn)
   return session .. '\0' .. turn
 end
 
---- Whether a buffer may change now. `state()` shows a half-typed command, but not a macro.
+--- Whether a buffer may be changed now, without disturbing the user in the middle of a command or
+--- macro. `state()` tells about an incomplete command, but not about a macro.
 ---@param buf? integer nil if the buffer is not loaded yet
 ---@return boolean
 function M.calm(buf)
@@ -50,13 +51,14 @@ function M.calm(buf)
     and vim.fn.pumvisible() == 0
 end
 
---- Tries to apply an item.
+--- Tries to apply an item (a group of proposals that belong together).
 ---@param item caliban.Arriving
 ---@param blocked table<string, 'calm'|'review'> for each path of the items before this one: why that item waits
 ---@param enter caliban.Enter
 local function try(item, blocked, enter)
   local waits ---@type 'calm'|'review'|nil
-  -- the proposals for a file are applied in their order
+  -- proposals for the same file are applied in their order, so an item waits for earlier ones of
+  -- its files
   for _, p in ipairs(M.stopped(item) and {} or item.proposals) do
     waits = waits or blocked[p.path]
   end
@@ -77,8 +79,8 @@ local function first_waits()
   return #waiting > 0 and waiting[1].waits
 end
 
---- Whether an item may be applied now. Each try causes another SafeState event, so tries would never end without this
---- check.
+--- Whether an item may be applied now. Without this check the tries would never end, because each
+--- try causes another SafeState event.
 ---@return boolean
 local function may_enter()
   local calm = vim.fn.getcmdwintype() == ''
@@ -183,7 +185,8 @@ function M.stop(session, turn)
   stopped[key(session, turn)] = true
 end
 
---- Called when no turn of a session runs: forgets its stopped turns, because later turns may reuse their numbers.
+--- Called when no turn of a session runs: forgets its stopped turns, because later turns may have
+--- the same numbers.
 ---@param session string
 function M.rest(session)
   for it in pairs(stopped) do

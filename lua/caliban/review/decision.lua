@@ -64,7 +64,7 @@ local function cursor(buf)
   return win >= 0 and api.nvim_win_get_cursor(win)[1] - 1 or 0
 end
 
---- The rows [first, last) that a choice means.
+--- The rows [first, last) to which a choice of changes refers.
 ---@param r caliban.Review
 ---@param opts caliban.Choice
 ---@return integer? first nil if the row is in no hunk
@@ -81,7 +81,7 @@ function M.rows(r, opts)
   end
 end
 
---- The reviews that a choice means.
+--- The reviews to which a choice of changes refers.
 ---@param opts caliban.Choice
 ---@param open caliban.Review[]
 ---@return caliban.Review[]
@@ -93,7 +93,7 @@ function M.chosen(opts, open)
   end, open)
 end
 
---- Accepts or rejects the hunks that a choice means.
+--- Accepts or rejects the hunks to which a choice of changes refers.
 ---@param verdict 'accept'|'reject'
 ---@param opts caliban.Choice
 ---@param chosen caliban.Review[] reviews with pending changes

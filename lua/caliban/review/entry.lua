@@ -55,9 +55,9 @@ function M.set_eol(r, wanted)
   bo.fixendofline = wanted and eol[2]
 end
 
---- Makes 'endofline' and the hunks agree, because an undo state does not contain the newline at the end of the file.
---- After a redo has brought the hunks back, sets the option as the last proposal did. If the user or a rewind has set
---- the option back, drops the hunk that represents the newline.
+--- Makes 'endofline' and the hunks consistent, because Neovim's undo does not restore 'endofline'.
+--- After a redo has restored the hunks, sets the option as the last proposal did. If the user or a
+--- rewind has reset the option, drops the hunk that represents the newline at the end of the file.
 ---@param r caliban.Review
 function M.follow_eol(r)
   local last = r.eol and r.proposals[#r.proposals]
@@ -103,7 +103,8 @@ function M.refused(why)
   return { 'refused', { why = why } }
 end
 
---- The outcome `moved`, with the buffer's present text: the proposal was made from another text.
+--- The outcome `moved`, with the buffer's current text, because the proposal was made from another
+--- text.
 ---@param p caliban.WireProposal
 ---@param buf integer
 ---@return caliban.Unfit
@@ -128,7 +129,8 @@ local function current(p, buf, text, open)
   return long.hash(text) == p.sha
 end
 
---- Plans how a proposal changes a buffer. Works in slices: the buffer may have changed when the function returns.
+--- Plans how a proposal changes a buffer. Works in slices, so the buffer may have changed when the
+--- function returns.
 ---@param p caliban.WireProposal
 ---@param buf integer
 ---@param r? caliban.Review the open review of the file
@@ -153,7 +155,7 @@ function M.plan(p, buf, r)
     local why = 'its encoding (%s) cannot hold the new text'
     return nil, M.refused(why:format(vim.bo[buf].fileencoding))
   elseif not p.whole and #edits == 0 and not file.empty(buf) and p.eol ~= file.eol(buf) then
-    -- only the newline at the end differs: a hunk of the last line represents it
+    -- only the newline at the end differs: a hunk of the last line represents this change
     local last = { lines[#lines] }
     edits = { { start = #lines - 1, old = last, new = last, of = { key + 1 } } }
   end
@@ -205,7 +207,8 @@ function M.told(p, buf, hunks, unsaved, text)
   M.answer(p, 'entered', fields)
 end
 
---- The proposals of earlier programs, with their texts, which the running program does not know.
+--- The proposals that were made before the program was restarted, with their texts, because the
+--- running program does not know them.
 ---@param r caliban.Review
 ---@return caliban.ProposedText[]
 function M.orphans(r)

@@ -120,7 +120,8 @@ local function persist(r)
   return why
 end
 
---- Makes the write guard refuse writes of the buffer, or only watch the writes, as `guarded` says.
+--- Sets the write guard according to `guarded`: it either refuses writes of the buffer or only
+--- watches them.
 ---@param r caliban.Review
 local function protect(r)
   local set = guarded[r] == 'refuse' and write_guard.set or write_guard.follow
@@ -155,7 +156,8 @@ local function protect(r)
   })
 end
 
---- Makes the write guard refuse writes of the buffer if it has hunks that are not on disk, else only watch the writes.
+--- Makes the write guard refuse writes of the buffer if it has hunks that are not on disk.
+--- Otherwise the guard only watches the writes.
 ---@param r caliban.Review
 local function guard(r)
   local wanted = (r.auto or tracking.count(r) == 0) and 'follow' or 'refuse'
@@ -165,7 +167,7 @@ local function guard(r)
   end
 end
 
---- Updates a review after a change: opens it, has it drawn, or settles it.
+--- Updates a review after a change: opens it, draws it, or settles it.
 ---@param r caliban.Review
 ---@param decided? boolean whether the user has just decided something
 ---@return string? summary for the user if the review was settled
@@ -344,7 +346,7 @@ local function waits(item)
   end
 end
 
---- Applies an item, or tells the program why it cannot be applied.
+--- Applies an item (a group of proposals), or tells the program why it cannot be applied.
 ---@param item caliban.Arriving
 ---@return 'calm'|'review'|nil waits why the item waits; nil if the item is done
 local function enter(item)
@@ -427,13 +429,13 @@ local function choose(verdict, opts)
   say(line)
 end
 
---- Accepts hunks: they become part of the base.
+--- Accepts hunks: their new lines become part of the base.
 ---@param opts? caliban.Choice|caliban.ReviewOpts
 function M.accept(opts)
   long.step(choose, 'accept', opts)
 end
 
---- Rejects hunks: restores the lines of the base in the buffers, in one undo step for each file.
+--- Rejects hunks: restores the old lines in the buffers, in one undo step for each file.
 ---@param opts? caliban.Choice|caliban.ReviewOpts
 function M.reject(opts)
   long.step(choose, 'reject', opts)

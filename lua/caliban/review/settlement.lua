@@ -9,7 +9,8 @@ local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
 
---- Words for the user about changes; `edit::outcome` has the words for the model.
+--- The words that tell the user how changes were decided. The words for the model are in
+--- `edit::outcome`.
 local WORDS = {
   accepted = 'accepted',
   reworked = 'reworked',
@@ -43,7 +44,7 @@ function M.origin(buf, text)
   return disk
 end
 
---- Called after the buffer was written with its pending hunks: records the text that is now on disk.
+--- Called after the buffer was written with its pending hunks: notes the text that is now on disk.
 ---@param r caliban.Review
 ---@param past boolean whether a write may have bypassed the guard; the file on disk then shows whether the buffer was written
 ---@return string? a message for the user
@@ -65,8 +66,8 @@ local function split(text)
   return text == '' and {} or vim.split(text, '\n', { plain = true })
 end
 
---- Whether a change on disk is a rejected hunk: something bypassed the guard and wrote the buffer while it contained
---- the hunk.
+--- Whether a change on disk is a hunk that the user has rejected. Then the buffer was written, past
+--- the write guard, while the hunk was in it.
 ---@param r caliban.Review
 ---@param edit { start: integer, count: integer, lines: string[] } the edit that would merge the change into the buffer
 ---@param mine string[] the buffer's lines
@@ -155,7 +156,8 @@ local function compare(r)
   end
 end
 
---- Writes the buffer, unless it conflicts with the file on disk or has unsaved changes of the user.
+--- Writes the buffer, unless its text conflicts with the file on disk or has other unsaved changes
+--- of the user.
 ---@param r caliban.Review
 ---@param disk? string the file's text on disk now
 ---@return string why the buffer was not written; '' if it was
@@ -170,7 +172,7 @@ local function write(r, disk)
     return 'it has other unsaved changes', false
   end
   texts[r] = tracking.text(r)
-  -- writing a modified buffer adds one to its changedtick
+  -- writing a modified buffer increases its changedtick by one
   local tick = api.nvim_buf_get_changedtick(r.buf) + (vim.bo[r.buf].modified and 1 or 0)
   local failed = file.write(r.buf, disk ~= nil) or ''
   local loaded = api.nvim_buf_is_loaded(r.buf)
@@ -190,7 +192,7 @@ function M.write_pending(r)
   return why
 end
 
---- Whether a new file was rejected as a whole, and nobody else has written the file.
+--- Whether a new file was completely rejected, and nobody else has written the file.
 ---@param r caliban.Review
 ---@param disk? string the file's text on disk
 ---@return boolean
@@ -242,7 +244,7 @@ function M.unlist(r)
   end
 end
 
---- How a review ended, for the user.
+--- The sentence that tells the user how a review has ended.
 ---@param r caliban.Review
 ---@param written boolean
 ---@param unsaved string why the text is not on disk; '' if it is
@@ -269,21 +271,21 @@ function M.summary(r, written, unsaved)
   return ('%s: %s'):format(file.short(r.path), table.concat(parts, ', '))
 end
 
---- Called before an edit is applied: records the current diagnostics.
+--- Called before an edit is applied: notes the current diagnostics.
 ---@param r caliban.Review
 ---@param lines string[] the buffer's lines
 function M.remember(r, lines)
   diagnostics[r] = diagnostics[r] or require('caliban.lsp.check').before(r.buf, lines)
 end
 
---- Forgets the recorded diagnostics: the edit was not applied, or the review is settled.
+--- Forgets the noted diagnostics, because the edit was not applied or the review is settled.
 ---@param r caliban.Review
 function M.forget(r)
   diagnostics[r] = nil
 end
 
---- Begins to compare the present diagnostics with the diagnostics before the edits. Called before the program gets the
---- verdict.
+--- Begins to compare the current diagnostics with those before the edits. Called before the verdict
+--- is sent to the program.
 ---@param r caliban.Review
 function M.check(r)
   local before = diagnostics[r] ---@as caliban.Before?

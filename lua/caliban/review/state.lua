@@ -1,5 +1,6 @@
---- The state of a file under review. Only this module writes its fields; `hunks/tracking` writes the fields that depend
---- on the buffer's undo state. Other modules read the fields, and change them through functions.
+--- The state of a file under review. Only this module writes its fields, except for those that
+--- depend on the buffer's undo state, which `hunks/tracking` writes. Other modules read the fields,
+--- and change them through functions.
 local M = {}
 
 local tracking = require('caliban.review.hunks.tracking')
@@ -72,7 +73,7 @@ function M.has_rejected(r, old, new)
   return false
 end
 
---- The buffer that a window showed before it showed the file.
+--- The buffer that a window showed before Caliban showed the file in it.
 ---@param r caliban.Review
 ---@param win integer
 ---@return integer? # nil if Caliban did not show the file in the window
@@ -80,7 +81,7 @@ function M.shown_before(r, win)
   return r.from[win]
 end
 
---- The fields that the record on disk contains.
+--- The fields that are saved in the record on disk.
 ---@param r caliban.Review
 ---@return table<string, any>
 function M.stored(r)
@@ -113,8 +114,8 @@ function M.begin(r, p, owner, own)
   tracking.set_own(r, own)
 end
 
---- Called when a proposal that waits for the user is added to hunks that are already on disk: from now on the file is
---- written only after decisions.
+--- Called when a proposal that has to wait for the user's review is added to hunks that are already
+--- on disk: from now on the file is written only after the user's decisions.
 ---@param r caliban.Review
 function M.leave_auto_edit(r)
   r.auto = false
@@ -140,7 +141,8 @@ function M.release(r)
   tracking.empty(r)
 end
 
---- Called after the verdict was sent: clears the user's decisions and the notes about the file on disk.
+--- Called after the verdict was sent: clears the user's decisions and what was noted about the file
+--- on disk.
 ---@param r caliban.Review
 function M.settled(r)
   r.reasons, r.rejected, r.acted, r.clash, r.origin = {}, {}, false, nil, nil

@@ -1,11 +1,12 @@
---- Reviews in which `u` has undone all pending changes. Their verdict is delayed, because `<C-r>` may bring the changes
---- back.
+--- Reviews in which the user has undone all pending changes with `u`. Their verdict is delayed,
+--- because `<C-r>` may restore the changes.
 local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
 
---- Milliseconds for which a verdict is delayed, unless the user acts elsewhere.
+--- For how many milliseconds a verdict is delayed, unless the user does something outside of the
+--- file.
 M.delay = 2000
 
 --- The header of a file whose verdict is delayed.
@@ -81,8 +82,9 @@ end
 
 local group = api.nvim_create_augroup('caliban.review.undone', {})
 
---- Sends the delayed verdicts of the files for which `acts` returns true. Checks after the event, because Neovim enters
---- a buffer for a moment when it loads the buffer without a window.
+--- Sends the delayed verdicts of the files for which `acts` returns true. This is checked only
+--- after the event, because Neovim enters a buffer for a moment when it loads the buffer without a
+--- window.
 ---@param acts fun(r: caliban.Review): boolean whether the user acts outside of this file
 local function elsewhere(acts)
   vim.schedule(function()

@@ -1,6 +1,7 @@
---- The user's decisions on the changes that were proposed for a file. The user sees these decisions in a notice and in
---- the list of changes; the program tells the model. Each change has a key, and each hunk lists the keys of the changes
---- that it is a part of. A change that is neither decided nor pending is no longer in the text.
+--- The user's decisions on the changes that were proposed for a file. The user sees these decisions
+--- in a notice and in the list of changes; the program tells them to the model. Each proposed
+--- change has a key, and each hunk has the keys of the changes of which it is a part. A change that
+--- is neither decided nor pending is no longer in the text.
 local M = {}
 
 local index = require('caliban.review.hunks.index')
@@ -30,15 +31,15 @@ function M.new_keys(count)
   return last - count
 end
 
---- The lines of a hunk as a string: hunks with equal strings have the same lines.
+--- A string that identifies the lines of a hunk: hunks with equal strings have the same lines.
 ---@param hunk caliban.Hunk
 ---@return string
 local function key(hunk)
   return table.concat(hunk.old, '\n') .. '\0' .. table.concat(hunk.new, '\n')
 end
 
---- The lines of a hunk as a string without blanks: hunks whose new lines differ only in blanks have equal strings.
---- Empty if the hunk changes nothing but blanks.
+--- A string that identifies the lines of a hunk without their blanks: hunks whose new lines differ
+--- only in blanks have equal strings. Empty if the hunk changes nothing but blanks.
 ---@param hunk caliban.Hunk
 ---@return string
 local function without_blanks(hunk)
@@ -55,7 +56,7 @@ end
 
 local written = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, caliban.Written>
 
---- Called when a review begins: forgets the hunks that the model wrote.
+--- Called when a review begins: forgets the hunks of an earlier review.
 ---@param r caliban.Review
 function M.begin(r)
   written[r] = { came = {}, texts = {}, seen = 0 }
@@ -79,7 +80,8 @@ local function reworked(r, hunk)
   if not hunk.typed then
     return false
   end
-  -- compute the keys only now: doing so when 2,000 hunks are applied would block the editor
+  -- the strings are computed only now, because computing them when 2,000 hunks are applied would
+  -- block the editor
   local texts = written[r].texts
   for _, came in ipairs(written[r].came) do
     for _, it in ipairs(index.list(came)) do
@@ -118,7 +120,7 @@ function M.has_decisions(r)
   return r.decided ~= nil
 end
 
---- The decision on a change from the decisions on two of its parts.
+--- The decision on a whole change, from the decisions on two of its parts.
 ---@param one? caliban.Decision
 ---@param other caliban.Decision
 ---@return caliban.Decision
@@ -150,8 +152,9 @@ local function fold(r)
   return fates, past, fates[0] and pieces or nil
 end
 
---- For the program: the decision on each change of each proposal. A proposal's list is empty if its changes have no
---- keys.
+--- The decisions for the program: for each proposal, a list with the decision on each of its
+--- changes. The list is empty if the proposal was stored by an older version of Caliban, which gave
+--- changes no keys.
 ---@param r caliban.Review
 ---@return caliban.Decision[][]
 function M.decisions(r)
@@ -165,7 +168,8 @@ function M.decisions(r)
   end, r.proposals)
 end
 
---- For the user: how many changes were accepted, rejected, and so on. Pending changes do not count.
+--- The numbers for the user: how many changes were accepted, rejected, and so on. Pending changes
+--- are not counted.
 ---@param r caliban.Review
 ---@return caliban.Tally
 function M.tally(r)
@@ -192,7 +196,8 @@ function M.tally(r)
   return out
 end
 
---- The tally in words, such as `1 accepted`. Empty if nothing is decided in the current undo state.
+--- The numbers in words, such as `1 accepted`. Empty if nothing is decided in the current undo
+--- state.
 ---@param r caliban.Review
 ---@param words table<caliban.Decision, string>
 ---@return string[]
@@ -230,7 +235,7 @@ end
 ---@param again? boolean whether accepted changes have to be decided again
 function M.take_up(r, list, again)
   for _, it in ipairs(r.proposals) do
-    -- new keys must differ from the keys in the record
+    -- new keys have to be different from the keys in the record
     last = math.max(last, (it.key or 0) + (it.count or 0))
   end
   tracking.decide(r, nil)

@@ -37,7 +37,8 @@ function M.title(r)
   )
 end
 
---- Says how many changes there are of each kind, as `2 hunks, 1 deletion`. Empty if there are none.
+--- The number of changes of each kind in words, such as `2 hunks, 1 deletion`. Empty if there are
+--- none.
 ---@param counts { hunk: integer, delete: integer, rename: integer }
 ---@return string
 function M.counted(counts)
@@ -105,7 +106,8 @@ function M.refusal(p, buf, r)
   end
 end
 
---- Removes a buffer of this path that is not loaded: Neovim would not give its name to another buffer.
+--- Removes a buffer with this path that is not loaded, because otherwise Neovim would not give the
+--- name to another buffer.
 ---@param path string
 local function free(path)
   local buf = file.find(path)
@@ -127,8 +129,8 @@ local function move_buffer(buf, to, binary)
     vim.cmd({ cmd = 'file', args = { name }, mods = mods, magic = { file = false } })
   end)
   free(from)
-  -- after a rename `:w` needs a bang until the buffer is written once, because Neovim takes the file for a different
-  -- file
+  -- after a rename, `:w` would need a bang until the buffer is written once, because Neovim thinks
+  -- that the file is a different one
   if not binary and not vim.bo[buf].modified and file.disk(buf) == file.text(buf) then
     file.restore(buf)
   end
@@ -159,7 +161,8 @@ local function move_file(from, to)
   return not moved and (err or 'it could not be moved') or nil
 end
 
---- Calls `fn` with the guard off: a guarded buffer cannot be written or renamed like other buffers.
+--- Calls `fn` with the write guard switched off, because a guarded buffer cannot be written or
+--- renamed like other buffers.
 ---@param buf integer
 ---@param fn fun()
 local function as_ordinary(buf, fn)
@@ -208,7 +211,7 @@ local function move(r, from, to)
   state.set_path(r, to)
 end
 
---- Does the pending deletion or renaming on disk, unless it is done.
+--- Makes the pending deletion or renaming on disk, unless it is made already.
 ---@param r caliban.Review
 ---@return string? why this failed
 function M.apply(r)
@@ -224,7 +227,8 @@ function M.apply(r)
     if not ok and there(r.path) then
       return tostring(err)
     end
-    -- the text exists only here: keep Neovim from dropping it
+    -- the text exists only in this buffer, so it is marked as modified to prevent Neovim from
+    -- dropping it
     whole.lines, vim.bo[r.buf].modified = file.lines(r.buf), true
   elseif r.path ~= whole.to then
     local failed = move(r, r.path, whole.to --[[@as string]])
@@ -250,7 +254,7 @@ function M.enter(r, p)
   return failed
 end
 
---- Undoes the deletion or renaming on disk, if it is done.
+--- Undoes the deletion or renaming on disk, if it was made.
 ---@param r caliban.Review
 ---@return string? why this failed
 local function revert(r)

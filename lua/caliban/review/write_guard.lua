@@ -1,5 +1,5 @@
---- Guards a buffer with pending hunks: refuses an accidental write, and keeps Neovim from asking the user when the file
---- changes on disk.
+--- Guards a buffer with pending hunks: refuses an accidental write, and prevents Neovim from asking
+--- the user when the file changes on disk.
 local M = {}
 
 local api = vim.api
@@ -19,15 +19,17 @@ local has_bang = false -- whether the running command was typed with a bang
 ---Returns whether the buffer was written and the user has been told
 ---@field changed fun(reason: string) called after the file changed on disk; `reason` as in `v:fcs_reason`
 
---- Shows an error. An error that is raised in an autocommand takes three lines, and a key to dismiss.
+--- Shows an error in one line. An error that is raised in an autocommand would take three lines and
+--- wait for a key.
 ---@param text string
 local function refuse(text)
   vim.v.errmsg = text
   require('caliban.editor.notify').echo(text, 'ErrorMsg')
 end
 
---- Sets the buffer's options as the arguments of the user's `:write` say, such as `++ff=dos`. The `:write` that Caliban
---- runs instead takes a file name or such arguments, not both.
+--- Sets the buffer's options according to arguments of the user's `:write` such as `++ff=dos`,
+--- because the `:write` that Caliban runs instead accepts either a file name or such arguments, but
+--- not both.
 ---@param buf integer
 ---@return fun() restore
 local function as_asked(buf)
@@ -56,7 +58,7 @@ local function as_asked(buf)
   end
 end
 
---- Runs `:w!` or `:w other` as if the buffer had no guard.
+--- Carries out `:w!` or `:w other` as if the buffer had no guard.
 ---@param buf integer
 ---@param own boolean
 ---@param it caliban.Guarded
@@ -80,7 +82,7 @@ local function write(buf, own, it, event)
   end
 end
 
---- Calls `changed` after a change on disk, where Neovim would ask the user what to do.
+--- Calls `changed` after a change on disk; otherwise Neovim would ask the user what to do.
 ---@param buf integer
 ---@param it caliban.Guarded
 local function follow_disk(buf, it)
@@ -127,7 +129,7 @@ function M.set(buf, it)
       M.clear(buf)
     end,
   })
-  -- a `:noautocmd w` runs no BufWriteCmd, but it clears 'modified'
+  -- a `:noautocmd w` runs no BufWriteCmd, but is noticed because it resets 'modified'
   api.nvim_create_autocmd('BufModifiedSet', {
     group = group,
     buffer = buf,
@@ -144,7 +146,8 @@ end
 ---@param it caliban.Guarded
 function M.follow(buf, it)
   M.clear(buf)
-  -- with 'autoread' Neovim would replace the hunks by a text that another program writes
+  -- with 'autoread', Neovim would replace the text with the hunks by a text that another program
+  -- has written
   autoread_before[buf] = vim.bo[buf].autoread == vim.go.autoread and 'global' or 'own'
   vim.bo[buf].autoread = false
   api.nvim_create_autocmd('BufWritePost', {
@@ -190,7 +193,8 @@ local function lift_briefly()
   end)
 end
 
---- Checks whether guarded files changed on disk. Neovim checks only buffers without a guard.
+--- Checks whether guarded files have changed on disk, because Neovim checks only buffers without a
+--- guard.
 local function check_disk()
   for _, buf in ipairs(vim.tbl_keys(guarded)) do
     local now = file.stamp(buf)
@@ -215,8 +219,9 @@ api.nvim_create_autocmd(
 -- `:cd` adapts relative names only of unguarded buffers; a guarded buffer's name would then mean another file
 api.nvim_create_autocmd('DirChangedPre', { group = group, callback = lift_briefly })
 
---- The keys for `<CR>` in a quickfix window. Neovim shows an entry in a window with an unguarded file, and splits a
---- window if there is none. These keys go to a window with a guarded file first, to avoid the split.
+--- The keys for `<CR>` in a quickfix window. Neovim shows an entry only in a window with an
+--- unguarded file, and otherwise splits a window. These keys first go to a window with a guarded
+--- file, so that no window is split.
 ---@return string
 local function from_list()
   local target ---@type integer?
@@ -248,7 +253,7 @@ api.nvim_create_autocmd({ 'FileType', 'BufEnter' }, {
 --- Commands that need unguarded buffers.
 local LIFTED = { checktime = true, mksession = true, mkview = true }
 
--- a `:w!` or `:noautocmd w` that the user types is not accidental
+-- a `:w!` or `:noautocmd w` that the user types is not an accidental write
 api.nvim_create_autocmd('CmdlineLeave', {
   group = group,
   pattern = ':',
@@ -266,7 +271,7 @@ api.nvim_create_autocmd('CmdlineLeave', {
   end,
 })
 
--- a command may run other commands; all of them have ended at SafeState
+-- a command may run other commands, but at SafeState all of them have ended
 api.nvim_create_autocmd('SafeState', {
   group = group,
   callback = function()

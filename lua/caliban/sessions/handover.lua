@@ -14,7 +14,8 @@ local function claim(session, way)
   require('caliban.program.process').ask({ kind = 'claim', session = session, way = way })
 end
 
---- Asks the other Neovim to release the conversation. The program finds out whether the other Neovim releases it.
+--- Asks the other Neovim to release the conversation. The program notices whether the other Neovim
+--- has released it.
 ---@param message caliban.Held
 local function take_over(message)
   pcall(function()
@@ -23,7 +24,8 @@ local function take_over(message)
     local by = ('process %d'):format(vim.fn.getpid())
     local code = "require('caliban.sessions.handover').yield(...)"
     vim.rpcnotify(channel, 'nvim_exec_lua', code, { message.session, root, by })
-    -- close the channel, which drops an unread request, only after our program has given up
+    -- closing the channel drops an unread request, so it is closed only after our program has
+    -- stopped waiting
     vim.defer_fn(function()
       pcall(vim.fn.chanclose, channel)
     end, PATIENCE + 1000)
@@ -31,7 +33,8 @@ local function take_over(message)
   claim(message.session, 'take')
 end
 
---- Whether a prompt may open now without taking keys that were meant for something else.
+--- Whether a prompt may be opened now without getting keys that the user has typed for something
+--- else.
 ---@return boolean
 local function may_ask()
   return #api.nvim_list_uis() > 0
@@ -40,7 +43,8 @@ local function may_ask()
     and vim.fn.getchar(1) == 0
 end
 
---- The requested conversation is open in another Neovim: offers to read it, to copy it or to take it over.
+--- Called when the requested conversation is open in another Neovim: offers to read it, to copy it
+--- or to take it over.
 ---@param message caliban.Held
 function M.offer(message)
   local chats = require('caliban.chat.chats')
@@ -66,8 +70,8 @@ function M.offer(message)
   end)
 end
 
---- Called when another Neovim takes the conversation over: gives up its reviews, stops its turn, and leaves it open for
---- reading.
+--- Called when another Neovim takes the conversation over: closes its reviews, stops its turn, and
+--- keeps the chat open read-only.
 ---@param session string
 ---@param root string the root of the session's project
 ---@param by string the other Neovim, for messages
@@ -78,7 +82,7 @@ function M.yield(session, root, by)
     if not chat or chat.root ~= root or chat.reading then
       return
     elseif require('caliban.review.restore.leave').give_up(session) then
-      -- the other Neovim reads the draft from the disk
+      -- the draft is saved because the other Neovim reads it from disk
       require('caliban.chat.composer').save(chat)
       chat.yielded = chat.sent
       require('caliban.program.process').notify({ kind = 'yield', session = session, by = by })

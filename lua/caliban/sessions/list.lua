@@ -34,7 +34,8 @@ local function below_cursor(chat)
   return require('caliban.chat.order').messages_below(chat, under), under.shape == 'user'
 end
 
---- Copies the conversation and continues in the copy. If the cursor is in a transcript, the copy ends at the cursor.
+--- Copies the conversation and opens the copy. If the cursor is in a transcript, the copy ends at
+--- the cursor.
 function M.fork()
   local chats = require('caliban.chat.chats')
   local chat = require('caliban.chat').get()
@@ -68,7 +69,7 @@ function M.delete(name)
   end)
 end
 
---- Writes the current chat to a file.
+--- Exports the current chat to a file.
 ---@param file string '' for a file named after the conversation
 ---@param force boolean overwrite an existing file
 function M.export(file, force)
@@ -130,7 +131,7 @@ local FEW = 12
 
 local open = { here = 'open here', elsewhere = 'open in another Neovim' }
 
---- The row of a conversation.
+--- The row that shows a conversation in the picker.
 ---@param item caliban.SessionRow
 ---@param cells? integer the width to fit into; only the title is cut to fit
 ---@return string

@@ -5,7 +5,7 @@ local M = {}
 local means = {
   plan = 'looks only: nothing is edited or run',
   ask = 'you decide on each edit and command',
-  ['auto-edit'] = 'edits are written at once, and reviewed afterwards; commands ask',
+  ['auto-edit'] = 'edits are written at once and reviewed afterwards; you decide on each command',
   auto = 'as auto-edit, and commands run in the sandbox without a question',
 }
 

@@ -53,14 +53,14 @@ function M.offer(message)
   end)
 end
 
---- Asks the program which providers take a key.
+--- Asks the program which providers need a key, in order to let the user enter one.
 ---@param provider? string
 function M.connect(provider)
   require('caliban.program.process').ask({ kind = 'ask_for_key', provider = provider })
 end
 
---- Asks for a key. `inputsecret()` shows a star for each character and keeps no history. A plugin that has replaced
---- `vim.ui.input` would show the key and might keep it.
+--- Asks the user for a key by `inputsecret()`, which shows a star for each character and keeps no
+--- history. A plugin that has replaced `vim.ui.input` would show the key and might store it.
 ---@param provider string
 ---@return string? # nil if the user cancelled
 local function ask_secret(provider)
@@ -74,7 +74,7 @@ local function ask_and_store(provider)
   if key == '' then
     return say('No key was entered; nothing was changed.', vim.log.levels.INFO)
   end
-  -- the providers' errors so far were about the former key: remove the warnings
+  -- warnings about the providers' errors are removed, because they were about the former key
   for _, chat in ipairs(require('caliban.chat.chats').all) do
     require('caliban.chat.composer').unwarn(chat)
   end

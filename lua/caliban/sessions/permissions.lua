@@ -1,7 +1,9 @@
---- What the user has granted for a session, and the permission rules: a list from which the user can revoke.
+--- The list of the permissions for a session and of the permission rules, in which the user can
+--- revoke one.
 local M = {}
 
---- Asks the program for the list, which `offer` shows. With a command, the chat tells how the command is judged.
+--- Asks the program for the list, which `offer` shows. If a command is given, the chat shows how
+--- the command would be judged.
 ---@param command? string
 function M.ask(command)
   local explain = command and command ~= '' and command or nil

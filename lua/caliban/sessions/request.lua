@@ -3,7 +3,7 @@ local M = {}
 
 local api = vim.api
 
---- Leaves the chat's windows for a window that is large enough to be split.
+--- Goes from the chat's windows to a window that is large enough to be split.
 local function leave_chat()
   local chats = require('caliban.chat.chats')
   if not chats.of(api.nvim_get_current_buf()) then
@@ -28,7 +28,8 @@ function M.ask(given)
   require('caliban.chat').send({ kind = 'show_request' })
 end
 
---- Goes to the window of the scratch buffer of this name, or creates both.
+--- Goes to the window of the scratch buffer with this name. Creates the buffer and the window if
+--- needed.
 ---@param name string
 ---@param modifiers? vim.api.keyset.cmd_mods
 ---@return integer buf
@@ -56,7 +57,7 @@ function M.show(message)
   api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(message.body, '\n'))
   vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
   vim.bo[buf].filetype = 'json'
-  -- in a narrow window the address stays, and the figures after it are cut
+  -- in a narrow window the figures after the address are cut, not the address
   local first, rest = message.about:match('^(.-)( · .*)$')
   require('caliban.editor.name').winbar(0, ' %s%%<%s', first or message.about, rest or '')
 end

@@ -1,4 +1,5 @@
---- Rewinds: lists the turns that changed files, shows the diff that undoes a turn, and changes the files.
+--- Rewinds turns: lists the turns that changed files, shows the diff that would undo a turn's
+--- changes, and undoes them.
 local M = {}
 
 local api = vim.api
@@ -59,7 +60,8 @@ local function lines(message, shown)
   return out
 end
 
---- Closes the preview and its window, unless it is the last window, and goes back.
+--- Closes the preview and its window (unless it is the last window), and goes back to the previous
+--- window.
 ---@param shown caliban.Difference
 local function close(shown)
   api.nvim_buf_delete(0, { force = true })
@@ -120,7 +122,7 @@ local function map(buf, shown)
   end)
 end
 
---- Shows the changes that a rewind would make, in a window of its own.
+--- Shows the changes that a rewind would make, in a separate window.
 ---@param message caliban.Preview
 function M.preview(message)
   local name = ('caliban://%s/rewind'):format(message.session)
@@ -151,7 +153,8 @@ local function change(p, buf)
   elseif not require('caliban.review.arrival').calm(buf) then
     return 'the editor was busy'
   end
-  -- with a separate review object: an open review of the buffer follows the change as if the user had typed it
+  -- a separate review object is used, so that an open review of the buffer treats the change as if
+  -- the user had typed it
   local r = require('caliban.review.state').new(buf, false)
   local ok, err = tracking.edit(r, function()
     entry.apply(r, plan)

@@ -3,7 +3,7 @@ local M = {}
 
 local names = require('caliban.editor.name')
 
---- Takes back the last messages.
+--- Takes back the user's last messages.
 ---@param count string how many; '' for one
 function M.ask(count)
   local number = count == '' and 1 or count:match('^%d+$') and tonumber(count)

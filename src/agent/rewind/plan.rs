@@ -13,22 +13,22 @@ use std::path::{Path, PathBuf};
 /// A file as it is, and as it will be after the rewind.
 #[derive(Debug, Clone)]
 pub(super) struct File {
-    /// The path after the rewind.
+    /// The file's path after the rewind.
     pub(super) path: PathBuf,
-    /// The current path, if it differs.
+    /// The file's current path, if it differs from `path`.
     pub(super) from: Option<PathBuf>,
     pub(super) was: Content,
     pub(super) now: Content,
-    /// Whether later changes are kept in the file.
+    /// Whether the file keeps changes that were made after the rewound ones.
     pub(super) merged: bool,
     /// The number of places that stay as they are, because the same lines changed later.
     pub(super) conflicts: usize,
-    /// Why the file is not changed, to follow its name in a sentence.
+    /// Why the rewind does not change the file: a clause that follows the file's name in a sentence.
     pub(super) skipped: Option<String>,
     /// Whether a command changed the file.
     pub(super) by_command: bool,
     pub(super) mode: Option<FileMode>,
-    /// Why the file was restored only in its buffer.
+    /// Why the file was restored only in its buffer and not on disk.
     pub(super) unsaved: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl File {
         self.skipped.is_none() && !self.is_unchanged()
     }
 
-    /// What happens to the file, to follow its name in a sentence.
+    /// What the rewind does to the file: a clause that follows the file's name in a sentence.
     pub(super) fn say(&self, root: &Path) -> String {
         let name = |it: &Path| tool::path::show(root, it);
         let mine = match (self.conflicts, self.merged) {
@@ -65,7 +65,7 @@ impl File {
     }
 }
 
-/// The files after these changes are undone; the latest change comes first.
+/// The files as they will be when these changes are undone. `changes` has the latest change first.
 pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<File> {
     let mut files = BTreeMap::new();
     for change in changes {
@@ -89,7 +89,8 @@ pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<
     files.into_values().collect()
 }
 
-/// Fails if the path is a symbolic link or leads through one to another place. Checked again right before each change.
+/// Fails if the path is a symbolic link or goes through one to another place. This is checked again right before each
+/// change.
 pub(in crate::agent) fn check_no_link(desk: &Desk, path: &Path) -> Result<(), String> {
     let is_link = std::fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
     let leads = tool::path::resolve(desk, &path.to_string_lossy());
@@ -172,7 +173,7 @@ fn take_back(file: &mut File, blobs: &Blobs, change: &Change) {
     } else if file.now != before {
         match (&before, &after, &file.now) {
             (Content::Text(before), Content::Text(after), Content::Text(now)) => {
-                // in a conflict the merge keeps the current text
+                // where both texts changed the same lines, the merge keeps the current text
                 let merged = edit::merge(after, before, now);
                 if merged.text == *now {
                     file.skipped = Some("the same lines changed later".to_owned());

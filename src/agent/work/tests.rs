@@ -1,4 +1,4 @@
-//! A tool that panics, and ids of calls.
+//! Tests how a tool that panics is answered, and how calls get unique ids.
 
 use super::*;
 use crate::edit::Proposal;
@@ -55,7 +55,7 @@ impl Workspace for Trap {
 }
 
 #[tokio::test]
-async fn a_call_whose_tool_panics_is_answered() {
+async fn a_call_is_answered_even_if_its_tool_panics() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
     std::fs::write(root.join("a.txt"), "alpha\n").unwrap();

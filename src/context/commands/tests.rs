@@ -1,4 +1,4 @@
-//! Which files are commands, and their texts with arguments.
+//! Tests which files are commands, and how arguments are put into their texts.
 
 use super::*;
 use crate::tool::tests::{Room, room};
@@ -14,7 +14,7 @@ fn told(room: &Room) -> String {
 }
 
 #[test]
-fn commands_of_the_project_and_the_user_are_found_with_their_folders_names() {
+fn a_commands_name_has_the_names_of_its_folders_for_the_project_and_the_user() {
     let room = room();
     room.file(".caliban/commands/fix.md", "---\ndescription: Fixes\n---\nDo.");
     room.file(".caliban/commands/git/log/long.md", "# Shows the log\n\nAll of it.");
@@ -40,7 +40,7 @@ fn commands_of_the_project_and_the_user_are_found_with_their_folders_names() {
 }
 
 #[test]
-fn files_that_are_no_commands_are_reported_and_left_out() {
+fn files_that_are_not_valid_commands_are_reported_and_left_out() {
     let room = room();
     let at = |name: &str| room.desk.root.join(".caliban/commands").join(name);
     room.file(".caliban/commands/empty.md", "---\ndescription: x\n---\n\n");
@@ -79,7 +79,7 @@ fn files_that_are_no_commands_are_reported_and_left_out() {
 }
 
 #[test]
-fn a_users_folder_may_be_a_link() {
+fn the_users_command_folder_may_be_a_symbolic_link() {
     let room = room();
     room.file("../dots/tidy.md", "Tidy.");
     fs::create_dir_all(room.desk.config.parent().unwrap()).unwrap();
@@ -89,7 +89,7 @@ fn a_users_folder_may_be_a_link() {
 }
 
 #[test]
-fn deep_folders_and_very_many_files_have_an_end() {
+fn command_files_beyond_the_depth_or_number_limit_are_left_out() {
     let room = room();
     room.file(".caliban/commands/a/b/c/d/e.md", "deep");
     room.file(".caliban/commands/a/b/c/d/e/f.md", "too deep");
@@ -111,7 +111,7 @@ fn check(body: &str, arguments: &str, expect: Expect) {
 }
 
 #[test]
-fn arguments_are_put_in_once_and_are_not_searched_themselves() {
+fn placeholders_in_a_commands_arguments_are_not_replaced() {
     check("Fix $ARGUMENTS now.", "12 \"a b\"", expect![[r#"Fix 12 "a b" now."#]]);
     check("$1, $2 and $3|", "12 \"a b\"", expect!["12, a b and |"]);
     check("$1 $ARGUMENTS", "$2 $ARGUMENTS", expect!["$2 $2 $ARGUMENTS"]);
@@ -122,7 +122,7 @@ fn arguments_are_put_in_once_and_are_not_searched_themselves() {
 }
 
 #[test]
-fn arguments_that_make_a_text_too_long_are_refused() {
+fn arguments_that_make_a_commands_text_too_long_are_refused() {
     let room = room();
     room.file(".caliban/commands/it.md", "$ARGUMENTS ".repeat(5000));
     let command = get(&room.desk, "it").unwrap().unwrap();
@@ -131,7 +131,7 @@ fn arguments_that_make_a_text_too_long_are_refused() {
 }
 
 #[test]
-fn a_commands_model_is_read() {
+fn the_model_in_a_commands_front_matter_is_read() {
     let room = room();
     let model = |front: &str| {
         room.file(".caliban/commands/it.md", format!("---\n{front}\n---\nDo."));

@@ -1,4 +1,4 @@
-//! What a hand-off keeps word for word beside the summary.
+//! The texts that a hand-off keeps word for word, besides the summary.
 
 use super::source::clipped;
 use crate::context::fence;
@@ -81,7 +81,7 @@ fn clip(text: &str, tokens: u64) -> String {
     clipped(text, usize::try_from(tokens * BYTES).unwrap_or(usize::MAX))
 }
 
-/// The calls of the messages that go, by id, and the answers.
+/// The calls in the messages that are replaced, by id, and the answers to these calls.
 struct Calls<'a> {
     calls: HashMap<&'a CallId, &'a ToolCall>,
     answers: Vec<&'a ToolAnswer>,
@@ -113,7 +113,7 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// The last answer of a tool that did not fail.
+    /// The tool's last answer that is not a failure.
     fn last_of(&self, tool: &str) -> Option<&'a ToolAnswer> {
         self.answers.iter().rev().find(|it| !it.failed && self.tool(it) == tool).copied()
     }
@@ -194,7 +194,7 @@ fn is_kept(excerpt: &Excerpt) -> bool {
     matches!(excerpt.kind, Instructions | Skill | Skills)
 }
 
-/// The user's messages, the newest first until the budget is spent, and always the first one, which has the goal.
+/// The user's newest messages that fit into the budget, and always the first message, which has the goal.
 fn of_user(messages: &[Message], budget: u64) -> String {
     let said: Vec<String> = messages.iter().filter_map(prompt).collect();
     let Some(first) = said.first() else { return String::new() };
@@ -217,7 +217,7 @@ fn of_user(messages: &[Message], budget: u64) -> String {
     all.collect::<Vec<_>>().join("\n---\n")
 }
 
-/// The text of a message of the user's, with the names of what they attached.
+/// The text of a user's message, with the names of the excerpts in it.
 fn prompt(message: &Message) -> Option<String> {
     let mut text = String::new();
     for block in message.blocks.iter().filter(|_| message.role == Role::User) {
@@ -233,7 +233,7 @@ fn prompt(message: &Message) -> Option<String> {
     Some(text.trim_end().to_owned()).filter(|it| !it.is_empty())
 }
 
-/// The user's decisions on edits, and what the model was told beside its calls: the newest that fit, in order.
+/// The user's decisions on edits, and other notices to the model: the newest that fit into the budget, in order.
 fn verdicts(
     messages: &[Message],
     calls: &Calls<'_>,
@@ -286,7 +286,7 @@ fn last_reply(messages: &[Message]) -> Option<&str> {
     })
 }
 
-/// What holds now: the mode, what the user allowed, the files under review.
+/// The present state: the mode, the permissions that the user gave, the files under review.
 fn state(session: &Session, gone: &[Message]) -> String {
     let mut notices = gone.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
         Block::Notice { text } => session::mode_of(text).map(|_| text.clone()),

@@ -1,9 +1,10 @@
-//! The text of the messages that a model summarises: roles and clipped texts, without thoughts.
+//! The text of the messages that a model summarises: the role and the shortened text of each message, without thoughts.
 
 use super::super::{fence, trim::arguments};
 use crate::message::{Block, Excerpt, Message, Origin, Role};
 
-/// The most bytes of a text and of a result. The later limits apply if the whole is too long with the earlier ones.
+/// The most bytes of a text and of a tool's result. If the conversation is too long with the first pair of limits, the
+/// next pair is tried, and so on.
 const LIMITS: [(usize, usize); 4] = [(8_000, 4_000), (4_000, 1_000), (2_000, 300), (600, 100)];
 
 #[derive(Debug, Clone)]
@@ -15,7 +16,7 @@ pub(super) struct Source {
 
 #[derive(Debug, Clone)]
 struct Entry {
-    /// Who speaks, or what the text is.
+    /// The heading: who speaks, or what kind of text follows.
     head: String,
     text: String,
     is_result: bool,
@@ -30,8 +31,8 @@ impl Source {
         Source { entries: entries.collect(), mark: mark.to_owned() }
     }
 
-    /// The conversation in at most about `room` bytes. Results are cut first. If that is not enough, the middle of the
-    /// conversation is left out.
+    /// The conversation in about `room` bytes or fewer. Tool results are shortened first. If that is not enough, the
+    /// middle of the conversation is left out.
     pub(super) fn text(&self, room: usize) -> String {
         let mut text = String::new();
         for limits in LIMITS {
@@ -92,7 +93,7 @@ fn name(excerpt: &Excerpt) -> String {
     }
 }
 
-/// The beginning and the end of a text that is longer than `most` bytes.
+/// The text, shortened to its beginning and its end if it is longer than `most` bytes.
 pub(super) fn clipped(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();

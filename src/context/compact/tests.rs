@@ -1,4 +1,4 @@
-//! What the question to the model has, which replies are summaries, and what the hand-off keeps.
+//! Tests the question to the model, which replies count as summaries, and what the hand-off keeps.
 
 use super::*;
 use crate::event::{Event, Grant, Queued, TurnId};
@@ -38,7 +38,7 @@ const PLAN_MODE: &str = "The user chose plan mode: calls that edit or run someth
 const ASK_MODE: &str =
     "The user chose ask mode: you may propose edits and commands, and they decide on each.";
 
-/// A conversation with a piece of each kind.
+/// A conversation with a block of each kind.
 fn long() -> Session {
     let skill = Excerpt {
         path: "skill `release`".into(),
@@ -185,7 +185,7 @@ fn left_out_instructions_are_no_longer_given() {
 }
 
 #[test]
-fn a_reply_that_is_no_summary_is_rejected() {
+fn a_reply_that_is_not_a_complete_summary_is_rejected() {
     let plan = planned(&long());
     let call = || {
         let [message, _] = called("c9", "read", "");
@@ -220,7 +220,7 @@ fn a_reply_that_is_no_summary_is_rejected() {
 }
 
 #[test]
-fn the_next_summary_updates_the_last_one() {
+fn a_second_compaction_asks_the_model_to_update_the_first_summary() {
     let mut session = long();
     let plan = planned(&session);
     let handoff = plan.handoff(&reply(vec![text(&summary())], Stop::EndTurn)).unwrap();
@@ -253,7 +253,7 @@ fn the_next_summary_updates_the_last_one() {
 }
 
 #[test]
-fn nothing_is_compacted_without_a_gain() {
+fn a_conversation_is_not_compacted_if_the_hand_off_would_not_be_shorter() {
     let limits = Limits::default();
     let why = |messages| {
         let session = Session { messages, ..Session::default() };
@@ -266,7 +266,7 @@ fn nothing_is_compacted_without_a_gain() {
 }
 
 #[test]
-fn answers_that_fill_the_window_are_summarised_too() {
+fn the_newest_tool_answers_are_summarised_too_if_they_fill_half_of_the_window() {
     let mut messages = vec![user(vec![text("go")]), said(&"word ".repeat(4_000))];
     messages.push(user(vec![text("read it")]));
     messages.extend(called("c1", "read", &"x".repeat(40_000)));
@@ -284,9 +284,9 @@ fn answers_that_fill_the_window_are_summarised_too() {
 }
 
 proptest! {
-    /// The question has at most about the room that it is given, and its data cannot end their tag.
+    /// The question is not much longer than its room, and no text in it can close the tag around the conversation.
     #[test]
-    fn a_question_keeps_to_its_room(
+    fn the_question_to_the_model_fits_into_its_room(
         texts in prop::collection::vec(("[a-z</ >é]{0,9}", 0_usize..3_000), 1..40),
         room in 200_u64..4_000,
     ) {
@@ -303,9 +303,9 @@ proptest! {
         prop_assert_eq!(question.matches("</conversation-2>").count(), 1);
     }
 
-    /// Whatever the user said: the first message and the last one are kept, within the budget.
+    /// Whatever the user said, the first and the last message are kept, and the kept messages do not exceed the budget.
     #[test]
-    fn the_users_messages_are_kept_within_the_budget(
+    fn the_users_first_and_last_messages_are_kept_within_the_budget(
         said in prop::collection::vec("[a-z ]{1,300}", 1..60),
         budget in 100_u64..3_000,
     ) {

@@ -1,5 +1,5 @@
-//! The rules that a project has for other agents: `.github/copilot-instructions.md`, `.cursorrules` and `.cursor/rules`.
-//! Caliban offers them in a project without instructions of its own.
+//! The rules that a project has for other coding agents: `.github/copilot-instructions.md`, `.cursorrules` and
+//! `.cursor/rules`. Caliban offers these rules if the project has no instruction files for Caliban.
 
 use super::{Found, Places, Reader, in_folder};
 use crate::tool::front;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fs::DirEntry;
 use std::path::PathBuf;
 
-/// The files that are taken whole.
+/// The files whose whole text is used.
 const WHOLE: [&str; 2] = [".github/copilot-instructions.md", ".cursorrules"];
 /// The folder of rules that have front matter.
 const FOLDER: &str = ".cursor/rules";
@@ -29,7 +29,8 @@ struct Front {
     always: Option<bool>,
 }
 
-/// The names of the rules that the project has, if it has no instructions of its own.
+/// The names of the project's rule files for other coding agents. Empty if the project has instruction files for
+/// Caliban.
 pub fn offered(places: &Places) -> Vec<&'static str> {
     if in_folder(&places.root).is_some() {
         return Vec::new();
@@ -42,7 +43,8 @@ pub fn offered(places: &Places) -> Vec<&'static str> {
     names
 }
 
-/// The rules: each whole file, each rule that always applies, and a list of the others, which the model can read.
+/// The rules for the model: the text of each of the `WHOLE` files and of each rule that always applies, and a list of
+/// the other rules, whose files the model can read.
 pub fn rules(places: &Places) -> Found {
     let mut reader = Reader::new(places);
     let mut listed = String::new();
@@ -81,7 +83,7 @@ fn files(places: &Places) -> Vec<PathBuf> {
 }
 
 impl Reader<'_> {
-    /// Adds a rule. Returns a line for the list instead, if the rule does not always apply.
+    /// Adds the text of a rule that always applies. For any other rule, returns a line for the list instead.
     fn rule(&mut self, shown: &str, path: &std::path::Path) -> Result<Option<String>, String> {
         let Some(content) = self.content(path, false)? else { return Ok(None) };
         let (front, body) = match front::split(&content) {
@@ -116,7 +118,7 @@ fn with_quoted_globs(yaml: &str) -> String {
     yaml.lines().map(quoted).collect::<Vec<_>>().join("\n")
 }
 
-/// A text, or the texts of a list.
+/// The value as text: a text itself, or the texts of a list.
 fn words(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,11 +1,11 @@
-//! Which files are taken as instructions, in a folder made for the test.
+//! Tests which files count as instructions, in a folder made for the test.
 
 use super::*;
 use crate::reach::Folders;
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
-/// A project `p`, the user's configuration `config`, and the home folder around them.
+/// Creates these files in a home folder with a project `p` and the user's configuration folder `config`.
 fn place(files: &[(&str, &str)]) -> (TempDir, Places) {
     let dir = tempfile::tempdir().unwrap();
     let home = dir.path().canonicalize().unwrap();
@@ -65,7 +65,8 @@ fn the_users_instructions_come_first_and_agents_md_hides_claude_md() {
 }
 
 #[test]
-fn instructions_down_to_the_working_directory_load_at_once_and_others_when_touched() {
+fn instructions_above_the_working_directory_load_at_once_and_deeper_ones_when_files_there_are_touched()
+ {
     let files = [
         ("p/AGENTS.md", "root"),
         ("p/a/CLAUDE.md", "a"),
@@ -295,7 +296,7 @@ fn check_rules(files: &[(&str, &str)], names: &[&str], expect: Expect) {
 }
 
 #[test]
-fn rules_that_always_apply_are_taken_whole_and_others_are_listed() {
+fn cursor_rules_that_always_apply_are_sent_whole_and_others_are_listed() {
     check_rules(
         &[
             ("p/.cursorrules", "old"),
@@ -328,7 +329,7 @@ fn rules_that_always_apply_are_taken_whole_and_others_are_listed() {
 }
 
 #[test]
-fn a_rule_that_leads_out_of_the_project_is_left_out() {
+fn a_rule_file_that_links_out_of_the_project_is_left_out() {
     let (dir, places) = place(&[("p/.cursor/rules/a.mdc", "a"), ("secret.md", "a secret")]);
     let at = dir.path().join("p/.cursor/rules");
     std::os::unix::fs::symlink("../../../secret.md", at.join("b.mdc")).unwrap();

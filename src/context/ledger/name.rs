@@ -1,4 +1,4 @@
-//! The names of parts, in the words of the chat.
+//! The names under which the chat lists the parts of a request.
 
 use crate::context::parts::Source;
 use crate::context::trim;
@@ -53,7 +53,7 @@ fn excerpt(it: &Excerpt) -> String {
     format!("{kind} {}{lines}", short(&it.path))
 }
 
-/// A call with the one argument that tells most.
+/// The name of a call: its tool and its most important argument.
 fn call(it: &ToolCall) -> String {
     let Input::Json(Value::Object(given)) = &it.input else { return short(&it.tool) };
     let named = ["path", "command", "url", "pattern", "query", "name", "symbol"];

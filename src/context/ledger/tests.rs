@@ -1,4 +1,4 @@
-//! The sections and the largest parts of sessions, and what a removal does.
+//! Tests the sections and the largest parts of sessions, and the removal of parts.
 
 use super::*;
 use crate::event::{Event, Measure, Queued, TurnId};
@@ -112,7 +112,7 @@ fn the_table_shows_the_sections_the_window_and_the_largest_items() {
 }
 
 #[test]
-fn without_a_count_everything_is_an_estimate() {
+fn before_the_provider_counts_a_request_all_figures_are_estimates() {
     let session = Session { keeps_whole: true, ..session() };
     check(
         &session,
@@ -144,7 +144,7 @@ fn without_a_count_everything_is_an_estimate() {
 }
 
 #[test]
-fn an_unknown_window_has_no_free_room() {
+fn the_bar_shows_no_free_room_if_the_window_is_not_known() {
     let session = Session { context: 45_210, ..session() };
     check(
         &session,
@@ -175,7 +175,7 @@ fn an_unknown_window_has_no_free_room() {
 }
 
 #[test]
-fn a_conversation_above_its_window_fills_the_bar() {
+fn a_conversation_larger_than_its_window_fills_the_bar() {
     let session = Session { context: u64::MAX, ..Session::default() };
     check(
         &session,
@@ -194,9 +194,9 @@ fn a_conversation_above_its_window_fills_the_bar() {
     );
 }
 
-/// The total of a conversation that was never counted, of 16,000 bytes, when the provider counts so for a request.
+/// `total` estimates 16,000 bytes, after the provider has counted this many tokens for a request of this many bytes.
 #[test]
-fn the_bytes_of_a_token_are_learned_from_plausible_counts() {
+fn the_estimated_bytes_per_token_follow_only_plausible_counts_of_the_provider() {
     let total = |model: &str, tokens, bytes| {
         let mut session = Session { model: MODEL.into(), ..Session::default() };
         let measure = Measure { tokens, bytes };
@@ -206,7 +206,7 @@ fn the_bytes_of_a_token_are_learned_from_plausible_counts() {
     assert_eq!(total(MODEL, 1000, 5000), 3200);
     assert_eq!(total(MODEL, 1000, 1000), 16_000);
     assert_eq!(total(MODEL, 1000, 16_000), 1000);
-    // counts with tokens of less than one byte, or of very many, and counts of other models
+    // ignored: counts in which a token has less than one byte or very many bytes, and counts of other models
     for (model, tokens, bytes) in [
         (MODEL, 1001, 1000),
         (MODEL, 1000, 16_001),
@@ -222,7 +222,7 @@ fn the_bytes_of_a_token_are_learned_from_plausible_counts() {
 }
 
 #[test]
-fn what_is_not_sent_yet_is_added_to_the_count() {
+fn messages_that_are_not_sent_yet_are_added_to_the_providers_count() {
     let mut session = Session { context: 1000, ..session() };
     assert_eq!(size::of_next(&session, 16_000), 1000);
     let message = Queued { id: 1, text: "x".repeat(400), context: Vec::new(), steer: false };
@@ -235,7 +235,7 @@ fn what_is_not_sent_yet_is_added_to_the_count() {
 
 /// Thoughts that the model does not get back are not counted.
 #[test]
-fn other_models_thoughts_are_in_no_section() {
+fn thoughts_of_another_model_are_not_counted() {
     let whole = Ledger::of(&session(), 0, limits()).total;
     let other = Session { model: "openai/gpt-5".into(), ..session() };
     assert_eq!(whole - Ledger::of(&other, 0, limits()).total, 250);
@@ -245,9 +245,10 @@ fn is_raw(tool: &str) -> bool {
     tool == "read"
 }
 
-/// The lines in place of all items that can be removed, in the order of their size, and the other names.
+/// Lists the lines that replace removable items, in the order of the items' sizes, and the names of items that cannot
+/// be removed.
 #[test]
-fn an_item_is_removed_once_and_leaves_a_line() {
+fn a_removed_item_is_replaced_by_a_line_and_cannot_be_removed_again() {
     let mut session = Session { context: 45_210, ..session() };
     let mut lines = Vec::new();
     let mut before = session.context;
@@ -292,9 +293,9 @@ fn an_item_is_removed_once_and_leaves_a_line() {
     .assert_eq(&rest.join("\n"));
 }
 
-/// After `/undo` another excerpt may have the number of the listed one.
+/// After `/undo` another excerpt may have the number of the excerpt that was listed.
 #[test]
-fn an_item_is_not_removed_in_place_of_another_one_with_its_number() {
+fn after_an_undo_a_listed_number_does_not_remove_another_item() {
     let mut session = session();
     let entry = Ledger::of(&session, 0, limits()).largest.swap_remove(1);
     assert_eq!(entry.name, "file src/a b.rs");

@@ -1,8 +1,8 @@
-//! Finds the code in a prompt, and `@` words that belong to code which is not marked as code.
+//! Finds the code in a prompt, and words with `@` (such as decorators) in code that is not marked as code.
 
 use std::ops::Range;
 
-/// Decorators, annotations and comment tags that people mention in ordinary sentences.
+/// Names of decorators, annotations and comment tags that people write with an `@` in ordinary sentences.
 const NAMES: [&str; 62] = [
     // Python
     "abstractmethod",
@@ -72,7 +72,7 @@ const NAMES: [&str; 62] = [
     "supports",
 ];
 
-/// Words with which the line below a decorator begins.
+/// Words with which the line of code below a decorator may begin.
 const DECORATED: [&str; 18] = [
     "abstract",
     "async",
@@ -99,7 +99,7 @@ pub(super) struct Lines<'a> {
     text: &'a str,
     /// Each line with the byte at which it begins.
     all: Vec<(usize, &'a str)>,
-    /// For each line, whether the next line that does not begin with an `@` is code.
+    /// For each line, whether the first line below it that does not begin with an `@` is code.
     decorate: Vec<bool>,
 }
 
@@ -114,8 +114,8 @@ impl Lines<'_> {
         Lines { text, all, decorate }
     }
 
-    /// Whether the word after the `@` at this byte is a decorator or similar: it has a known name, a `(` follows, or it
-    /// stands alone above a line of code.
+    /// Whether the word after the `@` at this byte is a decorator or similar: the word is a known name, a `(` follows
+    /// it, or it is alone on its line above a line of code.
     pub(super) fn is_decorator(&self, at: usize, word: &str) -> bool {
         let is_name = |it: &str| {
             !it.is_empty() && it.chars().all(|c| c.is_alphanumeric() || "_-".contains(c))
@@ -132,7 +132,7 @@ impl Lines<'_> {
     }
 }
 
-/// The ranges of code in a text, in order: between fences, and between backticks within a line.
+/// The byte ranges of code in a text, in order: between fences, and between backticks within a line.
 pub(super) fn spans(Lines { all: lines, .. }: &Lines<'_>) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut unclosed = [usize::MAX; 2];
@@ -163,7 +163,7 @@ fn lines(text: &str) -> Vec<(usize, &str)> {
     lines.collect()
 }
 
-/// The character of a fence, and how many of it the line has.
+/// If the line is a fence, the fence's character and how many of them the line has.
 fn fence(line: &str) -> Option<(char, usize)> {
     let line = line.trim();
     let mark = line.chars().next().filter(|it| "`~".contains(*it))?;
@@ -172,8 +172,9 @@ fn fence(line: &str) -> Option<(char, usize)> {
     (count >= 3 && !(mark == '`' && line[count..].contains('`'))).then_some((mark, count))
 }
 
-/// How many lines there are before the fence that closes this one. `unclosed` has, for each mark, the shortest fence
-/// known to have no closing one, so that the text is not searched to its end for every fence.
+/// The number of lines before the fence that closes this fence. For each fence character, `unclosed` has the length of
+/// the shortest fence that is known to have no closing fence, so that the text is not searched to its end again for
+/// every fence.
 fn closing(
     lines: &[(usize, &str)],
     (mark, count): (char, usize),
@@ -192,8 +193,8 @@ fn closing(
     found
 }
 
-/// Adds the inline code of a line: between two runs of equally many backticks. A backtick after a backslash begins no
-/// code.
+/// Adds the ranges of inline code in a line: between two equally long rows of backticks. A backtick after a backslash
+/// begins no code.
 fn inline(start: usize, line: &str, spans: &mut Vec<Range<usize>>) {
     let mut at = 0;
     while let Some(open) = line[at..].find('`').map(|it| at + it) {
@@ -226,7 +227,7 @@ fn backticks(text: &str) -> usize {
     text.bytes().take_while(|it| *it == b'`').count()
 }
 
-/// Whether a line begins a definition.
+/// Whether a line looks like code: it begins like a definition that a decorator may be above.
 fn is_code(line: &str) -> bool {
     let first = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     DECORATED.contains(&first) && line.ends_with(['{', '(', ')', ':', ';', ','])

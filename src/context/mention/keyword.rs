@@ -1,5 +1,5 @@
-//! Mentions by a keyword: `@buffer` or `@diff` names no file but what the user has in the editor or in git. A file
-//! with such a name is mentioned as `@./buffer`.
+//! Mentions by a keyword: `@buffer` or `@diff` means something that the user has in the editor or in git, not a file. A
+//! file with such a name is mentioned as `@./buffer`.
 
 mod code;
 mod open;
@@ -14,7 +14,7 @@ use crate::message::{Excerpt, ExcerptKind};
 use crate::tool::Desk;
 use crate::view::grouped;
 
-/// The most bytes of the texts that one keyword brings. A larger text is cut.
+/// The most bytes of the texts that one keyword adds. A larger text is cut.
 const LIMIT: usize = 256 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,19 +53,20 @@ const fn row(keyword: Keyword, name: &'static str, about: &'static str) -> Row {
 }
 
 impl Keyword {
-    /// The keyword that a whole word behind an `@` is.
+    /// The keyword with this name; `word` is the whole word behind an `@`.
     pub(super) fn of(word: &str) -> Option<Keyword> {
         TABLE.iter().find(|it| it.name == word).map(|it| it.keyword)
     }
 
-    /// Whether a command of the project may use the keyword. The other keywords may bring texts from outside of the
-    /// project, without a name by which the user would see it.
+    /// Whether a slash command that belongs to the project may use the keyword. Other keywords may add texts from
+    /// outside of the project, and the user would not see this from their names.
     pub(super) fn is_of_project(self) -> bool {
         matches!(self, Keyword::Diff | Keyword::Staged)
     }
 }
 
-/// Reads what a keyword names. The error is a sentence for the user: there is nothing, or it may not be read.
+/// Reads the texts that a keyword stands for. The error is a sentence for the user: there is no such text, or it may
+/// not be read.
 pub(super) async fn read(
     desk: &Desk,
     keyword: Keyword,
@@ -96,14 +97,14 @@ async fn changes(desk: &Desk, target: &Target) -> Result<Vec<Excerpt>, String> {
     Ok(vec![Excerpt { path, kind, text, note, ..Excerpt::default() }])
 }
 
-/// The first lines of a text that fit, and a note if lines are missing. `noun` begins the note's sentence. `total` is
-/// the number of lines that there are in full, if the text was cut before.
+/// The first lines of a text that fit into the limit, and a note if lines are missing. `noun` is the subject of the
+/// note's sentence. `total` is the full number of lines if the text was cut before.
 fn fitting(mut text: String, noun: &str, total: Option<u32>) -> (String, String) {
     let all = text.lines().count().max(total.unwrap_or(0) as usize);
     let is_long = text.len() > LIMIT;
     if is_long {
         let end = (0..=LIMIT).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
-        // a line that is too long itself is cut within
+        // if the first line alone is too long, it is cut within the line
         text.truncate(text[..end].rfind('\n').map_or(end, |it| it + 1));
     }
     let kept = text.lines().count();

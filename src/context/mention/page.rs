@@ -1,4 +1,4 @@
-//! `@https://example.org/page`: a page of the web. The user who writes the address agrees that the page is fetched.
+//! `@https://example.org/page`: a web page. By writing the address, the user agrees that the page is fetched.
 
 use super::Mention;
 use crate::message::{Excerpt, ExcerptKind};
@@ -9,15 +9,15 @@ use crate::web::address::Address;
 /// The most bytes of a page that go with a message.
 const LIMIT: usize = 256 * 1024;
 
-/// Whether a word behind an `@` is an address of the web.
+/// Whether a word behind an `@` is the address of a web page.
 pub(super) fn is_address(word: &str) -> bool {
     let begins =
         |with: &str| word.get(..with.len()).is_some_and(|it| it.eq_ignore_ascii_case(with));
     begins("https://") || begins("http://")
 }
 
-/// The length of the address that a text begins with. Punctuation at the end belongs to the sentence, and so does a
-/// bracket that the address does not open.
+/// The number of bytes of the address that a text begins with. Punctuation at the end does not belong to the address,
+/// nor does a closing bracket without an opening bracket in the address.
 pub(super) fn length(text: &str) -> usize {
     let end = text.find(|c: char| c.is_whitespace() || "`\"<>".contains(c)).unwrap_or(text.len());
     let mut word = &text[..end];
@@ -45,7 +45,8 @@ pub(super) fn host(mention: &Mention) -> Option<String> {
     Some(address(mention).ok()?.host())
 }
 
-/// The page's place in a message that is still being written: nothing is fetched before the message is sent.
+/// A placeholder for the page in a message that the user is still writing: the page is fetched only when the message is
+/// sent.
 pub(super) fn announced(mention: &Mention) -> Result<Excerpt, String> {
     let (path, kind) = (address(mention)?.host(), ExcerptKind::Page);
     let note = "not fetched yet".to_owned();

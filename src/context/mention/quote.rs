@@ -1,16 +1,16 @@
-//! How a path is written after an `@`: bare (`@src/a.rs`) if the bare form reads back as the same path, else in double
-//! quotes (`@"a b.rs"`). Within quotes a backslash stands before `"`, `\` and `` ` ``, and `\n` and `\r` are line
-//! breaks.
+//! How a path is written after an `@`: without quotes (`@src/a.rs`) if that form is read back as the same path,
+//! otherwise in double quotes (`@"a b.rs"`). Within quotes a backslash stands before `"`, `\` and `` ` ``, and `\n` and
+//! `\r` are line breaks.
 
 use super::Keyword;
 
-/// Characters that end a bare path.
+/// Characters that end a path without quotes.
 pub(super) const ENDS: &str = "`\"'<>|()[]{},;";
-/// Punctuation that belongs to the sentence if a bare path ends in it.
+/// Punctuation at the end of a path without quotes. It belongs to the sentence, not to the path.
 pub(super) const TRAILING: [char; 4] = ['.', '!', '?', ':'];
 
-/// The mention of a path relative to the project. `super::find` reads it back, as the same path or with `./` before
-/// it: without, `~` is the home folder, and a keyword is no path.
+/// Writes the mention of a path relative to the project. `super::find` reads it back as the same path, sometimes with
+/// `./` before it: without `./`, a leading `~` would mean the home folder, and a keyword would not be a path.
 pub fn write(path: &str) -> String {
     let means_home = path == "~" || path.starts_with("~/");
     if means_home || Keyword::of(path).is_some() {
@@ -20,7 +20,7 @@ pub fn write(path: &str) -> String {
     }
 }
 
-/// The mention of a path as the user spells it: `~/notes.md` is in the home folder.
+/// Writes the mention of a path as the user spells the path. `~/notes.md` is in the home folder.
 pub fn spell(path: &str) -> String {
     let is_bare = !path.contains(|c: char| c.is_whitespace() || ENDS.contains(c))
         && !path.ends_with(TRAILING)
@@ -61,14 +61,15 @@ pub(super) fn read(rest: &str) -> Option<(String, usize)> {
     None
 }
 
-/// The part of a path in quotes that is written so far, while there is no closing quote.
+/// The part of a path in quotes that the user has written so far, before the closing quote.
 pub(super) fn read_open(rest: &str) -> Option<String> {
     let closed = format!("{rest}\"");
     let (path, length) = read(&closed)?;
     (length == closed.len() && read(rest).is_none()).then_some(path)
 }
 
-/// What a backslash and the character after it stand for. A backslash before any other character is itself.
+/// The text that a backslash and the character after it stand for. Before any other character, the backslash stands for
+/// itself.
 fn unescaped(next: Option<char>, chars: &mut std::str::CharIndices<'_>) -> String {
     let meant = match next {
         Some('n') => '\n',

@@ -10,12 +10,12 @@ use std::path::PathBuf;
 /// The beginning of such a mention.
 pub const SYMBOL: &str = "symbol:";
 
-/// The most definitions that one mention brings.
+/// The most definitions that one mention adds.
 const MOST: usize = 5;
-/// The most similar names that are told if no symbol has the name.
+/// If no symbol has the name, the user is told at most this many similar names.
 const SIMILAR: usize = 3;
 
-/// Reads the definitions. The error is a sentence for the user.
+/// Reads the definitions of a mentioned symbol. The error is a sentence for the user.
 pub(super) async fn read(desk: &Desk, mention: &Mention) -> Result<Vec<Excerpt>, String> {
     let said = |why: String| format!("`@{}`: {why}", mention.path);
     let wanted = mention.path.strip_prefix(SYMBOL).unwrap_or_default();
@@ -50,13 +50,13 @@ pub(super) async fn read(desk: &Desk, mention: &Mention) -> Result<Vec<Excerpt>,
     Ok(excerpts)
 }
 
-/// `Parser` and `next` of `Parser::next` or `Parser.next`.
+/// Splits `Parser::next` or `Parser.next` into `Parser` and `next`.
 fn parts(name: &str) -> (Option<&str>, &str) {
     let split = name.rsplit_once("::").or_else(|| name.rsplit_once('.'));
     split.map_or((None, name), |(container, name)| (Some(container), name))
 }
 
-/// Whether a symbol has this name. Servers add the parameters to the names of some functions.
+/// Whether a symbol has this name, ignoring parameters: some language servers add them to the names of functions.
 fn is_named(found: &Finding, container: Option<&str>, name: &str) -> bool {
     let Some(symbol) = &found.symbol else { return false };
     let plain = symbol.name.split('(').next().unwrap_or_default().trim_end();
@@ -68,8 +68,8 @@ fn is_named(found: &Finding, container: Option<&str>, name: &str) -> bool {
     plain == name && is_within
 }
 
-/// The mentions of the symbols whose names match the beginning of a name, each with the server's line about the symbol
-/// and its place. Leaves out names that a mention cannot have.
+/// For completion: the mentions of the symbols that match the typed part of a name, each with a line that tells the
+/// kind and the place of the symbol. Leaves out names that cannot be written in a mention.
 pub async fn offered(desk: &Desk, query: &str) -> Vec<(String, String)> {
     let found = symbols(desk, Some(query.to_owned())).await.unwrap_or_default();
     let offer = |it: Finding| {
@@ -83,7 +83,7 @@ pub async fn offered(desk: &Desk, query: &str) -> Vec<(String, String)> {
     found.into_iter().filter(|it| path::inside(&desk.root, &it.path)).filter_map(offer).collect()
 }
 
-/// The symbols of the project whose names match `query`. The file beside the chat chooses the server.
+/// The symbols of the project whose names match `query`. The language server of the file beside the chat is asked.
 async fn symbols(desk: &Desk, query: Option<String>) -> Result<Vec<Finding>, String> {
     let path = file_beside(desk).await.ok().flatten().map(|it| it.path);
     consult(desk, path, query).await
@@ -103,8 +103,8 @@ async fn consult(
     }
 }
 
-/// The text of a symbol that was found. The symbols of a file have their whole range of lines; those of a project may
-/// have the line of the name only.
+/// The text of a symbol's definition. A search in a file gives the symbol's whole range of lines; a search in the
+/// project may give only the line of its name.
 async fn definition(desk: &Desk, found: Finding, mention: &Mention) -> Result<Excerpt, String> {
     let shown = path::show(&desk.root, &found.path);
     if !path::inside(&desk.root, &found.path) || !path::is_free(desk, &found.path) {

@@ -31,7 +31,7 @@ fn paths_after_an_at_sign_are_mentions_except_in_code_and_mail_addresses() {
     check("@ alone, @: too, backwards @a.rs:9-3", expect!["a.rs:9-3"]);
 }
 
-/// Reading the whole text for each `@` would take minutes.
+/// This would take minutes if the whole text were read for each `@`.
 #[test]
 fn a_text_with_very_many_at_signs_is_searched_in_one_pass() {
     for piece in ["@w\n", "@w ", "(@a", " @a:9-3", " @\"", "`@a "] {
@@ -62,7 +62,7 @@ fn paths_words_and_other_uses_of_an_at_sign_are_distinguished() {
 }
 
 #[test]
-fn an_address_of_the_web_ends_where_the_sentence_goes_on() {
+fn punctuation_after_a_web_address_is_not_part_of_the_mention() {
     check(
         "read @https://a.org/b?c=1,2#d. And @HTTP://b.org:8080, (see @https://c.org/x).",
         expect!["https://a.org/b?c=1,2#d page | HTTP://b.org:8080 page | https://c.org/x page"],
@@ -82,7 +82,7 @@ fn an_address_of_the_web_ends_where_the_sentence_goes_on() {
 }
 
 #[test]
-fn a_keyword_is_a_whole_word_outside_of_code() {
+fn only_a_whole_word_outside_of_code_is_a_keyword() {
     check(
         "(@buffer), \"@diff\" and @staged.",
         expect!["buffer keyword | diff keyword | staged keyword"],
@@ -115,7 +115,7 @@ fn a_keyword_is_a_whole_word_outside_of_code() {
 }
 
 proptest! {
-    /// Completion writes names of files, and each has to be read back as the same file.
+    /// Completion inserts names of files as mentions, and each mention has to be read back as the same file.
     #[test]
     fn a_path_written_as_a_mention_is_read_back_as_the_same_path(
         path in "([ -~]|[@\"`\\\\:.~\n\ré日 \u{a0}]){1,12}",

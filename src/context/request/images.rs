@@ -1,4 +1,4 @@
-//! Images in a request: the image itself, or a sentence for the model that does not get it.
+//! Images in a request: the image itself, or a sentence that tells the model why it does not get the image.
 
 use super::fenced;
 use crate::message::{Block, Content, Excerpt, Image};
@@ -7,7 +7,7 @@ const BLIND: &str = "the image is not shown to you, because this model takes no 
 const MISSING: &str =
     "the image is missing: its file beside the conversation is gone or has another content";
 
-/// Why the model does not get an image. `None` if it does.
+/// Why the model does not get an image. `None` if the model gets it.
 fn unseen(image: &Image, is_blind: bool) -> Option<&'static str> {
     match image.content {
         _ if is_blind => Some(BLIND),

@@ -1,4 +1,4 @@
-//! The request that is made of a session, also of one that was edited by hand.
+//! Tests the request that is made from a session, also from a session file that was edited by hand.
 
 use super::*;
 use crate::event::Trim;
@@ -160,7 +160,7 @@ fn a_request_omits_notes_for_the_user_and_empty_texts() {
 }
 
 #[test]
-fn every_call_has_one_answer_and_every_answer_a_call() {
+fn in_a_request_every_call_has_one_answer_and_every_answer_a_call() {
     check(
         vec![
             say(Role::User, vec![text("hi"), answer("stray", "s")]),
@@ -220,7 +220,7 @@ fn a_conversation_that_begins_with_a_reply_gets_a_user_message_before_it() {
 }
 
 #[test]
-fn signatures_are_sent_only_to_the_model_that_made_them() {
+fn thoughts_and_their_signatures_are_sent_only_to_the_model_that_made_them() {
     let reply = |by: &str| Message {
         by: by.into(),
         ..say(
@@ -256,7 +256,7 @@ fn signatures_are_sent_only_to_the_model_that_made_them() {
 }
 
 #[test]
-fn a_trimmed_item_is_one_line() {
+fn a_trimmed_item_is_replaced_by_one_line_in_the_request() {
     let excerpts = ["one", "two"].map(|it| Block::Excerpt(excerpt(it, None, it)));
     let messages = vec![
         say(Role::System, vec![Block::Excerpt(excerpt("rules", None, "rule"))]),
@@ -268,7 +268,7 @@ fn a_trimmed_item_is_one_line() {
     let trimmed = vec![
         trim(Item::Excerpt(1), "two, trimmed"),
         trim(Item::Call(CallId("c1".into())), "c1, trimmed"),
-        // as only a file that was edited by hand has it
+        // only a session file that was edited by hand has such an empty line
         trim(Item::Call(CallId("c2".into())), " "),
     ];
     check_session(

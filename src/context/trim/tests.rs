@@ -1,4 +1,4 @@
-//! Which results are trimmed, and the lines in their place.
+//! Tests which results are trimmed, and the lines that replace them.
 
 use super::*;
 use expect_test::expect;
@@ -8,7 +8,7 @@ fn prompt(text: &str) -> Message {
     Message::new(Role::User, vec![Block::Text { text: text.into() }])
 }
 
-/// A call and its answer of this many bytes.
+/// A call, and an answer of this many bytes.
 fn called(id: &str, tool: &str, input: Value, bytes: usize) -> [Message; 2] {
     let id = CallId(id.into());
     let call = ToolCall { id: id.clone(), tool: tool.into(), input: Input::Json(input) };
@@ -72,7 +72,7 @@ fn a_long_turn_keeps_the_results_of_its_last_sixteen_replies() {
 }
 
 #[test]
-fn the_line_of_a_clipped_output_names_its_file() {
+fn the_line_that_replaces_a_clipped_output_names_the_file_with_the_whole_output() {
     let call = |command: &str| ToolCall {
         id: CallId("c".into()),
         tool: "shell".into(),

@@ -1,4 +1,4 @@
-//! The editor's decisions, divided among the calls whose changes they are about.
+//! Tests how the user's decisions on a proposal are divided among the calls whose changes it has.
 
 use super::*;
 use Decision::{Accepted, Part as InPart, Rejected, Reworked};
@@ -18,7 +18,7 @@ fn each_call_of_a_proposal_gets_the_decisions_of_its_own_changes() {
     assert_eq!(decisions(&joined, 0, &[InPart]), [Some(InPart), Some(InPart)]);
     let reverted = [part(lines, "A\nb\nc\nd\ne\n"), part("A\nb\nc\nd\ne\n", "a\nb\nc\nd\nE\n")];
     assert_eq!(decisions(&reverted, 0, &[Accepted]), [None]);
-    // if the number of changes differs, nothing is known
+    // if the number of decisions is not the number of changes, the decisions are ignored
     assert_eq!(decisions(&apart, 0, &[Accepted]), []);
     assert_eq!(decisions(&apart, 0, &[]), []);
     // a changed final newline counts as one change

@@ -1,4 +1,4 @@
-//! A formatter's changes are not taken for changes by the user.
+//! Tests that a formatter's changes do not count as changes by the user.
 
 use super::super::*;
 use super::part;
@@ -19,7 +19,7 @@ fn fates(before: &str, after: &str, settled: &str, formattings: &[(&str, &str)])
     outcome.hunks.iter().map(|it| it.fate).collect()
 }
 
-/// The text before and after one run of a formatter.
+/// A formatter's run: the text before and after it.
 const RAN: (&str, &str) = ("a\nB( x )\nc\nD\ne\n", "a\nB('x')\nc\nD\ne\n");
 
 #[test]
@@ -28,9 +28,9 @@ fn hunks_that_a_formatter_changed_count_as_formatted() {
     let (before, after) = ("a\nb\nc\nd\ne\n", "a\nB( x )\nc\nD\ne\n");
     let cases: [Case; 8] = [
         ("a\nB('x')\nc\nD\ne\n", &[RAN], [Formatted, Kept]),
-        // no formatter was seen
+        // the editor has seen no formatter
         ("a\nB('x')\nc\nD\ne\n", &[], [Reworked, Kept]),
-        // the user typed after the formatter, and before it
+        // the user typed after the formatter ran, or before it ran
         ("a\nB('y')\nc\nD\ne\n", &[RAN], [Reworked, Kept]),
         (
             "a\nB('y')\nc\nD\ne\n",
@@ -82,7 +82,7 @@ fn a_verdict_says_that_an_accepted_change_was_formatted() {
 }
 
 proptest! {
-    /// Whatever a formatter makes of an accepted proposal, no hunk of it counts as the user's work.
+    /// Whatever a formatter changes in an accepted proposal, no hunk counts as reworked by the user.
     #[test]
     fn hunks_changed_only_by_a_formatter_never_count_as_reworked_by_the_user(
         lines in prop::collection::vec("[abc]{1,2}", 1..8),

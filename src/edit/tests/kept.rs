@@ -1,4 +1,4 @@
-//! New texts that a model does not need to send twice.
+//! Tests how a model refers to a new text by a name instead of sending it again.
 
 use super::*;
 use crate::edit::kept::{filled, gather, kept, names};

@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// More cases than usual; the environment variable `PROPTEST_CASES` asks for even more.
+/// Runs more cases than usual, and still more if the environment variable `PROPTEST_CASES` says so.
 fn many() -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig { cases: 16 * usual.cases, ..usual }
@@ -74,13 +74,13 @@ fn edit(how: std::ops::Range<u8>) -> impl Strategy<Value = (String, String, Stri
     )
 }
 
-/// A text without anything that the ladder tolerates, except line numbers.
+/// A text in which all differences that the search tolerates are removed, except line numbers.
 fn squashed(text: &str) -> String {
     let plain = text.replace(['“', '”'], "\"").replace('–', "-").replace('…', "...");
     plain.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// A text without possible line numbers.
+/// A text from which everything that may be a line number is removed.
 fn unnumbered(text: &str) -> String {
     let bare = |line: &str| {
         let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
@@ -116,7 +116,7 @@ fn windows(file: &str, old: &str, same: impl Fn(&str) -> String) -> Vec<usize> {
 proptest! {
     #![proptest_config(many())]
 
-    /// Only one piece of the file changes, and it equals `old` apart from tolerated differences.
+    /// Only one piece of the file changes, and that piece equals `old` apart from tolerated differences.
     #[test]
     fn an_edit_changes_one_place_and_keeps_line_ends_and_byte_order_mark((file, old, new) in edit(0..12), dos in any::<bool>(), mark in any::<bool>()) {
         let file = if dos { file.replace('\n', "\r\n") } else { file };
@@ -131,7 +131,7 @@ proptest! {
         }
     }
 
-    /// If `old` occurs twice, nothing is replaced; if it occurs once, it is found.
+    /// If `old` is at two places, nothing is replaced. If it is at one place, that place is found.
     #[test]
     fn an_ambiguous_edit_is_refused_and_a_unique_match_is_applied((file, old, new) in edit(0..12)) {
         let text = Text::new(file.clone());
@@ -151,7 +151,7 @@ proptest! {
         }
     }
 
-    /// A block with another indentation is found, and `new` gets the file's indentation.
+    /// A block that the file indents differently is found, and `new` gets the file's indentation.
     #[test]
     fn a_block_at_another_indentation_is_matched_and_its_new_text_reindented(
         (file, old, new) in edit(8..9), shift in prop_oneof![Just("  "), Just("\t"), Just("        ")],
@@ -165,7 +165,7 @@ proptest! {
         let bare = |line: &str| line.trim_end().replace(['“', '”'], "\"").replace('–', "-");
         let is_plain = straight.as_ref().is_ok_and(|it| it.note.is_empty())
             && windows(&file, &old, str::to_owned).len() == 1
-            // an exact match may begin within a line; then no line is shifted
+            // an exact match may begin within a line; then the indentation is not adapted
             && file.find(&old).is_none_or(|at| at == 0 || file.as_bytes()[at - 1] == b'\n')
             && windows(&file, &shifted(&old), bare).is_empty()
             && !file.contains(&shifted(&old))

@@ -41,7 +41,8 @@ proptest! {
         prop_assert_eq!(after.text.encode(), wanted.concat().into_bytes());
     }
 
-    /// Any choice among the hunks is recognised, even with the user's own lines elsewhere.
+    /// The user keeps any of the hunks and rejects the others. The verdict recognises this, even if the user added own
+    /// lines elsewhere.
     #[test]
     fn a_verdict_recognises_every_combination_of_kept_and_rejected_hunks(
         lines in proptest::collection::vec((0u8..4, any::<bool>(), any::<bool>()), 1..40),

@@ -1,12 +1,12 @@
-//! The format of `apply_patch`: patches that other harnesses accept, with stricter rules where the rules of the other
-//! harnesses are unsafe.
+//! Tests the format of `apply_patch`. Patches that other coding agents accept are accepted, but where the rules of the
+//! others are unsafe, the rules here are stricter.
 
 mod places;
 
 use super::*;
 use proptest::prelude::*;
 
-/// The result of a patch of these files, or why it is refused.
+/// The result of applying a patch to these files, or the reason why the patch is refused.
 fn told(files: &[(&str, &str)], patch: &str) -> String {
     let edits = match parse_patch(patch) {
         Ok(edits) => edits,
@@ -34,14 +34,15 @@ fn told(files: &[(&str, &str)], patch: &str) -> String {
     }
 }
 
-/// Compares the result of a patch to the file `a`. `body` stands between the patch's marks.
+/// Applies a patch to the file `a` with this text, and compares the result. `body` is the part of the patch below its
+/// header.
 fn check(text: &str, body: &str, expect: &Expect) {
     let patch = format!("*** Begin Patch\n*** Update File: a\n{body}*** End Patch\n");
     expect.assert_eq(&told(&[("a", text)], &patch));
 }
 
 #[test]
-fn a_patch_over_several_files_changes_all_or_none() {
+fn a_patch_of_several_files_changes_all_of_them_or_none() {
     let patch = "*** Begin Patch\n*** Add File: new\n+one\n+\n+two\n*** Update File: a\n@@\n one\n-two\n+2\n\
         *** Update File: b\n@@\n-x\n+y\n*** End Patch";
     let files = [("a", "one\ntwo\nthree\n"), ("b", "x\n")];
@@ -92,7 +93,7 @@ fn blanks_around_the_markers_and_between_the_files_of_a_patch_are_ignored() {
         b: "y\n" deleted
         c: "Z\n" -> d"#]]
     .assert_eq(&told(&files, padded));
-    // within a chunk such a line belongs to the file
+    // a blank before the mark makes the line a line of the file
     let body = "@@\n *** End of File\n-x\n+X\n";
     check("x\n*** End of File\nx\ny\n", body, &expect![[r#"a: "x\n*** End of File\nX\ny\n""#]]);
 }
@@ -233,7 +234,7 @@ fn a_malformed_patch_is_refused_with_the_number_of_its_wrong_line() {
 }
 
 proptest! {
-    /// Any text can be parsed without a panic, and no line outside of the chunks changes.
+    /// Any text can be read as a patch without a panic, and no line outside of the chunks changes.
     #[test]
     fn reading_any_text_as_a_patch_does_not_panic(
         lines in proptest::collection::vec(
@@ -243,7 +244,7 @@ proptest! {
         told(&[("a", "a\nb\na\n\nab\né\n")], &patch);
     }
 
-    /// The diff of two texts, as a patch, turns one into the other.
+    /// The diff of two texts, written as a patch, turns the first text into the second.
     #[test]
     fn applying_a_diff_as_a_patch_gives_the_new_text(
         kept in proptest::collection::vec((any::<bool>(), any::<bool>()), 1..20), ends in any::<bool>(),

@@ -1,4 +1,4 @@
-//! Calls that change several files.
+//! Tests calls that change several files.
 
 use super::*;
 use crate::edit::Rung;
@@ -7,8 +7,8 @@ fn texts(files: &[(&str, Option<&str>)]) -> Texts {
     files.iter().map(|(path, text)| (path.into(), text.map(Text::new))).collect()
 }
 
-/// The result of a call on these files: the texts of each file, and the tolerated differences. A refused call must
-/// leave all files unchanged.
+/// Applies a call's edits to these files. Returns the new text of each file with the note on tolerated differences, or
+/// the error. Checks that a refused call leaves all files unchanged.
 fn over(
     files: &[(&str, Option<&str>)],
     edits: &[(&str, &str, &str)],
@@ -35,7 +35,7 @@ fn told(done: Result<String, Box<Refusal>>) -> String {
 }
 
 #[test]
-fn all_files_of_a_call_change_or_none() {
+fn a_call_changes_all_its_files_or_none_of_them() {
     let files = [("a", Some("one\ntwo\n")), ("b", Some("one \n")), ("c", None)];
     let edits =
         [("a", "one", "1"), ("b", "one\n", "uno\n"), ("a", "1\ntwo", "2"), ("c", "", "new\n")];
@@ -67,7 +67,7 @@ fn a_file_whose_edits_cancel_each_other_is_left_alone() {
 }
 
 #[test]
-fn a_call_is_refused_whole_if_one_of_its_files_may_not_be_changed() {
+fn a_call_changes_no_file_if_one_of_its_files_may_not_be_changed() {
     let mut texts = texts(&[("a", Some("one\n")), ("b", Some("one\n"))]);
     let edit = |path: &str| Edit { path: path.into(), change: replace("one", "1") };
     let may = |path: &Path, _: Option<&Text>, _: &Change| {
@@ -79,7 +79,7 @@ fn a_call_is_refused_whole_if_one_of_its_files_may_not_be_changed() {
 }
 
 #[test]
-fn several_matches_with_the_same_tolerance_are_ambiguous() {
+fn an_edit_that_matches_several_places_with_the_same_tolerance_is_refused() {
     let text = Text::new("a \nb\na\t\n");
     let misfit = resolve(Some(&text), &replace("a\n", "c\n")).unwrap_err();
     assert_eq!(misfit, Misfit::Ambiguous { at: vec![1, 3], by: vec![Rung::Blanks] });

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 struct Judged<'a> {
     session: Option<Handle>,
     parts: Cow<'a, [Part]>,
-    /// The text before the first part, then the text after each part.
+    /// The text before the first part, followed by the text after each part.
     texts: Vec<Text>,
     /// The proposed deletion or renaming, and the file's path at that time.
     whole: Option<(Cow<'a, Whole>, &'a Path)>,
@@ -32,7 +32,7 @@ impl Judged<'_> {
     }
 }
 
-/// The facts of a settled review that all its answers share.
+/// The facts about a settled review that all its answers use.
 struct Judge<'a> {
     reviewed: &'a Reviewed,
     /// The file's path as the user sees it.
@@ -45,7 +45,7 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// The answer to one call. `at` is the index of its part in `all`.
+    /// The answer to one call. `at` is the index of the call's change in `all`.
     fn answer(
         &mut self,
         part: &Part,
@@ -98,8 +98,8 @@ impl Judge<'_> {
     }
 }
 
-/// The verdicts of a review, one for each session. `session` is the session that the editor names for the review, if
-/// that session is open here.
+/// The verdicts of a settled review, one for each session that made proposals in it. `session` is the session in which
+/// the user reviewed, if it is open here.
 pub(super) fn judge(
     entries: &mut BTreeMap<u32, Entry>,
     (reviewed, session): (&Reviewed, Option<Handle>),
@@ -149,8 +149,8 @@ pub(super) fn judge(
     verdicts
 }
 
-/// Adds the changes outside of the proposals' hunks to the last answer. `known` is the last text of the file that the
-/// model was given since its proposal.
+/// Adds to an answer what changed outside of the proposals' hunks. `known` is the last text of the file that the model
+/// has got since its proposal.
 fn tell_elsewhere(
     answer: &mut ToolAnswer,
     all: &[Revision<'_>],
@@ -175,8 +175,8 @@ fn former_path(entries: &BTreeMap<u32, Entry>, reviewed: &Reviewed) -> Option<Pa
     reviewed.was.clone().or_else(|| reviewed.proposals.iter().find_map(over_limit))
 }
 
-/// A proposal of the review. For a proposal of an earlier program, the editor's copy is used, as one part with an empty
-/// call id.
+/// A proposal of the review. If the proposal was made before the program was restarted, the editor's copy is used: it
+/// has one part, with an empty call id.
 fn find<'a>(
     entries: &'a BTreeMap<u32, Entry>,
     (reviewed, session): (&'a Reviewed, Option<Handle>),

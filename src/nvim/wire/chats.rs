@@ -1,4 +1,4 @@
-//! The messages about whole sessions: listed, renamed, copied, deleted, exported, taken over.
+//! The messages about whole sessions: to list, rename, copy, delete, export or take over a session.
 
 use crate::agent;
 use crate::conversation::report::UndoOffer;
@@ -30,7 +30,7 @@ pub struct ForkSession {
     pub session: SessionId,
     /// How many of the user's last messages are left out. If absent, the copy is complete.
     pub after: Option<u32>,
-    /// The copy ends with the user's last message that is not left out; the reply to that message is left out too.
+    /// Whether the copy ends with a message of the user: the reply to the last message that is kept is left out too.
     pub is_prompt: bool,
 }
 
@@ -80,13 +80,13 @@ pub struct DeleteSession {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExportSession {
     pub session: SessionId,
-    /// The absolute path. If empty, `{session}.md` in the project.
+    /// The file's absolute path. If empty, the file is `{session}.md` in the project.
     pub file: String,
     /// A file that exists is overwritten.
     pub force: bool,
 }
 
-/// The user's choice about a session that another Neovim has open.
+/// The user's choice what to do about a session that is open in another Neovim.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Claim {
@@ -107,21 +107,21 @@ pub enum Way {
     Take,
 }
 
-/// Another Neovim takes this session over. The editor has given up the session's reviews already.
+/// Another Neovim takes this session over. This Neovim has closed the session's reviews already.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Yield {
     pub session: SessionId,
-    /// How the other Neovim is called in messages to the user.
+    /// The words for the other Neovim in messages to the user.
     pub by: String,
 }
 
-/// The session that was asked for is open in another Neovim.
+/// The user asked for a session that is open in another Neovim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Held {
     pub session: SessionId,
-    /// How the other Neovim is called in messages to the user; empty if not known.
+    /// The words for the other Neovim in messages to the user; empty if nothing is known about it.
     pub by: String,
     /// The address on which the other Neovim listens; empty if it is not known.
     pub server: String,

@@ -5,16 +5,16 @@ use crate::message::Excerpt;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Asks for the completions at the composer's cursor. The newest question is answered by `completed`.
+/// Asks for the completions at the composer's cursor. The answer is `completed`; only the newest question is answered.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Clone, Deserialize)]
 pub struct Complete {
     pub id: u32,
     /// Absent until the session is open.
     pub session: Option<SessionId>,
-    /// The text before the cursor in the cursor's line.
+    /// The text of the cursor's line before the cursor.
     pub line: String,
-    /// Only blank lines stand above the line: it may be a slash command.
+    /// Whether all lines above the cursor's line are blank, so that the line may be a slash command.
     pub is_first: bool,
     /// Absolute paths of the files that are open in the editor; the one used last comes first.
     pub open: Vec<PathBuf>,
@@ -61,14 +61,14 @@ pub enum CompletionKind {
     Symbol,
 }
 
-/// Asks for the sizes of the mentions in a text, or for what they bring. The answer is `weighed`.
+/// Asks for the sizes of the mentions in a text, or for a preview of the texts that they add. The answer is `weighed`.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Clone, Deserialize)]
 pub struct Weigh {
     pub id: u32,
     pub session: SessionId,
     pub text: String,
-    /// If present, the answer previews these excerpts and what the mentions bring.
+    /// If present, the answer has a preview of these excerpts and of the excerpts that the mentions add.
     pub preview: Option<Vec<Excerpt>>,
 }
 
@@ -81,7 +81,7 @@ pub struct Weighed {
     pub session: SessionId,
     /// The mentions, in the order of the text.
     pub mentions: Vec<Weight>,
-    /// Present if it was asked for.
+    /// The preview, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
 }
@@ -89,10 +89,10 @@ pub struct Weighed {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Clone, Serialize)]
 pub struct Weight {
-    /// The mention as it stands in the text.
+    /// The mention as it is written in the text.
     pub written: String,
-    /// Its size, or why there is none.
+    /// The size of the mentioned text, or why there is no such text.
     pub about: String,
-    /// Nothing would be sent for the mention, or the user is warned first.
+    /// Whether the mention cannot be read, or the user will be warned before the message is sent.
     pub is_wrong: bool,
 }

@@ -38,21 +38,21 @@ pub struct WireConfig {
     pub no_system: bool,
     /// Whether `AGENTS.md` and files like it are used.
     pub instructions: Instructions,
-    /// If nothing is configured, look for a model server on this machine.
+    /// Whether to look for a model server on this machine if no provider is configured.
     pub probe: bool,
-    /// Ask the model for a title after the first turn.
+    /// Whether to ask the model for a title after the first turn.
     pub titles: bool,
-    /// What may be spent before the user is asked.
+    /// The most tokens and money that may be spent before the user is asked.
     pub limit: Option<LimitConfig>,
     /// Environment variables that commands get even if they look like secrets.
     pub pass_env: Vec<String>,
-    /// Hosts, with or without a port, that may be fetched though their addresses are private.
+    /// Hosts, with or without a port, that may be fetched although they have private network addresses.
     #[serde(default)]
     pub fetch_private: Vec<String>,
     /// Rules that allow calls, ask about them or deny them.
     #[serde(default)]
     pub permissions: Vec<WrittenRule>,
-    /// Whether everyday commands run without a question in a sandbox that contains them.
+    /// Whether everyday commands run without a question if the sandbox is complete.
     #[serde(default)]
     pub safe_commands: bool,
     #[serde(default)]
@@ -66,7 +66,7 @@ pub struct SandboxConfig {
     pub enabled: bool,
     /// Whether commands may use the network.
     pub network: bool,
-    /// Further folders that commands may write.
+    /// Further folders in which commands may write files.
     pub writable: Vec<String>,
 }
 
@@ -87,7 +87,7 @@ pub struct ProviderConfig {
     pub headers: BTreeMap<String, String>,
 }
 
-/// The user's facts about one model.
+/// The user's settings for one model.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ModelConfig {
@@ -99,7 +99,7 @@ pub struct ModelConfig {
     pub thinking: Option<Effort>,
     pub temperature: Option<f64>,
     pub price: Option<PriceConfig>,
-    /// The context window that a server on this machine is told to give the model, in tokens.
+    /// The size of the context window, in tokens, that is requested from a server on this machine.
     pub num_ctx: Option<u32>,
     /// Whether the model reads images.
     pub vision: Option<bool>,
@@ -167,12 +167,12 @@ fn share<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Share>, D::Error> 
     Ok(match Value::deserialize(from)? {
         Value::Nil => None,
         Value::Boolean(false) => Some(Share::NEVER),
-        // Lua writes 1.0 as an integer
+        // Neovim sends 1.0 as an integer
         it => it.as_f64().map(|it| Share(Some(it))),
     })
 }
 
-/// Reads an enum by its name. In the values of a map, `rmpv` cannot read an enum itself.
+/// Reads an enum by its name, because `rmpv` cannot read an enum that is a value of a map.
 fn named<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     let name = String::deserialize(from)?;
     T::deserialize(name.into_deserializer()).map(Some)

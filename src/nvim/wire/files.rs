@@ -14,7 +14,7 @@ pub struct RewindWanted {
     pub session: SessionId,
     /// The turn to preview or to rewind. If absent, the answer is `turns`.
     pub entry: Option<u32>,
-    /// All later turns are rewound too.
+    /// Whether all later turns are rewound too.
     #[serde(default)]
     pub later: bool,
     /// The absolute paths of the files to rewind. If absent, the answer is `preview`.
@@ -41,7 +41,7 @@ pub struct Turns {
     pub turns: Vec<TurnRow>,
 }
 
-/// What rewinding a turn would do to each file.
+/// The preview of a rewind: what would happen to each file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Preview {
@@ -58,7 +58,8 @@ pub struct Preview {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Restored {
     pub done: bool,
-    /// If `done` is false: why nothing was done. If `done` is true: why the file is not on disk; empty if it is.
+    /// If `done` is false: why nothing was done. If `done` is true: why the text is not saved on disk, or the empty
+    /// string if it is.
     pub why: String,
 }
 
@@ -68,7 +69,7 @@ pub struct Restored {
 #[expect(clippy::struct_excessive_bools, reason = "the wire has independent flags")]
 pub struct BufferText {
     pub loaded: bool,
-    /// How many hunks are pending.
+    /// How many hunks of the file are pending.
     pub pending: u32,
     /// The buffer's text, if it is modified.
     pub text: Option<String>,
@@ -80,7 +81,7 @@ pub struct BufferText {
     pub bom: bool,
 }
 
-/// Comments of a code review, to be shown besides the ones that are shown already.
+/// Comments of a code review. They are shown in addition to the comments that are shown already.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Comments {

@@ -51,7 +51,7 @@ fn files() -> [(&'static str, String); 3] {
 
 type Schemas = Map<String, Value>;
 
-/// The schemas of some types, and of all types that they contain.
+/// The schemas of the types that `name` adds, and of all types that they contain.
 fn schemas(from: &mut SchemaGenerator, name: impl Fn(&mut SchemaGenerator)) -> Schemas {
     name(from);
     let mut schemas = from.take_definitions(true);
@@ -68,7 +68,7 @@ fn schemas(from: &mut SchemaGenerator, name: impl Fn(&mut SchemaGenerator)) -> S
     schemas
 }
 
-/// The words of a closed set of strings.
+/// The words that a schema allows, if it allows only certain words.
 fn words(schema: &Value) -> Vec<Value> {
     let one = schema.get("const").filter(|it| it.is_string()).into_iter();
     let some = schema["enum"].as_array().into_iter().flatten();
@@ -76,8 +76,8 @@ fn words(schema: &Value) -> Vec<Value> {
     one.chain(some).cloned().chain(parts.flat_map(words)).collect()
 }
 
-/// Repeats the words of a set wherever a type refers to the set: `emmylua_check` does not always accept the set's alias
-/// as a string.
+/// Wherever a type refers to a set of words, replaces the reference by the words themselves: `emmylua_check` does not
+/// always accept the set's alias as a string.
 fn spell_out(schema: &mut Value, sets: &BTreeMap<String, Vec<Value>>) {
     if let Some(words) = reference(schema).and_then(|it| sets.get(it)) {
         schema["enum"] = words.clone().into();
@@ -89,9 +89,9 @@ fn spell_out(schema: &mut Value, sets: &BTreeMap<String, Vec<Value>>) {
     }
 }
 
-/// Joins the schemas of the types that the program reads with the schemas of the types that it sends. A type that is
-/// both read and sent is described as it is sent. The program must also read the type in this form, because Lua may
-/// send it back.
+/// Joins the schemas of the types that the program reads with those of the types that it sends. A type that is both
+/// read and sent gets the schema for sending. Lua may send such a value back, so this checks that the program can read
+/// it in that form.
 fn both(mut read: Schemas, sent: Schemas) -> Schemas {
     for (name, sent) in sent {
         if let Some(read) = read.get(&name) {
@@ -328,13 +328,13 @@ fn references(schema: &Value) -> Vec<&str> {
     reference(schema).into_iter().chain(inside).collect()
 }
 
-/// The name of a variant that serde calls `name`.
+/// The Rust name of the variant that serde calls `name`.
 fn pascal(name: &str) -> String {
     let word = |word: &str| word[..1].to_uppercase() + &word[1..];
     name.split('_').filter(|it| !it.is_empty()).map(word).collect()
 }
 
-/// `Resume` is read by hand: a boolean or a word.
+/// `Resume` has its own deserializer, which accepts a boolean or a word.
 impl JsonSchema for Resume {
     fn schema_name() -> Cow<'static, str> {
         "Resume".into()
@@ -349,7 +349,7 @@ impl JsonSchema for Resume {
     }
 }
 
-/// `Share` is read by hand: a number or `false`.
+/// `Share` has its own deserializer, which accepts a number or `false`.
 impl JsonSchema for Share {
     fn schema_name() -> Cow<'static, str> {
         "Share".into()

@@ -5,23 +5,24 @@ use crate::conversation::report::Permission;
 use crate::event::{Grant, SessionId};
 use serde::{Deserialize, Serialize};
 
-/// Asks about the permissions of a session. The answer is `permissions`, or a text in the chat.
+/// Lists the permissions of a session, revokes one, or explains how a command would be judged. The answer is
+/// `permissions`, or a text in the chat.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PermissionsWanted {
     pub session: SessionId,
-    /// A permission to take back.
+    /// The permission to revoke.
     pub revoke: Option<Granted>,
-    /// A command: the chat then shows how it would be judged.
+    /// A command. If present, the chat shows how the command would be judged.
     #[serde(default)]
     pub explain: Option<String>,
 }
 
-/// A permission to read a path with a tool, to run a command, or to fetch pages of a host; or a rule.
+/// A permission: to read a path with a tool, to run a command, or to fetch pages of a host. Or a permission rule.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Granted {
-    /// If absent, the permission is for a command or a host.
+    /// The tool that may read the path. If absent, the permission is for a command or a host.
     pub tool: Option<String>,
     /// Whether the permission is for a host.
     #[serde(default)]
@@ -29,7 +30,7 @@ pub struct Granted {
     /// Whether the permission is for a command outside of the sandbox.
     #[serde(default)]
     pub is_outside: bool,
-    /// Whether this is a rule.
+    /// Whether this is a rule instead of a permission for the session.
     #[serde(default)]
     pub is_rule: bool,
     /// If given, the permission is for input to this job.
@@ -50,7 +51,7 @@ pub struct Permissions {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GrantRow {
-    /// One line for the user.
+    /// The permission or rule in one line for the user.
     pub label: String,
     /// If absent, the permission is for a command or a host.
     #[serde(skip_serializing_if = "Option::is_none")]

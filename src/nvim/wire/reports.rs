@@ -5,7 +5,7 @@ use crate::conversation::report::{Opened, Report};
 use crate::event::SessionId;
 
 impl ToNvim {
-    /// `session` is the session whose agent reports.
+    /// Converts a report of this session's agent to a message.
     pub fn of(session: SessionId, report: Report) -> ToNvim {
         match report {
             Report::Opened(Opened { instead, root, ephemeral, reading, reviews, show, draft }) => {

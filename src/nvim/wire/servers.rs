@@ -18,12 +18,12 @@ pub struct Found {
     pub notes: Vec<String>,
     /// The changes of a renaming.
     pub rewrites: Vec<Rewrite>,
-    /// Why no server could be asked, for the model.
+    /// Why no server could be asked, as a text for the model.
     pub why: Option<String>,
 }
 
-/// How an edit changed the diagnostics of a file. The numbers count all findings; the lists hold only the first
-/// findings.
+/// How an edit changed the diagnostics (findings) of a file. The numbers count all findings; the lists have only the
+/// first ones.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Checked {
@@ -34,18 +34,18 @@ pub struct Checked {
     pub state: CheckState,
     /// New findings.
     pub added: Vec<Finding>,
-    /// Findings that existed before the edit.
+    /// Findings that the file had before the edit and still has.
     pub remaining: Vec<Finding>,
     /// New findings in other files.
     pub elsewhere: Vec<Finding>,
-    /// Sentences about the servers.
+    /// Sentences about the language servers, for example that one did not answer.
     pub notes: Vec<String>,
     pub new: u32,
     pub fixed: u32,
     pub remain: u32,
-    /// The diagnostics before the edit are known. If not, `added` has the findings on the changed lines.
+    /// Whether the diagnostics before the edit are known. If not, `added` has the findings on the changed lines.
     pub known: bool,
-    /// At least one server has reported on the new text.
+    /// Whether at least one server has reported on the new text.
     pub fresh: bool,
 }
 
@@ -53,11 +53,11 @@ pub struct Checked {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
-    /// The result will follow: the verdict on the edit waits for it.
+    /// The check has begun. The model's answer about the edit waits for the result.
     Awaited,
     /// This message has the result.
     Told,
-    /// There will be no result, because another edit came meanwhile.
+    /// There will be no result, because another edit was made in the meantime.
     Dropped,
 }
 

@@ -14,19 +14,19 @@ pub struct Reviewed {
     pub session: SessionId,
     /// The ids of the review's proposals, the oldest first.
     pub proposals: Vec<u32>,
-    /// For each proposal, the decisions on its changes; empty if they are not known.
+    /// For each proposal, the user's decisions on its changes; empty if the decisions are not known.
     pub decisions: Vec<Vec<Decision>>,
-    /// The texts of the proposals that an earlier program made.
+    /// The texts of proposals that were made before the program was restarted.
     pub texts: Vec<ProposedText>,
     /// The absolute path.
     pub path: PathBuf,
-    /// The path before the user accepted a renaming.
+    /// If the user accepted the file's renaming, the file's former path.
     pub was: Option<PathBuf>,
-    /// The user accepted the file's deletion.
+    /// Whether the user accepted the file's deletion.
     pub deleted: bool,
     /// The file was deleted or its buffer was wiped out; this counts as a rejection.
     pub gone: bool,
-    /// The resulting text, if it differs from the file on disk.
+    /// The file's text after the review, if it differs from the text on disk.
     pub text: Option<String>,
     pub eol: bool,
     pub saved: bool,

@@ -1,4 +1,4 @@
-//! Reads an answer of Anthropic's Messages API: typed blocks by index, each opened, extended and closed.
+//! Reads an answer of Anthropic's Messages API: a stream of events that open, extend and close numbered blocks.
 
 use crate::event::Delta;
 use crate::message::{Block, CallId, Input, Reply, Stop, ToolCall, Usage};
@@ -89,7 +89,7 @@ impl dialect::Decoder for Decoder {
     }
 }
 
-/// Events that must have the expected shape. Other events may have any shape.
+/// Events whose fields must be as expected. Other events are not checked.
 const KNOWN: [&str; 7] = [
     "message_start",
     "content_block_start",
@@ -149,7 +149,7 @@ impl Decoder {
         self.count(&message["usage"]);
     }
 
-    /// Stores the total counts so far. A count that is missing or null leaves the earlier count unchanged.
+    /// Stores the token counts, which are totals so far. If a count is missing or null, the earlier count stays.
     fn count(&mut self, usage: &Value) {
         for (name, count) in [
             ("input_tokens", &mut self.usage.input),

@@ -35,8 +35,8 @@ pub(crate) fn body(request: &Request) -> Value {
     body
 }
 
-/// Removes a server's tool call that has no result, because the API would refuse the next request. The call stays if
-/// its reply is still to be continued.
+/// Removes calls of server tools (such as web search) that have no result, because the API would refuse the next
+/// request. A call stays if the model will still continue its reply.
 fn close_server_tools(messages: &mut Vec<Value>) {
     let finished = messages.iter().rposition(|message| message["role"] == "user").unwrap_or(0);
     let results: HashSet<String> = messages
@@ -60,13 +60,13 @@ fn tool(spec: &ToolSpec) -> Value {
     json!({ "name": spec.name, "description": spec.purpose, "input_schema": spec.schema })
 }
 
-/// The distance between two marks in blocks. The API looks back 20 blocks from a mark.
+/// The distance between two cache marks, in blocks. The API looks back 20 blocks from a mark.
 const STRIDE: usize = 15;
 
-/// Marks the end of this request, and the end of the previous request (the last user message before the last reply):
-/// the API reads from its cache what the previous request wrote. A third mark is `STRIDE` blocks before the second. If
-/// the previous request was stopped before it was cached, the API finds the end of an earlier request from the third
-/// mark.
+/// Sets cache marks at the end of this request, and at the end of the previous request (the last user message before
+/// the last reply), so that the API reads from its cache what the previous request has stored there. A third mark is
+/// `STRIDE` blocks before the second. It helps if the previous request was stopped before it was cached: from the third
+/// mark the API finds the end of an earlier request.
 fn mark_messages(messages: &mut [Value], minimum: CacheMinimum) {
     let short = minimum.too_short(messages);
     let last = |messages: &[Value], role: &str| {
@@ -88,14 +88,14 @@ fn mark_messages(messages: &mut [Value], minimum: CacheMinimum) {
     }
 }
 
-/// Marks the last block of a list.
+/// Sets a cache mark on the last block of a list.
 fn mark(blocks: &mut Value) {
     if let Some(block) = blocks.as_array_mut().and_then(|blocks| blocks.last_mut()) {
         block["cache_control"] = json!({ "type": "ephemeral" });
     }
 }
 
-/// The message as the API takes it. `None` for a message that models do not see, and for an empty message.
+/// The message in the API's form. `None` for a message that models do not get, and for an empty message.
 fn message(message: &Message) -> Option<Value> {
     let role = match message.role {
         Role::User => "user",
@@ -103,7 +103,7 @@ fn message(message: &Message) -> Option<Value> {
         Role::System | Role::Note => return None,
     };
     let mut blocks = message.blocks.iter().collect::<Vec<_>>();
-    // The API refuses the answer to a call after other blocks. The sort is stable.
+    // Answers to calls come first, because the API refuses them after other blocks. The sort is stable.
     blocks.sort_by_key(|block| role == "user" && !matches!(block, Block::Answer(_)));
     let content: Vec<Value> = blocks.into_iter().filter_map(self::block).collect();
     (!content.is_empty()).then(|| object([("role", role.into()), ("content", content.into())]))

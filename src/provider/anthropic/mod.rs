@@ -1,4 +1,4 @@
-//! The dialect of Anthropic's Messages API.
+//! The dialect (wire format) of Anthropic's Messages API.
 
 mod decode;
 mod encode;

@@ -227,9 +227,9 @@ fn without_a_system_prompt_the_tools_get_a_cache_mark() {
     assert_eq!(body["tools"][1]["cache_control"], json!({ "type": "ephemeral" }));
 }
 
-/// Each request has at most four marks, where the next request looks for them.
+/// Each request has at most four cache marks, and the next request has a mark at the same place as the last of them.
 #[test]
-fn each_request_contains_the_last_cache_mark_of_the_one_before() {
+fn each_request_repeats_the_last_cache_mark_of_the_previous_request() {
     for model in ["m-1", "claude-sonnet-4-5"] {
         let mut messages = vec![user(vec![sample::text("Go.")])];
         let mut end: Option<Value> = None;
@@ -250,7 +250,7 @@ fn each_request_contains_the_last_cache_mark_of_the_one_before() {
 }
 
 #[test]
-fn a_blank_answer_is_sent_as_no_output() {
+fn a_blank_tool_answer_is_sent_as_the_words_no_output() {
     let messages = vec![
         assistant(vec![call("call_1", "read", json!({}))]),
         user(vec![answer("call_1", " \n", true)]),
@@ -260,7 +260,7 @@ fn a_blank_answer_is_sent_as_no_output() {
 }
 
 #[test]
-fn a_reply_is_sent_back_as_it_came() {
+fn a_reply_is_sent_back_with_all_its_blocks_unchanged() {
     let stream = include_str!("../../../tests/data/streams/anthropic_thinking.sse");
     let sampled = recut::read(Dialect::Anthropic, [stream.as_bytes()]);
     let Some(crate::provider::Sampled::Done(reply)) = sampled.last() else { panic!("{sampled:?}") };

@@ -3,8 +3,8 @@
 use crate::message::{Effort, Request, Thinking};
 use serde_json::{Value, json};
 
-/// Writes the request's thinking into `body`, or else its temperature: the API accepts only one of them. `messages`
-/// are the messages of the body.
+/// Writes the request's thinking into `body`, or its temperature if it asks for no thinking: the API accepts only one
+/// of them. `messages` are the messages of the body.
 pub(super) fn ask(request: &Request, messages: &[Value], body: &mut Value) {
     match request.thinking {
         Some(Thinking::Budget(tokens)) if tokens < request.max_tokens && may_think(messages) => {

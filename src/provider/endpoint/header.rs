@@ -6,12 +6,12 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Header {
     pub name: HeaderName,
-    /// The value as the user wrote it: `env:NAME` stands for the variable's value at the time of a request.
+    /// The value as the user wrote it. `env:NAME` means the value that the variable has when a request is sent.
     value: String,
 }
 
 impl Header {
-    /// Parses a header. The editor has checked it before, and gives the user a longer message.
+    /// Parses a header. The editor has checked the header before, with a more detailed message to the user.
     pub(super) fn parse(name: &str, value: &str) -> Result<Header, String> {
         let parsed = HeaderName::try_from(name);
         let name =
@@ -19,7 +19,7 @@ impl Header {
         Ok(Header { name, value: value.to_owned() })
     }
 
-    /// The variable that holds the value.
+    /// The environment variable that has the value, if the value is `env:NAME`.
     pub fn variable(&self) -> Option<&str> {
         self.value.strip_prefix("env:").map(str::trim)
     }

@@ -6,9 +6,9 @@ use crate::provider::facts::newest;
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) base_url: &'static str,
-    /// The variable that holds the key; empty if no key is needed.
+    /// The environment variable that has the key; empty if no key is needed.
     pub(super) key: &'static str,
-    /// The variable that overrides the base URL; empty if there is none.
+    /// The environment variable that overrides the base URL; empty if there is none.
     pub(super) base_variable: &'static str,
     pub(super) dialect: Dialect,
     pub(super) quirks: Quirks,
@@ -34,7 +34,7 @@ impl Row {
     }
 }
 
-/// The name as `OpenRouter` writes it: `claude-sonnet-5.5` for `claude-sonnet-5-5`.
+/// The model's name in `OpenRouter`'s spelling: `claude-sonnet-5.5` for `claude-sonnet-5-5`.
 fn dotted(name: &str) -> String {
     let is_number = |it: &str| it.bytes().all(|byte| byte.is_ascii_digit());
     match name.rsplit_once('-') {
@@ -47,10 +47,10 @@ fn dotted(name: &str) -> String {
 
 pub(super) const PLAIN: Quirks = Quirks::NONE;
 
-/// Vendors whose models show their thoughts, and think only if they are told to.
+/// The quirks of vendors whose models show their thoughts, and think only if the request asks for it.
 const SWITCHED: Quirks = Quirks { reasoning_back: true, thinking_switch: true, ..PLAIN };
 
-/// Servers that format the conversation with the model's own chat template.
+/// The quirks of servers that format the conversation with the model's own chat template.
 const TEMPLATE: Quirks = Quirks { alternate: true, ..PLAIN };
 
 const fn row(
@@ -70,7 +70,7 @@ const fn row(
     }
 }
 
-/// The built-in endpoints, in the order in which their keys are looked for.
+/// The built-in endpoints. If the user has chosen no model, the first one that has a key is used.
 pub(super) const TABLE: [Row; 20] = [
     Row {
         base_variable: "ANTHROPIC_BASE_URL",

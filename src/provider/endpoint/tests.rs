@@ -9,8 +9,8 @@ fn users(json: &str) -> BTreeMap<String, UserProvider> {
     serde_json::from_str(json).unwrap()
 }
 
-/// The endpoint that is chosen with `choice`, these variables (`NAME=value`, separated by spaces) and these
-/// providers.
+/// Shows the endpoint that is chosen for `choice`, with these environment variables (`NAME=value`, separated by spaces)
+/// and these configured providers.
 fn shown(choice: &str, variables: &str, providers: &str) -> String {
     let env = |name: &str| {
         let mut pairs = variables.split(' ').filter_map(|pair| pair.split_once('='));
@@ -284,13 +284,13 @@ fn the_context_window_of_an_unknown_model_is_not_guessed() {
 }
 
 #[test]
-fn a_provider_that_the_user_configures_again_is_listed_once() {
+fn a_built_in_provider_that_the_user_also_configures_is_listed_once() {
     let names = names(&users(r#"{"mine":{},"openai":{}}"#));
     assert_eq!(names.iter().filter(|name| *name == "openai").count(), 1);
     assert_eq!(names.last().map(String::as_str), Some("mine"));
 }
 
-/// The help's list of providers names the actual default models.
+/// The list of providers in the help has to name the current default models.
 #[test]
 fn the_help_names_the_default_model_of_each_provider() {
     let mut text = String::new();
@@ -317,7 +317,8 @@ fn the_help_names_the_default_model_of_each_provider() {
     .assert_eq(&text);
 }
 
-/// A key in the output of a command is recognised by its form, whatever provider it belongs to.
+/// A key in the output of a command is recognised only by its form, so the forms of all providers' keys have to be
+/// known.
 #[test]
 fn each_provider_has_a_known_form_of_key_or_a_reason_for_having_none() {
     for row in TABLE.iter().filter(|row| !row.key.is_empty()) {

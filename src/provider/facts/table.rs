@@ -1,4 +1,5 @@
-//! The vendors' models, from the vendors' own pages, 2026-11. Facts that the pages leave open are left out here.
+//! The vendors' models, from the vendors' own web pages in November 2026. Facts that are not on these pages are left
+//! out here.
 
 use super::{Facts, Price, ThinkingKind, UNKNOWN};
 
@@ -18,29 +19,31 @@ const fn blind(window: u32, max_output: u32) -> Facts {
     Facts { images: Some(false), ..model(window, max_output) }
 }
 
-/// A model that reads images. `sampled`: it takes a temperature.
+/// A model that reads images. `sampled` says whether it accepts a temperature.
 const fn seeing(window: u32, max_output: u32, thinking: ThinkingKind, sampled: bool) -> Facts {
     Facts { thinking, temperature: sampled, images: Some(true), ..model(window, max_output) }
 }
 
-/// A Claude that decides how much it thinks. `least` is `Facts::cache_minimum`.
+/// A Claude model that decides how much it thinks. `least` is `Facts::cache_minimum`.
 const fn adaptive(least: u32, price: Price) -> Facts {
     let facts = seeing(M, 128_000, Adaptive, false);
     Facts { cache_minimum: least, price: Some(price), ..facts }
 }
 
-/// A Claude whose thinking cannot be switched off and whose thoughts are bound to the messages before them.
+/// A Claude model whose thinking cannot be switched off, and whose thoughts are valid only after exactly the messages
+/// before them.
 const fn always(least: u32, price: Price) -> Facts {
     Facts { thinking: Always, bound: true, ..adaptive(least, price) }
 }
 
-/// A Claude that thinks within a budget, if it is told to.
+/// A Claude model that thinks within a budget, if a request asks for thinking.
 const fn budget(max_output: u32, least: u32, price: Price) -> Facts {
     let facts = seeing(200_000, max_output, Budget, true);
     Facts { cache_minimum: least, price: Some(price), ..facts }
 }
 
-/// A model that thinks by a named effort and takes no temperature. Prompts from 1024 tokens are cached.
+/// A model whose thinking is set by a named effort and that accepts no temperature. Prompts of at least 1024 tokens are
+/// cached.
 const fn named(window: u32, max_output: u32, price: Price) -> Facts {
     let facts = seeing(window, max_output, Named, false);
     Facts { cache_minimum: 1024, price: Some(price), ..facts }
@@ -56,17 +59,18 @@ const fn gemini(thinking: ThinkingKind, max_output: u32, price: Option<Price>) -
     Facts { cache_minimum: 4096, price, ..seeing(1024 * K, max_output, thinking, true) }
 }
 
-/// Input, output, cache read and cache write, in USD per million tokens.
+/// The prices of input, output, cache reads and cache writes, in USD per million tokens.
 const fn usd(input: f64, output: f64, cache_read: f64, cache_write: f64) -> Price {
     Price { input, output, cache_read, cache_write, long: None }
 }
 
-/// Prices for vendors where writing to the cache costs as much as plain input.
+/// Prices of a vendor where writing to the cache costs as much as plain input.
 const fn flat(input: f64, output: f64, cache_read: f64) -> Price {
     usd(input, output, cache_read, input)
 }
 
-/// Prompts of more than `above` tokens cost these multiples for input and output.
+/// Adds the prices of long prompts: above this many tokens, the prices of input and output are multiplied by these
+/// factors.
 const fn long(price: Price, above: u64, input: f64, output: f64) -> Price {
     Price { long: Some((above, input, output)), ..price }
 }

@@ -178,7 +178,7 @@ fn a_quoted_error_is_one_short_line_without_control_characters() {
 }
 
 #[test]
-fn a_key_is_removed_from_every_text() {
+fn an_api_key_is_removed_from_every_text_of_a_failure() {
     let key = "sk-secret-1";
     let said = || format!("bad key {key}, really {key}");
     for failure in [

@@ -1,4 +1,5 @@
-//! How long a provider asks to wait, in milliseconds, in all forms that providers use.
+//! Reads how long a provider asks to wait before the next request, in all forms that providers use. The result is in
+//! milliseconds.
 
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
@@ -6,8 +7,9 @@ use std::time::{Duration, SystemTime};
 /// The longest wait that is accepted from a provider, in milliseconds: a day.
 const LONGEST: f64 = 86_400_000.0;
 
-/// The wait in the headers of a refusal: `retry-after-ms`; else `retry-after`, in seconds or as a date; else the
-/// reset of a used-up limit. A negative wait is ignored, and a wait over a day is a day.
+/// The wait that the headers of an error ask for: from `retry-after-ms`; otherwise from `retry-after`, in seconds or as
+/// a date; otherwise the time until a used-up limit is reset. A negative wait is ignored. A wait of more than a day
+/// becomes a day.
 pub fn in_headers(header: impl Fn(&str) -> Option<String>, now: SystemTime) -> Option<u64> {
     let ms = header("retry-after-ms").and_then(|ms| millis(ms.trim().parse().ok()?));
     ms.or_else(|| retry_after(header("retry-after")?.trim(), now)).or_else(|| resets(&header, now))
@@ -24,7 +26,7 @@ fn retry_after(text: &str, now: SystemTime) -> Option<u64> {
     }
 }
 
-/// The longest reset among the limits that are used up.
+/// The longest time until a reset, among the limits that are used up.
 fn resets(header: impl Fn(&str) -> Option<String>, now: SystemTime) -> Option<u64> {
     let reset = |kind: &&str| {
         let remaining = header(&format!("x-ratelimit-remaining{kind}"));
@@ -35,7 +37,8 @@ fn resets(header: impl Fn(&str) -> Option<String>, now: SystemTime) -> Option<u6
     ["", "-requests", "-tokens"].iter().filter_map(reset).max()
 }
 
-/// Reads a duration, a number of seconds from now, or a time in seconds or milliseconds since 1970.
+/// Reads the time until a reset: a duration with units, a number of seconds from now, or a point in time in seconds or
+/// milliseconds since 1970.
 fn reset_in(text: &str, now: SystemTime) -> Option<u64> {
     let Ok(number) = text.parse::<f64>() else { return duration(text) };
     let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64();
@@ -95,7 +98,7 @@ fn millis(wait: f64) -> Option<u64> {
     (!wait.is_nan()).then(|| wait.clamp(0.0, LONGEST).ceil() as u64)
 }
 
-/// An IMF-fixdate, the only date format that servers may send: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Reads a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate), the only format that HTTP servers may send.
 fn http_date(text: &str) -> Option<SystemTime> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -108,7 +111,7 @@ fn http_date(text: &str) -> Option<SystemTime> {
     for _ in 0..3 {
         time = time * 60 + words.next()?.parse::<u64>().ok().filter(|part| *part < 61)?;
     }
-    // days before the month, in a year that begins in March, so that the leap day comes last
+    // the days before the month are counted in a year that begins in March, so that the leap day is the last day
     let (year, month) = if month < 2 { (year - 1, month + 10) } else { (year, month - 2) };
     let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1;
     let since = days.checked_sub(719_468)? * 86_400 + time;

@@ -1,5 +1,5 @@
-//! Reads an answer of generateContent. Each chunk has parts of one candidate; calls are never split. The end of the
-//! stream ends the reply.
+//! Reads an answer of Gemini's generateContent. Each chunk has parts of the one candidate; a call is never split
+//! between chunks. The reply ends with the stream.
 
 use super::NAME;
 use crate::event::{Delta, Failure};
@@ -53,7 +53,7 @@ struct Content<P> {
     parts: Option<Vec<P>>,
 }
 
-/// A part that holds only text, as nearly all parts do. Any other part is kept as it arrived, as a `Value`.
+/// A part that has only text, as nearly all parts do. Any other part is kept unchanged, as a `Value`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Said {
@@ -84,7 +84,7 @@ impl dialect::Decoder for Decoder {
         let failed = match json(frame.data) {
             Ok(Chunk { error: Some(error), .. }) => Ok(*error),
             Ok(chunk) => return self.chunk(chunk, frame, out, Decoder::part),
-            // an error comes in a list if the answer would have come in a list
+            // some addresses send an error inside a list
             Err(error) => json::<Vec<Value>>(frame.data).map(Value::Array).map_err(|_| error),
         };
         out.push(match failed {
@@ -165,7 +165,7 @@ impl Decoder {
         let signature = part["thoughtSignature"].as_str().filter(|text| !text.is_empty());
         let signature = signature.map(str::to_owned);
         let text = part["text"].as_str().unwrap_or_default();
-        // the next request leaves out a blank text, but must keep its signature
+        // the next request leaves out a blank text, but has to repeat its signature
         let is_blank = text.is_empty() || (signature.is_some() && text.trim().is_empty());
         if part["functionCall"].is_object() {
             self.call(part["functionCall"].take(), out);
@@ -181,8 +181,7 @@ impl Decoder {
         }
     }
 
-    /// Keeps a part as it arrived and in its place, because the part is neither text nor a call, or holds only a
-    /// signature.
+    /// Keeps a part unchanged and at its place. Such a part is neither text nor a call, or has only a signature.
     fn keep(&mut self, mut part: Value, signed: bool) {
         let Some(fields) = part.as_object_mut() else { return };
         let is_empty = fields
@@ -198,7 +197,7 @@ impl Decoder {
         self.blocks.push(Block::Raw { provider: NAME.to_owned(), value: part });
     }
 
-    /// Adds a piece of text to the previous piece. A signed part stays separate.
+    /// Appends a piece of text to the previous text block. A part with a signature stays a separate block.
     fn say(&mut self, more: String, thought: bool, signed: bool, out: &mut Vec<Sampled>) {
         match self.blocks.last_mut() {
             Some(Block::Text { text }) if !thought && !signed => text.push_str(&more),

@@ -9,7 +9,7 @@ use crate::provider::{answer_text, answered_images, base64, plain_text};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// The signature that the vendor documents for calls that Gemini did not make.
+/// The signature that Google documents for calls that were made by other models.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
 pub(crate) fn body(request: &Request) -> Value {
@@ -29,8 +29,8 @@ pub(crate) fn body(request: &Request) -> Value {
             Role::User => contents.extend(user(message, &names)),
             Role::Assistant => {
                 let parts = model(message, wants_signatures(&request.model));
-                // The API wants a user's message before a call. Earlier messages must not change, so a new message is
-                // inserted.
+                // The API requires a user's message before a model's message with calls. Earlier messages must not
+                // change, so a new message is inserted.
                 if contents.last().is_some_and(|it| it["role"] == "model") && has_call(&parts) {
                     contents.extend(content("user", &[json!({ "text": "Go on." })]));
                 }
@@ -67,8 +67,8 @@ fn config(request: &Request) -> Value {
     config
 }
 
-/// How a request asks for thinking. If the model cannot switch thinking off, `Off` asks for the least thinking. The
-/// limits come from the vendor's pages about the models.
+/// The field with which a request asks for thinking. If the model cannot switch thinking off, `Off` asks for the least
+/// thinking. The numbers come from Google's pages about the models.
 fn thinking(thinking: Thinking, model: &str) -> Value {
     match thinking {
         Thinking::Off if wants_signatures(model) => json!({ "thinkingLevel": "low" }),
@@ -93,7 +93,7 @@ fn wants_signatures(model: &str) -> bool {
     name.strip_prefix("gemini-").is_some_and(|version| !version.starts_with(['1', '2']))
 }
 
-/// `None` if there are no parts.
+/// A message (content) with these parts; `None` if there are no parts.
 fn content(role: &str, parts: &[Value]) -> Option<Value> {
     (!parts.is_empty()).then(|| json!({ "role": role, "parts": parts }))
 }
@@ -102,8 +102,8 @@ fn has_call(parts: &[Value]) -> bool {
     parts.iter().any(|part| part.get("functionCall").is_some())
 }
 
-/// A user's message as contents: all answers and their images in one content, because Gemini counts the answers against
-/// the calls before them, and the texts in another content.
+/// A user's message as contents. All answers and their images are in one content, because Gemini requires as many
+/// answers as there were calls before. The texts are in another content.
 fn user<'a>(
     message: &'a Message,
     names: &HashMap<&'a CallId, &'a str>,
@@ -135,10 +135,10 @@ fn answer(answer: &ToolAnswer, tool: &str) -> Value {
     json!({ "functionResponse": { "name": fitting_name(tool), "response": response } })
 }
 
-/// The parts of a reply. Calls go without ids, because some addresses of the API refuse them.
+/// The parts of a reply. Calls are sent without ids, because some addresses of the API refuse ids.
 fn model(message: &Message, wants_signatures: bool) -> Vec<Value> {
     let mut parts: Vec<Value> = Vec::new();
-    // whether the previous block became the last part
+    // whether the last part was made from the previous block
     let mut follows = false;
     for block in &message.blocks {
         let part = match block {
@@ -170,7 +170,7 @@ fn model(message: &Message, wants_signatures: bool) -> Vec<Value> {
     parts
 }
 
-/// The signature of a raw block that holds nothing else.
+/// The signature in a raw block that has only a signature.
 fn signature(value: &Value) -> Option<&Value> {
     value.as_object().filter(|fields| fields.len() == 1)?.get("thoughtSignature")
 }

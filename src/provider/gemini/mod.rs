@@ -1,5 +1,6 @@
-//! Gemini's generateContent. A signature (`thoughtSignature`) belongs to one part, so signed parts are never joined or
-//! moved. A raw block that holds only a signature comes directly after the block that it signs.
+//! The dialect (wire format) of Gemini's generateContent. A signature (`thoughtSignature`) belongs to one part, so
+//! parts with a signature are never joined or moved. A raw block that has only a signature comes directly after the
+//! block that it signs.
 
 mod decode;
 mod encode;

@@ -286,9 +286,9 @@ fn the_request_after_a_stopped_turn_has_an_answer_to_each_call() {
     );
 }
 
-/// A reply is sent back part by part, with every signature in its place.
+/// A reply is sent back with the same parts, and with every signature at its part.
 #[test]
-fn a_reply_is_sent_back_as_it_came() {
+fn a_reply_is_sent_back_with_all_its_blocks_unchanged() {
     let stream = include_str!("../../../tests/data/streams/gemini_interleaved.sse");
     let sampled = read(stream.as_bytes());
     let Some(Sampled::Done(reply)) = sampled.last() else { panic!("{sampled:?}") };
@@ -316,7 +316,7 @@ fn a_reply_is_sent_back_as_it_came() {
     );
 }
 
-/// A signature whose part is gone does not move to the part before it.
+/// If a part was removed, its signature is not sent with the part before it.
 #[test]
 fn a_thought_signature_is_never_sent_with_another_part() {
     let signed = |signature: &str| Block::Raw {
@@ -335,7 +335,7 @@ fn a_thought_signature_is_never_sent_with_another_part() {
 }
 
 #[test]
-fn the_first_call_of_another_models_step_gets_geminis_documented_signature() {
+fn the_first_call_of_a_reply_of_another_model_gets_the_signature_that_google_documents() {
     let step = |n: u32| {
         let (one, two) = (format!("call_{n}a"), format!("call_{n}b"));
         let calls = vec![

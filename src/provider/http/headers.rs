@@ -1,4 +1,4 @@
-//! The headers of a request: the dialect's, the key's, and the user's own.
+//! The headers of a request: those of the dialect, the one with the key, and the user's own.
 
 use super::Http;
 use crate::event::Failure;
@@ -10,7 +10,7 @@ use reqwest::header::{
 };
 
 impl Http {
-    /// See `Provider::shown`.
+    /// How a request is sent, for the user to read; see `Provider::shown`.
     pub(super) fn described(&self, request: &Request) -> Option<(String, String)> {
         let key = (self.endpoint.key != Key::None).then(Secret::removed);
         let unread = |_: &str| Some("removed".to_owned());
@@ -25,7 +25,7 @@ impl Http {
         Some((about, serde_json::to_string_pretty(&body).ok()?))
     }
 
-    /// The secrets in a request with this key. Records them as used.
+    /// The secrets that a request with this key contains. Records them as used.
     pub(super) fn secrets(&self, key: Option<&Secret>) -> Vec<Secret> {
         let own = self.endpoint.headers.iter().filter_map(|it| (self.env)(it.variable()?));
         let own = own.map(|it| Secret::given(&it)).filter(Secret::is_long);

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 const PATIENCE: Duration = Duration::from_secs(4);
 /// The most bytes of a list that are read.
 const ANSWER: usize = 8 << 20;
-/// Parts of the names of models that cannot hold a conversation.
+/// Parts of names by which models are recognised that cannot be used for a conversation.
 const OTHERS: [&str; 14] = [
     "audio",
     "dall-e",
@@ -35,7 +35,8 @@ const OTHERS: [&str; 14] = [
 ];
 
 impl Http {
-    /// The names of the endpoint's models. Sends the key `given`, or else the endpoint's own key.
+    /// The names of the endpoint's models. The request is sent with the key `given`, otherwise with the endpoint's own
+    /// key.
     pub async fn list(&self, given: Option<&Secret>) -> Result<Vec<String>, Failure> {
         if let Some(said) = self.endpoint.exposes_key() {
             return Err(Failure::Unauthorized { provider: self.endpoint.name.clone(), said });
@@ -92,8 +93,8 @@ async fn whole(mut response: Response) -> Vec<u8> {
     body
 }
 
-/// The names in an answer: in `data` as `id`, or in `models` as `name` (Gemini, Ollama). Some servers send the bare
-/// list.
+/// The models' names in an answer: `id` of the items in `data`, or `name` of the items in `models` (Gemini, Ollama).
+/// Some servers send only the list of items.
 fn names(answer: &Value) -> Option<Vec<String>> {
     let lists = [&answer["data"], &answer["models"], answer];
     let list = lists.into_iter().find_map(Value::as_array)?;

@@ -50,7 +50,7 @@ fn request() -> Arc<Request> {
     Arc::new(request)
 }
 
-/// A listener, and an `Http` whose endpoint is that listener.
+/// A listener, and an `Http` that sends its requests to that listener.
 async fn pair(clocks: Clocks) -> (TcpListener, Http) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -76,7 +76,7 @@ async fn accept(listener: &TcpListener) -> (TcpStream, String) {
     }
 }
 
-/// Everything that one answer gives, and the request that was answered.
+/// Serves one answer. Returns the values that the client makes of it, and the request that the client has sent.
 async fn answered(answer: String) -> (Vec<Sampled>, String) {
     let (listener, http) = pair(PATIENT()).await;
     let server = tokio::spawn(async move {
@@ -117,7 +117,7 @@ async fn a_request_has_the_headers_of_the_api_and_its_reply_is_streamed() {
     }
 }
 
-/// The request that an endpoint with this base URL sends. Its host is a listener on this machine.
+/// The request that is sent to an endpoint with this base URL, whose host is a listener on this machine.
 async fn asked_of_openais_like(base: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}{base}", listener.local_addr().unwrap());
@@ -232,7 +232,7 @@ async fn dropping_a_request_before_its_answer_closes_the_connection() {
 }
 
 #[tokio::test]
-async fn an_answer_that_never_begins_is_reported_as_stalled() {
+async fn a_request_that_is_never_answered_fails_as_stalled() {
     for answer in ["", BEGIN] {
         let (listener, http) = pair(clocks(30, 60_000)).await;
         tokio::spawn(async move {
@@ -245,8 +245,8 @@ async fn an_answer_that_never_begins_is_reported_as_stalled() {
     }
 }
 
-/// What an answer gives if its pieces arrive after these delays in seconds, and then nothing more arrives. The clock is
-/// simulated.
+/// The values that are read from an answer whose pieces arrive after these delays in seconds; afterwards nothing more
+/// arrives. The clock is simulated.
 async fn paced(pieces: Vec<(u64, &'static str)>) -> Vec<Sampled> {
     let bytes = stream::iter(pieces).then(|(seconds, text)| async move {
         tokio::time::sleep(Duration::from_secs(seconds)).await;
@@ -272,7 +272,7 @@ async fn read(bytes: BoxStream<'static, Option<Bytes>>) -> Vec<Sampled> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reply_stalls_after_300_s_without_a_first_byte_or_90_s_of_silence() {
+async fn a_request_fails_as_stalled_after_300_s_without_a_first_byte_or_90_s_between_bytes() {
     let ping = ": ping\n\n";
     let sampled = paced(vec![(299, REPLY), (89, ping), (89, ping), (89, END)]).await;
     assert!(matches!(sampled.last(), Some(Sampled::Done(_))), "{sampled:?}");
@@ -283,7 +283,7 @@ async fn a_reply_stalls_after_300_s_without_a_first_byte_or_90_s_of_silence() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn bytes_that_have_arrived_are_read_without_a_pause() {
+async fn bytes_that_have_already_arrived_are_passed_on_without_a_pause() {
     let text = r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
     let text = format!("{text}\n\n");
     let pieces = [REPLY].into_iter().chain(std::iter::repeat_n(text.as_str(), 100)).chain([END]);
@@ -296,7 +296,7 @@ async fn bytes_that_have_arrived_are_read_without_a_pause() {
 
 #[tokio::test]
 async fn a_refused_connection_is_reported_as_offline() {
-    // The socket keeps the port without listening, so no other test can be given it.
+    // The socket keeps the port without listening, so that no other test gets the port.
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = socket.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! Reads an answer of Ollama's chat: pieces of one message, and a last line that says why the reply ended.
+//! Reads an answer of Ollama's chat API: pieces of one message, and a last line that says why the reply ended.
 
 use crate::event::{Delta, Failure};
 use crate::message::{Block, Reply, Stop, ToolCall, Usage};
@@ -57,7 +57,7 @@ impl dialect::Decoder for Decoder {
     fn read(&mut self, frame: Frame<'_>, out: &mut Vec<Sampled>) {
         match json::<Line>(frame.data) {
             Ok(Line { error: Some(error), .. }) => {
-                // an error within the stream has no status; it is a fault of the server
+                // an error within the stream has no HTTP status; it counts as an error of the server
                 let error = json!({ "code": 500, "message": error });
                 out.push(Sampled::Failed(fault::in_stream(&error, &self.asked)));
             }
@@ -136,7 +136,7 @@ impl Decoder {
 fn stop(reason: String, blocks: &[Block]) -> Stop {
     let calls = blocks.iter().any(|block| matches!(block, Block::Call(_)));
     match reason.as_str() {
-        // older servers give no reason
+        // older servers send no reason
         "stop" | "" if calls => Stop::ToolUse,
         "stop" | "" => Stop::EndTurn,
         "length" => Stop::MaxTokens,

@@ -6,12 +6,12 @@ use crate::provider::{RESULTS, answer_text, answered_images, base64, object, pla
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// The window that is asked for by default, in tokens: the least that Ollama's documentation recommends for coding
-/// tools. Ollama's own default is 4096 on most machines. A model with a smaller window uses its own.
+/// The context window that requests ask for by default, in tokens: the smallest that Ollama's documentation recommends
+/// for coding tools. Ollama's own default is 4096 on most machines. A model with a smaller window uses its own.
 const WINDOW: u32 = 65_536;
 
-/// The window that every request asks for, in tokens. It never changes, because for another window Ollama would load
-/// the model again.
+/// The context window that every request asks for, in tokens. It is the same for all requests, because for another
+/// window Ollama would load the model again.
 pub(crate) fn window(num_ctx: Option<u32>) -> u32 {
     num_ctx.unwrap_or(WINDOW)
 }
@@ -61,7 +61,8 @@ fn tool(spec: &ToolSpec) -> Value {
     json!({ "type": "function", "function": function })
 }
 
-/// Only gpt-oss takes an effort by name. Other models are only told whether to think.
+/// How a model is told to think. Only gpt-oss accepts the name of an effort. Other models are only told whether to
+/// think.
 fn think(thinking: Thinking, model: &str) -> Value {
     match thinking {
         Thinking::Off => false.into(),
@@ -74,8 +75,8 @@ fn think(thinking: Thinking, model: &str) -> Value {
     }
 }
 
-/// One message for each answer, then one message for the text and all images. A text says which image is which: it
-/// stands before an image of a file, and results name their images in order.
+/// Adds one message for each answer, then one message with the text and all images. The text tells which image is
+/// which: before an image of a file comes the file's name, and images of results are named in order.
 fn user(message: &Message, names: &HashMap<&CallId, &str>, messages: &mut Vec<Value>) {
     for block in &message.blocks {
         if let Block::Answer(answer) = block {
@@ -102,7 +103,7 @@ fn user(message: &Message, names: &HashMap<&CallId, &str>, messages: &mut Vec<Va
     }
 }
 
-/// `None` for a reply that has nothing to send back, such as reasoning alone.
+/// The message for a reply; `None` for a reply with nothing to send back, for example with reasoning only.
 fn assistant(message: &Message) -> Option<Value> {
     let calls: Vec<Value> = message.blocks.iter().filter_map(call).collect();
     let content = joined(message.blocks.iter().filter_map(plain_text));
@@ -110,7 +111,7 @@ fn assistant(message: &Message) -> Option<Value> {
         return None;
     }
     let mut value = json!({ "role": "assistant", "content": content.unwrap_or_default() });
-    // chat templates show the thoughts of a reply whose calls are being answered
+    // models get the thoughts of a reply back while its calls are being answered
     let thoughts = message.blocks.iter().filter_map(|block| match block {
         Block::Thinking { text, .. } if !text.trim().is_empty() => Some(text.as_str()),
         _ => None,

@@ -1,4 +1,5 @@
-//! Ollama's own chat: one JSON value a line, whole calls without ids, and a context window that the request asks for.
+//! The dialect (wire format) of Ollama's chat API: one JSON value on each line, complete calls without ids, and a
+//! context window that the request asks for.
 
 mod decode;
 mod encode;

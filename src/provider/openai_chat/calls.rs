@@ -1,5 +1,6 @@
-//! Joins the pieces of tool calls. By the documentation, `index` says to which call a piece belongs. Real servers also
-//! send several calls under one index, no index, no id, a late name, or a name again and again.
+//! Joins the pieces of tool calls. According to the documentation, `index` says to which call a piece belongs. Real
+//! servers also send several calls with one index, or no index, no id, a name only in a later piece, or the name in
+//! every piece.
 
 use super::NAME;
 use crate::event::Delta;
@@ -21,7 +22,7 @@ pub(super) struct Piece {
 #[derive(Deserialize)]
 struct Function {
     name: Option<String>,
-    /// A piece of JSON text. Some servers send an object.
+    /// A piece of the arguments' JSON text. Some servers send an object.
     arguments: Option<Value>,
 }
 
@@ -30,9 +31,9 @@ pub(super) struct Calls(Vec<Open>);
 
 struct Open {
     index: Option<u64>,
-    /// The server's id. It may be empty or come late.
+    /// The server's id of the call. It may be empty, or arrive only with a later piece.
     given: String,
-    /// The call's id in the conversation, claimed once its name is known.
+    /// The call's id in the conversation. It is set once the call's name is known.
     id: Option<CallId>,
     name: String,
     arguments: String,
@@ -46,7 +47,7 @@ impl Open {
             && serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok()
     }
 
-    /// Whether a piece that seems to continue this call begins another call.
+    /// Whether a piece with this call's index begins another call instead of continuing this one.
     fn is_followed_by(&self, id: &str, name: &str, arguments: &str) -> bool {
         if !id.is_empty() && !self.given.is_empty() {
             return id != self.given;
@@ -87,11 +88,11 @@ impl Calls {
         }
     }
 
-    /// The place of the call to which this piece belongs. Opens a call if there is none.
+    /// The index, in the list of calls, of the call to which this piece belongs. Adds a call if there is none.
     fn place(&mut self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> usize {
         let found = match index {
             Some(_) => self.0.iter().rposition(|call| call.index == index).or_else(|| {
-                // the call was opened without an index, and its later pieces have an index
+                // the first piece of the call had no index, but its later pieces have one
                 let last = self.0.last()?;
                 (last.index.is_none() && id.is_empty() && name.is_empty()).then(|| self.0.len() - 1)
             }),

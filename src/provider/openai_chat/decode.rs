@@ -1,4 +1,4 @@
-//! Reads an answer of Chat Completions: deltas of one choice, a finish reason, usage, `[DONE]`.
+//! Reads an answer of Chat Completions: pieces (deltas) of one choice, a finish reason, the token counts, and `[DONE]`.
 
 use super::calls::{Calls, Piece};
 use super::reasoning::{self, Details};
@@ -35,7 +35,7 @@ struct Choice {
 
 #[derive(Deserialize)]
 struct Message {
-    /// Text. Some servers send a list of typed parts.
+    /// The text. Some servers send a list of typed parts instead.
     content: Option<Box<Value>>,
     reasoning_content: Option<Box<Value>>,
     reasoning: Option<Box<Value>>,
@@ -118,7 +118,7 @@ impl Decoder {
         }
     }
 
-    /// The failure that the finish reason stands for; `None` if it is an ordinary end.
+    /// The failure that the finish reason stands for; `None` if the reply ended normally.
     fn failed_finish(&self) -> Option<Failure> {
         match self.finish.as_deref()? {
             "error" => {
@@ -133,7 +133,7 @@ impl Decoder {
         let details = self.details.add(delta.reasoning_details.unwrap_or_default());
         let reasoning = [delta.reasoning_content, delta.reasoning, delta.reasoning_text];
         let named = reasoning.iter().flatten().filter_map(|it| it.as_str());
-        // some servers send the same text under two names
+        // some servers send the same text in two fields
         if let Some(text) = named.chain([details.as_str()]).find(|text| !text.is_empty()) {
             self.think(text, out);
         }
@@ -180,7 +180,8 @@ impl Decoder {
         out.push(Sampled::Delta(Delta::Thinking(more.to_owned())));
     }
 
-    /// Stores the total counts, in place of earlier counts. The prompt's count includes tokens from the cache.
+    /// Stores the token counts, which are totals and replace earlier counts. The prompt's count includes tokens from
+    /// the cache.
     fn count(&mut self, usage: Option<Box<Value>>) {
         let Some(usage) = usage.filter(|it| it.is_object()) else { return };
         let details = &usage["prompt_tokens_details"];
@@ -219,7 +220,7 @@ impl Decoder {
     }
 }
 
-/// The error of an event that holds only an error.
+/// The error in an event that is nothing but an error.
 fn bare_error(frame: Frame<'_>) -> Option<Box<Value>> {
     let whole: Box<Value> = json(frame.data).ok()?;
     (frame.event == "error" || whole["object"] == "error").then_some(whole)

@@ -7,7 +7,7 @@ use crate::provider::dialect::{Quirks, fitting_id, fitting_name, nine_letter_id,
 use crate::provider::{answer_text, object, plain_text};
 use serde_json::{Value, json};
 
-/// The longest call id that `OpenAI` takes.
+/// The longest call id that `OpenAI` accepts.
 const ID: usize = 40;
 
 pub(crate) fn body(request: &Request, quirks: Quirks) -> Value {
@@ -54,13 +54,13 @@ pub(crate) fn body(request: &Request, quirks: Quirks) -> Value {
 fn limit(request: &Request, quirks: Quirks) -> Option<&'static str> {
     let old = (Parameter::MaxTokens, "max_tokens");
     let new = (Parameter::MaxCompletionTokens, "max_completion_tokens");
-    // OpenRouter documents the old name for all models, and translates it
+    // OpenRouter accepts the old name for all models, and translates it
     let wants_new = !quirks.reasoning_object && refuses_max_tokens(&request.model);
     let order = if quirks.completion_tokens || wants_new { [new, old] } else { [old, new] };
     order.into_iter().find(|(it, _)| !request.without.contains(it)).map(|(_, name)| name)
 }
 
-/// Whether this is a reasoning model of `OpenAI`, whoever serves it. Such models refuse `max_tokens`.
+/// Whether this is a reasoning model of `OpenAI`, on any server. Such models refuse `max_tokens`.
 fn refuses_max_tokens(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
     let number = |rest: &str| -> Option<u32> {
@@ -97,7 +97,7 @@ fn tool(spec: &ToolSpec) -> Value {
     json!({ "type": "function", "function": function })
 }
 
-/// One message for each answer, then one message for the text.
+/// Adds one message for each answer, then one message with the text.
 fn user(message: &Message, quirks: Quirks, messages: &mut Vec<Value>) {
     for block in &message.blocks {
         if let Block::Answer(answer) = block {
@@ -115,7 +115,7 @@ fn user(message: &Message, quirks: Quirks, messages: &mut Vec<Value>) {
     }
 }
 
-/// `None` for a reply that has nothing to send back, such as reasoning alone.
+/// The message for a reply; `None` for a reply with nothing to send back, for example with reasoning only.
 fn assistant(message: &Message, quirks: Quirks) -> Option<Value> {
     let calls: Vec<Value> = message
         .blocks
@@ -138,8 +138,8 @@ fn assistant(message: &Message, quirks: Quirks) -> Option<Value> {
     Some(value)
 }
 
-/// A call as Chat Completions has it. `behind` is the next block, which may hold fields that the server added to the
-/// call.
+/// A call in the form of Chat Completions. `behind` is the next block, which may have fields that the server added to
+/// the call.
 fn call(call: &ToolCall, behind: Option<&Block>, quirks: Quirks) -> Value {
     let function =
         json!({ "name": fitting_name(&call.tool), "arguments": replayed(&call.input).to_string() });

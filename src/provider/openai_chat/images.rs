@@ -1,12 +1,12 @@
-//! A user's message with images: a list of parts instead of a text.
+//! A user's message with images: its content is a list of parts instead of a text.
 
 use super::encode::text;
 use crate::message::{Block, Image, Message};
 use crate::provider::{RESULTS, answered_images, data_url, plain_text};
 use serde_json::{Value, json};
 
-/// The content of a user's message: a text, or parts if there are images. The images of answers come first, because
-/// answers can only have text. `None` if the message has neither text nor images.
+/// The content of a user's message: a text, or a list of parts if there are images. The images of answers come first;
+/// they are here because answers can only have text. `None` if the message has neither text nor images.
 pub(super) fn content(message: &Message) -> Option<Value> {
     let mut parts = Parts::default();
     for image in answered_images(message).filter_map(part) {
@@ -28,7 +28,7 @@ pub(super) fn content(message: &Message) -> Option<Value> {
     }
 }
 
-/// The content of two messages in one.
+/// Joins the contents of two messages.
 pub(super) fn joined(one: Value, other: Value) -> Value {
     if let (Value::String(one), Value::String(other)) = (&one, &other) {
         return format!("{one}\n\n{other}").into();
@@ -51,7 +51,7 @@ fn part(image: &Image) -> Option<Value> {
     data_url(image).map(|url| json!({ "type": "image_url", "image_url": { "url": url } }))
 }
 
-/// Parts in which texts that follow each other are one part.
+/// A list of parts. Consecutive texts become one part.
 #[derive(Default)]
 struct Parts(Vec<Value>);
 

@@ -1,11 +1,11 @@
-//! Cache marks for Anthropic's models behind an endpoint that passes the marks on.
+//! Sets cache marks for Anthropic's models, at an endpoint that passes the marks on to them.
 
 use crate::message::Request;
 use crate::provider::prefix::CacheMinimum;
 use serde_json::{Value, json};
 
-/// Marks the system prompt, the end of this request, and the end of the previous request, each if it is long enough to
-/// be cached.
+/// Sets a cache mark after the system prompt, at the end of this request, and at the end of the previous request, each
+/// only if the text before it is long enough to be cached.
 pub(super) fn mark(request: &Request, tools: &Value, messages: &mut [Value]) {
     if !request.model.starts_with("anthropic/") {
         return;

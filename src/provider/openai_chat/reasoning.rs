@@ -1,12 +1,12 @@
-//! Asks for reasoning, collects it and sends it back. There is no standard: the quirks, or the fields that the server
-//! sent, tell what the server wants back and under which name.
+//! Asks for reasoning, collects it and sends it back. There is no standard for this: the quirks, or the fields that the
+//! server has sent, tell which reasoning has to be sent back and in which field.
 
 use super::NAME;
 use crate::message::{Block, Effort, Message, Request, Thinking};
 use crate::provider::dialect::Quirks;
 use serde_json::{Value, json};
 
-/// Writes the request's thinking into `body`.
+/// Writes into `body` how the model should think.
 pub(super) fn ask(request: &Request, quirks: Quirks, body: &mut Value) {
     let Some(thinking) = request.thinking else { return };
     if quirks.reasoning_object {
@@ -26,7 +26,7 @@ pub(super) fn ask(request: &Request, quirks: Quirks, body: &mut Value) {
     } else if let Thinking::Adaptive(effort) | Thinking::Named(effort) = thinking {
         body["reasoning_effort"] = name(effort).into();
     } else if thinking == Thinking::Off {
-        // of OpenAI's models only the newest take `none`, and these models are asked in another dialect
+        // of OpenAI's models only the newest accept `none`, and requests to these models use another dialect
         let model = request.model.rsplit('/').next().unwrap_or_default();
         let is_theirs = model.starts_with("gpt-") || model.starts_with('o');
         body["reasoning_effort"] = if is_theirs { "low" } else { "none" }.into();
@@ -41,12 +41,12 @@ fn name(effort: Effort) -> &'static str {
     }
 }
 
-/// The reasoning in a part of a content list, which is itself a list of texts.
+/// The texts of the reasoning in one part of a content list.
 pub(super) fn texts_of(part: &Value) -> impl Iterator<Item = &str> {
     part["thinking"].as_array().into_iter().flatten().filter_map(|part| part["text"].as_str())
 }
 
-/// The `reasoning_details` of a reply. They arrive in pieces and are sent back complete. They may be readable,
+/// The `reasoning_details` of a reply. They arrive in pieces and are sent back as a whole. They may be readable,
 /// summarised, encrypted or signed.
 #[derive(Default)]
 pub(super) struct Details(Vec<Value>);
@@ -69,7 +69,7 @@ impl Details {
         read
     }
 
-    /// The details as a block that goes back to the same model only.
+    /// The details as a block that is sent back only to the same model.
     pub(super) fn finish(&mut self) -> Option<Block> {
         let details = std::mem::take(&mut self.0);
         let value = json!({ "reasoning_details": details });
@@ -92,7 +92,7 @@ fn extend(open: &mut Value, piece: &Value) {
     }
 }
 
-/// Sends the reasoning of a reply back with its message, if the server wants it.
+/// Adds the reasoning of an earlier reply to the reply's message, if the server requires it.
 pub(super) fn replay(message: &Message, quirks: Quirks, value: &mut Value) {
     for block in &message.blocks {
         if let Block::Raw { provider, value: kept } = block
@@ -103,8 +103,8 @@ pub(super) fn replay(message: &Message, quirks: Quirks, value: &mut Value) {
     }
     let thoughts: Vec<&str> = message.blocks.iter().filter_map(thought).collect();
     if quirks.reasoning_back {
-        // Next to calls, the server refuses missing or empty reasoning, even for a reply of another model that never
-        // had reasoning.
+        // The server refuses a reply with tool calls whose reasoning is missing or empty, even if another model wrote
+        // the reply without reasoning.
         let text = if thoughts.is_empty() { " ".to_owned() } else { thoughts.concat() };
         if !thoughts.is_empty() || value.get("tool_calls").is_some() {
             value["reasoning_content"] = text.into();

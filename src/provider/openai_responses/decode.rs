@@ -1,4 +1,5 @@
-//! Reads an answer of the Responses API: items that are added, extended and done, in a response that ends.
+//! Reads an answer of the Responses API: events that add, extend and complete the items of a reply, and an event that
+//! ends it.
 
 use super::items::{Class, Items, Key, Stage, arguments};
 use crate::event::Failure;
@@ -60,7 +61,7 @@ impl dialect::Decoder for Decoder {
     }
 }
 
-/// Whether the event has to have the expected shape. Other events may have any shape.
+/// Whether the fields of an event of this kind have to be as expected. Other events are not checked.
 fn is_known(kind: &str) -> bool {
     let kinds = ["output_item", "output_text", "refusal", "reasoning", "function_call_arguments"];
     let ends = ["completed", "incomplete", "failed", "done"];
@@ -171,7 +172,7 @@ impl Decoder {
         out.push(Sampled::Done(reply));
     }
 
-    /// Takes the total counts. The input's count includes tokens from the cache.
+    /// Stores the token counts, which are totals. The input's count includes tokens from the cache.
     fn count(&mut self, usage: &Value) {
         let count = |value: &Value| value.as_u64().unwrap_or(0);
         self.usage.cache_read = count(&usage["input_tokens_details"]["cached_tokens"]);

@@ -9,10 +9,10 @@ use crate::provider::facts::{Facts, ThinkingKind};
 use crate::provider::{answer_text, data_url, plain_text};
 use serde_json::{Value, json};
 
-/// The longest call id that the API takes.
+/// The longest call id that the API accepts.
 const ID: usize = 64;
 
-/// The smallest limit of a reply that the API takes, in tokens.
+/// The smallest limit of a reply that the API accepts, in tokens.
 const SHORTEST: u32 = 16;
 
 pub(crate) fn body(request: &Request) -> Value {
@@ -60,7 +60,7 @@ fn tool(spec: &ToolSpec) -> Value {
     })
 }
 
-/// An item for each answer, then a message of the texts.
+/// Adds an item for each answer, then a message with the texts.
 fn user(message: &Message, input: &mut Vec<Value>) {
     for block in &message.blocks {
         if let Block::Answer(answer) = block {
@@ -89,7 +89,7 @@ fn image(image: &Image) -> Option<Value> {
     data_url(image).map(|url| json!({ "type": "input_image", "image_url": url, "detail": "auto" }))
 }
 
-/// The text of an answer, or a list of its text and images.
+/// An answer's text, or a list of its text and its images.
 fn output(answer: &ToolAnswer) -> Value {
     let images: Vec<Value> = answer.images.iter().filter_map(image).collect();
     if images.is_empty() {
@@ -98,7 +98,8 @@ fn output(answer: &ToolAnswer) -> Value {
     std::iter::once(text(answer_text(answer))).chain(images).collect()
 }
 
-/// The API refuses reasoning without the item that it led to, so reasoning whose item was cut off is left out.
+/// Adds the items of a reply. The API refuses reasoning that is not followed by its message or call, so reasoning at
+/// the end of a reply that was cut off is left out.
 fn assistant(message: &Message, input: &mut Vec<Value>) {
     let mut reasoning = Vec::new();
     for block in &message.blocks {
@@ -127,8 +128,8 @@ fn assistant(message: &Message, input: &mut Vec<Value>) {
     }
 }
 
-/// Marks the text before this block as an intermediate message or as the answer. Without the mark, models stop too
-/// early.
+/// Marks the text before this block as an intermediate message or as the final answer. Without this mark, models stop
+/// too early.
 fn mark_phase(input: &mut [Value], value: &Value) {
     if let Some(last) = input.last_mut().filter(|it| it["role"] == "assistant") {
         last["phase"] = value["phase"].clone();
@@ -144,7 +145,7 @@ fn call(call: &ToolCall) -> Value {
     })
 }
 
-/// The name of the effort for this model. The names of the least and the highest effort differ between models.
+/// The name of the effort for this model. Models have different names for the least and the highest effort.
 fn effort(thinking: Thinking, model: &str) -> &'static str {
     let name = model.rsplit('/').next().unwrap_or(model);
     let specialised = name.contains("codex") || name.contains("pro");

@@ -1,5 +1,5 @@
-//! The items of a reply that is arriving. Events name their item by `item_id` and `output_index`. Servers leave out
-//! either or both, give every item the same index, or send a new id with each event.
+//! The items of a reply that is arriving. Each event should name its item by `item_id` and `output_index`, but servers
+//! leave out either or both, give every item the same index, or send a new id with each event.
 
 use super::RAW;
 use crate::event::Delta;
@@ -8,7 +8,7 @@ use crate::provider::Sampled;
 use crate::provider::dialect::{self, Asked};
 use serde_json::{Value, json};
 
-/// The id and the index by which an event names its item, and how much of the item has arrived with the event.
+/// The id and the index by which an event names its item, and how much of the item has arrived once the event is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Key<'a> {
     pub(super) id: &'a str,
@@ -16,9 +16,9 @@ pub(super) struct Key<'a> {
     pub(super) stage: Stage,
 }
 
-/// How much of an item has arrived. An event that names no item belongs to an unfinished item: a piece to the last item
-/// whose whole text has not arrived, a whole text or an end to the first item of which less has arrived than the event
-/// brings.
+/// How much of an item has arrived. An event that does not name its item belongs to an unfinished item. A piece belongs
+/// to the last item whose whole text has not arrived. A whole text or a complete item belongs to the first item of
+/// which less has arrived than that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
     Pieces,
@@ -64,10 +64,10 @@ struct Open {
 #[derive(Default)]
 struct Call {
     given: String,
-    /// The call's id in the conversation, claimed once its name is known.
+    /// The call's id in the conversation. It is set once the call's name is known.
     id: Option<CallId>,
     name: String,
-    /// The arguments, if they came in one piece.
+    /// The arguments, if they arrived as a whole.
     whole: String,
 }
 
@@ -83,7 +83,7 @@ impl Items {
         self.0.iter().any(|open| open.class == Class::Call)
     }
 
-    /// Finds the item that the event names: by its id, or else by its index, because some servers send a new id with
+    /// Finds the item that the event names: by its id, otherwise by its index, because some servers send a new id with
     /// each event.
     fn named(&self, class: Class, key: Key<'_>) -> Option<usize> {
         let find = |is: &dyn Fn(&Open) -> bool| {
@@ -94,7 +94,7 @@ impl Items {
         by_id().or_else(by_index)
     }
 
-    /// Finds the item of an event if the item or the event lacks the id or the index.
+    /// Finds the item of an event when the item or the event has no id or no index.
     fn unnamed(&self, class: Class, key: Key<'_>) -> Option<usize> {
         let fits = |open: &Open| {
             let id = key.id.is_empty() || open.id.is_empty();
@@ -107,7 +107,7 @@ impl Items {
         }
     }
 
-    /// The item at `at`, or else a new item. Takes the event's id and index if the item has none.
+    /// The item at `at`, or a new item. If the item has no id or index, it gets those of the event.
     fn open(&mut self, at: Option<usize>, class: Class, key: Key<'_>) -> &mut Open {
         let at = at.unwrap_or_else(|| {
             self.0.push(Open::new(class));
@@ -196,8 +196,8 @@ impl Items {
         open.item = item.clone();
     }
 
-    /// The blocks of the reply, in the order of the items' indexes if every item has one, else in the order of arrival.
-    /// If `cut` is set, the last item may be incomplete.
+    /// The blocks of the reply, in the order of the items' indexes if every item has one, otherwise in the order of
+    /// arrival. If `cut` is set, the last item may be incomplete.
     pub(super) fn finish(&mut self, cut: bool, asked: &mut Asked) -> Vec<Block> {
         let mut items = std::mem::take(&mut self.0);
         if items.iter().all(|open| open.index.is_some()) {
@@ -245,8 +245,8 @@ impl Open {
         }
     }
 
-    /// Takes a call's id and name from the item. Once the name is known, claims an id and reports that the call has
-    /// begun.
+    /// Takes a call's id and name from the item. Once the name is known, sets the call's id and reports that the call
+    /// has begun.
     fn name(&mut self, item: &Value, asked: &mut Asked, out: &mut Vec<Sampled>) {
         if self.class != Class::Call || self.call.id.is_some() {
             return;
@@ -282,8 +282,8 @@ impl Open {
         Block::Call(ToolCall { id, tool: name, input: dialect::input(arguments, cut) })
     }
 
-    /// The readable reasoning, then the block that is sent back. Without encrypted content nothing is sent back: the
-    /// provider would look for an item that it was told not to store.
+    /// The readable reasoning, then the block that is sent back. Reasoning without encrypted content is not sent back:
+    /// the provider would look for the item in its store, where it was told not to keep it.
     fn reasoning(self) -> impl Iterator<Item = Block> {
         let shown =
             (!self.text.is_empty()).then_some(Block::Thinking { text: self.text, signature: None });
@@ -296,7 +296,7 @@ fn raw(value: Value) -> Block {
     Block::Raw { provider: RAW.to_owned(), value }
 }
 
-/// The text of a complete item, equal to its joined pieces.
+/// The text of a complete item. It is the same text as its pieces joined.
 fn text_of(class: Class, item: &Value) -> String {
     let texts = |list: &Value, between: &str| -> String {
         let parts = list.as_array().into_iter().flatten();

@@ -1,4 +1,5 @@
-//! `OpenAI` Responses. Nothing is stored at the provider: reasoning comes encrypted and goes back with each request.
+//! The dialect (wire format) of `OpenAI`'s Responses API. The provider is told to store nothing, so reasoning arrives
+//! encrypted and is sent back with each request.
 
 mod decode;
 mod encode;
@@ -7,7 +8,7 @@ mod items;
 pub(super) use decode::Decoder;
 pub(super) use encode::body;
 
-/// The `provider` of raw blocks that hold an item as it arrived.
+/// The `provider` of raw blocks that contain an item as it arrived.
 const RAW: &str = "openai-responses";
 
 #[cfg(test)]

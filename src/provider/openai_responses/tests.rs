@@ -325,7 +325,7 @@ fn the_request_after_a_stopped_turn_has_an_answer_to_each_call() {
 }
 
 #[test]
-fn a_reply_is_sent_back_as_it_came() {
+fn a_reply_is_sent_back_with_all_its_blocks_unchanged() {
     let sent = |name: &str| {
         let path =
             format!("{}/tests/data/streams/responses_{name}.sse", env!("CARGO_MANIFEST_DIR"));

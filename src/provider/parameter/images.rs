@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-/// In lower case. From documentation, from the sources of servers, and from reports of users.
+/// The servers' names for images, in lower case. They come from documentation, from the source code of servers, and
+/// from reports of users.
 pub(super) const ALIASES: &[&str] = &[
     "image",
     "image(s)",
@@ -19,7 +20,7 @@ pub(super) const ALIASES: &[&str] = &[
     "multimodal",
 ];
 
-/// The fields whose values may hold images.
+/// The fields whose values may contain images.
 const PLACES: [&str; 6] = ["messages", "content", "input", "output", "contents", "parts"];
 
 pub(super) fn are_in(value: &Value) -> bool {

@@ -1,4 +1,4 @@
-//! Refusals of real servers, from their documentation and from reports of users.
+//! Tests refusals of real servers, which come from documentation and from reports of users.
 
 use super::*;
 use proptest::prelude::*;
@@ -62,7 +62,7 @@ fn a_parameter_refused_by_chat_completions_is_recognised() {
             r#"{"error":{"message":"Function tools with reasoning_effort are not supported for gpt-5.5 in /v1/chat/completions. Please use /v1/responses instead.","param":"reasoning_effort","code":null}}"#,
             "reasoning_effort",
         ),
-        // Azure, with an old API version
+        // of Azure, with an old API version
         (
             r#"{"error":{"message":"Unrecognized request argument supplied: stream_options","type":"invalid_request_error","param":null,"code":null}}"#,
             "stream_options",
@@ -90,7 +90,7 @@ fn a_parameter_refused_by_chat_completions_is_recognised() {
         // Groq, xAI
         ("property 'reasoning_effort' is unsupported", "reasoning_effort"),
         ("Argument not supported on this model: reasoningEffort", "reasoning_effort"),
-        // A model behind Bedrock. The parameters in the list are accepted, so none of them is refused.
+        // Of a model behind Bedrock. The parameters in the list are the accepted ones, so none of them is refused.
         (
             "thinking: unknown field `thinking`, expected one of `max_tokens`, `stream_options`, `temperature`",
             "nothing",
@@ -109,7 +109,7 @@ fn a_parameter_refused_by_chat_completions_is_recognised() {
 }
 
 #[test]
-fn an_error_about_a_value_or_a_required_field_refuses_no_parameter() {
+fn an_error_about_a_parameters_value_or_a_missing_field_does_not_count_as_refusing_a_parameter() {
     for (refusal, expected) in [
         ("max_tokens is too large: 32000. This model supports at most 4096 tokens", "nothing"),
         ("Unsupported parameter: 'tools' is not supported with this model.", "nothing"),
@@ -291,7 +291,7 @@ fn a_parameter_that_was_left_out_cannot_be_refused_again() {
     }
 }
 
-/// Comparing each name with the whole text would take minutes.
+/// This would take minutes if each name were compared with the whole text.
 #[test]
 fn only_the_beginning_of_a_very_long_refusal_is_read() {
     let (first, last) = ("thinking is not supported. ", "é thinking é ".repeat(2 << 20));

@@ -47,7 +47,7 @@ async fn serve(answer: &'static [u8]) -> String {
 }
 
 #[tokio::test]
-async fn silent_servers_and_other_programs_are_ignored() {
+async fn ports_with_silent_servers_or_other_programs_are_ignored() {
     let client = client().unwrap();
     let json = serve(b"HTTP/1.1 200 OK\r\ncontent-length: 13\r\n\r\n{\"models\":[]}").await;
     assert_eq!(ask(&client, &json, Duration::from_secs(9)).await, Some(json!({ "models": [] })));
@@ -59,7 +59,7 @@ async fn silent_servers_and_other_programs_are_ignored() {
 
 /// This test only has to compile. The future is not polled, so no server is asked.
 #[test]
-fn a_probe_can_run_on_any_thread() {
+fn the_search_for_a_local_server_can_run_on_any_thread() {
     fn sendable(future: impl Send) {
         drop(future);
     }

@@ -15,7 +15,7 @@ fn frames<'a>(
     Ok(frames)
 }
 
-/// The frames of `text`, which have to be the same at every cut and byte by byte.
+/// Compares the frames of `text`. They have to be the same if the text is cut at any place, or arrives byte by byte.
 #[track_caller]
 fn check(text: &[u8], expected: Expect) {
     let whole = frames([text]).unwrap();
@@ -31,7 +31,7 @@ fn check(text: &[u8], expected: Expect) {
 }
 
 #[test]
-fn events_with_different_line_ends_are_told_apart() {
+fn events_are_separated_correctly_under_any_line_end() {
     check(
         b"data: a\n\ndata: b\r\n\r\ndata: c\r\rdata: d\n\r\ndata: e\r\n\n",
         expect![[r#"

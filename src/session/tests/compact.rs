@@ -1,4 +1,4 @@
-//! Compactions between the steps of a turn, and while no turn runs.
+//! Tests compactions between the requests of a turn, and while no turn runs.
 
 use super::*;
 
@@ -90,7 +90,7 @@ fn a_stop_ends_the_compaction_and_its_turn() {
 }
 
 #[test]
-fn nothing_is_compacted_while_calls_are_open_and_by_a_late_summary() {
+fn nothing_is_compacted_while_calls_are_open_or_if_the_summary_arrives_after_its_turn() {
     let mut session = opened();
     session.step(send("go"));
     session.step(reply(T1, "", &[("c1", "run")]));
@@ -110,9 +110,9 @@ fn nothing_is_compacted_while_calls_are_open_and_by_a_late_summary() {
     assert!(session.keeps_whole);
 }
 
-/// A new system prompt at the beginning moves all messages by one.
+/// Adding or removing the system prompt moves all messages by one index.
 #[test]
-fn a_hand_off_is_found_after_the_system_prompt_has_gone() {
+fn requests_still_begin_with_the_hand_off_after_the_system_prompt_is_removed() {
     let mut session = opened();
     session.step(send("go"));
     session.step(reply(T1, "Done.", &[]));
@@ -127,7 +127,7 @@ fn a_hand_off_is_found_after_the_system_prompt_has_gone() {
     }
 }
 
-/// A session's file may hold any numbers.
+/// A session's file may contain any numbers.
 #[test]
 fn a_forged_compaction_does_not_break_a_request() {
     for (at, note) in [(usize::MAX, usize::MAX), (9, 0), (0, 3), (usize::MAX, 4), (2, 4)] {
@@ -159,14 +159,14 @@ fn no_summary_is_asked_for_while_a_spending_limit_is_reached() {
     session.step(reply(T1, "Done.", &[]));
     assert_eq!(session.step(compact()).effects.len(), 1);
     session.step(compacted(1, session.boundary()));
-    // the summary has reached the limit
+    // with the summary the spending limit is reached
     assert_eq!(session.step(compact()), Step::default());
     session.step(send("next"));
     assert!(matches!(session.phase, Phase::Limited { .. }));
 }
 
 #[test]
-fn going_back_to_before_a_boundary_gives_up_the_compaction() {
+fn going_back_to_a_message_before_a_compaction_undoes_the_compaction() {
     let mut session = opened();
     session.step(send("go"));
     session.step(reply(T1, "Done.", &[]));

@@ -1,4 +1,4 @@
-//! Calls that change several files, and verdicts that come before the entry.
+//! Tests calls that change several files, and verdicts that arrive before the message that the edit is in its buffer.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Laws of the session, on random scripts of what happens outside.
+//! Tests laws of the session on random sequences of inputs.
 
 use super::*;
 use crate::context::ledger::Ledger;
@@ -9,7 +9,7 @@ use crate::provider::dialect::{Dialect, Quirks};
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// What every provider demands of a request, checked before any dialect encodes it.
+/// Checks what every provider requires of a request, independent of any dialect.
 pub(super) fn assert_valid(session: &Session) {
     let request = request::build(session, crate::message::Request::default());
     let mut open: Vec<&CallId> = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn assert_valid(session: &Session) {
     assert_adds_up(session);
 }
 
-/// The sections of the ledger add up to the size of the next request.
+/// Checks that the sections of the ledger add up to the size of the next request.
 fn assert_adds_up(session: &Session) {
     let ledger = Ledger::of(session, 999, size::Limits::default());
     assert_eq!(ledger.sections.iter().sum::<u64>(), ledger.total);
@@ -51,12 +51,12 @@ fn assert_adds_up(session: &Session) {
     assert!(ledger.largest.iter().map(|it| it.tokens).sum::<u64>() <= ledger.total);
 }
 
-/// Something that happens outside, applied to what is open in the session.
+/// A random act, from which an input for the present state of the session is made.
 #[derive(Debug, Clone)]
 enum Act {
     Send(bool),
     Reply(Vec<u8>),
-    /// A reply with another stop reason.
+    /// A reply that ends with this stop reason.
     Stop(Stop, bool),
     Fail(Failure, bool),
     Answer(usize),
@@ -71,12 +71,12 @@ enum Act {
     Unqueue,
     Late,
     Mode,
-    /// The call that was answered so many calls ago, and the excerpt of this number.
+    /// Trims the call that was answered this many calls ago, and the excerpt with this number.
     Trim(u32),
-    /// What a provider counted, and for how many bytes.
+    /// A provider's count of tokens, and the number of bytes of the request.
     Measure(u64, u64),
     Compact,
-    /// A summary, or the failure to have one.
+    /// A summary arrives, or the compaction fails.
     Summary(bool),
     Uncompact,
 }
@@ -111,7 +111,7 @@ fn count() -> impl Strategy<Value = u64> {
     prop::sample::select(vec![0, 1, 15, 40, 1 << 52, u64::MAX])
 }
 
-/// A spending limit. Each reply has 15 tokens.
+/// A random spending limit. Each reply has 15 tokens.
 fn tokens() -> impl Strategy<Value = Option<u64>> {
     prop::option::weighted(0.3, 1_u64..80)
 }
@@ -248,7 +248,7 @@ fn trimmed(session: &Session, at: u32) -> Input {
     Input::Trim { items, tokens: 7, told: "Trimmed.".into() }
 }
 
-/// Whether the policy or the user has allowed all calls of an effect.
+/// Whether all calls of an effect were allowed by the policy or by the user.
 fn may_begin(session: &Session, effect: &Effect, events: &[Event]) -> bool {
     let begun = match effect {
         Effect::Run { call, .. } => std::slice::from_ref(call),
@@ -324,7 +324,7 @@ fn replayed(limits: Limits, events: &[Event]) -> Session {
     session
 }
 
-/// Checks that the session goes on after a stop, and after the end of the program.
+/// Checks that the session can be continued after a stop, and after the program has ended.
 fn assert_valid_after_an_end(session: &Session, limits: Limits, events: &[Event]) {
     let mut stopped = session.clone();
     stopped.step(Input::Cancel { partial: None });
@@ -339,10 +339,10 @@ fn assert_valid_after_an_end(session: &Session, limits: Limits, events: &[Event]
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
-    /// For any script, with a stop at any point of it: the next request is valid, no call is answered twice, no call
-    /// begins without permission from the policy or the user, nothing changes in plan mode, nothing is sent while a
-    /// spending limit is reached, a replay of the events gives the same session, and requests only grow, unless
-    /// refused thoughts are left out, or something is trimmed or compacted.
+    /// For any sequence of inputs, with a stop at any point: the next request is valid, no call is answered twice, no
+    /// call begins without permission from the policy or the user, nothing is changed in plan mode, nothing is sent
+    /// while a spending limit is reached, and a replay of the events gives the same session. Each request continues the
+    /// previous one, except after refused thoughts were left out, or something was trimmed or compacted.
     #[test]
     fn after_any_inputs_each_call_has_one_answer_and_the_next_request_is_valid(
         acts in prop::collection::vec(act(), 0..60),

@@ -1,4 +1,4 @@
-//! Limits that end a turn or a reply which would otherwise never end.
+//! Tests the limits that end a turn or a reply which would otherwise never end.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn started(step: &Step) -> Vec<String> {
     run.collect()
 }
 
-/// The answers to the last calls: for each the id of its call, and its text.
+/// The answers to the last calls: for each, the id of the call and the answer's text.
 fn answers(session: &Session) -> Vec<(String, String)> {
     let message = session.messages.iter().rfind(|it| say::is_answers(it)).unwrap();
     let answers = message.blocks.iter().filter_map(|it| match it {
@@ -89,14 +89,15 @@ fn a_stop_answers_every_call_including_those_beyond_the_limit() {
     laws::assert_valid(&session);
 }
 
-/// A call beyond the limit of one reply is not run, so sending the same call again does not count as a loop.
+/// A call that exceeds the limit of one reply is not run, so a model that sends the same call again does not count as
+/// looping.
 #[test]
 fn repeating_a_call_that_was_beyond_the_limit_is_not_a_loop() {
     let mut session = opened();
     session.step(send("go"));
     for round in 0..6 {
         let Input::Replied { turn, mut reply, mut plans } = reads(MAX_CALLS + 1) else { panic!() };
-        // each round has new ids; only the call beyond the limit has the same arguments in each round
+        // each round has new ids; only the call that exceeds the limit has the same arguments in each round
         for (n, block) in reply.blocks.iter_mut().enumerate() {
             let Block::Call(call) = block else { panic!() };
             call.id = CallId(format!("{round}-{n}"));

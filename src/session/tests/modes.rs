@@ -1,4 +1,4 @@
-//! What each mode allows, and what the model hears of it.
+//! Tests what each mode allows, and what the model is told about the mode.
 
 use super::*;
 
@@ -28,7 +28,8 @@ fn plan_mode_runs_reads_and_refuses_edits_and_commands() {
     );
 }
 
-/// A running call goes on, and a call that has not begun is refused. The model hears of the last choice only, once.
+/// A running call goes on, and a call that has not begun is refused. The model is told only once, about the last
+/// choice.
 #[test]
 fn a_mode_switched_in_mid_turn_applies_from_the_next_call_on() {
     check(
@@ -112,7 +113,7 @@ fn switching_to_plan_mode_refuses_the_call_of_an_open_question() {
     );
 }
 
-/// An edit that is written at once is answered at once. Its verdict joins the next request.
+/// An edit that is written at once is answered at once. The user's verdict goes with the next request.
 #[test]
 fn in_auto_edit_mode_no_edit_waits_for_the_user() {
     check(

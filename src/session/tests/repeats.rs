@@ -1,9 +1,10 @@
-//! Texts that the model has are not sent again.
+//! Tests that texts which the model has already are not sent again.
 
 use super::*;
 use crate::event::Trim;
 
-/// The texts of the excerpts that the session gets with messages which mention these texts of the file `a`.
+/// Sends a message for each of these texts of the file `a`, with the text as an excerpt. Returns the texts of the
+/// excerpts that the session then has.
 fn excerpts(session: &mut Session, texts: &[&str]) -> Vec<String> {
     let before = session.excerpts().count();
     for text in texts {
@@ -19,7 +20,7 @@ fn excerpts(session: &mut Session, texts: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn only_the_last_text_of_a_label_counts_as_known() {
+fn a_text_is_sent_again_unless_it_is_the_last_text_that_the_model_got_of_that_file() {
     let same = "same text as when it was last sent, so not sent again";
     let found = excerpts(&mut opened(), &["x", "x", "y", "x", "x"]);
     assert_eq!(found, ["x", same, "y", "x", same]);

@@ -1,8 +1,8 @@
-//! Spending limits: the question before the next request, and its answers.
+//! Tests spending limits: the question before the next request, and the user's answers.
 
 use super::*;
 
-/// Each reply has 15 tokens.
+/// A session with these spending limits. Each reply has 15 tokens.
 fn limited(session: Limit, turn: Limit) -> Session {
     Session { limits: Limits { session, turn, requests: None }, ..opened() }
 }
@@ -30,7 +30,7 @@ fn due(session: &mut Session, turn: TurnId, id: &str) -> Step {
 }
 
 #[test]
-fn a_reached_limit_asks_before_the_next_request() {
+fn when_a_spending_limit_is_reached_the_user_is_asked_before_the_next_request() {
     let mut session = limited(tokens(30), Limit::default());
     assert!(samples(&session.step(send("go"))));
     assert!(samples(&due(&mut session, T1, "a")));
@@ -41,7 +41,7 @@ fn a_reached_limit_asks_before_the_next_request() {
         "The spending limit is reached: this conversation has used 30 tokens (limit.tokens = 30). Send the next request?"
     ]]
     .assert_eq(question);
-    // late results, a retry's end and other questions' answers do not go on
+    // late results, the end of a pause and answers to other questions do not make the turn go on
     for it in [Input::Rested { turn: T1 }, rule("a", Ruling::Once), answered(T1, "b"), send("more")]
     {
         assert!(!samples(&session.step(it)));
@@ -49,7 +49,7 @@ fn a_reached_limit_asks_before_the_next_request() {
     let step = session.step(Input::Rule { call: id.clone(), ruling: Ruling::Once });
     assert!(samples(&step));
     assert_eq!(session.step(Input::Rule { call: id, ruling: Ruling::Once }), Step::default());
-    // as much again is left
+    // the same amount may be spent again
     assert!(samples(&due(&mut session, T1, "c")));
     let step = due(&mut session, T1, "d");
     let (id, question) = asked(&step).unwrap();
@@ -62,7 +62,7 @@ fn a_reached_limit_asks_before_the_next_request() {
 }
 
 #[test]
-fn a_turns_limit_counts_from_its_prompt() {
+fn the_spending_limit_of_a_turn_counts_from_the_turns_prompt() {
     let mut session = limited(Limit::default(), tokens(20));
     session.step(send("go"));
     session.step(reply(T1, "done", &[]));
@@ -75,7 +75,7 @@ fn a_turns_limit_counts_from_its_prompt() {
 }
 
 #[test]
-fn a_refusal_ends_the_turn_and_its_reason_reaches_the_model() {
+fn refusing_to_go_beyond_a_spending_limit_ends_the_turn_and_tells_the_model_the_reason() {
     let mut session = limited(tokens(15), Limit::default());
     session.step(send("go"));
     let step = due(&mut session, T1, "a");
@@ -84,13 +84,13 @@ fn a_refusal_ends_the_turn_and_its_reason_reaches_the_model() {
     let step = session.step(Input::Rule { call: id, ruling });
     assert!(matches!(step.events.last(), Some(Event::Ended { why: End::Cancelled, .. })));
     assert!(session.notes.iter().any(|it| it.ends_with("and says: too dear")));
-    // the next prompt asks again
+    // at the next prompt the user is asked again
     let step = session.step(send("go on"));
     assert!(!samples(&step) && asked(&step).is_some());
 }
 
 #[test]
-fn money_counts_only_where_the_price_is_known() {
+fn a_limit_in_usd_counts_only_replies_whose_price_is_known() {
     let mut session = limited(Limit::new(Some(0.5), None), Limit::default());
     session.step(send("go"));
     session.step(Input::Spend { cost: None });
@@ -101,7 +101,7 @@ fn money_counts_only_where_the_price_is_known() {
 }
 
 #[test]
-fn a_retry_asks_if_the_limit_is_reached_meanwhile() {
+fn before_a_retry_the_user_is_asked_if_a_spending_limit_was_reached_meanwhile() {
     let mut session = limited(Limit::new(Some(0.5), None), Limit::default());
     session.step(send("go"));
     let failed = Input::Failed {
@@ -118,7 +118,7 @@ fn a_retry_asks_if_the_limit_is_reached_meanwhile() {
 }
 
 #[test]
-fn a_file_grants_no_spending() {
+fn a_session_file_cannot_raise_a_spending_limit() {
     let mut session = limited(tokens(15), Limit::default());
     session.step(send("go"));
     let step = due(&mut session, T1, "a");

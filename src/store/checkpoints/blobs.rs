@@ -16,7 +16,7 @@ pub enum Content {
     /// There is no file.
     Absent,
     Text(Text),
-    /// The bytes of a file that is no text, or that is not UTF-8.
+    /// The bytes of a file that is not text, or whose text is not UTF-8.
     Bytes(Vec<u8>),
 }
 
@@ -28,7 +28,7 @@ impl Content {
         }
     }
 
-    /// `None` if there is no file.
+    /// The content's bytes; `None` if there is no file.
     pub fn bytes(&self) -> Option<Vec<u8>> {
         match self {
             Content::Absent => None,
@@ -38,7 +38,7 @@ impl Content {
     }
 }
 
-/// The folder of a session's contents.
+/// The folder with the stored contents of a session's changes.
 #[derive(Debug, Clone)]
 pub struct Blobs {
     pub(super) disk: Arc<dyn Disk>,
@@ -46,7 +46,7 @@ pub struct Blobs {
 }
 
 impl Blobs {
-    /// Stores a content durably, unless it is stored already.
+    /// Stores a content, unless it is stored already. When this returns, the content is safe on disk.
     pub fn keep(&self, content: &Content) -> io::Result<Kept> {
         let Some(bytes) = content.bytes() else { return Ok(Kept::Absent) };
         if bytes.len() > LARGEST {
@@ -62,7 +62,7 @@ impl Blobs {
         Ok(Kept::Blob(name))
     }
 
-    /// Like `keep`, but returns `Kept::Lost` if the disk fails.
+    /// Like `keep`, but returns `Kept::Lost` if the content cannot be written.
     pub fn keep_if_possible(&self, content: &Content) -> Kept {
         self.keep(content)
             .unwrap_or_else(|error| Kept::Lost(format!("could not be kept ({})", cause(&error))))
@@ -85,7 +85,7 @@ impl Blobs {
         }
     }
 
-    /// The names of the stored contents and their sizes in bytes. Files whose name is no hash are skipped.
+    /// The names of the stored contents and their sizes in bytes. Files whose name is not a hash are skipped.
     pub(super) fn sizes(&self) -> Vec<(BlobName, u64)> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let sized = |it: fs::DirEntry| {

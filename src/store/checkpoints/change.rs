@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
-/// The name of a content: the SHA-256 of its bytes, 64 lower-case hex digits and nothing else.
+/// The name of a stored content: the SHA-256 of its bytes as 64 lower-case hex digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct BlobName(String);
@@ -69,7 +69,7 @@ impl TryFrom<u32> for FileMode {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kept {
-    /// There was no file.
+    /// The file does not exist.
     Absent,
     Blob(BlobName),
     /// The content is not stored. The text says why, as the end of a sentence, for example “was too large to be kept”.
@@ -77,7 +77,7 @@ pub enum Kept {
 }
 
 impl Kept {
-    /// Shortens the reason for a lost content to one short line.
+    /// Shortens the reason why a content is lost to one short line.
     fn plain(self) -> Kept {
         match self {
             Kept::Lost(why) => Kept::Lost(title(&why)),
@@ -119,7 +119,7 @@ pub struct Change {
     pub title: String,
     pub cause: Cause,
     pub path: Place,
-    /// The new path, if the file was renamed.
+    /// The file's new path, if the change renamed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<Place>,
     pub before: Kept,
@@ -130,7 +130,7 @@ pub struct Change {
     /// The topmost folder that this change created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<Place>,
-    /// The file after the user's decision: its text without the change, and its text with the accepted part of the
+    /// After the user's decision: the file's text without the change, and its text with the accepted part of the
     /// change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settled: Option<(Kept, Kept)>,
@@ -146,7 +146,7 @@ impl Change {
         }
     }
 
-    /// Whether the change has an effect that a rewind may take back.
+    /// Whether the change has an effect that a rewind could undo.
     pub fn counts(&self) -> bool {
         let (before, after) = self.sides();
         let is_known = !matches!(before, Kept::Lost(_));
@@ -154,7 +154,7 @@ impl Change {
     }
 }
 
-/// A line of the log before it is checked.
+/// A line of the log that was not checked yet.
 #[derive(Debug, Deserialize)]
 pub(super) struct Line {
     pub(super) id: u32,
@@ -175,7 +175,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Checks the line. `None` if it describes no change of a file in this project.
+    /// Checks the line. `None` if it does not describe a change of a file in this project.
     pub(super) fn change(self, root: &Path) -> Option<Change> {
         let Line { id, entry, turn, at, title: said, cause, path, to, .. } = self;
         let place = |path: Option<PathBuf>| match path {
@@ -202,7 +202,7 @@ impl Line {
     }
 }
 
-/// A change before it gets a number and a line in the log.
+/// A change that has no number and no line in the log yet.
 #[derive(Debug, Clone)]
 pub struct New {
     pub path: PathBuf,

@@ -1,4 +1,4 @@
-//! Checkpoints on a disk that works, and on a disk with damaged, old or too many contents.
+//! Tests checkpoints on a disk that works, and with contents that are damaged, old or too large.
 
 use super::*;
 use crate::store::RealDisk;
@@ -75,12 +75,12 @@ fn changes_and_their_contents_survive_reopening() {
         ["1: a| -> b| true", "1: b| -> c| true", "2: Ok(Absent) -> Ok(Bytes([255, 0])) true"]
     );
     assert_eq!(sides(&place.open()), before);
-    // the log and four contents
+    // there are the log and four contents
     assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 5);
 }
 
 #[test]
-fn a_turn_has_only_the_changes_that_the_user_accepted() {
+fn the_recorded_change_of_a_turn_has_only_what_the_user_accepted() {
     let place = place();
     let mut all = place.open();
     change(&mut all, 1, &text("a\nb\nc\nd\ne\n"), &text("A\nb\nc\nd\nE\n"));
@@ -88,7 +88,7 @@ fn a_turn_has_only_the_changes_that_the_user_accepted() {
     settle(&mut all, "a\nb\nmine\nc\nd\nE!\n");
     let sided = "1: a|b|mine|c|d|e| -> a|b|mine|c|d|E!| true";
     assert_eq!(sides(&all), [sided]);
-    // the user undoes the review, and redoes it
+    // the user undoes the review's decisions in the buffer, and redoes them
     settle(&mut all, "a\nb\nc\nd\ne\n");
     assert_eq!(sides(&all), ["1: a|b|c|d|e| -> a|b|c|d|e| false"]);
     settle(&mut all, "a\nb\nmine\nc\nd\nE!\n");
@@ -116,7 +116,7 @@ fn a_turn_after_clear_is_not_merged_with_an_earlier_turn_of_the_same_number() {
 }
 
 #[test]
-fn a_change_that_was_rejected_or_not_made_does_not_count() {
+fn a_change_that_was_rejected_or_not_made_cannot_be_rewound() {
     let place = place();
     let mut all = place.open();
     change(&mut all, 1, &text("a\n"), &Content::Absent);
@@ -136,7 +136,7 @@ fn damaged_lines_and_contents_are_reported_and_the_others_are_kept() {
     change(&mut all, 2, &text("b\n"), &text("c\n"));
     let log = fs::read_to_string(place.path(LOG)).unwrap();
     let [one, two] = log.lines().collect::<Vec<_>>()[..] else { panic!("{log}") };
-    // the log has a line of another program and a line that a crash cut off
+    // the log has a line that another program wrote, and a line that a crash cut off
     fs::write(place.path(LOG), format!("{one}\n{{\"id\": 7}}\n{}", &two[..40])).unwrap();
     let mut all = place.open();
     assert_eq!(sides(&all), ["1: a| -> b| true"]);
@@ -162,7 +162,7 @@ fn changes_that_are_too_old_are_deleted_with_their_contents() {
     let old = now() - AGE.as_secs() - 60;
     all.alter(1, |it| it.at = old).unwrap();
     assert_eq!(sides(&place.open()), ["2: b| -> c| true"]);
-    // the log and the contents `b` and `c`
+    // there are the log and the contents `b` and `c`
     assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 3);
     for turn in 3..ENTRIES + 10 {
         change(&mut all, u32::try_from(turn).unwrap(), &text("c\n"), &text("d\n"));

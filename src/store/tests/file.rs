@@ -1,4 +1,4 @@
-//! The session file as a person reads and edits it.
+//! Tests the session's file as people read and edit it.
 
 use super::*;
 use crate::context::request;
@@ -50,8 +50,8 @@ fn unknown_fields_of_a_session_file_survive_a_save() {
     assert_eq!(again["messages"][2]["blocks"][2]["seen"]["by"], "me");
 }
 
-/// Files that earlier builds wrote, by the version of the format. If a change of the format breaks one of these, the
-/// format needs a new version and a conversion.
+/// Loads files that earlier versions of Caliban wrote, one for each version of the format. If a change of the format
+/// makes this fail, the format needs a new version number and a conversion.
 #[test]
 fn session_files_of_earlier_versions_load_completely_and_can_be_saved() {
     let before = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sessions/before");
@@ -76,7 +76,7 @@ fn session_files_of_earlier_versions_load_completely_and_can_be_saved() {
 }
 
 #[test]
-fn a_copied_file_takes_its_sessions_name_from_its_path() {
+fn a_copied_session_file_is_a_session_with_the_name_of_the_copy() {
     let place = place();
     let mut opened = place.open();
     opened.store.save(&everything()).unwrap();
@@ -114,7 +114,7 @@ fn an_unreadable_session_file_is_not_opened_and_not_changed() {
     }
 }
 
-/// Wherever a file is cut or overwritten, all whole messages before the damage are read.
+/// Wherever a file is cut or overwritten, all complete messages before the damage are read.
 #[test]
 fn messages_before_the_damage_in_a_file_are_recovered() {
     let place = place();
@@ -139,7 +139,7 @@ fn messages_before_the_damage_in_a_file_are_recovered() {
 }
 
 #[test]
-fn a_wrong_field_or_another_order_of_fields_loses_no_message() {
+fn a_wrong_value_or_another_order_of_fields_loses_no_message() {
     let place = place();
     place.open().store.save(&everything()).unwrap();
     let file: Value = serde_json::from_str(&place.read("main.json")).unwrap();
@@ -170,7 +170,7 @@ fn only_the_user_may_read_a_saved_file() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
-/// Compares the next request after a person's edit of the messages.
+/// Compares the next request of a session whose messages a person has edited.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_edit(edit: impl Fn(&mut Vec<Value>), expect: Expect) {
     let place = place();
@@ -250,7 +250,7 @@ fn a_session_file_edited_by_hand_loads_and_its_next_request_is_valid() {
     );
 }
 
-/// A session whose file and journal hold the highest possible numbers is read and continues.
+/// A session whose file and journal contain the highest possible numbers can be loaded and continued.
 #[test]
 fn a_session_with_the_highest_possible_numbers_loads_and_continues() {
     let place = place();

@@ -1,4 +1,4 @@
-//! Journals that are torn, old, full or lost.
+//! Tests journals that are incomplete, out of date, large or missing.
 
 use super::*;
 use crate::event::{Failure, Grant};
@@ -6,7 +6,7 @@ use crate::message::Role;
 use crate::session::Phase;
 
 #[test]
-fn the_journal_holds_the_events_since_the_last_save() {
+fn the_journal_has_the_events_since_the_last_save() {
     let place = place();
     let mut live = Session::default();
     let mut opened = place.open();
@@ -32,7 +32,7 @@ fn the_journal_holds_the_events_since_the_last_save() {
     assert_eq!(place.read("main.journal").lines().count(), 3);
 }
 
-/// A session that was saved once, and the journal of a turn after it.
+/// A session that was saved once, and the journal of a turn after that save.
 fn in_mid_turn(place: &Place) -> (Session, String) {
     let mut live = opened();
     live.step(send("one"));
@@ -47,7 +47,7 @@ fn in_mid_turn(place: &Place) -> (Session, String) {
 }
 
 #[test]
-fn a_journal_cut_at_any_byte_loads_and_its_torn_end_is_set_aside() {
+fn a_journal_cut_at_any_byte_loads_and_its_incomplete_line_is_moved_to_another_file() {
     let place = place();
     let (_, journal) = in_mid_turn(&place);
     for cut in 1..journal.len() {
@@ -72,7 +72,7 @@ fn a_journal_cut_at_any_byte_loads_and_its_torn_end_is_set_aside() {
 }
 
 #[test]
-fn zeros_and_invalid_lines_at_the_end_of_a_journal_are_set_aside() {
+fn zeros_and_invalid_lines_at_the_end_of_a_journal_are_moved_to_another_file() {
     for tail in
         ["\0\0\0\0\0\0\0\0", "\0\0\0\n\0", "{\"event\":\"novel\"}\n", "null\n", "\u{fffd}\n{}\n"]
     {
@@ -88,7 +88,7 @@ fn zeros_and_invalid_lines_at_the_end_of_a_journal_are_set_aside() {
 }
 
 #[test]
-fn torn_ends_of_a_journal_that_were_set_aside_are_never_overwritten() {
+fn files_with_the_incomplete_end_of_a_journal_are_never_overwritten() {
     let place = place();
     let (_, journal) = in_mid_turn(&place);
     for n in 1..=3 {
@@ -100,10 +100,10 @@ fn torn_ends_of_a_journal_that_were_set_aside_are_never_overwritten() {
     assert_eq!(torn, ["torn 1", "torn 2", "torn 3"]);
 }
 
-/// After a crash in a save, the new session file may be on disk and the journal not emptied. The file has the journal's
-/// events already.
+/// After a crash during a save, the new session file may be on disk while the journal is not emptied yet. The file
+/// contains the journal's events already.
 #[test]
-fn the_journal_of_an_older_save_is_ignored() {
+fn a_journal_is_ignored_if_the_session_file_is_of_a_later_save() {
     let place = place();
     let (mut live, journal) = in_mid_turn(&place);
     let mut opened = place.open();
@@ -116,10 +116,10 @@ fn the_journal_of_an_older_save_is_ignored() {
     assert_eq!(opened.warnings, [""; 0]);
 }
 
-/// The user has put back an older session file. The journal's events do not follow that file, so the journal is set
-/// aside.
+/// The user has restored an older session file. The journal's events happened after a later save, so the journal is
+/// moved to another file.
 #[test]
-fn the_journal_of_a_newer_save_is_set_aside() {
+fn a_journal_is_moved_to_another_file_if_the_session_file_is_of_an_earlier_save() {
     let place = place();
     let (_, journal) = in_mid_turn(&place);
     let file = place.read("main.json").replace("\"saves\": 1", "\"saves\": 0");
@@ -130,7 +130,7 @@ fn the_journal_of_a_newer_save_is_set_aside() {
     assert_eq!(place.read("main.journal.torn-1"), journal);
 }
 
-/// No event records that a retry begins, so the session is read back as idle.
+/// No event records the beginning of a retry, so the loaded session has no running request.
 #[test]
 fn after_a_retry_only_the_text_of_the_second_try_is_recovered() {
     let place = place();
@@ -166,7 +166,7 @@ fn large(place: &Place) -> (Opened, Session) {
 }
 
 #[test]
-fn turns_of_a_large_session_go_to_the_journal_and_at_the_end_into_the_file() {
+fn turns_of_a_large_session_are_written_to_the_journal_and_into_the_session_file_at_the_end() {
     let place = place();
     let (mut opened, mut live) = large(&place);
     let file = place.read("main.json");
@@ -190,10 +190,10 @@ fn turns_of_a_large_session_go_to_the_journal_and_at_the_end_into_the_file() {
     assert_eq!(place.read("main.json"), settled);
 }
 
-/// The bytes written for a turn do not grow with the session, except when the journal is folded into the session's
-/// file.
+/// The number of bytes that are written for a turn does not grow with the session, except when the journal is merged
+/// into the session's file.
 #[test]
-fn a_journal_that_has_grown_is_folded_into_the_session_file() {
+fn a_large_journal_is_merged_into_the_session_file() {
     let place = place();
     let (mut opened, mut live) = large(&place);
     let (mut folds, mut journal) = (0, 0);
@@ -225,7 +225,7 @@ fn an_unfinished_turn_is_reported_as_interrupted() {
 }
 
 #[test]
-fn grants_do_not_come_back_from_a_journal() {
+fn permissions_for_a_session_are_not_restored_from_its_journal() {
     let place = place();
     let (mut opened, mut live) = large(&place);
     let mut events = live.step(send("on")).events;
@@ -244,7 +244,7 @@ fn grants_do_not_come_back_from_a_journal() {
     assert!(place.open().session.unwrap().granted.is_empty());
 }
 
-/// The plans of one reply as each earlier version has written them.
+/// The plans of one reply, as earlier versions of Caliban wrote them.
 const OLD_PLANS: &str = r#"[
 {"call":"c1","step":"read"},
 {"call":"c2","step":{"asked_read":"Let read look at `/etc/hosts`, outside the project?"}},

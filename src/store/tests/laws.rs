@@ -1,4 +1,4 @@
-//! Saving and replaying lose nothing, for any session.
+//! Tests that no session loses anything when it is saved or its journal is replayed.
 
 use super::*;
 use crate::event::{Queued, TurnId};
@@ -83,7 +83,7 @@ fn session() -> impl Strategy<Value = Session> {
         0..=crate::event::HIGHEST,
     )
         .prop_map(|(messages, queue, notes, model, counts, turns)| {
-            // shifted, so that a double holds each count exactly
+            // smaller counts, so that a floating-point number can represent each count exactly
             let [input, output, cache_read, cache_write, context] = counts.map(|it| it >> 12);
             let queue: Vec<Queued> = (1..)
                 .zip(queue)
@@ -126,8 +126,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// The program ends after any number of events of a turn with random calls. The next start reads the same session,
-    /// and the text of a reply that was arriving.
+    /// The program ends after any number of events of a turn with random calls. At the next start the session is the
+    /// same, including the text of a reply that was arriving.
     #[test]
     fn a_journal_replays_to_the_session_that_wrote_it(acts in prop::collection::vec(0_u8..10, 0..30), saved in 0_usize..30) {
         let place = place();

@@ -1,4 +1,4 @@
-//! The list of sessions, with good, damaged and hostile files.
+//! Tests the list of sessions, with valid, damaged and forged files.
 
 use super::*;
 use crate::store::Listed;
@@ -97,7 +97,7 @@ fn a_search_ignores_case_and_shows_the_matching_line() {
     assert_eq!(found("nowhere"), "");
 }
 
-/// The last turns of a large session stand in its journal only.
+/// The last turns of a large session are only in its journal.
 #[test]
 fn turns_that_are_only_in_the_journal_are_listed_and_found() {
     let place = place();
@@ -115,7 +115,7 @@ fn turns_that_are_only_in_the_journal_are_listed_and_found() {
     store.record(&session.clone(), &session.step(title).events, false).unwrap();
     assert_eq!(shown(place.project.list()), "main: \"mine\" 3 turns locked\n");
     assert_eq!(shown(place.project.find("needle")), "main: \"mine\" 3 turns locked › a needle\n");
-    // the journal of an older save adds nothing
+    // a journal whose events are in the session's file already adds nothing
     let journal = place.read("main.journal");
     store.settle(&session).unwrap();
     place.write("main.journal", journal.replace("\"three\"", "\"never\""));
@@ -132,7 +132,7 @@ fn listing_reads_only_changed_session_files_again() {
     place.write("b.json", file("Other"));
     place.write("a.json", file("One"));
     assert_eq!(list(), "a: \"One\" 3 turns\nb: \"Other\" 3 turns\n");
-    // an unchanged file is listed from the index
+    // an unchanged file is listed from the index, not read again
     place.write("index", index().replace("One", "Two"));
     assert_eq!(list(), "a: \"Two\" 3 turns\nb: \"Other\" 3 turns\n");
     // a file is replaced by another file of the same length, and a third file is removed
@@ -146,7 +146,7 @@ fn listing_reads_only_changed_session_files_again() {
         place.write("index", damaged);
         assert_eq!(list(), "a: \"New\" 3 turns\n");
     }
-    // the index of a newer Caliban is not used for its files
+    // an entry that a newer version of Caliban wrote into the index is not used
     place.write("index", index().replace("\"schema\":1", "\"schema\":2"));
     assert_eq!(list(), "a: \"New\" 3 turns\n");
     assert!(index().contains("\"schema\":1"), "{}", index());

@@ -1,4 +1,4 @@
-//! Long outputs stand beside the session, and are read back unchanged.
+//! Tests that long outputs are stored beside the session's file and read back unchanged.
 
 use super::*;
 use crate::store::outputs::named;
@@ -95,7 +95,7 @@ fn a_missing_output_is_reported_and_no_other_file_is_read_instead() {
         let mut session = opened.session.take().unwrap();
         assert_eq!(opened.store.read_outputs(&mut session), 1, "{other}");
         assert!(answers(&session)[0].text.starts_with("The output of this call is missing"));
-        // the name of the missing output is kept, because the file may come back
+        // the session keeps the name of the missing output, because the file may be restored
         opened.store.save(&session).unwrap();
         assert!(place.read("main.json").contains(&format!("\"output\": \"{other}\"")));
     }
@@ -147,7 +147,6 @@ fn outputs_remain_readable_after_a_rename_a_copy_and_a_clear() {
     assert!(!place.path("copy.outputs").exists());
 }
 
-/// A recovered session has its outputs.
 #[test]
 fn a_recovered_session_has_its_outputs() {
     let place = place();

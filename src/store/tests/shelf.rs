@@ -1,12 +1,12 @@
-//! A rename or deletion is stopped at every call to the disk, by a kill or a loss of power. Afterwards the session is
-//! whole, in exactly one place.
+//! Tests renames and deletions that are interrupted at each call to the disk, by a kill or a loss of power. Afterwards
+//! the session is complete and in exactly one place.
 
 use super::*;
 use crate::store::disk::{Disk, RealDisk};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A disk that fails after this many calls, and knows which changes are not synced.
+/// A disk that fails after a number of calls, and knows which changes are not synced.
 #[derive(Debug)]
 struct Stopping {
     calls: AtomicUsize,
@@ -41,7 +41,8 @@ impl Stopping {
         self.pending.lock().unwrap().push(pending);
     }
 
-    /// The disks that a loss of power may leave: one for each set of unsynced changes that reached the disk.
+    /// The possible states of the disk after a loss of power: one for each subset of the unsynced changes that may have
+    /// reached the disk.
     fn without_power(&self) -> Vec<Place> {
         let pending = self.pending.lock().unwrap().clone();
         let after = |choice: u32| {
@@ -53,7 +54,8 @@ impl Stopping {
                     Pending::Rename(from, to) if there(from).exists() => {
                         fs::rename(there(from), there(to))
                     }
-                    // the renamed file was written since the last sync, so the durable copy lacks the file
+                    // the renamed file was written after the last sync, so the copy of the synced state does not have
+                    // it
                     Pending::Rename(_, to) => fs::copy(to, there(to)).map(drop),
                     Pending::Remove(path) => fs::remove_file(there(path)),
                 };
@@ -142,7 +144,8 @@ fn kept(calls: usize) -> (Place, Project, Arc<Stopping>) {
     (place, project, disk)
 }
 
-/// Opens a session. The child of another test may hold its lock for a moment.
+/// Opens a session. Tries again if it is locked, because a process that another test has started may inherit the lock
+/// for a moment.
 fn open(project: &Project, id: &SessionId) -> Result<Opened, Unavailable> {
     loop {
         match project.open(id) {
@@ -165,14 +168,14 @@ fn whole(place: &Place, id: &SessionId) -> bool {
     true
 }
 
-/// How many files have this extension, here and in the trash.
+/// The number of files with this extension, in the sessions' folder and in the trash.
 fn count(place: &Place, ending: &str) -> usize {
     let trash = fs::read_dir(place.path("trash")).into_iter().flatten().flatten();
     let names = trash.map(|it| it.file_name().into_string().unwrap());
     names.chain(place.files()).filter(|it| it.ends_with(ending)).count()
 }
 
-/// The disk after a kill, and the disks that a loss of power may leave.
+/// The state of the disk after a kill, and the possible states after a loss of power.
 fn ends(place: Place, disk: &Stopping) -> Vec<Place> {
     let mut ends = disk.without_power();
     ends.push(place);

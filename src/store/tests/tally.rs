@@ -3,7 +3,7 @@ use crate::edit::Format;
 use expect_test::expect;
 
 #[test]
-fn counts_of_several_programs_add_up() {
+fn counts_of_edits_by_several_programs_add_up() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("below/edits.json");
     let tally = |model: &str, format| Tally { file: file.clone(), model: model.into(), format };

@@ -1,4 +1,4 @@
-//! The forms of the keys of known services.
+//! The forms by which keys of known services are recognised.
 
 /// The form of the keys that begin with `prefix`.
 pub struct Form {
@@ -11,7 +11,7 @@ pub struct Form {
 /// The part of a key after its prefix.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Body {
-    /// At least sixteen letters, digits, `_` and `-`, with a part that no person would write.
+    /// At least sixteen letters, digits, `_` and `-`, with a part that looks random.
     Random,
     /// Like `Random`, with dots between the characters.
     Dotted,
@@ -25,7 +25,7 @@ const fn form(whose: &'static [&'static str], prefix: &'static str, body: Body) 
     Form { whose, prefix, body }
 }
 
-/// Of two forms with the same beginning, the narrower one comes first.
+/// The known forms. If the prefix of one form begins with the prefix of another, the longer prefix comes first.
 pub const FORMS: [Form; 51] = [
     // model providers
     form(&["anthropic", "openai", "openrouter", "deepseek", "moonshot"], "sk-", Random),
@@ -86,7 +86,7 @@ pub const FORMS: [Form; 51] = [
     form(&["JSON Web Tokens"], "eyJ", Dotted),
 ];
 
-/// The first bytes of all prefixes. A word that begins with any other byte is no key.
+/// Whether a byte is the first byte of a prefix. A word that begins with any other byte is not a key.
 pub(super) const FIRST: [bool; 128] = {
     let (mut first, mut at) = ([false; 128], 0);
     while at < FORMS.len() {
@@ -96,7 +96,7 @@ pub(super) const FIRST: [bool; 128] = {
     first
 };
 
-/// Model providers whose keys look like other words, and why.
+/// Model providers whose keys cannot be recognised by their form, and the reason.
 pub const FORMLESS: [(&str, &str); 3] = [
     ("mistral", "its keys are 32 letters and digits"),
     ("zai", "its keys are two random words with a dot between them"),
@@ -122,13 +122,13 @@ impl Form {
     }
 }
 
-/// A character of a word in which a key may stand.
+/// Whether a key can contain this character.
 pub(super) fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
-/// Whether a part of a word is random: nobody would write such a part in a name. A random part is long and has digits,
-/// or is longer and mixes capitals and small letters.
+/// Whether a part of a word looks random, unlike a part of a name that a person would choose: it is long and has
+/// digits, or is even longer and mixes capital and small letters.
 pub(super) fn is_random(part: &str) -> bool {
     let count = |is: fn(&u8) -> bool| part.bytes().filter(is).count();
     let (digits, upper, lower) =

@@ -1,13 +1,13 @@
-//! Finds known keys in a text that comes in pieces.
+//! Finds known keys in a text that arrives in pieces.
 
 use super::MARK;
 use std::mem;
 
 #[derive(Clone)]
 pub(super) struct Known {
-    /// The longest keys first: if one key begins with another, the longer key is found.
+    /// The keys, the longest first: if one key begins with another, the longer key is found.
     keys: Vec<String>,
-    /// The first bytes of all keys.
+    /// Whether a byte is the first byte of a key.
     first: [bool; 256],
     undecided: String,
     pub(super) count: usize,
@@ -42,8 +42,8 @@ impl Known {
         self.scan(&undecided, true).0
     }
 
-    /// Replaces the keys in the beginning of a text. Returns the result, and the number of bytes of `text` that are
-    /// decided.
+    /// Replaces the keys in a text, as far as this can be decided. Returns the result, and the number of bytes of
+    /// `text` that it covers.
     fn scan(&mut self, text: &str, is_last: bool) -> (String, usize) {
         let bytes = text.as_bytes();
         let (mut out, mut copied, mut at) = (String::with_capacity(text.len()), 0, 0);
@@ -52,7 +52,7 @@ impl Known {
                 at += 1;
                 continue;
             }
-            // keys begin with the first byte of a character, so `text` may be cut here
+            // a key begins with a complete character, so `text` may be cut here
             let rest = &bytes[at..];
             let begins = |it: &String| it.len() > rest.len() && it.as_bytes().starts_with(rest);
             if !is_last && self.keys.iter().any(begins) {

@@ -1,8 +1,8 @@
-//! Finds private keys in PEM line by line, also keys that are indented, numbered, quoted or cut off.
+//! Finds private keys in PEM format line by line, even if the lines are indented, numbered, quoted or cut off.
 
 /// The most bytes of a private key. An RSA key of 16,384 bits has 13,000.
 pub(super) const LONGEST: usize = 16 * 1024;
-/// The most bytes of a line that is compared whole. A longer line is compared in parts.
+/// The most bytes of a line that is examined as a whole. A longer line is examined in parts.
 const LINE: usize = LONGEST;
 const BEGIN: &str = "-----BEGIN ";
 const KIND: &str = "PRIVATE KEY";
@@ -69,7 +69,7 @@ pub(super) fn line(text: &str, is_last: bool) -> Option<Line> {
 }
 
 fn is_body(line: &str) -> bool {
-    // skips a number before the line and quotes around it
+    // ignores a line number before the text and quotes around it
     let code = line.trim_start_matches(|c: char| c.is_ascii_digit() || c.is_whitespace());
     let code = code.trim_matches(|c: char| c.is_whitespace() || "\"',;|>+".contains(c));
     let is_coded = |c: char| c.is_ascii_alphanumeric() || "+/=\\_.:-".contains(c);

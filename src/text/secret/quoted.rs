@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-/// A text that repeats this many consecutive characters of the key quotes a part of the key.
+/// If a text contains this many consecutive characters of the key, it quotes a part of the key.
 const RUN: usize = 8;
-/// A word of this many characters, with a digit or a capital letter, is a quotation if the key ends with the word.
+/// A word with so many characters, including a digit or a capital letter, is a quotation if the key ends with it.
 const LAST: std::ops::RangeInclusive<usize> = 4..=7;
 
 /// Replaces with `mark` the key, long parts of the key, and masked quotations of the key such as `sk-1****9f`.
@@ -46,8 +46,8 @@ fn runs(text: &[char], key: &[char]) -> Vec<Range<usize>> {
     found
 }
 
-/// Finds masked quotations of the key: its beginning, its end or both, with asterisks, dots or similar characters for
-/// the rest.
+/// Finds masked quotations of the key: its beginning, its end or both, with asterisks, dots or similar characters
+/// instead of the rest.
 fn masked(text: &[char], key: &[char]) -> Vec<Range<usize>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while at < text.len() {
@@ -70,7 +70,7 @@ fn masked(text: &[char], key: &[char]) -> Vec<Range<usize>> {
     found
 }
 
-/// The length of the longest beginning of the key with which the text ends. A single character does not count.
+/// The length of the longest prefix of the key with which the text ends. A single character does not count.
 fn head(text: &[char], key: &[char]) -> usize {
     (2..=key.len().min(text.len())).rev().find(|it| text.ends_with(&key[..*it])).unwrap_or(0)
 }
@@ -80,7 +80,7 @@ fn tail(text: &[char], key: &[char]) -> usize {
     (2..=key.len().min(text.len())).rev().find(|it| text.starts_with(from(*it))).unwrap_or(0)
 }
 
-/// Finds words that are just the key's last characters.
+/// Finds words that consist of the key's last characters.
 fn last(text: &[char], key: &[char]) -> Vec<Range<usize>> {
     let is_part = |it: &char| it.is_alphanumeric();
     let (mut found, mut at) = (Vec::new(), 0);

@@ -39,7 +39,7 @@ fn keys_are_replaced_and_words_that_resemble_keys_are_kept() {
     }
 }
 
-/// A key of this form, made up.
+/// An invented key of this form.
 fn made_up(form: &Form) -> String {
     let len = match form.body {
         forms::Body::Exactly(len) => len,
@@ -151,9 +151,9 @@ proptest! {
     }
 }
 
-/// Neither an endless word nor an endless line of a private key is kept back for ever.
+/// Neither an endless word nor an endless line of a private key is kept back without limit.
 #[test]
-fn the_text_held_back_while_a_secret_may_follow_is_limited() {
+fn only_a_limited_amount_of_text_is_kept_back_while_it_may_be_a_secret() {
     for (begin, more) in [("sk-", "a1"), ("-----BEGIN PRIVATE KEY-----", "ab"), ("x", "y")] {
         let text = format!("{begin}{}", more.repeat(40_000));
         let whole = marked(&text, &KNOWN);

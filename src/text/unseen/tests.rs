@@ -1,8 +1,8 @@
-//! Which characters are spelt out in which texts.
+//! Tests which characters are spelt out in which kinds of text.
 
 use super::*;
 
-/// Characters that can hide something in a text, of each kind.
+/// Characters of each kind that can hide something in a text.
 const NAMED: &str = "\u{3164}\u{2800}\u{115f}\u{1160}\u{ffa0}\u{fe00}\u{fe0f}\u{e0100}\u{e01ef}\u{a0}\u{2000}\u{200a}\
     \u{202f}\u{205f}\u{3000}\u{ad}\u{200b}\u{200c}\u{200d}\u{200e}\u{200f}\u{2060}\u{2064}\u{feff}\u{61c}\u{202a}\
     \u{202e}\u{2066}\u{2069}\u{e0001}\u{e0020}\u{e007f}\u{2028}\u{2029}\u{34f}\u{180e}\u{1b}\u{7}\u{85}\u{7f}\r";

@@ -1,4 +1,4 @@
-//! The walk and the search of each file.
+//! Walks the folders and searches each file.
 
 use crate::reach::{Reach, Reading};
 use crate::regular;
@@ -28,7 +28,8 @@ pub(super) struct Search {
     pub(super) matcher: RegexMatcher,
     pub(super) context: usize,
     pub(super) buffers: BTreeMap<PathBuf, Source>,
-    /// Whether the user has consented to this search. Then only the files that are never read are left out.
+    /// Whether the user has consented to the search of exactly this file or folder. Then only files that are never read
+    /// are left out.
     pub(super) agreed: bool,
     pub(super) reach: Reach,
 }
@@ -37,7 +38,7 @@ pub(super) struct Search {
 pub(super) struct Found {
     pub(super) lines: Vec<String>,
     pub(super) matches: usize,
-    /// There are more matches than are shown.
+    /// Whether there are more matches than are shown.
     pub(super) capped: bool,
     /// Files under review that have matches, and the number of their undecided hunks.
     pub(super) pending: Vec<(String, u32)>,
@@ -151,7 +152,7 @@ impl Sink for Hits<'_> {
     }
 }
 
-/// The text that is shown of a line: the whole line, or the part around byte `at` if the line is long.
+/// The part of a line that is shown: the whole line, or the part around byte `at` if the line is long.
 fn around(bytes: &[u8], at: usize) -> String {
     let whole = String::from_utf8_lossy(bytes);
     let whole = whole.trim_end_matches(['\n', '\r']);

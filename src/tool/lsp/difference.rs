@@ -1,16 +1,16 @@
-//! How an edit changed the diagnostics of a file, in words.
+//! Tells the model how an edit changed the diagnostics of a file.
 
 use super::Finding;
 use crate::tool::{clip, path};
 use std::path::{Path, PathBuf};
 
-/// The most findings that are shown of each list.
+/// The most findings of each list that are shown.
 const NEW: usize = 50;
 /// The most characters of a finding.
 const WIDE: usize = 400;
 
-/// How an edit changed the diagnostics of a file. The lists hold only the first of the findings that the numbers
-/// count.
+/// How an edit changed the diagnostics (findings) of a file. The numbers count all findings; the lists have only the
+/// first ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// The file's absolute path.
@@ -19,15 +19,15 @@ pub struct Difference {
     pub remaining: Vec<Finding>,
     /// New findings in other files.
     pub elsewhere: Vec<Finding>,
-    /// Sentences about the servers.
+    /// Sentences about the language servers, for example that one did not answer.
     pub notes: Vec<String>,
     pub new: u32,
     pub fixed: u32,
     pub remain: u32,
-    /// The diagnostics before the edit are known. If not, `added` has the findings on the changed lines, and
+    /// Whether the diagnostics before the edit are known. If not, `added` has the findings on the changed lines, and
     /// `remaining` has the other findings in the file.
     pub known: bool,
-    /// At least one server has reported on the new text.
+    /// Whether at least one server has reported on the new text.
     pub fresh: bool,
 }
 

@@ -9,7 +9,7 @@ use std::mem;
 use tokio::sync::mpsc::UnboundedSender;
 
 const LIMITS: Limits = Limits { lines: 2_000, bytes: 30_000, wide: 2_000, head: 20 };
-/// The most bytes of text that wait for the chat. In a flood the older half is dropped.
+/// The most bytes of text that wait to be sent to the chat. If there are more, the older half is dropped.
 const WAITING: usize = 16_384;
 
 pub(super) struct Output {
@@ -23,7 +23,7 @@ pub(super) struct Output {
 struct Gathered {
     clip: Clip,
     waiting: String,
-    /// Whether a line reads as if a sandbox had refused something.
+    /// Whether a line looks as if the sandbox had refused something.
     is_refused: bool,
 }
 
@@ -68,8 +68,8 @@ impl Output {
         }
     }
 
-    /// The answer: the output, what is said about the command's end, and `hint` if the output reads as if a sandbox had
-    /// refused something.
+    /// The answer to the call: the output, the words about the command's end, and `hint` if the output looks as if the
+    /// sandbox had refused something.
     pub(super) fn done(
         mut self,
         said: impl Iterator<Item = String>,

@@ -198,7 +198,7 @@ async fn glob_finds_files_by_pattern_newest_first() {
     "#]]).await;
 }
 
-/// A workspace with changed buffers over the files on disk, as in an editor.
+/// A workspace in which some files have changed buffers, as in an editor.
 struct Buffers {
     disk: Disk,
     changed: BTreeMap<PathBuf, Source>,
@@ -351,7 +351,7 @@ async fn texts_changed_in_the_editor_are_read_and_searched() {
 }
 
 #[tokio::test]
-async fn an_edit_is_proposed_to_the_workspace_and_refused_if_the_text_moved() {
+async fn an_edit_is_proposed_to_the_workspace_and_refused_if_the_files_text_has_changed() {
     let room = room();
     room.file("a.txt", "one\r\ntwo\r\n");
     let call = call(

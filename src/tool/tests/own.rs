@@ -1,10 +1,9 @@
-//! The tool `todo`, and the file in which a project's todo list is stored.
+//! Tests the tool `todo`, and the file in which a project's todo list is stored.
 
 use super::*;
 
 impl Room {
-    /// Runs each call of `todo` whose arguments fit the schema. Compares the answers, and the list's file after each
-    /// call.
+    /// Calls `todo` with each of these arguments. Compares the answers, and the todo file after each call.
     async fn todo(&self, all: &[Value], expect: &Expect) {
         let mut told = String::new();
         for args in all {

@@ -1,4 +1,4 @@
-//! Which folders are skills, and what the model and the user are told about each skill.
+//! Tests which folders are skills, and what the model and the user are told about each skill.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn told(room: &Room) -> String {
     found.chain(problems).collect()
 }
 
-/// Compares what is told of a skill in the folder `it` whose file has this text.
+/// Makes a skill in the folder `it` with this text, and compares what the model and the user are told about it.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(text: &str, expect: Expect) {
     let room = room();
@@ -154,9 +154,10 @@ fn a_project_skill_hides_the_users_and_may_not_be_a_link_out_of_the_project() {
     "#]].assert_eq(&told(&room));
 }
 
-/// Four folders of the project and three of the user, the nearer ones first; and a folder that links to another one.
+/// There are four skill folders in the project and three of the user, the nearer ones first, and a folder that is a
+/// symbolic link to another one.
 #[test]
-fn skills_of_other_agents_folders_are_found_and_the_first_of_a_name_counts() {
+fn skills_in_the_folders_of_other_agents_are_found_and_the_first_of_equal_names_is_used() {
     let room = room();
     let text = |name: &str, of: &str| format!("---\nname: {name}\ndescription: {of}\n---\n");
     let folders = [
@@ -263,7 +264,8 @@ async fn a_skill_is_loaded_with_the_list_of_its_files() {
     .await;
     let rest = json!({ "path": room.desk.config.join("skills/u/SKILL.md") });
     assert_eq!(access(&room.desk, &call("read", rest)), Access::Read);
-    // the user's skills of other agents are read without a question too; within a project they are always reviewed
+    // the user's skills for other agents may be read without consent too; edits of such skills in a project are always
+    // reviewed
     room.file("../home/.agents/skills/v/SKILL.md", text.replace("name: a", "name: v"));
     let path = "~/.agents/skills/v/SKILL.md";
     assert_eq!(access(&room.desk, &call("read", json!({ "path": path }))), Access::Read);

@@ -1,4 +1,4 @@
-//! Which rows of a question are shown, and which the folds hide.
+//! Tests which rows of a question are shown, and which are hidden in folds.
 
 use super::*;
 use expect_test::{Expect, expect};
@@ -16,7 +16,7 @@ fn check(question: &str, shown: Expect) {
 }
 
 #[test]
-fn a_short_question_is_shown_whole() {
+fn a_short_question_is_shown_completely() {
     check(
         "Run this?\necho a\n\n# why\n  echo b",
         expect![[r#"
@@ -66,7 +66,7 @@ fn long_comments_and_runs_of_blanks_in_a_command_are_folded_with_their_size() {
 }
 
 #[test]
-fn a_long_command_shows_its_head_and_tail() {
+fn of_a_long_command_the_question_shows_the_first_and_the_last_lines() {
     let lines: Vec<String> = (1..=300).map(|n| format!("echo {n}")).collect();
     let question = Question::new(&format!("Run this?\n{}", lines.join("\n")), Keys::Call);
     let shown = question.lines();

@@ -1,4 +1,4 @@
-//! The transcript is the same, however its updates are painted.
+//! Tests that the transcript is the same at whatever times it is painted.
 
 use super::*;
 use crate::event::{Access, Failure};
@@ -30,7 +30,7 @@ fn act() -> impl Strategy<Value = Act> {
     })
 }
 
-/// A session that gets inputs as from an agent, and the messages to its view.
+/// A session that gets inputs as if from an agent, and the view that shows it.
 struct Driven {
     session: Session,
     partial: Vec<Part>,
@@ -178,7 +178,7 @@ fn drive(acts: &[Act]) -> Vec<(Vec<Told>, u8)> {
     told
 }
 
-/// The part of a chat that stays when it is opened again: texts, prompts, and calls with their results.
+/// The parts of a chat that are the same when it is opened again: texts, prompts, and calls with their results.
 fn lasting(view: &mut View) -> String {
     let mut buffer = Buffer::default();
     view.repaint();
@@ -193,7 +193,8 @@ fn lasting(view: &mut View) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// A chat painted in several steps, some of which fail, equals a chat painted once at the end; so does a repaint.
+    /// If a chat is painted in several steps, some of which fail, the result is the same as if it is painted once at
+    /// the end. Repainting does not change it.
     #[test]
     fn the_transcript_does_not_depend_on_when_it_is_painted(acts in prop::collection::vec(act(), 0..50)) {
         let (mut often, mut once) = (View::default(), View::default());

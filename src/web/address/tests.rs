@@ -1,4 +1,4 @@
-//! Which addresses may be fetched.
+//! Tests which addresses may be fetched.
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn addresses_of_this_machine_and_of_private_networks_are_not_public() {
 }
 
 #[test]
-fn a_number_in_any_spelling_is_the_same_host() {
+fn an_ip_address_in_any_spelling_is_the_same_host() {
     let hosts = [
         "http://127.0.0.1",
         "http://2130706433/",
@@ -43,7 +43,7 @@ fn a_number_in_any_spelling_is_the_same_host() {
 }
 
 #[test]
-fn only_ordinary_addresses_of_pages_are_read() {
+fn only_http_addresses_without_a_password_are_accepted() {
     let check = |text: &str, wanted: &str| {
         let said = Address::parse(text).and_then(|it| it.check()).unwrap_err();
         assert!(said.contains(wanted), "{text}: {said}");
@@ -56,7 +56,7 @@ fn only_ordinary_addresses_of_pages_are_read() {
     check("data:text/html,x", "does not begin with http");
     check("https://me:secret@example.org/", "holds a user name or a password");
     check("https://me@example.org/", "holds a user name or a password");
-    check("http://example.org:22/", "names port 22");
+    check("http://example.org:22/", "has port 22");
     check(&format!("https://example.org/{}", "a".repeat(2_000)), "is longer than");
     for text in ["http://example.org", "https://example.org:8443/a?b#c", "http://8.8.8.8:80"] {
         Address::parse(text).unwrap().check().unwrap();
@@ -64,7 +64,7 @@ fn only_ordinary_addresses_of_pages_are_read() {
 }
 
 #[test]
-fn a_host_of_the_users_list_holds_for_its_port_or_for_every_port() {
+fn a_host_in_the_users_list_is_allowed_at_the_listed_port_or_at_every_port() {
     let list = ["localhost:3000".to_owned(), "10.0.0.5".to_owned(), "[::1]".to_owned()];
     let is_among = |text: &str| Address::parse(text).unwrap().is_among(&list);
     assert!(is_among("http://LOCALHOST:3000/x") && is_among("http://10.0.0.5:99/"));
@@ -74,7 +74,7 @@ fn a_host_of_the_users_list_holds_for_its_port_or_for_every_port() {
 }
 
 #[test]
-fn a_host_is_named_with_a_port_that_is_not_the_usual_one() {
+fn a_host_is_shown_with_its_port_if_the_port_is_not_the_usual_one() {
     let host = |text: &str| Address::parse(text).unwrap().host();
     assert_eq!(host("https://Example.org:443/a"), "example.org");
     assert_eq!(host("http://example.org:443/a"), "example.org:443");

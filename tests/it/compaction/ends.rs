@@ -1,4 +1,4 @@
-//! Compactions that come to nothing: rejected summaries, a stop, the end of the program.
+//! Tests compactions that fail: by a rejected summary, a stop, or the end of the program.
 
 use super::*;
 use crate::kit::setup::kill;
@@ -35,9 +35,9 @@ fn a_rejected_summary_leaves_the_conversation_as_it_was() {
     assert_grows(talk);
 }
 
-/// The provider finds the question too long: less of the conversation is sent.
+/// The provider reports that the question is too long, so it is sent again with a smaller part of the conversation.
 #[test]
-fn a_question_that_is_too_long_is_asked_with_less() {
+fn if_the_question_for_a_summary_is_too_long_a_smaller_part_of_the_conversation_is_sent() {
     let server = Server::start();
     let config = "{ compact = 1, trim = false, models = { ['anthropic/claude-sonnet-4-5'] = { window = 40000 } } }";
     let nvim = three_turns(&server, &files(Setup::new()).config(config).anthropic(&server));
@@ -53,7 +53,7 @@ fn a_question_that_is_too_long_is_asked_with_less() {
 }
 
 #[test]
-fn no_summary_is_asked_for_at_the_spending_limit() {
+fn no_summary_is_requested_when_the_spending_limit_is_reached() {
     let server = Server::start();
     let config = "{ compact = 1, trim = false, limit = { tokens = 50000 } }";
     let nvim = three_turns(&server, &files(Setup::new()).config(config).anthropic(&server));
@@ -88,9 +88,9 @@ fn kill_program(nvim: &Nvim) {
     nvim.wait_screen("The program ended");
 }
 
-/// Killed while the model writes the summary, and after the summary was saved.
+/// The program is killed while the model writes the summary, and after the summary was saved.
 #[test]
-fn a_killed_compaction_is_whole_or_nothing() {
+fn after_a_kill_a_compaction_is_either_complete_or_undone() {
     for is_answered in [false, true] {
         let server = Server::start();
         let nvim = three_turns(&server, &files(Setup::new()).config(EARLY).anthropic(&server));
@@ -124,9 +124,9 @@ fn a_killed_compaction_is_whole_or_nothing() {
     }
 }
 
-/// A compaction that the user began while no turn ran leaves no turn behind.
+/// A compaction that the user began while no turn ran does not count as an interrupted turn.
 #[test]
-fn a_compaction_that_neovim_ended_is_reported() {
+fn a_compaction_that_was_interrupted_by_the_end_of_neovim_is_reported() {
     let server = Server::start();
     let setup = files(Setup::new()).config(LATE).anthropic(&server);
     let nvim = three_turns(&server, &setup);
@@ -144,9 +144,9 @@ fn a_compaction_that_neovim_ended_is_reported() {
     assert!(server.requests().last().unwrap().outline().contains("the line 199"));
 }
 
-/// Each compaction takes in what the last one left, and the verdict of an earlier part stays.
+/// Each compaction includes the summary of the last one, and the user's verdicts from earlier parts are kept.
 #[test]
-fn twice_in_a_row_updates_the_summary() {
+fn a_second_compaction_updates_the_summary_of_the_first() {
     let server = Server::start();
     let nvim = three_turns(&server, &files(Setup::new()).config(LATE).anthropic(&server));
     server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("line 007", "line seven")])));

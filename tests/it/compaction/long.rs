@@ -1,13 +1,13 @@
-//! Two hundred turns in a window of 8,192 tokens.
+//! Tests two hundred turns in a window of 8,192 tokens.
 
 use super::*;
 use crate::review::scene::write;
 
 const TURNS: usize = 200;
-/// The model writes a file in one of so many turns, and reads one in one of so many others.
+/// The model writes a file in every `WRITES`th turn, and reads one in every `READS`th other turn.
 const WRITES: usize = 20;
 const READS: usize = 3;
-/// The bytes of the window: Ollama's fake server counts a token for four bytes.
+/// The model's window in bytes: the fake Ollama server counts four bytes as a token.
 const WINDOW: usize = 4 * 8192;
 
 fn goal() -> String {
@@ -36,7 +36,7 @@ fn one_turn(server: &Server, nvim: &Nvim, n: usize) {
 }
 
 #[test]
-fn two_hundred_turns_keep_the_goal_the_verdicts_and_the_last_message() {
+fn in_two_hundred_turns_with_compactions_the_goal_and_the_verdicts_are_kept() {
     let server = Server::start();
     let config = "{ models = { ['ollama/qwen3:8b'] = { num_ctx = 8192 } } }";
     let setup = Setup::new().file("long.txt", text()).config(config).ollama(&server);
@@ -59,7 +59,7 @@ fn two_hundred_turns_keep_the_goal_the_verdicts_and_the_last_message() {
         let outline = request.outline();
         assert!(request.body.len() <= WINDOW, "{}", request.body.len());
         assert!(outline.contains("message 0: count to two hundred"), "{at}: {outline}");
-        // the turn of a request is that of the last message which it has
+        // the turn of a request is found by the last user message in it
         let has = |n: usize| outline.lines().any(|it| it.ends_with(&format!("message {n}")));
         at = (at..=at + 1).rev().find(|n| has(*n)).unwrap_or(at);
         assert!(at == 0 || has(at), "{at}: {outline}");

@@ -1,9 +1,9 @@
-//! What happens beside a compaction: the queue, a question, a running command, a review.
+//! Tests what happens during a compaction: queued messages, a question, a running command, a review.
 
 use super::*;
 use crate::review::scene::edit;
 
-/// Messages that are sent while the summary is written wait, and go in their order.
+/// Messages that the user sends while the summary is written wait, and are then sent in order.
 #[test]
 fn messages_sent_during_a_compaction_wait_for_its_end() {
     let server = Server::start();
@@ -28,7 +28,8 @@ fn messages_sent_during_a_compaction_wait_for_its_end() {
     assert_grows(requests[5..].to_vec());
 }
 
-/// `/compact` while no turn runs: a message sent meanwhile begins the next turn.
+/// The user sends `/compact` while no turn runs, and a message before the compaction has ended. The message begins the
+/// next turn.
 #[test]
 fn a_message_sent_during_slash_compact_is_answered_after_it() {
     let server = Server::start();
@@ -48,8 +49,8 @@ fn a_message_sent_during_slash_compact_is_answered_after_it() {
     assert!(outline.contains("<summary>") && outline.ends_with("four, please"), "{outline}");
 }
 
-/// `/compact` while a question is open and while a command runs: the conversation is compacted before the next
-/// request, which has the command's output.
+/// The user sends `/compact` while a question is open, and while a command runs. The conversation is compacted before
+/// the next request, which has the command's output.
 #[test]
 fn slash_compact_waits_for_a_question_and_a_running_command() {
     let server = Server::start();
@@ -75,9 +76,9 @@ fn slash_compact_waits_for_a_question_and_a_running_command() {
     assert!(!requests[6].outline().contains("the line 199"));
 }
 
-/// The verdict on an edit that is under review when the conversation is compacted comes with the next request.
+/// If an edit is under review while the conversation is compacted, the verdict is sent with the next request.
 #[test]
-fn a_pending_review_outlives_a_compaction() {
+fn a_review_stays_pending_across_a_compaction() {
     let server = Server::start();
     let nvim = three_turns(&server, &files(Setup::new()).config(LATE).anthropic(&server));
     server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("line 007", "line seven")])));
@@ -103,9 +104,9 @@ fn a_pending_review_outlives_a_compaction() {
     assert!(nvim.setup.on_disk("a.txt").unwrap().contains("line seven"));
 }
 
-/// What the user has allowed for the session still counts, and the model is told of it.
+/// The user's permissions for the session still apply, and the model is told about them.
 #[test]
-fn permissions_and_the_mode_outlive_a_compaction() {
+fn permissions_and_the_mode_still_apply_after_a_compaction() {
     let server = Server::start();
     let nvim = three_turns(
         &server,

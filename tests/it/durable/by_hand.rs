@@ -1,4 +1,4 @@
-//! A session file whose messages a person has edited at random is shown, and the next request is valid in every
+//! Tests that a session file with random edits by a person is shown, and that the next request is valid in every
 //! dialect.
 
 use super::assert_valid;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// A sequence of numbers, the same in each run.
+/// A generator of random numbers that are the same in each run.
 struct Dice(u32);
 
 impl Dice {
@@ -46,7 +46,7 @@ fn edit(messages: &mut Vec<Value>, dice: &mut Dice) {
             let copied = messages[at]["blocks"][block].clone();
             messages[to]["blocks"].as_array_mut().unwrap().push(copied);
         }
-        // the text of a thought stays, because the thought's signature fits only this text
+        // the text of a thought is not changed, because its signature is valid only for this text
         9 if !["call", "thinking"]
             .contains(&messages[at]["blocks"][block]["type"].as_str().unwrap()) =>
         {

@@ -1,5 +1,5 @@
-//! Checkpoints after a crash at any disk call: every checkpoint that was confirmed before the crash exists, with its
-//! contents.
+//! Tests checkpoints after a crash at any disk call: every checkpoint that was confirmed before the crash exists, with
+//! its contents.
 
 use super::machine::{FakeDisk, Fault, Machine, Unsynced};
 use caliban::event::TurnId;
@@ -19,8 +19,8 @@ struct Told {
     changes: Vec<Change>,
 }
 
-/// Two turns change a file, then the user decides on the second change. A disk error stops none of this. Returns the
-/// disk and the confirmed saves.
+/// Two turns change a file, then the user decides on the second change, in spite of a disk error. Returns the disk and
+/// the confirmed saves.
 fn play(dir: &Path, fault: Option<Fault>) -> (Arc<FakeDisk>, Vec<Told>) {
     let disk = FakeDisk::new(Machine::default(), dir, fault);
     let mut all = open(&disk, dir);
@@ -46,8 +46,8 @@ fn play(dir: &Path, fault: Option<Fault>) -> (Arc<FakeDisk>, Vec<Told>) {
     (disk, told)
 }
 
-/// Opens the log on this disk. Each change must occur in one of these states, and every change of the first state must
-/// exist. After that, the log can save another change.
+/// Opens the log on this disk. Each change must be in one of these states, and every change of the first state must
+/// exist. Then checks that the log can save another change.
 fn check(machine: &Machine, states: &[&[Change]], dir: &Path, at: &str) {
     let disk = FakeDisk::new(machine.clone(), dir, None);
     let mut all = open(&disk, dir);

@@ -1,4 +1,5 @@
-//! A disk in memory. It knows which bytes and names survive a loss of power, records each call, and fails on request.
+//! A disk in memory that knows which bytes and names survive a loss of power, records each call, and can be made to
+//! fail.
 
 use caliban::store::Disk;
 use std::collections::BTreeMap;
@@ -55,7 +56,7 @@ struct File {
 pub(super) enum Unsynced {
     Kept,
     Lost,
-    /// The file has its new length, with zeros in place of the new bytes.
+    /// The file has its new length, but zeros instead of the new bytes.
     Zeroed,
 }
 

@@ -1,4 +1,4 @@
-//! A scripted conversation, saved as an agent saves it, with a record of the disk at each moment.
+//! A scripted conversation that is saved as an agent would save it, with a record of the disk's state at each moment.
 
 use super::machine::{FakeDisk, Fault, Machine};
 use crate::kit::rules::anthropic::signature;
@@ -60,7 +60,7 @@ pub(super) fn as_saved(session: &Session) -> Session {
     Session { granted: Vec::new(), unsaved: Vec::new(), queued, ..session.clone() }
 }
 
-/// The reply that the agent saves when a turn breaks off after this text.
+/// The reply that the agent saves when a turn is interrupted after this text.
 pub(super) fn broken_off(partial: &str, session: &Session) -> Option<Reply> {
     (!partial.is_empty()).then(|| Reply {
         blocks: vec![Block::Text { text: partial.to_owned() }],
@@ -169,7 +169,7 @@ impl Live {
         self.take(Input::Answered { turn, answer }, false);
     }
 
-    /// Asks for a summary, which comes or does not come.
+    /// Begins a compaction. If `comes` is true, the summary arrives, otherwise the compaction fails.
     fn compact(&mut self, comes: bool) {
         let (model, focus) = (self.now.session.model.clone(), String::new());
         self.take(Input::Compact { model, focus, told: "Compacting.".into() }, false);
@@ -187,8 +187,8 @@ impl Live {
     }
 }
 
-/// Two turns with everything that is saved of a turn: pieces of replies, calls of each kind, consent, queued messages,
-/// a draft, a stop, compactions.
+/// Plays two turns with everything that is saved for a turn: pieces of replies, calls of each kind, consent, queued
+/// messages, a draft, a stop, and compactions.
 pub(super) fn play(dir: &Path, fault: Option<Fault>) -> Live {
     let mut live = Live::new(dir, fault);
     let act =

@@ -1,4 +1,4 @@
-//! The mention of a page: its chip, its text in the request, and what happens if it cannot be fetched.
+//! Tests mentions of web pages: the chip, the text in the request, and the case that the page cannot be fetched.
 
 use super::{MARKDOWN, PAGE, Scene, Site, scene};
 use crate::kit::chat::DIALECTS;
@@ -41,7 +41,7 @@ fn the_page_of_a_mentioned_address_goes_with_the_message_in_every_dialect() {
 }
 
 #[test]
-fn a_page_that_is_unchanged_is_not_sent_again() {
+fn a_mentioned_page_that_has_not_changed_is_not_sent_again() {
     let scene = scene(true);
     let text = "a text that is long enough for a note instead of it, which is shorter than this\n";
     scene.site.page("/page", "text/plain", text);
@@ -54,7 +54,7 @@ fn a_page_that_is_unchanged_is_not_sent_again() {
 }
 
 #[test]
-fn a_page_that_cannot_be_fetched_gives_the_message_back_with_the_reason() {
+fn if_a_mentioned_page_cannot_be_fetched_the_message_goes_back_with_the_reason() {
     let scene = scene(true);
     scene.site.redirect("/cloud", "http://169.254.169.254/");
     let check = |prompt: &str, why: &str| {
@@ -87,7 +87,7 @@ fn a_message_is_given_back_if_the_user_stops_while_its_page_is_fetched() {
 }
 
 #[test]
-fn a_command_of_the_project_fetches_no_page() {
+fn a_slash_command_of_the_project_cannot_mention_a_web_page() {
     let site = Site::start();
     let server = Server::start();
     let command = format!("Look at @{}.\n", site.url("/page"));
@@ -99,7 +99,7 @@ fn a_command_of_the_project_fetches_no_page() {
 }
 
 #[test]
-fn completion_offers_the_beginning_of_an_address() {
+fn completion_offers_https_as_the_beginning_of_an_address() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().anthropic(&server).size(100, 30));
     nvim.keys(":Caliban<CR>");

@@ -1,11 +1,11 @@
-//! A web site on this machine, with an answer for each path.
+//! A fake web site on this machine, with an answer for each path.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// How a path is answered.
+/// The answer to requests for a path.
 enum Answer {
     Bytes(Vec<u8>),
     /// The same bytes again and again, until the reader closes.
@@ -66,7 +66,7 @@ impl Site {
         self.packed(path, &format!("Content-Type: {kind}"), body.as_ref());
     }
 
-    /// A page with these lines in its head.
+    /// Adds a page with these additional lines in the head of the HTTP answer.
     pub(super) fn packed(&self, path: &str, head: &str, body: &[u8]) {
         let length = body.len();
         let head = format!("HTTP/1.1 200 OK\r\n{head}\r\nContent-Length: {length}\r\n\r\n");
@@ -86,12 +86,12 @@ impl Site {
         self.answer(path, Answer::Stuck(b"the beginning\n".to_vec()));
     }
 
-    /// The heads of the requests so far.
+    /// The heads of all HTTP requests so far.
     pub(super) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
 
-    /// How many answers the reader has closed before their end.
+    /// The number of answers whose connection the client has closed before the end.
     pub(super) fn closed(&self) -> usize {
         *self.closed.lock().unwrap()
     }

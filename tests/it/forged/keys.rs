@@ -1,4 +1,4 @@
-//! Forged review records of files that no tool may read, or only with the user's consent.
+//! Tests forged review records of files that tools may not read, or may read only with the user's consent.
 
 use super::records::{put, record};
 use super::*;
@@ -31,7 +31,7 @@ fn a_forged_review_record_of_a_key_file_sends_none_of_the_files_text() {
     assert!(!told.contains("s3cret"), "{told}");
 }
 
-/// The project is the home folder, so Caliban's own files lie in it.
+/// The project is the home folder, so it contains Caliban's own files.
 #[test]
 fn a_forged_review_record_of_calibans_own_file_is_ignored() {
     let server = Server::start();

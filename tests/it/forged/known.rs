@@ -1,4 +1,5 @@
-//! A forged session file claims that the model knows some files: only changes of project files are reported.
+//! Tests a forged session file which claims that the model knows certain files: only changes of files in the project
+//! are reported.
 
 use super::*;
 use std::os::unix::fs::symlink;
@@ -30,9 +31,10 @@ fn changes_of_a_file_outside_the_project_are_not_reported() {
     }
 }
 
-/// Nothing is written through a link that has the name of the lock or of another file of the folder.
+/// Symbolic links have the names of the lock and of other files in the sessions' folder. Nothing is written to their
+/// targets.
 #[test]
-fn a_session_file_that_is_a_link_is_not_written_through() {
+fn nothing_is_written_to_the_target_of_a_session_file_that_is_a_symbolic_link() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().size(160, 40).anthropic(&server));
     let mine = setup.dir().join("mine.txt");

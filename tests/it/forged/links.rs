@@ -1,4 +1,4 @@
-//! Folders of a session that are links: nothing is moved, written or deleted where they lead.
+//! Tests folders of a session that are symbolic links: nothing is moved to, written to or deleted in their targets.
 
 use super::*;
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-/// A folder of the user's with a file that is two months old.
+/// A folder of the user that contains a file which is two months old.
 fn documents(setup: &Setup) -> PathBuf {
     let folder = setup.dir().join("documents");
     fs::create_dir_all(&folder).unwrap();
@@ -27,13 +27,13 @@ fn names(folder: &PathBuf) -> Vec<String> {
 }
 
 #[test]
-fn a_trash_folder_that_is_a_link_is_not_used() {
+fn a_trash_folder_that_is_a_symbolic_link_is_not_used() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().size(120, 40).anthropic(&server));
     let documents = documents(&setup);
     let had = names(&documents);
     symlink(&documents, setup.sessions().join("trash")).unwrap();
-    // as if moving the session `gone` into the trash had been interrupted
+    // these files look as if moving the session `gone` to the trash had been interrupted
     fs::write(setup.sessions().join("gone.moved"), "trash/evil").unwrap();
     fs::write(setup.sessions().join("gone.lua"), "os.execute('touch PWN')\n").unwrap();
     fs::write(setup.sessions().join("last"), "gone").unwrap();
@@ -49,7 +49,7 @@ fn a_trash_folder_that_is_a_link_is_not_used() {
 }
 
 #[test]
-fn checkpoints_and_outputs_that_are_links_are_not_written() {
+fn nothing_is_written_to_checkpoint_and_output_folders_that_are_symbolic_links() {
     let server = Server::start();
     let setup = Setup::new().size(120, 40).file("a.txt", "one\n").config("{ mode = 'auto-edit' }");
     let setup = one_turn(&server, setup.anthropic(&server));

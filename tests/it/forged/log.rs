@@ -1,10 +1,10 @@
-//! A checkpoint log that somebody else has written.
+//! Tests a checkpoint log that a stranger has written.
 
 use super::*;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// The text of the only stored file version that the log names.
+/// The only stored file content to which the log refers.
 const TEXT: &str = "forged\n";
 
 /// The file name under which Caliban stores `TEXT`: its hash.
@@ -21,7 +21,7 @@ fn made(n: u32, path: &Path, mode: u32) -> Value {
     })
 }
 
-/// Writes the log and the stored file `TEXT` that it names. Returns their folder.
+/// Writes the log, and a stored file with the content `TEXT`. Returns their folder.
 fn write_log(setup: &Setup, lines: &[Value]) -> PathBuf {
     let dir = setup.sessions().join("main.checkpoints");
     fs::create_dir_all(&dir).unwrap();
@@ -32,7 +32,7 @@ fn write_log(setup: &Setup, lines: &[Value]) -> PathBuf {
 }
 
 #[test]
-fn a_fork_touches_no_file_that_a_forged_log_names() {
+fn a_fork_does_not_read_or_write_files_to_which_a_forged_checkpoint_log_refers() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().size(120, 40).anthropic(&server));
     let mine = setup.dir().join("mine.txt");
@@ -64,10 +64,9 @@ fn a_fork_touches_no_file_that_a_forged_log_names() {
     assert_eq!(there, expected);
 }
 
-/// Whatever turn the user chooses, nothing is written outside the project, in `.git`, or with more than ordinary
-/// permissions.
+/// Whichever turn the user chooses, nothing is written outside of the project, in `.git`, or with special permissions.
 #[test]
-fn a_rewind_from_a_forged_log_writes_only_project_files() {
+fn a_rewind_by_a_forged_checkpoint_log_writes_only_files_of_the_project() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().size(120, 40).anthropic(&server));
     let outside = setup.dir().join("outside");

@@ -1,11 +1,11 @@
-//! A session's queue and its mode, read from a session file or a journal.
+//! Tests the queue and the mode of a session that are read from a forged session file or journal.
 
 use super::*;
 use crate::review::scene::write;
 
 const WAITS: &str = "held: delete the tests";
 
-/// A session file with two messages in its queue and a mode that the user has not chosen.
+/// A session file with two messages in its queue and a mode that allows more than the user's settings.
 fn queued_and_wide(server: &Server) -> Setup {
     let setup = one_turn(server, Setup::new().size(120, 40).anthropic(server));
     forge(&setup, |file| {
@@ -19,7 +19,7 @@ fn queued_and_wide(server: &Server) -> Setup {
 }
 
 #[test]
-fn a_forged_queue_waits_for_the_user_and_its_wider_mode_is_ignored() {
+fn messages_in_a_forged_queue_wait_for_the_user_and_a_mode_that_allows_more_is_ignored() {
     let server = Server::start();
     let setup = queued_and_wide(&server);
     let nvim = opened(&setup);
@@ -72,7 +72,7 @@ fn a_held_message_is_sent_only_by_the_user() {
 }
 
 #[test]
-fn held_messages_can_be_sent_all_in_turn() {
+fn all_held_messages_can_be_sent_at_once_and_are_answered_in_order() {
     let server = Server::start();
     let setup = queued_and_wide(&server);
     let nvim = opened(&setup);
@@ -89,9 +89,10 @@ fn held_messages_can_be_sent_all_in_turn() {
     assert!(!nvim.transcript().contains("held:"));
 }
 
-/// A held message's turn runs in the user's mode, and the model is told of that mode.
+/// When the user sends a held message, its turn runs in the mode of the user's settings, and the model is told about
+/// this mode.
 #[test]
-fn a_forged_journal_neither_widens_the_mode_nor_sends_messages() {
+fn a_forged_journal_neither_sends_messages_nor_sets_a_mode_that_allows_more() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().size(120, 40).anthropic(&server));
     let saves: Value =
@@ -116,7 +117,7 @@ fn a_forged_journal_neither_widens_the_mode_nor_sends_messages() {
 }
 
 #[test]
-fn a_session_files_narrower_mode_is_used_unless_the_user_set_a_mode() {
+fn a_session_files_mode_that_allows_less_is_used_unless_the_user_has_set_a_mode() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().anthropic(&server));
     forge(&setup, |file| file["mode"] = json!("plan"));
@@ -129,7 +130,7 @@ fn a_session_files_narrower_mode_is_used_unless_the_user_set_a_mode() {
 }
 
 #[test]
-fn a_fork_of_a_session_file_does_not_take_its_wider_mode() {
+fn a_fork_does_not_get_a_mode_that_allows_more_from_the_session_file() {
     let server = Server::start();
     let setup = queued_and_wide(&server);
     let nvim = opened(&setup);
@@ -141,7 +142,7 @@ fn a_fork_of_a_session_file_does_not_take_its_wider_mode() {
 }
 
 #[test]
-fn the_highest_possible_counters_in_a_session_file_do_not_overflow() {
+fn a_session_file_with_the_highest_possible_numbers_causes_no_overflow() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().anthropic(&server));
     forge(&setup, |file| {
@@ -166,7 +167,7 @@ fn the_highest_possible_counters_in_a_session_file_do_not_overflow() {
 }
 
 #[test]
-fn held_messages_spell_out_hidden_characters_and_ignore_macros() {
+fn held_messages_show_invisible_characters_and_are_not_sent_by_macros() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().size(120, 40).anthropic(&server));
     forge(&setup, |file| {

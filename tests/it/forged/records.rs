@@ -1,12 +1,12 @@
-//! Forged review records.
+//! Tests forged review records.
 
 use super::*;
 use crate::review::scene::nine;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// A record of a review of `path` whose accepted text is `base`, with one hunk that replaces `l2` by `forged`. `change`
-/// edits the record's head.
+/// A forged record of a review of `path`: its base text is `base`, and one hunk replaces `l2` by `forged`. `change`
+/// edits the record's first line.
 pub(super) fn record(path: &Path, base: &str, change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let lines = base.lines().count();
     let mut head = json!({
@@ -77,7 +77,7 @@ fn a_review_record_of_a_file_outside_the_project_is_ignored() {
     put(&setup, 13, &record(&setup.path("b.txt"), &nine(), same));
     let nvim = opened(&setup);
     nvim.wait_hunks(1);
-    // the answer comes after all messages about reviews
+    // the reply arrives after all messages about reviews were handled
     server.reply(Reply::said("Yes."));
     nvim.ask("well?", "Yes.");
     assert_eq!(nvim.pending(), 1);
@@ -89,9 +89,9 @@ fn a_review_record_of_a_file_outside_the_project_is_ignored() {
     }
 }
 
-/// Hunks that a record calls accepted, or written at once, have to be decided again.
+/// If a record says that hunks were accepted or written at once, the user still has to decide on them again.
 #[test]
-fn hunks_a_record_calls_accepted_must_be_decided_again() {
+fn hunks_that_a_forged_record_calls_accepted_have_to_be_decided_again() {
     let server = Server::start();
     let setup =
         Setup::new().size(120, 40).file("a.txt", nine()).file("b.txt", nine()).file("c.txt", "");

@@ -1,4 +1,4 @@
-//! Reads and drives the chat in use, and reads requests of any dialect.
+//! Reads and operates the current chat, and reads requests of any dialect.
 
 use super::dialects::{self, Dialect, Said, Turn};
 use super::http::Request;
@@ -10,7 +10,7 @@ use serde_json::Value;
 pub use super::dialects::DIALECTS;
 
 impl Setup {
-    /// Makes a model of this dialect, served by this server, the model in use.
+    /// Configures a model of this dialect, which this server answers for, as the model to use.
     #[must_use]
     pub fn speaking(self, dialect: &dyn Dialect, server: &Server) -> Setup {
         dialect.choose(self, server)
@@ -27,7 +27,7 @@ pub fn common(given: &[String]) -> &str {
 }
 
 impl Nvim {
-    /// The transcript of the chat in use, from its buffer.
+    /// The transcript of the current chat, from its buffer.
     pub fn transcript(&self) -> String {
         self.chat_buffer("transcript")
     }
@@ -40,7 +40,7 @@ impl Nvim {
         said.unwrap_or(&transcript).to_owned()
     }
 
-    /// The text of the composer in use.
+    /// The text of the current chat's composer.
     pub fn composer(&self) -> String {
         self.chat_buffer("composer")
     }
@@ -69,22 +69,22 @@ impl Nvim {
         self.wait(takes_keys, "a question that takes keys");
     }
 
-    /// The name of the conversation in use; empty if there is none.
+    /// The name of the current conversation; empty if there is none.
     pub fn session(&self) -> String {
         self.lua_str("return require('caliban').state().session or ''")
     }
 
-    /// Waits until the conversation in use has this name.
+    /// Waits until the current conversation has this name.
     pub fn wait_session(&self, name: &str) {
         self.wait(|nvim| nvim.session() == name, &format!("the conversation {name}"));
     }
 
-    /// The phase of the conversation in use, as `require('caliban').state()` names it.
+    /// The phase of the current conversation, from `require('caliban').state()`.
     pub fn phase(&self) -> String {
         self.lua_str("return require('caliban').state().phase")
     }
 
-    /// Waits until the conversation in use is in this phase: `idle`, `sending`, `streaming`, `running`, `asking`,
+    /// Waits until the current conversation is in this phase: `idle`, `sending`, `streaming`, `running`, `asking`,
     /// `reviewing`, `retrying` or `offline`.
     pub fn wait_phase(&self, phase: &str) {
         self.wait(|nvim| nvim.phase() == phase, &format!("the phase {phase:?}"));
@@ -112,7 +112,7 @@ impl Nvim {
         self.wait(|nvim| nvim.lua_json(code) == count, &format!("{count} messages in the queue"));
     }
 
-    /// Sends a prompt by the API. Waits until the transcript contains `last_words` and the turn is over.
+    /// Sends a prompt by the Lua API. Waits until the transcript contains `last_words` and the turn is over.
     pub fn ask(&self, text: &str, last_words: &str) {
         self.lua("require('caliban').ask(...)", &[text.into()]);
         self.wait_transcript(last_words);
@@ -138,14 +138,14 @@ impl Nvim {
 }
 
 impl Request {
-    /// The request's messages, the system text included.
+    /// The request's messages, including the system prompt.
     #[track_caller]
     pub fn turns(&self) -> Vec<Turn> {
         let dialect = dialects::of(self).unwrap_or_else(|| panic!("no dialect has {}", self.path));
         dialect.read(&self.json)
     }
 
-    /// The system text, from wherever the dialect puts it.
+    /// The system prompt, from the place where the dialect has it.
     pub fn system_text(&self) -> String {
         let turns = self.turns();
         turns.iter().find(|turn| turn.role == "system").map(Turn::text).unwrap_or_default()
@@ -195,7 +195,7 @@ impl Request {
         tools.map(name).collect()
     }
 
-    /// One line for each message: its role and its text. A call reads `assistant: read(c1)`.
+    /// One line for each message: its role and its text. A call is shown as `assistant: read(c1)`.
     pub fn outline(&self) -> String {
         let turns = self.turns();
         let shown = turns.iter().filter(|turn| turn.role != "system").map(|turn| {
@@ -215,7 +215,7 @@ fn part(said: &Said) -> String {
     }
 }
 
-/// Panics unless each request begins with all messages of the request before. Cache marks do not count.
+/// Panics unless each request begins with all messages of the previous request. Cache marks are ignored.
 #[track_caller]
 pub fn assert_grows(requests: Vec<Request>) {
     let mut bodies: Vec<Value> = requests.into_iter().map(|it| it.json).collect();

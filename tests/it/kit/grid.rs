@@ -17,12 +17,12 @@ pub struct Grid {
     /// Row and column, from 0.
     pub cursor: (usize, usize),
     names: HashMap<u64, Vec<String>>,
-    /// Events since the last `flush`, not yet applied.
+    /// Events since the last `flush`, which were not applied yet.
     unfinished: Vec<(String, Vec<Value>)>,
 }
 
 impl Grid {
-    /// Takes the parameters of one `redraw` notification. A frame may come in several notifications and is applied at
+    /// Takes the parameters of one `redraw` notification. A frame may arrive in several notifications and is applied at
     /// its `flush`.
     pub fn redraw(&mut self, batches: &[Value]) {
         for batch in batches.iter().filter_map(Value::as_array) {
@@ -96,13 +96,13 @@ impl Grid {
         }
     }
 
-    /// The rows, trailing blanks cut, blank rows at the end left out.
+    /// The rows without trailing blanks, and without blank rows at the end.
     pub fn text(&self) -> String {
         let rows = self.rows.iter().map(|row| row_text(row, |_| None));
         finish(rows)
     }
 
-    /// Like `text`, but text in a highlight group whose name starts with `prefix` reads `⟦Group|text⟧`.
+    /// Like `text`, but text in a highlight group whose name starts with `prefix` is written as `⟦Group|text⟧`.
     pub fn marked(&self, prefix: &str) -> String {
         let rows = self.rows.iter().map(|row| {
             row_text(row, |cell| {
@@ -118,7 +118,7 @@ impl Grid {
         finish(rows)
     }
 
-    /// The names of the highlight groups of a cell, outermost last. Rows and columns count from 0.
+    /// The names of the highlight groups of a cell, the outermost last. Rows and columns are counted from 0.
     pub fn at(&self, row: usize, column: usize) -> Vec<String> {
         self.names.get(&self.rows[row][column].highlight).cloned().unwrap_or_default()
     }
@@ -156,7 +156,7 @@ impl Grid {
     }
 }
 
-/// The text of a row. Where `mark` gives another name than for the cell before, `⟦name|` opens and `⟧` closes.
+/// The text of a row. Cells for which `mark` returns a name are enclosed in `⟦name|` and `⟧`.
 fn row_text(row: &[Cell], mark: impl Fn(&Cell) -> Option<String>) -> String {
     let mut text = String::new();
     let mut open: Option<String> = None;

@@ -67,7 +67,7 @@ fn parse(bytes: &[u8]) -> Option<Request> {
     Some(Request { method, path, headers, body, json })
 }
 
-/// Frames bytes as one chunk of a chunked body.
+/// Encodes bytes as one chunk of a chunked HTTP body.
 pub(super) fn chunk(bytes: &[u8]) -> Vec<u8> {
     let mut framed = format!("{:x}\r\n", bytes.len()).into_bytes();
     framed.extend_from_slice(bytes);
@@ -75,13 +75,13 @@ pub(super) fn chunk(bytes: &[u8]) -> Vec<u8> {
     framed
 }
 
-/// The bytes inside one chunk.
+/// The bytes in one chunk, without its framing.
 pub(super) fn unframed(chunk: &[u8]) -> Vec<u8> {
     let begin = chunk.iter().position(|it| *it == b'\n').unwrap() + 1;
     chunk[begin..chunk.len() - 2].to_vec()
 }
 
-/// A whole response with a known length.
+/// A complete response with a content length.
 pub(super) fn whole(status: u16, headers: &[(String, String)], body: &[u8]) -> Vec<u8> {
     let mut response = head(status, headers);
     response.extend_from_slice(format!("content-length: {}\r\n\r\n", body.len()).as_bytes());

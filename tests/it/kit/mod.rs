@@ -15,7 +15,8 @@ pub mod setup;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The limit of every wait. A wait ends as soon as its condition holds, so only a failing test takes this long.
+/// The longest time of every wait. A wait ends as soon as its condition is true, so only a failing test takes this
+/// long.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
 /// The root of this repository.
@@ -23,8 +24,8 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The Neovim under test: `$NVIM` if that is a file (inside Neovim's terminal it is a socket), else the Neovim that
-/// `scripts/nvim.sh` installs.
+/// The path of the Neovim to test with: `$NVIM` if it is a file (inside Neovim's terminal it is a socket), otherwise
+/// the Neovim that `scripts/nvim.sh` installs.
 pub fn nvim_bin() -> PathBuf {
     if let Some(named) = std::env::var_os("NVIM").map(PathBuf::from).filter(|path| path.is_file()) {
         return named;

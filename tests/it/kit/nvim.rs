@@ -1,4 +1,4 @@
-//! A real Neovim, used over RPC as a user does: keys in, the screen out.
+//! Operates a real Neovim over RPC as a user would: types keys and reads the screen.
 
 use super::LIMIT;
 use super::grid::Grid;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// How long to listen before a condition is checked again.
+/// How long to wait for messages before a condition is checked again.
 const TICK: Duration = Duration::from_millis(10);
 /// If this many checks in a row find Neovim blocked, Neovim counts as waiting for a key.
 const BLOCKED: u32 = 50;
@@ -136,8 +136,8 @@ impl Nvim {
         self.grid.borrow().text()
     }
 
-    /// The screen, with text in a highlight group whose name starts with `prefix` as `⟦Group|text⟧`. Caliban's groups
-    /// are shown by their own names, also if they link to others.
+    /// The screen, in which text in a highlight group whose name starts with `prefix` is written as `⟦Group|text⟧`.
+    /// Caliban's groups are shown under their own names, even if they are links to other groups.
     pub fn screen_marked(&self, prefix: &str) -> String {
         self.listen(Duration::ZERO);
         self.grid.borrow().marked(prefix)
@@ -168,7 +168,8 @@ impl Nvim {
         );
     }
 
-    /// Waits until `shown` returns the expected snapshot. If it never does, fails as `expected.assert_eq` would.
+    /// Waits until `shown` returns the expected snapshot. If it does not within the limit, fails like
+    /// `expected.assert_eq`.
     #[expect(clippy::needless_pass_by_value, reason = "a call gives its snapshot away")]
     #[track_caller]
     pub fn wait_expect(&self, expected: Expect, shown: impl Fn(&Nvim) -> String) {
@@ -185,8 +186,8 @@ impl Nvim {
         self.wait(|nvim| nvim.grid.borrow().find(text).is_none(), &format!("{text:?} gone"));
     }
 
-    /// Waits until `condition` holds, at most `LIMIT`. Then panics with `awaited`, the screen, `:messages` and the
-    /// end of the debug log.
+    /// Waits until `condition` is true. After `LIMIT` panics with `awaited`, the screen, `:messages` and the end of the
+    /// debug log.
     pub fn wait(&self, condition: impl Fn(&Nvim) -> bool, awaited: &str) {
         self.wait_within(LIMIT, condition, awaited);
     }
@@ -242,7 +243,7 @@ impl Nvim {
         self.wait_exit()
     }
 
-    /// Waits after Neovim's end until its program has ended too: until then the program may be saving.
+    /// Called after Neovim has ended: waits until its program has ended too, because the program may still be saving.
     pub fn wait_program_end(&self) {
         let start = Instant::now();
         while !self.setup.processes().is_empty() {
@@ -322,7 +323,8 @@ impl Nvim {
         }
     }
 
-    /// Processes the messages that have arrived, waiting at most `limit` for the first. False if none arrived.
+    /// Processes the messages that have arrived, and waits at most `limit` for the first one. Returns false if none has
+    /// arrived.
     fn listen(&self, limit: Duration) -> bool {
         let mut any = false;
         loop {
@@ -330,7 +332,7 @@ impl Nvim {
                 Ok(message) => self.take(message),
                 Err(RecvTimeoutError::Timeout) => return any,
                 Err(RecvTimeoutError::Disconnected) => {
-                    // The channel is closed: without a pause the caller's loop would spin.
+                    // The channel is closed, so without a pause the caller's loop would not rest.
                     if !any {
                         std::thread::sleep(limit);
                     }
@@ -357,7 +359,8 @@ impl Nvim {
         }
     }
 
-    /// Panics with everything known of the failure. Sends only requests that Neovim answers even while blocked.
+    /// Panics with everything that is known about the failure. Sends only requests that Neovim answers even while it is
+    /// blocked.
     fn fail(&self, what: &str) -> ! {
         let messages = self.messages();
         let stderr = std::fs::read_to_string(&self.stderr).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A scripted reply of the model: written once, sent in the form of any provider.
+//! A scripted reply of the model. A test writes it once; it can be sent in the format of any provider.
 
 use super::dialects::{Dialect, openai_chat::OpenAiChat};
 use super::http::{Request, stream_head, unframed, whole};
@@ -10,12 +10,12 @@ pub struct Reply {
     pub(super) parts: Vec<Part>,
     stop: Option<String>,
     pub(super) usage: Usage,
-    /// Sent instead of a stream of events.
+    /// A complete response that is sent instead of a stream of events.
     whole: Option<Whole>,
     headers: Vec<(String, String)>,
-    /// Whether the whole response, also its head, waits for the first release.
+    /// Whether the whole response, including its head, waits until the test opens the first gate.
     held: bool,
-    /// Whether each byte is written on its own.
+    /// Whether each byte is sent separately.
     trickles: bool,
 }
 
@@ -28,7 +28,7 @@ pub(super) enum Part {
         name: String,
         input: String,
     },
-    /// A raw block of the Messages API, delta of Chat Completions or part of generateContent.
+    /// A block of the Messages API, a delta of Chat Completions or a part of generateContent, sent unchanged.
     Block(Value),
     Gate,
     Cut,
@@ -68,13 +68,13 @@ impl Default for Usage {
     }
 }
 
-/// One act of the server on a connection. A reply is a list of steps.
+/// One action of the server on a connection. A reply is sent as a list of steps.
 #[derive(Debug, PartialEq)]
 pub enum Step {
     Bytes(Vec<u8>),
-    /// Waits for a release.
+    /// Waits until the test opens a gate.
     Gate,
-    /// Closes the connection, the body unfinished.
+    /// Closes the connection before the body is complete.
     Cut,
     /// Sends these bytes repeatedly until the client closes the connection.
     Endless(Vec<u8>),
@@ -100,12 +100,12 @@ impl Reply {
         Reply::new().text(text)
     }
 
-    /// A text in pieces, each sent when the test opens the next gate.
+    /// A text in pieces. Each piece is sent when the test opens the next gate.
     pub fn chunks<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Reply {
         pieces.into_iter().fold(Reply::new(), |reply, piece| reply.gate().text(piece))
     }
 
-    /// An error as the provider words it: 400, 401, 403, 404 (the model), 429, 500, 529 and the like.
+    /// An error with this status, in the provider's words.
     pub fn error(status: u16) -> Reply {
         let message = match status {
             401 => "invalid x-api-key",
@@ -141,7 +141,7 @@ impl Reply {
         Reply { whole: Some(whole), ..Reply::default() }
     }
 
-    /// A response with this status, these headers and this body, and a content length.
+    /// A response with this status, these headers, this body and a content length.
     pub fn raw(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Reply {
         let whole = Whole::Raw { status, body: body.as_ref().to_vec() };
         let reply = Reply { whole: Some(whole), ..Reply::default() };
@@ -185,7 +185,7 @@ impl Reply {
         self.part(Part::Thinking(text.into()))
     }
 
-    /// Adds a raw block, delta or part that only one dialect has.
+    /// Adds a block, delta or part that is sent unchanged and exists in only one dialect.
     #[must_use]
     pub fn block(self, block: Value) -> Reply {
         self.part(Part::Block(block))
@@ -249,14 +249,14 @@ impl Reply {
         self
     }
 
-    /// Holds back the whole response, also its head, until the first release.
+    /// Holds back the whole response, including its head, until the test opens the first gate.
     #[must_use]
     pub fn held(mut self) -> Reply {
         self.held = true;
         self
     }
 
-    /// Sends the whole response byte by byte, the head included.
+    /// Sends the whole response, including the head, byte by byte.
     #[must_use]
     pub fn trickling(mut self) -> Reply {
         self.trickles = true;
@@ -268,7 +268,7 @@ impl Reply {
         self
     }
 
-    /// The steps that answer this request. Panics if `dialect` is `None` and the reply is not raw.
+    /// The steps that answer this request. Panics if `dialect` is `None` and the reply is not a complete response.
     pub(super) fn render(&self, dialect: Option<&dyn Dialect>, request: &Request) -> Vec<Step> {
         let mut steps = Vec::new();
         if self.held {

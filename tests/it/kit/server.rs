@@ -1,5 +1,5 @@
-//! A fake model server on loopback. It sends the replies that the test queues, records every request, and refuses every
-//! request that the real providers would refuse.
+//! A fake model server on this machine. It sends the replies that the test queues, records every request, and refuses
+//! every request that the real providers would refuse.
 
 use super::LIMIT;
 use super::dialects::{self, openai_chat::OpenAiChat, refusal};
@@ -30,14 +30,15 @@ struct Shared {
 #[derive(Default)]
 struct State {
     queue: VecDeque<(Reply, usize)>,
-    /// Replies to the requests for which a predicate holds, each with its index in `gates`. The latest comes first.
+    /// Replies that are meant for certain requests, each with its index in `gates`. The one that was added last comes
+    /// first.
     meant: Vec<(Meant, Reply, usize)>,
     /// The reply to requests for which no reply is queued, with its index in `gates`.
     otherwise: Option<(Reply, usize)>,
     requests: Vec<Request>,
     /// For each request, whether the client closed the connection before the reply ended.
     closed: Vec<bool>,
-    /// For each reply queued so far, the number of unused releases; `None` if all gates are open.
+    /// For each reply queued so far, the number of opened gates that were not passed yet; `None` if all gates are open.
     gates: Vec<Option<usize>>,
     refusals: Vec<String>,
     /// The requests for which no reply was queued, with their numbers.
@@ -45,16 +46,16 @@ struct State {
     /// How long a request waits for a reply, which the test may queue a moment later.
     patience: Duration,
     stopping: bool,
-    /// Refusals by this server in addition to the refusals by the provider's rules.
+    /// Requests that this server refuses in addition to those that the provider's rules refuse.
     strict: Vec<Strict>,
-    /// Accepts requests without a key, as a local server does.
+    /// Whether requests without a key are accepted, as by a local server.
     keyless: bool,
 }
 
-/// Whether a request is meant by a reply.
+/// A function that tells whether a reply is meant for a request.
 type Meant = Box<dyn Fn(&Request) -> bool + Send>;
 
-/// Answers each request for which a predicate holds with a status and a body.
+/// Refuses certain requests with a status and a body.
 struct Strict {
     is_refused: Box<dyn Fn(&Request) -> bool + Send>,
     status: u16,
@@ -159,7 +160,7 @@ impl Server {
         Gate { shared: self.shared.clone(), index }
     }
 
-    /// Answers the requests for which `is_meant` holds with this reply, before any queued reply.
+    /// Answers requests for which `is_meant` returns true with this reply instead of a queued one.
     pub fn reply_to(&self, is_meant: impl Fn(&Request) -> bool + Send + 'static, reply: Reply) {
         let mut state = self.shared.lock();
         let index = state.gates.len();
@@ -167,7 +168,7 @@ impl Server {
         state.meant.insert(0, (Box::new(is_meant), reply, index));
     }
 
-    /// From now on refuses every request for which `test` holds, like a server that does not know a parameter.
+    /// From now on refuses every request for which `test` returns true, like a server that does not know a parameter.
     pub fn refuse(
         &self,
         status: u16,
@@ -186,7 +187,7 @@ impl Server {
         state.otherwise = Some((reply, index));
     }
 
-    /// All requests so far, refused requests included.
+    /// All requests so far, including refused ones.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.lock().requests.clone()
     }
@@ -263,8 +264,8 @@ impl Drop for Server {
 fn serve(mut stream: TcpStream, shared: &Shared) {
     let _ = stream.set_nodelay(true);
     while let Some(request) = http::read(&mut stream, || shared.lock().stopping) {
-        // On a busy machine a request may be read long after its client has left. Such a request must not use up a
-        // reply.
+        // On a busy machine a request may be read long after its client has closed the connection. Such a request must
+        // not use up a reply.
         if is_closed(&stream) {
             return;
         }
@@ -333,7 +334,7 @@ fn answer(stream: &TcpStream, shared: &Shared, request: Request) -> (usize, Opti
 
 enum Played {
     Whole,
-    /// The server closes the connection: the reply says so, or the test is over.
+    /// The server closes the connection, because the reply says so or the test is over.
     Cut,
     Closed,
 }
@@ -372,7 +373,7 @@ fn play(stream: &mut TcpStream, shared: &Shared, gate: usize, steps: Vec<Step>) 
     Played::Whole
 }
 
-/// Passes a gate: uses a release, unless all gates are open. Without a release, waits a moment and returns false.
+/// Passes a gate if the test has opened it. Otherwise waits a moment and returns false.
 fn pass(shared: &Shared, gate: usize) -> bool {
     let mut state = shared.lock();
     match &mut state.gates[gate] {

@@ -1,4 +1,4 @@
-//! A home and a project in a temporary directory, and the command and environment of a Neovim in them.
+//! A home folder and a project in a temporary directory, and the command and environment of a Neovim that runs in them.
 
 use super::server::Server;
 use super::{LIMIT, nvim_bin, root};
@@ -10,8 +10,8 @@ use std::process::Command;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Fixed models, so that a change of the defaults breaks no test of something else. In the order in which their
-/// providers are found.
+/// The models that tests use by default. They are fixed, so that a change of Caliban's default models does not break
+/// unrelated tests. They are in the order in which Caliban looks for their providers.
 const MODELS: [&str; 3] = ["anthropic/claude-sonnet-4-5", "openai/gpt-5", "gemini/gemini-2.5-pro"];
 
 /// A home, a project and settings. Starting Neovim again with the same `Setup` uses the same home and project.
@@ -134,28 +134,28 @@ impl Setup {
         self
     }
 
-    /// With the default setting `safe_commands = true`; otherwise every command asks in the tests.
+    /// Uses Caliban's default `safe_commands = true`. In the other tests every command needs consent.
     #[must_use]
     pub fn everyday(mut self) -> Setup {
         self.is_everyday = true;
         self
     }
 
-    /// With the default setting `instructions = 'ask'`; otherwise the tests use `'always'`.
+    /// Uses Caliban's default `instructions = 'ask'`. The other tests use `'always'`.
     #[must_use]
     pub fn cautious(mut self) -> Setup {
         self.asks = true;
         self
     }
 
-    /// Uses the default model of the provider that is found, instead of one of `MODELS`.
+    /// Uses Caliban's default model of the provider that is found, instead of one of `MODELS`.
     #[must_use]
     pub fn default_model(mut self) -> Setup {
         self.model = None;
         self
     }
 
-    /// Like `anthropic`, but at an address that Caliban takes for another machine. The server acts as the proxy.
+    /// Like `anthropic`, but at an address of another machine. The server acts as a proxy to it.
     #[must_use]
     pub fn anthropic_elsewhere(self, server: &Server) -> Setup {
         self.asking(0)
@@ -179,7 +179,7 @@ impl Setup {
             .env("GOOGLE_GEMINI_BASE_URL", &server.url())
     }
 
-    /// Like `anthropic`, for a model of Ollama's. The model is configured, not probed for.
+    /// Like `anthropic`, for a model of Ollama. The model is configured, so that Caliban does not look for a server.
     #[must_use]
     pub fn ollama(self, server: &Server) -> Setup {
         self.env("CALIBAN_MODEL", "ollama/qwen3:8b").env("OLLAMA_HOST", &server.url())
@@ -214,7 +214,7 @@ impl Setup {
         self
     }
 
-    /// The temporary directory: `home`, `config`, `data`, `state`, `cache` and `project` lie in it.
+    /// The temporary directory, which contains `home`, `config`, `data`, `state`, `cache` and `project`.
     pub fn dir(&self) -> &Path {
         self.place.0.path()
     }
@@ -244,7 +244,7 @@ impl Setup {
         String::from_utf8_lossy(&log).into_owned()
     }
 
-    /// The living processes started in this setup, whoever their parent is now: id and command line.
+    /// The id and the command line of each running process that was started in this setup, whatever its parent is now.
     pub fn processes(&self) -> Vec<(u32, String)> {
         processes(&self.dir().to_string_lossy())
     }
@@ -300,7 +300,8 @@ impl Setup {
     }
 }
 
-/// Drops root's right to read and write any file, so that tests of permissions do not depend on who runs them.
+/// Runs the program without root's right to read and write all files, so that tests of permissions have the same result
+/// for root.
 fn without_privileges(program: PathBuf) -> Command {
     if !rustix::process::geteuid().is_root() {
         return Command::new(program);

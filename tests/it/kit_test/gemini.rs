@@ -1,4 +1,4 @@
-//! The model server as Gemini's generateContent: its answers and its refusals.
+//! Tests the fake Gemini server: its answers, and the requests that it refuses.
 
 #![expect(clippy::needless_pass_by_value, reason = "the tables read better without ampersands")]
 
@@ -14,8 +14,8 @@ fn path(model: &str) -> String {
     format!("/v1beta/models/{model}:streamGenerateContent?alt=sse")
 }
 
-/// Sends this body to this model: it must be accepted if `why` is empty, else refused with a reason that contains
-/// `why`.
+/// Sends this body to this model. The request must be accepted if `why` is empty, otherwise refused with a reason that
+/// contains `why`.
 #[track_caller]
 fn check(model: &str, body: Value, why: &str) {
     let server = Server::start();
@@ -138,7 +138,7 @@ fn calls_and_answers_must_match() {
 }
 
 #[test]
-fn a_call_without_the_thought_signature_it_was_given_is_refused() {
+fn the_fake_gemini_refuses_a_call_without_the_thought_signature_that_it_gave() {
     let sentinel = |mut call: Value| {
         call["thoughtSignature"] = "skip_thought_signature_validator".into();
         call
@@ -168,7 +168,7 @@ fn a_call_without_the_thought_signature_it_was_given_is_refused() {
 }
 
 #[test]
-fn a_missing_key_is_refused_and_a_reply_has_geminis_format() {
+fn the_fake_gemini_refuses_a_missing_key_and_replies_in_geminis_format() {
     let body = json!({"contents": [user(json!([text("hi")]))]});
     for (path, headers, status, why) in [
         (path("m"), "content-type: application/json\r\n", " 403 ", "unregistered callers"),

@@ -1,4 +1,4 @@
-//! The model server refuses images that the providers refuse.
+//! Tests that the fake model server refuses images that the providers refuse.
 
 use super::server::{read, send};
 use crate::kit::reply::Reply;
@@ -17,7 +17,7 @@ fn written(width: u32, format: ImageFormat) -> Vec<u8> {
     bytes
 }
 
-/// Sends this image in the requests of each dialect. `model` is a blind or a seeing one of Ollama's.
+/// Sends this image in a request of each dialect. `model` is a model of Ollama, with or without support for images.
 fn refusals(media: &str, data: &str, model: &str) -> Vec<String> {
     let url = format!("data:{media};base64,{data}");
     let anthropic =
@@ -64,7 +64,7 @@ fn refusals(media: &str, data: &str, model: &str) -> Vec<String> {
 }
 
 #[test]
-fn wrong_images_are_refused_in_every_dialect() {
+fn the_fake_servers_refuse_invalid_images_in_every_dialect() {
     let png = written(2, ImageFormat::Png);
     let good = BASE64_STANDARD.encode(&png);
     assert_eq!(refusals("image/png", &good, "gemma3"), [""; 5]);
@@ -80,7 +80,7 @@ fn wrong_images_are_refused_in_every_dialect() {
         ("image/png", &wide, "max allowed size"),
     ] {
         let told = refusals(media, data, "gemma3");
-        // Ollama is told no media type
+        // a request to Ollama has no media type
         let told = if data == good { &told[..4] } else { &told[..] };
         assert!(told.iter().all(|it| it.contains(why)), "{why}: {told:?}");
     }

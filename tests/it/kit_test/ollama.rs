@@ -1,4 +1,4 @@
-//! The model server as Ollama's chat: its answers and its refusals.
+//! Tests the fake Ollama server: its answers, and the requests that it refuses.
 
 use super::server::{read, send};
 use crate::kit::reply::Reply;
@@ -12,8 +12,8 @@ fn good() -> Value {
         "messages": [{"role": "user", "content": "hi"}]})
 }
 
-/// Sends the good body with this field: it must be accepted if `why` is empty, else refused with a reason that contains
-/// `why`.
+/// Sends a valid body with this field changed. The request must be accepted if `why` is empty, otherwise refused with a
+/// reason that contains `why`.
 #[track_caller]
 fn check(field: &str, value: Value, why: &str) {
     let server = Server::start();
@@ -49,7 +49,7 @@ fn wrong_top_level_fields_are_refused() {
 }
 
 #[test]
-fn malformed_messages_and_calls_are_refused() {
+fn the_fake_ollama_refuses_malformed_messages_and_calls() {
     let messages = |rest: &[Value], why: &str| {
         let all = [&[json!({"role": "user", "content": "hi"})], rest].concat();
         check("messages", all.into(), why);
@@ -75,7 +75,7 @@ fn malformed_messages_and_calls_are_refused() {
 }
 
 #[test]
-fn a_reply_has_ollamas_format() {
+fn the_fake_ollama_replies_in_ollamas_format() {
     let server = Server::start();
     let reply = Reply::new().thinking("hm").text("so").call("c1", "read", json!({"path": "a"}));
     server.reply(reply.usage(700, 5));

@@ -1,4 +1,4 @@
-//! Requests that the model server refuses, and requests that it accepts.
+//! Tests which requests the fake model server refuses, and which it accepts.
 
 #![expect(clippy::needless_pass_by_value, reason = "the tables read better without ampersands")]
 
@@ -8,8 +8,8 @@ use crate::kit::rules::anthropic::signature;
 use crate::kit::server::Server;
 use serde_json::{Map, Value, json};
 
-/// Sends the good request with these top-level fields set (null removes a field): it must be accepted if `why` is
-/// empty, else refused with a reason that contains `why`.
+/// Sends a valid request with these top-level fields changed (null removes a field). The request must be accepted if
+/// `why` is empty, otherwise refused with a reason that contains `why`.
 #[track_caller]
 pub(super) fn check(path: &str, fields: Value, why: &str) {
     let mut body = good(path);
@@ -50,7 +50,7 @@ fn openai(messages: Value, why: &str) {
     check(OPENAI, json!({"messages": messages}), why);
 }
 
-/// These messages, after a user's question.
+/// A list of messages: a user's question, followed by these messages.
 pub(super) fn after(rest: Value) -> Value {
     let mut all = vec![json!({"role": "user", "content": "hi"})];
     all.extend(rest.as_array().unwrap().iter().cloned());

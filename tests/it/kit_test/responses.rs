@@ -1,4 +1,4 @@
-//! The model server as `OpenAI`'s Responses: its answers and its refusals.
+//! Tests the fake server of `OpenAI`'s Responses API: its answers, and the requests that it refuses.
 
 #![expect(clippy::needless_pass_by_value, reason = "the tables read better without ampersands")]
 
@@ -10,7 +10,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 
 #[test]
-fn a_reply_is_streamed_as_the_events_of_the_responses_api() {
+fn the_fake_responses_api_streams_a_reply_as_its_events() {
     let server = Server::start();
     server.reply(
         Reply::new()

@@ -1,4 +1,4 @@
-//! The model server, asked by the smallest possible client.
+//! Tests the fake model server with a minimal client.
 
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
@@ -40,8 +40,8 @@ pub(super) fn post(server: &Server, path: &str, body: &Value) -> TcpStream {
     send(server, path, headers, body)
 }
 
-/// Reads until the response is complete or the server closes the connection. Returns the response without chunk
-/// framing.
+/// Reads until the response is complete or the server closes the connection. Returns the response without the framing
+/// of chunks.
 pub(super) fn read(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     let mut piece = [0; 4096];
@@ -68,7 +68,7 @@ fn without_framing(response: &str) -> String {
 }
 
 #[test]
-fn a_reply_is_streamed_as_anthropics_events() {
+fn the_fake_anthropic_streams_a_reply_as_its_events() {
     let server = Server::start();
     server.reply(
         Reply::new()
@@ -129,7 +129,7 @@ fn a_reply_is_streamed_as_anthropics_events() {
 }
 
 #[test]
-fn a_reply_is_streamed_as_openais_chunks() {
+fn the_fake_openai_streams_a_reply_as_its_chunks() {
     let server = Server::start();
     server.reply(Reply::new().text("Hi").call("c1", "read", json!({"path": "a"})).cached(5, 0));
     let mut stream = post(&server, OPENAI, &good(OPENAI));
@@ -151,7 +151,7 @@ fn a_reply_is_streamed_as_openais_chunks() {
 }
 
 #[test]
-fn one_connection_serves_many_requests_and_all_are_kept() {
+fn the_fake_server_answers_many_requests_on_one_connection_and_records_all() {
     let server = Server::start();
     server.reply(Reply::said("one"));
     server.reply(Reply::said("two"));
@@ -170,7 +170,7 @@ fn one_connection_serves_many_requests_and_all_are_kept() {
 }
 
 #[test]
-fn a_gate_holds_back_the_rest_of_a_reply_until_it_is_released() {
+fn the_rest_of_a_reply_is_held_back_until_the_test_opens_the_gate() {
     let server = Server::start();
     let gate = server.reply(Reply::chunks(["first", "second", "third"]).text("fourth"));
     let mut stream = post(&server, ANTHROPIC, &good(ANTHROPIC));
@@ -206,7 +206,7 @@ fn the_fake_server_notices_that_a_client_closed_its_connection() {
 }
 
 #[test]
-fn a_hanging_reply_is_released() {
+fn a_reply_that_hangs_is_sent_when_the_test_opens_its_gate() {
     let server = Server::start();
     let gate = server.reply(Reply::hang());
     let mut stream = post(&server, OPENAI, &good(OPENAI));
@@ -257,7 +257,7 @@ fn an_error_reply_has_the_format_of_its_provider() {
 }
 
 #[test]
-fn a_reply_has_its_extra_headers_and_a_cut_reply_has_no_end() {
+fn the_fake_server_sends_a_replys_extra_headers_and_breaks_off_a_cut_reply() {
     let server = Server::start();
     server.reply(Reply::error(429).header("retry-after", "2"));
     let mut raw = String::new();
@@ -274,7 +274,7 @@ fn a_reply_has_its_extra_headers_and_a_cut_reply_has_no_end() {
 }
 
 #[test]
-fn an_unexpected_request_gets_500_and_fails_the_test() {
+fn a_request_without_a_queued_reply_gets_500_and_fails_the_test() {
     let server = Server::start().impatient();
     assert!(read(&mut post(&server, ANTHROPIC, &good(ANTHROPIC))).contains("500"));
     assert_eq!(server.take_unexpected(), ["POST /v1/messages"]);
@@ -285,7 +285,7 @@ fn an_unexpected_request_gets_500_and_fails_the_test() {
 }
 
 #[test]
-fn a_refused_request_takes_no_reply_and_fails_the_test() {
+fn a_refused_request_uses_up_no_queued_reply_and_fails_the_test() {
     let server = Server::start();
     server.reply(Reply::said("kept"));
     assert!(read(&mut post(&server, ANTHROPIC, &json!({"stream": true}))).contains("400"));

@@ -21,7 +21,8 @@ fn files(config: &str) -> Setup {
         .config(config)
 }
 
-/// Has the model make these calls in one reply, with these servers, and returns each call and its answer.
+/// Lets the model make these calls in one reply, in a Neovim with these language servers. Returns each call and its
+/// answer.
 fn answered(setup: Setup, servers: &[Value], calls: &[(&str, Value)]) -> String {
     let server = Server::start();
     let mut reply = Reply::new();
@@ -47,7 +48,7 @@ fn at(path: &str, line: u32, symbol: &str) -> Value {
 }
 
 #[test]
-fn servers_answer_about_files_without_a_buffer() {
+fn language_servers_answer_about_files_without_a_buffer() {
     let encodings = ["utf-8", "utf-16", "utf-32"];
     let given = encodings.map(|encoding| {
         answered(
@@ -87,14 +88,15 @@ fn servers_answer_about_files_without_a_buffer() {
 }
 
 #[test]
-fn the_findings_of_servers_go_with_a_message_in_every_dialect() {
+fn mentioned_diagnostics_go_with_the_message_in_every_dialect() {
     let said = DIALECTS.map(|dialect| {
         let server = Server::start();
         server.otherwise(Reply::said("I see."));
         let setup = files(PATIENT).size(120, 40).speaking(dialect, &server);
         let nvim = Nvim::start(&project(setup, &[json!({})]));
         nvim.keys(":edit shapes.py<CR>");
-        // of a file without findings all findings of the project are sent
+        // `shapes.py` has diagnostics, `main.py` has none: from there, `@diagnostics` sends the diagnostics of the
+        // whole project
         for count in 1..=2 {
             nvim.keys(":Caliban<CR>iwhat is wrong? @diagnostics<C-s><Esc>");
             server.wait_count(count);
@@ -143,7 +145,7 @@ fn the_definition_of_a_mentioned_symbol_goes_with_the_message_in_every_dialect()
 }
 
 #[test]
-fn symbols_are_completed_by_the_servers() {
+fn mentioned_symbols_are_completed_by_the_language_servers() {
     let server = Server::start();
     server.otherwise(Reply::said("I see."));
     let setup = files(PATIENT).size(200, 40);
@@ -221,7 +223,7 @@ fn a_wrong_position_is_answered_with_a_correction() {
 }
 
 #[test]
-fn two_servers_answer_together_without_repeating_a_place() {
+fn the_answers_of_two_language_servers_are_joined_and_name_each_place_once() {
     let servers = [json!({"name": "one"}), json!({"name": "two", "lacks": ["textDocument/hover"]})];
     let all = [
         ("references", at("main.py", 1, "area")),
@@ -245,7 +247,7 @@ fn two_servers_answer_together_without_repeating_a_place() {
 }
 
 #[test]
-fn servers_that_do_not_answer_are_named() {
+fn language_servers_that_do_not_answer_are_named() {
     let check = |server: Value, all: &[(&str, Value)], expected: Expect| {
         expected.assert_eq(&answered(files(PATIENT), &[server], all));
     };
@@ -310,7 +312,7 @@ fn waiting_for_a_silent_server_ends_after_the_configured_time() {
 }
 
 #[test]
-fn a_huge_answer_of_a_server_is_cut() {
+fn a_huge_answer_of_a_language_server_is_cut() {
     let said = answered(
         files(PATIENT),
         &[json!({"many": 2500})],
@@ -320,7 +322,7 @@ fn a_huge_answer_of_a_server_is_cut() {
     assert!(said.contains("are left out") && said.len() < 40_000, "{said}");
 }
 
-/// A definition outside the project is named; its text would need the user's consent.
+/// The answer names the file of a definition outside the project. The file's text would need the user's consent.
 #[test]
 fn a_definition_outside_the_project_is_named_without_its_text() {
     let setup = files(PATIENT);
@@ -357,7 +359,7 @@ fn diagnostics_without_a_path_cover_all_files() {
 }
 
 #[test]
-fn a_stop_cancels_the_request_at_the_server() {
+fn stopping_the_turn_cancels_the_request_at_the_language_server() {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "definition", at("main.py", 1, "area")));
     server.reply(Reply::said("Fine."));

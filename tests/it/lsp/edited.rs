@@ -37,7 +37,7 @@ fn change() -> Value {
     edit("a.py", &[("BAD one\nfine\n", "good one\nfine\nBAD new\n")])
 }
 
-/// Proposes the change and accepts all of its hunks.
+/// Lets the model propose the change, and accepts all of its hunks as the user.
 fn accept(scene: &Scene) {
     scene.ask(Reply::new().call("e1", "edit", change()));
     scene.wait_hunks(2);
@@ -54,7 +54,7 @@ fn check(scene: &Scene, expected: &Expect) {
 }
 
 #[test]
-fn a_verdict_lists_new_and_remaining_diagnostics_of_any_server() {
+fn a_verdict_lists_new_and_remaining_diagnostics_of_any_language_server() {
     let servers = [
         json!({}),
         json!({"push": "bare"}),
@@ -135,7 +135,7 @@ fn diagnostics_that_come_too_late_are_reported_as_not_known_yet() {
 }
 
 #[test]
-fn without_a_server_the_verdict_names_no_diagnostics() {
+fn without_a_language_server_the_verdict_names_no_diagnostics() {
     check(&start(PATIENT, &[]), &expect!["The user accepted 2 changes in a.py."]);
 }
 
@@ -185,7 +185,7 @@ fn a_file_without_a_buffer_gets_diagnostics_by_changed_line() {
 }
 
 #[test]
-fn a_message_is_sent_at_once_and_the_diagnostics_follow_with_the_next() {
+fn a_message_does_not_wait_for_diagnostics_and_they_follow_with_the_next_message() {
     let scene = open(PATIENT, &[json!({})]);
     tell(&scene.nvim, "test/set", &json!({"push": "held"}));
     accept(&scene);
@@ -208,7 +208,7 @@ fn a_message_is_sent_at_once_and_the_diagnostics_follow_with_the_next() {
 }
 
 #[test]
-fn in_auto_edit_the_answer_waits_for_diagnostics() {
+fn in_auto_edit_the_answer_to_an_edit_waits_for_diagnostics() {
     let scene = open(PATIENT, &[json!({})]);
     scene.nvim.command("Caliban mode auto-edit");
     scene.server.reply(Reply::new().call("e1", "edit", change()));

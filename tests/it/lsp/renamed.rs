@@ -23,7 +23,7 @@ fn started(server: &Value) -> Scene {
     Scene::start(|it| project(files(it), std::slice::from_ref(server)))
 }
 
-/// Checks that the call is refused at once with this answer, and that nothing changes.
+/// Checks that a `rename_symbol` call is refused at once with this answer, and that no file changes.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 #[track_caller]
 fn refused(server: Value, args: Value, expected: Expect) {
@@ -60,7 +60,7 @@ fn a_symbol_is_renamed_in_all_files_once_the_user_agrees() {
 }
 
 #[test]
-fn a_renaming_may_move_and_delete_files() {
+fn renaming_a_symbol_may_move_and_delete_files() {
     let scene = started(&json!({"renames": "moves"}));
     scene.ask(Reply::new().call("c1", "rename_symbol", rename("surface")));
     scene.wait_pending(4);
@@ -135,7 +135,7 @@ fn one_read_only_file_stops_the_renaming_in_all_files() {
 }
 
 #[test]
-fn a_stop_during_the_servers_answer_changes_nothing() {
+fn a_stop_during_the_language_servers_answer_changes_nothing() {
     let server = json!({"name": "quiet", "silent": ["textDocument/rename"]});
     let scene = started(&server);
     scene.server.reply(Reply::new().call("c1", "rename_symbol", rename("surface")));
@@ -149,9 +149,10 @@ fn a_stop_during_the_servers_answer_changes_nothing() {
     assert_eq!(scene.on_disk("main.py").as_deref(), Some(MAIN));
 }
 
-/// `conftest.py` runs with the tests. The other files are written.
+/// pytest runs `conftest.py` by itself, so the change of this file is only proposed. The changes of the other files are
+/// written at once.
 #[test]
-fn in_auto_edit_a_file_that_runs_by_itself_waits_for_the_user() {
+fn in_auto_edit_a_renaming_in_a_file_that_runs_by_itself_waits_for_the_user() {
     let config = "{ mode = 'auto-edit', lsp = { diagnostics_ms = 120000, request_ms = 120000 } }";
     let scene = Scene::start(|it| {
         let setup = it.file("shapes.py", SHAPES).file("main.py", MAIN).file("conftest.py", MAIN);
@@ -167,7 +168,7 @@ fn in_auto_edit_a_file_that_runs_by_itself_waits_for_the_user() {
 }
 
 #[test]
-fn lines_of_files_with_keys_are_hidden() {
+fn found_lines_of_files_with_secrets_are_hidden() {
     let scene =
         Scene::start(|it| project(files(it).file(".env.py", "area = 's3cret'\n"), &[json!({})]));
     let args = json!({"path": "main.py", "line": 3, "symbol": "area"});

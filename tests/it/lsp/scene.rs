@@ -5,7 +5,7 @@ use crate::kit::root;
 use crate::kit::setup::Setup;
 use serde_json::{Value, json};
 
-/// Settings with a long limit, so that no wait for a server ends early.
+/// Settings with long time limits, so that no wait for a language server ends early.
 pub(super) const PATIENT: &str = "{ lsp = { diagnostics_ms = 120000, request_ms = 120000 } }";
 
 /// The file in which each server logs the methods it receives.
@@ -14,7 +14,7 @@ const LOG: &str = "servers.log";
 /// A project with Python files, and scripted language servers for Python with these settings (see
 /// `tests/data/lsp/server.py`).
 pub(super) fn project(setup: Setup, servers: &[Value]) -> Setup {
-    // Neovim reports the end of a server in several lines, which would wait for a key.
+    // Neovim reports the end of a language server in several lines, and then waits for a key.
     let mut lua = "vim.notify = function() end\n".to_owned();
     for (n, told) in servers.iter().enumerate() {
         let mut told = told.clone();

@@ -89,7 +89,7 @@ const PIECES: [&str; 68] = [
     "|bd!",
 ];
 
-/// Beginnings of names that `:edit` would not take for a file of the folder.
+/// Beginnings of names that `:edit` would not take for the name of a file in the current folder.
 const STARTS: [&str; 12] = [
     "term://touch PWN",
     "oil://",
@@ -116,7 +116,7 @@ fn name(dice: &mut Dice, number: usize) -> String {
             pieces.insert(0, (*dice.one_of(&STARTS)).to_owned());
         }
         let name = pieces.concat();
-        // `~/` would mean the home folder, also in a call
+        // a path that begins with `~/` is in the home folder, also in a call of the model
         if !name.starts_with("~/") {
             return name;
         }
@@ -138,7 +138,7 @@ enum Deed {
     Delete,
     Rename(String),
     Read,
-    /// Reads a file that is not UTF-8. Neovim decodes such a file.
+    /// The model reads a file that is not UTF-8. Neovim decodes such a file.
     Decode,
 }
 
@@ -183,7 +183,7 @@ impl Round {
             Deed::Read => Some((path.clone(), old.clone())),
             Deed::Decode => Some((path.clone(), b"caf\xe9\n".to_vec())),
         };
-        // names that differ only by a slash are the same file
+        // paths that are equal as `Path`s, such as `a/b` and `a//b`, are the same file
         let taken = |files: &Files, it: &Path| files.keys().any(|of| of.as_path() == it);
         if taken(&self.before, &path) || after.as_ref().is_some_and(|it| taken(&self.after, &it.0))
         {
@@ -278,7 +278,7 @@ fn answered(scene: &Scene, round: &Round) {
     }
 }
 
-/// Checks that mentions read the files with the accepted text.
+/// Mentions the files in a prompt, and checks that the request contains their accepted text.
 fn mention(scene: &Scene, round: &Round) {
     let named: Vec<(&PathBuf, String)> = round
         .after
@@ -298,7 +298,7 @@ fn mention(scene: &Scene, round: &Round) {
     }
 }
 
-/// Opens the lists that show the names: completed paths, the conversations, the turns.
+/// Opens the lists that show the names of the files: completed paths, the conversations, the turns.
 fn list(scene: &Scene) {
     for line in ["Caliban export ", "Caliban resume ", "Caliban export `", "Caliban export term:/"]
     {

@@ -12,7 +12,8 @@ use std::fs;
 
 const TURNS: usize = 50;
 
-/// Acts that come, in turn, before an ordinary prompt or during its answer.
+/// What happens before an ordinary prompt, or while the prompt is answered: one of these acts in each turn, in this
+/// order.
 const KINDS: [fn(&Talk, usize); 10] = [
     |talk, _| talk.mode("plan"),
     Talk::a_skill_comes,

@@ -11,7 +11,8 @@ use serde_json::json;
 
 const TURNS: usize = 50;
 
-/// Acts in a turn, or before it. An ordinary prompt follows each act.
+/// What happens in a turn or before it: one of these acts at a time, in this order. An ordinary prompt follows each
+/// act.
 const KINDS: [fn(&Talk, usize); 11] = [
     Talk::calls,
     Talk::is_stopped,
@@ -85,7 +86,7 @@ impl Talk {
         self.sent_meanwhile(turn, "ask");
     }
 
-    /// The user sends a message while the model answers: `by` is the function of the API.
+    /// The user sends a message while the model answers. `by` is the function of the API that sends the message.
     fn sent_meanwhile(&self, turn: usize, by: &str) {
         let gate = self.server.reply(reading(turn).gate());
         let before = self.server.requests().len();
@@ -184,7 +185,7 @@ fn requests_only_grow_over_fifty_turns(dialect: &dyn Dialect) {
     }
     let requests = talk.server.requests();
     assert!(requests.len() > 2 * TURNS - 10, "{}", requests.len());
-    // each verdict was sent, although its call had been answered before
+    // each verdict was sent to the model, although the call of its edit had been answered before
     let told = requests.last().unwrap().outline();
     assert_eq!(told.matches("The user accepted the change").count(), 2 * (TURNS / KINDS.len()));
     assert_eq!(told.matches("The user chose auto-edit mode").count(), TURNS / KINDS.len());

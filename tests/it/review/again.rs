@@ -5,7 +5,7 @@ use crate::kit::reply::Reply;
 use expect_test::expect;
 
 #[test]
-fn a_decision_on_overlapping_proposals_applies_to_every_shown_line() {
+fn a_decision_on_the_hunk_of_two_overlapping_proposals_decides_both() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2\nl3", "L2\nL3")])).call(
@@ -26,14 +26,14 @@ fn a_decision_on_overlapping_proposals_applies_to_every_shown_line() {
 }
 
 #[test]
-fn a_proposal_on_a_hunk_rejected_meanwhile_does_not_fit() {
+fn an_edit_of_a_hunk_that_was_rejected_meanwhile_is_refused() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":Caliban reject all");
     scene.server.reply(Reply::new().call("e2", "edit", edit("a.txt", &[("L2", "L2 too")])));
     scene.nvim.lua("require('caliban').ask('more')", &[]);
     scene.nvim.wait(
         |nvim| nvim.lua_str("return #require('caliban.review').waiting()") == "1",
-        "the proposal at the door",
+        "the waiting proposal",
     );
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("<CR>");
@@ -46,7 +46,7 @@ fn a_proposal_on_a_hunk_rejected_meanwhile_does_not_fit() {
 }
 
 #[test]
-fn an_edit_made_from_an_undone_text_does_not_fit_and_says_why() {
+fn an_edit_of_text_that_the_user_has_undone_is_refused_and_shows_the_nearest_text() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::new().call("e2", "edit", edit("a.txt", &[("L2\nl3", "L2\nL3")])));
     scene.server.reply(Reply::said("I see."));
@@ -64,7 +64,7 @@ fn an_edit_made_from_an_undone_text_does_not_fit_and_says_why() {
 }
 
 #[test]
-fn an_edit_after_the_users_undo_is_its_own_undo_step() {
+fn a_proposal_after_the_users_undo_is_an_undo_step_of_its_own() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>5GA mine<Esc>6GA gone<Esc>u");
     scene.ask(two_hunks());
@@ -97,7 +97,8 @@ fn another_conversations_proposal_waits_until_the_file_is_settled() {
     assert_eq!(scene.on_disk("a.txt"), Some(want));
 }
 
-/// Sends a proposal of a worker, an agent with turns of its own whose reviews belong to its parent's conversation.
+/// Lua code that receives a proposal of a worker. A worker is an agent with turns of its own, whose reviews belong to
+/// its parent's conversation.
 const WORKER: &str = "
     local owner, turn = ...
     local lines = vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.txt'), 0, -1, false)
@@ -154,7 +155,7 @@ fn one_file_under_several_names_has_one_review() {
     assert_eq!(scene.nvim.lua_str(listed), "1");
 }
 
-/// The user's arrangement: windows, cursors outside the chat, the alternate file, jumps.
+/// Lua code that returns the user's arrangement: windows, cursors outside the chat, the alternate file, jumps.
 const ARRANGED: &str = "local out = { vim.api.nvim_get_current_win(), vim.fn.bufnr('#'), #vim.fn.getjumplist()[1] }
     for _, win in ipairs(vim.api.nvim_list_wins()) do
       local buf = vim.api.nvim_win_get_buf(win)

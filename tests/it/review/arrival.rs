@@ -19,7 +19,7 @@ fn waits(before: &str, after: &str, text: &str) {
     if !blocked {
         scene.nvim.wait(
             |nvim| nvim.lua_str("return #require('caliban.review').waiting()") == "1",
-            "the proposal at the door",
+            "the waiting proposal",
         );
         assert_eq!(scene.pending(), 0, "{before} was disturbed");
         assert!(scene.nvim.lua_str(
@@ -42,62 +42,62 @@ fn waits(before: &str, after: &str, text: &str) {
 const NINE: &str = "l1 l2 l3 l4 l5 l6 l7 l8 l9";
 
 #[test]
-fn insert_mode_is_not_disturbed() {
+fn a_proposal_does_not_disturb_insert_mode() {
     waits("iab", "cd<Esc>", &NINE.replace("l4", "abcdl4"));
 }
 
 #[test]
-fn replace_mode_is_not_disturbed() {
+fn a_proposal_does_not_disturb_replace_mode() {
     waits("Rx", "y<Esc>", &NINE.replace("l4", "xy"));
 }
 
 #[test]
-fn visual_mode_is_not_disturbed() {
+fn a_proposal_does_not_disturb_visual_mode() {
     waits("Vj", "jd", &NINE.replace("l4 l5 l6 ", ""));
 }
 
 #[test]
-fn a_waiting_operator_is_not_disturbed() {
+fn a_proposal_does_not_disturb_an_operator_that_waits_for_its_motion() {
     waits("d", "j", &NINE.replace("l4 l5 ", ""));
 }
 
 #[test]
-fn a_count_and_a_register_are_not_disturbed() {
+fn a_proposal_does_not_disturb_a_count_and_a_register_that_are_being_typed() {
     waits("\"a2", "dd", &NINE.replace("l4 l5 ", ""));
 }
 
 #[test]
-fn a_substitution_that_asks_is_not_disturbed() {
+fn a_proposal_does_not_disturb_a_substitution_that_asks_for_confirmation() {
     waits(":%s/l/x/gc<CR>y", "yyq", &NINE.replace("l1 l2 l3", "x1 x2 x3"));
 }
 
 #[test]
-fn a_macro_that_is_recorded_is_not_disturbed() {
+fn a_proposal_does_not_disturb_the_recording_of_a_macro() {
     waits("qqx", "xq", &NINE.replace("l4", ""));
 }
 
 #[test]
-fn the_command_line_is_not_disturbed() {
+fn a_proposal_does_not_disturb_the_command_line() {
     waits(":5", "d<CR>", &NINE.replace("l5 ", ""));
 }
 
 #[test]
-fn the_command_line_window_is_not_disturbed() {
+fn a_proposal_does_not_disturb_the_command_line_window() {
     waits("q:i5d<Esc>", "<CR>", &NINE.replace("l5 ", ""));
 }
 
 #[test]
-fn a_hit_enter_prompt_is_not_disturbed() {
+fn a_proposal_does_not_disturb_a_hit_enter_prompt() {
     waits(":echo \"a\\nb\\nc\"<CR>", "<CR>", NINE);
 }
 
 #[test]
-fn a_completion_menu_is_not_disturbed() {
+fn a_proposal_does_not_disturb_a_completion_menu() {
     waits("ol<C-n>", "<C-n><C-y> ok<Esc>", &NINE.replace("l4", "l4 l6 ok"));
 }
 
 #[test]
-fn a_block_insert_is_not_disturbed() {
+fn a_proposal_does_not_disturb_a_block_insert() {
     waits("<C-v>jIx", "y<Esc>", &NINE.replace("l4", "xyl4").replace("l5", "xyl5"));
 }
 
@@ -109,7 +109,7 @@ fn the_chat_says_that_a_proposal_waits() {
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.nvim.wait(
         |nvim| nvim.lua_str("return #require('caliban.review').waiting()") == "1",
-        "the proposal at the door",
+        "the waiting proposal",
     );
     scene.nvim.wait_screen("an edit waits until you are in normal mode");
     scene.nvim.keys("<Esc>");
@@ -126,7 +126,7 @@ fn an_edit_of_text_that_moved_meanwhile_is_matched_again() {
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.nvim.wait(
         |nvim| nvim.lua_str("return #require('caliban.review').waiting()") == "1",
-        "the proposal at the door",
+        "the waiting proposal",
     );
     scene.nvim.keys(" line<CR>two<Esc>");
     scene.wait_pending(1);
@@ -145,7 +145,7 @@ fn an_edit_of_text_deleted_meanwhile_is_refused_with_the_reason() {
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.nvim.wait(
         |nvim| nvim.lua_str("return #require('caliban.review').waiting()") == "1",
-        "the proposal at the door",
+        "the waiting proposal",
     );
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("<C-u>eight<Esc>");
@@ -158,9 +158,9 @@ fn an_edit_of_text_deleted_meanwhile_is_refused_with_the_reason() {
     assert_eq!(scene.nvim.buffer("/a.txt"), nine().replace("l8", "eight").trim_end());
 }
 
-/// While a mapping's expression is evaluated no text may change (E565), though the mode allows it.
+/// While Neovim evaluates the expression of a mapping, no text may change (E565), although the mode is Normal mode.
 #[test]
-fn a_mapping_that_locks_the_text_is_not_disturbed() {
+fn a_proposal_waits_while_a_mapping_locks_the_text() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     let mapping = "vim.keymap.set('n', 'X', function()
           vim.g.locked = true
@@ -177,7 +177,7 @@ fn a_mapping_that_locks_the_text_is_not_disturbed() {
     scene.nvim.wait(|nvim| nvim.lua_str("return vim.g.locked") == "true", "the mapping");
     gate.finish();
     let waiting = "return #require('caliban.review').waiting()";
-    scene.nvim.wait(|nvim| nvim.lua_str(waiting) == "1", "the proposal at the door");
+    scene.nvim.wait(|nvim| nvim.lua_str(waiting) == "1", "the waiting proposal");
     assert_eq!(scene.nvim.buffer("/a.txt"), nine().trim_end());
     scene.nvim.lua("vim.g.open = true", &[]);
     scene.wait_pending(1);

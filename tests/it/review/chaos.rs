@@ -87,7 +87,7 @@ struct Chaos {
     agreed: BTreeSet<String>,
     /// Texts that had no pending hunk: only these may be on disk.
     settled: BTreeSet<String>,
-    /// The lines and `Look::base` at each undo state.
+    /// For each undo state of the buffer: the buffer's lines, and the text without hunks (`Look::base`).
     states: BTreeMap<u64, [Vec<String>; 2]>,
     story: Vec<String>,
 }
@@ -207,7 +207,7 @@ impl Chaos {
         self.scene.server.reply(Reply::new().call(&id, "edit", edit("a.txt", &edits)));
         let during = self.dice.below(4) == 0;
         if during {
-            // the edit arrives while the user types, and waits until Insert mode ends
+            // the agent's edit arrives while the user types, and waits until Insert mode ends
             let own = self.word('u');
             self.scene.nvim.keys(&format!("Go{own}"));
             self.ask();

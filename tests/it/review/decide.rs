@@ -32,7 +32,7 @@ fn an_edit_is_in_the_buffer_with_the_old_lines_shown_above() {
 }
 
 #[test]
-fn rejecting_one_hunk_keeps_the_accepted_one() {
+fn rejecting_one_hunk_keeps_another_accepted_hunk() {
     let scene = Scene::two_hunks(|it| it);
     let nvim = &scene.nvim;
     nvim.keys("gg]h");
@@ -63,7 +63,7 @@ fn rejecting_one_hunk_keeps_the_accepted_one() {
 }
 
 #[test]
-fn rejecting_one_hunk_keeps_the_accepted_one_in_openais_dialect() {
+fn rejecting_one_hunk_keeps_another_accepted_hunk_in_openais_dialect() {
     let server = Server::start();
     server.reply(two_hunks());
     server.reply(Reply::said("I see."));
@@ -148,7 +148,7 @@ fn all_edits_of_a_reply_are_proposed_together() {
 }
 
 #[test]
-fn a_hunk_the_user_edits_is_reported_as_reworked_with_its_text() {
+fn a_hunk_that_the_user_edits_is_reported_as_reworked_with_its_new_text() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("2GA, by me<Esc>:Caliban accept file<CR>");
@@ -177,7 +177,7 @@ fn a_hunk_the_user_edits_is_reported_as_reworked_with_its_text() {
 }
 
 #[test]
-fn text_typed_outside_the_hunks_survives_either_verdict() {
+fn text_typed_outside_the_hunks_survives_accepting_and_rejecting() {
     for (verdict, changed) in [("accept", true), ("reject", false)] {
         let scene = Scene::two_hunks(|it| it);
         scene.server.reply(Reply::said("I see."));
@@ -280,7 +280,7 @@ fn a_formatter_runs_once_at_the_save_and_the_model_reads_its_text() {
 }
 
 #[test]
-fn read_and_edit_see_unsaved_text() {
+fn the_tools_read_and_edit_use_unsaved_text_of_the_buffer() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>5GA by me<Esc>");
     scene.server.reply(Reply::new().call("r1", "read", serde_json::json!({ "path": "a.txt" })));
@@ -296,7 +296,7 @@ fn read_and_edit_see_unsaved_text() {
 }
 
 #[test]
-fn two_thousand_hunks_are_reviewed_like_two() {
+fn two_thousand_hunks_can_be_reviewed_like_two_hunks() {
     let lines: Vec<String> = (0..6000).map(|n| format!("line {n}")).collect();
     let mut changed = lines.clone();
     for line in changed.iter_mut().step_by(3) {

@@ -76,7 +76,7 @@ fn a_pending_hunk_moves_with_the_text_and_can_be_edited() {
     .assert_eq(&scene.answer(2, "e1"));
 }
 
-/// Has the model read `a.txt`, runs `meanwhile`, and has the model edit the file. Returns the answer.
+/// Lets the model read `a.txt`, runs `meanwhile`, and lets the model edit the file. Returns the answer to the edit.
 fn between(meanwhile: impl FnOnce(&Scene)) -> String {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.server.reply(Reply::new().call("r1", "read", json!({ "path": "a.txt" })));
@@ -93,7 +93,7 @@ fn between(meanwhile: impl FnOnce(&Scene)) -> String {
 }
 
 #[test]
-fn a_file_replaced_by_a_link_or_folder_is_refused() {
+fn an_edit_of_a_file_that_was_deleted_or_replaced_since_the_read_is_refused() {
     let a_txt = |scene: &Scene| scene.nvim.setup.path("a.txt");
     let told = between(|it| fs::remove_file(a_txt(it)).unwrap());
     expect!["a.txt does not exist. Use write to create it."].assert_eq(&told);

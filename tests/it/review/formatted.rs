@@ -4,8 +4,8 @@ use super::scene::{Scene, edit, nine};
 use crate::kit::reply::Reply;
 use expect_test::expect;
 
-/// Formats like conform.nvim: a program gets the text, and the program's changes are applied as text edits. The program
-/// changes more than blanks.
+/// Lua code that formats like conform.nvim: it gives the text to a program, and applies the program's changes as text
+/// edits. The program changes more than blanks.
 const CONFORM: &str = "
   local function applied(buf, old, out)
     local new = vim.split(vim.trim(out.stdout), '\\n')
@@ -62,7 +62,8 @@ const SERVER: &str = "
     }
   end })";
 
-/// With two hunks under review, types keys and accepts everything. Returns the answer to the model.
+/// Puts two hunks under review, types keys, waits until the screen shows `shown`, and accepts everything. Returns the
+/// answer to the model.
 fn told(before: &str, keys: &str, shown: &str) -> String {
     let scene = Scene::two_hunks(|it| it.before(before));
     scene.nvim.keys(keys);
@@ -118,7 +119,7 @@ fn undone_formatting_is_not_reported() {
 }
 
 #[test]
-fn a_servers_format_is_formatting_and_its_rename_is_the_users_edit() {
+fn a_language_servers_format_counts_as_formatting_and_its_rename_as_the_users_edit() {
     let start = format!("vim.api.nvim_create_user_command('Serve', function() {SERVER} end, {{}})");
     for call in ["vim.lsp.buf.format()", "vim.lsp.buf.format({ async = true })"] {
         let keys = format!(":Serve<CR>:lua {call}<CR>");

@@ -48,11 +48,11 @@ fn an_autosave_of_a_file_under_review_is_refused() {
     assert_eq!(scene.pending(), 2);
 }
 
-/// An auto-save of the most common kind. It triggers no other autocommands, because it runs in an autocommand.
+/// An auto-save of the most common kind. Its write triggers no other autocommands, because it runs in an autocommand.
 const PLAIN_AUTOSAVE: &str = "vim.cmd('autocmd TextChanged,InsertLeave,FocusLost * silent! wa')";
 
 #[test]
-fn a_noautocmd_autosave_does_not_write_pending_hunks() {
+fn an_autosave_that_triggers_no_autocommands_does_not_write_pending_hunks() {
     let scene = Scene::two_hunks(|it| it.file("b.txt", nine()).before(PLAIN_AUTOSAVE));
     scene.nvim.keys("5GAx<Esc>x");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()), "the current buffer");
@@ -72,7 +72,7 @@ fn a_noautocmd_autosave_does_not_write_pending_hunks() {
 }
 
 #[test]
-fn after_the_review_the_buffer_can_be_written_as_before_it() {
+fn after_the_review_the_buffer_can_be_written_as_before_the_review() {
     let state = "return vim.inspect({ vim.bo.buftype, vim.bo.modified, vim.fn.swapname(0) ~= '' })";
     for keys in ["\\A", "\\R", "u", ":edit!<CR>"] {
         let scene = Scene::two_hunks(|it| {
@@ -175,7 +175,7 @@ fn a_write_with_a_bang_by_a_plugin_is_refused() {
     scene.nvim.lua("vim.keymap.set('n', 'S', function() vim.cmd('silent! wall!') end)", &[]);
     scene.nvim.keys(":Stage<CR>");
     scene.nvim.wait_screen("a.txt has 2 hunks under review");
-    // A bang typed in an earlier command does not count.
+    // The user has typed a bang, but in an earlier command: this bang does not allow the plugin's write.
     scene.nvim.keys(":echo 'a!'<CR>S:Stage<CR>:silent! Stage<CR>:sil! Stage<CR>");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     for typed in
@@ -193,7 +193,7 @@ fn a_write_with_a_bang_by_a_plugin_is_refused() {
 }
 
 #[test]
-fn noautocmd_write_writes_a_file_under_review() {
+fn a_write_with_noautocmd_is_not_refused_during_a_review() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":noautocmd w<CR>");
     assert_eq!(scene.on_disk("a.txt"), Some(shown()));
@@ -237,7 +237,7 @@ fn a_write_by_a_bufwritecmd_is_reported_and_can_be_rejected() {
 }
 
 #[test]
-fn a_rejected_hunk_written_by_another_way_is_removed_from_disk() {
+fn a_rejected_hunk_that_was_written_past_the_write_guard_is_removed_from_disk() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.lua("vim.fn.writefile(vim.fn.getline(1, '$'), vim.fn.expand('%:p'))", &[]);

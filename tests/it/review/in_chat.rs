@@ -143,7 +143,7 @@ fn hunks_and_files_are_decided_on_their_lines_of_the_list() {
 }
 
 #[test]
-fn keys_on_the_heading_decide_everything_and_file_keys_the_file() {
+fn hunk_keys_on_the_lists_heading_decide_everything_and_file_keys_on_a_hunk_its_file() {
     let scene = three_files(|it| it);
     let nvim = &scene.nvim;
     nvim.go_to_transcript("-1 +1  L2");
@@ -211,7 +211,7 @@ fn enter_and_gf_open_the_hunk_outside_the_chat() {
 }
 
 #[test]
-fn the_list_follows_typing_undo_and_redo() {
+fn the_list_of_changes_follows_typing_undo_and_redo() {
     let scene = Scene::two_hunks(|it| it);
     let nvim = &scene.nvim;
     wait_row(nvim, &["a.txt", "2 hunks"]);
@@ -257,7 +257,7 @@ fn undoing_a_rejection_opens_the_list_again() {
 }
 
 #[test]
-fn outside_the_list_the_users_own_keys_work() {
+fn outside_the_list_of_changes_the_users_own_keys_work() {
     let own = "vim.keymap.set('n', '\\\\a', '<Cmd>let g:mine = 1<CR>')
         vim.api.nvim_create_autocmd('FileType', { pattern = 'caliban', callback = function(event)
           vim.keymap.set('n', '\\\\r', '<Cmd>let g:own = 1<CR>', { buffer = event.buf })
@@ -328,7 +328,7 @@ fn the_files_of_a_long_list_begin_folded_and_can_be_unfolded() {
 }
 
 #[test]
-fn the_list_works_with_the_program_dead_and_after_a_restart() {
+fn hunks_can_be_decided_in_the_list_with_the_program_dead_and_after_a_restart() {
     let scene = three_files(|it| it);
     let nvim = &scene.nvim;
     nvim.lua("vim.fn.jobstop(require('caliban.program.process').program())", &[]);
@@ -352,7 +352,7 @@ fn the_list_works_with_the_program_dead_and_after_a_restart() {
 }
 
 #[test]
-fn the_list_is_up_to_date_in_two_windows_and_after_being_hidden() {
+fn the_list_of_changes_is_up_to_date_in_two_windows_and_after_being_hidden() {
     let scene = three_files(|it| it);
     let nvim = &scene.nvim;
     nvim.go_to_transcript("-1 +1  L2");
@@ -372,7 +372,7 @@ fn the_list_is_up_to_date_in_two_windows_and_after_being_hidden() {
 }
 
 #[test]
-fn the_list_is_above_a_question_and_folded_during_a_turn() {
+fn the_list_of_changes_is_above_a_question_and_is_folded_during_a_turn() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config("{ mode = 'auto-edit' }"));
     let nvim = &scene.nvim;
     nvim.keys(":edit a.txt<CR>");
@@ -448,7 +448,7 @@ fn commands_and_plug_maps_act_on_the_lists_current_line() {
 }
 
 #[test]
-fn any_hunk_takes_one_line_of_the_list() {
+fn every_hunk_takes_one_line_of_the_list() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     let nvim = &scene.nvim;
     nvim.keys(":edit a.txt<CR>");

@@ -172,7 +172,7 @@ fn an_accepted_hunk_is_undone_by_u_alone() {
 }
 
 #[test]
-fn a_second_edit_stacks_on_the_first_while_it_is_pending() {
+fn a_second_edit_can_change_the_pending_lines_of_the_first_edit() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::new().call(
         "e2",
@@ -236,14 +236,14 @@ fn the_read_tool_says_that_pending_hunks_are_not_accepted_yet() {
 }
 
 #[test]
-fn a_stop_before_the_proposal_enters_changes_nothing() {
+fn a_stop_before_a_proposal_has_entered_the_buffer_changes_nothing() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>:Caliban<CR><C-w>h5Gi");
     scene.server.reply(two_hunks());
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.nvim.wait(
         |nvim| nvim.lua_str("return #require('caliban.review').waiting()") == "1",
-        "the proposal at the door",
+        "the waiting proposal",
     );
     scene.nvim.lua("require('caliban').stop()", &[]);
     scene.nvim.keys("mine<Esc>");
@@ -295,7 +295,7 @@ fn a_search_or_mention_says_that_pending_hunks_are_not_accepted_yet() {
 }
 
 #[test]
-fn a_late_verdict_names_the_tolerances_used() {
+fn a_late_verdict_names_the_difference_that_the_match_ignored() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2 \nl3", "L2\nl3")])));

@@ -1,4 +1,4 @@
-//! The keys of a file under review, where a plugin maps the same keys later than Caliban does.
+//! The keys that Caliban maps in a file under review, if a plugin maps the same keys later.
 
 use super::scene::{Scene, edit, nine};
 use crate::kit::reply::Reply;

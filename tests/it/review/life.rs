@@ -105,7 +105,7 @@ fn hunks_decided_with_the_program_dead_are_reported_after_a_restart() {
 }
 
 #[test]
-fn after_a_restart_old_and_new_proposals_are_reported_apart() {
+fn proposals_before_and_after_a_restart_of_the_program_are_reported_separately() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":Caliban restart<CR>");
     scene.wait_phase("idle");
@@ -235,7 +235,7 @@ fn plug_maps_do_what_the_keys_do() {
 }
 
 #[test]
-fn pending_hunks_are_listed_in_the_quickfix_list_and_as_data() {
+fn pending_hunks_are_listed_in_the_quickfix_list_and_by_the_lua_api() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2"), ("l8\n", "")])).call(

@@ -217,7 +217,7 @@ fn deleting_the_swap_file_puts_the_hunks_into_the_text_on_disk() {
 }
 
 #[test]
-fn new_renamed_and_deleted_files_are_decided_after_a_restart() {
+fn proposals_to_create_rename_or_delete_files_can_be_decided_after_a_restart() {
     let scene = Scene::start(|it| it.file("old.txt", "old\n").file("gone.txt", "gone\n"));
     scene.ask(
         Reply::new()
@@ -249,7 +249,7 @@ fn new_renamed_and_deleted_files_are_decided_after_a_restart() {
 }
 
 #[test]
-fn a_review_left_with_the_program_dead_is_reopened() {
+fn a_review_is_reopened_even_if_the_program_was_dead_when_neovim_quit() {
     let scene = Scene::two_hunks(|it| it);
     super::life::kill_program(&scene);
     scene.nvim.keys("2G\\r");
@@ -260,7 +260,7 @@ fn a_review_left_with_the_program_dead_is_reopened() {
 }
 
 #[test]
-fn each_conversation_gets_its_own_review_back() {
+fn each_reopened_conversation_has_its_own_review_again() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     scene.ask(two_hunks());
     scene.wait_pending(2);

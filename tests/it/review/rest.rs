@@ -12,7 +12,8 @@ fn delay(scene: &Scene, milliseconds: u32) {
     scene.nvim.lua("require('caliban.review.undone').delay = ...", &[milliseconds.into()]);
 }
 
-/// Two hunks under review. After an undo the verdict is sent only when the user does something else.
+/// A scene with two hunks under review. After an undo of the hunks, the verdict is sent only when the user does
+/// something else.
 fn patient() -> Scene {
     let scene = Scene::two_hunks(|it| it.file("b.txt", "b\n"));
     delay(&scene, 1_000_000_000);
@@ -45,7 +46,7 @@ fn a_redo_after_undoing_everything_continues_the_review() {
 }
 
 #[test]
-fn writing_and_moving_do_not_report_the_waiting_undo_verdict() {
+fn writing_the_file_or_moving_the_cursor_does_not_send_the_waiting_undo_verdict() {
     let scene = undone();
     scene.nvim.keys("G:w<CR>gg:Caliban<CR><C-w>p");
     scene.nvim.wait_screen(WORDS);
@@ -56,7 +57,7 @@ fn writing_and_moving_do_not_report_the_waiting_undo_verdict() {
 }
 
 #[test]
-fn any_other_act_reports_the_waiting_undo_verdict() {
+fn any_other_act_sends_the_waiting_undo_verdict() {
     for keys in [
         ":edit b.txt<CR>",
         ":vsplit b.txt<CR>",
@@ -79,7 +80,7 @@ fn any_other_act_reports_the_waiting_undo_verdict() {
 }
 
 #[test]
-fn deciding_another_file_reports_the_waiting_undo_verdict() {
+fn deciding_another_file_sends_the_waiting_undo_verdict() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     delay(&scene, 1_000_000_000);
     scene.nvim.keys(":edit a.txt<CR>");
@@ -99,7 +100,7 @@ fn deciding_another_file_reports_the_waiting_undo_verdict() {
 }
 
 #[test]
-fn a_message_reports_the_waiting_undo_verdict_first() {
+fn a_message_is_sent_after_the_waiting_undo_verdict() {
     let scene = undone();
     scene.server.reply(Reply::said("I see."));
     scene.server.otherwise(Reply::said("I hear."));
@@ -111,7 +112,7 @@ fn a_message_reports_the_waiting_undo_verdict_first() {
 }
 
 #[test]
-fn an_undo_verdict_is_reported_after_its_delay() {
+fn an_undo_verdict_is_sent_after_its_delay() {
     let scene = Scene::two_hunks(|it| it);
     delay(&scene, 1);
     scene.server.reply(Reply::said("I see."));
@@ -124,7 +125,7 @@ fn an_undo_verdict_is_reported_after_its_delay() {
 }
 
 #[test]
-fn a_waiting_undo_verdict_is_reported_before_neovim_exits() {
+fn a_waiting_undo_verdict_is_sent_before_neovim_exits() {
     let scene = undone();
     scene.server.otherwise(Reply::said("I see."));
     assert_eq!(records(&scene), 1);

@@ -4,7 +4,7 @@ use super::scene::{Scene, nine};
 use crate::kit::reply::Reply;
 use expect_test::{Expect, expect};
 
-/// With two hunks under review, types keys and accepts everything. Compares the user's messages, the model's answer and
+/// Puts two hunks under review, types keys and accepts everything. Compares the user's messages, the model's answer and
 /// the bytes on disk with the snapshot.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(before: &str, keys: &str, expected: Expect) {

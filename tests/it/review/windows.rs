@@ -5,7 +5,8 @@ use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use expect_test::expect;
 
-/// The line of each thing that moves with the text: two marks, a fold, an extmark, a diagnostic, the cursor.
+/// Lua code that returns the text of the line of each thing that moves with the text: two marks, a fold, an extmark, a
+/// diagnostic, the cursor.
 const FOLLOWERS: &str = "local buf = vim.fn.bufnr('a.txt')
     local function at(row) return vim.api.nvim_buf_get_lines(buf, row - 1, row, false)[1] end
     local out = { 'a ' .. at(vim.api.nvim_buf_get_mark(buf, 'a')[1]), 'b ' .. at(vim.api.nvim_buf_get_mark(buf, 'b')[1]) }
@@ -18,7 +19,7 @@ const FOLLOWERS: &str = "local buf = vim.fn.bufnr('a.txt')
     return table.concat(out, '\\n')";
 
 #[test]
-fn marks_folds_extmarks_and_the_cursor_keep_their_text() {
+fn marks_folds_extmarks_and_the_cursor_stay_at_their_text() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>:set foldmethod=manual<CR>:4,6fold<CR>1Gma7Gmb9G");
     scene.nvim.lua(
@@ -53,7 +54,7 @@ fn marks_folds_extmarks_and_the_cursor_keep_their_text() {
     same("all decided");
 }
 
-/// The line of the cursor in each window of all tab pages.
+/// Lua code that returns the cursor's line in each window of all tab pages.
 const CURSORS: &str = "return table.concat(vim.tbl_map(function(win)
       local buf, row = vim.api.nvim_win_get_buf(win), vim.api.nvim_win_get_cursor(win)[1]
       return vim.api.nvim_buf_get_lines(buf, row - 1, row, false)[1]
@@ -107,7 +108,7 @@ fn a_window_in_diff_mode_stays_in_diff_mode() {
 }
 
 #[test]
-fn a_jump_leaves_a_winfixbuf_window_its_buffer() {
+fn a_jump_to_a_hunk_does_not_replace_the_buffer_of_a_winfixbuf_window() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()).size(150, 40));
     scene.nvim.keys(":edit a.txt<CR>:set winfixbuf<CR>");
     scene.ask(Reply::new().call("e1", "edit", edit("b.txt", &[("l5", "L5")])));
@@ -166,7 +167,7 @@ fn highlights_survive_a_change_of_colour_scheme() {
     }
 }
 
-/// Whether the highlight groups of a review are defined.
+/// Lua code that returns whether the highlight groups of a review are defined.
 const DEFINED: &str = "return vim.iter({ 'CalibanAdd', 'CalibanDelete' }):all(function(name)
       return next(vim.api.nvim_get_hl(0, { name = name })) ~= nil
     end)";

@@ -80,7 +80,7 @@ fn files_a_command_changed_created_or_deleted_are_rewound() {
 
 /// Without git, Caliban compares only the files that the session has changed.
 #[test]
-fn without_git_a_command_change_to_an_edited_file_is_rewound() {
+fn without_git_a_commands_change_to_a_file_edited_before_is_rewound() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     let run = json!({"command": "sed -i s/l5/L5/ a.txt"});
     let reply = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")]));
@@ -143,7 +143,7 @@ fn git_runs_no_command_that_the_repository_configures() {
     ] {
         git(&scene, &["config", name, &value]);
     }
-    // git must compare `a.txt`, and would have to fetch the missing object.
+    // After this, git has to compare `a.txt` with its object. The object is missing, so git would fetch it.
     fs::write(scene.nvim.setup.path("a.txt"), nine().replace("l1", "x1")).unwrap();
     let (folder, rest) = name.trim().split_at(2);
     fs::remove_file(scene.nvim.setup.path(&format!(".git/objects/{folder}/{rest}"))).unwrap();

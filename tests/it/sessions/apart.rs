@@ -4,7 +4,7 @@
 use super::names::say;
 use super::*;
 
-/// Records each message of the program, and suppresses questions to the user.
+/// Lua code that records each message of the program, and suppresses questions to the user.
 const NOTING: &str = "
     vim.ui.select = function() end
     local dispatch = require('caliban.program.dispatch')

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 #[test]
 fn a_conversation_open_elsewhere_is_shown_with_the_local_time() {
     let server = Server::start();
-    // fourteen hours ahead of UTC
+    // a time zone fourteen hours ahead of UTC
     let setup = wide().env("TZ", "XXX-14").anthropic(&server);
     let first = talked(&setup, &server, "one", "The first.");
     let second = Nvim::start(&setup);

@@ -147,7 +147,7 @@ fn words(nvim: &Nvim) -> Vec<String> {
     transcript.lines().filter(|it| it.starts_with("words ")).map(str::to_owned).collect()
 }
 
-/// Keeps replies with gates queued: some end in a call, others end the turn.
+/// Keeps replies queued at the server, each with gates. Some replies end with a call, others end the turn.
 struct Script<'a> {
     server: &'a Server,
     gates: Vec<Gate>,
@@ -173,7 +173,8 @@ impl Script<'_> {
     }
 }
 
-/// The number in this environment variable, else `usual`. Other numbers test more and other moments.
+/// The number in this environment variable, or `usual` without the variable. With other numbers, the test kills at more
+/// or other moments.
 fn number(variable: &str, usual: u32) -> u32 {
     std::env::var(variable).map_or(usual, |it| it.parse().unwrap())
 }

@@ -1,5 +1,5 @@
-//! Former names of conversations: a message to a former name, while a renaming is under way, and after another
-//! conversation has got the name.
+//! Former names of conversations: a message that is addressed to a former name reaches the renamed conversation, unless
+//! another conversation has got the name.
 
 use super::names::say;
 use super::*;
@@ -100,7 +100,7 @@ fn a_deleted_conversations_reply_does_not_reach_a_new_one_of_its_name() {
 }
 
 #[test]
-fn after_a_refused_rename_the_name_stays_free_and_the_conversation_goes_on() {
+fn after_a_refused_rename_the_new_name_stays_free_and_the_conversation_goes_on() {
     let server = Server::start();
     let (setup, nvim, gate) = in_mid_turn(&server);
     server.reply(Reply::said("The second."));

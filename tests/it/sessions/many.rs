@@ -76,7 +76,7 @@ fn a_text_is_found_in_all_conversations() {
 }
 
 #[test]
-fn damaged_newer_and_locked_conversations_are_listed_with_the_reason() {
+fn conversations_that_are_damaged_locked_or_of_a_newer_version_are_listed_with_the_reason() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let _first = talked(&setup, &server, "mine", "Yours.");

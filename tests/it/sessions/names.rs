@@ -61,7 +61,7 @@ fn each_conversation_has_a_name_that_resumes_it() {
 }
 
 #[test]
-fn names_are_checked_before_the_disk_is_touched() {
+fn the_name_of_a_conversation_is_checked_before_a_file_is_created() {
     let setup = wide();
     let nvim = Nvim::start(&setup);
     for name in ["../x", "a/b", "naïve", &"x".repeat(65)] {
@@ -237,7 +237,7 @@ fn a_conversation_without_a_lock_is_shown_and_continued_in_a_copy() {
 }
 
 #[test]
-fn edits_of_an_open_session_file_are_loaded_or_kept_aside() {
+fn edits_that_the_user_makes_in_a_session_file_are_loaded_or_kept_as_a_copy() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = talked(&setup, &server, "one", "The first.");

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Replaces the plan of the only call in the journal by this step.
+/// Replaces the planned step of the only call in the journal by this step.
 fn plan_as(setup: &Setup, step: &Value) {
     let path = setup.sessions().join("main.journal");
     let mut found = 0;
@@ -21,7 +21,7 @@ fn plan_as(setup: &Setup, step: &Value) {
 }
 
 #[test]
-fn a_question_in_an_older_versions_journal_is_read() {
+fn a_journal_of_an_older_version_with_an_open_question_is_read() {
     let asked = "Let read look at `/x/private.txt`, outside the project?";
     for step in [
         serde_json::json!({"asked_read": asked}),
@@ -41,7 +41,7 @@ fn a_question_in_an_older_versions_journal_is_read() {
         nvim.keys(":Caliban restart<CR>");
         nvim.wait_screen("! Interrupted: ");
         assert_eq!(count(&nvim, "main", "I look there."), 1);
-        // the file `last` may be on its way
+        // the program may still be writing the file `last`
         nvim.wait(|_| !files(&setup).contains(&".last.tmp".to_owned()), "the file `last`");
         let there = [".permissions.log", "last", "main.journal", "main.json"];
         assert_eq!(files(&setup), there, "nothing was set aside");

@@ -220,7 +220,7 @@ fn a_headless_neovim_gets_a_new_conversation_without_a_question() {
 }
 
 #[test]
-fn a_newer_versions_file_is_read_and_never_written() {
+fn the_session_file_of_a_newer_version_is_read_and_never_written() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = talked(&setup, &server, "hi", "Whole.");
@@ -254,8 +254,8 @@ fn a_newer_versions_file_is_read_and_never_written() {
     assert_eq!(session(&setup, "main-2")["schema"], 1);
 }
 
-/// `make` turns `place` into another copy of the repository. Checks that the conversation is offered there, and goes on
-/// in a copy.
+/// Lets `make` create another copy of the repository at `place`. Checks that Caliban offers the conversation there, and
+/// continues it in a copy.
 fn goes_on_in_a_copy(place: &str, make: impl FnOnce(&Setup, &Path)) {
     let server = Server::start();
     let setup = wide().anthropic(&server).file(".git/logs/HEAD", "0 abc me 1\n");
@@ -292,7 +292,7 @@ fn a_conversation_of_another_worktree_is_offered_as_a_copy() {
 }
 
 #[test]
-fn a_conversation_from_before_a_move_is_offered_as_a_copy() {
+fn after_the_project_folder_was_moved_its_conversation_is_offered_as_a_copy() {
     goes_on_in_a_copy("moved", |setup, moved| {
         let project = setup.dir().join("project");
         fs::rename(&project, moved).unwrap();

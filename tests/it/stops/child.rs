@@ -73,8 +73,8 @@ fn is_of(request: &Request, prompt: &str) -> bool {
     request.outline().contains(&format!("user: {prompt}"))
 }
 
-/// Runs two turns, the first of which gives work to a child, with this interruption. Returns the requests of the child
-/// and of the parent, and the number of polls in the first turn.
+/// Runs two turns with this interruption. In the first turn the parent gives work to a child. Returns the requests of
+/// the child, the requests of the parent, and the number of polls in the first turn.
 fn talk(at: usize, blow: Option<(usize, Blow)>) -> (Vec<Request>, Vec<Request>, usize) {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();

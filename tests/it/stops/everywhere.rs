@@ -175,7 +175,7 @@ impl Talk {
         request.turns().into_iter().flat_map(|turn| turn.said).collect()
     }
 
-    /// Notes the texts of the two files that a turn may write.
+    /// Adds the present texts of the two files that a turn may write to `files`.
     fn keep(&self, round: usize, files: &mut BTreeMap<String, Option<String>>) {
         for file in [format!("f{round}.txt"), format!("ran{round}.txt")] {
             let left = self.nvim.setup.on_disk(&file);
@@ -183,7 +183,7 @@ impl Talk {
         }
     }
 
-    /// Checks that nothing of a stopped turn runs or is applied later: `files` are unchanged.
+    /// Checks that no command of a stopped turn still runs and no edit of it is applied later: `files` are unchanged.
     fn finish(&self, files: &BTreeMap<String, Option<String>>) {
         let waits = |nvim: &Nvim| nvim.setup.processes().iter().any(|it| it.1.contains("mkfifo"));
         self.nvim.wait(|nvim| !waits(nvim), "the end of the commands");

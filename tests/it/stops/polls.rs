@@ -54,7 +54,7 @@ pub(super) enum Blow {
     Kill,
 }
 
-/// The state that the test shares with the fake model and the fake editor.
+/// The state that the test shares with the fake model and the fake workspace.
 #[derive(Default)]
 pub(super) struct World {
     pub(super) polls: usize,
@@ -297,7 +297,7 @@ pub(super) struct Talk {
     pub(super) tools: Toolset,
     /// The number of polls until the first turn ended.
     pub(super) turn: usize,
-    /// The texts of the model that were shown.
+    /// The model's texts that the chat was told to show.
     pub(super) seen: Vec<String>,
     /// The number of ended turns.
     pub(super) ended: usize,

@@ -64,8 +64,8 @@ const LINES: [&str; 6] =
     ["winbar", "statusline", "tabline", "statuscolumn", "titlestring", "rulerformat"];
 const OF_LINES: &str = "lua/caliban/editor/name.lua";
 
-/// Calls that may break the rule about names, by file and code: their arguments come from the user, the user's settings
-/// or Neovim itself.
+/// Calls that are allowed to break the rule about names, each as its file and code: their arguments come from the user,
+/// the user's settings or Neovim itself.
 const OWN: [(&str, &str); 7] = [
     // a command that the user typed, passed on unchanged
     ("lua/caliban/review/write_guard.lua", "nvim_cmd, command, {})"),
@@ -169,7 +169,8 @@ pub(super) fn without_comments(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Each call: its place, the last two names of the called function (all names for `vim.cmd`), and its arguments.
+/// Each call in Lua code: its position, the last two names of the called function (all names for `vim.cmd`), and its
+/// arguments.
 fn calls(code: &str) -> Vec<(usize, &str, &str)> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let opens = code
@@ -188,7 +189,8 @@ fn calls(code: &str) -> Vec<(usize, &str, &str)> {
         .collect()
 }
 
-/// The text between the parentheses that open at `open`; of a call without parentheses, its only argument.
+/// The arguments of a call: the text between the parentheses that open at `open`. For a call without parentheses, the
+/// only argument, which begins at `open`.
 fn arguments(code: &str, open: usize) -> &str {
     let bytes = code.as_bytes();
     let (mut depth, mut i, mut quote) = (0, open, None);

@@ -76,7 +76,7 @@ fn set(line: &str) -> Vec<&str> {
     found
 }
 
-/// A line of code with blanks in place of its strings: a module's name is no field.
+/// A line of code with blanks in place of its strings, because a module's name in a string is no field.
 fn without_strings(line: &str) -> String {
     let mut quote = None;
     let blank = |c: char| match quote {

@@ -27,7 +27,7 @@ fn is_lua(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|ending| ending == "lua")
 }
 
-/// Generated files may have any length.
+/// Files that are too long. Generated files may have any length.
 pub(super) fn length(path: &str, text: &str) -> Vec<String> {
     let lines = text.lines().count();
     let generated = path.starts_with("lua/caliban/program/wire/");
@@ -101,7 +101,7 @@ fn module(path: &str) -> Option<&str> {
     path.strip_prefix("src/")?.split('/').next()?.split('.').next()
 }
 
-/// Imports of modules that `order` does not list before the importing module.
+/// Imports that break the order of the modules: a module may import only modules that are before it in `order`.
 pub(super) fn imports(path: &str, text: &str, order: &[String]) -> Vec<String> {
     let place = |name: &str| order.iter().position(|module| module == name);
     let Some(own) = module(path).and_then(place) else { return Vec::new() };
@@ -157,8 +157,8 @@ pub(super) fn blocking_requests(path: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The help tags that a help file defines twice, or that it refers to but does not define. Only its own tags, which
-/// begin with `caliban`, are checked.
+/// The help tags that a help file defines twice, or that it refers to but does not define. Only Caliban's own tags,
+/// which begin with `caliban`, are checked.
 pub(super) fn help_tags(path: &str, text: &str) -> Vec<String> {
     let of = |mark: char| {
         let words = text.lines().enumerate().flat_map(move |(number, line)| {
@@ -177,7 +177,8 @@ pub(super) fn help_tags(path: &str, text: &str) -> Vec<String> {
     twice.chain(absent.map(|(number, tag)| format!("{path}:{number}: no *{tag}*"))).collect()
 }
 
-/// Places where an error's own text reaches users or models: `text::cause` leaves out the operating system's numbers.
+/// Places where an error's own text reaches users or models. They should use `text::cause`, which leaves out the
+/// operating system's error numbers.
 pub(super) fn raw_errors(path: &str, text: &str) -> Vec<String> {
     let is_raw = |line: &str| {
         line.contains("{error}")

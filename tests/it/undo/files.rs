@@ -27,7 +27,7 @@ fn changed_twice() -> Scene {
     scene
 }
 
-/// Sends an undo, and chooses the second entry of the question about files.
+/// Sends this undo command, and chooses the second answer to the question whether to rewind the files too.
 fn with_files(scene: &Scene, undo: &str) {
     scene.nvim.keys(&format!(":Caliban<CR>i{undo}<C-s>"));
     scene.nvim.wait_screen("Type number and <Enter>");
@@ -70,7 +70,7 @@ fn an_undo_of_the_conversation_alone_keeps_the_files() {
 }
 
 #[test]
-fn an_undo_that_is_not_chosen_takes_nothing_back() {
+fn cancelling_the_question_of_an_undo_takes_nothing_back() {
     let scene = changed_twice();
     scene.nvim.keys(":Caliban<CR>i/undo<C-s>");
     scene.nvim.wait_screen("Type number and <Enter>");

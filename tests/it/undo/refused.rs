@@ -55,7 +55,7 @@ fn changes_under_review_have_to_be_decided_first() {
 }
 
 #[test]
-fn the_queue_stays() {
+fn an_undo_keeps_the_queued_messages() {
     let server = Server::start();
     let nvim = talked(&wide().anthropic(&server), &server, &["one"]);
     let gate = server.reply(Reply::new().text("Looking. ").gate());

@@ -12,9 +12,9 @@ local state = require('caliban.review.state')
 local ns = api.nvim_create_namespace('caliban_chat_review')
 local group = api.nvim_create_augroup('caliban_chat_review', {})
 
---- With more than `FEW` changes, the list begins with all files closed. `MOST` is the most hunks that the list shows of
---- one file. `WIDE` is the width of a hunk's row in cells, which fits into the narrowest chat at the bottom of a
---- screen.
+--- If there are more than `FEW` changes, the list first shows only the files, without their hunks.
+--- `MOST` is the most hunks of one file that the list shows. `WIDE` is the width of a hunk's row in
+--- cells, which fits into the narrowest chat at the bottom of a screen.
 local FEW, MOST, WIDE = 30, 2000, 57
 --- The list's words for decisions.
 local WORDS =
@@ -112,7 +112,7 @@ local function undone(it)
   return found ~= nil and (aside or it.state > tree.seq_cur)
 end
 
---- The decisions on a file in words. The text `first` stands before the others.
+--- The decisions on a file in words. The words `first` come before the others.
 ---@param it caliban.Listed
 ---@param first string|false|nil
 ---@return string[]
@@ -161,8 +161,8 @@ local function line(hunk)
   return counts .. clean(short == text and text or short .. '…')
 end
 
---- The first line of a list without pending changes. After an undo of all changes the file does not count as reviewed
---- while its verdict is delayed, because a redo may bring the changes back.
+--- The first line of a list without pending changes. If the user has undone all changes in a file's
+--- buffer, the file does not count as reviewed yet, because a redo may bring the changes back.
 ---@param listing caliban.Listing
 ---@return string
 local function settled(listing)
@@ -286,7 +286,7 @@ local function set_marks(chat, top, lines, items)
   end
 end
 
---- The item under the cursor, if keys can decide on it.
+--- The item under the cursor, if keys for decisions act on it.
 ---@param chat caliban.Chat
 ---@return caliban.Item?
 function M.under(chat)
@@ -425,7 +425,7 @@ local function add_review(chat, r)
   return it
 end
 
---- A review may have changed: updates its chat's list soon.
+--- Called when a review may have changed: updates its chat's list soon.
 ---@param r caliban.Review
 ---@param now? boolean true: updates the list at once, after a decision; default: once typing pauses
 function M.touch(r, now)
@@ -455,7 +455,7 @@ local function update_listed(r, fn)
   end
 end
 
---- A review is settled: notes its outcome in the list.
+--- Called when the user has decided on all changes of a file: notes the outcome in the list.
 ---@param r caliban.Review
 ---@param unsaved string why the review's text is not on disk; '' if it is
 function M.settled(r, unsaved)

@@ -26,7 +26,7 @@ local function stands(r, it)
   return false
 end
 
---- The changes that an item stands for.
+--- The changes to which a decision on an item applies.
 ---@param it caliban.Item
 ---@param whole boolean choose the whole file, even if the item is a hunk
 ---@param reason? string
@@ -46,7 +46,8 @@ local function choice(it, whole, reason)
   return { scope = 'hunk', buf = r.buf, row = hunk.start, reason = reason }
 end
 
---- Resolves a choice that names no buffer or range: on a list the choice is the item under the cursor.
+--- Completes a choice of changes without a buffer or range: if the cursor is on a list of changes,
+--- the choice is the item under the cursor.
 ---@param opts caliban.Choice
 ---@return caliban.Choice? # nil if there is nothing to decide on, after telling the user
 function M.resolve(opts)
@@ -99,7 +100,7 @@ function M.toggle(chat)
   end
 end
 
---- Goes to the hunk or the file under the cursor, else opens or closes the list.
+--- Goes to the hunk or the file under the cursor. On other lines opens or closes the list.
 ---@param chat caliban.Chat
 function M.enter(chat)
   if not M.go(chat) then

@@ -8,7 +8,7 @@
 --- The answer to `read`.
 ---@class (exact) caliban.BufferText
 ---@field loaded boolean
----@field pending integer How many hunks are pending.
+---@field pending integer How many hunks of the file are pending.
 ---@field text? string The buffer's text, if it is modified.
 ---@field eol? boolean
 ---@field dos? boolean
@@ -17,10 +17,10 @@
 --- The answer to `restore`.
 ---@class (exact) caliban.Restored
 ---@field done boolean
----@field why string If `done` is false: why nothing was done. If `done` is true: why the file is not on disk; empty
---- if it is.
+---@field why string If `done` is false: why nothing was done. If `done` is true: why the text is not saved on disk,
+--- or the empty string if it is.
 
---- The editor's answer.
+--- The editor's answer to the question about a part.
 ---@class (exact) caliban.Scene
 ---@field things? caliban.Thing[]
 ---@field more? integer How many things there are besides the listed ones.
@@ -28,9 +28,9 @@
 
 --- One buffer, one entry of a list, or the clipboard.
 ---@class (exact) caliban.Thing
----@field name? string A file's absolute path, or the name of a buffer that shows no file. May be empty.
+---@field name? string The absolute path of a file, or the name of a buffer without a file. May be empty.
 ---@field is_file? boolean
----@field lines? [integer, integer] First and last line, from 1, inclusive.
+---@field lines? [integer, integer] The first and the last line, from 1, inclusive.
 ---@field filetype? string
----@field text? string Absent for the whole of a file, which the program reads.
----@field total? integer How many lines there are in full, if `text` has fewer.
+---@field text? string The text. Absent for a whole file, which the program reads itself.
+---@field total? integer The full number of lines, if `text` has fewer.

@@ -35,14 +35,14 @@
 ---@field system_file? string
 ---@field no_system boolean
 ---@field instructions 'always'|'never'|'ask' Whether `AGENTS.md` and files like it are used.
----@field probe boolean If nothing is configured, look for a model server on this machine.
----@field titles boolean Ask the model for a title after the first turn.
----@field limit? caliban.LimitConfig What may be spent before the user is asked.
+---@field probe boolean Whether to look for a model server on this machine if no provider is configured.
+---@field titles boolean Whether to ask the model for a title after the first turn.
+---@field limit? caliban.LimitConfig The most tokens and money that may be spent before the user is asked.
 ---@field pass_env string[] Environment variables that commands get even if they look like secrets.
----@field fetch_private? string[] Hosts, with or without a port, that may be fetched though their addresses are
---- private.
+---@field fetch_private? string[] Hosts, with or without a port, that may be fetched although they have private
+--- network addresses.
 ---@field permissions? caliban.WrittenRule[] Rules that allow calls, ask about them or deny them.
----@field safe_commands? boolean Whether everyday commands run without a question in a sandbox that contains them.
+---@field safe_commands? boolean Whether everyday commands run without a question if the sandbox is complete.
 ---@field sandbox? caliban.SandboxConfig
 
 ---@class (exact) caliban.ProviderConfig
@@ -53,17 +53,17 @@
 ---@field quirks? string[]
 ---@field headers? table<string, string> Each value is a text or `env:NAME`.
 
---- A protocol spoken over HTTP. The names are those of `providers.*.dialect` in the configuration.
+--- A protocol spoken over HTTP. Its name in the configuration is the value of `providers.*.dialect`.
 ---@alias caliban.Dialect 'anthropic'|'openai-chat'|'openai-responses'|'gemini'|'ollama'
 
---- The user's facts about one model.
+--- The user's settings for one model.
 ---@class (exact) caliban.ModelConfig
 ---@field window? integer The context window, in tokens.
 ---@field max_output? integer The longest reply, in tokens.
 ---@field thinking? 'off'|'low'|'medium'|'high'|'max'
 ---@field temperature? number
 ---@field price? caliban.PriceConfig
----@field num_ctx? integer The context window that a server on this machine is told to give the model, in tokens.
+---@field num_ctx? integer The size of the context window, in tokens, that is requested from a server on this machine.
 ---@field vision? boolean Whether the model reads images.
 ---@field edits? 'replace'|'patch'|'whole'
 ---@field trim? number|boolean
@@ -81,15 +81,15 @@
 
 --- The format in which a model writes edits, which depends on its training.
 ---@alias caliban.Format
----| 'replace' # Old and new text, with the tools `edit` and `write`.
----| 'patch' # The format of `apply_patch`.
+---| 'replace' # Each edit gives the old and the new text. The tools are `edit` and `write`.
+---| 'patch' # Patches in the format of `apply_patch`.
 ---| 'whole' # Whole files only, for models that are too small to repeat a text exactly.
 
 ---@alias caliban.Mode
----| 'plan' # Reads only: edits and commands are refused.
+---| 'plan' # The agent only reads: edits and commands are refused.
 ---| 'ask' # The user decides on each edit and each command.
 ---| 'auto-edit' # Edits are written at once and reviewed afterwards. The user decides on each command.
----| 'auto' # As `AutoEdit`, and commands run without a question in a sandbox that contains them.
+---| 'auto' # As `AutoEdit`, and commands run without a question if the sandbox is complete.
 
 --- Whether `AGENTS.md` and files like it are used.
 ---@alias caliban.Instructions
@@ -104,7 +104,7 @@
 ---@field turn_usd? number
 ---@field turn_tokens? integer
 
---- A rule as it is written. Exactly one of `allow`, `ask` and `deny` names a tool.
+--- A rule as the user writes it. Exactly one of `allow`, `ask` and `deny` is set; its value is a tool.
 ---@class (exact) caliban.WrittenRule
 ---@field allow? string
 ---@field ask? string
@@ -113,29 +113,30 @@
 ---@field path? string A pattern for files, as in a `.gitignore`.
 ---@field host? string The name of a host, or `*.` and a domain.
 ---@field reason? string
----@field matches? string[] Examples that the rule has to fit.
----@field spares? string[] Examples that the rule must not fit.
+---@field matches? string[] Examples to which the rule has to apply.
+---@field spares? string[] Examples to which the rule must not apply.
 
 --- The sandbox of commands.
 ---@class (exact) caliban.SandboxConfig
 ---@field enabled boolean
 ---@field network boolean Whether commands may use the network.
----@field writable string[] Further folders that commands may write.
+---@field writable string[] Further folders in which commands may write files.
 
 --- Opens a session. The answer is a `session` message, then the transcript as `paint` messages.
 ---@class (exact) caliban.Open
 ---@field kind 'open'
----@field session? caliban.SessionId If absent, the session of this project that was used last, or `main`.
+---@field session? caliban.SessionId If absent, the program opens the session of this project that was used last, or
+--- `main`.
 
 --- A session's name: `[A-Za-z0-9_-]{1,64}`, unique within its project.
 ---@alias caliban.SessionId string
 
---- Opens a session without showing it, because its turn was interrupted or it has reviews. Sent at startup.
+--- Opens a session without showing it, because its turn was interrupted or it has reviews. Sent when Neovim starts.
 ---@class (exact) caliban.Look
 ---@field kind 'look'
 ---@field session caliban.SessionId
 
---- Begins a new session. The present session is kept.
+--- Begins a new session. The current session stays as it is.
 ---@class (exact) caliban.New
 ---@field kind 'new'
 ---@field name? string If absent, the program makes a name.
@@ -147,12 +148,14 @@
 ---@field session caliban.SessionId
 ---@field text string
 ---@field context caliban.Excerpt[]
----@field steer boolean The message goes with the next request of the running turn.
+---@field steer boolean Whether the message goes with the next request of the running turn, instead of waiting for the
+--- end of the turn.
 
 --- A labelled piece of text from a file, a buffer or a folder.
 ---@class (exact) caliban.Excerpt
 ---@field path string The path as the user would write it: relative to the project's root if it lies in the project.
----@field lines? [integer, integer] First and last line, from 1, inclusive. If absent, the whole file.
+---@field lines? [integer, integer] The first and the last line, from 1, inclusive. If absent, the excerpt is the
+--- whole file.
 ---@field filetype? string
 ---@field kind 'file'|'folder'|'selection'|'diagnostics'|'diff'|'clipboard'|'instructions'|'skills'|'skill'|'command'|'changes'|'hunk'|'buffer'|'list'|'page'
 ---@field text string
@@ -170,18 +173,18 @@
 ---| 'diagnostics'
 ---| 'diff'
 ---| 'clipboard'
----| 'instructions' # A file in which the user or the project tells the model how to work. The user's own file lies outside the project.
+---| 'instructions' # A file in which the user or the project tells the model how to work. The user's own file is outside of the project.
 ---| 'skills' # The names and purposes of the skills that exist.
 ---| 'skill' # The text of one skill.
----| 'command' # The text of the user's own slash command that the message calls, with the message's arguments in it. The program makes it of the message, so a message that is given back comes without it.
+---| 'command' # The text of the user's own slash command that the message calls, with the message's arguments in it. The program makes this excerpt from the message when the message is sent.
 ---| 'changes' # The changes in a file since the model last saw it, without the model's own changes.
----| 'hunk' # A change under review, as a diff. The message is the user's comment on the change.
+---| 'hunk' # A change under review, as a diff. The message that has this excerpt is the user's comment on the change.
 ---| 'buffer' # The text of a buffer that shows no file.
 ---| 'list' # A list in the editor: of the open files, the quickfix list, a location list.
----| 'page' # A page of the web. The path is its address.
+---| 'page' # A web page. The excerpt's path is the page's address.
 
 ---@class (exact) caliban.Image
----@field file string The file with the content: the hash of the content, and `.png` or `.jpg`.
+---@field file string The name of the file with the content: the hash of the content, and `.png` or `.jpg`.
 ---@field width integer The size in pixels.
 ---@field height integer
 
@@ -192,11 +195,11 @@
 ---@field id integer
 ---@field edit? boolean Whether the message goes back into the composer.
 
---- Sends messages that were already queued when the session was opened.
+--- Sends messages that were in the queue when the session was opened. They are held back until the user sends them.
 ---@class (exact) caliban.SendHeld
 ---@field kind 'send_held'
 ---@field session caliban.SessionId
----@field id? integer If absent, all of these messages are sent.
+---@field id? integer The message to send. If absent, all of these messages are sent.
 
 --- The unsent text of the composer.
 ---@class (exact) caliban.Draft
@@ -223,7 +226,7 @@
 ---| 'once'
 ---| 'session'
 ---| 'deny'
----| 'always' # Allows the call, and keeps the rule that the question proposes.
+---| 'always' # Allows the call, and stores the rule that the question offers.
 
 --- Opens or closes a block of the transcript, or a fold of a question.
 ---@class (exact) caliban.Toggle
@@ -243,23 +246,23 @@
 ---@field session caliban.SessionId
 ---@field model string `provider/model`, then settings such as `thinking=high`; or settings only.
 
---- Sets the mode, which holds from the next call on.
+--- Sets the mode, which applies from the model's next call on.
 ---@class (exact) caliban.SetMode
 ---@field kind 'set_mode'
 ---@field session caliban.SessionId
----@field mode? 'plan'|'ask'|'auto-edit'|'auto' If absent, the mode after the present one.
+---@field mode? 'plan'|'ask'|'auto-edit'|'auto' If absent, the mode after the current one is chosen.
 
 --- Asks for a list of all models. The answer is `models`.
 ---@class (exact) caliban.ListModels
 ---@field kind 'list_models'
 ---@field session caliban.SessionId
 
---- The user wants to give a provider's key. The answer is `connect`.
+--- The user wants to enter a provider's key. The answer is `connect`.
 ---@class (exact) caliban.AskForKey
 ---@field kind 'ask_for_key'
 ---@field provider? string If absent, the user chooses a provider from a list.
 
---- The user has given a provider's key.
+--- The user has entered a provider's key.
 ---@class (exact) caliban.GiveKey
 ---@field kind 'give_key'
 ---@field provider string
@@ -289,8 +292,8 @@
 ---@field kind 'fork_session'
 ---@field session caliban.SessionId
 ---@field after? integer How many of the user's last messages are left out. If absent, the copy is complete.
----@field is_prompt boolean The copy ends with the user's last message that is not left out; the reply to that message
---- is left out too.
+---@field is_prompt boolean Whether the copy ends with a message of the user: the reply to the last message that is
+--- kept is left out too.
 
 --- Moves a session into the trash. A running turn is stopped.
 ---@class (exact) caliban.DeleteSession
@@ -301,7 +304,7 @@
 ---@class (exact) caliban.ExportSession
 ---@field kind 'export_session'
 ---@field session caliban.SessionId
----@field file string The absolute path. If empty, `{session}.md` in the project.
+---@field file string The file's absolute path. If empty, the file is `{session}.md` in the project.
 ---@field force boolean A file that exists is overwritten.
 
 --- Asks for a list of the turns that changed files, for a preview of rewinding one turn, or to rewind one turn.
@@ -309,7 +312,7 @@
 ---@field kind 'rewind'
 ---@field session caliban.SessionId
 ---@field entry? integer The turn to preview or to rewind. If absent, the answer is `turns`.
----@field later? boolean All later turns are rewound too.
+---@field later? boolean Whether all later turns are rewound too.
 ---@field paths? string[] The absolute paths of the files to rewind. If absent, the answer is `preview`.
 
 --- Takes a conversation back to before a message of the user. If turns since then have changed files, the answer is
@@ -324,19 +327,20 @@
 ---@field message integer The index of the message, as in `undo`.
 ---@field files boolean The files of the later turns are rewound too.
 
---- Asks about the permissions of a session. The answer is `permissions`, or a text in the chat.
+--- Lists the permissions of a session, revokes one, or explains how a command would be judged. The answer is
+--- `permissions`, or a text in the chat.
 ---@class (exact) caliban.PermissionsWanted
 ---@field kind 'permissions'
 ---@field session caliban.SessionId
----@field revoke? caliban.Granted A permission to take back.
----@field explain? string A command: the chat then shows how it would be judged.
+---@field revoke? caliban.Granted The permission to revoke.
+---@field explain? string A command. If present, the chat shows how the command would be judged.
 
---- A permission to read a path with a tool, to run a command, or to fetch pages of a host; or a rule.
+--- A permission: to read a path with a tool, to run a command, or to fetch pages of a host. Or a permission rule.
 ---@class (exact) caliban.Granted
----@field tool? string If absent, the permission is for a command or a host.
+---@field tool? string The tool that may read the path. If absent, the permission is for a command or a host.
 ---@field is_host? boolean Whether the permission is for a host.
 ---@field is_outside? boolean Whether the permission is for a command outside of the sandbox.
----@field is_rule? boolean Whether this is a rule.
+---@field is_rule? boolean Whether this is a rule instead of a permission for the session.
 ---@field job? integer If given, the permission is for input to this job.
 ---@field what string The path, the command, the host or the rule in one line.
 
@@ -346,7 +350,7 @@
 ---@field session caliban.SessionId
 ---@field stop? integer A job to stop, instead of the list.
 
---- The user's choice about a session that another Neovim has open.
+--- The user's choice what to do about a session that is open in another Neovim.
 ---@class (exact) caliban.Claim
 ---@field kind 'claim'
 ---@field session caliban.SessionId
@@ -359,11 +363,11 @@
 ---| 'fork' # Opens a copy.
 ---| 'take' # Opens the session once the other Neovim has closed it.
 
---- Another Neovim takes this session over. The editor has given up the session's reviews already.
+--- Another Neovim takes this session over. This Neovim has closed the session's reviews already.
 ---@class (exact) caliban.Yield
 ---@field kind 'yield'
 ---@field session caliban.SessionId
----@field by string How the other Neovim is called in messages to the user.
+---@field by string The words for the other Neovim in messages to the user.
 
 --- A proposal was put into its buffer, or could not be put there.
 ---@class (exact) caliban.Arrived
@@ -373,8 +377,8 @@
 ---@field hunks integer How many hunks of the proposal are pending; 0 unless the state is `entered`.
 ---@field unsaved? string If the proposal was written at once: why the text is not on disk, or the empty string if it
 --- is on disk.
----@field text? string If the state is `moved`: the file's present text; absent if there is no such file. If the state
---- is `entered`: the buffer's text, if the user's autocommands changed it on writing.
+---@field text? string If the state is `moved`: the file's current text; absent if there is no such file. If the state
+--- is `entered`: the buffer's text, if the user's autocommands changed it when it was written.
 ---@field eol? boolean
 ---@field dos? boolean The file's 'fileformat' is `dos`.
 ---@field bom? boolean
@@ -383,7 +387,7 @@
 ---@alias caliban.ArrivedState
 ---| 'refused'
 ---| 'entered' # The proposal is in the buffer.
----| 'moved' # The text is no longer the text that the proposal was made from.
+---| 'moved' # The file's text is no longer the text from which the proposal was made.
 ---| 'withheld' # Another proposal of the group could not be put into its buffer, so none was.
 ---| 'stopped' # The turn was stopped before the proposal was in the buffer.
 
@@ -392,14 +396,14 @@
 ---@field kind 'reviewed'
 ---@field session caliban.SessionId
 ---@field proposals integer[] The ids of the review's proposals, the oldest first.
----@field decisions ('accepted'|'rejected'|'reworked'|'part')[][] For each proposal, the decisions on its changes;
---- empty if they are not known.
----@field texts caliban.ProposedText[] The texts of the proposals that an earlier program made.
+---@field decisions ('accepted'|'rejected'|'reworked'|'part')[][] For each proposal, the user's decisions on its
+--- changes; empty if the decisions are not known.
+---@field texts caliban.ProposedText[] The texts of proposals that were made before the program was restarted.
 ---@field path string The absolute path.
----@field was? string The path before the user accepted a renaming.
----@field deleted boolean The user accepted the file's deletion.
+---@field was? string If the user accepted the file's renaming, the file's former path.
+---@field deleted boolean Whether the user accepted the file's deletion.
 ---@field gone boolean The file was deleted or its buffer was wiped out; this counts as a rejection.
----@field text? string The resulting text, if it differs from the file on disk.
+---@field text? string The file's text after the review, if it differs from the text on disk.
 ---@field eol boolean
 ---@field saved boolean
 ---@field unsaved string Why the text was not saved; empty if it was saved.
@@ -443,20 +447,20 @@
 ---@field more integer How many findings were left out.
 ---@field notes string[] Sentences about servers that did not answer.
 ---@field rewrites caliban.Rewrite[] The changes of a renaming.
----@field why? string Why no server could be asked, for the model.
+---@field why? string Why no server could be asked, as a text for the model.
 
 ---@class (exact) caliban.Finding
 ---@field path string The absolute path; for a finding outside of files, the URI.
 ---@field line integer The line, from 0.
----@field text string The server's text about the line. If empty, the line itself is the finding.
----@field symbol? caliban.Symbol For a finding that is a symbol.
+---@field text string The server's text about the line. If it is empty, the line itself is shown.
+---@field symbol? caliban.Symbol The symbol, if the finding is one.
 
 --- A symbol's name and place in its file.
 ---@class (exact) caliban.Symbol
 ---@field name string
----@field container string The name of the symbol that holds this one; empty if the server gives none.
----@field first integer The first and the last line of the symbol, from 0. Some servers give the line of the name
---- only.
+---@field container string The name of the symbol that contains this one; empty if the server gives none.
+---@field first integer The first and the last line of the symbol, from 0. Some servers give only the line of the
+--- name.
 ---@field last integer
 
 --- The changes of one file in a renaming.
@@ -474,8 +478,8 @@
 ---@field to integer
 ---@field text string
 
---- How an edit changed the diagnostics of a file. The numbers count all findings; the lists hold only the first
---- findings.
+--- How an edit changed the diagnostics (findings) of a file. The numbers count all findings; the lists have only the
+--- first ones.
 ---@class (exact) caliban.Checked
 ---@field kind 'checked'
 ---@field id integer
@@ -483,20 +487,20 @@
 ---@field path string The absolute path.
 ---@field state 'awaited'|'told'|'dropped'
 ---@field added caliban.Finding[] New findings.
----@field remaining caliban.Finding[] Findings that existed before the edit.
+---@field remaining caliban.Finding[] Findings that the file had before the edit and still has.
 ---@field elsewhere caliban.Finding[] New findings in other files.
----@field notes string[] Sentences about the servers.
+---@field notes string[] Sentences about the language servers, for example that one did not answer.
 ---@field new integer
 ---@field fixed integer
 ---@field remain integer
----@field known boolean The diagnostics before the edit are known. If not, `added` has the findings on the changed
---- lines.
----@field fresh boolean At least one server has reported on the new text.
+---@field known boolean Whether the diagnostics before the edit are known. If not, `added` has the findings on the
+--- changed lines.
+---@field fresh boolean Whether at least one server has reported on the new text.
 
 ---@alias caliban.CheckState
----| 'awaited' # The result will follow: the verdict on the edit waits for it.
+---| 'awaited' # The check has begun. The model's answer about the edit waits for the result.
 ---| 'told' # This message has the result.
----| 'dropped' # There will be no result, because another edit came meanwhile.
+---| 'dropped' # There will be no result, because another edit was made in the meantime.
 
 --- The syntax errors that an edit adds to a file: the result of a check that was announced by `checked`.
 ---@class (exact) caliban.Unparsed
@@ -508,27 +512,31 @@
 ---@field errors caliban.Finding[] The first errors, at least one.
 ---@field more integer The number of errors beyond these.
 
---- A composer is used: the program begins to look for the files of the project.
+--- The user has entered a composer. The program begins to list the files of the project for completion.
 ---@class (exact) caliban.Prepare
 ---@field kind 'prepare'
 
---- Asks for the completions at the composer's cursor. The newest question is answered by `completed`.
+--- Asks for the completions at the composer's cursor. The answer is `completed`; only the newest question is
+--- answered.
 ---@class (exact) caliban.Complete
 ---@field kind 'complete'
 ---@field id integer
 ---@field session? caliban.SessionId Absent until the session is open.
----@field line string The text before the cursor in the cursor's line.
----@field is_first boolean Only blank lines stand above the line: it may be a slash command.
+---@field line string The text of the cursor's line before the cursor.
+---@field is_first boolean Whether all lines above the cursor's line are blank, so that the line may be a slash
+--- command.
 ---@field open string[] Absolute paths of the files that are open in the editor; the one used last comes first.
 ---@field recent string[] Absolute paths of files that were used recently, the last one first.
 
---- Asks for the sizes of the mentions in a text, or for what they bring. The answer is `weighed`.
+--- Asks for the sizes of the mentions in a text, or for a preview of the texts that they add. The answer is
+--- `weighed`.
 ---@class (exact) caliban.Weigh
 ---@field kind 'weigh'
 ---@field id integer
 ---@field session caliban.SessionId
 ---@field text string
----@field preview? caliban.Excerpt[] If present, the answer previews these excerpts and what the mentions bring.
+---@field preview? caliban.Excerpt[] If present, the answer has a preview of these excerpts and of the excerpts that
+--- the mentions add.
 
 --- A message from the editor: a notification with this table as its only argument.
 ---@alias caliban.FromNvim

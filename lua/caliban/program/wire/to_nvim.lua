@@ -10,7 +10,7 @@
 ---@field kind 'welcome'
 ---@field version string The program's version.
 
---- A session is open here and needs its buffers. Its transcript follows as `paint` messages.
+--- A session was opened in this program and needs buffers. Its transcript follows as `paint` messages.
 ---@class (exact) caliban.Session
 ---@field kind 'session'
 ---@field session caliban.SessionId
@@ -18,8 +18,8 @@
 ---@field root string The project's root.
 ---@field ephemeral boolean The session is never saved.
 ---@field reading boolean The session can only be read here.
----@field reviews string[] The names of the reviews' records that the editor may reopen.
----@field show boolean The user asked for this session: the chat shows it in place of the present one.
+---@field reviews string[] The names of the stored reviews that the editor may reopen.
+---@field show boolean The user asked for this session: the chat shows it instead of the current one.
 ---@field draft string
 ---@field draft_context caliban.Excerpt[]
 
@@ -28,27 +28,28 @@
 ---@field kind 'paint'
 ---@field session caliban.SessionId
 ---@field reset boolean The transcript is emptied first.
----@field above boolean More blocks follow, above the blocks that are painted so far.
+---@field above boolean More messages follow with blocks that are above the blocks painted so far.
 ---@field updates caliban.BlockUpdate[]
 
---- A change to one block of the transcript. An unknown `id` is a new block; blocks stand in the order of their ids. A
---- block's lines include the empty line that separates it from the block above.
+--- A change to one block of the transcript. An unknown `id` is a new block; blocks are in the order of their ids. A
+--- block's lines include the empty line that separates the block from the one above.
 ---@class (exact) caliban.BlockUpdate
 ---@field id integer
 ---@field shape 'user'|'text'|'thinking'|'tool'|'ask'|'notice'|'error'|'intro'|'boundary'
 ---@field at integer The index in the block of the first line that `lines` replaces.
 ---@field lines? string[] The block's lines from `at` to its end.
 ---@field append? string Text to append at the block's end; it may contain newlines. Sent instead of `lines`.
----@field final boolean The block is complete: nothing more will be appended, so its last line may be highlighted.
+---@field final boolean Whether the block is complete: nothing more will be appended, so its last line may be
+--- highlighted.
 ---@field right? string Virtual text at the right end of the block's first line that is not empty.
 ---@field below? string[] Virtual lines under the block: the context of a user's message.
----@field call? string The call that a question is about. The question's last line names the keys.
----@field folds? integer[] In a question, the indices of the lines that are folds. A yes is accepted only when all
+---@field call? string In a question, the call that it is about. The question's last line names the keys.
+---@field folds? integer[] In a question, the indices of the lines that are folds. The user can consent only when all
 --- folds are open.
----@field always? boolean In a question, whether it proposes a rule.
+---@field always? boolean Whether a question offers to store a rule.
 ---@field command? string In a question, the command that the user may change.
----@field items? integer In a list that takes keys, the number of its items. They are the block's last lines.
----@field remove? boolean The block is gone.
+---@field items? integer In a list on whose items keys act, the number of items. They are the block's last lines.
+---@field remove? boolean Whether the block is removed.
 
 ---@alias caliban.Shape
 ---| 'user'
@@ -59,7 +60,7 @@
 ---| 'notice'
 ---| 'error'
 ---| 'intro'
----| 'boundary' # Where the conversation was compacted.
+---| 'boundary' # The place at which the conversation was compacted.
 
 --- The state of a session.
 ---@class (exact) caliban.Status
@@ -67,13 +68,13 @@
 ---@field session caliban.SessionId
 ---@field phase 'idle'|'sending'|'streaming'|'retrying'|'compacting'|'running'|'asking'|'reviewing'
 ---@field waiting_for? 'permission'|'review'|'question'
----@field turn integer The running turn; if no turn runs, the last one.
+---@field turn integer The number of the running turn. If no turn runs, the number of the last one.
 ---@field tool? string The running tool.
 ---@field model string
 ---@field mode 'plan'|'ask'|'auto-edit'|'auto'
 ---@field tour boolean Whether the model is the offline tour, a script inside the program.
----@field unsaved boolean Whether the conversation is in memory only: it is ephemeral, or the disk fails.
----@field input integer The tokens that this session has used.
+---@field unsaved boolean Whether the conversation is in memory only, because it is never saved or could not be saved.
+---@field input integer The number of input and output tokens that this session has used.
 ---@field output integer
 ---@field cached integer
 ---@field context integer The tokens of the last request and its reply.
@@ -83,10 +84,11 @@
 ---@field queue caliban.QueuedMessage[]
 ---@field jobs integer How many background jobs run.
 ---@field retry_ms? integer The time until a failed request is sent again.
----@field retry_why? string Why the last try failed, without a full stop.
----@field silent_ms? integer How long the model has been silent.
+---@field retry_why? string Why the last request failed, as a sentence without a full stop.
+---@field silent_ms? integer For how many milliseconds the model has sent nothing; set only once this is worth
+--- telling.
 ---@field hit? integer The part of the last request that was in the provider's cache, in percent.
----@field cost? number The session's cost in USD, without the replies whose price is not known.
+---@field cost? number The session's cost in USD, not counting replies whose price is not known.
 ---@field unpriced boolean Whether the price of at least one reply is not known.
 
 --- What a session is doing.
@@ -109,7 +111,7 @@
 --- How full a model's window is. An unknown window is never full.
 ---@alias caliban.Fill
 ---| 'ample'
----| 'long' # Models begin to overlook things long before their window is full.
+---| 'long' # The conversation is long: models begin to overlook things long before their window is full.
 ---| 'full' # The conversation has the size at which it is made shorter.
 
 --- A queued message as the user sees it. All fields are always sent.
@@ -118,8 +120,9 @@
 ---@field text string
 ---@field context caliban.Excerpt[]
 ---@field steer boolean
----@field held boolean Whether the message is sent only when the user says so.
----@field shown string The text of a held message with each deceptive character spelt out; empty for other messages.
+---@field held boolean Whether the message is held back until the user sends it.
+---@field shown string The text of a held message, in which each invisible or deceptive character is spelt out. Empty
+--- for other messages.
 
 --- Proposals for the user's review. The editor answers at once; an `arrived` message follows for each proposal.
 ---@class (exact) caliban.Propose
@@ -157,17 +160,18 @@
 ---@field path string The absolute path.
 ---@field decode boolean The file on disk is not UTF-8: the answer has the text as Neovim decodes it.
 
---- Asks what the user has in the editor. The answer is a `Scene`.
+--- Asks what the user has in a part of the editor, for example which files are open. The answer is a `Scene`.
 ---@class (exact) caliban.Survey
 ---@field kind 'survey'
 ---@field part 'buffer'|'quickfix'|'clipboard'|'buffers'|'selection'|'loclist'
 
---- A part of the scene. `the buffer` is the one in the last window that was not a chat's.
+--- A part of what the user has in the editor. Here `the buffer` means the buffer in the last window that was not a
+--- chat window.
 ---@alias caliban.Part
 ---| 'buffer'
 ---| 'quickfix'
 ---| 'clipboard'
----| 'buffers' # The files that are open, the one used last first.
+---| 'buffers' # The open files; the one that was used last comes first.
 ---| 'selection' # The last visual selection in the buffer.
 ---| 'loclist' # The location list of the buffer's window.
 
@@ -175,8 +179,8 @@
 ---@class (exact) caliban.Changed
 ---@field kind 'changed'
 
---- Asks for the version of each file's text. The answer is a list of strings. A string is empty if the file's text is
---- the one on disk, and `undecided` if the text has pending changes.
+--- Asks which version of each file's text the editor has. The answer is a list of strings that change with the text.
+--- A string is empty if the file's text is the one on disk, and `undecided` if the text has pending changes.
 ---@class (exact) caliban.Stamps
 ---@field kind 'stamps'
 ---@field paths string[] Absolute paths.
@@ -230,7 +234,7 @@
 
 ---@class (exact) caliban.Offer
 ---@field name string
----@field about string A few words; may be empty.
+---@field about string A few words about the item; may be empty.
 
 --- Asks the user for a key.
 ---@class (exact) caliban.Connect
@@ -260,12 +264,12 @@
 ---@field id integer The id of the question.
 ---@field session caliban.SessionId
 ---@field mentions caliban.Weight[] The mentions, in the order of the text.
----@field preview? string Present if it was asked for.
+---@field preview? string The preview, if it was asked for.
 
 ---@class (exact) caliban.Weight
----@field written string The mention as it stands in the text.
----@field about string Its size, or why there is none.
----@field is_wrong boolean Nothing would be sent for the mention, or the user is warned first.
+---@field written string The mention as it is written in the text.
+---@field about string The size of the mentioned text, or why there is no such text.
+---@field is_wrong boolean Whether the mention cannot be read, or the user will be warned before the message is sent.
 
 --- The answer to `list_sessions`.
 ---@class (exact) caliban.Sessions
@@ -289,11 +293,11 @@
 ---| 'nowhere'
 ---| 'elsewhere' # The session is open in another Neovim.
 
---- The session that was asked for is open in another Neovim.
+--- The user asked for a session that is open in another Neovim.
 ---@class (exact) caliban.Held
 ---@field kind 'held'
 ---@field session caliban.SessionId
----@field by string How the other Neovim is called in messages to the user; empty if not known.
+---@field by string The words for the other Neovim in messages to the user; empty if nothing is known about it.
 ---@field server string The address on which the other Neovim listens; empty if it is not known.
 
 --- A session has a new name.
@@ -322,7 +326,7 @@
 ---@field kind 'exit'
 ---@field session caliban.SessionId
 
---- Comments of a code review, to be shown besides the ones that are shown already.
+--- Comments of a code review. They are shown in addition to the comments that are shown already.
 ---@class (exact) caliban.Comments
 ---@field kind 'comments'
 ---@field session caliban.SessionId
@@ -369,7 +373,7 @@
 ---@field grants caliban.GrantRow[] The permissions in the order in which they were granted, then the rules.
 
 ---@class (exact) caliban.GrantRow
----@field label string One line for the user.
+---@field label string The permission or rule in one line for the user.
 ---@field tool? string If absent, the permission is for a command or a host.
 ---@field is_host boolean Whether the permission is for a host.
 ---@field is_outside boolean Whether the permission is for a command outside of the sandbox.
@@ -390,7 +394,7 @@
 ---@field ended? string How the job ended, as a clause that follows its name; absent if the job runs.
 ---@field age integer Seconds since the job began.
 
---- What rewinding a turn would do to each file.
+--- The preview of a rewind: what would happen to each file.
 ---@class (exact) caliban.Preview
 ---@field kind 'preview'
 ---@field session caliban.SessionId
@@ -400,9 +404,9 @@
 ---@field files caliban.RewindFile[]
 
 ---@class (exact) caliban.RewindFile
----@field path string The absolute path.
----@field name string The path as the user would write it.
----@field about string What will happen to the file, as words that follow its name.
+---@field path string The file's absolute path.
+---@field name string The file's path as the user would write it.
+---@field about string What the rewind does to the file: words that follow its name in a sentence.
 ---@field diff string A unified diff without the header.
 ---@field todo boolean Whether the rewind changes this file.
 

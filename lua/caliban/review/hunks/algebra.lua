@@ -1,7 +1,7 @@
---- Pure functions on hunks: the pending changes between the base (the text that the user has agreed to) and the buffer.
---- A hunk keeps the lines of the base that it replaces, so rejecting all hunks gives the base. A change outside of all
---- hunks is the user's and belongs to the base. No list is changed in place. Rows count from 0. A list of hunks is
---- ascending, and no two of its hunks touch.
+--- Pure functions on hunks: the pending changes between the base (the text to which the user has agreed) and the
+--- buffer. A hunk keeps the lines of the base that it replaces, so rejecting all hunks restores the base. A change
+--- outside of all hunks was made by the user and belongs to the base. No list is changed in place. Rows are counted
+--- from 0. The hunks of a list are in ascending order and do not touch each other.
 local M = {}
 
 ---@class caliban.Hunk
@@ -46,7 +46,7 @@ local function text(lines)
   return table.concat(out, '\n')
 end
 
---- Where two lists differ: { old first, old count, new first, new count }, firsts from 0, ascending.
+--- The places where two lists differ, ascending: { old first, old count, new first, new count }, firsts from 0.
 ---@param old string[]
 ---@param new string[]
 ---@return integer[][]
@@ -92,7 +92,7 @@ function M.both(one, other)
   return out
 end
 
---- The hunks between `old` and `new`, where `new` begins at row `at`.
+--- The hunks that replace `old` by `new`, which begins at row `at`.
 ---@param old string[]
 ---@param new string[]
 ---@param at integer
@@ -106,7 +106,7 @@ function M.diff(old, new, at, of, typed)
   end, M.runs(old, new))
 end
 
---- Whether a hunk represents the newline at the end of the file: its old and its new line are the same.
+--- Whether a hunk changes only the newline at the end of the file: its old and its new line are the same.
 ---@param it caliban.Hunk|caliban.Edit
 ---@return boolean
 function M.ends(it)
@@ -168,7 +168,7 @@ function M.proposed(edits)
   return M.tighten(M.fused(out))
 end
 
---- Diffs the loose hunks again: lines that `new` and `old` share are no longer pending.
+--- Diffs the hunks again that changed since their last diff: lines that `new` and `old` share are no longer pending.
 ---@param hunks caliban.Hunk[]
 ---@return caliban.Hunk[]
 function M.tighten(hunks)
@@ -184,7 +184,7 @@ function M.tighten(hunks)
   return changed and out or hunks
 end
 
---- The base: the buffer's lines, with the old lines of the hunks in place of their new ones.
+--- The base: the buffer's lines, in which the new lines of the hunks are replaced by the old ones.
 ---@param lines string[]
 ---@param hunks caliban.Hunk[]
 ---@return string[]
@@ -213,8 +213,8 @@ local function replaced(hunks, i, j, with, delta)
   return out
 end
 
---- The hunks that a change of rows [first, last) reaches into: indices `i`..`j`, none if j < i. A change beside a hunk
---- does not reach into the hunk: a new line next to a hunk is the user's.
+--- The hunks that a change of rows [first, last) affects: those with indices `i`..`j`, none if j < i. A change beside a
+--- hunk does not affect the hunk, because a new line next to a hunk belongs to the user.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
@@ -257,7 +257,7 @@ local function line_by_line(hunks, first, new)
   return out, within
 end
 
---- The hunks after a change whose new lines are all the user's: the hunks lose the replaced lines, and keep `old`.
+--- The hunks after a change whose new lines all belong to the user: the hunks lose the replaced lines, and keep `old`.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
@@ -280,7 +280,7 @@ local function users(hunks, first, last, count)
   return out
 end
 
---- The lines in rows [first, last) before the change; `false` for a line outside of the hunks, which is not known.
+--- The lines in rows [first, last) before the change. A line outside of the hunks is not known, so it is `false`.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
@@ -312,8 +312,8 @@ local function shared(before, new)
   return head, tail
 end
 
---- The hunks after a change across several hunks, for example by a formatter. A diff finds the lines of hunks that the
---- change kept.
+--- The hunks after a change across several hunks, for example by a formatter. A diff finds those lines of the hunks
+--- that the change has kept.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param before (string|false)[]
@@ -341,8 +341,8 @@ local function piecewise(hunks, first, before, new)
 end
 
 --- The hunks after rows [first, last) were replaced by `new`. A change inside a hunk belongs to the hunk. A change
---- outside is the user's own and is not decided on. If a change covers both and keeps the number of lines, each line
---- stays inside or outside its hunk; else the new lines are the user's.
+--- outside of all hunks belongs to the user and needs no decision. If a change covers both and keeps the number of
+--- lines, each line stays inside or outside its hunk; otherwise the new lines belong to the user.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
@@ -391,9 +391,9 @@ function M.change(hunks, first, last, new)
   return M.fused(replaced(hunks, i, j, users(touched, first, last, #new), delta)), true
 end
 
---- Splits a hunk by the rows [first, last). Its n-th new line replaces its n-th old line, and its last new line
---- replaces all remaining old lines. A hunk without new lines lies between two rows; a range that contains either row
---- takes the hunk.
+--- Splits a hunk into the part in rows [first, last) and the parts before and after it. The n-th new line counts as the
+--- replacement of the n-th old line, and the last new line as that of all remaining old lines. A hunk without new lines
+--- is between two rows; it is in the range if one of these rows is.
 ---@param hunk caliban.Hunk
 ---@param first integer
 ---@param last integer
@@ -422,7 +422,7 @@ local function split(hunk, first, last)
   return part(0, a), part(a, b), part(b, count)
 end
 
---- Splits the hunks by the rows [first, last).
+--- Splits the hunks at the ends of the rows [first, last).
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
@@ -447,7 +447,7 @@ function M.take(hunks, first, last)
   return taken, rest, M.fused(after)
 end
 
---- The hunk that holds a row. A hunk without new lines belongs to the rows above and below it.
+--- The hunk that contains a row. A hunk without new lines counts as containing the rows above and below it.
 ---@param hunks caliban.Hunk[]
 ---@param row integer
 ---@return integer? index
@@ -465,9 +465,10 @@ function M.at(hunks, row)
   return between
 end
 
---- A three-way merge: the file changed from `origin` to `disk` while the buffer changed from `origin` to `mine`.
---- Returns edits of the buffer, so that hunks, marks and cursors stay. If a line changed in both, the buffer's line
---- stays. `edit::merge` in the program, which merges whole texts for checkpoints, keeps the other side's line instead.
+--- A three-way merge: the file has changed from `origin` to `disk` while the buffer has changed from `origin` to
+--- `mine`. Returns edits of the buffer, so that hunks, marks and cursors are kept. If a line has changed in both, the
+--- buffer's line is kept. `edit::merge` in the program, which merges whole texts for checkpoints, keeps the other
+--- side's line instead.
 ---@param origin string[]
 ---@param disk string[]
 ---@param mine string[]

@@ -1,6 +1,6 @@
---- Notes the changes of formatters in a file under review. conform.nvim, `vim.lsp.buf.format()` and 'formatexpr' apply
---- their changes as text edits through one function of `vim.lsp.util`, which is on the call stack while a formatter
---- runs.
+--- Notes the changes that formatters make in a file under review. conform.nvim,
+--- `vim.lsp.buf.format()` and 'formatexpr' apply their changes through one function of
+--- `vim.lsp.util`, so a change is a formatter's if this function is on the call stack.
 local M = {}
 
 local api = vim.api
@@ -13,8 +13,8 @@ local MOST, LONG = 10, 1000000
 ---@field before caliban.Rope|string
 ---@field after caliban.Rope|string
 
---- Whether a formatter is changing a buffer right now. Completion applies text edits too, but in insert mode; renaming
---- and refactoring apply workspace edits.
+--- Whether a formatter is changing a buffer right now. Completion uses the same function, but only
+--- in insert mode. Renaming and refactoring use another one.
 ---@return boolean
 function M.runs()
   local util = package.loaded['vim.lsp.util']
@@ -34,7 +34,8 @@ function M.runs()
   return found
 end
 
---- Adds a change of a formatter to the list. Joins the change with the last one if it continues that one.
+--- Adds a change of a formatter to the list. If the change begins with the text that the last one
+--- has produced, the two are joined.
 ---@param list? caliban.Formatted[]
 ---@param before caliban.Rope|string
 ---@param after caliban.Rope|string

@@ -1,7 +1,7 @@
---- A list of thousands of hunks, stored in blocks. The rows of a block's hunks count from the block's own row, so a
---- change copies only the blocks around it and moves the others, and the lists of two undo states share their equal
---- blocks. A function with the name of a function in `algebra` does the same as that function does with a plain list.
---- Nothing is changed in place.
+--- A list of possibly thousands of hunks, stored in blocks. The rows of a block's hunks are
+--- relative to the block's own row. So a change copies only the blocks around it and moves the
+--- others, and the lists of two undo states share their equal blocks. Functions with the same name
+--- as in `algebra` do the same as those do with a plain list. Nothing is changed in place.
 local M = {}
 
 local algebra = require('caliban.review.hunks.algebra')
@@ -16,7 +16,7 @@ local algebra = require('caliban.review.hunks.algebra')
 ---@field count integer
 ---@field list? caliban.Hunk[] all hunks, once `list` was called
 
---- How many hunks a new block has. Changes may grow a block to twice as many.
+--- How many hunks a new block has. Through changes a block may get up to twice as many.
 local SIZE = 64
 
 --- Appends hunks in blocks.
@@ -119,7 +119,7 @@ local function before(hunks, i)
   return n
 end
 
---- The hunks that reach into rows [first, last], or touch them.
+--- The hunks that overlap or touch rows [first, last].
 ---@param hunks caliban.Hunks
 ---@param first integer
 ---@param last integer
@@ -141,7 +141,7 @@ function M.near(hunks, first, last)
   return out
 end
 
---- The hunk that holds a row.
+--- The hunk that contains a row.
 ---@param hunks caliban.Hunks
 ---@param row integer
 ---@return integer? index
@@ -196,8 +196,9 @@ local function replaced(hunks, i, j, list, delta)
   return { blocks = blocks, count = count }
 end
 
---- A formatter changed the hunks `before` into `after`: a hunk in `after` is `typed` only if the user had already
---- changed one of its proposed changes.
+--- Called when a formatter has changed the hunks `before` into `after`: a hunk in `after` is marked
+--- `typed` (changed by the user) only if the user had changed one of its parts before the formatter
+--- ran.
 ---@param before caliban.Hunk[]
 ---@param after caliban.Hunk[]
 local function formatted(before, after)
@@ -236,7 +237,7 @@ function M.change(hunks, first, last, new, formats)
   return replaced(hunks, i, j, after, #new - (last - first)), own
 end
 
---- Diffs the loose hunks again.
+--- Compares the old and new lines of changed hunks again, as `algebra.tighten` does.
 ---@param hunks caliban.Hunks
 ---@return caliban.Hunks
 function M.tighten(hunks)

@@ -1,5 +1,6 @@
---- Work on long texts and many hunks, in slices: Neovim reads keys between two slices, at a "rest". Within `run` and
---- `each`, anything may have changed when one of these functions returns.
+--- Works on long texts and many hunks in slices. Neovim handles keys between two slices (at a
+--- "rest"). So when one of these functions returns within `run` or `each`, anything in the editor
+--- may have changed.
 local M = {}
 
 local api = vim.api
@@ -10,9 +11,10 @@ local rope = require('caliban.review.hunks.rope')
 local slices = require('caliban.editor.slices')
 local stack = require('caliban.review.hunks.stack')
 
---- The work between two rests: lines to read, lines to join, and hunks to handle.
+--- How many lines are read, lines are joined, or hunks are handled between two rests.
 local PART, MANY, SOME = 1000, 4000, 64
---- The bytes of a part for `hash`, as in the program (`Text::hash_of_parts`).
+--- The number of bytes in a part of a text for `hash`, the same as in the program
+--- (`Text::hash_of_parts`).
 local CHUNK = 65536
 
 --- Runs `work` in slices, the first one at once. Then calls `over` with the results of `pcall(work)`.
@@ -83,7 +85,7 @@ function M.hash(text)
   return vim.fn.sha256(table.concat(parts))
 end
 
---- Joins lines as they are in a file. Neovim gives a NUL within a line as '\n'.
+--- Joins lines to the text of a file. In Neovim's lines, '\n' stands for a NUL byte.
 ---@param lines string[]
 ---@return string
 function M.joined(lines)
@@ -100,7 +102,8 @@ function M.joined(lines)
   return table.concat(parts, '\n')
 end
 
---- The base, joined: the buffer's lines, with the old lines of the hunks in place of their new ones.
+--- The text of the base: the buffer's lines, in which the new lines of the hunks are replaced by
+--- the old ones.
 ---@param lines string[]
 ---@param hunks caliban.Hunk[] the hunks in these lines
 ---@return string text
@@ -145,8 +148,8 @@ function M.count(text)
   return lines
 end
 
---- The edits of a proposal. The program's hunks may contain lines that are in both texts, for readability; the edits
---- leave these lines out.
+--- The edits of a proposal. The program's hunks may contain lines that are equal in both texts,
+--- which makes them easier to read. The edits leave these lines out.
 ---@param hunks caliban.WireHunk[]
 ---@param lines string[] the lines of the text that the proposal was made from
 ---@param key integer the key of the first change minus 1
@@ -197,7 +200,7 @@ end
 ---@return caliban.Rope
 function M.after(lines, edits)
   local after = rope.of(lines_after(lines, edits))
-  -- rest now, because the edits are applied next, without a rest
+  -- a rest now, because afterwards the edits are applied without a rest
   slices.rest(true)
   return after
 end

@@ -1,6 +1,6 @@
---- Finds the owners of lines that a command has moved: `:sort`, `:move`, `J`, `gq`, a filter. Neovim reports such lines
---- as removed and added; a line that is removed and added again keeps its owner. A line in a hunk is the agent's, any
---- other line is the user's.
+--- Finds the owners of lines that a command (`:sort`, `:move`, `J`, `gq`, a filter) has moved. A
+--- line in a hunk belongs to the agent, any other line to the user. Neovim reports moved lines as
+--- removed and added, so a line that is removed and added again keeps its owner.
 local M = {}
 
 local index = require('caliban.review.hunks.index')
@@ -32,7 +32,7 @@ local function within(list, rows)
   return out
 end
 
---- Notes that the lines `old` at row `first` became `new`.
+--- Notes that the lines `old` at row `first` were replaced by `new`.
 ---@param moved caliban.Moved
 ---@param near caliban.Hunk[] the hunks before the change, at least those in these rows
 ---@param first integer
@@ -107,8 +107,8 @@ local function words(lines, sign, out)
   return out
 end
 
---- The rows in hunks that took a word from the user's lines, as `gq` does: since the command the user's lines no longer
---- have the word.
+--- The rows in hunks that now have a word from the user's lines, because a command such as `gq` has
+--- moved the word there.
 ---@param moved caliban.Moved
 ---@param lines table<string, caliban.Came>
 ---@return integer[]
@@ -134,7 +134,7 @@ local function flowed(moved, lines)
   return out
 end
 
---- Takes the rows `to_user` out of hunks, and makes each row of `to_agent` a hunk.
+--- Removes the rows `to_user` from their hunks, and makes each row in `to_agent` a hunk.
 ---@param list caliban.Hunk[]
 ---@param to_user table<integer, boolean>
 ---@param to_agent { row: integer, line: string }[]
@@ -171,8 +171,9 @@ local function given(list, to_user, to_agent, of)
   return algebra.fused(out)
 end
 
---- The hunks after the command. Each line that the command removed and added again goes back to its owner, first the
---- user's lines. The agent's lines go back only if the command added no other line.
+--- The hunks after the command. Each line that the command has removed and added again is given
+--- back to its owner: first the user's lines, and the agent's lines only if the command added no
+--- other lines.
 ---@param moved caliban.Moved
 ---@param all caliban.Hunks
 ---@return caliban.Hunks

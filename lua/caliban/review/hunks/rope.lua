@@ -1,5 +1,5 @@
---- The lines of a text in pieces. Versions of the text share pieces: a change copies only the pieces that it touches.
---- Rows count from 0. No version is changed in place.
+--- A rope: the lines of a text in pieces. Versions of the text share pieces, because a change
+--- copies only the pieces that it affects. Rows are counted from 0. No version is changed in place.
 local M = {}
 
 local slices = require('caliban.editor.slices')
@@ -12,7 +12,7 @@ local slices = require('caliban.editor.slices')
 ---@field pieces caliban.Piece[]
 ---@field count integer the number of lines
 
---- How many lines a new piece has. Changes may grow a piece to twice as many.
+--- How many lines a new piece has. Through changes a piece may get up to twice as many.
 local SIZE = 256
 
 --- Appends lines in pieces.
@@ -41,7 +41,7 @@ function M.of(lines)
   return { pieces = pieces, count = #lines }
 end
 
---- The piece that holds a row; the last one if the row is past the end.
+--- The piece that contains a row; the last piece if the row is past the end.
 ---@param rope caliban.Rope
 ---@param row integer
 ---@return integer index 0 if the rope has no pieces
@@ -74,7 +74,7 @@ function M.lines(rope, first, last)
   return out
 end
 
---- Whether the rope has the hunks' new lines at their rows.
+--- Whether the text has the hunks' new lines at their rows.
 ---@param rope caliban.Rope
 ---@param list caliban.Hunk[] ascending
 ---@return boolean

@@ -9,7 +9,7 @@ local function stop(hunk)
   return hunk.start + #hunk.new
 end
 
---- The keys of a hunk; the keys are negative if one of these edits changes the hunk again.
+--- The keys of a hunk. They are negative if one of these edits changes the hunk again.
 ---@param hunk caliban.Hunk
 ---@param edits caliban.Edit[]
 ---@return integer[]?

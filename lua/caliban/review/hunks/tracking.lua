@@ -9,9 +9,10 @@ local moved = require('caliban.review.hunks.moved')
 local rope = require('caliban.review.hunks.rope')
 local slices = require('caliban.editor.slices')
 
---- After this many changes by one command, moved lines are no longer looked for in each single change.
+--- If one command makes more changes than this, the lines that it has moved are no longer
+--- determined change by change.
 local MOST = 50
---- The lines to read in a slice.
+--- How many lines are read in one slice.
 local PART = 4000
 
 ---@class caliban.Tracked the hunks of a buffer, for each undo state; only this module sets its fields
@@ -37,7 +38,7 @@ local PART = 4000
 ---@field last integer
 ---@field new string[]
 
---- Ends the open undo block.
+--- Ends Neovim's open undo block, so that the next change can be undone separately.
 ---@param buf integer
 local function cut_undo(buf)
   vim.bo[buf].undolevels = vim.bo[buf].undolevels
@@ -50,7 +51,7 @@ function M.seq(r)
   return vim.fn.undotree(r.buf).seq_cur
 end
 
---- Whether `<C-r>` can bring hunks back.
+--- Whether a redo (`<C-r>`) can restore hunks.
 ---@param r caliban.Tracked
 ---@return boolean
 function M.returns(r)
@@ -98,7 +99,7 @@ function M.hunks(r)
   return r.hunks
 end
 
---- The pending hunk that holds a row, and its number.
+--- The pending hunk that contains a row, and its number.
 ---@param r caliban.Tracked
 ---@param row integer
 ---@return integer? number from 1
@@ -107,7 +108,7 @@ function M.at(r, row)
   return index.at(r.hunks, row)
 end
 
---- The pending hunks that reach into rows [first, last], or touch them.
+--- The pending hunks that overlap or touch rows [first, last].
 ---@param r caliban.Tracked
 ---@param first integer
 ---@param last integer
@@ -132,7 +133,7 @@ function M.is_undoing(r)
   return r.undoing ~= nil
 end
 
---- The changes of formatters since the review was last settled.
+--- The changes that formatters have made since the review was last settled.
 ---@param r caliban.Tracked
 ---@return caliban.WireFormatting[]
 function M.formattings(r)
@@ -158,7 +159,8 @@ function M.empty(r)
   r.hunks = index.of({})
 end
 
---- Follows a change that is not the user's: rows [first, last) were replaced by `lines`.
+--- Updates the hunks after a change that the user has not made: rows [first, last) were replaced by
+--- `lines`.
 ---@param r caliban.Tracked
 ---@param first integer
 ---@param last integer
@@ -226,7 +228,7 @@ end
 
 --------------------------------------------------------------------------------------------- following the buffer
 
---- Saves the hunks of the current undo state, before the buffer goes to another one.
+--- Saves the hunks of the current undo state before the buffer changes to another one.
 ---@param r caliban.Tracked
 local function keep_state(r)
   r.states[r.seq] = { hunks = r.hunks, own = r.own, decided = r.decided }
@@ -248,8 +250,9 @@ local function fits(r, list)
   return true
 end
 
---- Restores the saved hunks of the undo state that `u` or `<C-r>` went to. If no hunks were saved or they do not fit,
---- applies the changes of the undo to the current hunks.
+--- Restores the saved hunks of the undo state to which `u` or `<C-r>` has led. If no hunks were
+--- saved for it or they do not fit the buffer, updates the current hunks by the changes that the
+--- undo has made.
 ---@param r caliban.Tracked
 ---@param at integer the undo state
 ---@param check boolean whether to check that the hunks fit the buffer
@@ -267,7 +270,7 @@ local function restore_state(r, at, check)
   r.seq, r.undoing = at, nil
 end
 
---- Makes the same change in `lines` as in the buffer.
+--- Makes the same change in `lines` that was made in the buffer.
 ---@param r caliban.Tracked
 ---@param tick integer
 ---@param first integer
@@ -295,8 +298,8 @@ local function follow(r, tick, first, last, new_last)
   return rope.lines(lines, first, last), new
 end
 
---- Notes the lines that a command of more than `MOST` changes has moved: the changes after the first `MOST` count as
---- one.
+--- Notes the lines that a command with more than `MOST` changes has moved: all changes after the
+--- first `MOST` count as one.
 ---@param r caliban.Tracked
 ---@param it caliban.Moved
 local function note_burst(r, it)
@@ -334,7 +337,8 @@ function M.read(r)
   return rope.of(lines)
 end
 
---- Reads `lines` from the buffer: a short text at once, a long one in later slices.
+--- Reads `lines` from the buffer: those of a short text at once, those of a long one later in
+--- slices.
 ---@param r caliban.Tracked
 local function read_lines(r)
   r.lines = nil
@@ -394,7 +398,7 @@ function M.sync(r)
   end
 end
 
---- Changes the buffer in one undo step of its own.
+--- Changes the buffer in a separate undo step.
 ---@param r caliban.Tracked
 ---@param change fun()
 ---@param after? caliban.Rope the buffer's lines after the change if the caller knows them
@@ -416,8 +420,8 @@ function M.edit(r, change, after)
   return ok, err
 end
 
---- Finds out which undo state a change belongs to. `synced` of `undotree()` is 1 after an undo or redo; a new change
---- leaves an undo block open.
+--- Finds out to which undo state a change belongs. In `undotree()`, `synced` is 1 after an undo or
+--- redo, but not after a new change, which leaves an undo block open.
 ---@param r caliban.Tracked
 local function follow_undo(r)
   local tree = vim.fn.undotree(r.buf)
@@ -440,7 +444,8 @@ local function follow_undo(r)
   end
 end
 
---- Follows a change of the buffer: rows [first, last) were replaced by rows [first, new_last).
+--- Updates the hunks after a change of the buffer: rows [first, last) were replaced by rows [first,
+--- new_last).
 ---@param r caliban.Tracked
 ---@param tick integer
 ---@param first integer
@@ -452,8 +457,8 @@ function M.on_lines(r, tick, first, last, new_last)
     follow(r, tick, first, last, new_last)
     return false
   end
-  -- after `MOST` changes, assume that one command makes them all, by typing or by undo: `undotree()` is slow for a long
-  -- history
+  -- after `MOST` changes they are assumed to come all from one command, either an edit or an undo,
+  -- because `undotree()` is slow for a long history
   if r.burst < MOST then
     follow_undo(r)
   end

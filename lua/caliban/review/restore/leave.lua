@@ -1,4 +1,5 @@
---- Gives up the reviews of a conversation that another Neovim takes over. The other Neovim reads the reviews from disk.
+--- Closes the reviews of a conversation that another Neovim takes over. The other Neovim reads the
+--- reviews from disk.
 local M = {}
 
 local arrival = require('caliban.review.arrival')
@@ -8,7 +9,8 @@ local registry = require('caliban.review.registry')
 local tracking = require('caliban.review.hunks.tracking')
 local undone = require('caliban.review.undone')
 
---- Writes the record of a review, and takes its hunks out of the buffer. Hunks that are already on disk stay.
+--- Writes the record of a review to disk, and removes its hunks from the buffer. Hunks that are
+--- already in the file on disk stay in the buffer.
 ---@param r caliban.Review
 local function leave(r)
   record.hand_over(r)
@@ -29,7 +31,7 @@ local function leave(r)
   end
 end
 
---- Gives up the reviews of a conversation.
+--- Closes the reviews of a conversation.
 ---@param session string
 ---@return boolean done false if one of the buffers cannot be changed now
 function M.give_up(session)

@@ -1,5 +1,6 @@
---- Saves open reviews to disk, so that they survive the end of Neovim. Each file under review has a record beside the
---- file of its conversation. The first line of a record is JSON, with the lengths of the texts that follow.
+--- Saves open reviews to disk, so that they can be reopened at the next start of Neovim. For each
+--- file under review there is a record, a file beside that of its conversation. The first line of a
+--- record is JSON, with the lengths of the texts that follow.
 local M = {}
 
 local api = vim.api
@@ -9,7 +10,8 @@ local long = require('caliban.review.hunks.long')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 
---- A text with more lines is long: its record is written `WHILE` after a decision, once for all decisions in that time.
+--- A text with more lines counts as long: its record is written only `WHILE` after a decision, once
+--- for all decisions in that time.
 local LONG = 4000
 --- The delay of writing the record of a long text, in milliseconds.
 local WHILE = 1000
@@ -139,7 +141,7 @@ local function save(name, r)
   return true
 end
 
---- Removes the record of a review that has ended.
+--- Removes the record of a review because the review has ended.
 ---@param r caliban.Review
 function M.drop(r)
   local name = written[r] ---@as string?
@@ -202,8 +204,8 @@ function M.save(r)
   end, first and 1 or WHILE)
 end
 
---- Called after the program has renamed a conversation and its records. Writes the record of an open review under the
---- new name; removes the record of a review that is not open.
+--- Called after the program has renamed a conversation and its records. Writes the record of a
+--- review under the new name if the review is open; otherwise removes the record.
 ---@param r caliban.Review
 function M.move(r)
   local name = name_of(r.session, r.path)
@@ -214,7 +216,8 @@ function M.move(r)
   end
 end
 
---- Writes the record of a review for the Neovim that takes it over, and forgets the record.
+--- Writes the record of a review for the Neovim that takes the review over. Afterwards this Neovim
+--- no longer writes the record.
 ---@param r caliban.Review
 function M.hand_over(r)
   local name = name_of(r.session, r.path)
@@ -224,7 +227,7 @@ function M.hand_over(r)
   end
 end
 
--- save the text that the user has typed since the last write
+-- saves the text that the user has typed since the record was last written
 api.nvim_create_autocmd('VimLeavePre', {
   group = api.nvim_create_augroup('caliban.review.restore.record', {}),
   callback = function()
@@ -273,7 +276,7 @@ function M.waiting(message)
     local it = not known[name] and read(name)
     known[name] = true
     if it then
-      -- the conversation may have been renamed since
+      -- the conversation may have been renamed since the record was written
       it.session = message.session
       out[#out + 1] = it
     end

@@ -1,5 +1,6 @@
---- Reopens reviews from their records on disk. The file's text may have changed since the record was written: a hunk is
---- pending again if the buffer contains the hunk or the hunk still fits. Nothing else is changed.
+--- Reopens reviews from their records on disk. The file's text may have changed since the record
+--- was written: a hunk becomes pending again if the buffer already has its lines or if it can still
+--- be applied. Nothing else is changed.
 local M = {}
 
 local api = vim.api
@@ -74,9 +75,9 @@ local function size(runs)
   return lines
 end
 
---- Plans for a buffer that contains the hunks, because a swap file was recovered or because they are on disk. If the
---- buffer differs from the record, the user has typed since. A missing hunk was applied after the swap file was
---- written, and is applied again.
+--- The plan for a buffer that already has the hunks, because a swap file was recovered or because
+--- the hunks are on disk. Differences from the record were typed by the user later. If a hunk is
+--- missing, it was applied after the swap file was written, so it is applied again.
 ---@param it caliban.Record
 ---@param runs integer[][] from the text in the record to `now`
 ---@param now string[] lines of the buffer
@@ -133,8 +134,8 @@ local function part_of(it, hunk)
   end
 end
 
---- Gives keys to hunks that a diff has found: the keys of a hunk or edit in the record with the same lines, else the
---- keys of an edit that contains their lines.
+--- Gives keys to hunks that a diff has found: the keys of a hunk or edit in the record with the
+--- same lines, otherwise the keys of an edit that contains their lines.
 ---@param it caliban.Record
 ---@param list caliban.Hunk[]
 local function named(it, list)
@@ -164,8 +165,9 @@ local function named(it, list)
   end
 end
 
---- Plans for a buffer that does not contain the hunks: a hunk is applied if the lines that it replaces are still in the
---- buffer. An accepted hunk that is not on disk is pending again: a record alone must not cause a write.
+--- The plan for a buffer that does not have the hunks: a hunk is applied if the lines that it
+--- replaces are still in the buffer. An accepted hunk that is not on disk becomes pending again,
+--- because a record alone must not cause a write.
 ---@param it caliban.Record
 ---@param stood string[] the text in the record, with the hunks
 ---@param now string[] lines of the buffer
@@ -204,8 +206,9 @@ local function merged(it, stood, now)
   }
 end
 
---- Plans how to reopen a review in a buffer with these lines. The buffer counts as containing the hunks, unless its
---- lines differ less from the file's text in the record than from the text with the hunks.
+--- Plans how to reopen a review in a buffer with these lines. The buffer counts as having the
+--- hunks, unless its lines are more similar to the record's text of the file on disk than to the
+--- record's text with the hunks.
 ---@param it caliban.Record
 ---@param now string[]
 ---@return caliban.Reopening
@@ -233,8 +236,8 @@ local function count(n, what)
   return ('%d %s%s'):format(n, what, n == 1 and '' or 's')
 end
 
---- Counts a review of the batch as done: the review is open, or waits for its file. After the last review, shows one
---- message for the whole batch.
+--- Called when a review of the batch is open again or waits for its file. After the last one, shows
+--- one message for the whole batch.
 ---@param batch caliban.Batch
 local function one_done(batch)
   batch.left = batch.left - 1
@@ -338,7 +341,7 @@ function M.enter(reviews, item)
   end
   local n = state.count(r)
   if n == 0 then
-    -- the user has decided nothing in this Neovim
+    -- the user has not decided anything in this Neovim yet
     state.set_acted(r, false)
   end
   state.open(r)
@@ -356,7 +359,7 @@ function M.enter(reviews, item)
   one_done(batch)
 end
 
---- Reopens a review as soon as possible. It waits in `arrival`, like a proposal.
+--- Reopens a review as soon as possible. Until then it waits in `arrival`, like a proposal.
 ---@param it caliban.Record
 ---@param batch caliban.Batch
 local function push(it, batch)
@@ -385,7 +388,8 @@ local function push(it, batch)
   require('caliban.review.registry').push({ item })
 end
 
---- Reopens a review when the user opens its file, which has a swap file and cannot be loaded without asking.
+--- Reopens a review later, when the user opens its file: the file has a swap file, so it cannot be
+--- loaded without asking the user.
 ---@param it caliban.Record
 function M.wait(it)
   local id ---@type integer

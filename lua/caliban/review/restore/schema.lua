@@ -1,8 +1,8 @@
---- Checks the record of a review, a file that anybody may have written. The program has already checked the paths in it
---- (`Project::under_review`).
+--- Checks the record of a review, because anybody may have written this file. The program has
+--- already checked the paths in it (`Project::under_review`).
 local M = {}
 
---- Every number in a record is less than this.
+--- Every number in a record has to be less than this.
 local MOST = 2 ^ 31
 
 ---@param value any

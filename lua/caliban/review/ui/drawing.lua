@@ -1,5 +1,5 @@
---- Draws a hunk: its added and removed lines, the words that differ, its signs. Keeps marks that are already right, so
---- that a redraw costs only as much as the new part of the screen.
+--- Draws a hunk: its added and removed lines, the words that differ, its signs. Marks that are
+--- already right are kept, so that a redraw only draws the new part of the screen.
 local M = {}
 
 local api = vim.api
@@ -12,7 +12,8 @@ local MORE = 200
 --- The most lines of a hunk, and bytes of a line, in which the changed words are highlighted.
 local MOST_LINES, MOST_BYTES = 60, 800
 
---- The text after a removed last line that differs from the new last line only in its newline.
+--- The text behind a removed last line that differs from the new last line only in the newline at
+--- its end.
 local NO_END, WITH_END = ' (no newline at the end)', ' (a newline at the end)'
 
 ---@class caliban.Drawn a hunk on the screen
@@ -75,7 +76,7 @@ local function differing(old, new)
   return left, right
 end
 
---- The part of a line that fits on the screen: virtual lines do not wrap.
+--- The part of a line that fits on the screen, because virtual lines are not wrapped.
 ---@param line string
 ---@return string
 local function cut(line)
@@ -96,7 +97,7 @@ local function removed(line, ranges)
     at = range[2]
   end
   out[#out + 1] = { line:sub(at + 1), 'CalibanDelete' }
-  -- an added line is highlighted up to the right edge too
+  -- a removed line is highlighted up to the right edge, like an added line
   out[#out + 1] =
     { (' '):rep(math.max(0, vim.o.columns - vim.fn.strdisplaywidth(line))), 'CalibanDelete' }
   return out
@@ -192,7 +193,7 @@ function M.erase(buf, it)
   end
 end
 
---- Whether a hunk is drawn already: its marks are where they were set, and each requested row has its marks.
+--- Whether a hunk is drawn already: its marks have not moved, and each requested row has its marks.
 ---@param buf integer
 ---@param it caliban.Drawn
 ---@param hunk caliban.Hunk

@@ -82,8 +82,8 @@ local function beyond(r, row, step)
   return start and (start - row) * step > 0 and start or nil
 end
 
---- Goes to the next hunk of this file, else to the first hunk of the next file. After the last file comes the first.
---- With `step` -1, goes backwards.
+--- Goes to the next hunk of this file. If there is none, goes to the first hunk of the next file;
+--- after the last file comes the first. With `step` -1, goes backwards.
 ---@param open caliban.Review[]
 ---@param step 1|-1 1: forwards
 function M.go(open, step)

@@ -16,7 +16,8 @@ local group = api.nvim_create_augroup('caliban.review.ui.overlay', {})
 --- This many rows above and below the visible rows of a window are drawn too.
 local MARGIN = 50
 
---- The command for each action, named if the user has mapped the action's key to something else.
+--- The command for each action. It is shown instead of the key if the user has mapped the key to
+--- something else.
 local COMMANDS = {
   ['next hunk'] = ':Caliban next',
   ['accept hunk'] = ':Caliban accept',
@@ -82,7 +83,8 @@ function M.key(buf, desc)
   return state and maps.key(buf, state.keys, desc) or COMMANDS[desc]
 end
 
---- A key and its action. A command is returned alone, because it names the action itself.
+--- A key and its action in words. A command is returned without the action, because it names the
+--- action itself.
 ---@param key string
 ---@param word string the action
 ---@return string
@@ -145,7 +147,8 @@ local function visible(buf)
   end, vim.fn.win_findbuf(buf))
 end
 
---- How many virtual lines above row 0 each window shows, to restore the view after these lines are drawn again.
+--- The number of virtual lines above row 0 that each window shows, so that they can be shown again
+--- after they are redrawn.
 ---@param buf integer
 ---@return table<integer, integer> the number of lines by window, for the windows that show row 0 at the top
 local function room(buf)
@@ -210,7 +213,8 @@ local function hints_of(r, i)
   return { jump, counted, keys, bare }
 end
 
---- The first of these texts that fits on the screen after a line's text. Neovim would cut off a longer text.
+--- The first of these texts that fits on the screen behind a line's text. Neovim would cut a longer
+--- text off.
 ---@param texts string[]
 ---@param row integer
 ---@return string?
@@ -290,8 +294,9 @@ local function paint(r, back)
   end
   local before, after, top = state.drawn, {}, nil ---@type table<string[], caliban.Drawn>, table<string[], caliban.Drawn>, caliban.Drawn?
   local marks, ranges = drawing.marks(buf), visible(buf)
-  -- new marks make Neovim measure the windows again, so compose the header before them. But the first marks may add the
-  -- sign column, which narrows the windows: then compose the header after them
+  -- new marks make Neovim measure the windows again, so the header is made before them; but the
+  -- first marks may add the sign column, which narrows the windows, and then the header is made
+  -- after them
   local head = state.top and header_lines(buf, header(r))
   for _, rows in ipairs(ranges) do
     for _, hunk in ipairs(tracking.near(r, rows[1], rows[2])) do
@@ -319,7 +324,8 @@ local function listen(buf)
     buffer = buf,
     callback = function(event)
       local state = shown[buf]
-      -- a plugin may have waited for this event to map its keys, if the buffer was loaded without a window
+      -- if the buffer was loaded without a window, a plugin may have mapped its keys only at this
+      -- event
       if
         event.event == 'BufEnter'
         and state

@@ -1,4 +1,4 @@
-//! The keywords that the user's language servers answer.
+//! The keywords whose texts come from the user's language servers.
 
 use super::open;
 use crate::message::{Excerpt, ExcerptKind};
@@ -14,7 +14,7 @@ pub(super) async fn diagnostics(desk: &Desk) -> Result<Vec<Excerpt>, String> {
             Err(why) => Some(why),
         },
         Ok(None) => None,
-        // a buffer that may not be read keeps its diagnostics, but there may be others
+        // the diagnostics of a buffer that may not be read are left out, but other files may have diagnostics
         Err(why) => Some(why),
     };
     let of_all = match diagnostics::of(desk, None).await {

@@ -1,4 +1,4 @@
-//! The keywords that name something in the editor: buffers, the selection, lists, the clipboard.
+//! The keywords that mean something in the editor: buffers, the selection, lists, the clipboard.
 
 use super::{LIMIT, fitting};
 use crate::message::{Excerpt, ExcerptKind};
@@ -8,14 +8,16 @@ use crate::tool::scene::{Part, Scene, Thing};
 use crate::tool::{Desk, path};
 use std::path::PathBuf;
 
-/// The things in a part of the editor, at least one, and how many more there are.
+/// The things that a part of the editor has, such as the open buffers, and how many more there are. Fails if there is
+/// none.
 async fn things(desk: &Desk, part: Part) -> Result<(Vec<Thing>, u32), String> {
     let Scene { things, more, why } = desk.workspace.scene(part).await?;
-    let none = || if why.is_empty() { "There is nothing.".to_owned() } else { why };
+    let none =
+        || if why.is_empty() { "There is nothing to add for this word.".to_owned() } else { why };
     if things.is_empty() { Err(none()) } else { Ok((things, more)) }
 }
 
-/// The thing in a part of the editor that has only one.
+/// The only thing in a part of the editor that has just one.
 async fn thing(desk: &Desk, part: Part) -> Result<Thing, String> {
     let (things, _) = things(desk, part).await?;
     things.into_iter().next().ok_or_else(String::new)
@@ -27,8 +29,8 @@ pub(in crate::context::mention) async fn file_beside(desk: &Desk) -> Result<Opti
     thing.is_file.then(|| File::of(desk, &thing)).transpose()
 }
 
-/// A file that is open in the editor. The user has not named it, so a file that may only be read with consent is
-/// refused.
+/// A file that is open in the editor. Because the user has not named the file, a file that may be read only with
+/// consent is refused.
 pub(in crate::context::mention) struct File {
     pub(in crate::context::mention) path: PathBuf,
     pub(super) shown: String,
@@ -76,7 +78,8 @@ pub(super) async fn buffer(desk: &Desk) -> Result<Vec<Excerpt>, String> {
     some(Excerpt { path: file.shown, lines, text, note, ..Excerpt::default() })
 }
 
-/// A list of the open files, and the texts of those that fit into the limit, the one used last first.
+/// A list of the open files, and the texts of those files that fit into the limit. The file that was used last comes
+/// first.
 pub(super) async fn buffers(desk: &Desk) -> Result<Vec<Excerpt>, String> {
     let (things, more) = things(desk, Part::Buffers).await?;
     let mut room = LIMIT;
@@ -134,7 +137,8 @@ pub(super) async fn loclist(desk: &Desk) -> Result<Vec<Excerpt>, String> {
     list(desk, Part::Loclist, "location list").await
 }
 
-/// The entries of a list, one on each line, without those of files that may not be read without a question.
+/// The entries of a quickfix or location list, one on each line. Entries of files that may be read only with consent
+/// are left out.
 async fn list(desk: &Desk, part: Part, title: &str) -> Result<Vec<Excerpt>, String> {
     let (things, more) = things(desk, part).await?;
     let mut left_out = 0;
@@ -163,7 +167,7 @@ async fn list(desk: &Desk, part: Part, title: &str) -> Result<Vec<Excerpt>, Stri
     some(Excerpt { path, kind, text, note, ..Excerpt::default() })
 }
 
-/// The excerpt, unless it has no text.
+/// Returns the excerpt. Fails if the excerpt has no text.
 fn some(excerpt: Excerpt) -> Result<Vec<Excerpt>, String> {
     if excerpt.text.trim().is_empty() {
         return Err(match excerpt.kind {
@@ -183,7 +187,7 @@ fn count(text: &str) -> u32 {
     u32::try_from(text.lines().count()).unwrap_or(u32::MAX)
 }
 
-/// A text on one line, every character spelt out that a reader cannot see.
+/// A text on one line, in which each invisible character is spelt out.
 fn one_line(text: &str) -> String {
     let flat: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
     unseen::spelt_out(flat.trim()).0.into_owned()

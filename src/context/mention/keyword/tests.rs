@@ -9,7 +9,7 @@ fn check(text: &str, total: Option<u32>, expect: Expect) {
 }
 
 #[test]
-fn a_text_that_is_too_long_is_cut_at_the_end_of_a_line_and_says_so() {
+fn a_long_text_is_cut_at_the_end_of_a_line_with_a_note_about_the_cut() {
     check("a\nb\n", None, expect!["4 bytes. "]);
     check("a\nb\n", Some(2), expect!["4 bytes. "]);
     check("a\nb", Some(2000), expect!["3 bytes. The text is cut: 2 of 2,000 lines"]);

@@ -65,7 +65,7 @@ fn an_anchor_selects_one_of_several_equal_blocks() {
 }
 
 #[test]
-fn a_missing_anchor_is_ignored_and_reported() {
+fn an_anchor_that_is_not_in_the_file_is_ignored_and_reported() {
     check(
         "a\nb\n",
         "@@ def f():\n-b\n+B\n",
@@ -134,7 +134,7 @@ fn a_chunk_marked_end_of_file_is_matched_at_the_end_first() {
 }
 
 #[test]
-fn added_lines_go_below_their_anchor_or_to_the_end() {
+fn a_chunk_that_only_adds_lines_adds_them_below_its_anchor_or_at_the_end_of_the_file() {
     check(
         "a\n\nfn f() {\n}\n",
         "@@ fn f() {\n+    go();\n",
@@ -221,10 +221,10 @@ fn lines_found_only_above_the_anchor_of_their_chunk_are_not_changed() {
         text,
         "@@ class B:\n-    x = 1\n+    x = 2\n",
         &expect![
-            "No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. a was not changed: its lines are only at line 2, above the line given after `@@`: give a line above them, or none."
+            "No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. a was not changed: its lines are only at line 2, above the line given after `@@`: after `@@`, give a line that is above them, or give none."
         ],
     );
-    // lines below the anchor, or around it, are changed
+    // lines below the anchor, and lines around it, are changed
     check(
         text,
         "@@ class A:\n-    y = 1\n+    y = 2\n",
@@ -244,7 +244,7 @@ fn lines_found_only_above_the_anchor_of_their_chunk_are_not_changed() {
 }
 
 #[test]
-fn an_exact_match_is_preferred_to_a_similar_one() {
+fn a_chunk_that_matches_exactly_is_not_applied_at_a_similar_place() {
     check("a \nb\na\n", "-a\n+A\n", &expect![[r#"a: "a \nb\nA\n""#]]);
     check(
         "  a\nb\na \n",

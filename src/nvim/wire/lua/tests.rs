@@ -1,4 +1,4 @@
-//! Tests of the Lua types: they are current, they are printed as they should be, and they agree with serde.
+//! Tests that the generated Lua types are up to date, are printed correctly, and agree with serde.
 
 use super::{COMMAND, Printer, Schemas, both, fields, files, reference, schemas};
 use crate::nvim::wire::FromNvim;
@@ -219,11 +219,11 @@ fn two_types_with_the_same_name_are_refused() {
     sent::<(Null, other::Null)>();
 }
 
-/// A value of a type, with its required fields only or with all of them.
+/// A sample value of a type: with all fields if `is_full`, otherwise only with the required ones.
 fn sample(schema: &Value, types: &Schemas, is_full: bool) -> Value {
     if let Some(name) = reference(schema) {
         let mut value = sample(&types[name], types, is_full);
-        // the kind of a message that is a type of its own
+        // the field that names the kind of a message has a fixed value
         for (field, schema) in schema["properties"].as_object().into_iter().flatten() {
             value[field] = schema["const"].clone();
         }
@@ -256,7 +256,7 @@ fn sample(schema: &Value, types: &Schemas, is_full: bool) -> Value {
     }
 }
 
-/// The value without one field, for each field of the value and of the structs in it.
+/// For each field of the value and of the structs in it, a copy of the value without that field.
 fn without_one(value: &Value) -> Vec<Value> {
     let mut all = Vec::new();
     let fields = value.as_object().into_iter().flatten();

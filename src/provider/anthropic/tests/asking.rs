@@ -1,4 +1,4 @@
-//! How a request asks for thinking, which server tools are sent back, and where cache marks are set.
+//! Tests how a request asks for thinking, which calls of server tools are sent back, and where cache marks are set.
 
 use super::{NONE, Value, answer, assistant, call, json, sample, user};
 use crate::message::{Block, Effort, Message, Request, Thinking};
@@ -52,7 +52,7 @@ fn a_request_with_thinking_has_anthropics_fields_for_it_and_no_temperature() {
 }
 
 #[test]
-fn a_tool_loop_that_began_without_a_thought_goes_on_without_thinking() {
+fn a_tool_loop_that_began_without_a_thought_continues_without_thinking() {
     let go = || user(vec![sample::text("Go.")]);
     let reply = |thinks: bool, id: &str| {
         let call = call(id, "read", json!({}));
@@ -69,7 +69,7 @@ fn a_tool_loop_that_began_without_a_thought_goes_on_without_thinking() {
     assert!(!thinks(vec![go(), reply(false, "a"), answers("a"), steer()]));
     // the loop began with a thought, and a later reply of the same model has no thought
     assert!(thinks(vec![go(), reply(true, "a"), answers("a"), reply(false, "b"), answers("b")]));
-    // another turn has begun
+    // a new turn has begun
     assert!(thinks(vec![
         go(),
         reply(false, "a"),
@@ -77,7 +77,7 @@ fn a_tool_loop_that_began_without_a_thought_goes_on_without_thinking() {
         assistant(vec![sample::text("Done.")]),
         go()
     ]));
-    // with an effort instead of a budget, the loop need not begin with a thought
+    // a model with an effort instead of a budget may think even if the loop began without a thought
     let adaptive = Some(Thinking::Adaptive(Effort::High));
     assert!(!body(vec![go(), reply(false, "a"), answers("a")], adaptive)["thinking"].is_null());
 }
@@ -117,7 +117,7 @@ fn a_server_tool_call_is_sent_back_if_it_has_a_result_or_can_be_continued() {
     );
 }
 
-/// Even after many calls of one reply, a mark reaches back to the last request that was cached.
+/// Even if a reply has many calls, the API finds the last cached request from one of the marks.
 #[test]
 fn a_long_chain_of_blocks_has_a_cache_mark_about_every_fifteen_blocks() {
     for last in [answer("c29", "a", false), sample::text("And?")] {
@@ -150,7 +150,7 @@ fn a_long_chain_of_blocks_has_a_cache_mark_about_every_fifteen_blocks() {
     }
 }
 
-/// No mark is set after less text than the provider caches: such a mark would waste one of the four marks.
+/// No mark is set after less text than the provider caches, because it would waste one of the four marks.
 #[test]
 fn a_cache_mark_is_set_only_after_as_much_text_as_the_model_caches() {
     // the lengths in bytes of the system prompt, the prompt and a call's answer

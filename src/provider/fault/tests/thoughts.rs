@@ -1,6 +1,6 @@
-//! The vendors' errors about thoughts that were sent back to them.
+//! The errors with which vendors refuse thoughts that were sent back to them.
 
-/// Vendor, status and body, and the beginning of the failure's text.
+/// The vendor, the HTTP status and the body of an error, and the beginning of the text of the failure that it becomes.
 pub(super) const ERRORS: &[(&str, u16, &str, &str)] = &[
     (
         "anthropic",

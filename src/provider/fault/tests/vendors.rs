@@ -1,11 +1,11 @@
-//! Error bodies as the vendors send them, and the failure that each becomes.
+//! Tests the error bodies that vendors send, and the failure that each becomes.
 
 use super::thoughts;
 use super::{Refusal, Sent, from_status};
 use crate::provider::dialect::Asked;
 use crate::provider::fault::in_stream;
 
-/// Vendor, status and body, and the beginning of the failure's text.
+/// The vendor, the HTTP status and the body of an error, and the beginning of the text of the failure that it becomes.
 const ERRORS: &[(&str, u16, &str, &str)] = &[
     // requests that are too long
     (
@@ -433,7 +433,7 @@ fn every_vendors_errors_are_classified() {
     }
 }
 
-/// Errors that come as events of a stream, under status 200.
+/// Errors that arrive as events of a stream whose HTTP status is 200.
 #[test]
 fn an_error_within_a_stream_is_classified_by_its_type_or_code() {
     for (error, expected) in [

@@ -45,7 +45,7 @@ fn http_dates_around_leap_days_are_read() {
     assert_eq!(seconds("Mon, 01 Mar 2100 00:00:00 GMT"), 4_107_542_400);
 }
 
-/// Headers as `name: value`, without their common prefix.
+/// The headers are written as `name: value`, without the prefix that all their names have.
 #[test]
 fn the_wait_is_the_longest_reset_time_of_the_used_up_limits() {
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_741_305_000);

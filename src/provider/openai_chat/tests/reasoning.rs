@@ -1,4 +1,5 @@
-//! How reasoning is asked for and sent back, cache marks, and other wishes of the servers that imitate `OpenAI`.
+//! Tests how reasoning is asked for and sent back, cache marks, and other requirements of servers that imitate
+//! `OpenAI`.
 
 use super::{Quirks, assistant, json, recut, sample};
 use crate::message::{Block, Effort, Message, Request, Thinking};
@@ -64,7 +65,7 @@ fn thinking_is_sent_in_the_fields_of_each_server() {
     "#]].assert_eq(&text);
 }
 
-/// A turn with the model's own thoughts, and a call of another model, whose thoughts have been left out.
+/// A turn with the model's own thoughts, and a call of another model whose thoughts have been left out.
 fn thoughtful() -> Vec<Message> {
     vec![
         user(vec![sample::text("Go.")]),
@@ -83,7 +84,7 @@ fn thoughtful() -> Vec<Message> {
 }
 
 #[test]
-fn reasoning_is_sent_back_only_to_servers_that_want_it() {
+fn reasoning_is_sent_back_only_to_servers_that_require_it() {
     let mut text = String::new();
     for (name, quirks) in [("none", Quirks::NONE), ("deepseek", DEEPSEEK), ("mistral", MISTRAL)] {
         writeln!(text, "{name}").unwrap();
@@ -150,7 +151,7 @@ fn reasoning_details_are_sent_back_unchanged() {
     assert_eq!(body["messages"][1].get("reasoning_content"), None);
 }
 
-/// The next request marks the end of this request again.
+/// The next request has a cache mark at the end of this request again.
 #[test]
 fn anthropics_models_behind_openrouter_get_cache_marks() {
     let mut messages = vec![user(vec![sample::text("Go.")])];

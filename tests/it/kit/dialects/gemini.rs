@@ -195,7 +195,7 @@ impl Writer {
         !matches!(part, Part::Cut | Part::Error { .. } | Part::Endless(_))
     }
 
-    /// Arguments that are not JSON are sent as a string, as by a broken server.
+    /// Adds a call. Arguments that are not JSON are sent as a string, as a broken server would do.
     fn call(&mut self, name: &str, input: &str) {
         let args = serde_json::from_str(input).unwrap_or_else(|_| Value::from(input));
         let part = json!({"functionCall": {"name": name, "args": args}});

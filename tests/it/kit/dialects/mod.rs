@@ -1,5 +1,5 @@
-//! The protocols that the model server speaks, each with its paths, its refusals, its answers, and the form of its
-//! requests.
+//! The protocols (dialects) of the fake model server, each with its paths, the requests that it refuses, its answers,
+//! and the format of its requests.
 
 pub mod anthropic;
 pub mod gemini;
@@ -23,7 +23,8 @@ pub const DIALECTS: [&dyn Dialect; 5] = [
     &ollama::Ollama,
 ];
 
-/// The result of the check of a request's headers: an error is the status and the reason of the provider's refusal.
+/// The result of checking a request's headers. The error is the status and the reason with which the provider would
+/// refuse.
 pub type Headers = Result<(), (u16, &'static str)>;
 
 pub trait Dialect: Sync {
@@ -31,12 +32,13 @@ pub trait Dialect: Sync {
     fn serves(&self, path: &str) -> bool;
     /// Configures the setup so that Caliban finds a model of this dialect at this server.
     fn choose(&self, setup: Setup, server: &Server) -> Setup;
-    /// Whether this is the dialect of a local server, which needs no key and whose models are in no table.
+    /// Whether this is the dialect of a local server, which needs no key and whose models are not in the table of known
+    /// models.
     fn is_local(&self) -> bool {
         false
     }
     fn headers(&self, request: &Request) -> Headers;
-    /// Checks the body by the provider's rules.
+    /// Checks a request's body by the provider's rules.
     fn check(&self, request: &Request, body: &Map<String, Value>) -> Checked;
     /// The provider's error object. Not all providers have codes.
     fn error(&self, status: u16, code: Option<&str>, message: &str) -> Value;
@@ -44,9 +46,9 @@ pub trait Dialect: Sync {
     fn content_type(&self) -> &'static str {
         "text/event-stream; charset=utf-8"
     }
-    /// The body of the stream that answers this request.
+    /// The steps by which the server sends this reply as the answer to this request.
     fn write(&self, reply: &Reply, request: &Request) -> Vec<Step>;
-    /// The messages of a request, the system text included.
+    /// The messages of a request, including the system prompt.
     fn read(&self, body: &Value) -> Vec<Turn>;
 }
 

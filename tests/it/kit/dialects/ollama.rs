@@ -102,7 +102,7 @@ impl Writer {
             other => other,
         };
         let Usage { input, output, cache_read, cache_write } = reply.usage;
-        // Reports at least the whole request as read, whatever the script says.
+        // Reports at least the tokens of the whole request as read, even if the test has set fewer.
         let read = (input + cache_read + cache_write).max(request.body.len() as u64 / 4);
         let line = json!({"model": self.model, "created_at": "2026-01-01T00:00:00Z",
             "message": {"role": "assistant", "content": ""}, "done": true, "done_reason": reason,
@@ -125,7 +125,7 @@ impl Writer {
                 }
             }
             Part::Call { name, input, .. } => {
-                // Arguments that are not JSON are sent as a string, as by a broken server.
+                // Arguments that are not JSON are sent as a string, as a broken server would do.
                 let arguments =
                     serde_json::from_str(input).unwrap_or_else(|_| Value::from(input.as_str()));
                 let function = json!({"name": name, "arguments": arguments});

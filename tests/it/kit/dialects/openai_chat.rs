@@ -59,7 +59,7 @@ fn is_deployment(path: &str) -> bool {
     path.starts_with("/openai/deployments/") && path.contains("/chat/completions")
 }
 
-/// Checks that the key is there as a bearer token.
+/// Checks that the request has the key as a bearer token.
 pub(super) fn bearer(request: &Request) -> Headers {
     let key = request.header("authorization").and_then(|value| value.strip_prefix("Bearer "));
     match key {
@@ -68,7 +68,7 @@ pub(super) fn bearer(request: &Request) -> Headers {
     }
 }
 
-/// An error object of `OpenAI`'s.
+/// An error object in `OpenAI`'s format.
 pub(super) fn error(status: u16, code: Option<&str>, message: &str) -> Value {
     let (kind, usual) = match status {
         401 => ("invalid_request_error", Some("invalid_api_key")),

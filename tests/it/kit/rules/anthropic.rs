@@ -1,4 +1,4 @@
-//! The Messages API.
+//! The rules of Anthropic's Messages API.
 
 use super::{Checked, array, identifier, object, only, positive, repeated, streams, string};
 use serde_json::{Map, Value};
@@ -233,7 +233,7 @@ fn result(block: &Object, at: &str) -> Checked {
     }
 }
 
-/// Each call must be answered in the next message, and each answer must belong to a call of the message before.
+/// Checks that each call is answered in the next message, and that each answer belongs to a call of the message before.
 fn pairs(messages: &[Value]) -> Checked {
     let ids = |message: Option<&Value>, kind: &str, field: &str| -> Vec<String> {
         let blocks = message.and_then(|message| message["content"].as_array()).map(Vec::as_slice);
@@ -269,7 +269,7 @@ fn pairs(messages: &[Value]) -> Checked {
     }
 }
 
-/// At most four cache marks, each of a known kind.
+/// Checks that there are at most four cache marks, each of a known kind.
 fn marks(body: &Object) -> Checked {
     fn collect<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
         match value {

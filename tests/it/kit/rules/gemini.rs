@@ -1,4 +1,4 @@
-//! Gemini's generateContent.
+//! The rules of Gemini's generateContent.
 
 use super::{Checked, array, identifier, object, positive, repeated, string};
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ const FIELDS: &[&str] = &[
     "cachedContent",
 ];
 
-/// The fields of a part that hold its content. A part must have exactly one of these fields.
+/// The fields with the content of a part. A part must have exactly one of these fields.
 const DATA: &[&str] = &[
     "text",
     "functionCall",
@@ -30,7 +30,7 @@ const DATA: &[&str] = &[
 /// The value that Gemini accepts as the signature of another model's call.
 const FOREIGN: &str = "skip_thought_signature_validator";
 
-/// The part, signed with a signature that is valid for this part alone.
+/// The part with a signature that is valid only for this part.
 pub fn signed(mut part: Value) -> Value {
     let signature = signature(part.as_object().unwrap());
     part["thoughtSignature"] = signature.into();
@@ -225,7 +225,8 @@ fn turns(contents: &[Value]) -> Checked {
     if open.is_empty() { Ok(()) } else { Err("a function call is not answered".into()) }
 }
 
-/// In the current turn, which begins with the user's last text, the first call of each step must be signed.
+/// Checks that in the current turn, which begins with the user's last text, the first call of each reply has a
+/// signature.
 fn signatures(contents: &[Value]) -> Checked {
     let is_prompt = |content: &Value| {
         content["role"] == "user" && names(content, "functionResponse").is_empty()

@@ -1,4 +1,5 @@
-//! The requests that the real providers refuse, with the providers' own words where they are known.
+//! Rules for the requests that the real providers refuse. The reasons are in the providers' own words if these are
+//! known.
 
 pub mod anthropic;
 pub mod gemini;
@@ -9,7 +10,7 @@ pub(super) mod openai_responses;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Map, Value};
 
-/// The result of a check: an error is the reason for which the request is refused.
+/// The result of a check. The error is the reason why the request is refused.
 pub type Checked = Result<(), String>;
 
 /// Requires that the request asks for a streamed reply, because this server sends no other replies.
@@ -26,7 +27,7 @@ fn only(object: &Map<String, Value>, at: &str, allowed: &[&str]) -> Checked {
     }
 }
 
-/// The field, which must be a non-empty string.
+/// Returns the field, which must be a non-empty string.
 fn string<'a>(object: &'a Map<String, Value>, at: &str, field: &str) -> Result<&'a str, String> {
     let value = object.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
     value.ok_or_else(|| format!("{at}{field}: a string that is not empty is required"))
@@ -56,8 +57,8 @@ fn positive(object: &Map<String, Value>, field: &str) -> Checked {
     fits.then_some(()).ok_or_else(|| format!("{field}: a positive integer is required"))
 }
 
-/// Checks an image: its base64, that it is whole, that it is what its media type says, and its size. `most` limits the
-/// base64 in bytes.
+/// Checks that an image is valid base64, is complete, has the format of its media type, and is not too large. `most` is
+/// the limit of the base64 text in bytes.
 fn image(media: &str, data: &str, most: usize, at: &str) -> Checked {
     let format = match media {
         "image/png" => image::ImageFormat::Png,

@@ -1,4 +1,4 @@
-//! Ollama's own chat. The real server silently ignores unknown fields; here they are refused.
+//! The rules of Ollama's chat API. The real server silently ignores unknown fields; here they are refused.
 
 use super::{Checked, array, identifier, object, only, streams, string};
 use serde_json::{Map, Value};
@@ -22,7 +22,7 @@ pub(in crate::kit) fn check(body: &Object) -> Checked {
         return Err(format!("invalid think value: {think}"));
     }
     let messages = array(body.get("messages"), "messages")?;
-    // `qwen3-vl`, `qwen2.5vl` and others see
+    // `qwen3-vl`, `qwen2.5vl` and others accept images
     let is_blind = body["model"].as_str().is_some_and(|it| it.starts_with("qwen3:"));
     if is_blind && messages.iter().any(|it| it.get("images").is_some()) {
         return Err("this model is missing data required for image input".into());

@@ -1,4 +1,4 @@
-//! The Chat Completions API.
+//! The rules of `OpenAI`'s Chat Completions API.
 
 use super::{Checked, array, identifier, object, positive, streams, string};
 use serde_json::{Map, Value};
@@ -85,7 +85,7 @@ pub(in crate::kit) fn check(body: &Object) -> Checked {
     unanswered(&open)
 }
 
-/// Checks the fields that reasoning models refuse.
+/// Checks that a request to a reasoning model does not have the fields that such models refuse.
 fn reasoning(body: &Object) -> Checked {
     let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
     let reasons = ["gpt-5", "gpt-6", "o1", "o3", "o4"].iter().any(|it| model.starts_with(it));

@@ -1,4 +1,4 @@
-//! The Responses API, with nothing stored.
+//! The rules of `OpenAI`'s Responses API, if the provider is told to store nothing.
 
 use super::{Checked, array, identifier, object, repeated, streams, string};
 use serde_json::{Map, Value};
@@ -198,7 +198,7 @@ fn message(item: &Object, at: &str) -> Checked {
     }
 }
 
-/// The content must be a non-empty list of parts of these types, with non-empty texts.
+/// Checks that the content is a non-empty list of parts of these types, with non-empty texts.
 fn parts(content: Option<&Value>, kinds: &[&str], at: &str) -> Checked {
     let parts = array(content, &format!("{at}content"))?;
     if parts.is_empty() {
@@ -226,7 +226,7 @@ fn parts_or_none(content: Option<&Value>, kind: &str, at: &str) -> Checked {
     if content == Some(&Value::Array(Vec::new())) { Ok(()) } else { parts(content, &[kind], at) }
 }
 
-/// Each reasoning item must be followed by the item it led to.
+/// Checks that each reasoning item is followed by the item to which it led.
 fn thoughts(input: &[Value]) -> Checked {
     let mut open: Option<&Value> = None;
     for item in input {
@@ -249,7 +249,7 @@ fn thoughts(input: &[Value]) -> Checked {
     })
 }
 
-/// Each call must have one output, anywhere after the call.
+/// Checks that each call has one output, anywhere after the call.
 fn pairs(input: &[Value]) -> Checked {
     let mut open: Vec<&Value> = Vec::new();
     let mut all: Vec<&str> = Vec::new();

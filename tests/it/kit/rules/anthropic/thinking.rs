@@ -4,7 +4,7 @@ use super::{Checked, Object};
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The signature that proves a thought to be the server's own.
+/// The signature which proves that this server has sent the thought.
 pub fn signature(thinking: &str) -> String {
     let mut hasher = DefaultHasher::new();
     thinking.hash(&mut hasher);
@@ -76,7 +76,7 @@ fn merged(messages: &[Value]) -> Vec<Vec<&Value>> {
     runs.map(|run| run.iter().collect()).collect()
 }
 
-/// With thinking enabled, a turn that goes on with results of calls must have begun with a thought.
+/// Checks that, with thinking enabled, a turn that continues with results of calls has begun with a thought.
 fn begins_with_thought(messages: &[Value]) -> Checked {
     let runs = merged(messages);
     let prompt = runs.iter().rposition(|run| {
@@ -93,7 +93,7 @@ fn begins_with_thought(messages: &[Value]) -> Checked {
     }
 }
 
-/// A server tool call without its result is allowed only in a reply that is to be continued.
+/// Checks that a call of a server tool without a result is only in a reply that the model is to continue.
 fn server_tools(messages: &[Value]) -> Checked {
     let runs = merged(messages);
     for run in &runs[..runs.len().saturating_sub(1)] {

@@ -1,5 +1,5 @@
-//! Differences of other vendors' Chat Completions from `OpenAI`'s: requests that a vendor also accepts, and requests
-//! that a vendor refuses.
+//! The rules of other vendors' Chat Completions where they differ from `OpenAI`'s: requests that a vendor accepts in
+//! addition, and requests that it refuses.
 
 use super::{Checked, Object};
 use serde_json::{Value, json};
