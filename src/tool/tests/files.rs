@@ -367,12 +367,13 @@ async fn an_edit_is_proposed_to_the_workspace_and_refused_if_the_files_text_has_
         path: path.clone(),
         before: Some(before),
         after: after.clone(),
-        at_once: false,
+        at_once: true,
         whole: None,
         is_binary: false,
     };
     let propose = || room.desk.workspace.propose(TurnId(1), vec![proposal.clone()]);
-    assert_eq!(propose().await, [Arrival::Entered { hunks: 1 }]);
+    let written = Arrival::Written { hunks: 1, unsaved: String::new(), text: None };
+    assert_eq!(propose().await, [written]);
     assert_eq!(fs::read(&path).unwrap(), b"one\r\n2\r\n");
     assert_eq!(propose().await, [Arrival::Moved(Some(after))]);
     assert!(run(&room.desk, &call).await.failed);
