@@ -27,7 +27,7 @@ fn slash_rules_gives_the_model_the_rules_for_other_agents_in_every_dialect() {
         server.otherwise(Reply::said("Seen."));
         let nvim = Nvim::start(&project().speaking(dialect, &server).size(160, 40));
         nvim.keys(":Caliban<CR>");
-        let offer = "Rules    /rules takes over .github/copilot-instructions.md, .cursor/rules";
+        let offer = "Rules    /rules adds .github/copilot-instructions.md, .cursor/rules";
         nvim.wait_transcript(offer);
         nvim.keys("i/rules<C-s>");
         nvim.wait_transcript("! Instructions: .github/copilot-instructions.md  1 line");
@@ -70,12 +70,12 @@ fn rules_for_other_agents_are_offered_in_the_first_conversation_only() {
     server.otherwise(Reply::said("Seen."));
     let nvim = Nvim::start(&project().anthropic(&server).size(160, 40));
     nvim.keys(":Caliban<CR>");
-    nvim.wait_transcript("/rules takes over");
+    nvim.wait_transcript("/rules adds");
     nvim.ask("hello", "Seen.");
     nvim.keys(":Caliban new other<CR>");
     nvim.wait_session("other");
     nvim.wait_transcript("Earlier  1 conversation");
-    assert!(!nvim.transcript().contains("/rules takes over"));
+    assert!(!nvim.transcript().contains("/rules adds"));
 }
 
 #[test]

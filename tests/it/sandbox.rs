@@ -245,7 +245,7 @@ fn without_a_sandbox_auto_mode_asks_before_it_runs_a_command() {
         scene.nvim.keys(":Caliban<CR>");
         scene.wait_chat("Project");
         scene.nvim.keys(":Caliban mode auto<CR>");
-        scene.nvim.wait_screen("Commands ask in auto mode too");
+        scene.nvim.wait_screen("Commands need your consent in auto mode too");
         assert!(is_asked(&scene, "shell", json!({ "command": "echo a" })));
     }
 }

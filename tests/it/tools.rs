@@ -232,7 +232,7 @@ fn a_command_that_times_out_is_ended_with_its_children() {
     nvim.wait_transcript("I see.");
     expect![[r#"
         begun
-        [ended after 3 s: time-out. Give a longer timeout_s, or run less]"#]]
+        [ended after 3 s: time-out. Give a longer timeout_s, run less, or run the command in the background]"#]]
     .assert_eq(&server.wait_requests(2)[1].answer("c1"));
     nvim.wait(
         |nvim| nvim.setup.processes().iter().all(|it| !it.1.contains("sleep 4000")),

@@ -114,7 +114,7 @@ fn text_that_the_files_encoding_cannot_hold_is_not_saved() {
         "",
         ":set fileencoding=latin1<CR>5GA über<Esc>:w!<CR>2GA 日本<Esc>",
         expect![[r#"
-            a.txt: 1 accepted, 1 reworked, not saved: its encoding (latin1) cannot hold the text
+            a.txt: 1 accepted, 1 reworked, not saved: its encoding (latin1) cannot represent the text
             ---
             Of 2 changes in a.txt: 1 accepted, 1 reworked by the user.
             line 2, reworked, now reads:
@@ -122,7 +122,7 @@ fn text_that_the_files_encoding_cannot_hold_is_not_saved() {
             line 8, accepted:
             L8
             L8b
-            a.txt is not saved (its encoding (latin1) cannot hold the text): the changes are not on disk yet.
+            a.txt is not saved (its encoding (latin1) cannot represent the text): the changes are not on disk yet.
             The file changed elsewhere too, by the user or a formatter:
             @@ line 5
             -l5
@@ -134,7 +134,7 @@ fn text_that_the_files_encoding_cannot_hold_is_not_saved() {
         "",
         ":set fileencoding=latin1<CR>2GA 日本<Esc>",
         expect![[r#"
-            a.txt: 1 accepted, 1 reworked, not saved: its encoding (latin1) cannot hold the text
+            a.txt: 1 accepted, 1 reworked, not saved: its encoding (latin1) cannot represent the text
             ---
             Of 2 changes in a.txt: 1 accepted, 1 reworked by the user.
             line 2, reworked, now reads:
@@ -142,7 +142,7 @@ fn text_that_the_files_encoding_cannot_hold_is_not_saved() {
             line 8, accepted:
             L8
             L8b
-            a.txt is not saved (its encoding (latin1) cannot hold the text): the changes are not on disk yet.
+            a.txt is not saved (its encoding (latin1) cannot represent the text): the changes are not on disk yet.
             ---
             as it was"#]],
     );
@@ -150,10 +150,10 @@ fn text_that_the_files_encoding_cannot_hold_is_not_saved() {
         "",
         ":set fileencoding=no-such<CR>",
         expect![[r#"
-            a.txt: 2 accepted, not saved: its encoding (no-such) cannot hold the text
+            a.txt: 2 accepted, not saved: its encoding (no-such) cannot represent the text
             ---
             The user accepted 2 changes in a.txt.
-            a.txt is not saved (its encoding (no-such) cannot hold the text): the changes are not on disk yet.
+            a.txt is not saved (its encoding (no-such) cannot represent the text): the changes are not on disk yet.
             ---
             as it was"#]],
     );
