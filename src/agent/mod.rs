@@ -140,7 +140,7 @@ impl Agent {
         let session = Session { learned, limits, ..session };
         let partial = Partial::of(session.model.clone(), setup.partial);
         let (secrets, glance) = (desk.secrets.clone(), setup.glance);
-        let channels = Channels { screen, wishes, secrets, glance };
+        let channels = Channels { screen, wishes, glance, secrets };
         let (prompts, prepared) = Prompts::new(&desk, draft);
         let (files, changes) = Files::new();
         let (turn, results) = Turn::new(partial);

@@ -190,7 +190,9 @@ impl Sampler {
         if let (Some((_, sent)), true) = (&self.sent, usage.read() > 0) {
             let measure = Measure { tokens: usage.read(), bytes: size::of_request(sent) };
             conversation.take(Input::Measure { model: reply.by.clone(), measure });
-            if let Some(file) = self.measures.clone() {
+            // a chat that is never saved writes nothing
+            let file = self.measures.clone().filter(|_| conversation.store.is_some());
+            if let Some(file) = file {
                 let model = reply.by.clone();
                 tokio::task::spawn_blocking(move || measures::keep(&file, model, measure));
             }

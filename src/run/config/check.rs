@@ -141,21 +141,21 @@ impl Problems {
         for key in keys {
             let dot = if path.is_empty() { "" } else { "." };
             let place = format!("{path}{dot}{}", key.escape_debug());
-            match rows.iter().find(|row| row.0 == key) {
-                Some((_, kind)) => self.value(&place, &given[key], kind),
-                None => {
-                    let names: Vec<&str> = rows.iter().map(|row| row.0).collect();
-                    let hint = hint(key, &names);
-                    self.0.push(format!("{place}: there is no such setting.{hint}"));
-                }
+            if let Some((_, kind)) = rows.iter().find(|row| row.0 == key) {
+                self.value(&place, &given[key], kind);
+            } else {
+                let names: Vec<&str> = rows.iter().map(|row| row.0).collect();
+                let hint = hint(key, &names);
+                self.0.push(format!("{place}: there is no such setting.{hint}"));
             }
         }
     }
 
     fn value(&mut self, path: &str, given: &Value, kind: &Kind) {
         match (kind, given) {
-            (Kind::Object(rows), Value::Object(it)) => self.rows(path, it, rows),
-            (Kind::FlagOrObject(rows), Value::Object(it)) => self.rows(path, it, rows),
+            (Kind::Object(rows) | Kind::FlagOrObject(rows), Value::Object(it)) => {
+                self.rows(path, it, rows);
+            }
             (Kind::Price, Value::Object(it)) => {
                 self.rows(path, it, PRICE);
                 for key in ["input", "output"].into_iter().filter(|key| !it.contains_key(*key)) {

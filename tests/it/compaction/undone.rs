@@ -32,12 +32,16 @@ fn undone(dialect: &dyn Dialect, restarts: bool) {
 
 #[test]
 fn a_compaction_can_be_undone_in_every_dialect() {
-    DIALECTS.iter().for_each(|dialect| undone(*dialect, false));
+    for dialect in DIALECTS {
+        undone(dialect, false);
+    }
 }
 
 #[test]
 fn a_compaction_can_be_undone_after_a_restart_in_every_dialect() {
-    DIALECTS.iter().for_each(|dialect| undone(*dialect, true));
+    for dialect in DIALECTS {
+        undone(dialect, true);
+    }
 }
 
 /// The other models of the dialects, with a small window.
