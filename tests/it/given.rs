@@ -117,15 +117,14 @@ fn a_commands_model_answers_its_turn_in_every_dialect() {
     ];
     for (dialect, other) in DIALECTS.into_iter().zip(others) {
         let server = Server::start();
-        server.otherwise(Reply::said("Done."));
         let command = format!("---\nmodel: {other}\n---\nBe quick.\n");
         let setup = Setup::new().file(".caliban/commands/quick.md", command);
         let nvim = Nvim::start(&setup.speaking(dialect, &server));
         nvim.keys(":Caliban<CR>");
         for (n, text) in ["one", "/quick", "three"].into_iter().enumerate() {
-            nvim.lua("require('caliban').ask(...)", &[text.into()]);
-            server.wait_count(n + 1);
-            nvim.wait_phase("idle");
+            let said = format!("Done {n}.");
+            server.reply(Reply::said(&said));
+            nvim.ask(text, &said);
         }
         let name = other.split_once('/').unwrap().1;
         // Gemini's requests name the model in their path

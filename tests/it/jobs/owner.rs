@@ -98,7 +98,8 @@ async fn a_job_on_a_terminal_prompts_and_takes_control_characters() {
     assert!(done.text.starts_with("Name? \n[job 1 runs"), "{}", done.text);
     assert!(!send(&room, "Ann\n").await.failed);
     wait_for(&room, "Name? Ann\nhi Ann\n").await;
-    send(&room, "\u{3}").await;
+    let sent = send(&room, "\u{3}").await;
+    assert!(!sent.failed, "{}", sent.text);
     assert!(ended(&mut notices).await.ends_with("ended with exit code 5."));
     wait_for(&room, "caught").await;
 }

@@ -274,6 +274,8 @@ impl Setup {
         command.env("KIT_ROOT", root()).env("KIT_SETUP", init);
         command.env("KIT_RUN", run);
         command.env("KIT_BIN", env!("CARGO_BIN_EXE_caliban"));
+        // a test may replace these variables
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
     }
 }
