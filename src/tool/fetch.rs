@@ -33,7 +33,7 @@ fn schema() -> Value {
         "type": "object",
         "properties": {
             "url": { "type": "string", "description": "https://… or http://…" },
-            "offset": { "type": "integer", "minimum": 1, "description": "first character of a page that was fetched before" }
+            "offset": { "type": "integer", "minimum": 1, "description": "to read on in a long page: the number of the character to begin with, from 1" }
         },
         "required": ["url"]
     })

@@ -196,7 +196,7 @@ fn gits_own_folder_is_neither_read_nor_written() {
 }
 
 #[test]
-fn in_auto_edit_files_that_run_by_themselves_wait_for_the_user() {
+fn auto_edit_mode_leaves_edits_of_files_that_other_programs_run_to_the_user() {
     let links = |it: Setup| {
         symlink("plain.txt", it.path(".envrc")).unwrap();
         it

@@ -37,7 +37,7 @@ fn deepseek_gets_its_reasoning_back_and_a_blank_for_a_reply_without_reasoning() 
 }
 
 #[test]
-fn mistral_gets_its_reasoning_back_in_parts() {
+fn reasoning_is_sent_back_to_mistral_as_content_parts() {
     let replies = replies("mistral/magistral-medium-latest", |it| {
         it.block(json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]}))
     });

@@ -105,7 +105,7 @@ fn all_files_of_a_call_wait_until_each_can_be_changed() {
 }
 
 #[test]
-fn if_one_file_of_a_call_changes_the_edits_of_all_its_files_are_matched_again() {
+fn the_edits_of_all_files_of_a_call_are_matched_again_if_one_file_changes() {
     let scene = Scene::start(three);
     scene.nvim.keys(":edit a.txt<CR>");
     let moving = "local once = true

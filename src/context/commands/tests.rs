@@ -14,7 +14,7 @@ fn told(room: &Room) -> String {
 }
 
 #[test]
-fn a_commands_name_has_the_names_of_its_folders_for_the_project_and_the_user() {
+fn the_name_of_a_project_or_user_command_includes_its_subfolders() {
     let room = room();
     room.file(".caliban/commands/fix.md", "---\ndescription: Fixes\n---\nDo.");
     room.file(".caliban/commands/git/log/long.md", "# Shows the log\n\nAll of it.");

@@ -40,7 +40,7 @@ pub struct ForkSession {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UndoWanted {
     pub session: SessionId,
-    /// How many messages of the user come after that message.
+    /// How many messages of the user come after the message to which the conversation goes back.
     #[serde(default)]
     pub after: u32,
     /// The user's answer to `undo`.

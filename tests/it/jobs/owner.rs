@@ -79,7 +79,7 @@ async fn a_job_that_ignores_sigterm_is_killed() {
 }
 
 #[tokio::test]
-async fn a_grandchild_that_keeps_the_pipe_ends_with_its_job() {
+async fn a_grandchild_that_holds_the_pipe_open_is_killed_when_its_job_ends() {
     let (room, mut notices) = with_jobs();
     start(&room, "setsid sleep 1000 & echo on; read x").await;
     send(&room, "\n").await;

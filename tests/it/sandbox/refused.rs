@@ -11,7 +11,8 @@ use serde_json::json;
 /// The text of the present buffer.
 const TEXT: &str = "return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')";
 
-/// Runs a test on a thread, whose processes get an error for a system call.
+/// Runs a test on a new thread in which the system call `call` fails with `error`, also in all processes that the test
+/// starts.
 fn without(call: i64, error: i32, test: impl FnOnce() + Send + 'static) {
     let refusing = move || {
         let action = SeccompAction::Errno(error.cast_unsigned());

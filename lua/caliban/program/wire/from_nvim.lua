@@ -320,7 +320,7 @@
 ---@class (exact) caliban.UndoWanted
 ---@field kind 'undo'
 ---@field session caliban.SessionId
----@field after? integer How many messages of the user come after that message.
+---@field after? integer How many messages of the user come after the message to which the conversation goes back.
 ---@field choice? caliban.UndoChoice The user's answer to `undo`.
 
 ---@class (exact) caliban.UndoChoice
