@@ -172,30 +172,6 @@ fn the_line_of_a_compaction_opens_and_shows_the_text_that_the_model_has_instead(
     );
 }
 
-#[test]
-fn a_compaction_can_be_undone() {
-    let server = Server::start();
-    let setup = files(Setup::new()).config(LATE).anthropic(&server);
-    let nvim = three_turns(&server, &setup);
-    type_in(&nvim, "/uncompact");
-    nvim.wait_screen("There is nothing to undo");
-    server.reply(Reply::said(&summary("Be quick.")));
-    type_in(&nvim, "/compact");
-    nvim.wait_transcript("▸ Compacted: ");
-    nvim.wait_phase("idle");
-    server.reply(Reply::said("Four."));
-    nvim.ask("four, please", "Four.");
-    type_in(&nvim, "/uncompact");
-    nvim.wait_transcript("The last compaction is undone");
-    server.reply(Reply::said("Five."));
-    nvim.ask("five, please", "Five.");
-    let requests = server.requests();
-    assert!(!requests[5].outline().contains("the line 199"));
-    let (before, after) = (requests[3].outline(), requests[6].outline());
-    assert!(after.starts_with(&before), "{after}");
-    assert!(after.contains("four, please") && !after.contains("<summary>"));
-}
-
 /// The provider reports that the conversation is too long: it is compacted once, and the turn goes on.
 #[test]
 fn a_request_that_is_too_long_is_compacted_and_sent_again_in_every_dialect() {

@@ -7,6 +7,8 @@ fn undone(dialect: &dyn Dialect, restarts: bool) {
     let server = Server::start();
     let setup = files(Setup::new()).config(LATE).speaking(dialect, &server);
     let mut nvim = three_turns(&server, &setup);
+    type_in(&nvim, "/uncompact");
+    nvim.wait_screen("There is nothing to undo");
     server.reply(Reply::said(&summary("Be quick.")));
     type_in(&nvim, "/compact");
     nvim.wait_transcript("▸ Compacted: ");
