@@ -114,7 +114,7 @@ async fn attend(mut launched: Launched, text: String, output: &mut dyn Output) -
 /// Shows one message of the agent. Returns the exit code if the run is over.
 fn shown(show: &Show, is_stopped: bool, output: &mut dyn Output) -> io::Result<Option<u8>> {
     match show {
-        Show::Tell(Report::Ran(ran)) => output.end(ran).map(|()| Some(ran.exit.code())),
+        Show::Ran(ran) => output.end(ran).map(|()| Some(ran.exit.code())),
         Show::Now(Report::Bounce { why, .. }) => {
             let code = if is_stopped { Exit::Interrupted.code() } else { WRONG };
             output.fail(code, why).map(|()| Some(code))

@@ -4,7 +4,7 @@ use super::rewind::changed;
 use super::{Agent, slash};
 use crate::conversation::Conversation;
 use crate::conversation::ran::{Exit, Ran, Spent};
-use crate::conversation::report::{Report, Show};
+use crate::conversation::report::Show;
 use crate::message::{Block, Role};
 use crate::session::{Phase, Unattended};
 
@@ -39,7 +39,7 @@ pub(super) fn end(agent: &mut Agent) {
             ran.files = changed::files(&desk, &keeper.blobs, &changes).await;
         }
         // the send fails only when nobody listens any more
-        let _ = screen.send(Show::Tell(Report::Ran(Box::new(ran))));
+        let _ = screen.send(Show::Ran(Box::new(ran)));
     });
 }
 

@@ -29,6 +29,8 @@ pub enum Show {
     Tell(Report),
     /// A report that is made at once.
     Now(Report),
+    /// A turn that nobody attended has ended.
+    Ran(Box<Ran>),
 }
 
 /// A message of an agent that is not an event of the conversation.
@@ -74,8 +76,6 @@ pub enum Report {
     Permissions(Vec<Permission>),
     /// The background jobs, the oldest first.
     Jobs(Vec<JobRow>),
-    /// A turn that nobody attended has ended.
-    Ran(Box<Ran>),
     /// The last request as it was sent.
     Request {
         about: String,

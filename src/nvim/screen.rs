@@ -104,6 +104,8 @@ impl Screen {
             }
             Show::View(view) => self.view = *view,
             Show::Repaint => self.view.repaint(),
+            // only `caliban run` begins such a turn, and it has no screen
+            Show::Ran(_) => return false,
         }
         true
     }

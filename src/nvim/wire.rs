@@ -12,7 +12,6 @@ mod jobs;
 #[cfg(test)]
 mod lua;
 mod permissions;
-mod ran;
 mod reports;
 mod servers;
 mod verdict;
@@ -23,7 +22,6 @@ pub use config::*;
 pub use files::*;
 pub use jobs::*;
 pub use permissions::*;
-pub use ran::{Ran, Run};
 pub use servers::{CheckState, Checked, Found, Unparsed};
 pub use verdict::{ProposedText, Reason, Reviewed, WireFormatting};
 
@@ -378,7 +376,6 @@ pub enum ToNvim {
     Permissions(Permissions),
     Jobs(Jobs),
     Preview(Preview),
-    Ran(Ran),
     /// Asks to change, delete or rename one file without a review. The answer is a `Restored`.
     Restore {
         file: WireProposal,

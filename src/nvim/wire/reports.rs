@@ -1,6 +1,6 @@
 //! Converts the reports of an agent to messages to the editor.
 
-use super::{Copied, Exit, History, Jobs, Permissions, Preview, Ran, ToNvim, Turns, Undo};
+use super::{Copied, Exit, History, Jobs, Permissions, Preview, ToNvim, Turns, Undo};
 use crate::conversation::report::{Opened, Report};
 use crate::event::SessionId;
 
@@ -41,7 +41,6 @@ impl ToNvim {
                 ToNvim::Permissions(Permissions { session, grants })
             }
             Report::Jobs(jobs) => ToNvim::Jobs(Jobs { session, jobs }),
-            Report::Ran(ran) => ToNvim::Ran(Ran::of(session, &ran)),
             Report::Request { about, body } => ToNvim::Request { session, about, body },
         }
     }

@@ -410,15 +410,6 @@
 ---@field diff string A unified diff without the header.
 ---@field todo boolean Whether the rewind changes this file.
 
---- A turn that nobody attended has ended.
----@class (exact) caliban.Ran
----@field kind 'ran'
----@field session caliban.SessionId
----@field code integer The exit code of `caliban run`.
----@field answer string The model's last words.
----@field summary string[] The lines of the summary.
----@field diff string The changes of files, in the format of git.
-
 --- Asks to change, delete or rename one file without a review. The answer is a `Restored`.
 ---@class (exact) caliban.Restore
 ---@field kind 'restore'
@@ -484,7 +475,6 @@
 ---| caliban.Permissions
 ---| caliban.Jobs
 ---| caliban.Preview
----| caliban.Ran
 ---| caliban.Restore
 ---| caliban.Refresh
 ---| caliban.Request
