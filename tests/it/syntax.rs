@@ -150,5 +150,5 @@ fn a_bracket_that_is_missing_further_down_marks_the_hunk_in_its_block() {
     let args = edit("a.c", &[("  return f(1);\n}\n", "  return f(2);\n")]);
     scene.ask(Reply::new().call("e1", "edit", args));
     scene.wait_pending(1);
-    scene.nvim.wait_screen("syntax error: missing `}` on line 8");
+    scene.nvim.wait_screen("syntax error on line 8: missing `}`");
 }

@@ -100,7 +100,7 @@ local function show(r, list, errors)
   local last = math.min(hunk.start + math.max(#hunk.new, 1), api.nvim_buf_line_count(r.buf)) - 1
   local inside = hunk.start <= first.row and first.row <= last
   local words = inside and 'syntax error: ' .. first.what
-    or ('syntax error: %s on line %d'):format(first.what, first.row + 1)
+    or ('syntax error on line %d: %s'):format(first.row + 1, first.what)
   mark(r, { new = hunk.new, words = words }, inside and first.row or math.min(hunk.start, last))
 end
 
