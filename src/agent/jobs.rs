@@ -32,7 +32,7 @@ pub(super) fn list(conversation: &Conversation, desk: &Desk) {
 pub(super) fn lost(session: &Session) -> Vec<Input> {
     let lost = session.running_jobs().map(|(job, it)| {
         let note = format!(
-            "Job {job} ({}) is lost: it ended when the editor or Caliban ended. What it did may still have had effects.",
+            "Job {job} ({}) is lost: it ended when the editor or Caliban ended. It may have changed files before that.",
             shown(&it.command)
         );
         Input::JobEnded { job, note }

@@ -61,7 +61,7 @@ impl Open {
             return answer;
         }
         let text = format!(
-            "The user changed the command of this call. In place of yours, it is now:\n{command}\n\n{}",
+            "The user changed the command of this call. This command is used instead of yours:\n{command}\n\n{}",
             answer.text
         );
         let summary = format!("changed · {}", answer.summary);

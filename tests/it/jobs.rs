@@ -204,7 +204,10 @@ fn jobs_of_an_earlier_run_are_told_as_lost_once() {
             format!("Job 1 (`{WAITER}`) is lost: it ended when the editor or Caliban ended.");
         scene.wait_chat(&lost);
         let told = scene.told_next();
-        assert!(told.contains(&lost) && told.contains("may still have had effects"), "{told}");
+        assert!(
+            told.contains(&lost) && told.contains("may have changed files before that"),
+            "{told}"
+        );
         assert!(!scene.told_next().contains("is lost"));
         fs::remove_file(setup.path("go")).unwrap();
         let said = start(&scene, WAITER);

@@ -40,7 +40,7 @@ fn the_key_c_runs_a_changed_command_and_tells_the_model() {
     scene.wait_idle("Good.");
     assert_eq!(scene.on_disk("out").as_deref(), Some("two\n"));
     expect![[r#"
-        The user changed the command of this call. In place of yours, it is now:
+        The user changed the command of this call. This command is used instead of yours:
         echo two > out; cat out
 
         two"#]]
