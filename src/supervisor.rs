@@ -21,6 +21,8 @@ use std::path::Path;
 use std::process::{self, ExitCode, ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::runtime;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
 /// The argument that makes this program a supervisor. It is followed by the sandbox as JSON (or an empty text), the
@@ -124,7 +126,7 @@ impl Drop for Supervised {
         self.signal(Signal::KILL);
         // without a runtime the program is ending, and then each supervisor kills its command by itself
         if let (Some(connection), Ok(runtime)) =
-            (self.connection.take(), tokio::runtime::Handle::try_current())
+            (self.connection.take(), runtime::Handle::try_current())
         {
             runtime.spawn(connection.finish());
         }
@@ -203,6 +205,17 @@ fn supervisor(limits: &OsStr, arguments: ArgsOs) -> io::Result<()> {
     Ok(())
 }
 
+/// Makes the command end at Ctrl-C and Ctrl-\ again. A program that a shell has started in the background ignores these
+/// signals, and so would its commands: a shell cannot even trap a signal that was ignored when the shell began. The
+/// handlers that are installed here end when the command is executed, which restores the default.
+fn heed_interrupts() {
+    let Ok(runtime) = runtime::Builder::new_current_thread().enable_io().build() else { return };
+    let _inside = runtime.enter();
+    for kind in [SignalKind::interrupt(), SignalKind::quit()] {
+        drop(signal(kind));
+    }
+}
+
 /// Waits for the supervisor's line, then executes the command. Ends if the supervisor has ended.
 fn become_next(mut arguments: ArgsOs) -> ExitCode {
     let (Some(limits), Some(command)) = (arguments.next(), arguments.next()) else {
@@ -210,6 +223,7 @@ fn become_next(mut arguments: ArgsOs) -> ExitCode {
     };
     let Ok(1) = io::stdin().read(&mut [0]) else { return ExitCode::FAILURE };
     orphans::mark();
+    heed_interrupts();
     if let Err(why) = lead_terminal() {
         let _ = writeln!(io::stdout(), "The command was not run: no terminal ({}).", cause(&why));
         return ExitCode::from(NOT_RUN);

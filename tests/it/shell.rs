@@ -1,5 +1,9 @@
 //! The shell tool with its real supervisor: the output of commands, and that no process outlives the call.
 
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
 use caliban::message::{CallId, Input, ToolAnswer, ToolCall};
 use caliban::reach::{Folders, Reach};
 use caliban::tool::disk::Disk;
@@ -386,4 +390,23 @@ async fn a_missing_working_folder_is_reported() {
     fs::remove_dir_all(&room.desk.root).unwrap();
     let done = shell(&room.desk, json!({ "command": "true" })).await;
     assert_eq!(done.text, "The command could not be started: no such file or directory.");
+}
+
+#[test]
+fn a_command_can_be_interrupted_although_the_program_ignores_interrupts() {
+    let server = Server::start();
+    let script = "trap '' INT QUIT\nexec \"$KIT_BIN\"";
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).started_by(script));
+    let command = json!({ "command": "grep SigIgn /proc/self/status" });
+    server.reply(Reply::new().call("c1", "shell", command));
+    server.reply(Reply::said("Done."));
+    nvim.lua("require('caliban').ask('go')", &[]);
+    nvim.wait_question();
+    nvim.command("Caliban approve");
+    nvim.wait_transcript("Done.");
+    let answer = server.requests().pop().unwrap().answer("c1");
+    let line = answer.lines().find_map(|it| it.strip_prefix("SigIgn:")).unwrap();
+    let ignored = u64::from_str_radix(line.trim(), 16).unwrap();
+    // the bits of SIGINT and SIGQUIT
+    assert_eq!(ignored & 0b110, 0, "{answer}");
 }
