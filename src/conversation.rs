@@ -36,7 +36,7 @@ pub struct Retry {
 pub struct Channels {
     pub screen: mpsc::UnboundedSender<Show>,
     pub wishes: mpsc::UnboundedSender<Wish>,
-    /// What the composer uses of the conversation.
+    /// Receives what the composer uses of the conversation.
     pub glance: watch::Sender<Glance>,
     /// Keys that are replaced in all text from outside.
     pub secrets: Secrets,

@@ -34,8 +34,8 @@ pub(super) fn of(agent: &mut Agent) -> Ledger {
     Ledger::of(session, fitting::tools(models, session, &agent.desk), limits).bound(is_bound)
 }
 
-/// A few words about each item that `/context drop` can take out, in the order of their numbers. The numbers are those
-/// of the last list; if there is none, they are given now.
+/// A few words about each item that `/context drop` can take out, in the order of the items' numbers. The numbers are
+/// those of the last list that the user has seen; without such a list, the items are numbered now.
 pub(super) fn largest(agent: &mut Agent) -> Vec<String> {
     if agent.sampler.fitting.listed.is_empty() {
         let ledger = of(agent);

@@ -78,7 +78,7 @@ impl Chunk {
         &self.text[entry.start as usize..entry.end as usize]
     }
 
-    /// The paths that lie in no folder.
+    /// The files and folders at the top of the project.
     pub(super) fn top(&self) -> impl Iterator<Item = &str> {
         self.paths.iter().filter(|it| it.start == it.name).map(|it| self.path(it))
     }

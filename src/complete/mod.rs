@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 /// The most items of an answer.
 pub const ITEMS: usize = 50;
-/// The most open and recent files that come before the keywords.
+/// How many open and recent files come before the keywords at most.
 const LATELY: usize = 3;
 /// The most entries that are read from a folder outside of the index.
 const ENTRIES: usize = 5000;
@@ -64,8 +64,8 @@ pub fn of_symbol(query: &str) -> Option<&str> {
     query.strip_prefix(mention::SYMBOL)
 }
 
-/// How many of the places come before the keywords: some open and recent files as long as nothing is typed. Later a
-/// keyword that begins with the typed text comes first.
+/// How many of the places come before the keywords. Before anything is typed, a few open and recent files come first;
+/// after that, the keywords that begin with the typed text.
 pub fn before_keywords(query: &str, places: &[Place]) -> usize {
     let most = if query.is_empty() { LATELY } else { 0 };
     places.iter().take(most).take_while(|it| it.is_near).count()
@@ -178,7 +178,7 @@ impl Search {
         places
     }
 
-    /// The files and folders in the folder that is typed, as paths without an `@`. Blocks.
+    /// The files and folders that complete a typed path. Their texts have no `@`. Blocks.
     pub fn paths(&self, typed: &str) -> Vec<Place> {
         let (folder, name) = typed.split_at(typed.rfind('/').map_or(0, |it| it + 1));
         let mut places = self.of_folder(folder, name);

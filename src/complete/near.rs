@@ -7,7 +7,8 @@ use crate::tool::path;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// The bonus of an open file and of a recent one. A letter at the beginning of a word has about as much as the first.
+/// What is added to the score of an open file that matches, and of a recent one. A matching letter at the beginning of
+/// a word scores about as much as `OPEN`.
 const OPEN: u32 = 24;
 const RECENT: u32 = 16;
 
@@ -49,7 +50,7 @@ impl Search {
 
     fn file(&self, path: &Path, bonus: u32) -> Option<File> {
         let is_free = !matches!(self.reach.reading(path), Reading::Never(_));
-        // a name that is not UTF-8 has come with replaced characters
+        // a path with replacement characters is not the file's real path: the name is not UTF-8
         let may_be_new = bonus == OPEN && !path.to_str()?.contains(char::REPLACEMENT_CHARACTER);
         let is_file = || path.metadata().map_or(may_be_new, |it| it.is_file());
         let is_inside = path.starts_with(&self.root);

@@ -60,9 +60,9 @@ impl Query {
         scored.into_iter().map(|(_, it)| it).take(most).collect()
     }
 
-    /// The `most` best of the near files and of the paths of an index, the best first. In a large index only the likely
-    /// paths are compared: those that contain the query before those that have its letters, and those in few folders
-    /// before those in many.
+    /// The best `most` of the near files and the paths of an index, the best first. In a large index only the likeliest
+    /// paths are compared: paths that contain the query before paths that have its letters, and paths in few folders
+    /// before paths in many.
     pub(super) fn best_places(
         &self,
         chunks: &[Arc<Chunk>],
@@ -100,7 +100,7 @@ impl Query {
         best.into_iter().map(place).collect()
     }
 
-    /// The texts that match, each with its place in the list of near files and its bonus.
+    /// The paths that match. Each path is given with its place in the list of near files and its bonus.
     fn matches<'a>(
         &self,
         paths: impl Iterator<Item = (&'a str, usize, u32)>,

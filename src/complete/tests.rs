@@ -116,9 +116,9 @@ proptest! {
         prop_assert!(file.is_file(), "{}", text);
     }
 
-    /// The same for an open file in the home folder, and for one that lies elsewhere.
+    /// This holds for an open file in the home folder and for an open file elsewhere.
     #[test]
-    fn an_open_file_outside_of_the_project_is_read_back_as_the_same_file(
+    fn a_completed_mention_of_an_open_file_outside_of_the_project_is_read_back_as_the_same_file(
         name in "([ -.0-~]|[@\"`\\\\:~#%\\n\\ré日\u{a0}]){1,20}"
     ) {
         prop_assume!(name != "." && name != "..");

@@ -47,7 +47,7 @@ fn command(line: &str) -> Option<Token> {
     Some(Token { kind, start: line.len() - query.len(), query: query.to_owned() })
 }
 
-/// What the end of a command's arguments names, and the text of this end.
+/// What the unfinished argument of a command stands for, and the argument's text. `None` if nothing completes it.
 fn argued(argument: Argument, text: &str) -> Option<(Argument, &str)> {
     let words = text.split_once(char::is_whitespace);
     match (argument, words) {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_and_code_have_no_token() {
+    fn prose_code_and_superfluous_arguments_have_no_token() {
         for line in [
             "",
             "me@example",

@@ -94,7 +94,8 @@ impl Scale {
     /// The ratio for a model that has not counted a request yet.
     pub const ASSUMED: Scale = Scale { tokens: 1, bytes: BYTES };
 
-    /// As the provider counted the last request to the session's model, in this conversation or else in another one.
+    /// The scale of the session's model, from the tokens that the provider counted for the last request to this model:
+    /// the last one in this conversation, else the last one in another conversation.
     pub fn of(session: &Session) -> Scale {
         let counted = [&session.measures, &session.learned].map(|it| it.get(&session.model));
         let scales = counted.into_iter().flatten();

@@ -1,4 +1,4 @@
-//! What `/review` can review, for its completion.
+//! The arguments that completion offers behind `/review`: branches, commits and words.
 
 use crate::text::unseen;
 use crate::tool::Desk;
@@ -7,13 +7,13 @@ use std::time::Duration;
 
 /// How long git may take to list the branches or the commits.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The words that name no branch and no commit.
+/// The arguments that name no branch and no commit, each with its meaning.
 const WORDS: [(&str, &str); 3] = [
     ("@diff", "what is not committed"),
     ("@staged", "what is staged for the next commit"),
     ("clear", "removes the comments of the last review"),
 ];
-/// The branches that were used last, and the last commits.
+/// The arguments of git that list the branches with the newest commits, and the last commits.
 const LISTS: [&[&str]; 2] = [
     &[
         "for-each-ref",
@@ -34,7 +34,7 @@ pub async fn targets(desk: &Desk) -> Vec<(String, String)> {
         let listed = git::output(&desk.root, arguments, PATIENCE).await.unwrap_or_default();
         for line in String::from_utf8_lossy(&listed).lines() {
             let (name, about) = line.split_once('\t').unwrap_or((line, ""));
-            // the words come before a branch of the same name
+            // a branch that is named like one of the words is left out
             if !name.is_empty() && all.iter().all(|(it, _)| it != name) {
                 all.push((name.to_owned(), unseen::spelt_out(about).0.into_owned()));
             }

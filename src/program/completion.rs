@@ -1,5 +1,5 @@
 //! Answers the composer's completion. One task has the index of files and the list of models. The task answers only the
-//! newest question, because each typed key asks again. An answer for which somebody else is asked has a task of its own.
+//! newest question, because each typed key asks again. An answer that comes from elsewhere (`asked`) has its own task.
 
 mod asked;
 
@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 /// How long an answer waits until the project's files are listed for the first time. After this time the answer has the
 /// files that were found so far.
 const PATIENCE: Duration = Duration::from_millis(80);
-/// The most files of the conversation that are offered first.
+/// How many of the files that the model has seen or edited are offered before other recent files at most.
 const KNOWN: usize = 200;
 /// How long a list of models is used before the providers are asked again.
 const LISTED: Duration = Duration::from_secs(300);
@@ -45,9 +45,9 @@ pub(super) struct Ask {
 }
 
 enum Source {
-    /// The files that the user is likely to mention.
+    /// The files of the project, and those that the user is likely to mention.
     Files(Near),
-    /// The files and folders in the folder that is typed.
+    /// The files and folders that complete a typed path.
     Paths,
     Words(Vec<String>),
     /// The models of all providers. The flag says whether local servers without a key are asked too.
@@ -66,7 +66,7 @@ struct Completion {
     editor: Editor,
     files: Files,
     listed: Listed,
-    /// The task that asks somebody else for an answer, which a newer question ends.
+    /// The task that gets an answer from elsewhere. A newer question ends this task.
     asking: Option<JoinHandle<()>>,
     orders: mpsc::WeakUnboundedSender<Order>,
 }
@@ -119,7 +119,7 @@ impl Program {
         Some(Source::Asked(Box::new(asked)))
     }
 
-    /// What the agent of a session has shown last of its conversation.
+    /// What the composer uses of a session's conversation, as its agent last reported; the default if there is none.
     pub(super) fn glance(&self, session: Option<&SessionId>) -> Glance {
         let session = session.and_then(|it| self.sessions.find(it));
         session.and_then(|it| self.sessions.glance(it)).unwrap_or_default()

@@ -17,7 +17,7 @@ struct Running {
     agent: Option<Agent>,
     /// Whether the session is read-only.
     read_only: bool,
-    /// What the agent shows of its conversation; `None` if there was no agent.
+    /// What the composer uses of the agent's conversation; `None` for a session without an agent.
     glance: Option<watch::Receiver<Glance>>,
 }
 
@@ -60,7 +60,7 @@ impl Sessions {
         self.running.get(&session)?.agent.as_ref()
     }
 
-    /// What an agent has shown last of its conversation.
+    /// What the composer uses of a session's conversation, as the session's agent last reported.
     pub(super) fn glance(&self, session: Handle) -> Option<Glance> {
         Some(self.running.get(&session)?.glance.as_ref()?.borrow().clone())
     }
@@ -89,8 +89,8 @@ impl Sessions {
         self.named(name).unwrap_or_else(|| self.add(name, None, false, None).session)
     }
 
-    /// Begins a session under a name. Returns its link, and where its agent shows a glance of it. A session that had
-    /// the name ends, and the name is no former name any more.
+    /// Begins a session under a name. Returns the session's link, and the channel for its agent's glances. A session
+    /// that had the name ends, and the name is no former name any more.
     pub(super) fn begin(
         &mut self,
         name: &SessionId,

@@ -1,12 +1,12 @@
-//! Keeps the size of the last counted request to each model, for the estimates of other conversations. All projects
-//! share one small file beside the sessions.
+//! Keeps, for each model, the size of the last request whose tokens the provider counted. Other conversations estimate
+//! sizes by it. All projects share one small file beside the sessions.
 
 use super::shared;
 use crate::event::Measure;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The most models that are kept.
+/// How many models are kept at most.
 const MODELS: usize = 200;
 
 type Measures = BTreeMap<String, Measure>;

@@ -245,7 +245,7 @@ fn a_file_that_was_created_after_the_first_mention_is_offered() {
 }
 
 #[test]
-fn links_that_lead_in_a_circle_end_no_later_than_other_files() {
+fn paths_through_links_that_lead_in_a_circle_are_completed() {
     let setup = project();
     std::os::unix::fs::symlink("..", setup.path("src/up")).unwrap();
     std::os::unix::fs::symlink("loop", setup.path("src/loop")).unwrap();
@@ -282,7 +282,7 @@ fn git(setup: &Setup, arguments: &[&str]) {
 }
 
 #[test]
-fn a_review_is_offered_the_branches_and_the_last_commits() {
+fn slash_review_offers_its_words_the_branches_and_the_last_commits() {
     let setup = project();
     std::fs::remove_dir(setup.path(".git")).unwrap();
     git(&setup, &["init", "-q", "-b", "trunk"]);
@@ -299,7 +299,7 @@ fn a_review_is_offered_the_branches_and_the_last_commits() {
 }
 
 #[test]
-fn an_export_is_offered_paths_and_an_own_command_shows_its_arguments() {
+fn slash_export_offers_paths_and_a_command_of_the_users_shows_its_arguments() {
     let fix = "---\ndescription: Fixes an issue\nargument-hint: [issue] [part]\n---\nFix $1.\n";
     let (_server, nvim) = start(project().file(".claude/commands/fix.md", fix));
     nvim.keys("i/export s");
@@ -313,7 +313,7 @@ fn an_export_is_offered_paths_and_an_own_command_shows_its_arguments() {
 }
 
 #[test]
-fn the_largest_items_are_offered_to_be_dropped() {
+fn slash_context_drop_offers_the_largest_items() {
     let long = "a line of the file\n".repeat(200);
     let (_server, nvim) = start(project().file("src/long.rs", long));
     nvim.keys("isee @src/long.rs and @src/map.rs<C-s>");

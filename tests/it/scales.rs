@@ -1,4 +1,4 @@
-//! What a model's tokens hold is learned once for all conversations.
+//! How many bytes a token of a model holds is learned in one conversation and used in all.
 
 use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;
@@ -17,7 +17,7 @@ fn chip(nvim: &Nvim) -> String {
     shown().unwrap()
 }
 
-/// Begins a conversation of this name, and returns what its chip shows.
+/// Begins a conversation of this name, and returns what the chip in its composer shows.
 fn begin(nvim: &Nvim, name: &str) -> String {
     nvim.keys(&format!("<Esc>:Caliban new {name}<CR>"));
     nvim.wait_session(name);
@@ -26,7 +26,7 @@ fn begin(nvim: &Nvim, name: &str) -> String {
 }
 
 #[test]
-fn a_new_conversation_and_its_chips_use_what_an_earlier_one_has_learned_in_every_dialect() {
+fn the_chips_of_a_new_conversation_use_the_scale_of_an_earlier_one_in_every_dialect() {
     for dialect in DIALECTS {
         let server = Server::start();
         let setup = Setup::new().file("a.txt", "a line of 19 bytes.\n".repeat(400));
@@ -47,7 +47,7 @@ fn a_new_conversation_and_its_chips_use_what_an_earlier_one_has_learned_in_every
         nvim.wait_phase("idle");
         assert_eq!(begin(&nvim, "third"), learned);
         nvim.quit_with("<Esc>:qa!<CR>");
-        // a damaged file is as good as none
+        // a damaged file counts as a missing one
         std::fs::write(setup.dir().join("data/caliban/measures.json"), "{\"a\": [").unwrap();
         let nvim = Nvim::start(&setup);
         nvim.keys(":Caliban<CR>");

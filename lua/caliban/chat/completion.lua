@@ -4,9 +4,9 @@ local M = {}
 
 local api = vim.api
 
---- The most open files, and the most recent ones, that a question to the program names.
+--- How many open files, and how many recent ones, a question to the program names at most.
 local NEAR = 100
---- A question to the program has at most this many bytes of the line before the cursor.
+--- How many bytes of the line before the cursor a question to the program has at most.
 local LINE = 4096
 --- A slash command is recognised if there are at most this many blank lines above it.
 local BLANK = 50
@@ -45,7 +45,7 @@ local accepted
 ---@type string?
 local shown
 
---- The files of |v:oldfiles| in a project, which does not change while Neovim runs.
+--- The files of a project in |v:oldfiles|. Neovim reads this list at its start and keeps it unchanged.
 ---@param root string
 ---@return string[]
 local function old_files(root)
@@ -58,14 +58,15 @@ local function old_files(root)
   return files
 end
 
---- The files that the user is likely to mention: listed buffers, then unlisted ones and those of earlier starts.
+--- The files that the user is likely to mention: open ones have a listed buffer; recent ones have an unlisted buffer
+--- or were used before Neovim was started.
 ---@param root? string of the project
 ---@return string[] open absolute paths, the one used last first
----@return string[] recent the same
+---@return string[] recent absolute paths in the same order, those from before the start last
 local function near_files(root)
   local infos = vim.fn.getbufinfo()
   table.sort(infos, function(a, b)
-    -- the times have whole seconds
+    -- the times are whole seconds: of two equal ones, the buffer with the higher number was created later
     if a.lastused == b.lastused then
       return a.bufnr > b.bufnr
     end

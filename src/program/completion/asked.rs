@@ -1,4 +1,4 @@
-//! Completions for which somebody else is asked: the disk, git, a language server, or the session's agent.
+//! Completions that come from the disk, git, a language server or the session's agent.
 
 use super::{apart, best, item};
 use crate::agent::Command;
@@ -17,7 +17,7 @@ pub(super) enum Asked {
     Skills(Desk),
     Symbols(Desk),
     Sessions(Project),
-    /// What `/review` can review.
+    /// The arguments of `/review`.
     Changes(Desk),
     /// The items that `/context drop` can take out.
     Largest(Agent),
@@ -38,7 +38,7 @@ impl Asked {
             }
             Asked::Symbols(desk) => {
                 let items = of_symbols(&desk, &query).await;
-                // the server may be starting
+                // a language server that is starting may have symbols soon
                 let more = items.is_empty();
                 (items, more)
             }
@@ -69,7 +69,7 @@ fn of_commands(query: &str, desk: Option<&Desk>) -> Vec<CompletionItem> {
         let own = commands::find(desk).found.into_iter();
         items.extend(own.map(|it| named(&it.name, it.about())));
         let mut skills = of_skills(desk, "/");
-        // a command of the same name is called first
+        // a command is called in place of a skill of the same name
         skills.retain(|it| items.iter().all(|had| had.label != it.label));
         items.extend(skills);
     }
@@ -92,7 +92,7 @@ async fn of_symbols(desk: &Desk, query: &str) -> Vec<CompletionItem> {
     best(query, items)
 }
 
-/// The largest items of the conversation by their numbers. The order is that of their sizes.
+/// The largest items of the conversation whose numbers begin with `query`, the largest item first.
 async fn largest(agent: &Agent, query: &str) -> Vec<CompletionItem> {
     let (answer, items) = oneshot::channel();
     let _ = agent.send(Command::Largest(answer));
