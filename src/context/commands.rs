@@ -64,7 +64,7 @@ struct Front {
     #[serde(rename = "argument-hint")]
     hint: Option<Value>,
     model: Option<Value>,
-    /// Grants nothing: it only narrows what the command's turn may do.
+    /// The field grants nothing; it only narrows what the command's turn may do.
     #[serde(rename = "allowed-tools")]
     allowed: Option<Value>,
 }
@@ -246,12 +246,15 @@ impl Command {
         format!("/{}{gap}{}  {} ({shown})", self.name, self.hint, self.description)
     }
 
-    /// A sentence for the user about the tools that the author has named and that mean nothing here.
+    /// What the user is told about entries of `allowed-tools` that Caliban cannot apply.
     pub fn unknown_tools(&self, desk: &Desk) -> Option<String> {
         let (shown, unknown) = (desk.shown(&self.path), &self.allowed.unknown);
         (!unknown.is_empty()).then(|| {
             let list = front::line(&unknown.join("`, `"), LINE).0;
-            format!("`allowed-tools` in `{shown}` names `{list}`, which limits nothing here.")
+            format!(
+                "`allowed-tools` in `{shown}` is only partly applied. Caliban has no such tool, or cannot apply the \
+                 limit in brackets: `{list}`."
+            )
         })
     }
 

@@ -1,12 +1,12 @@
-//! A command of the user's own may name the tools of its turn. Calls of other tools are refused. Requests keep all tools,
-//! so that each begins with the one before it.
+//! A slash command of the user's own may name the tools of its turn. Calls of other tools are refused. Requests still
+//! list all tools: if the list changed, the provider's cache of the conversation would be lost.
 
 use super::Session;
 use crate::event::{Access, Plan};
 use crate::message::{Block, ExcerptKind, Reply, ToolCall};
 
 impl Session {
-    /// Refuses the calls that the turn's commands do not allow.
+    /// Refuses the calls that the turn's slash commands do not allow.
     pub(super) fn keep_to_commands(&self, reply: &Reply, plans: &mut [Plan]) {
         let commands = self.narrowing();
         for (call, plan) in reply.calls().zip(plans) {
@@ -23,7 +23,7 @@ impl Session {
         }
     }
 
-    /// The commands of the running turn that name tools: their files and the tools.
+    /// The slash commands of the running turn that name tools: their files and the tools.
     fn narrowing(&self) -> Vec<(&str, &[String])> {
         let start = self.messages.iter().rposition(|it| it.turn.is_some()).unwrap_or(0);
         let blocks = self.messages[start..].iter().flat_map(|it| &it.blocks);
@@ -36,7 +36,7 @@ impl Session {
         commands.collect()
     }
 
-    /// Whether these tools allow a call. They allow a command line if they allow each command in it.
+    /// Whether a call is allowed by these tools. A command line of the shell is allowed if each of its commands is.
     fn is_among(&self, tools: &[String], call: &ToolCall, access: &Access) -> bool {
         let words = || tools.iter().filter_map(|it| it.strip_prefix("shell(")?.strip_suffix(')'));
         let allows = |line: &str| self.rules.with_only(words()).allows(line);

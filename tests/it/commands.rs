@@ -234,7 +234,7 @@ fn the_model_of_a_command_answers_only_the_turn_of_that_command() {
     .assert_eq(said);
 }
 
-/// The calls of a turn whose command names tools, and what the model hears.
+/// The model reads which tools the command allows.
 #[test]
 fn a_command_that_names_tools_allows_no_others_in_its_turn_in_every_dialect() {
     let told = DIALECTS.map(|dialect| {
@@ -252,7 +252,8 @@ fn a_command_that_names_tools_allows_no_others_in_its_turn_in_every_dialect() {
         nvim.keys(":Caliban<CR>i/look<C-s>");
         nvim.wait_transcript("One.");
         nvim.wait_phase("idle");
-        let warning = "! `allowed-tools` in `.claude/commands/look.md` names `mcp__x__y`, which limits nothing here.";
+        let warning = "! `allowed-tools` in `.claude/commands/look.md` is only partly applied. Caliban has no such \
+            tool, or cannot apply the limit in brackets: `mcp__x__y`.";
         assert_eq!(nvim.transcript().matches(warning).count(), 1);
         // the next turn may use all tools again
         server.reply(Reply::new().call("c4", "grep", json!({"pattern": "fn a"})));
@@ -276,7 +277,7 @@ fn a_command_that_names_tools_allows_no_others_in_its_turn_in_every_dialect() {
 }
 
 #[test]
-fn a_command_that_names_a_command_line_lets_it_ask_as_ever() {
+fn a_command_line_that_a_command_allows_still_needs_consent() {
     let (server, nvim) = start(
         project()
             .cautious()

@@ -1,8 +1,9 @@
-//! The field `allowed-tools` of a command: which tools its turn may use. Authors name the tools as other agents do.
+//! The field `allowed-tools` of a command: the tools that the model may use in the command's turn. A tool has Caliban's
+//! name or the name that other agents use.
 
 use serde_json::Value;
 
-/// The tools that other agents call by these names.
+/// The names of tools in other agents, each with Caliban's tools for the same work.
 const NAMES: [(&str, &[&str]); 13] = [
     ("Bash", &["shell"]),
     ("Read", &["read"]),
@@ -24,12 +25,12 @@ const NAMES: [(&str, &[&str]); 13] = [
 pub struct Allowed {
     /// Names of tools, and of commands such as `shell(git add)`. Empty if the command allows all.
     pub tools: Vec<String>,
-    /// What the author has written that has no meaning here.
+    /// The entries that name no tool of Caliban, or a limit that Caliban cannot apply, as their author wrote them.
     pub unknown: Vec<String>,
 }
 
 impl Allowed {
-    /// `is_tool` tells the names of Caliban's own tools.
+    /// `is_tool` says whether a name is that of one of Caliban's own tools.
     pub(super) fn read(field: Option<&Value>, is_tool: impl Fn(&str) -> bool) -> Allowed {
         let mut allowed = Allowed::default();
         for written in items(field) {
@@ -41,7 +42,7 @@ impl Allowed {
                 (Some(names), words) if names == ["shell"] && words_of(words).is_some() => {
                     allowed.add(words_of(words).map(|it| format!("shell({it})")));
                 }
-                // a limit that cannot be kept: the whole tool is allowed, as it would be without the field
+                // the limit in the brackets cannot be applied, so the whole tool is allowed, as without the field
                 (Some(names), _) => {
                     allowed.add(names.iter().map(|it| (*it).to_owned()));
                     allowed.unknown.push(written.clone());
@@ -61,15 +62,15 @@ impl Allowed {
     }
 }
 
-/// The first words of a command in the form `git add:*`, `git add *` or `git add`. `None` if there is another star or a
-/// sign of the shell.
+/// The first words of a command, written as `git add:*`, `git add *` or `git add`. `None` if the text has another star
+/// or a character with a meaning for the shell.
 fn words_of(written: &str) -> Option<String> {
     let words = written.trim().trim_end_matches('*').trim_end_matches(':').trim();
     let is_plain = |c: char| c.is_alphanumeric() || "_-./:@+=, ".contains(c);
     (!words.is_empty() && words.chars().all(is_plain)).then(|| words.to_owned())
 }
 
-/// The items of a list, or of a text with commas or blanks between them. A blank within brackets divides nothing.
+/// The entries of a list, or of a text with commas or blanks between the entries. Those within brackets do not divide.
 fn items(field: Option<&Value>) -> Vec<String> {
     match field {
         Some(Value::Array(list)) => {
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_other_agents_and_own_names_are_understood() {
+    fn tools_are_named_as_in_other_agents_or_as_in_caliban() {
         check(
             json!("Bash(git add:*), Bash(git status), Read"),
             expect!["shell(git add), shell(git status), read; "],
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_meaning_here_narrows_nothing_and_is_named() {
+    fn an_unknown_tool_or_limit_is_reported_and_does_not_narrow_the_turn() {
         check(json!("mcp__git__log, Read"), expect!["read; mcp__git__log"]);
         check(json!("Read(src/**)"), expect!["read; Read(src/**)"]);
         check(json!("Bash(git * main)"), expect!["shell; Bash(git * main)"]);
