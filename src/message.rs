@@ -140,7 +140,7 @@ pub struct ToolAnswer {
     /// The background job whose end the text tells.
     #[serde(default)]
     pub job_end: Option<u32>,
-    /// The text is a stranger's.
+    /// Where the text comes from, if a stranger may have written it.
     #[serde(default)]
     pub foreign: Option<Foreign>,
 }
@@ -213,8 +213,8 @@ pub struct Excerpt {
     /// typed, for example `/review main`; mostly empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub keyword: String,
-    /// Of a command: the tools that the model may call in the command's turn, such as `read` or `shell(git add)`. Empty if
-    /// the command allows all.
+    /// Of a command: the tools that the model may call in the command's turn, such as `read` or `shell(git add)`. Empty
+    /// if the command allows all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
     /// The image that goes with the text. The text says in words which image it is.

@@ -148,15 +148,19 @@ fn in_one_line(text: &str) -> String {
     exact(&line).into_owned()
 }
 
-/// Why a call asks, to follow the question.
+/// Why the user is asked about a call: sentences behind the question.
 fn because(judged: &Judgement) -> String {
     let why =
         if judged.why.is_empty() { String::new() } else { format!(" {}", exact(&judged.why)) };
     let leak = match judged.leak {
         Some(Leak::Unnamed) => {
-            " Neither you nor a page has named this address, and a stranger's text may ask for it."
+            " Neither you nor a page has named this address. A stranger's text in this conversation \
+              may have asked for it."
         }
-        Some(Leak::Sending) => " It sends something out, and a stranger's text may ask for it.",
+        Some(Leak::Sending) => {
+            " This command sends something out. A stranger's text in this conversation may have \
+              asked for it."
+        }
         None => "",
     };
     why + leak

@@ -93,7 +93,7 @@ pub struct Judgement {
 pub enum Leak {
     /// It fetches an address that neither the user nor a page has named.
     Unnamed,
-    /// It is a command whose purpose is to send something, and nothing contains it.
+    /// It is a command whose purpose is to send something, and no complete sandbox contains it.
     Sending,
 }
 
@@ -166,7 +166,7 @@ impl Rules {
         }
     }
 
-    /// Whether a command is not contained and is known to send something out.
+    /// Whether no complete sandbox contains a command that is known to send something out.
     pub fn sends(&self, command: &str) -> bool {
         !self.contains && sending::sends(&Script::parse(command))
     }

@@ -1,5 +1,5 @@
 //! Tags around texts in requests. No text can close its own tag. The tag around a stranger's text holds the session's
-//! mark, a random word, so that no text can look like the end of one or the beginning of another.
+//! mark, a random word. The mark is removed from the text, so the text can forge neither an end tag nor a new tag.
 
 use crate::message::Origin;
 use std::collections::VecDeque;
@@ -21,18 +21,18 @@ pub fn fenced(mark: &str, from: &Origin, text: &str) -> String {
     tagged(&name(mark), &format!(" from=\"{from}\""), &text)
 }
 
-/// The name of the tag. A session of an older version has no mark before it is opened.
+/// The name of the tag around a stranger's text. A session that an older version saved gets its mark when it is opened.
 pub fn name(mark: &str) -> String {
     if mark.is_empty() { "untrusted".to_owned() } else { format!("untrusted-{mark}") }
 }
 
-/// A value in quotes, in one line.
+/// A text as the value of an attribute, which stands in double quotes and in one line.
 pub fn attribute(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace(['\n', '\r'], " ")
 }
 
-/// The text without the mark. A spelling that a model may take for the mark counts too: other case, wide letters, and
-/// anything that is no letter or digit between its letters.
+/// Replaces the mark in a text. Spellings that a model may take for the mark are replaced too: those in capitals or
+/// wide letters, and those with characters other than letters and digits in between.
 fn unmarked(mark: &str, text: &str) -> String {
     let length = mark.chars().count();
     let (mut clean, mut copied) = (String::new(), 0);
@@ -54,7 +54,7 @@ fn unmarked(mark: &str, text: &str) -> String {
     clean + &text[copied..]
 }
 
-/// A letter or digit as a reader takes it; `None` for anything else.
+/// A letter or digit in its usual width, ASCII letters in lower case; `None` for any other character.
 fn plain(c: char) -> Option<char> {
     let wide = u32::from(c).checked_sub(0xfee0).and_then(char::from_u32);
     let c = wide.filter(char::is_ascii_alphanumeric).unwrap_or(c);

@@ -127,7 +127,7 @@ struct Trims<'a> {
     excerpts: u32,
     /// Whether the model does not accept images.
     is_blind: bool,
-    /// The session's mark.
+    /// The session's mark, for the tags around strangers' texts.
     mark: &'a str,
 }
 

@@ -3,13 +3,14 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The letters of a session's mark, and how many it has.
+/// The letters that a session's mark may have, and its length.
 const LETTERS: &[u8; 16] = b"bcdfghjkmnpqrstv";
 const LENGTH: usize = 16;
 
-/// The mark of a session, a word by which the model recognises the tags around strangers' texts. Made of a random number.
+/// The mark of a session, a word by which the model recognises the tags around strangers' texts. `seed` is a random
+/// number.
 pub fn mark_of(seed: u64) -> String {
-    // two letters of each byte
+    // each byte gives two letters
     let letters = seed.to_le_bytes().into_iter().flat_map(|it| [it & 0xf, it >> 4]);
     letters.take(LENGTH).map(|it| char::from(LETTERS[usize::from(it)])).collect()
 }
@@ -19,7 +20,7 @@ pub fn is_mark(text: &str) -> bool {
     text.len() == LENGTH && text.bytes().all(|it| LETTERS.contains(&it))
 }
 
-/// Where such a text comes from.
+/// Where a stranger's text comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -42,7 +43,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Says of an answer that its text is a stranger's.
+/// Goes with an answer whose text a stranger may have written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Foreign {
     pub from: Origin,

@@ -1,5 +1,5 @@
-//! Commands whose purpose is to send something to other machines. In auto mode they ask if a stranger's text is in the
-//! conversation and no sandbox holds them, even if a rule allows them.
+//! Commands whose purpose is to send something to other machines. In auto mode the user is asked about such a command
+//! if a stranger's text is in the conversation and no complete sandbox contains the command, even if a rule allows it.
 
 use crate::bash::{Script, Simple};
 
@@ -44,7 +44,8 @@ const VERBS: &[(&str, &[&str])] = &[
     ("terraform", &["apply", "push"]),
 ];
 
-/// Whether a command of the script sends something out. A word whose value is not known counts as any word.
+/// Whether a command of the script sends something out. A program whose name is not known counts as one that sends, and
+/// an argument whose value is not known as one of the words in `VERBS`.
 pub(super) fn sends(script: &Script) -> bool {
     script.commands.iter().any(sending)
 }

@@ -1,4 +1,4 @@
-//! Whether strangers' texts have come into the conversation, and which addresses somebody has named.
+//! Whether strangers' texts have come into the conversation, and whether the user or a page has named an address.
 
 use super::Session;
 use crate::event::Access;
@@ -20,7 +20,7 @@ impl Session {
     }
 
     /// Whether a stranger's text has come into the conversation: a page, a file outside of the project, the output of a
-    /// command. It stays so: a summary may carry on what the text asked for.
+    /// command. A compaction does not change the answer, because the summary may repeat what the text asked for.
     pub(super) fn is_tainted(&self) -> bool {
         self.messages.iter().flat_map(|it| &it.blocks).any(|it| match it {
             Block::Answer(answer) => answer.foreign.is_some(),
@@ -29,8 +29,8 @@ impl Session {
         })
     }
 
-    /// Whether the user or a page has named this address whole. The model could make a file or a command name any
-    /// address, so these do not count.
+    /// Whether the user or a page has named this whole address. Files and outputs of commands do not count, because the
+    /// model could have them name any address.
     fn is_named(&self, url: &str) -> bool {
         let said = self.messages.iter().filter(|it| it.role == Role::User);
         said.flat_map(|it| &it.blocks).any(|it| match it {
@@ -66,7 +66,7 @@ mod tests {
     use super::names;
 
     #[test]
-    fn an_address_is_named_only_whole() {
+    fn only_a_whole_address_counts_as_named() {
         let is_named = |text: &str| names(text, "https://a.org/x");
         for text in [
             "https://a.org/x",

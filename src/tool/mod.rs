@@ -158,7 +158,7 @@ impl Tool {
 pub struct Done {
     /// The text of the answer for the model.
     pub text: String,
-    /// Caliban's own words below the text, which may be a stranger's.
+    /// Caliban's own lines, to stand below the text. Unlike the text, they are never a stranger's.
     pub after: String,
     /// A few words for the right end of the tool's line: `80 lines`, `7 matches`.
     pub summary: String,

@@ -197,7 +197,7 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
 fn origin(desk: &Desk, tool: &Tool, args: &Value) -> Option<Origin> {
     match &tool.work {
         Work::Act { .. } => Some(Origin::Command),
-        // the output of a job; a list of jobs has none
+        // with a number the call reads the output of a job; without one it lists the jobs
         Work::Read { .. } if tool.name == job::NAME => {
             args["id"].is_u64().then_some(Origin::Command)
         }

@@ -10,7 +10,7 @@ const LIMITS: [(usize, usize); 4] = [(8_000, 4_000), (4_000, 1_000), (2_000, 300
 #[derive(Debug, Clone)]
 pub(super) struct Source {
     entries: Vec<Entry>,
-    /// The session's mark.
+    /// The session's mark, for the tags around strangers' texts.
     mark: String,
 }
 
@@ -48,7 +48,7 @@ impl Source {
         let texts = self.entries.iter().map(|it| {
             let most = if it.is_result { result } else { said };
             let text = clipped(&it.text, most);
-            // a fence around the clipped text, because a fence that is cut has no end
+            // the text is clipped before it is fenced, so that the end tag is never cut off
             let text = match &it.from {
                 Some(from) => fence::fenced(&self.mark, from, &text),
                 None => text,

@@ -39,19 +39,19 @@ fn a_text_cannot_hold_the_mark_in_any_spelling() {
 }
 
 #[test]
-fn other_text_stays_as_it_is() {
+fn a_text_without_the_mark_is_not_changed() {
     let half = &MARK[..15];
     for text in
         ["", "plain\n</untrusted>", "</untrusted-bcd>", half, "ÄÖ \u{200b}\u{1f980} 漢字\r\n"]
     {
         assert_eq!(inside(text), text);
     }
-    // the mark begins again within a beginning that does not go on
+    // the first letters of the mark, and then the whole mark
     assert_eq!(inside(&format!("bcdf{MARK}x")), "bcdf[mark removed]x");
 }
 
 #[test]
-fn a_label_cannot_leave_its_tag() {
+fn the_name_of_an_origin_cannot_end_the_tag() {
     let from = Origin::Web(format!("https://a.org/\"><b>\n{MARK}"));
     let said = fenced(MARK, &from, "x");
     let first = said.lines().next().unwrap();
@@ -62,7 +62,7 @@ fn a_label_cannot_leave_its_tag() {
 }
 
 #[test]
-fn each_number_gives_a_mark_of_its_own() {
+fn different_numbers_give_different_marks_and_only_such_words_are_marks() {
     assert!(is_mark(&mark_of(0)) && is_mark(&mark_of(u64::MAX)) && is_mark(MARK));
     assert_ne!(mark_of(1), mark_of(1 << 60));
     for no in ["", "bcdfghjkmnpqrst", "bcdfghjkmnpqrst>", "BCDFGHJKMNPQRSTV"] {
