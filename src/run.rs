@@ -1,5 +1,5 @@
-//! `caliban run`: one prompt to its end, without an editor and without a person. The disk is the workspace; the agent,
-//! the session and its files are those of the editor.
+//! `caliban run` carries out one prompt without an editor and without a person who answers questions. Edits go to the
+//! disk at once; the agent, the session and the session's files are the same as in the editor.
 
 mod arguments;
 mod config;
@@ -31,7 +31,7 @@ trait Output {
     fn begin(&mut self, launched: &Launched) -> io::Result<()>;
     fn show(&mut self, show: &Show) -> io::Result<()>;
     fn end(&mut self, ran: &Ran) -> io::Result<()>;
-    /// The run could not begin.
+    /// Called in place of `end` if the run could not begin or the agent failed.
     fn fail(&mut self, code: u8, why: &str) -> io::Result<()>;
 }
 
@@ -97,7 +97,7 @@ async fn attend(mut launched: Launched, text: String, output: &mut dyn Output) -
             show = launched.shown.recv() => {
                 let code = match show {
                     Some(show) => shown(&show, deadline.is_some(), output),
-                    None => output.fail(1, "Caliban failed.").map(|()| Some(1)),
+                    None => output.fail(1, "Caliban failed: its agent has ended.").map(|()| Some(1)),
                 };
                 match code {
                     Ok(Some(code)) => break Ok(code),

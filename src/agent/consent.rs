@@ -160,12 +160,12 @@ fn same(a: &Excerpt, b: &Excerpt) -> bool {
     a.path == b.path && a.text == b.text
 }
 
-/// Tells the user that nobody has agreed to these files.
+/// What the user is told if a run leaves files out.
 fn left_out(files: &[Excerpt]) -> String {
     let names: Vec<&str> = files.iter().map(|it| it.path.as_str()).collect();
     format!(
-        "Not used, because you have not agreed to their present text: {}. Caliban in Neovim asks you; the setting \
-         `instructions = 'always'` uses all.",
+        "These instructions are not used, because you have not agreed to their present text: {}. To be asked, open \
+         Caliban in Neovim; to use all instructions, set `instructions` to \"always\".",
         names.join(", ")
     )
 }

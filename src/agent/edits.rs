@@ -29,7 +29,7 @@ pub(super) struct Job {
     pub(super) at_once: bool,
     /// Whether nobody can review an edit.
     pub(super) unattended: bool,
-    /// Texts of the conversation that the calls refer to, by name.
+    /// The texts of earlier calls that the calls name, under these names.
     pub(super) kept: BTreeMap<String, String>,
     pub(super) tally: Option<Tally>,
     /// Stores the files' content before the edits; `None` if nothing is stored.

@@ -138,7 +138,7 @@ impl Record {
         Some(Changed { entry, paths })
     }
 
-    /// The changes of the conversation's last turn, the latest first; `None` if it changed no file.
+    /// The changes of the conversation's last turn, the latest first; `None` if that turn changed no file.
     pub(super) fn of_last_turn(
         &mut self,
         conversation: &Conversation,

@@ -150,7 +150,7 @@ fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {
     }
 }
 
-/// Whether a text is a message to the model. Other slash commands send none.
+/// Whether a text sends a message to the model. Most built-in slash commands send none.
 pub(super) fn sends(text: &str) -> bool {
     match slash::parse(text) {
         Parsed::Prompt | Parsed::Other(..) | Parsed::Known(Slash::Init, _) => true,

@@ -20,7 +20,7 @@ pub(super) fn run(agent: &mut Agent, text: String) {
     }
     conversation.session.leave_unattended();
     slash::sent(agent, text, Vec::new(), false);
-    // otherwise the message was given back
+    // a message that is not being prepared was given back, and no turn begins
     if !agent.prompts.is_preparing() {
         agent.conversation.session.attend();
     }

@@ -9,9 +9,9 @@ use serde::Serialize;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ran {
     pub exit: Exit,
-    /// The model's last words.
+    /// The text of the model's last reply.
     pub answer: String,
-    /// Why the turn did not come to its end; absent if it did.
+    /// Why the turn did not end by itself; absent if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     /// The questions that nobody answered.
@@ -66,7 +66,7 @@ pub struct Changed {
     /// The path as the user would write it.
     pub path: String,
     pub how: How,
-    /// The change in the format of git; empty if the file's earlier text is not known.
+    /// The change in the format of git; empty if the file's earlier text is not known or the diffs are too long.
     pub diff: String,
 }
 
@@ -93,7 +93,7 @@ pub struct Spent {
 }
 
 impl Ran {
-    /// The sentence for the user about the end of the turn, if it did not come to its own end.
+    /// The sentence for the user about the end of a turn that did not end by itself.
     pub fn problem_of(it: &Unattended) -> Option<String> {
         it.end.as_ref().and_then(session::ending)
     }
@@ -118,10 +118,12 @@ impl Ran {
 
     fn advice(&self) -> String {
         let edits = match self.mode {
-            Mode::Plan | Mode::Ask => " Mode auto-edit writes edits without a review.",
+            Mode::Plan | Mode::Ask => {
+                " Use `--mode auto-edit` to have edits written without a review."
+            }
             Mode::AutoEdit | Mode::Auto => "",
         };
-        format!("         Nobody could be asked.{edits} Rules in `permissions` allow calls.")
+        format!("         Nobody could be asked.{edits} Rules in `permissions` can allow calls.")
     }
 
     fn names(&self) -> String {

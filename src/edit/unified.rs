@@ -19,7 +19,8 @@ pub fn unified(old: &Text, new: &Text, most: usize) -> (String, bool) {
     out.end()
 }
 
-/// The whole diff from `old` to `new`, without the lines that name the file. `git apply` accepts it.
+/// The whole diff from `old` to `new`, without the lines that name the file. With these lines before it, `git apply`
+/// accepts the diff.
 pub fn whole_diff(old: &str, new: &str) -> String {
     let [before, after] = [old, new].map(|it| it.split_inclusive('\n').collect::<Vec<_>>());
     let mut out = String::new();
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_tells_of_a_missing_newline_at_the_end() {
+    fn a_whole_diff_marks_a_missing_newline_at_the_end() {
         expect![[r#"
             @@ -1,2 +1,2 @@
              one

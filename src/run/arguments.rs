@@ -10,9 +10,9 @@ pub(super) const HELP: &str = "\
 Usage: caliban run [options] \"prompt\"
        caliban run [options] -          reads the prompt from standard input
 
-Does one prompt to its end. Nobody is asked: what would need an answer is denied.
+Carries out one prompt without Neovim. Nobody is asked: a call that needs your consent is denied.
 
-  --mode plan|ask|auto-edit|auto   how much is done without a question
+  --mode plan|ask|auto-edit|auto   what the model may do without your consent
   --model provider/model           the model
   --limit-usd N                    ends the turn when it has cost N US dollars
   --limit-tokens N                 ends the turn when it has used N tokens
@@ -21,7 +21,7 @@ Does one prompt to its end. Nobody is asked: what would need an answer is denied
   --session NAME                   continues or begins this conversation
   --ephemeral                      saves no conversation
   --config FILE                    the settings, as JSON or TOML
-  --cwd DIR                        the project
+  --cwd DIR                        finds the project from this folder
   -h, --help                       shows this text
 
 Exit codes: 0 answered, 1 failed, 2 wrong arguments or settings, 3 a call was denied because

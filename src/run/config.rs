@@ -39,7 +39,7 @@ fn read(text: &str, is_toml: bool) -> Result<WireConfig, String> {
     if problems.is_empty() { wire(settings) } else { Err(problems.join("\n")) }
 }
 
-/// Adds the defaults, and converts what the Lua configuration converts too.
+/// Adds the defaults, and converts values as the Lua configuration does.
 fn wire(settings: Map<String, Value>) -> Result<WireConfig, String> {
     let mut all = json!({
         "mode": "ask", "resume": true, "debug": false, "no_system": false, "instructions": "ask",

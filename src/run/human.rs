@@ -26,7 +26,7 @@ impl Human {
             Event::Replied { reply, .. } => {
                 let calls = reply.calls().map(|it| (it.id.clone(), (it.clone(), Instant::now())));
                 self.open.extend(calls);
-                // the words before calls; the last words are the answer
+                // a reply without calls is the answer, which `end` writes
                 if reply.calls().next().is_some() {
                     for block in &reply.blocks {
                         if let Block::Text { text } = block {

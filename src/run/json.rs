@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 use std::io::{self, Write};
 
-/// Changes when a field gets another meaning or goes. New types of lines and new fields come without a new number.
+/// The version of this format. It changes if a field gets another meaning or is removed. New types of lines and new
+/// fields do not change it.
 const VERSION: u32 = 1;
 
 /// One line of the output.
@@ -152,7 +153,8 @@ fn write(line: &Line<'_>) -> io::Result<()> {
     out.flush()
 }
 
-/// JSON in which characters that act on a terminal are written as `\u009b`. JSON has such characters in texts only.
+/// Escapes the control characters of a JSON text, for example as `\u009b`, because they could act on a terminal. JSON
+/// has such characters in strings only.
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {

@@ -24,7 +24,7 @@ use tracing_appender::non_blocking::WorkerGuard;
 
 /// The longest prompt that is read from standard input, in bytes.
 const LONGEST: u64 = 10_000_000;
-/// The name of conversations that nobody has named.
+/// The name of conversations that nobody has named; a number is added if the name is taken.
 const NAME: &str = "run";
 
 /// A running agent and its channels.
@@ -78,7 +78,7 @@ pub(super) async fn launch(arguments: Arguments) -> Result<(Launched, String), S
     Ok((launched, text))
 }
 
-/// The working directory and the settings, of the arguments or else of the file.
+/// The working directory, and the settings of the file with those of the arguments in their place.
 fn settings(arguments: &Arguments) -> Result<(PathBuf, WireConfig), String> {
     let cwd = match &arguments.cwd {
         Some(it) => std::fs::canonicalize(it).map_err(|it| format!("--cwd: {}.", cause(&it)))?,
@@ -93,7 +93,7 @@ fn settings(arguments: &Arguments) -> Result<(PathBuf, WireConfig), String> {
     Ok((cwd, config))
 }
 
-/// The parts of the agent for an opened session.
+/// What the agent of an opened session is made of.
 fn setup(
     site: &Site,
     arguments: &Arguments,

@@ -69,12 +69,12 @@ pub(super) fn limit_reached(reached: &str) -> String {
     format!("The spending limit is reached: {reached}. Send the next request?")
 }
 
-/// The user's sentence at the end of a turn that reached a spending limit while nobody attended it.
+/// The sentence for the user at the end of an unattended turn that reached a spending limit.
 pub(super) fn limit_ended(reached: &str) -> String {
     format!("Stopped at the spending limit: {reached}.")
 }
 
-/// The user's sentence at the end of a turn that made as many requests as it may.
+/// The sentence for the user at the end of a turn that made as many requests as it may.
 pub(super) fn too_many_requests(made: u32) -> String {
     let requests = if made == 1 { "request" } else { "requests" };
     format!("Stopped after {made} {requests} in one turn. Send a message to go on.")
@@ -82,9 +82,9 @@ pub(super) fn too_many_requests(made: u32) -> String {
 
 /// What the model is told before a turn that nobody attends.
 pub(super) const UNATTENDED: &str = "The user does not attend this turn: nobody answers questions or reviews edits. A \
-    call that needs the user's consent is denied at once. Do not wait for an answer and do not ask for one. Decide what \
-    is open yourself, do all that you can do without the denied calls, and end with a short report: what you did, what \
-    you assumed, and what you could not do.";
+    call that needs the user's consent is denied at once. Do not wait for an answer and do not ask for one. Decide \
+    open questions yourself, do all that you can do without the denied calls, and end with a short report: what you \
+    did, what you assumed, and what you could not do.";
 
 /// The answer to a call that would ask the user, in a turn that nobody attends.
 pub(super) fn unattended(call: &CallId, question: &str) -> ToolAnswer {

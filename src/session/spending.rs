@@ -142,7 +142,7 @@ impl Session {
         let now = self.spent_so_far();
         match ruling {
             Ruling::Once => {
-                // a turn that may go on may spend its own amount once more too
+                // the limit of the turn is extended like that of the session, so that the turn can go on
                 let Limits { session, turn, .. } = &mut self.limits;
                 for it in [session, turn] {
                     if it.reached("", "", now).is_some() {

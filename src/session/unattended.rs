@@ -1,4 +1,4 @@
-//! A turn that nobody attends: what would be asked is denied, and at a limit the turn ends.
+//! A turn that nobody attends: a call that would ask the user is denied, and the turn ends at a limit.
 
 use super::{Open, Session, Step, audit, say};
 use crate::event::{End, Event, Ruling, TurnId};
@@ -39,7 +39,7 @@ impl Session {
         self.unattended.as_ref().is_some_and(|it| it.end.is_none())
     }
 
-    /// Denies a call at the gate, because nobody answers its question.
+    /// Denies a call that has not begun, because nobody answers its question.
     pub(super) fn deny_unattended(
         &mut self,
         turn: TurnId,
@@ -55,7 +55,7 @@ impl Session {
         self.deny(turn, &it.call.id, text, step);
     }
 
-    /// Records a question about a call, that nobody answered it, and the call's answer.
+    /// Records that a question about a call was asked and not answered, and then the answer to the call.
     pub(super) fn deny(&mut self, turn: TurnId, call: &CallId, question: String, step: &mut Step) {
         let answer = say::unattended(call, &question);
         let (call, always, command) = (call.clone(), String::new(), String::new());
@@ -66,7 +66,7 @@ impl Session {
         self.record(Event::Answered { turn, answer }, step);
     }
 
-    /// An edit that has begun would wait for a review.
+    /// Denies an edit that has begun, because it would wait for a review.
     pub(super) fn unreviewed(
         &mut self,
         turn: TurnId,
@@ -88,7 +88,7 @@ impl Session {
         self.end(turn, End::Stopped(why), step);
     }
 
-    /// Notes a question about a call.
+    /// In an unattended turn, adds a question to those that nobody answered.
     pub(super) fn note_asked(&mut self, question: &str) {
         if let Some(it) = self.unattended.as_mut().filter(|it| it.end.is_none()) {
             it.denied.push(question.to_owned());

@@ -107,7 +107,7 @@ fn enter_all(root: &Path, proposals: &[Proposal]) -> Vec<Arrival> {
     let mut arrivals: Vec<Option<Arrival>> =
         proposals.iter().map(|it| check(root, it).err()).collect();
     let calls = |it: &Proposal| it.parts.iter().map(|it| it.call.clone()).collect::<BTreeSet<_>>();
-    // a call that is held back holds back all files that it shares with other calls
+    // if one file of a call cannot be written, no file of the call is; a file of several calls holds back all of them
     loop {
         let held = proposals.iter().zip(&arrivals).filter(|it| it.1.is_some());
         let held: BTreeSet<CallId> = held.flat_map(|it| calls(it.0)).collect();
@@ -129,7 +129,7 @@ fn refused(why: impl Into<String>) -> Arrival {
     Arrival::Refused(Misfit::Refused(why.into()))
 }
 
-/// Fails if the proposal cannot be written. Returns the file's present text, which a binary file does not have.
+/// Fails if the proposal cannot be written. Returns the file's present text; `None` for a new or a binary file.
 fn check(root: &Path, proposal: &Proposal) -> Result<Option<Text>, Arrival> {
     if !proposal.at_once {
         return Err(refused("its changes are always reviewed, and nobody is here to review them"));

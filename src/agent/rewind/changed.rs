@@ -8,10 +8,11 @@ use crate::tool::{self, Desk};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// The most bytes of all diffs. A turn that changes more has run a generator, whose output nobody reads as a diff.
+/// The most bytes that all diffs have together. A turn with longer diffs has run a generator, whose output nobody reads
+/// as a diff.
 const ALL: usize = 4_000_000;
 
-/// The files that are not as they were before these changes; the latest change comes first.
+/// The files that are not as they were before these changes. `all` has the latest change first.
 pub(in crate::agent) async fn files(desk: &Desk, blobs: &Blobs, all: &[Change]) -> Vec<Changed> {
     let mut room = ALL;
     let files = plan::plan(desk, blobs, all).await;
@@ -19,6 +20,7 @@ pub(in crate::agent) async fn files(desk: &Desk, blobs: &Blobs, all: &[Change]) 
     changed.map(|it| of(desk, it, &mut room)).collect()
 }
 
+/// `file` is part of the plan of a rewind: `now` is its content before the turn, and `was` its present content.
 fn of(desk: &Desk, file: &File, room: &mut usize) -> Changed {
     let now = file.from.as_deref().unwrap_or(&file.path);
     let how = match (&file.from, &file.now, &file.was) {
@@ -70,7 +72,7 @@ fn mode(path: &Path) -> &'static str {
     if runs { "100755" } else { "100644" }
 }
 
-/// The bytes of a file as text; `None` if they are no text.
+/// A file's content as text; `None` if the content is not UTF-8.
 fn text(content: &Content) -> Option<String> {
     match content {
         Content::Absent => Some(String::new()),
@@ -79,7 +81,7 @@ fn text(content: &Content) -> Option<String> {
     }
 }
 
-/// A name as git writes it: between quotes if a reader could take it for something else.
+/// A name as git writes it: in quotes if it has control characters, quotes or backslashes.
 fn quoted(prefix: &str, name: &str) -> String {
     let is_odd = |c: char| c.is_control() || c == '"' || c == '\\';
     if !name.contains(is_odd) {

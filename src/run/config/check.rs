@@ -22,7 +22,7 @@ enum Kind {
     FlagOrObject(&'static [Row]),
     /// A list of objects.
     List(&'static [Row]),
-    /// An object with names of the user's, and whether each name is `provider/model`.
+    /// An object whose keys the user chooses. The flag says whether each key must be `provider/model`.
     Named(&'static [Row], bool),
     Headers,
     Price,
@@ -217,7 +217,7 @@ impl Problems {
     }
 }
 
-/// What is expected, if the value is something else.
+/// What the setting may be, in words; `None` if the value is allowed.
 fn expected(kind: &Kind, given: &Value) -> Option<String> {
     let number = given.as_f64();
     let is_whole = |least: u64| given.as_u64().is_some_and(|it| it >= least && it < 1 << 32);
