@@ -14,8 +14,8 @@ use std::process::{Command, ExitCode};
 /// Stands before the arguments of the process in the sandbox.
 const WITHIN: &str = "--within";
 
-/// Without arguments, this process prepares the place and runs itself with arguments. That process becomes one in the
-/// sandbox, which tries.
+/// Without arguments, this process prepares a folder and starts the program again with arguments. The second process
+/// enters the sandbox and tries the actions.
 pub(super) fn run() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(2).collect();
     let said = match &arguments[..] {

@@ -18,7 +18,7 @@ const FORBIDDEN: &[i64] = &[
     nix::libc::SYS_bpf,
     nix::libc::SYS_perf_event_open,
     nix::libc::SYS_userfaultfd,
-    // Landlock forbids some of these, but not to make a mount writable again
+    // Landlock forbids some of these calls, but does not forbid making a mount writable again
     nix::libc::SYS_mount,
     nix::libc::SYS_umount2,
     nix::libc::SYS_pivot_root,
@@ -30,7 +30,7 @@ const FORBIDDEN: &[i64] = &[
     nix::libc::SYS_move_mount,
     nix::libc::SYS_open_tree,
     OPEN_TREE_ATTR,
-    // could make the calls below without the filter seeing them
+    // an io_uring can open sockets and connect, which the filter does not see
     nix::libc::SYS_io_uring_setup,
     nix::libc::SYS_io_uring_enter,
     nix::libc::SYS_io_uring_register,
@@ -47,7 +47,7 @@ const TYPES: [u64; 2] = [nix::libc::TIOCSTI, 0x541c];
 const FAMILIES: [i32; 4] =
     [nix::libc::AF_UNIX, nix::libc::AF_INET, nix::libc::AF_INET6, nix::libc::AF_NETLINK];
 
-/// On x86, the same calls have numbers for the x32 ABI too: with this bit, and a few that differ.
+/// On x86-64, each call has a second number, for the x32 ABI: with this bit, and for a few calls with another number.
 #[cfg(target_arch = "x86_64")]
 const X32: i64 = 0x4000_0000;
 #[cfg(target_arch = "x86_64")]
@@ -72,7 +72,7 @@ pub(super) fn restrict(closes_network: bool) -> Result<(), String> {
     let one = |argument, operation, value| all(vec![condition(argument, operation, value)?]);
     let typing: Result<Vec<_>, _> = TYPES.iter().map(|it| one(1, SeccompCmpOp::Eq, *it)).collect();
     rules.insert(nix::libc::SYS_ioctl, typing?);
-    // the limits of other processes
+    // a command may change only its own resource limits
     rules.insert(nix::libc::SYS_prlimit64, vec![one(0, SeccompCmpOp::Ne, 0)?]);
     let families: &[i32] = if closes_network { &[nix::libc::AF_UNIX] } else { &FAMILIES };
     let other: Result<Vec<_>, String> = families

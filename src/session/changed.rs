@@ -1,5 +1,5 @@
-//! A command that the user has changed: it takes the place of the model's, goes through the gate anew, and the call's
-//! answer tells the model.
+//! A command that the user has changed takes the place of the model's command. Whether it may begin is decided anew,
+//! and the call's answer tells the model of the change.
 
 use super::{Open, Phase, Session, State, Step, audit};
 use crate::event::{Access, Event};
@@ -11,7 +11,8 @@ use serde_json::Value;
 pub(super) const LONGEST: usize = 20_000;
 
 impl Session {
-    /// The user's words are the consent to them, unless a character in them cannot be seen. A rule may still deny them.
+    /// By changing a command the user consents to the new command, unless it has a character that cannot be seen. A
+    /// rule may still deny it.
     pub(super) fn change(&mut self, call: CallId, command: String, step: &mut Step) {
         let Some(turn) = self.turn() else { return };
         let asks = |it: &&Open| {

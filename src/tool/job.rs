@@ -78,7 +78,7 @@ fn one(args: &Args) -> Result<u32, String> {
     args.id.ok_or_else(|| "id: give the number of the job.".to_owned())
 }
 
-/// Waits for output, and looks once more when the time is over.
+/// Waits for new output or the job's end. When the time is over, reads the output so far.
 async fn read(desk: &Desk, args: &Args) -> Result<Look, String> {
     let (job, cursor) = (one(args)?, args.cursor);
     let look = |waits| desk.jobs.order(job, move |answer| Order::Read { cursor, waits, answer });

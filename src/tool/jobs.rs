@@ -58,7 +58,7 @@ pub(super) struct Start {
     pub(super) is_contained: bool,
     /// The folder for a large output.
     pub(super) folder: PathBuf,
-    /// What is replaced in the output.
+    /// The secrets that are replaced in the output.
     pub(super) secrets: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Start {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Look {
     pub(super) job: u32,
-    /// The output since the last look.
+    /// The output behind the cursor of the order, or else since the last answer.
     pub(super) output: String,
     /// Where the next look begins.
     pub(super) cursor: u64,
@@ -101,7 +101,7 @@ enum Message {
     Order(u32, Order),
     /// From a job's task.
     Ended(u32, Ended),
-    /// From a job's task: the command ended before it became a job.
+    /// From a job's task: the command could not be started, or ended before it became a job.
     Never(u32),
     StopAll,
 }
@@ -137,7 +137,7 @@ impl Jobs {
         self.rows.borrow().clone()
     }
 
-    /// Stops a job, as its user wants.
+    /// Stops a job for the user.
     pub fn stop(&self, job: u32) {
         let answer = oneshot::channel().0;
         self.send(Message::Order(job, Order::Stop { is_by_user: true, answer }));

@@ -1,4 +1,4 @@
-//! Background jobs: from the call to their end, and that none outlives its conversation.
+//! Background jobs, from the call that starts them to their end. No job outlives its conversation.
 
 mod owner;
 

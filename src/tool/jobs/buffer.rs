@@ -25,7 +25,7 @@ struct Kept {
     /// The newest lines, each with the bytes of output that had come when the line was complete.
     newest: VecDeque<(u64, String)>,
     bytes: usize,
-    /// The same number for the last line that is in the file only; 0 if there is none.
+    /// The bytes of output that had come when the last line that only the file has was complete; 0 without such a line.
     left_out: u64,
     whole: Whole,
 }
@@ -119,7 +119,7 @@ mod tests {
     }
 
     impl Buffer {
-        /// The output since the last call.
+        /// The output since the last `next`.
         fn next(&mut self) -> Part {
             let part = self.since(None);
             self.gave(part.cursor);

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 
 /// How long the call that starts a job waits for output. A command that ends by then is no job.
 const FIRST: Duration = Duration::from_secs(1);
-/// How long it waits for more output after the first.
+/// How long this call waits for more output after the first output.
 const SETTLING: Duration = Duration::from_millis(250);
 /// The most characters of a command in a sentence.
 const SHOWN: usize = 60;
@@ -30,7 +30,8 @@ struct Task {
     ended: Option<Ended>,
     /// Readers that wait for output or the end.
     waiting: Vec<Waiting>,
-    /// The call that started the job, until it is answered, and when it is answered at the latest.
+    /// The channel for the answer to the call that started the job, and the latest time of the answer. `None` once the
+    /// call is answered.
     first: Option<(Answer<Look>, Instant)>,
     is_stopped_by_user: bool,
     reports: Reports,

@@ -1,5 +1,5 @@
 //! Kernels without a sandbox. A seccomp filter of the test's thread, which Neovim and the program inherit, refuses the
-//! calls.
+//! system calls that a sandbox needs.
 
 use super::shell;
 use crate::grants::is_asked;
@@ -33,7 +33,7 @@ fn start() -> Scene {
 }
 
 #[test]
-fn where_landlock_is_refused_nothing_is_claimed_and_every_command_asks() {
+fn without_landlock_no_limit_is_reported_and_every_command_needs_consent() {
     without(SYS_landlock_create_ruleset, EOPNOTSUPP, || {
         let scene = start();
         assert!(is_asked(&scene, "shell", json!({ "command": "ls" })));
@@ -48,7 +48,7 @@ fn where_landlock_is_refused_nothing_is_claimed_and_every_command_asks() {
 }
 
 #[test]
-fn where_namespaces_are_refused_only_that_is_claimed_which_landlock_holds() {
+fn without_namespaces_only_the_limits_that_hold_are_reported() {
     without(SYS_unshare, EPERM, || {
         if caliban::sandbox::probed(std::path::Path::new(env!("CARGO_BIN_EXE_caliban"))).is_none() {
             return;
