@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// The results of the last turns stay whole: this many turns, including the running one.
 const TURNS: usize = 3;
-/// Results of this many replies stay whole, and of a turn with more replies only these.
+/// The results of at most this many of the last replies stay whole, even if the last turns have more replies.
 const REPLIES: usize = 16;
 /// A result with fewer bytes stays: the line that replaces it would save nothing.
 const LEAST: usize = 600;
@@ -23,14 +23,15 @@ const ARGUMENT: usize = 160;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Plan {
     pub items: Vec<Trim>,
-    /// The estimated number of tokens that requests have less.
+    /// The estimated number of tokens by which each request becomes smaller.
     pub tokens: u64,
     /// The sentence for the user.
     pub told: String,
 }
 
-/// The results older than the last turns or the last replies, each with its line. `is_raw` says of a tool's name whether its results are
-/// only what it read. `None` if there is nothing to trim.
+/// The results older than the last `TURNS` turns or the last `REPLIES` replies, each with the line that replaces it.
+/// `is_raw` says of a tool's name whether the tool's results are only texts that the tool read. `None` if there is
+/// nothing to trim.
 pub fn plan(session: &Session, is_raw: impl Fn(&str) -> bool) -> Option<Plan> {
     let spoken = &session.messages[session.beginning()..];
     let newest = |is: fn(&Message) -> bool, count: usize| {

@@ -111,7 +111,7 @@ fn mentioned_folders_and_odd_files_are_sent_as_blocks_in_every_dialect() {
                 </context>
                 both ends: @crlf.txt"#]],
         ),
-        // in Latin-1
+        // the file is in Latin-1
         (
             "see @latin.txt",
             expect![[r#"

@@ -8,7 +8,7 @@ use crate::kit::setup::Setup;
 use expect_test::expect;
 use serde_json::json;
 
-/// The system text of the first request in each dialect, in which it is the same.
+/// The system text of the first request, which is the same in each dialect.
 fn system(files: &[(&str, &str)]) -> String {
     let told = DIALECTS.map(|dialect| {
         let server = Server::start();
@@ -23,7 +23,7 @@ fn system(files: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn an_override_stands_in_place_of_the_instructions_beside_it() {
+fn an_override_replaces_the_instructions_of_the_same_folder() {
     let files = [("AGENTS.override.md", "My own rules.\n"), ("AGENTS.md", "The team's rules.\n")];
     expect![[r#"
         Work.

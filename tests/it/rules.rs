@@ -88,7 +88,7 @@ fn rules_for_other_agents_are_not_offered_beside_the_projects_own_instructions()
 }
 
 #[test]
-fn in_a_project_without_such_rules_slash_rules_says_where_it_looks() {
+fn without_rules_for_other_agents_slash_rules_says_where_it_looks() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().anthropic(&server).size(160, 40));
     nvim.keys(":Caliban<CR>i/rules<C-s>");

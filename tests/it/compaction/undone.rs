@@ -1,4 +1,4 @@
-//! A compaction is undone, also after a restart.
+//! Compactions in every dialect: undone, before a change to a smaller window, after a cut reply, after a crash.
 
 use super::*;
 
@@ -84,7 +84,7 @@ fn a_switch_to_a_smaller_window_compacts_first_in_every_dialect() {
 
 /// The providers that tell a full window from a reply that reached its own limit.
 #[test]
-fn a_reply_that_is_cut_at_the_end_of_the_window_is_asked_for_again_where_the_dialect_tells() {
+fn a_reply_that_is_cut_at_the_end_of_the_window_is_asked_for_again_if_the_provider_says_so() {
     for (dialect, full) in
         [(DIALECTS[0], "model_context_window_exceeded"), (DIALECTS[1], "model_length")]
     {
@@ -102,7 +102,7 @@ fn a_reply_that_is_cut_at_the_end_of_the_window_is_asked_for_again_where_the_dia
     }
 }
 
-/// Killed after the summary was checked and before its line was whole in the journal.
+/// Neovim is killed after the summary was checked and before the journal has the whole line of the summary.
 #[test]
 fn a_summary_whose_line_is_not_whole_in_the_journal_is_asked_for_again() {
     for part in [0, 40] {
