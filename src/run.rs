@@ -22,7 +22,7 @@ use tokio::time::{Instant, sleep_until};
 
 /// The exit code for wrong arguments or settings, and for a prompt that cannot be sent.
 const WRONG: u8 = 2;
-/// How long the end of a stopped turn may take.
+/// How long a stopped turn may take to end, and how long saving the session may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Shows a run to whoever started it.
@@ -65,12 +65,13 @@ async fn run(arguments: Arguments, output: &mut dyn Output) -> u8 {
     };
     match attend(launched, text, output).await {
         Ok(code) => code,
-        // whoever reads the output is gone
+        // an error cannot be shown either, mostly because nobody reads the output any more
         Err(_) => Exit::Failed.code(),
     }
 }
 
-/// Sends the prompt, shows what happens, and saves the session. An error means that the output cannot be written.
+/// Sends the prompt, shows what happens, and saves the session. An error means that the output cannot be written or
+/// signals cannot be received.
 async fn attend(mut launched: Launched, text: String, output: &mut dyn Output) -> io::Result<u8> {
     output.begin(&launched)?;
     launched.tell(Command::Run(text));

@@ -17,7 +17,7 @@ const RECENT: u32 = 16;
 pub struct Near {
     /// The files that are open in the editor.
     pub open: Vec<PathBuf>,
-    /// Files that were used recently. Those outside of the project are left out.
+    /// Files that were used recently. Completion does not offer those outside of the project.
     pub recent: Vec<PathBuf>,
 }
 

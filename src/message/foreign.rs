@@ -32,7 +32,7 @@ pub enum Origin {
     Command,
 }
 
-/// In words for the model.
+/// The origin in words for the model.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -119,7 +119,7 @@ impl Program {
         Some(Source::Asked(Box::new(asked)))
     }
 
-    /// What the composer uses of a session's conversation, as its agent last reported; the default if there is none.
+    /// What the composer uses of a session's conversation, as its agent last reported; the default without an agent.
     pub(super) fn glance(&self, session: Option<&SessionId>) -> Glance {
         let session = session.and_then(|it| self.sessions.find(it));
         session.and_then(|it| self.sessions.glance(it)).unwrap_or_default()

@@ -90,7 +90,8 @@ pub struct Session {
     pub context: u64,
     /// For each model, the tokens that its provider counted for the last request.
     pub measures: BTreeMap<String, Measure>,
-    /// The last counted request to each model in other conversations. Never saved.
+    /// For each model, the measure of the last request in any conversation, as the disk had it when this session was
+    /// opened. Never saved.
     pub learned: BTreeMap<String, Measure>,
     /// What the session has cost, in USD, as far as prices are known.
     pub spent: f64,

@@ -5,7 +5,7 @@ use crate::event::{End, Event, Ruling, TurnId};
 use crate::message::{CallId, Usage};
 use crate::policy::Question;
 
-/// What is known of such a turn.
+/// What is known of a turn that nobody attends.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Unattended {
     /// The questions that nobody answered.
@@ -21,14 +21,14 @@ pub struct Unattended {
 }
 
 impl Session {
-    /// The next turn is one that nobody attends. Its first request tells the model so.
+    /// Makes the next turn one that nobody attends. The first request of this turn tells the model so.
     pub fn leave_unattended(&mut self) {
         self.notes.push(say::UNATTENDED.to_owned());
         let (messages, usage, spent) = (self.messages.len(), self.usage, self.spent);
         self.unattended = Some(Unattended { messages, usage, spent, ..Unattended::default() });
     }
 
-    /// The unattended turn did not begin.
+    /// Forgets the unattended turn, because it did not begin.
     pub fn attend(&mut self) {
         self.unattended = None;
         self.notes.retain(|it| it != say::UNATTENDED);

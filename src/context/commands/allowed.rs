@@ -20,7 +20,7 @@ const NAMES: [(&str, &[&str]); 13] = [
     ("SlashCommand", &[]),
 ];
 
-/// What a command allows.
+/// What a slash command allows in its turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Allowed {
     /// Names of tools, and of commands such as `shell(git add)`. Empty if the command allows all.
@@ -70,7 +70,8 @@ fn words_of(written: &str) -> Option<String> {
     (!words.is_empty() && words.chars().all(is_plain)).then(|| words.to_owned())
 }
 
-/// The entries of a list, or of a text with commas or blanks between the entries. Those within brackets do not divide.
+/// The entries of a list, or of a text with commas or blanks between the entries. Commas and blanks within brackets do
+/// not divide the text.
 fn items(field: Option<&Value>) -> Vec<String> {
     match field {
         Some(Value::Array(list)) => {
