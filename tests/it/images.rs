@@ -221,27 +221,37 @@ fn a_symbolic_link_to_an_image_outside_of_the_project_needs_consent_like_one_to_
 
 const BLIND: &str = "[the image is not shown to you, because this model takes no images]";
 
-#[test]
-fn a_model_that_does_not_accept_images_gets_a_sentence_instead() {
-    let own = "{ models = { ['anthropic/claude-sonnet-4-5'] = { vision = false } } }";
-    for (setup, model) in [
-        (Setup::new().config(own), "anthropic/claude-sonnet-4-5"),
-        (Setup::new(), "openai/o3-mini"),
-    ] {
-        let server = Server::start();
-        server.reply(Reply::new().call("c1", "read", json!({"path": "a.png"})));
-        server.reply(Reply::said("Blind."));
-        let setup = setup.file("a.png", png(40, 30, RED)).env("CALIBAN_MODEL", model);
-        let nvim = Nvim::start(&setup.anthropic(&server).openai(&server).size(320, 40));
-        nvim.ask("see @a.png", "Blind.");
-        for request in server.requests() {
-            assert_eq!(seen(&request), []);
-        }
-        let outline = server.requests()[1].outline();
-        assert_eq!(outline.matches(BLIND).count(), 2, "{outline}");
-        assert!(outline.contains("PNG image, 40×30 pixels"), "{outline}");
-        assert_eq!(server.take_refusals(), [""; 0]);
+/// The model is told of a mentioned image and of an image that it reads, and gets neither.
+fn assert_blind(server: &Server, setup: Setup) {
+    server.reply(Reply::new().call("c1", "read", json!({"path": "a.png"})));
+    server.reply(Reply::said("Blind."));
+    let nvim = Nvim::start(&setup.file("a.png", png(40, 30, RED)).size(320, 40));
+    nvim.ask("see @a.png", "Blind.");
+    for request in server.requests() {
+        assert_eq!(seen(&request), []);
     }
+    let outline = server.requests()[1].outline();
+    assert_eq!(outline.matches(BLIND).count(), 2, "{outline}");
+    assert!(outline.contains("PNG image, 40×30 pixels"), "{outline}");
+    assert_eq!(server.take_refusals(), [""; 0]);
+}
+
+#[test]
+fn a_model_that_does_not_accept_images_gets_a_sentence_instead_in_every_dialect() {
+    let blind = "vim.g.caliban = vim.tbl_deep_extend('force', vim.g.caliban or {}, { models = {} })
+        for _, it in ipairs({ 'anthropic/claude-sonnet-4-5', 'openai/gpt-5', 'gemini/gemini-2.5-pro', 'ollama/qwen3:8b' }) do
+            vim.g.caliban = vim.tbl_deep_extend('force', vim.g.caliban, { models = { [it] = { vision = false } } })
+        end";
+    for dialect in DIALECTS {
+        let server = Server::start();
+        assert_blind(&server, Setup::new().speaking(dialect, &server).before(blind));
+    }
+}
+
+#[test]
+fn a_model_that_is_known_to_accept_no_images_gets_a_sentence_instead() {
+    let server = Server::start();
+    assert_blind(&server, Setup::new().openai(&server).env("CALIBAN_MODEL", "openai/o3-mini"));
 }
 
 #[test]

@@ -97,16 +97,18 @@ fn the_text_of_a_mentioned_pdf_goes_with_the_message_in_every_dialect() {
 }
 
 #[test]
-fn the_model_reads_parts_of_a_pdf() {
-    let server = Server::start();
-    let setup = Setup::new().file("a.pdf", pdf(&["One.", "Two."])).size(140, 40);
+fn the_model_reads_parts_of_a_pdf_in_every_dialect() {
     let read = |n: usize| json!({"path": "a.pdf", "offset": n, "limit": 2});
-    server.reply(Reply::new().call("c1", "read", read(1)).call("c2", "read", read(3)));
-    server.reply(Reply::said("Read."));
-    let nvim = Nvim::start(&setup.anthropic(&server));
-    nvim.keys(":Caliban<CR>");
-    nvim.ask("read it", "Read.");
-    let request = server.requests()[1].clone();
+    let given = DIALECTS.map(|dialect| {
+        let server = Server::start();
+        server.reply(Reply::new().call("c1", "read", read(1)).call("c2", "read", read(3)));
+        server.reply(Reply::said("Read."));
+        let setup = Setup::new().file("a.pdf", pdf(&["One.", "Two."])).size(140, 40);
+        let nvim = Nvim::start(&setup.speaking(dialect, &server));
+        nvim.ask("read it", "Read.");
+        let answers = server.requests()[1].answers();
+        answers.into_iter().map(|(_, text)| text).collect::<String>()
+    });
     expect![[r#"
         1	--- page 1 of 2 ---
         2	One.
@@ -115,7 +117,7 @@ fn the_model_reads_parts_of_a_pdf() {
         4	Two.
         [lines 3-4 of 4]
     "#]]
-    .assert_eq(&format!("{}{}", request.answer("c1"), request.answer("c2")));
+    .assert_eq(common(&given));
 }
 
 #[test]
