@@ -239,7 +239,7 @@ impl Tracker<'_> {
             }
             let told = match &now {
                 Ok(source) => self.differs(&path, &source.text),
-                Err(why) => Some((self.excerpt(&path, &format!("It {} now.", why.say())), true)),
+                Err(why) => Some((self.changed(&path, &format!("It {} now.", why.say())), true)),
             };
             if cause == Cause::Opened && told.is_some() {
                 continue;
@@ -302,6 +302,10 @@ impl Tracker<'_> {
         let (said, is_all) = match self.known.files.get(path).and_then(|it| it.text.as_ref()) {
             Some(text) if text.joined() == now.joined() => return None,
             Some(text) => edit::unified(text, now, LINES),
+            None if hash.is_empty() => {
+                let said = "The file may have changed since you saw it last. Read it before you rely on it.";
+                return Some((self.excerpt(path, said.to_owned()), false));
+            }
             None if *hash == now.sha256_hex() => return None,
             None => (
                 "Caliban no longer knows what changed. Read the file before you rely on it."
@@ -309,18 +313,18 @@ impl Tracker<'_> {
                 false,
             ),
         };
-        Some((self.excerpt(path, &said), is_all))
+        Some((self.changed(path, &said), is_all))
     }
 
-    fn excerpt(&self, path: &Path, said: &str) -> Excerpt {
-        Excerpt {
-            path: self.desk.shown(path),
-            kind: ExcerptKind::Changes,
-            text: format!(
-                "The user or another program changed the file since you saw it last:\n{said}"
-            ),
-            ..Excerpt::default()
-        }
+    fn changed(&self, path: &Path, said: &str) -> Excerpt {
+        let text =
+            format!("The user or another program changed the file since you saw it last:\n{said}");
+        self.excerpt(path, text)
+    }
+
+    fn excerpt(&self, path: &Path, text: String) -> Excerpt {
+        let kind = ExcerptKind::Changes;
+        Excerpt { path: self.desk.shown(path), kind, text, ..Excerpt::default() }
     }
 }
 

@@ -4,6 +4,8 @@
 use super::{Effect, Input, Phase, Session, Step, say};
 use crate::event::{Compaction, End, Event, Handoff, TurnId};
 use crate::message::{Block, Input as Given, Message, Role, ToolCall, Usage};
+use serde_json::Value;
+use std::path::Path;
 
 impl Session {
     /// The index of the first message that requests contain, not counting the system prompt.
@@ -166,11 +168,7 @@ impl Session {
     fn forget_texts_before(&mut self, at: usize) {
         let Session { known, messages, reviewing, root, .. } = self;
         let later = messages.get(at..).unwrap_or_default();
-        known.retain(|path, _| {
-            let name = path.strip_prefix(&*root).unwrap_or(path).to_string_lossy();
-            let mut blocks = later.iter().flat_map(|it| &it.blocks);
-            reviewing.contains(path) || blocks.any(|it| names(it, &name))
-        });
+        known.retain(|path, _| reviewing.contains(path) || is_named(path, root, later));
     }
 
     fn apply_not_compacted(&mut self, why: &str, usage: Usage, cost: Option<f64>) {
@@ -211,13 +209,18 @@ impl Session {
     }
 }
 
-/// Whether a block gives the model the file with this name, or a call of the model is about it.
-fn names(block: &Block, name: &str) -> bool {
-    match block {
+/// Whether one of these messages names the file in an excerpt or in the arguments of a call.
+pub(super) fn is_named(path: &Path, root: &Path, messages: &[Message]) -> bool {
+    let name = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
+    let escaped = Value::from(&*name).to_string();
+    let escaped = escaped.trim_matches('"');
+    messages.iter().flat_map(|it| &it.blocks).any(|it| match it {
         Block::Excerpt(it) => it.path == name,
-        Block::Call(ToolCall { input: Given::Json(given), .. }) => given.to_string().contains(name),
+        Block::Call(ToolCall { input: Given::Json(given), .. }) => {
+            given.to_string().contains(escaped)
+        }
         _ => false,
-    }
+    })
 }
 
 fn has_calls(message: &Message) -> bool {

@@ -1,6 +1,7 @@
 //! Takes a conversation back to before a message of the user.
 
 use super::Session;
+use super::compact::is_named;
 use super::fork::is_shown;
 use crate::event::HIGHEST;
 use crate::message::{Block, Excerpt, Message};
@@ -54,21 +55,32 @@ impl Session {
     /// Removes this message and all later ones. The queue, the permissions and the cost stay. The count of turns stays
     /// too, so that a new turn does not get the number of a removed one.
     pub fn go_back(&mut self, at: usize) {
-        self.messages.truncate(at);
+        let removed = self.messages.split_off(at);
         self.compactions.retain(|it| it.note < at);
         self.context = 0;
         self.forget_removed_items();
         self.notes.clear();
         self.instructions.clear();
-        // The texts of files that the model knows may have been in removed messages, so the model has to read the files
-        // again.
-        self.known.values_mut().for_each(String::clear);
+        self.forget_removed_texts(&removed);
         if !self.messages.iter().any(is_shown) {
             self.title.clear();
         }
         if self.told_mode() != self.mode {
             self.set_mode(self.mode);
         }
+    }
+
+    /// A file that removed messages name may have another text in the messages that are left, so the model has to read
+    /// the file again. A file that only removed messages name is forgotten.
+    fn forget_removed_texts(&mut self, removed: &[Message]) {
+        let Session { known, messages, root, .. } = self;
+        known.retain(|path, hash| {
+            if !is_named(path, root, removed) {
+                return true;
+            }
+            hash.clear();
+            is_named(path, root, messages)
+        });
     }
 }
 
@@ -110,17 +122,33 @@ mod tests {
     }
 
     #[test]
+    fn after_going_back_the_model_knows_the_texts_that_are_left() {
+        let mut session = Session::default();
+        let excerpts = |paths: &[&str]| {
+            paths
+                .iter()
+                .map(|it| Excerpt { path: (*it).to_owned(), ..Excerpt::default() })
+                .collect()
+        };
+        session.apply(&prompted(1, "one", excerpts(&["/p/a", "/p/b"])));
+        session.apply(&prompted(2, "two", excerpts(&["/p/b", "/p/c"])));
+        session.known = ["/p/a", "/p/b", "/p/c"].map(|it| (it.into(), "hash".to_owned())).into();
+        session.go_back(session.prompt(0).unwrap().at);
+        let known = ["/p/a", "/p/b"]
+            .map(std::path::PathBuf::from)
+            .into_iter()
+            .zip(["hash", ""].map(str::to_owned));
+        assert_eq!(session.known, known.collect());
+    }
+
+    #[test]
     fn going_back_removes_the_prompt_and_what_follows() {
         let mut session = session(&["one", "two", "three"]);
-        session.known.insert("/p/a".into(), "hash".to_owned());
         session.notes.push("a late verdict".to_owned());
         let at = session.prompt(1).unwrap().at;
         session.go_back(at);
         assert_eq!(session.prompt(0).unwrap().text, "one");
-        assert_eq!(
-            (session.notes.len(), session.known[std::path::Path::new("/p/a")].as_str()),
-            (0, "")
-        );
+        assert_eq!(session.notes.len(), 0);
         assert_eq!(session.title, "one");
         session.apply(&prompted(session.turns + 1, "again", Vec::new()));
         assert_eq!(session.prompt(0).unwrap().turn, Some(4));

@@ -90,6 +90,24 @@ fn the_request_after_an_undo_begins_as_the_one_before_the_undone_message() {
 }
 
 #[test]
+fn after_an_undo_the_model_has_to_read_again_only_files_that_undone_messages_name() {
+    let server = Server::start();
+    let setup = wide().file("a.txt", "alpha\n").file("b.txt", "beta\n");
+    let prompts = ["see @a.txt @b.txt", "see @b.txt:1"];
+    let nvim = talked(&setup.anthropic(&server), &server, &prompts);
+    nvim.keys("i/undo<C-s>");
+    wait_composer(&nvim, "see @b.txt:1");
+    nvim.keys("<Esc>:%delete<CR>iand?");
+    send(&nvim, &server, "Reply again.");
+    expect_test::expect![[r#"
+        <context kind="changes" path="b.txt">
+        The file may have changed since you saw it last. Read it before you rely on it.
+        </context>
+        and?"#]]
+    .assert_eq(&server.requests()[2].last_user_text());
+}
+
+#[test]
 fn a_key_on_a_message_undoes_from_that_message_on_and_keeps_the_typed_text() {
     let server = Server::start();
     let nvim = talked(&wide().anthropic(&server), &server, &["one", "two", "three"]);
