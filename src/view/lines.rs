@@ -1,7 +1,7 @@
 //! The chat's lines for each kind of block.
 
 use super::Tool;
-use crate::message::{Block as Part, Excerpt, ExcerptKind, Image, Input, ToolAnswer, ToolCall};
+use crate::message::{Block as Part, Excerpt, ExcerptKind, Input, ToolAnswer, ToolCall};
 use crate::session::MAX_CALLS;
 use crate::text::escape::{Escape, skip};
 use crate::text::unseen;
@@ -104,13 +104,14 @@ pub fn sized_as(excerpt: &Excerpt, tokens: u64) -> String {
         return comment(excerpt);
     }
     if let Some(image) = &excerpt.image {
-        return format!("{}  {}  {}", flat(&excerpt.path), image.label(), tokens_of(image));
+        let size = in_words(image.tokens());
+        return format!("{}  {}  {size}", flat(&excerpt.path), image.label());
     }
     let lines = excerpt.text.lines().count();
     let range = excerpt.lines.map(|it| format!(":{}", span(it))).unwrap_or_default();
     let name = flat(&format!("{}{range}", excerpt.path));
-    let tokens = count(usize::try_from(tokens).unwrap_or(usize::MAX));
-    let size = format!("{lines} {}  {tokens} tokens", if lines == 1 { "line" } else { "lines" });
+    let size =
+        format!("{lines} {}  {}", if lines == 1 { "line" } else { "lines" }, in_words(tokens));
     let note = flat(&excerpt.note);
     let has_text = !excerpt.text.is_empty() || excerpt.note.is_empty();
     let parts = [
@@ -122,9 +123,10 @@ pub fn sized_as(excerpt: &Excerpt, tokens: u64) -> String {
     parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("  ")
 }
 
-/// The estimated tokens of an image in words: `640 tokens`.
-fn tokens_of(image: &Image) -> String {
-    format!("{} tokens", count(usize::try_from(image.tokens()).unwrap_or(usize::MAX)))
+/// A number of tokens in words: `640 tokens`.
+fn in_words(tokens: u64) -> String {
+    let unit = if tokens == 1 { "token" } else { "tokens" };
+    format!("{} {unit}", count(usize::try_from(tokens).unwrap_or(usize::MAX)))
 }
 
 /// The label of a comment on a hunk: `comment on src/a.rs:10-12  -1 +3`.
