@@ -127,6 +127,10 @@ local links = {
   CalibanChip = 'Special',
   CalibanLong = 'WarningMsg',
   CalibanFull = 'DiagnosticError',
+  CalibanModePlan = 'DiagnosticHint',
+  CalibanModeAsk = 'WinBar',
+  CalibanModeAutoEdit = 'DiagnosticInfo',
+  CalibanModeAuto = 'DiagnosticWarn',
 }
 local function highlight()
   for group, target in pairs(links) do

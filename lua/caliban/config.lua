@@ -29,12 +29,19 @@ local M = {}
 ---@field sandbox boolean|caliban.SandboxSettings
 ---@field lsp caliban.LspConfig
 ---@field completion 'auto'|'manual'
+---@field notify? false|caliban.NotifySettings|fun(text: string, data: { kind: string, session: string })
 ---@field layout 'auto'|'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
 
 --- How long to wait for language servers, in milliseconds.
 ---@class (exact) caliban.LspConfig
 ---@field diagnostics_ms integer
 ---@field request_ms integer
+
+--- How the user is notified.
+---@class (exact) caliban.NotifySettings
+---@field editor? boolean by `vim.notify`
+---@field terminal? boolean by an escape sequence, in terminals that are known to have one
+---@field command? string[] by this command, which gets the text as its last argument
 
 ---@type caliban.LspConfig
 local waits = { diagnostics_ms = 1500, request_ms = 10000 }
@@ -192,6 +199,21 @@ local limit = {
   turn_tokens = tokens,
 }
 
+--- Checks how the user is notified. Returns the expected value in words if the given one is wrong.
+---@param value any
+---@return string?
+local function notify(value)
+  local ok = value == false or type(value) == 'function'
+  if type(value) == 'table' then
+    local checks = { editor = is('boolean'), terminal = is('boolean'), command = strings }
+    ok = not value.command or #value.command > 0
+    for key, given in pairs(value) do
+      ok = ok and checks[key] ~= nil and checks[key](given) == nil
+    end
+  end
+  return not ok and 'false, a function or a table with `editor`, `terminal` and `command`' or nil
+end
+
 ---@type table<string, caliban.Check>
 local known = {
   model = is('string'),
@@ -222,6 +244,7 @@ local known = {
     return require('caliban.config.sandbox').check(value)
   end,
   lsp = is('table'),
+  notify = notify,
   completion = one_of({ 'auto', 'manual' }),
   layout = one_of({ 'auto', 'right', 'left', 'top', 'bottom', 'tab', 'float', 'current' }),
 }

@@ -19,6 +19,7 @@ end
 ---@field queue caliban.QueuedMessage[]
 ---@field jobs integer the background jobs that run
 ---@field waiting_for? 'permission'|'question'|'review'
+---@field questions integer the number of chats whose question waits for the user
 
 --- The state of the current chat.
 ---@return caliban.State
@@ -33,6 +34,7 @@ function M.state()
       usage = usage,
       queue = {},
       jobs = 0,
+      questions = 0,
     }
   end
   return {
@@ -51,6 +53,7 @@ function M.state()
     queue = vim.deepcopy(status.queue),
     jobs = status.jobs,
     waiting_for = status.waiting_for,
+    questions = require('caliban.chat.status').questions(),
   }
 end
 
@@ -66,10 +69,13 @@ function M.status(width)
   local words = require('caliban.chat.status')
   if not width then
     local mode = chat.status.mode
-    return 'caliban: ' .. words.join(mode ~= 'ask' and mode, words.words(chat))
+    local others = words.questions(chat)
+    local total = words.questions()
+    local waiting = others > 0 and (total == 1 and '1 question' or total .. ' questions')
+    return 'caliban: ' .. words.join(mode ~= 'ask' and mode, words.words(chat), waiting)
   end
   local left, right = words.line(chat, width)
-  return right == '' and left or left .. '  ' .. right
+  return words.text(left) .. (#right == 0 and '' or '  ' .. words.text(right))
 end
 
 --- Calls `fn` with the data of each event of this name.

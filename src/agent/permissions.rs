@@ -5,8 +5,9 @@ use super::Agent;
 use super::files::Files;
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Permission, Report, Show};
-use crate::event::{Grant, Mode, Ruling};
+use crate::event::{Grant, MODES, Mode, Ruling};
 use crate::message::CallId;
+use crate::nearest;
 use crate::regular;
 use crate::rules::{self, Origin, Rule, Rules, WrittenRule};
 use crate::session::Input;
@@ -158,6 +159,28 @@ pub(super) fn choose_mode(conversation: &mut Conversation, desk: &Desk, mode: Mo
                     weaken it. \
                     :checkhealth caliban tells more.";
         conversation.notice(Level::Warn, text.into());
+    }
+}
+
+/// `/mode`: shows the mode, or chooses the named one.
+pub(super) fn mode(agent: &mut Agent, word: &str) {
+    let conversation = &mut agent.conversation;
+    let now = conversation.session.mode;
+    match MODES.into_iter().find(|it| it.name() == word) {
+        Some(mode) => choose_mode(conversation, &agent.desk, mode),
+        None if word.is_empty() => {
+            conversation.take(Input::Tell { text: format!("Mode {now}: {}.", now.means()) });
+        }
+        None => {
+            let names = MODES.map(Mode::name);
+            let hint = nearest::find(word, names).map(|it| format!(" Did you mean {it}?"));
+            let text = format!(
+                "There is no such mode.{} The modes are {}.",
+                hint.unwrap_or_default(),
+                names.join(", ")
+            );
+            conversation.notice(Level::Warn, text);
+        }
     }
 }
 

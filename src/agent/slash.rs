@@ -135,6 +135,7 @@ fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {
         Slash::Permissions if rest.is_empty() => permissions::carry_out(agent, Wanted::List),
         Slash::Permissions => permissions::carry_out(agent, Wanted::Explain(rest.to_owned())),
         Slash::Jobs => jobs::list(conversation, &agent.desk),
+        Slash::Mode => permissions::mode(agent, rest),
         Slash::Plan => conversation.take(Input::ChooseMode { mode: Mode::Plan }),
         Slash::Connect if rest.contains(char::is_whitespace) => {
             let text = "Give only the name of the provider. Caliban then asks for the key.";

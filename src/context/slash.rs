@@ -21,6 +21,7 @@ pub enum Slash {
     Skills,
     Skill,
     Plan,
+    Mode,
     Permissions,
     Jobs,
     Usage,
@@ -167,6 +168,12 @@ pub const TABLE: &[Row] = &[
         slash: Slash::Plan,
         help: "switches to plan mode, which edits and runs nothing: `/plan [message]`",
         argument: None,
+    },
+    Row {
+        name: "mode",
+        slash: Slash::Mode,
+        help: "shows the mode, or changes it: `/mode [plan|ask|auto-edit|auto]`",
+        argument: Some(Argument::Word(&["plan", "ask", "auto-edit", "auto"])),
     },
     Row {
         name: "permissions",

@@ -2,7 +2,7 @@
 
 use super::Conversation;
 use super::report::{Report, Show};
-use crate::event::Event;
+use crate::event::{Access, Event};
 use crate::message::{Block, CallId};
 use crate::session;
 use crate::text::unseen;
@@ -38,6 +38,7 @@ impl Conversation {
             Event::Asked { call, question, .. }
             | Event::Limited { id: call, question, .. }
             | Event::Consulted { id: call, question } => {
+                self.subject(call, event, &mut data);
                 data.insert("call", call.0.clone());
                 data.insert("question", brief(question));
                 "CalibanAsk"
@@ -45,6 +46,45 @@ impl Conversation {
             _ => return None,
         };
         Some(Report::Event { name, data })
+    }
+
+    /// Adds what a question is about to `data`. Names of one kind are joined by newlines.
+    fn subject(&self, id: &CallId, event: &Event, data: &mut BTreeMap<&'static str, String>) {
+        let kind = match event {
+            Event::Limited { .. } => "limit",
+            Event::Consulted { .. } => "instructions",
+            _ => "call",
+        };
+        data.insert("kind", kind.to_owned());
+        let Some(it) = self.session.open().iter().find(|it| it.call.id == *id) else { return };
+        self.name(id, data);
+        data.insert("always", it.judged.always.clone());
+        data.insert("why", brief(&it.judged.why));
+        match &it.access {
+            Access::Act { command, outside, background } => {
+                data.insert("kind", "command".to_owned());
+                data.insert("command", brief(command));
+                data.insert("background", background.to_string());
+                data.insert("outside", outside.is_some().to_string());
+                data.insert("paths", brief(&it.judged.touched.files.join("\n")));
+                data.insert("hosts", brief(&it.judged.touched.hosts.join("\n")));
+            }
+            Access::Input { command, text, .. } => {
+                data.insert("kind", "input".to_owned());
+                data.insert("command", brief(command));
+                data.insert("input", brief(text));
+            }
+            Access::Fetch { url, host } => {
+                data.insert("kind", "page".to_owned());
+                data.insert("url", brief(url));
+                data.insert("hosts", brief(host));
+            }
+            Access::Guarded(read) => {
+                data.insert("kind", "file".to_owned());
+                data.insert("paths", brief(&read.path));
+            }
+            Access::Read | Access::Edit { .. } | Access::Never(_) => (),
+        }
     }
 
     /// Adds the id of a call and the name of its tool to `data`.

@@ -62,6 +62,7 @@ mod models;
 mod modes;
 mod names;
 mod narrow;
+mod notifications;
 mod openai;
 mod pasted;
 mod pdf;

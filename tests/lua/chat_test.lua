@@ -935,18 +935,18 @@ test('the status reaches the API, the winbar, events and notifications', functio
   eq(require('caliban').state().usage.context, 12400)
   eq(
     vim.wo[window('transcript')].winbar,
-    '%< a/b · ask · ● running shell%=  12.4k/200k  6%% · cached 91%% · $0.08 '
+    '%< a/b · %#CalibanModeAsk#ask%* · ● running shell%=  12.4k/200k  6%% · cached 91%% · $0.08 '
   )
   eq(told, {})
   status({ size = 90000, fill = 'long', window = 200000, context = 12400, cost = 0.084 })
   eq(
     vim.wo[window('transcript')].winbar,
-    '%< a/b · ask · ○ idle%=  %#CalibanLong#90k/200k  45%%%* · $0.08 '
+    '%< a/b · %#CalibanModeAsk#ask%* · ○ idle%=  %#CalibanLong#90k/200k  45%%%* · $0.08 '
   )
   status({ size = 120000, fill = 'full', window = 200000 })
   eq(
     vim.wo[window('transcript')].winbar,
-    '%< a/b · ask · ○ idle%=  %#CalibanFull#120k/200k  60%%%* '
+    '%< a/b · %#CalibanModeAsk#ask%* · ○ idle%=  %#CalibanFull#120k/200k  60%%%* '
   )
   widths = {}
   for _, width in ipairs({ 40, 30, 18, 16, 12, 5 }) do

@@ -30,6 +30,7 @@ local api = vim.api
 ---@field yielded? { text: string, context: caliban.Excerpt[] } the draft that was handed to another Neovim
 ---@field retry_at? number when a failed request is tried again, in milliseconds of vim.uv.hrtime()
 ---@field silent_since? number when a slow request last received bytes, on the same clock as `retry_at`
+---@field began? number when the running or last turn began, on the same clock as `retry_at`
 ---@field counting? boolean whether the timer of the countdown runs
 ---@field outbox table[] messages that wait until the session is open
 ---@field heir? caliban.Chat if this chat's session cannot be opened any more: the chat that replaces this chat

@@ -129,13 +129,13 @@ end
 ---@param wanted boolean
 function M.show_state(chat, wanted)
   local width = room(chat)
-  local left, right, marked = require('caliban.chat.status').line(chat, width - 1)
-  local gap = (' '):rep(math.max(2, width - api.nvim_strwidth(left .. right)))
-  local row = { { left .. gap .. (marked and '' or right), 'CalibanDim' } }
-  if marked then
-    table.insert(row, { marked.text, marked.group })
-    table.insert(row, { right:sub(#marked.text + 1), 'CalibanDim' })
-  end
+  local status = require('caliban.chat.status')
+  local left, right = status.line(chat, width - 1)
+  local taken = api.nvim_strwidth(status.text(left) .. status.text(right))
+  table.insert(left, { (' '):rep(math.max(2, width - taken)) })
+  local row = vim.tbl_map(function(chunk)
+    return { chunk[1], chunk[2] or 'CalibanDim' }
+  end, vim.list_extend(left, right))
   local state = wanted and row or nil
   if not vim.deep_equal(state, chat.state) then
     chat.state = state

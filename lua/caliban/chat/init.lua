@@ -19,7 +19,7 @@ local function new()
   }
   table.insert(chats.all, chat)
   if #chats.all == 1 then
-    require('caliban.chat.status').watch()
+    require('caliban.chat.notification').watch()
     require('caliban.chat.windows').watch()
     require('caliban.chat.outside').watch()
   end
@@ -214,6 +214,7 @@ function M.deleted(message)
   for _, buf in ipairs({ chat.transcript, chat.composer }) do
     pcall(api.nvim_buf_delete, buf, { force = true })
   end
+  vim.tbl_map(require('caliban.chat.windows').decorate, chats.all)
 end
 
 --- The user has sent `/exit`: closes the chat's windows in this tab.
@@ -293,7 +294,13 @@ function M.status(message)
   if chat.listing and (not before or before.phase ~= message.phase) then
     require('caliban.chat.changes').refresh(chat)
   end
-  require('caliban.chat.windows').decorate(chat)
+  local decorate = require('caliban.chat.windows').decorate
+  if before and before.waiting_for == message.waiting_for then
+    decorate(chat)
+  else
+    -- the other chats name how many wait
+    vim.tbl_map(decorate, chats.all)
+  end
   require('caliban.chat.status').changed(chat, before)
 end
 
@@ -338,8 +345,8 @@ local function ended(why, unsent)
       show_countdown(chat)
     end
     require('caliban.chat.paint').ended(chat, why)
-    require('caliban.chat.windows').decorate(chat)
   end
+  vim.tbl_map(require('caliban.chat.windows').decorate, chats.all)
   for _, message in ipairs(unsent) do
     local chat = message.chat or chats.find(message.session)
     if message.kind == 'send' and chat then

@@ -113,6 +113,59 @@ local function usage(status)
   return percent and ('%s/%s  %s'):format(text, tokens(status.window), percent) or text
 end
 
+--- The number of chats whose question waits for the user, without the chat `but`.
+---@param but? caliban.Chat
+---@return integer
+function M.questions(but)
+  local n = 0
+  for _, chat in ipairs(require('caliban.chat.chats').all) do
+    local waits_for = chat ~= but and chat.status and chat.status.waiting_for
+    if waits_for == 'permission' or waits_for == 'question' then
+      n = n + 1
+    end
+  end
+  return n
+end
+
+--- The highlight of each mode's name.
+---@type table<string, string?>
+local mode_groups = {
+  plan = 'CalibanModePlan',
+  ask = 'CalibanModeAsk',
+  ['auto-edit'] = 'CalibanModeAutoEdit',
+  auto = 'CalibanModeAuto',
+}
+
+--- A text and its highlight, if it has one of its own, as in virtual text.
+---@alias caliban.Chunk [string, string?]
+
+--- The parts that are present, with ` · ` between them.
+---@param names string[]
+---@param parts table<string, string|false|nil>
+---@param groups table<string, string?>
+---@return caliban.Chunk[]
+local function chunks(names, parts, groups)
+  local all = {} ---@type caliban.Chunk[]
+  for _, name in ipairs(names) do
+    local text = parts[name]
+    if text then
+      table.insert(all, #all > 0 and { ' · ' } or nil)
+      table.insert(all, { text, groups[name] })
+    end
+  end
+  return all
+end
+
+--- The text of chunks.
+---@param of caliban.Chunk[]
+---@return string
+function M.text(of)
+  local texts = vim.tbl_map(function(chunk)
+    return chunk[1]
+  end, of)
+  return table.concat(texts)
+end
+
 --- The highlight of the share of a window that is filled so far.
 local fills = { long = 'CalibanLong', full = 'CalibanFull' } ---@type table<string, string?>
 
@@ -120,7 +173,7 @@ local fills = { long = 'CalibanLong', full = 'CalibanFull' } ---@type table<stri
 --- room. The state is never dropped, nor a mode other than `ask`. If the model's window is rather
 --- full, the percentage is dropped later than the rest of the usage.
 local dropped_first =
-  { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'share', 'jobs', 'model' }
+  { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'share', 'jobs', 'model', 'others' }
 
 --- Drops a part because there is not enough room.
 ---@param parts table<string, string|false|nil>
@@ -133,87 +186,82 @@ local function drop(parts, name, status)
     parts.usage = fills[status.fill] and share(status) or nil
   elseif name == 'share' then
     parts.usage = nil
+  elseif name == 'model' then
+    parts.model, parts.tour = nil, nil
   elseif name ~= 'mode' or status.mode == 'ask' then
     parts[name] = nil
   end
 end
 
---- A chat's state and figures, in at most `width` cells if the state fits. If the model's window is
---- rather full, the right part begins with a text in another highlight.
+local left_parts = { 'model', 'mode', 'tour', 'saved', 'state', 'jobs', 'others' }
+local right_parts = { 'usage', 'all', 'cached', 'cost' }
+
+--- A chat's state and figures, in at most `width` cells if the state fits.
 ---@param chat caliban.Chat
 ---@param width integer
----@return string left, string right, { text: string, group: string }? marked
+---@return caliban.Chunk[] left, caliban.Chunk[] right
 function M.line(chat, width)
   local status = chat.status
   if not status then
-    return '○ starting', ''
+    return { { '○ starting' } }, {}
   end
+  local others = M.questions(chat)
   local parts = {
+    model = harmless(status.model),
+    mode = status.mode,
+    tour = status.tour and 'offline tour',
+    saved = chat.reading and 'read only' or status.unsaved and 'not saved',
+    state = (status.phase == 'idle' and '○ ' or '● ') .. M.words(chat),
+    jobs = jobs(status),
+    others = others > 0 and (others == 1 and '1 other chat waits' or others .. ' other chats wait'),
+    usage = usage(status),
     all = status.input > 0
       and ('in %s · out %s'):format(tokens(status.input), tokens(status.output)),
     cached = status.hit and status.hit > 0 and ('cached %d%%'):format(status.hit),
-    mode = status.mode,
     cost = money(status),
-    jobs = jobs(status),
-    usage = usage(status),
-    model = harmless(status.model),
   }
-  local state = (status.phase == 'idle' and '○ ' or '● ') .. M.words(chat)
-  local left, right = '', ''
+  local groups =
+    { mode = mode_groups[status.mode], usage = fills[status.fill], others = 'CalibanAsk' }
+  local left, right = {}, {} ---@type caliban.Chunk[], caliban.Chunk[]
   for step = 0, #dropped_first do
     if step > 0 then
       drop(parts, dropped_first[step], status)
     end
-    local tour = parts.model and status.tour and 'offline tour'
-    local saved = chat.reading and 'read only' or status.unsaved and 'not saved'
-    left = M.join(parts.model, parts.mode, tour, saved, state, parts.jobs)
-    right = M.join(parts.usage, parts.all, parts.cached, parts.cost)
-    if api.nvim_strwidth(left .. right) + (right == '' and 0 or 2) <= width then
+    left, right = chunks(left_parts, parts, groups), chunks(right_parts, parts, groups)
+    local gap = #right == 0 and 0 or 2
+    if api.nvim_strwidth(M.text(left) .. M.text(right)) + gap <= width then
       break
     end
   end
-  local group = parts.usage and fills[status.fill]
-  return left, right, group and { text = parts.usage, group = group } or nil
+  return left, right
 end
 
-local focused = true
-
---- Notifies a user who is not looking at the chat that the chat waits for the user, has finished, or has changed its
+--- Notifies a user who does not look at the chat that the chat waits for the user, has finished, or has changed its
 --- mode.
 ---@param chat caliban.Chat
 ---@param before? caliban.Status
 function M.changed(chat, before)
   local now = chat.status ---@as caliban.Status
-  local text
+  local notification = require('caliban.chat.notification')
+  if now.phase ~= 'idle' and (not before or before.phase == 'idle') then
+    notification.began(chat)
+  end
   if now.waiting_for and now.waiting_for ~= (before and before.waiting_for) then
-    text = ('Caliban is %s (%s).'):format(waits[now.waiting_for], now.session)
+    local text = ('Caliban is %s (%s).'):format(waits[now.waiting_for], now.session)
+    notification.send(chat, 'waiting', text)
   elseif
     now.phase == 'idle'
     and before
     and before.phase ~= 'idle'
     and before.phase ~= 'offline'
   then
-    text = ('Caliban has finished (%s).'):format(now.session)
+    notification.send(chat, 'finished', ('Caliban has finished (%s).'):format(now.session))
   elseif before and now.mode ~= before.mode then
-    text = ('Caliban is in %s mode (%s).'):format(now.mode, now.session)
-  end
-  local here = focused and require('caliban.chat.layout').visible(chat)
-  if text and not here then
-    require('caliban.editor.notify').show(text)
+    notification.send(chat, 'mode', ('Caliban is in %s mode (%s).'):format(now.mode, now.session))
   end
   if vim.o.laststatus > 0 then
     vim.cmd.redrawstatus({ bang = true, mods = { emsg_silent = true } })
   end
-end
-
---- Begins to watch whether Neovim has the focus.
-function M.watch()
-  api.nvim_create_autocmd({ 'FocusLost', 'FocusGained' }, {
-    group = api.nvim_create_augroup('caliban_focus', {}),
-    callback = function(args)
-      focused = args.event == 'FocusGained'
-    end,
-  })
 end
 
 return M

@@ -32,13 +32,19 @@ local plain = {
 ---@return boolean # whether the winbar is shown
 local function bar(chat, win)
   local width = api.nvim_win_get_width(win) - 3
-  local left, right, marked = require('caliban.chat.status').line(chat, width)
-  local winbar = require('caliban.editor.name').winbar
-  if not marked then
-    return winbar(win, '%%< %s%%=  %s ', left, right)
+  local left, right = require('caliban.chat.status').line(chat, width)
+  local texts = {} ---@type string[]
+  ---@param chunk caliban.Chunk
+  local function format(chunk)
+    table.insert(texts, chunk[1])
+    return chunk[2] and '%%#' .. chunk[2] .. '#%s%%*' or '%s'
   end
-  local format = '%%< %s%%=  %%#' .. marked.group .. '#%s%%*%s '
-  return winbar(win, format, left, marked.text, right:sub(#marked.text + 1))
+  local items = '%%< '
+    .. table.concat(vim.tbl_map(format, left))
+    .. '%%=  '
+    .. table.concat(vim.tbl_map(format, right))
+    .. ' '
+  return require('caliban.editor.name').winbar(win, items, unpack(texts) --[[@as string]])
 end
 
 --- The hint in the composer's winbar, by phase. In all other phases the hint is `RUNNING`.
