@@ -310,8 +310,10 @@ async fn no_child_outlives_its_supervisor() {
                 _ => format!("{demon}\necho started; {kill}"),
             };
             let done = shell(&room.desk, json!({ "command": command })).await;
-            assert!(done.text.starts_with("started\n[its exit code is unknown"), "{}", done.text);
-            assert_eq!(left(&room), Vec::<String>::new(), "{order} {demon}");
+            let is_said = done.text.starts_with("started\n[its exit code is unknown");
+            assert!(is_said, "{order} {demon}: {}", done.text);
+            // on a busy machine many processes end later than the call
+            gone(&room).await;
         }
     }
 }
