@@ -100,6 +100,7 @@ pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
             None => tool::edits_of(&job.desk, &call, &job.kept),
         };
         match edits {
+            Ok(all) if all.edits.is_empty() => job.unchanged(turn, &call.id),
             Ok(all) => open.push(Open::new(call.id, all)),
             Err(text) => job.refuse(turn, &call.id, text),
         }
@@ -356,6 +357,12 @@ impl Job {
         let summary = written.into_iter().chain(done).collect::<Vec<_>>().join(", ");
         let answer = ToolAnswer::done(&call, sentences.join("\n"), summary);
         let _ = self.results.send(Input::Applied { files, answer });
+    }
+
+    fn unchanged(&self, turn: TurnId, call: &CallId) {
+        let text = "The text stays as it is: the language server has no change for it.".to_owned();
+        let answer = ToolAnswer::done(call, text, "no change");
+        let _ = self.results.send(Input::Answered { turn, answer });
     }
 
     pub(super) fn refuse(&self, turn: TurnId, call: &CallId, text: String) {

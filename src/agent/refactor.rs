@@ -2,23 +2,32 @@
 
 use crate::edit::{Change, Edit, Whole};
 use crate::text::Text;
-use crate::tool::lsp::{Question, Rewrite, Splice};
+use crate::tool::lsp::{Aspect, Question, Rewrite, Splice};
 use crate::tool::{self, Desk, Resolved};
 
-/// The edits in the language server's answer, with their paths resolved and checked. An error is a sentence for the
-/// model.
+/// The edits in the language server's answer, with their paths resolved and checked. Empty if the text is already
+/// formatted. An error is a sentence for the model.
 pub(super) async fn edits(
     desk: &Desk,
     question: Result<Question, String>,
 ) -> Result<Resolved, String> {
-    let found = desk.workspace.consult(question?).await?;
+    let question = question?;
+    let (aspect, action) = (question.aspect, question.name.clone().unwrap_or_default());
+    let found = desk.workspace.consult(question).await?;
     if found.rewrites.is_empty() {
-        return Err(if found.notes.is_empty() {
-            "The language server found nothing to rename. Check the symbol's name and place."
-                .to_owned()
-        } else {
-            format!("Nothing was changed. {}.", found.notes.join("; "))
-        });
+        return match aspect {
+            _ if !found.notes.is_empty() => {
+                Err(format!("Nothing was changed. {}.", found.notes.join("; ")))
+            }
+            Aspect::Format => Ok(Resolved::default()),
+            Aspect::Action => Err(format!(
+                "action: no action `{action}` is offered there now. Call code_action without `action` for the list."
+            )),
+            _ => Err(
+                "The language server found nothing to rename. Check the symbol's name and place."
+                    .to_owned(),
+            ),
+        };
     }
     let mut all = Resolved::default();
     for Rewrite { path, sha, splices, deleted, to } in found.rewrites {
@@ -33,7 +42,9 @@ pub(super) async fn edits(
                     "Nothing was changed: the language server's edits do not fit the text of {shown}."
                 )
             })?;
-            changes.push(Change::Become { from: sha, content });
+            if content != text.content {
+                changes.push(Change::Become { from: sha, content });
+            }
         }
         changes.extend(to.map(|to| Change::Whole(Whole::Rename { to })));
         changes.extend(deleted.then_some(Change::Whole(Whole::Delete)));

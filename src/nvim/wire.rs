@@ -22,14 +22,13 @@ pub use config::*;
 pub use files::*;
 pub use jobs::*;
 pub use permissions::*;
-pub use servers::{CheckState, Checked, Found, Unparsed};
+pub use servers::{CheckState, Checked, Consult, Found, Unparsed};
 pub use verdict::{ProposedText, Reason, Reviewed, WireFormatting};
 
 use crate::conversation::report::{Level, Status};
 use crate::event::{Mode, SessionId};
 use crate::message::Excerpt;
 use crate::provider::key::Secret;
-use crate::tool::lsp::Aspect;
 use crate::tool::scene::Part;
 use crate::view::BlockUpdate;
 use rmpv::Value;
@@ -320,24 +319,7 @@ pub enum ToNvim {
         turn: u32,
     },
     /// A question to the language servers. The editor answers at once; the servers' answer follows as `found`.
-    Consult {
-        id: u32,
-        session: SessionId,
-        aspect: Aspect,
-        /// The absolute path.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        path: Option<PathBuf>,
-        /// The symbol's line.
-        line: u32,
-        /// The symbol as it is written on that line.
-        symbol: String,
-        /// A part of the names of the symbols to find in the project.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        query: Option<String>,
-        /// The symbol's new name.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        name: Option<String>,
-    },
+    Consult(Consult),
     /// A message was not sent: its text goes back into the composer.
     Bounce {
         session: SessionId,

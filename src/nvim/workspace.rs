@@ -4,7 +4,9 @@
 use super::lsp;
 use super::reviews::{Order, on_wire};
 use super::session_link::SessionLink;
-use super::wire::{BufferText, Comments, Restored, ToNvim, Uncomment, WireProposal, to_utf8};
+use super::wire::{
+    BufferText, Comments, Consult, Restored, ToNvim, Uncomment, WireProposal, to_utf8,
+};
 use crate::edit::{Misfit, Proposal};
 use crate::event::TurnId;
 use crate::text::{Text, cause};
@@ -169,9 +171,7 @@ impl Workspace for Buffers {
             let _ = self.questions.send(lsp::Order::Register { id, waiter });
             let gone = || "The editor could not ask its language servers.".to_owned();
             let id = given.await.map_err(|_| gone())?;
-            let Question { aspect, path, line, symbol, query, name } = question;
-            let message =
-                |session| ToNvim::Consult { id, session, aspect, path, line, symbol, query, name };
+            let message = |session| ToNvim::Consult(Consult::new(id, session, question));
             self.link.call(message).await.ok_or_else(gone)?;
             found.await.map_err(|_| gone())?
         })

@@ -28,9 +28,7 @@ fn schema() -> Value {
 /// The number of diagnostics of a file, and their text for the model. Without a path, those of all files.
 pub async fn of(desk: &Desk, path: Option<PathBuf>) -> Result<(usize, String), String> {
     let aspect = Aspect::Diagnostics;
-    let question =
-        Question { aspect, path, line: 0, symbol: String::new(), query: None, name: None };
-    lsp::findings(desk, question).await
+    lsp::findings(desk, Question::new(aspect, path)).await
 }
 
 fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {

@@ -28,6 +28,19 @@ pub enum Aspect {
     Symbols,
     /// The changes that renaming a symbol needs.
     Rename,
+    /// The code actions on some lines.
+    Actions,
+    /// The changes of one code action.
+    Action,
+    /// The changes that formatting needs.
+    Format,
+}
+
+impl Aspect {
+    /// Whether the answer has changes of files.
+    pub fn changes(self) -> bool {
+        matches!(self, Aspect::Rename | Aspect::Action | Aspect::Format)
+    }
 }
 
 /// A question to the language servers.
@@ -36,29 +49,48 @@ pub struct Question {
     pub aspect: Aspect,
     /// The file's absolute path. `None` for a question about the whole project.
     pub path: Option<PathBuf>,
-    /// The symbol's line, from 0.
+    /// The symbol's line, or the first line of a range, from 0.
     pub line: u32,
+    /// The last line of a range, from 0.
+    pub last: Option<u32>,
     /// The symbol as it is written on that line.
     pub symbol: String,
     /// The text to look for in the names of all symbols of the project.
     pub query: Option<String>,
-    /// The symbol's new name, if it is to be renamed.
+    /// The symbol's new name, or the title or the number of a code action.
     pub name: Option<String>,
+    /// The kind of the code actions, such as `quickfix`.
+    pub kind: Option<String>,
 }
 
-/// The changes of one file in a renaming.
+impl Question {
+    pub fn new(aspect: Aspect, path: Option<PathBuf>) -> Question {
+        Question {
+            aspect,
+            path,
+            line: 0,
+            last: None,
+            symbol: String::new(),
+            query: None,
+            name: None,
+            kind: None,
+        }
+    }
+}
+
+/// The changes of one file by a language server.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rewrite {
     /// The file's absolute path.
     pub path: PathBuf,
-    /// The hash of the text for which the renaming was computed (`Text::sha256_hex`); empty if the text does not
+    /// The hash of the text for which the changes were computed (`Text::sha256_hex`); empty if the text does not
     /// change.
     pub sha: String,
     /// The changes of the text, in ascending order and without overlaps.
     pub splices: Vec<Splice>,
     pub deleted: bool,
-    /// The file's new path, if the renaming moves the file.
+    /// The file's new path, if the file is moved.
     pub to: Option<PathBuf>,
 }
 
@@ -105,7 +137,7 @@ pub struct Findings {
     pub more: u32,
     /// Sentences about servers that did not answer.
     pub notes: Vec<String>,
-    /// The changes that renaming the symbol needs, file by file.
+    /// The changes of a renaming, a code action or formatting, file by file.
     pub rewrites: Vec<Rewrite>,
 }
 
@@ -137,7 +169,28 @@ pub(super) fn question(desk: &Desk, aspect: Aspect, args: &Value) -> Result<Ques
     let text = |name: &str| args[name].as_str().map(str::to_owned);
     let symbol = text("symbol").unwrap_or_default();
     let (query, name) = (text("query"), text("name"));
-    Ok(Question { aspect, path, line: line.saturating_sub(1), symbol, query, name })
+    let line = line.saturating_sub(1);
+    Ok(Question { line, symbol, query, name, ..Question::new(aspect, path) })
+}
+
+/// The question with the lines of a call, from `line` to `last_line`, and its `kind`.
+pub(super) fn with_range(question: Question, args: &Value) -> Result<Question, String> {
+    let line = args["line"].as_u64();
+    let last = args["last_line"].as_u64().or(line);
+    match (line, last) {
+        (None, Some(_)) => {
+            Err("last_line: it needs the first line too. Give `line`, or leave both out."
+                .to_owned())
+        }
+        (Some(line), Some(last)) if last < line => {
+            Err(format!("last_line: {last} is above line {line}. Give the first line as `line`."))
+        }
+        _ => {
+            let last = last.map(|it| u32::try_from(it - 1).unwrap_or(u32::MAX));
+            let kind = args["kind"].as_str().map(str::to_owned);
+            Ok(Question { last, kind, ..question })
+        }
+    }
 }
 
 /// Asks the servers and returns the findings as lines. If there are none, returns the text `none`.
@@ -150,6 +203,11 @@ pub(super) async fn ask(
     let (count, text) = findings(desk, question).await?;
     let text = if text.is_empty() { none.to_owned() } else { text };
     Ok(Done::new(text, format!("{count} {}", noun[usize::from(count != 1)])))
+}
+
+/// Lists code actions.
+pub(super) async fn actions(desk: &Desk, question: Question) -> Result<Done, String> {
+    ask(desk, question, ["action", "actions"], "No code action is offered there.").await
 }
 
 /// The number of the servers' findings, and the findings and the servers' notes as lines.

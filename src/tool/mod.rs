@@ -18,10 +18,12 @@ pub mod scene;
 pub mod skills;
 pub mod walk;
 
+mod code_action;
 mod definition;
 mod delete;
 mod edit;
 mod fetch;
+mod format;
 mod glob;
 mod grep;
 mod hover;
@@ -90,6 +92,7 @@ pub enum Work {
     /// `formats`.
     Edit { parse: Parse, formats: Vec<Format> },
     /// The tool edits files with the help of a language server, which is asked for the edits before they are proposed.
+    /// A question that changes nothing runs like a read.
     Refactor { ask: Ask },
     /// The tool uses only Caliban's own data: the todo list and the texts of skills. Its calls run like reads, and
     /// change no other files.

@@ -42,8 +42,14 @@ fn found(desk: &Desk, call: &ToolCall) -> Result<Access, String> {
             Access::Edit { paths }
         }
         Work::Refactor { ask } => {
-            let path = ask(desk, &args)?.path.unwrap_or_default();
-            let found = editable(desk, &path.to_string_lossy())?.path;
+            let question = ask(desk, &args)?;
+            let path = question.path.unwrap_or_default();
+            let path = path.to_string_lossy();
+            if !question.aspect.changes() {
+                let guarded = guarded(desk, &tool.name, &path)?;
+                return Ok(guarded.map_or(Access::Read, Access::Guarded));
+            }
+            let found = editable(desk, &path)?.path;
             Access::Edit { paths: vec![path::unmistakable(&desk.root, &found)] }
         }
         Work::Own { .. } => Access::Read,
@@ -176,9 +182,13 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
             | Work::Fetch { run, .. } => {
                 (origin(desk, tool, &args), run(desk, call.id.clone(), args).await)
             }
-            Work::Edit { .. } | Work::Refactor { .. } => {
-                (None, Err(format!("{} proposes; it does not run.", tool.name)))
-            }
+            Work::Refactor { ask } => match ask(desk, &args) {
+                Ok(question) if !question.aspect.changes() => {
+                    (None, lsp::actions(desk, question).await)
+                }
+                asked => (None, Err(asked.err().unwrap_or_else(|| proposes(tool)))),
+            },
+            Work::Edit { .. } => (None, Err(proposes(tool))),
         },
     };
     match done {

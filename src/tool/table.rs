@@ -2,8 +2,9 @@
 //! runs. A set is a plain value.
 
 use super::{
-    Tool, Work, comment, definition, delete, diagnostics, edit, fetch, glob, grep, hover, job,
-    job_input, list, patch, read, references, rename, rename_symbol, shell, skill, symbols, todo,
+    Tool, Work, code_action, comment, definition, delete, diagnostics, edit, fetch, format, glob,
+    grep, hover, job, job_input, list, patch, read, references, rename, rename_symbol, shell, skill,
+    symbols, todo,
     write,
 };
 use crate::edit::Format;
@@ -33,6 +34,8 @@ pub fn own() -> Toolset {
         delete::tool(),
         rename::tool(),
         rename_symbol::tool(),
+        code_action::tool(),
+        format::tool(),
         shell::tool(),
         job::tool(),
         job_input::tool(),
@@ -56,6 +59,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("delete", &["remove", "unlink"]),
     ("rename", &["move"]),
     ("rename_symbol", &["refactor"]),
+    ("code_action", &["fix"]),
     ("read", &["cat", "view", "open"]),
     ("diagnostics", &["lint", "errors", "problems"]),
     ("references", &["usages"]),

@@ -123,7 +123,7 @@ fn each_edit_format_has_its_tools_in_a_fixed_order_and_a_limited_size() {
         assert_eq!(
             names.join(" "),
             format!(
-                "{looks} {edits} delete rename rename_symbol shell job job_input fetch todo skill comment"
+                "{looks} {edits} delete rename rename_symbol code_action format shell job job_input fetch todo skill comment"
             )
         );
         let size: usize =

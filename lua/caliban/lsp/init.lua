@@ -2,6 +2,7 @@
 --- one `found` message, even if a server fails or does not answer.
 local M = {}
 
+local action = require('caliban.lsp.action')
 local file = require('caliban.editor.file')
 local fresh = require('caliban.lsp.fresh')
 local place = require('caliban.lsp.place')
@@ -65,7 +66,7 @@ end
 ---@class caliban.Reply
 ---@field client vim.lsp.Client
 ---@field request? integer
----@field findings? caliban.Finding[]|caliban.Rewrite[]
+---@field findings? table[] findings, or changes of files
 ---@field note? string
 
 ---@param found caliban.Finding[]
@@ -98,20 +99,41 @@ local function ordered(found)
   return out
 end
 
+---@param message caliban.Consult
 ---@param reply caliban.Reply
 ---@param method caliban.Method
 ---@param params table
 ---@param buf? integer
-local function request(reply, method, params, buf)
-  local sent, id = reply.client:request(method.name, params, function(err, result)
+local function request(message, reply, method, params, buf)
+  local client = reply.client
+  local tick = buf and method.edits and vim.api.nvim_buf_get_changedtick(buf)
+  ---@param found? table[]
+  ---@param why? string
+  local function take(found, why)
+    local stands = not tick
+      or buf and vim.api.nvim_buf_is_loaded(buf) and vim.api.nvim_buf_get_changedtick(buf) == tick
+    local name = file.short(message.path or '')
     reply.request = nil
+    reply.findings = stands and found or nil
+    reply.note = not stands and ('%s changed while the language server answered'):format(name)
+      or why
+  end
+  local sent, id = client:request(method.name, params, function(err, result)
     if err then
-      reply.note = ('%s: %s'):format(reply.client.name, tostring(err.message))
-      return
+      return take(nil, ('%s: %s'):format(client.name, tostring(err.message)))
     end
-    local read, found, why = pcall(method.read, result or {}, params, reply.client)
-    reply.findings = read and found or nil
-    reply.note = not read and ('%s gave an invalid answer'):format(reply.client.name) or why
+    local read, found, why
+    if method.take then
+      reply.request = nil
+      read, found = pcall(method.take, result, message, client, buf, take)
+      reply.request = read and not reply.findings and not reply.note and found or nil
+    else
+      read, found, why = pcall(method.read, result or {}, params, client, message)
+      take(read and found or nil, why)
+    end
+    if not read then
+      take(nil, ('%s gave an invalid answer'):format(client.name))
+    end
   end, buf)
   reply.request = id
   reply.note = not sent and ('%s has ended'):format(reply.client.name) or nil
@@ -130,7 +152,7 @@ local function request_all(it, clients, method, params, buf)
   for _, client in ipairs(clients) do
     local reply = { client = client }
     replies[#replies + 1] = reply
-    request(reply, method, params(client), buf)
+    request(it.message, reply, method, params(client), buf)
   end
   local function drop()
     for _, reply in ipairs(replies) do
@@ -156,16 +178,20 @@ local function request_all(it, clients, method, params, buf)
       drop()
       local found, notes = {}, {}
       for _, reply in ipairs(replies) do
-        vim.list_extend(found, reply.findings or {})
+        -- of the servers that offer a change, the first one makes it
+        vim.list_extend(found, not (method.edits and #found > 0) and reply.findings or {})
         if not reply.findings then
           local late = ('%s did not answer in %g s'):format(reply.client.name, ms / 1000)
           notes[#notes + 1] = reply.note or late
         end
       end
-      if it.message.aspect == 'rename' then
+      local aspect = it.message.aspect
+      if method.edits then
         return answer(it, { rewrites = found, notes = notes })
       end
-      answer(it, { findings = distinct(found), notes = notes })
+      found = distinct(found)
+      found = aspect == 'actions' and action.list(it.message, found) or found
+      answer(it, { findings = found, notes = notes })
     end)
   )
   it.stop = function()
@@ -262,6 +288,14 @@ local function diagnose_all(it)
   })
 end
 
+--- The user's formatting command, if the question is to format a file.
+---@param it caliban.Asked
+---@param buf integer
+---@return string
+local function advice(it, buf)
+  return it.message.aspect == 'format' and action.advice(buf) or ''
+end
+
 ---@param it caliban.Asked
 ---@param buf integer
 local function ask(it, buf)
@@ -269,10 +303,13 @@ local function ask(it, buf)
   if message.aspect == 'diagnostics' then
     return diagnose(it, buf)
   end
-  local method = methods[message.query and 'query' or message.aspect]
+  local part = message.query and 'query'
+    or message.aspect == 'format' and message.last and 'format_range'
+    or message.aspect
+  local method = methods[part]
   local clients, why = supporting(buf, method)
   if why then
-    return answer(it, { why = why })
+    return answer(it, { why = why .. advice(it, buf) })
   elseif message.query then
     return request_all(it, clients, method, function()
       return { query = message.query }
@@ -280,6 +317,15 @@ local function ask(it, buf)
   elseif message.aspect == 'symbols' then
     return request_all(it, clients, method, function()
       return { textDocument = { uri = vim.uri_from_bufnr(buf) } }
+    end, buf)
+  elseif message.aspect == 'format' then
+    -- only one server formats: several servers would change the same places
+    return request_all(it, { clients[1] }, method, function(client)
+      return action.format_params(buf, message, client)
+    end, buf)
+  elseif message.aspect == 'actions' or message.aspect == 'action' then
+    return request_all(it, clients, method, function(client)
+      return action.params(buf, message, client)
     end, buf)
   end
   local col, missing = place.find(buf, message.line, message.symbol)
@@ -323,7 +369,8 @@ local function attached(it, buf, created)
           { why = ('The language server of %s is still starting. Try again later.'):format(name) }
         )
       else
-        answer(it, { why = ('No language server is attached to %s.'):format(name) })
+        local why = ('No language server is attached to %s.'):format(name)
+        answer(it, { why = why .. advice(it, buf) })
       end
     end)
   )

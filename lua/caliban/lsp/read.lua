@@ -91,10 +91,21 @@ local function hover(result, params)
   return found and text ~= '' and { found } or {}
 end
 
+---@param result any
+---@param params table
+---@param client vim.lsp.Client
+---@return caliban.Rewrite[]?, string?
+local function formatted(result, params, client)
+  local edit = { changes = { [params.textDocument.uri] = result } }
+  return require('caliban.lsp.rename').read(edit, client, 'formatting')
+end
+
 ---@class caliban.Method
 ---@field name string
 ---@field what string
----@field read fun(result: any, params: table, client: vim.lsp.Client): caliban.Finding[]|caliban.Rewrite[]?, string?
+---@field edits? boolean the answer is about the text at the time of the request, and changes it
+---@field read? fun(result: any, params: table, client: vim.lsp.Client, message: caliban.Consult): table[]?, string?
+---@field take? fun(result: any, message: caliban.Consult, client: vim.lsp.Client, buf: integer, done: fun(rewrites?: caliban.Rewrite[], why?: string)): integer? instead of `read`, with a second request
 
 ---@type table<string, caliban.Method>
 M.methods = {
@@ -110,9 +121,32 @@ M.methods = {
   rename = {
     name = 'textDocument/rename',
     what = 'renaming',
+    edits = true,
     read = function(result, _, client)
-      return require('caliban.lsp.rename').read(result, client)
+      return require('caliban.lsp.rename').read(result, client, 'a renaming')
     end,
+  },
+  actions = {
+    name = 'textDocument/codeAction',
+    what = 'code actions',
+    read = function(result, _, _, message)
+      return require('caliban.lsp.action').read(result, message)
+    end,
+  },
+  action = {
+    name = 'textDocument/codeAction',
+    what = 'code actions',
+    edits = true,
+    take = function(...)
+      return require('caliban.lsp.action').take(...)
+    end,
+  },
+  format = { name = 'textDocument/formatting', what = 'formatting', edits = true, read = formatted },
+  format_range = {
+    name = 'textDocument/rangeFormatting',
+    what = 'formatting a range',
+    edits = true,
+    read = formatted,
   },
 }
 

@@ -1,12 +1,11 @@
---- Converts a language server's workspace edit for a rename to changes of files. Does not make the
---- changes.
+--- Converts a language server's workspace edit to changes of files. Does not make the changes.
 local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
 local place = require('caliban.lsp.place')
 
---- The most files of a rename, and the most bytes of a file that is not loaded.
+--- The most files of an edit, and the most bytes of a file that is not loaded.
 local MOST = 200
 local LARGEST = 5000000
 
@@ -90,9 +89,10 @@ end
 --- Converts a server's answer to changes of files. Raises an error if the answer is malformed.
 ---@param result table a workspace edit
 ---@param client vim.lsp.Client
+---@param what string the kind of request, for sentences about a refused edit
 ---@return caliban.Rewrite[]? rewrites
 ---@return string? why this failed
-function M.read(result, client)
+function M.read(result, client, what)
   local out, by_path = {}, {} ---@type caliban.Rewrite[], table<string, caliban.Rewrite>
   local function of(path)
     local it = by_path[path]
@@ -109,8 +109,7 @@ function M.read(result, client)
     elseif change.kind == 'delete' then
       of(place.path(change.uri)).deleted = true
     elseif change.kind ~= nil then
-      return nil,
-        ('%s would %s files, which a renaming may not do'):format(client.name, change.kind)
+      return nil, ('%s would %s files, which %s may not do'):format(client.name, change.kind, what)
     elseif #change.edits > 0 then
       local it = of(place.path(change.textDocument.uri))
       local text, buf = text_of(it.path)

@@ -95,7 +95,7 @@ async fn consult(
     query: Option<String>,
 ) -> Result<Vec<Finding>, String> {
     let (symbol, name) = (String::new(), None);
-    let question = Question { aspect: Aspect::Symbols, path, line: 0, symbol, query, name };
+    let question = Question { symbol, query, name, ..Question::new(Aspect::Symbols, path) };
     let answer = desk.workspace.consult(question).await?;
     match (answer.findings.is_empty(), answer.notes.first()) {
         (true, Some(note)) => Err(format!("{note}.")),

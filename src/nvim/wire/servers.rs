@@ -2,9 +2,44 @@
 
 use crate::agent::{Check, Looked};
 use crate::event::SessionId;
-use crate::tool::lsp::{Difference, Finding, Rewrite, Unparsed as Errors};
-use serde::Deserialize;
+use crate::tool::lsp::{Aspect, Difference, Finding, Question, Rewrite, Unparsed as Errors};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+
+/// A question to the language servers. The editor answers at once; the servers' answer follows as `found`.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Consult {
+    id: u32,
+    session: SessionId,
+    aspect: Aspect,
+    /// The absolute path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<PathBuf>,
+    /// The symbol's line, or the first line of a range.
+    line: u32,
+    /// The last line of a range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last: Option<u32>,
+    /// The symbol as it is written on that line.
+    symbol: String,
+    /// A part of the names of the symbols to find in the project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    query: Option<String>,
+    /// The symbol's new name, or the title or number of a code action.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// The kind of the code actions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
+}
+
+impl Consult {
+    pub fn new(id: u32, session: SessionId, question: Question) -> Consult {
+        let Question { aspect, path, line, last, symbol, query, name, kind } = question;
+        Consult { id, session, aspect, path, line, last, symbol, query, name, kind }
+    }
+}
 
 /// The answer of the language servers to `consult`.
 #[derive(Debug, Clone, Deserialize)]
@@ -16,7 +51,7 @@ pub struct Found {
     pub more: u32,
     /// Sentences about servers that did not answer.
     pub notes: Vec<String>,
-    /// The changes of a renaming.
+    /// The changes of a renaming, a code action or formatting.
     pub rewrites: Vec<Rewrite>,
     /// Why no server could be asked, as a text for the model.
     pub why: Option<String>,

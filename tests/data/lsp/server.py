@@ -3,9 +3,11 @@ root: `def NAME` defines one, BAD is an error, ODD a warning, and
 `breaks NAME` an error in the file of that name.
 
 Its one argument is JSON: `name`; `encoding` (utf-8, utf-16, utf-32); `push` (versioned; bare: without versions; held: not
-by itself; never); `pull`; `lacks` (methods it does not offer); `silent` (methods it does not answer);
+by itself; never); `pull`; `lacks` (methods it does not offer); `silent` (methods it does not answer); `holds` (methods it answers after
+`test/answer`);
 `dies` (the method it dies of); `many` (errors on the first line); `stale` (the version before is published first);
-`outside` (where everything is defined); `renames` (what else a renaming does); `log` (a file for the methods that came). Notifications change it while it runs: `test/set` with some of these, and
+`outside` (where everything is defined); `renames` (what else a renaming does); `acts` (how code actions answer: outside, creates, stale, broken, same);
+`formats` (how formatting answers: broken, overlaps, same); `log` (a file for the methods that came). Notifications change it while it runs: `test/set` with some of these, and
 `test/publish` publishes for all open files, `test/old` for the version before.
 """
 
@@ -22,9 +24,13 @@ METHODS = {
     "documentSymbol": "textDocument/documentSymbol",
     "workspaceSymbol": "workspace/symbol",
     "rename": "textDocument/rename",
+    "codeAction": "textDocument/codeAction",
+    "documentFormatting": "textDocument/formatting",
+    "documentRangeFormatting": "textDocument/rangeFormatting",
 }
 set_up = {"name": "scripted", "encoding": "utf-16", "push": "versioned", "pull": False, **json.loads(sys.argv[1])}
 documents = {}
+held = []
 root = ""
 
 
@@ -110,6 +116,66 @@ def renamed(params):
     return {"documentChanges": documents_of + extra[kind]}
 
 
+def replaced(uri, row, old, new):
+    """A change of a word on a line."""
+    line = documents[uri]["text"].split("\n")[row]
+    return {"range": span(row, line, line.index(old), line.index(old) + len(old)), "newText": new}
+
+
+def actions(params):
+    """A fix for each BAD in the range, a fix that has to be resolved, one that is disabled, and a command."""
+    uri, where = params["textDocument"]["uri"], params["range"]
+    only, kind = params["context"].get("only"), set_up.get("acts", "")
+    rows = range(where["start"]["line"], where["end"]["line"] + 1)
+    lines = documents[uri]["text"].split("\n")
+    found = []
+    for row in rows:
+        for word in re.findall(r"BAD\w*", lines[row]):
+            edit = {"changes": {uri: [replaced(uri, row, word, "good")]}}
+            if kind == "outside":
+                edit = {"changes": {"file:///etc/hosts": edit["changes"][uri]}}
+            elif kind == "creates":
+                edit = {"documentChanges": [{"kind": "create", "uri": uri + "x"}]}
+            elif kind == "stale":
+                edit = {"documentChanges": [{"textDocument": {"uri": uri, "version": -1}, "edits": edit["changes"][uri]}]}
+            elif kind == "broken":
+                edit = {"changes": {uri: [{"range": span(999, "", 0, 0), "newText": ""}]}}
+            count = len(params["context"]["diagnostics"])
+            found.append({"title": f"Replace {word} on {row + 1} ({count})", "kind": "quickfix", "edit": edit})
+    found.append({"title": "Sort the lines", "kind": "source.sort", "data": uri})
+    found.append({"title": "Extract", "kind": "refactor.extract", "disabled": {"reason": "nothing is selected"}})
+    found.append({"title": "Run the tests", "command": "test.run", "arguments": []})
+    return [it for it in found if not only or it.get("kind", "").startswith(only[0])]
+
+
+def resolved(action):
+    if action["title"] != "Sort the lines":
+        return action
+    text = documents[action["data"]]["text"]
+    lines = text.split("\n")
+    end = {"line": len(lines) - 1, "character": units(lines[-1])}
+    whole = {"start": {"line": 0, "character": 0}, "end": end}
+    new = "\n".join(sorted(lines[:-1]) + lines[-1:])
+    return {**action, "edit": {"changes": {action["data"]: [{"range": whole, "newText": new}]}}}
+
+
+def formatted(params):
+    """Removes the blanks at the ends of the lines."""
+    uri, kind = params["textDocument"]["uri"], set_up.get("formats", "")
+    lines = documents[uri]["text"].split("\n")
+    if kind == "broken":
+        return [{"range": span(999, "", 0, 0), "newText": ""}]
+    if kind == "same":
+        return [{"range": span(0, lines[0], 0, len(lines[0])), "newText": lines[0]}]
+    where = params.get("range", {"start": {"line": 0}, "end": {"line": len(lines)}})
+    found = []
+    for row, line in enumerate(lines):
+        bare = line.rstrip()
+        if bare != line and where["start"]["line"] <= row <= where["end"]["line"]:
+            found.append({"range": span(row, line, len(bare), len(line)), "newText": ""})
+    return found * 2 if kind == "overlaps" else found
+
+
 def symbols(text):
     for row, line in enumerate(text.split("\n")):
         for match in re.finditer(r"def (\w+)", line):
@@ -161,6 +227,8 @@ def answer(method, params):
         global root
         root = params["rootUri"][len("file://") :]
         offers = {k + "Provider": True for k, v in METHODS.items() if v not in set_up.get("lacks", [])}
+        if offers.get("codeActionProvider"):
+            offers["codeActionProvider"] = {"resolveProvider": True}
         if set_up["pull"]:
             offers["diagnosticProvider"] = {"interFileDependencies": False, "workspaceDiagnostics": False}
         sync = {"openClose": True, "change": 1, "save": True}
@@ -175,6 +243,12 @@ def answer(method, params):
         return {"contents": {"kind": "markdown", "value": f"the word **{word_at(params)}**"}}
     if method == "textDocument/rename":
         return renamed(params) if word_at(params) != "?" else None
+    if method == "textDocument/codeAction":
+        return actions(params)
+    if method == "codeAction/resolve":
+        return resolved(params)
+    if method in ("textDocument/formatting", "textDocument/rangeFormatting"):
+        return formatted(params)
     if method == "textDocument/documentSymbol":
         text = documents[params["textDocument"]["uri"]]["text"]
         return [{"name": name, "kind": 12, "range": whole(text, at), "selectionRange": at} for name, at in symbols(text)]
@@ -205,6 +279,9 @@ def notified(method, params):
     elif method == "test/publish":
         for uri in documents:
             publish(uri, documents[uri]["version"], diagnostics(uri))
+    elif method == "test/answer":
+        for it in held:
+            send({"id": it["id"], "result": answer(it["method"], it.get("params"))})
     elif method == "test/old":
         for uri in documents:
             publish(uri, documents[uri]["version"] - 1, [])
@@ -219,7 +296,9 @@ while (message := receive()) is not None:
         sys.exit(1)
     if name in set_up.get("silent", []):
         continue
-    if "id" in message and name:
+    if name in set_up.get("holds", []):
+        held.append(message)
+    elif "id" in message and name:
         send({"id": message["id"], "result": answer(name, message.get("params"))})
     elif name:
         notified(name, message.get("params"))

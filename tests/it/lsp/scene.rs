@@ -1,8 +1,10 @@
 //! A Neovim whose Python files have scripted language servers.
 
 use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
 use crate::kit::root;
 use crate::kit::setup::Setup;
+use crate::review::scene::Scene;
 use serde_json::{Value, json};
 
 /// Settings with long time limits, so that no wait for a language server ends early.
@@ -39,6 +41,19 @@ pub(super) fn came(nvim: &Nvim) -> String {
 
 pub(super) fn wait_came(nvim: &Nvim, line: &str) {
     nvim.wait(|nvim| came(nvim).contains(line), &format!("{line:?} at the servers"));
+}
+
+/// Has the model make one call, and returns its answer. The turn ends without a review.
+#[track_caller]
+pub(super) fn answer_to(scene: &Scene, tool: &str, args: Value) -> String {
+    let n = scene.server.requests().len();
+    scene.server.reply(Reply::new().call(&format!("c{n}"), tool, args));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua("require('caliban').ask('go')", &[]);
+    let said = scene.answer(n + 2, &format!("c{n}"));
+    scene.wait_idle("I see.");
+    let root = scene.nvim.setup.path("").display().to_string();
+    said.replace(&root, "ROOT")
 }
 
 /// Sends a notification to all servers.

@@ -1,0 +1,41 @@
+//! The tool `code_action`: lists the code actions of the user's language servers at a place, and applies one as a
+//! proposal.
+
+use super::lsp::{self, Aspect, Question};
+use super::{Desk, Tool, Work};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const PURPOSE: &str = "Lists the fixes and refactorings that the user's language servers offer at a line or a range, \
+    and applies one. First call it without `action`: the result is a numbered list. Then call it with `action`. The user \
+    reviews every hunk; the result says what they kept. Actions that run a command of the server are not applied.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "code_action".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Refactor { ask: Arc::new(ask) },
+    }
+}
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "path": { "type": "string" },
+            "line": { "type": "integer", "minimum": 1 },
+            "last_line": { "type": "integer", "minimum": 1, "description": "default: line" },
+            "kind": { "type": "string", "description": "only this kind: quickfix, refactor, source.organizeImports" },
+            "action": { "type": "string", "description": "the action to apply: its title or its number in the last list" }
+        },
+        "required": ["path", "line"]
+    })
+}
+
+fn ask(desk: &Desk, args: &Value) -> Result<Question, String> {
+    let name = args["action"].as_str().map(str::trim).filter(|it| !it.is_empty());
+    let aspect = if name.is_some() { Aspect::Action } else { Aspect::Actions };
+    let question = lsp::question(desk, aspect, args)?;
+    Ok(Question { name: name.map(str::to_owned), ..lsp::with_range(question, args)? })
+}

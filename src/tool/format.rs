@@ -1,0 +1,35 @@
+//! The tool `format`: formats a file by the user's language server, as a proposal.
+
+use super::lsp::{self, Aspect, Question};
+use super::{Desk, Tool, Work};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const PURPOSE: &str = "Formats a file, or some of its lines, with the user's language server. The user reviews every \
+    hunk; the result says what they kept. If no server formats the file, the result names the user's formatting command.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "format".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Refactor { ask: Arc::new(ask) },
+    }
+}
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "path": { "type": "string" },
+            "line": { "type": "integer", "minimum": 1, "description": "default: the whole file" },
+            "last_line": { "type": "integer", "minimum": 1, "description": "default: line" }
+        },
+        "required": ["path"]
+    })
+}
+
+fn ask(desk: &Desk, args: &Value) -> Result<Question, String> {
+    let question = lsp::question(desk, Aspect::Format, args)?;
+    lsp::with_range(question, args)
+}

@@ -1,0 +1,194 @@
+//! The code actions of the user's language servers: a list, and one action as a proposal.
+
+use super::scene::{PATIENT, answer_to, project, tell, wait_came};
+use crate::kit::reply::Reply;
+use crate::review::scene::Scene;
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+const TEXT: &str = "zeta\nñé '𝄞' BAD1\nBAD2\nalpha\n";
+
+fn started(config: &str, servers: &[Value]) -> Scene {
+    Scene::start(|it| project(it.file("a.py", TEXT).config(config), servers))
+}
+
+fn list() -> Value {
+    json!({"path": "a.py", "line": 2, "last_line": 3})
+}
+
+fn apply(action: &str) -> Value {
+    json!({"path": "a.py", "line": 2, "last_line": 3, "action": action})
+}
+
+#[test]
+fn actions_are_listed_with_their_kinds_and_numbers() {
+    let scene = started(PATIENT, &[json!({})]);
+    expect![[r#"
+        a.py:2: 1. Replace BAD1 on 2 (0) (quickfix)
+        a.py:2: 2. Replace BAD2 on 3 (0) (quickfix)
+        a.py:2: 3. Sort the lines (source.sort)
+        a.py:2: 4. Extract (refactor.extract) [cannot be applied: not possible now: nothing is selected]
+        a.py:2: 5. Run the tests [cannot be applied: it runs a command of the server]"#]]
+    .assert_eq(&answer_to(&scene, "code_action", list()));
+    let kind = json!({"path": "a.py", "line": 1, "kind": "source"});
+    expect!["a.py:1: 1. Sort the lines (source.sort)"].assert_eq(&answer_to(
+        &scene,
+        "code_action",
+        kind,
+    ));
+    let none = json!({"path": "a.py", "line": 1, "kind": "quickfix"});
+    expect!["No code action is offered there."].assert_eq(&answer_to(&scene, "code_action", none));
+}
+
+#[test]
+fn an_action_is_proposed_by_its_title_or_number_in_any_encoding() {
+    for (encoding, action) in [("utf-8", "1"), ("utf-16", "Replace BAD1 on 2 (0)"), ("utf-32", "1")]
+    {
+        let scene = started(PATIENT, &[json!({"encoding": encoding, "push": "never"})]);
+        answer_to(&scene, "code_action", list());
+        scene.ask(Reply::new().call("a1", "code_action", apply(action)));
+        scene.wait_pending(1);
+        assert_eq!(scene.on_disk("a.py").as_deref(), Some(TEXT));
+        scene.server.reply(Reply::said("Well."));
+        scene.nvim.keys(":Caliban accept all<CR>");
+        scene.wait_idle("Well.");
+        assert_eq!(scene.on_disk("a.py"), Some(TEXT.replace("BAD1", "good")));
+    }
+}
+
+#[test]
+fn an_action_without_an_edit_is_resolved_and_reviewed_by_hunk() {
+    let scene = started(PATIENT, &[json!({"push": "never"})]);
+    scene.ask(Reply::new().call("a1", "code_action", apply("Sort the lines")));
+    scene.wait_phase("reviewing");
+    scene.server.reply(Reply::said("Well."));
+    scene.nvim.keys(":Caliban reject all no<CR>");
+    scene.wait_idle("Well.");
+    wait_came(&scene.nvim, "codeAction/resolve");
+    assert_eq!(scene.on_disk("a.py").as_deref(), Some(TEXT));
+    assert!(scene.answer(2, "a1").contains("rejected"), "{}", scene.answer(2, "a1"));
+}
+
+#[test]
+fn in_auto_edit_an_action_is_written() {
+    let scene = started("{ mode = 'auto-edit' }", &[json!({"push": "never"})]);
+    let said = answer_to(&scene, "code_action", apply("Sort the lines"));
+    assert!(said.starts_with("Applied and written to a.py"), "{said}");
+    assert_eq!(scene.on_disk("a.py").as_deref(), Some("BAD2\nalpha\nzeta\nñé '𝄞' BAD1\n"));
+}
+
+#[test]
+fn in_plan_mode_actions_are_listed_and_not_applied() {
+    let scene = started("{ mode = 'plan' }", &[json!({})]);
+    let said = answer_to(&scene, "code_action", list());
+    assert!(said.starts_with("a.py:2: 1. Replace BAD1"), "{said}");
+    let said = answer_to(&scene, "code_action", apply("1"));
+    assert!(said.contains("plan mode") && scene.pending() == 0, "{said}");
+}
+
+/// Has a server with these settings apply its first action, and checks that nothing changes.
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+#[track_caller]
+fn refused(server: Value, args: Value, expected: Expect) {
+    let scene = started(PATIENT, &[server]);
+    expected.assert_eq(&answer_to(&scene, "code_action", args));
+    assert_eq!(scene.pending(), 0);
+    assert_eq!(scene.on_disk("a.py").as_deref(), Some(TEXT));
+}
+
+#[test]
+fn an_action_that_cannot_be_applied_is_refused_with_the_reason() {
+    let bad = "Replace BAD1 on 2 (0)";
+    let server = |acts: &str| json!({"acts": acts, "push": "never"});
+    refused(
+        server("outside"),
+        apply(bad),
+        expect![
+            "Nothing was changed. path: `/etc/hosts` is outside the project (ROOT). Only files in the project can be edited."
+        ],
+    );
+    refused(
+        server("creates"),
+        apply(bad),
+        expect![
+            "Nothing was changed. scripted0 would create files, which a code action may not do."
+        ],
+    );
+    refused(
+        server("stale"),
+        apply(bad),
+        expect!["Nothing was changed. a.py changed while the language server answered."],
+    );
+    refused(
+        server("broken"),
+        apply(bad),
+        expect!["Nothing was changed. scripted0 gave an invalid answer."],
+    );
+    refused(
+        json!({}),
+        apply("Run the tests"),
+        expect![
+            "Nothing was changed. scripted0: `Run the tests` cannot be applied: it runs a command of the server."
+        ],
+    );
+    refused(
+        json!({}),
+        apply("Extract"),
+        expect![
+            "Nothing was changed. scripted0: `Extract` cannot be applied: not possible now: nothing is selected."
+        ],
+    );
+    refused(
+        json!({}),
+        apply("9"),
+        expect![
+            "action: no action `9` is offered there now. Call code_action without `action` for the list."
+        ],
+    );
+    refused(
+        json!({"dies": "textDocument/codeAction"}),
+        apply(bad),
+        expect!["Nothing was changed. scripted0 ended before it answered."],
+    );
+    refused(
+        json!({"lacks": ["textDocument/codeAction"]}),
+        apply(bad),
+        expect!["scripted0 does not support code actions."],
+    );
+    let upside_down = json!({"path": "a.py", "line": 3, "last_line": 2});
+    refused(
+        json!({}),
+        upside_down,
+        expect!["last_line: 2 is above line 3. Give the first line as `line`."],
+    );
+}
+
+#[test]
+fn text_that_changes_while_the_server_answers_is_not_edited() {
+    for (held, wanted) in
+        [("textDocument/codeAction", "1"), ("codeAction/resolve", "Sort the lines")]
+    {
+        let scene = started(PATIENT, &[json!({"push": "never", "holds": [held]})]);
+        let action = if wanted == "1" { "Replace BAD1 on 2 (0)" } else { wanted };
+        scene.nvim.keys(":edit a.py<CR>");
+        scene.server.reply(Reply::new().call("a1", "code_action", apply(action)));
+        scene.server.reply(Reply::said("I see."));
+        scene.nvim.lua("require('caliban').ask('go')", &[]);
+        wait_came(&scene.nvim, held);
+        scene.nvim.keys("Omine<Esc>");
+        tell(&scene.nvim, "test/answer", &json!({}));
+        scene.wait_idle("I see.");
+        let said = scene.answer(2, "a1");
+        assert_eq!(said, "Nothing was changed. a.py changed while the language server answered.");
+        assert_eq!(scene.nvim.buffer("/a.py"), format!("mine\n{}", TEXT.trim_end()));
+    }
+}
+
+#[test]
+fn of_two_servers_with_the_same_action_one_applies_it() {
+    let servers =
+        [json!({"name": "one", "push": "never"}), json!({"name": "two", "push": "never"})];
+    let scene = started("{ mode = 'auto-edit' }", &servers);
+    answer_to(&scene, "code_action", apply("Replace BAD1 on 2 (0)"));
+    assert_eq!(scene.on_disk("a.py"), Some(TEXT.replace("BAD1", "good")));
+}

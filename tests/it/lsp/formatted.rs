@@ -1,0 +1,89 @@
+//! A file that the user's language server formats.
+
+use super::scene::{PATIENT, answer_to, project};
+use crate::kit::reply::Reply;
+use crate::review::scene::Scene;
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+const TEXT: &str = "ñé '𝄞'  \ntwo\nthree \n";
+
+fn started(config: &str, server: &Value) -> Scene {
+    let servers = std::slice::from_ref(server);
+    Scene::start(|it| project(it.file("a.py", TEXT).file("b.txt", "x\n").config(config), servers))
+}
+
+#[test]
+fn a_file_is_formatted_as_a_proposal_in_any_encoding() {
+    for encoding in ["utf-8", "utf-16", "utf-32"] {
+        let scene = started(PATIENT, &json!({"encoding": encoding, "push": "never"}));
+        scene.ask(Reply::new().call("f1", "format", json!({"path": "a.py"})));
+        scene.wait_pending(2);
+        assert_eq!(scene.on_disk("a.py").as_deref(), Some(TEXT));
+        scene.server.reply(Reply::said("Well."));
+        scene.nvim.keys(":Caliban accept all<CR>");
+        scene.wait_idle("Well.");
+        assert_eq!(scene.on_disk("a.py").as_deref(), Some("ñé '𝄞'\ntwo\nthree\n"));
+    }
+}
+
+#[test]
+fn only_the_lines_of_a_range_are_formatted() {
+    let scene = started("{ mode = 'auto-edit' }", &json!({"push": "never"}));
+    let said = answer_to(&scene, "format", json!({"path": "a.py", "line": 2, "last_line": 3}));
+    assert!(said.starts_with("Applied and written to a.py"), "{said}");
+    assert_eq!(scene.on_disk("a.py").as_deref(), Some("ñé '𝄞'  \ntwo\nthree\n"));
+    let said = answer_to(&scene, "format", json!({"path": "a.py", "line": 2}));
+    assert_eq!(said, "The text stays as it is: the language server has no change for it.");
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+#[track_caller]
+fn refused(server: Value, args: Value, expected: Expect) {
+    let scene = started(PATIENT, &server);
+    scene.nvim.lua("vim.o.formatprg = 'fmt -w 80'", &[]);
+    expected.assert_eq(&answer_to(&scene, "format", args));
+    assert_eq!(scene.pending(), 0);
+    assert_eq!(scene.on_disk("a.py").as_deref(), Some(TEXT));
+}
+
+#[test]
+fn a_file_that_cannot_be_formatted_is_answered_with_the_reason() {
+    let whole = || json!({"path": "a.py"});
+    let server = |formats: &str| json!({"formats": formats, "push": "never"});
+    refused(
+        server("same"),
+        whole(),
+        expect!["The text stays as it is: the language server has no change for it."],
+    );
+    refused(
+        server("broken"),
+        whole(),
+        expect!["Nothing was changed. scripted0 gave an invalid answer."],
+    );
+    refused(
+        server("overlaps"),
+        whole(),
+        expect!["Nothing was changed: the language server's edits do not fit the text of a.py."],
+    );
+    refused(
+        json!({"lacks": ["textDocument/formatting"]}),
+        whole(),
+        expect![[r#"
+        scripted0 does not support formatting. The user's 'formatprg' formats standard input by the command: fmt -w 80
+        Run it with shell."#]],
+    );
+    refused(
+        json!({}),
+        json!({"path": "b.txt"}),
+        expect![[r#"
+        No language server is attached to b.txt. The user's 'formatprg' formats standard input by the command: fmt -w 80
+        Run it with shell."#]],
+    );
+    refused(
+        json!({}),
+        json!({"path": "a.py", "last_line": 2}),
+        expect!["last_line: it needs the first line too. Give `line`, or leave both out."],
+    );
+    refused(json!({}), json!({"path": "none.py"}), expect!["path: `none.py` is not on disk."]);
+}
