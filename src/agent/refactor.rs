@@ -57,10 +57,13 @@ pub(super) async fn edits(
     Ok(all)
 }
 
+/// The text after the changes. A place behind a final newline that the text does not have is the end of the text.
 fn spliced(text: &Text, splices: &[Splice]) -> Option<String> {
-    let (mut out, mut at) = (String::with_capacity(text.content.len()), 0);
+    let end = text.content.len();
+    let within = |at: u32| if at as usize == end + 1 { end } else { at as usize };
+    let (mut out, mut at) = (String::with_capacity(end), 0);
     for Splice { from, to, text: new } in splices {
-        let (from, to) = (*from as usize, *to as usize);
+        let (from, to) = (within(*from), within(*to));
         out.push_str(text.content.get(at..from)?);
         text.content.get(from..to)?;
         out.push_str(new);
@@ -80,6 +83,8 @@ mod tests {
         let one = |from, to| Splice { from, to, text: "X".to_owned() };
         assert_eq!(spliced(&text, &[one(0, 1), one(4, 5)]).as_deref(), Some("Xé X\n"));
         assert_eq!(spliced(&text, &[one(1, 1)]).as_deref(), Some("aXé b\n"));
+        assert_eq!(spliced(&text, &[one(0, 6)]).as_deref(), Some("X"));
+        assert_eq!(spliced(&Text::new("ab"), &[one(0, 3)]).as_deref(), Some("X"));
         for wrong in
             [vec![one(0, 2)], vec![one(4, 99)], vec![one(3, 1)], vec![one(3, 5), one(0, 1)]]
         {

@@ -106,9 +106,11 @@ fn setup(
     if arguments.usd.is_some() || arguments.tokens.is_some() {
         limits.turn = Limit::new(arguments.usd, arguments.tokens);
     }
+    let mut desk = site.desk(Arc::new(Disk { root: site.places.root.clone() }), output);
+    desk.tools = desk.tools.without_servers();
     agent::Setup {
         id,
-        desk: site.desk(Arc::new(Disk { root: site.places.root.clone() }), output),
+        desk,
         screen,
         store: Some(opened.store),
         session: opened.session.unwrap_or_default(),

@@ -60,7 +60,7 @@ pub struct Question {
     /// The symbol's new name, or the title or the number of a code action.
     pub name: Option<String>,
     /// The kind of the code actions, such as `quickfix`.
-    pub kind: Option<String>,
+    pub only: Option<String>,
 }
 
 impl Question {
@@ -73,7 +73,7 @@ impl Question {
             symbol: String::new(),
             query: None,
             name: None,
-            kind: None,
+            only: None,
         }
     }
 }
@@ -187,8 +187,8 @@ pub(super) fn with_range(question: Question, args: &Value) -> Result<Question, S
         }
         _ => {
             let last = last.map(|it| u32::try_from(it - 1).unwrap_or(u32::MAX));
-            let kind = args["kind"].as_str().map(str::to_owned);
-            Ok(Question { last, kind, ..question })
+            let only = args["kind"].as_str().map(str::to_owned);
+            Ok(Question { last, only, ..question })
         }
     }
 }

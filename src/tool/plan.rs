@@ -298,3 +298,7 @@ fn broken(name: &str, text: &str, why: &str) -> String {
          Send the call again."
     )
 }
+
+fn proposes(tool: &Tool) -> String {
+    format!("{} proposes; it does not run.", tool.name)
+}

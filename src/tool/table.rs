@@ -3,9 +3,8 @@
 
 use super::{
     Tool, Work, code_action, comment, definition, delete, diagnostics, edit, fetch, format, glob,
-    grep, hover, job, job_input, list, patch, read, references, rename, rename_symbol, shell, skill,
-    symbols, todo,
-    write,
+    grep, hover, job, job_input, list, patch, read, references, rename, rename_symbol, shell,
+    skill, symbols, todo, write,
 };
 use crate::edit::Format;
 use crate::message::ToolSpec;
@@ -47,6 +46,18 @@ pub fn own() -> Toolset {
     Toolset(Arc::new(own.into_iter().map(Arc::new).collect()))
 }
 
+/// The tools that ask the editor's language servers.
+const BY_SERVERS: [&str; 8] = [
+    "diagnostics",
+    "definition",
+    "references",
+    "hover",
+    "symbols",
+    "rename_symbol",
+    "code_action",
+    "format",
+];
+
 /// The names of these tools in other coding agents, which models sometimes use.
 const ALIASES: &[(&str, &[&str])] = &[
     ("shell", &["bash", "run", "exec", "terminal", "command"]),
@@ -75,6 +86,12 @@ impl Toolset {
     #[must_use]
     pub fn only(&self, keep: impl Fn(&Tool) -> bool) -> Toolset {
         Toolset(Arc::new(self.0.iter().filter(|it| keep(it)).cloned().collect()))
+    }
+
+    /// The tools that work where there is no editor.
+    #[must_use]
+    pub fn without_servers(&self) -> Toolset {
+        self.only(|it| !BY_SERVERS.contains(&&*it.name))
     }
 
     /// A set of these tools and `tool`. A tool with the same name is replaced.

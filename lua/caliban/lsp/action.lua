@@ -5,8 +5,8 @@ local file = require('caliban.editor.file')
 local rename = require('caliban.lsp.rename')
 local watch = require('caliban.lsp.watch')
 
---- The titles that were listed last, and the file that they were listed for.
-local listed = { path = '', titles = {} } ---@type { path: string, titles: string[] }
+--- The titles that each session listed last, and the file that they were listed for.
+local listed = {} ---@type table<string, { path: string, titles: string[] }>
 
 --- The range of the question's lines.
 ---@param buf integer
@@ -44,7 +44,7 @@ function M.params(buf, message, client)
     range = where,
     context = {
       diagnostics = diagnostics,
-      only = message.kind and { message.kind } or nil,
+      only = message.only and { message.only } --[[@as lsp.CodeActionKind[] ]] or nil,
       triggerKind = vim.lsp.protocol.CodeActionTriggerKind.Invoked,
     },
   }
@@ -82,13 +82,15 @@ function M.advice(buf)
   return ''
 end
 
----@param it table
+---@param it table a code action, or a command
+---@param client vim.lsp.Client
 ---@return string? # why the action cannot be applied
-local function refusal(it)
+local function refusal(it, client)
   local disabled = type(it.disabled) == 'table' and it.disabled.reason
+  local has_edit = type(it.edit) == 'table' or client:supports_method('codeAction/resolve')
   if disabled then
     return 'not possible now: ' .. tostring(disabled)
-  elseif type(it.command) == 'string' then
+  elseif it.command ~= nil and (type(it.command) == 'string' or not has_edit) then
     return 'it runs a command of the server'
   end
 end
@@ -98,7 +100,7 @@ end
 ---@param message caliban.Consult
 ---@return table[]
 local function actions(result, message)
-  local kind = message.kind
+  local kind = message.only
   return vim.tbl_filter(function(it)
     local own = type(it.kind) == 'string' and it.kind or ''
     return type(it.title) == 'string'
@@ -109,14 +111,19 @@ end
 --- Reads an answer as a list of actions.
 ---@param result any
 ---@param message caliban.Consult
+---@param client vim.lsp.Client
 ---@return caliban.Finding[]
-function M.read(result, message)
+function M.read(result, message, client)
   local out = {} ---@type caliban.Finding[]
   for _, it in ipairs(actions(result, message)) do
-    local kind, why = type(it.kind) == 'string' and it.kind or '', refusal(it)
+    local kind, why = type(it.kind) == 'string' and it.kind or '', refusal(it, client)
     local text = it.title
     text = kind ~= '' and ('%s (%s)'):format(text, kind) or text
-    text = why and ('%s [cannot be applied: %s]'):format(text, why) or text
+    if why then
+      text = ('%s [cannot be applied: %s]'):format(text, why)
+    elseif it.command then
+      text = text .. ' [only its edits; its command is not run]'
+    end
     local path = message.path --[[@as string]]
     out[#out + 1] = { path = path, line = message.line, text = text, title = it.title }
   end
@@ -128,12 +135,13 @@ end
 ---@param found table[]
 ---@return caliban.Finding[]
 function M.list(message, found)
-  listed = {
+  local titles = {} ---@type string[]
+  listed[message.session] = {
     path = message.path --[[@as string]],
-    titles = {},
+    titles = titles,
   }
   for i, it in ipairs(found) do
-    listed.titles[i], it.title = it.title, nil
+    titles[i], it.title = it.title, nil
     it.text = ('%d. %s'):format(i, it.text)
   end
   return found
@@ -143,8 +151,9 @@ end
 ---@param message caliban.Consult
 ---@return string
 local function meant(message)
-  local number = tonumber(message.name)
-  return number and listed.path == message.path and listed.titles[number] or message.name or ''
+  local name, last = message.name or '', listed[message.session]
+  local titles = last and last.path == message.path and last.titles or {}
+  return titles[tonumber(name) or 0] or name
 end
 
 --- Reads the edits of the action that the question names. Asks the server for the edit if the action lacks it.
@@ -165,7 +174,7 @@ function M.take(result, message, client, buf, done)
   if not one then
     return done({})
   end
-  local why = refusal(one)
+  local why = refusal(one, client)
   if why then
     return done(nil, ('%s: `%s` cannot be applied: %s'):format(client.name, title, why))
   end

@@ -123,11 +123,11 @@ local function request(message, reply, method, params, buf)
       return take(nil, ('%s: %s'):format(client.name, tostring(err.message)))
     end
     local read, found, why
-    if method.take then
+    if method.take and buf then
       reply.request = nil
       read, found = pcall(method.take, result, message, client, buf, take)
       reply.request = read and not reply.findings and not reply.note and found or nil
-    else
+    elseif method.read then
       read, found, why = pcall(method.read, result or {}, params, client, message)
       take(read and found or nil, why)
     end

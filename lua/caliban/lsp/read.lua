@@ -129,8 +129,8 @@ M.methods = {
   actions = {
     name = 'textDocument/codeAction',
     what = 'code actions',
-    read = function(result, _, _, message)
-      return require('caliban.lsp.action').read(result, message)
+    read = function(result, _, client, message)
+      return require('caliban.lsp.action').read(result, message, client)
     end,
   },
   action = {

@@ -29,7 +29,7 @@ local function text_of(path)
   return ((ends == both and dos or text):gsub('\n$', ''))
 end
 
---- The byte offset of a position in a text.
+--- The byte offset of a position in a text. A position below the last line is behind the final newline.
 ---@param lines string[]
 ---@param starts integer[] the byte offset of each line
 ---@param position lsp.Position
@@ -37,6 +37,9 @@ end
 ---@return integer
 local function byte(lines, starts, position, encoding)
   local line = lines[position.line + 1]
+  if not line then
+    return starts[#lines] + #lines[#lines] + 1
+  end
   return starts[position.line + 1] + vim.str_byteindex(line, encoding, position.character, false)
 end
 
@@ -50,15 +53,25 @@ local function splices(text, edits, encoding)
     starts[i], at = at, at + #line + 1
   end
   local out = {} ---@type caliban.Splice[]
-  for _, edit in ipairs(edits) do
-    out[#out + 1] = {
+  for i, edit in ipairs(edits) do
+    local first = edit.range.start.line
+    assert(first >= 0 and first <= #lines and edit.range['end'].line >= first)
+    out[i] = {
       from = byte(lines, starts, edit.range.start, encoding),
       to = byte(lines, starts, edit.range['end'], encoding),
       text = (edit.newText:gsub('\r\n', '\n')),
     }
   end
+  -- of edits at the same place, those that only insert come first, in the server's order
+  local place_of = {}
+  for i, it in ipairs(out) do
+    place_of[it] = i
+  end
   table.sort(out, function(a, b)
-    return a.from < b.from
+    if a.from ~= b.from or a.to ~= b.to then
+      return a.from < b.from or a.from == b.from and a.to < b.to
+    end
+    return place_of[a] < place_of[b]
   end)
   return out
 end

@@ -31,13 +31,13 @@ pub struct Consult {
     name: Option<String>,
     /// The kind of the code actions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<String>,
+    only: Option<String>,
 }
 
 impl Consult {
     pub fn new(id: u32, session: SessionId, question: Question) -> Consult {
-        let Question { aspect, path, line, last, symbol, query, name, kind } = question;
-        Consult { id, session, aspect, path, line, last, symbol, query, name, kind }
+        let Question { aspect, path, line, last, symbol, query, name, only } = question;
+        Consult { id, session, aspect, path, line, last, symbol, query, name, only }
     }
 }
 

@@ -6,8 +6,9 @@ Its one argument is JSON: `name`; `encoding` (utf-8, utf-16, utf-32); `push` (ve
 by itself; never); `pull`; `lacks` (methods it does not offer); `silent` (methods it does not answer); `holds` (methods it answers after
 `test/answer`);
 `dies` (the method it dies of); `many` (errors on the first line); `stale` (the version before is published first);
-`outside` (where everything is defined); `renames` (what else a renaming does); `acts` (how code actions answer: outside, creates, stale, broken, same);
-`formats` (how formatting answers: broken, overlaps, same); `log` (a file for the methods that came). Notifications change it while it runs: `test/set` with some of these, and
+`outside` (where everything is defined); `renames` (what else a renaming does); `acts` (how code actions
+answer: outside, creates, deletes, moves, stale, broken);
+`formats` (how formatting answers: broken, overlaps, same, whole, inserts, none); `log` (a file for the methods that came). Notifications change it while it runs: `test/set` with some of these, and
 `test/publish` publishes for all open files, `test/old` for the version before.
 """
 
@@ -136,6 +137,10 @@ def actions(params):
                 edit = {"changes": {"file:///etc/hosts": edit["changes"][uri]}}
             elif kind == "creates":
                 edit = {"documentChanges": [{"kind": "create", "uri": uri + "x"}]}
+            elif kind == "deletes":
+                edit = {"documentChanges": [{"kind": "delete", "uri": uri}]}
+            elif kind == "moves":
+                edit = {"documentChanges": [{"kind": "rename", "oldUri": uri, "newUri": uri + "x"}]}
             elif kind == "stale":
                 edit = {"documentChanges": [{"textDocument": {"uri": uri, "version": -1}, "edits": edit["changes"][uri]}]}
             elif kind == "broken":
@@ -145,6 +150,10 @@ def actions(params):
     found.append({"title": "Sort the lines", "kind": "source.sort", "data": uri})
     found.append({"title": "Extract", "kind": "refactor.extract", "disabled": {"reason": "nothing is selected"}})
     found.append({"title": "Run the tests", "command": "test.run", "arguments": []})
+    command = {"title": "Run", "command": "test.run", "arguments": []}
+    first = [{"range": span(0, "", 0, 0), "newText": "first\n"}]
+    found.append({"title": "Add a line", "kind": "refactor", "edit": {"changes": {uri: first}}, "command": command})
+    found.append({"title": "Only run", "kind": "refactor", "command": command})
     return [it for it in found if not only or it.get("kind", "").startswith(only[0])]
 
 
@@ -167,6 +176,14 @@ def formatted(params):
         return [{"range": span(999, "", 0, 0), "newText": ""}]
     if kind == "same":
         return [{"range": span(0, lines[0], 0, len(lines[0])), "newText": lines[0]}]
+    if kind == "none":
+        return None
+    if kind == "whole":
+        end = {"start": {"line": 0, "character": 0}, "end": {"line": len(lines) + 5, "character": 0}}
+        return [{"range": end, "newText": "\n".join(line.rstrip() for line in lines)}]
+    if kind == "inserts":
+        at = span(1, "", 0, 0)
+        return [{"range": at, "newText": f"{n}\n"} for n in range(9)] + [{"range": span(1, lines[1], 0, 3), "newText": "2"}]
     where = params.get("range", {"start": {"line": 0}, "end": {"line": len(lines)}})
     found = []
     for row, line in enumerate(lines):

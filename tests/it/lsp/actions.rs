@@ -1,6 +1,6 @@
 //! The code actions of the user's language servers: a list, and one action as a proposal.
 
-use super::scene::{PATIENT, answer_to, project, tell, wait_came};
+use super::scene::{PATIENT, SILENT, answer_to, came, project, tell, wait_came};
 use crate::kit::reply::Reply;
 use crate::review::scene::Scene;
 use expect_test::{Expect, expect};
@@ -23,12 +23,15 @@ fn apply(action: &str) -> Value {
 #[test]
 fn actions_are_listed_with_their_kinds_and_numbers() {
     let scene = started(PATIENT, &[json!({})]);
+    answer_to(&scene, "diagnostics", json!({"path": "a.py"}));
     expect![[r#"
-        a.py:2: 1. Replace BAD1 on 2 (0) (quickfix)
-        a.py:2: 2. Replace BAD2 on 3 (0) (quickfix)
+        a.py:2: 1. Replace BAD1 on 2 (2) (quickfix)
+        a.py:2: 2. Replace BAD2 on 3 (2) (quickfix)
         a.py:2: 3. Sort the lines (source.sort)
         a.py:2: 4. Extract (refactor.extract) [cannot be applied: not possible now: nothing is selected]
-        a.py:2: 5. Run the tests [cannot be applied: it runs a command of the server]"#]]
+        a.py:2: 5. Run the tests [cannot be applied: it runs a command of the server]
+        a.py:2: 6. Add a line (refactor) [only its edits; its command is not run]
+        a.py:2: 7. Only run (refactor) [only its edits; its command is not run]"#]]
     .assert_eq(&answer_to(&scene, "code_action", list()));
     let kind = json!({"path": "a.py", "line": 1, "kind": "source"});
     expect!["a.py:1: 1. Sort the lines (source.sort)"].assert_eq(&answer_to(
@@ -44,7 +47,7 @@ fn actions_are_listed_with_their_kinds_and_numbers() {
 fn an_action_is_proposed_by_its_title_or_number_in_any_encoding() {
     for (encoding, action) in [("utf-8", "1"), ("utf-16", "Replace BAD1 on 2 (0)"), ("utf-32", "1")]
     {
-        let scene = started(PATIENT, &[json!({"encoding": encoding, "push": "never"})]);
+        let scene = started(SILENT, &[json!({"encoding": encoding, "push": "never"})]);
         answer_to(&scene, "code_action", list());
         scene.ask(Reply::new().call("a1", "code_action", apply(action)));
         scene.wait_pending(1);
@@ -58,7 +61,7 @@ fn an_action_is_proposed_by_its_title_or_number_in_any_encoding() {
 
 #[test]
 fn an_action_without_an_edit_is_resolved_and_reviewed_by_hunk() {
-    let scene = started(PATIENT, &[json!({"push": "never"})]);
+    let scene = started(SILENT, &[json!({"push": "never"})]);
     scene.ask(Reply::new().call("a1", "code_action", apply("Sort the lines")));
     scene.wait_phase("reviewing");
     scene.server.reply(Reply::said("Well."));
@@ -86,6 +89,43 @@ fn in_plan_mode_actions_are_listed_and_not_applied() {
     assert!(said.contains("plan mode") && scene.pending() == 0, "{said}");
 }
 
+#[test]
+fn the_command_of_an_action_is_never_run() {
+    let scene = started("{ mode = 'auto-edit' }", &[json!({"push": "never"})]);
+    for action in ["Add a line", "Run the tests", "Only run"] {
+        answer_to(&scene, "code_action", apply(action));
+    }
+    assert_eq!(scene.on_disk("a.py"), Some(format!("first\n{TEXT}")));
+    assert!(!came(&scene.nvim).contains("workspace/executeCommand"));
+}
+
+#[test]
+fn an_action_that_deletes_or_moves_a_file_is_decided_by_the_user() {
+    for acts in ["deletes", "moves"] {
+        let scene = started(SILENT, &[json!({"acts": acts, "push": "never"})]);
+        scene.ask(Reply::new().call("a1", "code_action", apply("Replace BAD1 on 2 (0)")));
+        scene.wait_phase("reviewing");
+        scene.server.reply(Reply::said("Well."));
+        scene.nvim.keys(":Caliban reject all no<CR>");
+        scene.wait_idle("Well.");
+        assert_eq!(scene.on_disk("a.py").as_deref(), Some(TEXT));
+        assert!(scene.answer(2, "a1").contains("rejected"), "{}", scene.answer(2, "a1"));
+    }
+}
+
+#[test]
+fn a_server_that_hangs_is_given_up_and_the_other_ones_are_heard() {
+    let hangs = json!({"name": "hangs", "push": "never", "silent": ["textDocument/codeAction"]});
+    let config = "{ lsp = { request_ms = 300 } }";
+    let scene = started(config, &[hangs, json!({"name": "works", "push": "never"})]);
+    let said = answer_to(&scene, "code_action", list());
+    assert!(said.contains("1. Replace BAD1"), "{said}");
+    assert!(said.ends_with("[hangs did not answer in 0.3 s]"), "{said}");
+    let scene = started(config, &[json!({"push": "never", "silent": ["codeAction/resolve"]})]);
+    let said = answer_to(&scene, "code_action", apply("Sort the lines"));
+    assert_eq!(said, "Nothing was changed. scripted0 did not answer in 0.3 s.");
+}
+
 /// Has a server with these settings apply its first action, and checks that nothing changes.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 #[track_caller]
@@ -97,7 +137,7 @@ fn refused(server: Value, args: Value, expected: Expect) {
 }
 
 #[test]
-fn an_action_that_cannot_be_applied_is_refused_with_the_reason() {
+fn edits_of_an_action_that_are_not_allowed_are_refused_with_the_reason() {
     let bad = "Replace BAD1 on 2 (0)";
     let server = |acts: &str| json!({"acts": acts, "push": "never"});
     refused(
@@ -124,11 +164,23 @@ fn an_action_that_cannot_be_applied_is_refused_with_the_reason() {
         apply(bad),
         expect!["Nothing was changed. scripted0 gave an invalid answer."],
     );
+}
+
+#[test]
+fn an_action_without_edits_or_of_a_server_that_fails_is_refused_with_the_reason() {
+    let bad = "Replace BAD1 on 2 (0)";
     refused(
         json!({}),
         apply("Run the tests"),
         expect![
             "Nothing was changed. scripted0: `Run the tests` cannot be applied: it runs a command of the server."
+        ],
+    );
+    refused(
+        json!({}),
+        apply("Only run"),
+        expect![
+            "Nothing was changed. scripted0: `Only run` has no edit; commands of a server are not run."
         ],
     );
     refused(

@@ -1,6 +1,6 @@
 //! A file that the user's language server formats.
 
-use super::scene::{PATIENT, answer_to, project};
+use super::scene::{PATIENT, SILENT, answer_to, project, wait_came};
 use crate::kit::reply::Reply;
 use crate::review::scene::Scene;
 use expect_test::{Expect, expect};
@@ -16,7 +16,7 @@ fn started(config: &str, server: &Value) -> Scene {
 #[test]
 fn a_file_is_formatted_as_a_proposal_in_any_encoding() {
     for encoding in ["utf-8", "utf-16", "utf-32"] {
-        let scene = started(PATIENT, &json!({"encoding": encoding, "push": "never"}));
+        let scene = started(SILENT, &json!({"encoding": encoding, "push": "never"}));
         scene.ask(Reply::new().call("f1", "format", json!({"path": "a.py"})));
         scene.wait_pending(2);
         assert_eq!(scene.on_disk("a.py").as_deref(), Some(TEXT));
@@ -37,6 +37,38 @@ fn only_the_lines_of_a_range_are_formatted() {
     assert_eq!(said, "The text stays as it is: the language server has no change for it.");
 }
 
+#[test]
+fn edits_of_the_whole_text_and_insertions_at_one_place_are_applied_in_order() {
+    for (formats, expected) in [
+        ("whole", "ñé '𝄞'\ntwo\nthree\n"),
+        ("inserts", "ñé '𝄞'  \n0\n1\n2\n3\n4\n5\n6\n7\n8\n2\nthree \n"),
+    ] {
+        let config = "{ mode = 'auto-edit', lsp = { diagnostics_ms = 1 } }";
+        let scene = started(config, &json!({"push": "never", "formats": formats}));
+        answer_to(&scene, "format", json!({"path": "a.py"}));
+        assert_eq!(scene.on_disk("a.py").as_deref(), Some(expected), "{formats}");
+    }
+}
+
+#[test]
+fn unsaved_text_is_formatted_and_stays_unsaved() {
+    let scene = started(SILENT, &json!({"push": "never"}));
+    scene.nvim.keys(":edit a.py<CR>Omine  <Esc>");
+    scene.ask(Reply::new().call("f1", "format", json!({"path": "a.py"})));
+    scene.wait_pending(2);
+    assert!(scene.nvim.buffer("/a.py").starts_with("mine\n"));
+    assert_eq!(scene.on_disk("a.py").as_deref(), Some(TEXT));
+}
+
+#[test]
+fn a_server_that_hangs_is_given_up() {
+    let hangs = json!({"push": "never", "silent": ["textDocument/formatting"]});
+    let scene = started("{ lsp = { request_ms = 200 } }", &hangs);
+    let said = answer_to(&scene, "format", json!({"path": "a.py"}));
+    assert_eq!(said, "Nothing was changed. scripted0 did not answer in 0.2 s.");
+    wait_came(&scene.nvim, "$/cancelRequest");
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 #[track_caller]
 fn refused(server: Value, args: Value, expected: Expect) {
@@ -53,6 +85,11 @@ fn a_file_that_cannot_be_formatted_is_answered_with_the_reason() {
     let server = |formats: &str| json!({"formats": formats, "push": "never"});
     refused(
         server("same"),
+        whole(),
+        expect!["The text stays as it is: the language server has no change for it."],
+    );
+    refused(
+        server("none"),
         whole(),
         expect!["The text stays as it is: the language server has no change for it."],
     );

@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 /// Settings with long time limits, so that no wait for a language server ends early.
 pub(super) const PATIENT: &str = "{ lsp = { diagnostics_ms = 120000, request_ms = 120000 } }";
 
+/// Settings for servers that report no diagnostics: after an edit nothing is waited for.
+pub(super) const SILENT: &str = "{ lsp = { diagnostics_ms = 1, request_ms = 120000 } }";
+
 /// The file in which each server logs the methods it receives.
 const LOG: &str = "servers.log";
 

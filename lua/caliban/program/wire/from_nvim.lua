@@ -446,7 +446,7 @@
 ---@field findings caliban.Finding[]
 ---@field more integer How many findings were left out.
 ---@field notes string[] Sentences about servers that did not answer.
----@field rewrites caliban.Rewrite[] The changes of a renaming.
+---@field rewrites caliban.Rewrite[] The changes of a renaming, a code action or formatting.
 ---@field why? string Why no server could be asked, as a text for the model.
 
 ---@class (exact) caliban.Finding
@@ -463,14 +463,14 @@
 --- name.
 ---@field last integer
 
---- The changes of one file in a renaming.
+--- The changes of one file by a language server.
 ---@class (exact) caliban.Rewrite
 ---@field path string The file's absolute path.
----@field sha string The hash of the text for which the renaming was computed (`Text::sha256_hex`); empty if the text
+---@field sha string The hash of the text for which the changes were computed (`Text::sha256_hex`); empty if the text
 --- does not change.
 ---@field splices caliban.Splice[] The changes of the text, in ascending order and without overlaps.
 ---@field deleted boolean
----@field to? string The file's new path, if the renaming moves the file.
+---@field to? string The file's new path, if the file is moved.
 
 --- A range of bytes in a text's joined lines, and its new text.
 ---@class (exact) caliban.Splice

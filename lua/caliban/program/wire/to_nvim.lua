@@ -201,12 +201,14 @@
 ---@field kind 'consult'
 ---@field id integer
 ---@field session caliban.SessionId
----@field aspect 'diagnostics'|'definition'|'references'|'hover'|'symbols'|'rename'
+---@field aspect 'diagnostics'|'definition'|'references'|'hover'|'symbols'|'rename'|'actions'|'action'|'format'
 ---@field path? string The absolute path.
----@field line integer The symbol's line.
+---@field line integer The symbol's line, or the first line of a range.
+---@field last? integer The last line of a range.
 ---@field symbol string The symbol as it is written on that line.
 ---@field query? string A part of the names of the symbols to find in the project.
----@field name? string The symbol's new name.
+---@field name? string The symbol's new name, or the title or number of a code action.
+---@field only? string The kind of the code actions.
 
 --- The kind of a question to the language servers.
 ---@alias caliban.Aspect
@@ -216,6 +218,9 @@
 ---| 'hover'
 ---| 'symbols'
 ---| 'rename' # The changes that renaming a symbol needs.
+---| 'actions' # The code actions on some lines.
+---| 'action' # The changes of one code action.
+---| 'format' # The changes that formatting needs.
 
 --- A message was not sent: its text goes back into the composer.
 ---@class (exact) caliban.Bounce
