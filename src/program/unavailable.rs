@@ -112,7 +112,8 @@ impl Program {
         self.open_on_thread(lanes, move |it| it.look(id));
     }
 
-    /// Looks at a session once the other Neovim has closed it: that Neovim may end in the middle of a turn.
+    /// Waits until the other Neovim has closed the session, at most `PATIENCE`. Then `look` checks the session, because
+    /// that Neovim may have left a turn unfinished.
     pub(super) fn look_later(&mut self, session: SessionId) {
         self.begin(Vec::new(), |archive| async move {
             let is_free = archive.freed_within(&session, PATIENCE).await;

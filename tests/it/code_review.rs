@@ -98,7 +98,7 @@ fn a_review_sends_the_diff_and_the_task_in_every_dialect() {
 }
 
 #[test]
-fn a_review_that_is_taken_back_is_the_command_and_makes_its_diff_anew() {
+fn an_undone_review_comes_back_as_the_command_and_makes_a_new_diff() {
     let server = Server::start();
     let nvim = Nvim::start(&repository().anthropic(&server));
     review(&nvim, &server, "/review Mind the case.");

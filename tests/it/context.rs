@@ -330,7 +330,7 @@ fn exactly_the_selected_characters_lines_or_block_are_sent() {
 
 #[test]
 fn a_selection_of_unsaved_text_or_by_a_plug_map_is_sent_with_the_prompt() {
-    // the selected text is unsaved and ends in a wide character
+    // the selected text is unsaved and ends in a character of two bytes
     check_selection(
         "ccl\u{f6}cal \u{e9}<Esc>0v$h:Caliban<CR>",
         expect![[r#"

@@ -13,8 +13,8 @@ local kinds = {
   block = 'it is a device',
 }
 
---- The reason, as the end of a sentence, if a path leads to something that is not a regular file.
---- Nil for a regular file and for a path that does not exist. Follows links.
+--- Why a path does not lead to a regular file, as the end of a sentence. Nil if the path leads to a
+--- regular file, does not exist or cannot be examined. Follows links.
 ---@param path string
 ---@return string?
 function M.odd(path)
