@@ -25,9 +25,9 @@ const NEW: &str = "calculate(";
 struct File {
     title: &'static str,
     text: String,
-    /// The line (from 1) outside of the hunks where keys are typed, and the line in the first hunk where keys are
-    /// typed.
+    /// The line (from 1) outside of the hunks where keys are typed.
     outside: usize,
+    /// The line (from 1) in the first hunk where keys are typed.
     inside: usize,
     /// The number of hunks that are accepted one by one. Some hunks must stay undecided for the decision on all hunks.
     singly: usize,

@@ -29,7 +29,7 @@ pub(super) struct Job {
     pub(super) at_once: bool,
     /// Whether nobody can review an edit.
     pub(super) unattended: bool,
-    /// The texts of earlier calls that the calls name, under these names.
+    /// A call may give the name of a text that an earlier call contained. This map has the named texts by their names.
     pub(super) kept: BTreeMap<String, String>,
     pub(super) tally: Option<Tally>,
     /// Stores the files' content before the edits; `None` if nothing is stored.

@@ -57,7 +57,8 @@ pub(super) async fn edits(
     Ok(all)
 }
 
-/// The text after the changes. A place behind a final newline that the text does not have is the end of the text.
+/// The text after the changes. For a position below the last line, the editor gives the offset behind a final newline.
+/// If the text has no final newline, this offset is one too large, and the end of the text is meant.
 fn spliced(text: &Text, splices: &[Splice]) -> Option<String> {
     let end = text.content.len();
     let within = |at: u32| if at as usize == end + 1 { end } else { at as usize };

@@ -12,8 +12,8 @@ pub struct Merged {
     pub conflicts: usize,
 }
 
-/// Applies the changes from `base` to `other` to `own`. Adjacent changes do not conflict, but two insertions at the
-/// same place do.
+/// Compares `base` with `other`, and makes the same changes in `own`. Adjacent changes do not conflict. Two different
+/// insertions at the same place do.
 pub fn merge(base: &Text, own: &Text, other: &Text) -> Merged {
     let [olds, owns, others] = [base, own, other].map(lines);
     let ours = diff_lines(olds.iter().copied(), owns.iter().copied());

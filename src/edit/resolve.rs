@@ -12,8 +12,8 @@ use std::borrow::Cow;
 
 /// The most places of an ambiguous `old` that are searched.
 const PLACES: usize = 100;
-/// If the text lacks `old` but contains `new`, the edit counts as applied before, provided that `new` has at least this
-/// many bytes.
+/// If the text lacks `old` but contains `new` at exactly one place, the edit counts as already applied. This holds only
+/// if `new` has at least this many bytes without the white space around it.
 const TELLING: usize = 8;
 
 /// The result of applying `change` to `before`. `before` is `None` if there is no file.

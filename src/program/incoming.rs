@@ -78,7 +78,7 @@ pub(super) enum Outcome {
     /// The user has decided on all changes of a file: the answers to the model's calls, and the name that the editor
     /// gives for the session of the review.
     Judged(SessionId, Vec<Verdict>),
-    /// A key was tried and perhaps stored.
+    /// A provider's key was tried, and stored or not.
     Connected(Connected),
     Notice(Level, String),
 }

@@ -41,7 +41,7 @@ pub(super) fn check(dialect: Dialect, stream: &str, expected: &Expect) {
             Sampled::Done(_) => ends_early(dialect) || Some(last) == whole.last(),
             other => Some(other) == whole.last(),
         };
-        assert!(fits, "ended at {at} with {last:?}");
+        assert!(fits, "cut at {at}: the last value is {last:?}");
     }
     assert_eq!(read(dialect, bytes.chunks(1)), whole);
     let crlf = stream.replace('\n', "\r\n");

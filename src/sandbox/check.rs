@@ -82,6 +82,7 @@ fn tried(folder: &Path, address: &str, watched: &str) -> Result<String, String> 
     let can_write = |path: PathBuf| fs::write(path, "text").is_ok();
     let can_read = |path: &Path| fs::read(path).is_ok_and(|it| !it.is_empty());
     let environment = PathBuf::from(format!("/proc/{watched}/environ"));
+    // each: whether the try shows that the sentence is false, and the sentence
     let mut tries = vec![
         (!can_write(below("project/file")), "files in the project can be written"),
         (can_write(below("file")), "files outside of the project cannot be written"),

@@ -46,7 +46,7 @@ impl Session {
         (it.access, it.judged, it.is_changed) = (access, judged, true);
     }
 
-    /// The answer to a call, with the command that the user put in place of the model's.
+    /// The answer to a call. If the user changed the command of the call, a sentence in the answer quotes the new command.
     pub(super) fn with_change(&self, answer: ToolAnswer) -> ToolAnswer {
         match self.open().iter().find(|it| it.call.id == answer.id) {
             Some(it) => it.told(answer),

@@ -209,7 +209,7 @@ impl Session {
     }
 }
 
-/// Whether one of these messages names the file in an excerpt or in the arguments of a call.
+/// Whether one of these messages has an excerpt of the file, or a call whose arguments contain its path.
 pub(super) fn is_named(path: &Path, root: &Path, messages: &[Message]) -> bool {
     let name = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
     let escaped = Value::from(&*name).to_string();

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_that_joined_a_turn_counts_no_change_of_that_turn() {
+    fn the_turn_of_a_prompt_that_joined_a_running_turn_is_the_next_turn() {
         let mut session = Session::default();
         session.apply(&prompted(1, "one", Vec::new()));
         let message = Queued { id: 2, text: "also".into(), context: Vec::new(), steer: true };

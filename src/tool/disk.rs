@@ -107,7 +107,8 @@ fn enter_all(root: &Path, proposals: &[Proposal]) -> Vec<Arrival> {
     let mut arrivals: Vec<Option<Arrival>> =
         proposals.iter().map(|it| check(root, it).err()).collect();
     let calls = |it: &Proposal| it.parts.iter().map(|it| it.call.clone()).collect::<BTreeSet<_>>();
-    // if one file of a call cannot be written, no file of the call is; a file of several calls holds back all of them
+    // if one file of a call cannot be written, no file of the call is written; if such a file belongs to several calls,
+    // no file of these calls is written
     loop {
         let held = proposals.iter().zip(&arrivals).filter(|it| it.1.is_some());
         let held: BTreeSet<CallId> = held.flat_map(|it| calls(it.0)).collect();

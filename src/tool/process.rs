@@ -70,7 +70,7 @@ enum Stage {
 pub(super) struct End {
     /// `None` if it is not known.
     status: Option<ExitStatus>,
-    /// Whether its time was over.
+    /// Whether it was ended because it reached its time limit.
     pub(super) is_late: bool,
     /// Whether the user or the model stopped it.
     is_stopped: bool,

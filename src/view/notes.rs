@@ -1,5 +1,5 @@
-//! Sentences for the user in the chat: notices, notes for the model in other words, and the lines that mark
-//! compactions.
+//! Sentences for the user in the chat: notices, notes for the model (reworded so that they address the user), and the
+//! lines that mark compactions.
 
 use super::{Content, Part, Shape, View, lines, second_person};
 use crate::event::{Event, Tuning};

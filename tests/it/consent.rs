@@ -254,7 +254,7 @@ fn a_command_of_a_megabyte_takes_few_lines_in_the_chat() {
 }
 
 #[test]
-fn allowing_a_read_does_not_allow_a_command_with_the_same_words() {
+fn allowing_a_read_does_not_allow_a_command_that_repeats_the_question_about_the_read() {
     let server = Server::start();
     let setup = Setup::new().size(160, 40);
     let path = "/opt/none;touch ran";

@@ -177,6 +177,11 @@ fn a_message_with_a_keyword_for_which_there_is_no_text_goes_back_with_the_reason
     let server = Server::start();
     let setup =
         Setup::new().size(220, 40).file(".env", "A=1\n").file("empty", "").anthropic(&server);
+    // an empty clipboard, because Neovim would take that of a tmux on this machine
+    let setup = setup.before(
+        "local silent = { ['+'] = { 'true' }, ['*'] = { 'true' } }
+         vim.g.clipboard = { name = 'empty', copy = silent, paste = silent }",
+    );
     let nvim = Nvim::start(&setup);
     let check = |prompt: &str, warning: &str| check_given_back(&nvim, &server, prompt, warning);
     check("see @buffer", "! `@buffer`: `[No Name]` has no text. Nothing was sent.");

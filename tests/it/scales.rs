@@ -26,7 +26,7 @@ fn begin(nvim: &Nvim, name: &str) -> String {
 }
 
 #[test]
-fn the_chips_of_a_new_conversation_use_the_scale_of_an_earlier_one_in_every_dialect() {
+fn a_new_conversation_estimates_tokens_by_what_an_earlier_one_has_learned_in_every_dialect() {
     for dialect in DIALECTS {
         let server = Server::start();
         let setup = Setup::new().file("a.txt", "a line of 19 bytes.\n".repeat(400));

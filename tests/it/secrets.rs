@@ -242,7 +242,7 @@ fn a_key_quoted_by_an_error_is_not_shown() {
 }
 
 #[test]
-fn only_the_user_can_read_the_debug_log_and_the_folders() {
+fn only_the_user_can_read_the_debug_log_and_calibans_folders() {
     let server = Server::start();
     let setup = setup(&server);
     let mode =

@@ -4,8 +4,8 @@ local M = {}
 
 local api = vim.api
 
---- The most lines that are measured for the width.
-local WIDEST = 2000
+--- The window's width is measured on at most this many lines.
+local MEASURED = 2000
 
 --- Shows lines in a floating window that fits them, as far as the screen is large enough.
 ---@param lines string[]
@@ -18,7 +18,7 @@ function M.show(lines, title, place, key)
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].bufhidden, vim.bo[buf].modifiable = 'wipe', false
   local width = 20
-  for i = 1, math.min(#lines, WIDEST) do
+  for i = 1, math.min(#lines, MEASURED) do
     width = math.max(width, api.nvim_strwidth(lines[i]:sub(1, 1000)))
   end
   local win = api.nvim_open_win(

@@ -58,11 +58,11 @@ local function fit(reviews, item, p)
 end
 
 --- Plans how to apply all proposals of an item (a group that belongs together), before any buffer
---- is changed. Works in slices.
+--- is changed. Works in slices, so a buffer may change meanwhile.
 ---@param reviews caliban.Reviews
 ---@param item caliban.Arriving
 ---@return caliban.Fit[]? # nil if a proposal cannot be applied
----@return boolean? again true: a buffer has changed meanwhile, and the program has no answer yet
+---@return boolean? again true: a buffer has changed meanwhile, so the item has to be planned again
 local function fits(reviews, item)
   local all = {} ---@type caliban.Fit[]
   for _, p in ipairs(item.proposals) do

@@ -149,7 +149,7 @@ fn the_fake_anthropic_refuses_wrong_server_tools() {
 }
 
 #[test]
-fn the_fake_openai_checks_related_servers_models_by_their_own_rules() {
+fn the_rules_of_the_fake_openai_depend_on_the_requested_model() {
     let model = |model: &str, rest: Value, why| {
         check(OPENAI, json!({"model": model, "messages": after(rest)}), why);
     };

@@ -54,7 +54,7 @@ fn a_draft_is_saved_while_it_is_typed() {
     let setup = wide();
     let nvim = typed(&setup);
     let draft = setup.sessions().join("main.draft");
-    // the draft is saved before the typing pauses
+    // keys are typed without a pause; the draft is saved all the same
     let is_kept = |nvim: &Nvim| {
         nvim.keys("x");
         fs::read_to_string(&draft).is_ok_and(|it| it.contains("half a thoughtx"))

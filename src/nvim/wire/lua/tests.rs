@@ -169,7 +169,7 @@ struct Null {
 
 #[test]
 #[should_panic(expected = "`field` is sent even if it is null")]
-fn an_option_that_is_sent_as_null_is_refused() {
+fn a_type_that_sends_an_option_as_null_is_refused() {
     check(sent::<Null>(), "Null", &expect![""]);
 }
 
