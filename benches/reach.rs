@@ -81,6 +81,7 @@ fn sandboxed() -> String {
         hidden: vec![PathBuf::from("/root"), PathBuf::from("/home")],
         temporary: None,
         network: false,
+        proxy: false,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let each = |limits: Option<&Sandbox>| {

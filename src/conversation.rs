@@ -162,7 +162,7 @@ impl Conversation {
         let mut waiting = None;
         for effect in effects {
             match (effect, unsaved) {
-                (Effect::Run { turn, call }, Some(why))
+                (Effect::Run { turn, call, .. }, Some(why))
                     if self.acts(&call.id) && self.unrecorded.as_ref() != Some(&call.id) =>
                 {
                     self.unrecorded = Some(call.id.clone());

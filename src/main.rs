@@ -1,7 +1,7 @@
 //! Caliban's program: started by the editor as its RPC child.
 
 use caliban::tool::environment::{self, Secrets};
-use caliban::web::markdown;
+use caliban::web::{markdown, proxy};
 use caliban::{pdf, run, sandbox, supervisor};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         return sandbox::probe();
     }
     if first == sandbox::CHECK {
-        return sandbox::check();
+        return sandbox::check(proxy::serve_without_rules);
     }
     if first == supervisor::ARGUMENT {
         return supervisor::run(std::env::args_os());

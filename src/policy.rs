@@ -25,6 +25,8 @@ pub enum Question<'a> {
     Input { job: u32, command: &'a str, text: &'a str, judged: &'a Judgement },
     /// Asked before a web page is fetched.
     Fetch(&'a str, &'a Judgement),
+    /// Asked before a query is sent to a search service at a host.
+    Search(&'a str, &'a str, &'a Judgement),
     /// Asked after an edit of these files is in the buffers; the review itself is the question.
     Review(&'a [String]),
 }
@@ -67,7 +69,14 @@ pub fn decide<'a>(
             let (background, outside) = (*background, outside.as_deref());
             Decision::Ask(Question::Run { command, outside, background, judged })
         }
-        Access::Guarded(_) | Access::Act { .. } | Access::Input { .. } | Access::Fetch { .. }
+        Access::Search { query, host } if mode == Mode::Auto && judged.leak.is_some() => {
+            Decision::Ask(Question::Search(query, host, judged))
+        }
+        Access::Guarded(_)
+        | Access::Act { .. }
+        | Access::Input { .. }
+        | Access::Fetch { .. }
+        | Access::Search { .. }
             if is_granted() =>
         {
             Decision::Allow
@@ -75,8 +84,11 @@ pub fn decide<'a>(
         Access::Act { .. } | Access::Input { .. } if is_auto && judged.is_contained => {
             Decision::Allow
         }
-        Access::Act { .. } | Access::Fetch { .. } if is_allowed => Decision::Allow,
+        Access::Act { .. } | Access::Fetch { .. } | Access::Search { .. } if is_allowed => {
+            Decision::Allow
+        }
         Access::Fetch { url, .. } => Decision::Ask(Question::Fetch(url, judged)),
+        Access::Search { query, host } => Decision::Ask(Question::Search(query, host, judged)),
         Access::Guarded(it) => Decision::Ask(Question::Read(it)),
         Access::Act { command, outside, background } => Decision::Ask(Question::Run {
             command,
@@ -136,6 +148,9 @@ impl Question<'_> {
             Question::Fetch(url, judged) => {
                 format!("Fetch `{}`?{}", exact(url), because(judged))
             }
+            Question::Search(query, host, judged) => {
+                format!("Search the web ({host}) for `{}`?{}", exact(query), because(judged))
+            }
             Question::Review(_) => return None,
         })
     }
@@ -160,6 +175,9 @@ fn because(judged: &Judgement) -> String {
         Some(Leak::Sending) => {
             " This command sends something out. A stranger's text in this conversation may have \
               asked for it."
+        }
+        Some(Leak::Query) => {
+            " The query leaves this machine, and a stranger's text may ask for it."
         }
         None => "",
     };

@@ -2,7 +2,9 @@
 //! rules that fit a call, the strictest decides.
 
 mod commands;
+mod groups;
 mod narrow;
+mod network;
 mod sending;
 pub mod safe;
 mod touched;
@@ -47,6 +49,8 @@ enum Target {
     Edit(Option<Pattern>),
     /// Web pages of this host, where `*.` before a domain stands for its subdomains. Without a host, all pages.
     Fetch(Option<String>),
+    /// Connections of sandboxed commands to one of these hosts; every connection if there are none.
+    Network(Vec<String>),
 }
 
 /// A pattern as in a `.gitignore`, relative to the project's root.
@@ -93,6 +97,8 @@ pub struct Judgement {
 pub enum Leak {
     /// It fetches an address that neither the user nor a page has named.
     Unnamed,
+    /// It sends a query that the model has written.
+    Query,
     /// It is a command whose purpose is to send something, and no complete sandbox contains it.
     Sending,
 }
@@ -160,7 +166,7 @@ impl Rules {
                 let is_contained = self.contains && *is_contained;
                 Judgement { is_contained, ..self.input(command, text) }
             }
-            Access::Fetch { host, .. } => self.page(host),
+            Access::Fetch { host, .. } | Access::Search { host, .. } => self.page(host),
             Access::Edit { paths } => self.edits(paths),
             Access::Read | Access::Guarded(_) | Access::Never(_) => Judgement::default(),
         }
@@ -226,7 +232,7 @@ impl Rule {
             Target::Edit(Some(it)) => {
                 it.matcher.matched_path_or_any_parents(path, false).is_ignore()
             }
-            Target::Command(_) | Target::Fetch(_) => false,
+            Target::Command(_) | Target::Fetch(_) | Target::Network(_) => false,
         }
     }
 
@@ -293,6 +299,10 @@ impl fmt::Display for Rule {
             Target::Edit(Some(it)) => write!(f, "{verdict} edit `{}`", it.text)?,
             Target::Fetch(None) => write!(f, "{verdict} fetch, every page")?,
             Target::Fetch(Some(host)) => write!(f, "{verdict} fetch `{host}`")?,
+            Target::Network(hosts) if hosts.is_empty() => {
+                write!(f, "{verdict} network, every host")?;
+            }
+            Target::Network(hosts) => write!(f, "{verdict} network `{}`", hosts.join("`, `"))?,
         }
         if self.reason.is_empty() { Ok(()) } else { write!(f, ": {}", self.reason) }
     }

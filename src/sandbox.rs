@@ -8,6 +8,7 @@
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod check;
+pub mod descriptor;
 #[cfg(target_os = "linux")]
 mod files;
 #[cfg(target_os = "linux")]
@@ -19,6 +20,9 @@ mod syscalls;
 
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
+#[cfg(target_os = "linux")]
+use std::net::Ipv4Addr;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
@@ -54,20 +58,22 @@ pub struct Sandbox {
     pub temporary: Option<PathBuf>,
     /// Whether the command may use the network.
     pub network: bool,
+    /// Whether the network of the full sandbox gets a listener, on which this program serves as a proxy.
+    pub proxy: bool,
 }
 
 impl Sandbox {
-    /// A command in the sandbox. Restricts this process for good, which then has to become the command. An error names
-    /// the limit that could not be set; the command must not run then.
+    /// A command in the sandbox, and the listener for its proxy. Restricts this process for good, which then has to
+    /// become the command. An error names the limit that could not be set; the command must not run then.
     #[cfg(target_os = "linux")]
-    pub fn command(&self, program: &OsStr) -> Result<Command, String> {
-        self.enter()?;
-        Ok(Command::new(program))
+    pub fn command(&self, program: &OsStr) -> Result<(Command, Option<TcpListener>), String> {
+        let listener = self.enter()?;
+        Ok((Command::new(program), listener))
     }
 
     /// A command in the sandbox. An error names a path for which there is no rule; the command must not run then.
     #[cfg(target_os = "macos")]
-    pub fn command(&self, program: &OsStr) -> Result<Command, String> {
+    pub fn command(&self, program: &OsStr) -> Result<(Command, Option<TcpListener>), String> {
         let real = |all: &[PathBuf]| {
             all.iter().map(|it| it.canonicalize().unwrap_or_else(|_| it.clone())).collect()
         };
@@ -80,23 +86,29 @@ impl Sandbox {
         };
         let mut command = Command::new("/usr/bin/sandbox-exec");
         command.arg("-p").arg(seatbelt::profile(&sandbox)?).arg(program);
-        Ok(command)
+        Ok((command, None))
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-    pub fn command(&self, _program: &OsStr) -> Result<Command, String> {
+    pub fn command(&self, _program: &OsStr) -> Result<(Command, Option<TcpListener>), String> {
         Err("there is no sandbox on this system".to_owned())
     }
 
     #[cfg(target_os = "linux")]
-    fn enter(&self) -> Result<(), String> {
+    fn enter(&self) -> Result<Option<TcpListener>, String> {
         files::close()?;
+        let mut listener = None;
         if self.strength == Strength::Full {
             namespaces::enter(self)?;
+            if self.proxy && !self.network {
+                let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+                listener = Some(bound.map_err(|it| format!("the proxy: {it}"))?);
+            }
         }
         files::restrict(&self.writable, self.strength == Strength::Full)?;
         let closes_network = self.strength == Strength::Plain && !self.network;
-        syscalls::restrict(closes_network)
+        syscalls::restrict(closes_network)?;
+        Ok(listener)
     }
 
     /// Whether this process can set the limits.
@@ -109,7 +121,7 @@ impl Sandbox {
     #[cfg(not(target_os = "linux"))]
     fn holds(&self) -> bool {
         let command = self.command(OsStr::new("/usr/bin/true"));
-        let runs = |mut it: Command| it.status().is_ok_and(|it| it.success());
+        let runs = |(mut it, _): (Command, _)| it.status().is_ok_and(|it| it.success());
         self.strength == Strength::Plain && command.is_ok_and(runs)
     }
 }
@@ -147,17 +159,18 @@ pub fn probe() -> ExitCode {
         hidden,
         temporary: None,
         network: false,
+        proxy: false,
     };
     if empty.holds() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The main function of the process that tries out the sandbox.
+/// The main function of the process that tries out the sandbox. `serve` begins to serve as a proxy without rules.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
-pub fn check() -> ExitCode {
-    check::run()
+pub fn check(serve: fn(TcpListener)) -> ExitCode {
+    check::run(serve)
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-pub fn check() -> ExitCode {
+pub fn check(_serve: fn(TcpListener)) -> ExitCode {
     ExitCode::FAILURE
 }

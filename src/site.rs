@@ -71,7 +71,7 @@ impl Site {
             rules: Arc::default(),
             workspace,
             output,
-            tools: tool::own(),
+            tools: settings::tools(&self.config, &self.models.used),
             seen: None,
             secrets: Secrets {
                 variables: endpoint::key_variables(&self.models.users, &env),

@@ -6,7 +6,7 @@
 
 mod orphans;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, descriptor};
 use crate::text::cause;
 use rustix::process::{
     Pid, Signal, WaitOptions, ioctl_tiocsctty, kill_process, kill_process_group, setsid, wait,
@@ -14,13 +14,14 @@ use rustix::process::{
 use std::env::{self, ArgsOs};
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Read, Write};
+use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{self, ExitCode, ExitStatus, Stdio};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncWriteExt, Interest};
 use tokio::runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
@@ -37,6 +38,13 @@ const WAITING: &str = "--waiting";
 /// has this value.
 const NOTHING_LEFT: i32 = i32::MIN;
 
+/// The listener for the proxy of the command's sandbox comes with this message, before all messages but the first.
+const LISTENER: i32 = i32::MIN + 1;
+
+/// The variables by which programs find their proxy, in both spellings that are in use.
+const PROXIES: [&str; 6] =
+    ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+
 /// The exit code that shells use for a command that cannot be run.
 const NOT_RUN: u8 = 126;
 
@@ -50,6 +58,8 @@ pub struct Supervised {
     /// The command's process group. On systems where orphaned processes cannot be adopted, only this group can be
     /// killed.
     group: Option<Pid>,
+    /// A message that came while the listener was awaited.
+    early: Option<i32>,
 }
 
 /// The connection to the supervisor. If the supervisor ends without sending its last message, it was killed.
@@ -57,6 +67,7 @@ struct Connection {
     supervisor: tokio::process::Child,
     socket: tokio::net::UnixStream,
     has_said_nothing_left: bool,
+    listener: Option<TcpListener>,
 }
 
 /// The command that starts a supervisor of `command`, which runs in the sandbox if there is one. Arguments, folder,
@@ -86,14 +97,27 @@ impl Supervised {
         drop(command);
         let socket = tokio::net::UnixStream::from_std(ours)?;
         let mut supervised = Supervised {
-            connection: Some(Connection { supervisor, socket, has_said_nothing_left: false }),
+            connection: Some(Connection {
+                supervisor,
+                socket,
+                has_said_nothing_left: false,
+                listener: None,
+            }),
             group: None,
+            early: None,
         };
         match supervised.message().await {
             Some(pid) => supervised.group = Pid::from_raw(pid),
             None => return Err(io::Error::other("its supervisor ended")),
         }
         Ok(supervised)
+    }
+
+    /// The listener for the proxy of a sandbox that has one. `None` if the sandbox failed.
+    pub async fn listener(&mut self) -> Option<TcpListener> {
+        let connection = self.connection.as_mut()?;
+        self.early = connection.received().await.filter(|it| *it != LISTENER);
+        connection.listener.take()
     }
 
     /// The first call returns the command's exit status. The next call returns `None` once no process of the command is
@@ -103,7 +127,10 @@ impl Supervised {
     }
 
     async fn message(&mut self) -> Option<i32> {
-        self.connection.as_mut()?.message().await
+        match self.early.take() {
+            Some(message) => Some(message),
+            None => self.connection.as_mut()?.message().await,
+        }
     }
 
     /// Sends a signal to the command's process group. Does nothing if the group has ended.
@@ -137,11 +164,26 @@ impl Connection {
     /// The supervisor's next message. Each message arrives in one piece, so nothing is lost if this future is dropped.
     async fn message(&mut self) -> Option<i32> {
         loop {
+            match self.received().await? {
+                LISTENER => (),
+                message => return Some(message),
+            }
+        }
+    }
+
+    async fn received(&mut self) -> Option<i32> {
+        loop {
             let mut message = [0; 4];
-            match (self.socket.read(&mut message).await, i32::from_le_bytes(message)) {
-                (Ok(4), NOTHING_LEFT) => self.has_said_nothing_left = true,
-                (Ok(4), message) => return Some(message),
-                _ => return None,
+            let read = || descriptor::receive(&self.socket, &mut message);
+            let Ok((4, handed)) = self.socket.async_io(Interest::READABLE, read).await else {
+                return None;
+            };
+            match i32::from_le_bytes(message) {
+                NOTHING_LEFT => self.has_said_nothing_left = true,
+                message => {
+                    self.listener = handed.map(TcpListener::from);
+                    return Some(message);
+                }
             }
         }
     }
@@ -184,22 +226,28 @@ fn supervisor(limits: &OsStr, arguments: ArgsOs) -> io::Result<()> {
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     orphans::adopt();
     orphans::name_supervisor();
+    let (mut line, theirs) = UnixStream::pair()?;
     let mut waiting = process::Command::new(env::current_exe()?);
     waiting.args([OsStr::new(ARGUMENT), OsStr::new(WAITING), limits]).args(arguments);
     if !io::stdout().is_terminal() {
         // the leader of a group could not lead the session that a terminal needs
         waiting.process_group(0);
     }
-    let mut child = waiting.stdin(Stdio::piped()).spawn()?;
+    let child = waiting.stdin(OwnedFd::from(theirs)).spawn()?;
+    // holds the other end of the line
+    drop(waiting);
     let pid = child.id().cast_signed();
     // the waiting process ends if it does not get the line below
     socket.write_all(&pid.to_le_bytes())?;
-    if let Some(mut waiting) = child.stdin.take() {
-        let _ = waiting.write_all(b"\n");
-    }
+    let _ = line.write_all(b"\n");
     if let Some(group) = Pid::from_raw(pid) {
         let ours = socket.try_clone()?;
         std::thread::spawn(move || kill_when_closed(ours, group));
+        // the socket closes when the waiting process has become the command
+        if let Ok((_, Some(listener))) = descriptor::receive(&line, &mut [0; 4]) {
+            let _ = descriptor::send(&socket, &LISTENER.to_le_bytes(), listener.as_fd());
+        }
+        drop(line);
         reap_all(&mut socket, group);
     }
     Ok(())
@@ -264,14 +312,27 @@ fn become_command(mut command: process::Command, arguments: ArgsOs) -> io::Error
     }
 }
 
-/// The command in its sandbox, if it has one.
+/// The command in its sandbox, if it has one. Hands the listener of the sandbox's proxy to the supervisor.
 fn confined(limits: &OsStr, command: &OsStr) -> Result<process::Command, String> {
     if limits.is_empty() {
         return Ok(process::Command::new(command));
     }
     let limits = limits.to_str().ok_or("its limits are no text")?;
     let sandbox: Sandbox = serde_json::from_str(limits).map_err(|it| it.to_string())?;
-    sandbox.command(command)
+    let (mut command, listener) = sandbox.command(command)?;
+    if let Some(listener) = listener {
+        hand_on(&listener, &mut command).map_err(|it| format!("the proxy: {}", cause(&it)))?;
+    }
+    Ok(command)
+}
+
+/// Hands the proxy's listener to the supervisor, and tells the command where the proxy is.
+fn hand_on(listener: &TcpListener, command: &mut process::Command) -> io::Result<()> {
+    let address = listener.local_addr()?;
+    descriptor::send(&io::stdin(), &LISTENER.to_le_bytes(), listener.as_fd())?;
+    command.envs(PROXIES.map(|it| (it, format!("http://{address}"))));
+    command.envs(["NO_PROXY", "no_proxy"].map(|it| (it, "localhost,127.0.0.1")));
+    Ok(())
 }
 
 /// Reaps child processes until none is left, and reports the exit status of the command itself.

@@ -3,6 +3,8 @@
 
 pub mod address;
 pub mod markdown;
+pub mod proxy;
+pub mod search;
 
 mod body;
 #[cfg(test)]
@@ -87,6 +89,14 @@ impl Web {
     /// Checks an address without connecting. The error is the rest of a sentence that begins with the address.
     pub fn check(&self, address: &Address) -> Result<(), String> {
         if address.is_among(&self.private) { Ok(()) } else { address.check() }
+    }
+
+    /// Whether the user allows this host to have a private address.
+    fn is_private(&self, host: &str, port: u16) -> bool {
+        let with_port = format!("{host}:{port}");
+        self.private
+            .iter()
+            .any(|it| [host, &with_port].iter().any(|name| it.eq_ignore_ascii_case(name)))
     }
 
     /// Fetches a page and keeps it for `kept`. The error is the rest of a sentence that begins with the address.

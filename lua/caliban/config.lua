@@ -24,6 +24,7 @@ local M = {}
 ---@field limit? caliban.LimitConfig what a turn and a session may spend before the user is asked
 ---@field pass_env string[]
 ---@field fetch_private string[] private hosts that may be fetched
+---@field search false|caliban.SearchConfig the service that searches the web
 ---@field permissions caliban.WrittenRule[]
 ---@field safe_commands boolean
 ---@field sandbox boolean|caliban.SandboxSettings
@@ -57,6 +58,7 @@ local defaults = {
   probe = true,
   pass_env = {},
   fetch_private = {},
+  search = false,
   permissions = {},
   safe_commands = true,
   sandbox = true,
@@ -237,6 +239,9 @@ local known = {
   limit = is('table'),
   pass_env = variables,
   fetch_private = strings,
+  search = function(value)
+    return require('caliban.config.search').check(value)
+  end,
   -- checked rule by rule
   permissions = function() end,
   safe_commands = is('boolean'),
@@ -463,6 +468,7 @@ function M.wire()
     limit = c.limit,
     pass_env = c.pass_env,
     fetch_private = c.fetch_private,
+    search = c.search or nil,
     permissions = c.permissions,
     safe_commands = c.safe_commands,
     sandbox = require('caliban.config.sandbox').wire(c.sandbox),

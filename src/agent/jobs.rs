@@ -10,6 +10,7 @@ pub(super) fn note(conversation: &mut Conversation, notice: Notice) {
     conversation.take(match notice {
         Notice::Began { job, command } => Input::JobBegan { job, command },
         Notice::Ended { job, note } => Input::JobEnded { job, note },
+        Notice::Decided(decisions) => Input::Log { decisions },
     });
 }
 

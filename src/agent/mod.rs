@@ -202,8 +202,11 @@ impl Agent {
                 let asked = (turn, model, focus);
                 self.sampler.compact(conversation, desk, &mut self.turn, asked);
             }
-            Effect::Run { turn, call } => {
-                let job = self.files.run(conversation, desk, &self.turn, &call);
+            Effect::Run { turn, call, is_closed } => {
+                let mut job = self.files.run(conversation, desk, &self.turn, &call);
+                if is_closed {
+                    job.desk.confinement = job.desk.confinement.closed();
+                }
                 self.turn.run(job, turn, call);
             }
             Effect::Propose { turn, calls, at_once } => {

@@ -77,7 +77,10 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     // Only `read` makes a file's text known to the model. A search shows single lines.
     let desk = Desk { seen: (call.tool == "read").then_some(seen), ..job.desk };
     let ran = AssertUnwindSafe(tool::run(&desk, &call)).catch_unwind().await;
-    let answer = ran.unwrap_or_else(|_| broken(&call.id));
+    let (answer, decisions) = ran.unwrap_or_else(|_| (broken(&call.id), Vec::new()));
+    if !decisions.is_empty() {
+        let _ = job.results.send(Input::Log { decisions });
+    }
     drop(desk);
     while let Some((path, source)) = texts.recv().await {
         learnt(&call.input, path, source).map(|it| job.observations.send(it));

@@ -79,6 +79,11 @@ impl Conversation {
                 data.insert("url", brief(url));
                 data.insert("hosts", brief(host));
             }
+            Access::Search { query, host } => {
+                data.insert("kind", "search".to_owned());
+                data.insert("query", brief(query));
+                data.insert("hosts", brief(host));
+            }
             Access::Guarded(read) => {
                 data.insert("kind", "file".to_owned());
                 data.insert("paths", brief(&read.path));

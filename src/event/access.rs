@@ -37,6 +37,8 @@ pub enum Access {
     },
     /// Fetches this web address. `host` includes the port if it is not the usual one.
     Fetch { url: String, host: String },
+    /// Sends this query to a search service at this host.
+    Search { query: String, host: String },
     /// The call cannot run: the tool does not exist, its arguments are wrong, or no tool may touch the path. The text
     /// tells the model why.
     #[serde(alias = "refused")]
@@ -64,7 +66,8 @@ impl Access {
     }
 
     pub fn reads(&self) -> bool {
-        matches!(self, Access::Read | Access::Guarded(_) | Access::Fetch { .. })
+        use Access::{Fetch, Guarded, Read, Search};
+        matches!(self, Read | Guarded(_) | Fetch { .. } | Search { .. })
     }
 
     /// Whether the call changes files of the project.
@@ -84,6 +87,9 @@ impl Access {
                 grant::in_one_line(text),
                 grant::in_one_line(command)
             )),
+            Access::Search { query, host } => {
+                Some(format!("search {host} for {}", grant::in_one_line(query)))
+            }
             Access::Guarded(_) | Access::Act { .. } => self.grant().map(|it| it.label()),
             Access::Read | Access::Never(_) => None,
         }
@@ -100,7 +106,9 @@ impl Access {
             Access::Input { job, command, .. } => {
                 Some(Grant::Input { job: *job, command: command.clone() })
             }
-            Access::Fetch { host, .. } => Some(Grant::Fetch(host.clone())),
+            Access::Fetch { host, .. } | Access::Search { host, .. } => {
+                Some(Grant::Fetch(host.clone()))
+            }
             Access::Read | Access::Edit { .. } | Access::Never(_) => None,
         }
     }
@@ -161,6 +169,7 @@ mod tests {
             Access::Act { command: "make".into(), outside: None, background: true },
             Access::Input { job: 1, command: "sh".into(), text: "a\n".into(), is_contained: true },
             Access::Fetch { url: "https://a.org/b".into(), host: "a.org".into() },
+            Access::Search { query: "a b".into(), host: "a.org".into() },
             Access::Never("no such tool".into()),
         ];
         for access in all {

@@ -114,7 +114,11 @@ impl Rules {
     }
 
     /// Explains to the user how the rules decide about a command line: names each simple command and the rule for it.
+    /// `network example.org` asks about a connection.
     pub fn explain(&self, line: &str) -> String {
+        if let Some(named) = line.trim().strip_prefix("network ") {
+            return self.explain_connection(named.trim());
+        }
         let script = Script::parse(line);
         let mut lines = Vec::new();
         for simple in script.certain() {

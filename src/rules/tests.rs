@@ -231,13 +231,13 @@ fn an_invalid_rule_is_reported_and_an_invalid_ask_or_deny_rule_makes_every_call_
         let rest =
             if is_strict { " Until you correct it, every call needs your consent." } else { "" };
         assert_eq!(problems, [format!("here, rule 1: {why}.{rest}")]);
-        assert_eq!(rules.len(), if is_strict { 3 } else { 0 }, "{rules:?}");
+        assert_eq!(rules.len(), if is_strict { 4 } else { 0 }, "{rules:?}");
         assert!(rules.iter().all(|it| it.verdict == Verdict::Ask), "{rules:?}");
     };
     let one = "give one of `allow`, `ask` and `deny`, such as deny = \"shell\"";
     check("", one);
     check("allow = 'shell'\ndeny = 'shell'", one);
-    let tools = "there are rules for shell, edit and fetch";
+    let tools = "there are rules for shell, edit, fetch and network";
     check("deny = 'shel'", &format!("{tools}, not for `shel`; `shell` is the nearest name"));
     check("allow = 'shell'", "a rule that allows shell needs `command`");
     check("ask = 'shell'\npath = 'x'", "`path` is for rules about edit, not about shell");
@@ -287,7 +287,12 @@ fn an_unreadable_rules_file_of_a_project_makes_every_call_need_consent() {
         let (rules, problems) = from_project(text);
         let rules: Vec<String> = rules.iter().map(Rule::to_string).collect();
         let why = "the project's rules cannot be read";
-        let all = ["shell, every command", "edit, every file", "fetch, every page"];
+        let all = [
+            "shell, every command",
+            "edit, every file",
+            "fetch, every page",
+            "network, every host",
+        ];
         assert_eq!(rules, all.map(|it| format!("ask {it}: {why}")));
         assert_eq!(
             problems,
@@ -296,7 +301,8 @@ fn an_unreadable_rules_file_of_a_project_makes_every_call_need_consent() {
     };
     let line = ".caliban/permissions.toml, line";
     check("\n[[rule]\n", &format!("{line} 2: unclosed array table, expected `]`."));
-    let fields = "`allow`, `ask`, `deny`, `command`, `path`, `host`, `reason`, `matches`, `spares`";
+    let fields =
+        "`allow`, `ask`, `deny`, `command`, `path`, `host`, `group`, `reason`, `matches`, `spares`";
     let unknown = format!("{line} 2: unknown field `denny`, expected one of {fields}.");
     check("[[rule]]\ndenny = 'shell'\n", &unknown);
     check("rule = 5\n", &format!("{line} 1: invalid type: integer `5`, expected a sequence."));

@@ -1,6 +1,6 @@
 //! Rules in the form in which the user writes them, in the settings and in a project's file, and the examples in them.
 
-use super::{Pattern, Rule, Target, Verdict};
+use super::{Pattern, Rule, Target, Verdict, network};
 use crate::bash::Script;
 use crate::nearest;
 use ignore::gitignore::GitignoreBuilder;
@@ -53,6 +53,9 @@ pub struct WrittenRule {
     /// The name of a host, or `*.` and a domain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
+    /// The name of a group of hosts for `network`, such as `cargo`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Examples to which the rule has to apply.
@@ -64,7 +67,7 @@ pub struct WrittenRule {
 }
 
 /// The tools for which there are rules.
-const TOOLS: [&str; 3] = ["shell", "edit", "fetch"];
+const TOOLS: [&str; 4] = ["shell", "edit", "fetch", "network"];
 
 /// The valid rules, and the problems of the others as sentences that begin with `place`. If a rule that asks or denies
 /// is not valid, every call needs consent.
@@ -133,7 +136,12 @@ pub fn from_project(text: &str) -> (Vec<Rule>, Vec<String>) {
 
 /// Rules that require consent for every call.
 pub fn caution(origin: Origin, reason: &str) -> Vec<Rule> {
-    let targets = [Target::Command(Vec::new()), Target::Edit(None), Target::Fetch(None)];
+    let targets = [
+        Target::Command(Vec::new()),
+        Target::Edit(None),
+        Target::Fetch(None),
+        Target::Network(Vec::new()),
+    ];
     let rule = |target| Rule { verdict: Verdict::Ask, origin, target, reason: reason.to_owned() };
     targets.map(rule).into()
 }
@@ -174,8 +182,11 @@ impl WrittenRule {
                 .map(|it| format!("; `{it}` is the nearest name"))
                 .unwrap_or_default();
             return Err(format!(
-                "there are rules for shell, edit and fetch, not for `{tool}`{hint}"
+                "there are rules for shell, edit, fetch and network, not for `{tool}`{hint}"
             ));
+        }
+        if tool == "network" {
+            return self.network(verdict).map(Target::Network);
         }
         if let Some((field, of, _)) = all.iter().find(|it| it.1 != tool && it.2.is_some()) {
             return Err(format!("`{field}` is for rules about {of}, not about {tool}"));
@@ -189,6 +200,26 @@ impl WrittenRule {
             "shell" => given.map_or(Ok(Vec::new()), words).map(Target::Command),
             "edit" => given.map(|it| pattern(it, verdict)).transpose().map(Target::Edit),
             _ => given.map(host).transpose().map(Target::Fetch),
+        }
+    }
+
+    /// The hosts of a rule about connections.
+    fn network(&self, verdict: Verdict) -> Result<Vec<String>, String> {
+        if self.command.is_some() || self.path.is_some() {
+            return Err("a rule about the network has `host` or `group`".to_owned());
+        }
+        if verdict == Verdict::Ask {
+            return Err("a rule about the network allows or denies. A running command cannot ask"
+                .to_owned());
+        }
+        match (&self.host, &self.group) {
+            (Some(_), Some(_)) => Err("give `host` or `group`, not both".to_owned()),
+            (None, Some(name)) => network::group(name),
+            (Some(it), None) => connection(it).map(|it| vec![it]),
+            (None, None) if verdict == Verdict::Allow => {
+                Err("a rule that allows network needs `host` or `group`".to_owned())
+            }
+            (None, None) => Ok(Vec::new()),
         }
     }
 
@@ -215,6 +246,10 @@ impl Rule {
             }
             Target::Edit(_) => self.is_about_file(std::path::Path::new(example)),
             Target::Fetch(_) => self.is_about_host(example),
+            Target::Network(_) => {
+                let (host, port) = network::apart(example);
+                self.is_about_connection(host, port.unwrap_or(443))
+            }
         }
     }
 }
@@ -279,4 +314,19 @@ fn host(text: &str) -> Result<String, String> {
         return Err(format!("host = `{text}` is no host. Write `example.org` or `*.example.org`"));
     }
     Ok(lower)
+}
+
+/// A host with or without a port, for connections.
+fn connection(text: &str) -> Result<String, String> {
+    let wrong = || {
+        format!(
+            "host = `{text}` is no host. Write `example.org`, `*.example.org` or `example.org:8080`"
+        )
+    };
+    let lower = host(text)?;
+    let (name, port) = network::apart(&lower);
+    let rest = name.strip_prefix("*.").unwrap_or(name);
+    let is_name = url::Host::parse(rest).is_ok_and(|it| it.to_string() == rest);
+    let has_bad_port = name.len() < lower.len() && port.is_none_or(|it| it == 0);
+    if is_name && !has_bad_port { Ok(lower) } else { Err(wrong()) }
 }

@@ -1,29 +1,30 @@
 //! For `:checkhealth`: tries, inside a sandbox, the actions that the sandbox has to forbid. Each line of the output has
 //! a verdict (`holds` or `open`), a tab and a sentence.
 
-use super::{CHECK, Sandbox, Strength, probed};
+use super::{CHECK, Sandbox, Strength, descriptor, probed};
 use std::fs::{self, Permissions};
-use std::io::{self, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 /// Stands before the arguments of the process in the sandbox.
 const WITHIN: &str = "--within";
 
 /// Without arguments, this process prepares a folder and starts the program again with arguments. The second process
 /// enters the sandbox and tries the actions.
-pub(super) fn run() -> ExitCode {
+pub(super) fn run(serve: fn(TcpListener)) -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(2).collect();
     let said = match &arguments[..] {
-        [within, folder, address, watched] if within == WITHIN => {
-            tried(Path::new(folder), address, watched)
+        [within, folder, address, watched, port] if within == WITHIN => {
+            tried(Path::new(folder), address, watched, port)
         }
         [strength, rest @ ..] if !rest.is_empty() => Err(confined(strength, rest)),
-        _ => prepared().map_err(|fault| fault.to_string()),
+        _ => prepared(serve).map_err(|fault| fault.to_string()),
     };
     let text =
         said.unwrap_or_else(|why| format!("open\tThe sandbox could not be set up: {why}.\n"));
@@ -33,7 +34,7 @@ pub(super) fn run() -> ExitCode {
     }
 }
 
-fn prepared() -> io::Result<String> {
+fn prepared(serve: fn(TcpListener)) -> io::Result<String> {
     let program = std::env::current_exe()?;
     let Some(strength) = probed(&program) else { return Ok(String::new()) };
     let folder = tempfile::tempdir()?;
@@ -47,7 +48,15 @@ fn prepared() -> io::Result<String> {
     tries.arg(listener.local_addr()?.to_string());
     // the process in the sandbox tries to signal the editor, as an example of a process outside
     tries.arg(std::os::unix::process::parent_id().to_string());
-    let output = tries.output()?;
+    let (ours, theirs) = UnixStream::pair()?;
+    tries.stdin(OwnedFd::from(theirs)).stdout(Stdio::piped());
+    let running = tries.spawn()?;
+    // holds the other end of the socket
+    drop(tries);
+    if let Ok((_, Some(handed))) = descriptor::receive(&ours, &mut [0]) {
+        serve(TcpListener::from(handed));
+    }
+    let output = running.wait_with_output()?;
     let strength = match strength {
         Strength::Full => "strength\tfull\n",
         Strength::Plain => "strength\tplain\n",
@@ -67,15 +76,27 @@ fn confined(strength: &str, rest: &[String]) -> String {
         hidden: vec![below("secret"), below("socket")],
         temporary: None,
         network: false,
+        proxy: true,
     };
     let program = std::env::current_exe().map_err(|it| it.to_string());
-    match program.and_then(|it| sandbox.command(it.as_os_str())) {
-        Ok(mut command) => command.args([CHECK, WITHIN]).args(rest).exec().to_string(),
+    let command = program.and_then(|it| sandbox.command(it.as_os_str()));
+    match command.and_then(|(command, proxy)| Ok((command, handed_out(proxy)?))) {
+        Ok((mut command, port)) => {
+            command.args([CHECK, WITHIN]).args(rest).arg(port).exec().to_string()
+        }
         Err(why) => why,
     }
 }
 
-fn tried(folder: &Path, address: &str, watched: &str) -> Result<String, String> {
+/// Hands the listener of the proxy to the process outside. Returns its port, or an empty text without a listener.
+fn handed_out(proxy: Option<TcpListener>) -> Result<String, String> {
+    let Some(listener) = proxy else { return Ok(String::new()) };
+    let port = listener.local_addr().map(|it| it.port().to_string());
+    let sent = descriptor::send(&io::stdin(), &[0], listener.as_fd());
+    sent.and(port).map_err(|it| format!("the proxy: {it}"))
+}
+
+fn tried(folder: &Path, address: &str, watched: &str, port: &str) -> Result<String, String> {
     let below = |it: &str| folder.join(it);
     let (hook, secret, socket) = (below("project/.git/hooks"), below("secret"), below("socket"));
     let address: SocketAddr = address.parse().map_err(|_| "no address is given".to_owned())?;
@@ -99,11 +120,27 @@ fn tried(folder: &Path, address: &str, watched: &str) -> Result<String, String> 
     if cfg!(target_os = "linux") {
         tries.push((can_read(&environment), "the editor's environment cannot be read"));
     }
+    tries.push(match port.parse() {
+        Ok(port) => (is_let_through(port, address), "a host without a rule cannot be reached"),
+        Err(_) => (true, "permission rules can open hosts for commands"),
+    });
     let line = |(is_open, what): &(bool, &str)| match is_open {
         true => format!("open\tNot so: {what}.\n"),
         false => format!("holds\tTried: {what}.\n"),
     };
     Ok(tries.iter().map(line).collect())
+}
+
+/// Whether the proxy does anything but refuse a host for which there is no rule.
+fn is_let_through(port: u16, address: SocketAddr) -> bool {
+    let asked = || -> io::Result<String> {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+        stream.write_all(format!("CONNECT {address} HTTP/1.1\r\n\r\n").as_bytes())?;
+        let mut said = String::new();
+        stream.read_to_string(&mut said)?;
+        Ok(said)
+    };
+    !asked().is_ok_and(|it| it.starts_with("HTTP/1.1 403 "))
 }
 
 fn can_signal(process: &str) -> bool {

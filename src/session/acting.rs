@@ -55,7 +55,10 @@ impl Session {
         }
         match decision {
             Decision::Allow if it.access.edits() => self.propose(turn, it.call, true, step),
-            Decision::Allow => self.start(turn, it.call, step),
+            Decision::Allow => {
+                let is_closed = self.is_closed(&it);
+                self.start(turn, it.call, is_closed, step);
+            }
             Decision::Ask(question) if self.is_unattended() => {
                 self.deny_unattended(turn, &it, question, step);
             }
@@ -115,9 +118,9 @@ impl Session {
         }
     }
 
-    fn start(&mut self, turn: TurnId, call: ToolCall, step: &mut Step) {
+    fn start(&mut self, turn: TurnId, call: ToolCall, is_closed: bool, step: &mut Step) {
         self.record(Event::Started { turn, call: call.id.clone() }, step);
-        step.effects.push(Effect::Run { turn, call });
+        step.effects.push(Effect::Run { turn, call, is_closed });
     }
 
     /// The edits of a reply are proposed together.

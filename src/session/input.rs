@@ -17,6 +17,10 @@ pub enum Input {
         model: String,
         root: PathBuf,
     },
+    /// Lines for the log of permissions.
+    Log {
+        decisions: Vec<String>,
+    },
     /// The session gets a mark for the tags around strangers' texts.
     Mark {
         mark: String,
@@ -236,8 +240,8 @@ pub enum Effect {
     Sample { turn: TurnId },
     /// Ask this model for a summary of the conversation's first part.
     Compact { turn: TurnId, model: String, focus: String },
-    /// Run one call that reads or is a command.
-    Run { turn: TurnId, call: ToolCall },
+    /// Run one call that reads or is a command. If `is_closed`, a command gets no connection, whatever the rules allow.
+    Run { turn: TurnId, call: ToolCall, is_closed: bool },
     /// Propose the edits of these calls together. If `at_once` is set, they are written before the user has reviewed
     /// them.
     Propose { turn: TurnId, calls: Vec<ToolCall>, at_once: bool },

@@ -180,6 +180,7 @@ impl Session {
     pub fn step(&mut self, input: Input) -> Step {
         let mut step = Step::default();
         match input {
+            Input::Log { decisions } => step.decisions.extend(decisions),
             Input::Send { text, context, steer } => self.send(text, context, steer, &mut step),
             Input::SendHeld { id } => self.send_held(id, &mut step),
             Input::Resume { mode } => self.resume(mode, &mut step),

@@ -284,7 +284,7 @@ pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer
                 "Not applied: {ended} before the edit was in the user's buffer. Nothing changed."
             )
         }
-        Access::Read | Access::Guarded(_) | Access::Fetch { .. } => {
+        Access::Read | Access::Guarded(_) | Access::Fetch { .. } | Access::Search { .. } => {
             format!("Stopped while it ran: {ended}.")
         }
         _ => format!(

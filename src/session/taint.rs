@@ -1,7 +1,7 @@
 //! Whether strangers' texts have come into the conversation, and whether the user or a page has named an address.
 
-use super::Session;
-use crate::event::Access;
+use super::{Open, Session, State};
+use crate::event::{Access, Mode};
 use crate::message::{Block, Origin, Role};
 use crate::rules::{Judgement, Leak};
 
@@ -11,6 +11,7 @@ impl Session {
         let leak = match access {
             _ if !self.is_tainted() => None,
             Access::Fetch { url, .. } => (!self.is_named(url)).then_some(Leak::Unnamed),
+            Access::Search { .. } => Some(Leak::Query),
             Access::Act { command, outside: None, .. } => {
                 self.rules.sends(command).then_some(Leak::Sending)
             }
@@ -27,6 +28,17 @@ impl Session {
             Block::Excerpt(excerpt) => excerpt.origin().is_some(),
             _ => false,
         })
+    }
+
+    /// Whether a command gets no connection: auto mode runs it without the user's consent, and a stranger's text may have
+    /// asked for it, or may come while it goes on as a job.
+    pub(super) fn is_closed(&self, it: &Open) -> bool {
+        let is_granted = it.access.grant().is_some_and(|it| self.granted.contains(&it));
+        let is_job = matches!(it.access, Access::Act { background: true, .. });
+        self.mode == Mode::Auto
+            && (is_job || self.is_tainted())
+            && it.state != State::Allowed
+            && !is_granted
     }
 
     /// Whether the user or a page has named this whole address. Files and outputs of commands do not count, because the

@@ -3,14 +3,15 @@
 use crate::agent::models::Models;
 use crate::event::Tuning;
 use crate::nvim::wire::{
-    LimitConfig, ModelConfig, PriceConfig, ProviderConfig, SandboxConfig, WireConfig,
+    LimitConfig, ModelConfig, PriceConfig, ProviderConfig, SandboxConfig, SearchConfig, WireConfig,
 };
 use crate::provider::endpoint::{self, UserProvider};
 use crate::provider::facts::{Price, UserModel};
-use crate::provider::key::Key;
+use crate::provider::key::{self, Key, Used};
 use crate::provider::stored;
 use crate::session::{Limit, Limits};
-use crate::tool::confinement;
+use crate::tool::{self, Toolset, confinement};
+use crate::web::search::Search;
 use std::mem::take;
 use std::path::Path;
 
@@ -83,5 +84,18 @@ pub fn origin(key: &Key) -> &str {
         Key::Env(name) => name,
         Key::Command(_) => "a command's key",
         Key::Stored(_) => "a stored key",
+    }
+}
+
+/// The tools of the model, with one that searches the web if the user has chosen a service.
+pub(super) fn tools(config: &WireConfig, used: &Used) -> Toolset {
+    let Some(SearchConfig { provider, url, key }) = &config.search else { return tool::own() };
+    match Search::new(provider, url.as_deref(), key.as_deref(), used, key::environment) {
+        Ok(search) => tool::searching(search),
+        Err(why) => {
+            // the plugin has checked the setting
+            tracing::warn!("{why}");
+            tool::own()
+        }
     }
 }

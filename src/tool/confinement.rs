@@ -4,6 +4,7 @@ use super::Desk;
 use crate::reach;
 use crate::regular;
 use crate::sandbox::{self, Sandbox, Strength};
+use crate::web::proxy::Gate;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -101,7 +102,13 @@ pub struct Confinement {
     program: PathBuf,
     strength: Arc<OnceLock<Option<Strength>>>,
     temporary: Arc<OnceLock<Option<TempDir>>>,
+    /// Whether rules that allow hosts are left out.
+    is_closed: bool,
 }
+
+/// Why a command gets no connection: the end of a sentence that begins with the host.
+const CLOSED: &str = "is closed, because a stranger's text is in the conversation and auto mode runs the command \
+    without a question";
 
 /// The sandbox of a command, and the temporary folder that the command's environment needs.
 pub struct Limits {
@@ -139,6 +146,18 @@ impl Confinement {
         let is_link = |it: &str| root.join(it).is_symlink();
         let is_replaceable = [".git", ".git/config", ".git/hooks"].iter().any(|it| is_link(it));
         self.settings.is_on && is_full && !self.settings.network && !is_replaceable
+    }
+
+    /// The same sandbox for one command that gets no connection, whatever the rules allow.
+    #[must_use]
+    pub fn closed(self) -> Confinement {
+        Confinement { is_closed: true, ..self }
+    }
+
+    /// What decides about the connections of a command in this sandbox.
+    pub fn gate(&self, desk: &Desk) -> Gate {
+        let closed = self.is_closed.then_some(CLOSED);
+        Gate { rules: desk.rules.clone(), web: desk.web.clone(), closed }
     }
 
     /// The limits for a command. `None` if the command runs without a sandbox, because the user wants none or none
@@ -188,6 +207,7 @@ impl Confinement {
             writable,
             temporary: is_ours.then_some(temporary),
             network: self.settings.network,
+            proxy: strength == Strength::Full,
         };
         Limits { sandbox, temporary: seen }
     }
@@ -227,6 +247,11 @@ fn of_worktree(root: &Path) -> Option<PathBuf> {
 }
 
 impl Limits {
+    /// Whether the command's network has a listener for a proxy.
+    pub fn has_proxy(&self) -> bool {
+        self.sandbox.proxy && !self.sandbox.network
+    }
+
     /// Sets the variables for the command's temporary folder, and removes the variables with sockets that the command
     /// cannot reach.
     pub fn apply(&self, command: &mut Command) {

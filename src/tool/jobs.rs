@@ -7,6 +7,7 @@ mod job;
 pub use job::shown;
 
 use super::process::Streams;
+use crate::web::proxy::Gate;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -47,6 +48,8 @@ pub enum Notice {
     Began { job: u32, command: String },
     /// `note` is the sentence for the user and the model.
     Ended { job: u32, note: String },
+    /// Lines for the log of permissions.
+    Decided(Vec<String>),
 }
 
 /// A command to start as a job.
@@ -56,6 +59,8 @@ pub(super) struct Start {
     pub(super) line: String,
     pub(super) streams: Streams,
     pub(super) is_contained: bool,
+    /// What decides about the job's connections, if its sandbox has a proxy.
+    pub(super) gate: Option<Gate>,
     /// The folder for a large output.
     pub(super) folder: PathBuf,
     /// The secrets that are replaced in the output.

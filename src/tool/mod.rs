@@ -44,6 +44,7 @@ mod skill;
 mod symbols;
 mod table;
 mod todo;
+mod web_search;
 mod write;
 #[cfg(test)]
 pub mod tests;
@@ -52,7 +53,7 @@ pub use plan::{
     Resolved, access, edits_of, is_malformed_edit, question_of, resolved, run, touched,
 };
 pub use read::shows_all;
-pub use table::{Toolset, own};
+pub use table::{Toolset, own, searching};
 
 use crate::edit::{Edit, Format, Misfit, Proposal};
 use crate::event::{Access, TurnId};
@@ -100,6 +101,8 @@ pub enum Work {
     /// The tool fetches a web page. `address` returns the address to which a call sends a request; `None` if the call
     /// sends none.
     Fetch { address: Where, run: Run },
+    /// Searches the web. Queries go to this host.
+    Search { host: String, run: Run },
     /// Runs a command, or sends input to a running one. `access` returns what the user has to consent to.
     Act { access: Needs, run: Run },
 }
@@ -142,8 +145,9 @@ impl Tool {
     /// Whether the tool's answers only contain text that was read or printed, so that the model can get the text again
     /// by another call. A second call of `comment` would show the comments twice.
     pub fn reads(&self) -> bool {
-        self.name != comment::NAME
-            && matches!(self.work, Work::Read { .. } | Work::Act { .. } | Work::Fetch { .. })
+        use Work::{Act, Fetch, Read, Search};
+        let reads = matches!(self.work, Read { .. } | Act { .. } | Fetch { .. } | Search { .. });
+        reads && self.name != comment::NAME
     }
 
     /// Whether the tool's calls propose edits, which the user decides on.
@@ -168,12 +172,13 @@ pub struct Done {
     pub images: Vec<Image>,
     /// The job whose end the text tells.
     pub job_end: Option<u32>,
+    /// Lines for the log of permissions.
+    pub decisions: Vec<String>,
 }
 
 impl Done {
     pub fn new(text: String, summary: impl Into<String>) -> Done {
-        let (summary, after) = (summary.into(), String::new());
-        Done { text, after, summary, images: Vec::new(), job_end: None }
+        Done { text, summary: summary.into(), ..Done::default() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::lsp::{self, Question};
 use super::path::{self, Led};
-use super::{Desk, Done, Tool, Work, job, schema};
+use super::{Desk, Done, Tool, Work, job, schema, web_search};
 use crate::edit::{Change, Edit, Whole, kept};
 use crate::event::{Access, Guarded};
 use crate::message::{Foreign, Input, Origin, ToolAnswer, ToolCall};
@@ -54,6 +54,9 @@ fn found(desk: &Desk, call: &ToolCall) -> Result<Access, String> {
         }
         Work::Own { .. } => Access::Read,
         Work::Act { access, .. } => access(desk, &args)?,
+        Work::Search { host, .. } => {
+            Access::Search { query: web_search::query(desk, &args)?, host: host.clone() }
+        }
         Work::Fetch { address, .. } => match address(&args)? {
             None => Access::Read,
             Some(it) => fetched(desk, &it)?,
@@ -171,14 +174,16 @@ fn unused_path(desk: &Desk, to: &str) -> Result<Led, String> {
     Ok(led)
 }
 
-/// Runs a call that reads or acts. An error becomes the answer's text.
-pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
+/// Runs a call that reads or acts. An error becomes the answer's text. The second value has lines for the log of
+/// permissions.
+pub async fn run(desk: &Desk, call: &ToolCall) -> (ToolAnswer, Vec<String>) {
     let (origin, done) = match fitted(desk, call) {
         Err(said) => (None, Err(said)),
         Ok((tool, args)) => match &tool.work {
             Work::Read { run, .. }
             | Work::Own { run }
             | Work::Act { run, .. }
+            | Work::Search { run, .. }
             | Work::Fetch { run, .. } => {
                 (origin(desk, tool, &args), run(desk, call.id.clone(), args).await)
             }
@@ -192,14 +197,15 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
         },
     };
     match done {
-        Ok(Done { text, after, summary, images, job_end }) => {
+        Ok(Done { text, after, summary, images, job_end, decisions }) => {
             let foreign = origin.filter(|_| !text.is_empty());
             let foreign = foreign.map(|from| Foreign { from, own: after.lines().count() });
             let parts = [text, after].into_iter().filter(|it| !it.is_empty());
             let text = parts.collect::<Vec<_>>().join("\n");
-            ToolAnswer { images, job_end, foreign, ..ToolAnswer::done(&call.id, text, summary) }
+            let done = ToolAnswer::done(&call.id, text, summary);
+            (ToolAnswer { images, job_end, foreign, ..done }, decisions)
         }
-        Err(said) => ToolAnswer::failed(&call.id, said, "failed"),
+        Err(said) => (ToolAnswer::failed(&call.id, said, "failed"), Vec::new()),
     }
 }
 
@@ -210,6 +216,9 @@ fn origin(desk: &Desk, tool: &Tool, args: &Value) -> Option<Origin> {
         // with a number the call reads the output of a job; without one it lists the jobs
         Work::Read { .. } if tool.name == job::NAME => {
             args["id"].is_u64().then_some(Origin::Command)
+        }
+        Work::Search { .. } => {
+            args["query"].as_str().map(|it| Origin::Web(format!("search results for {it}")))
         }
         Work::Fetch { .. } => args["url"].as_str().map(|it| Origin::Web(it.to_owned())),
         Work::Read { paths, .. } => paths(args).iter().find_map(|written| {
@@ -268,7 +277,8 @@ pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
             named.map(|it| it.to_string_lossy().into_owned()).collect()
         }
         Ok((Work::Refactor { .. }, args)) => lsp::paths(&args),
-        Ok((Work::Own { .. } | Work::Act { .. } | Work::Fetch { .. }, _)) | Err(_) => Vec::new(),
+        Ok((Work::Own { .. } | Work::Act { .. } | Work::Fetch { .. } | Work::Search { .. }, _))
+        | Err(_) => Vec::new(),
     };
     written.iter().filter_map(|it| path::resolve(desk, it).ok()).collect()
 }

@@ -6,6 +6,7 @@ mod terminal;
 use super::Desk;
 use super::confinement::Limits;
 use crate::supervisor::{self, Supervised};
+use crate::web::proxy::{Gate, Proxy, Refusal};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::process::Signal;
 use std::fs::File;
@@ -40,6 +41,8 @@ pub(super) enum Streams {
 /// A running command. Dropping it kills everything that is left of the command.
 pub(super) struct Process {
     supervised: Supervised,
+    /// The way of the command to the network, if its sandbox has one.
+    proxy: Option<Proxy>,
     output: Receiver,
     /// `None` if the command has no input.
     input: Option<OwnedFd>,
@@ -76,6 +79,8 @@ pub(super) struct End {
     is_stopped: bool,
     /// Whether processes that it started were still running.
     is_left: bool,
+    /// Connections that the sandbox refused and that nobody has been told of.
+    pub(super) refused: Vec<Refusal>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,11 +91,13 @@ enum Outcome {
 }
 
 impl Process {
-    /// Starts a command made by `prepared`. With a `time`, the command ends after it.
+    /// Starts a command made by `prepared`. With a `time`, the command ends after it. A command whose sandbox has a proxy
+    /// has a `gate`.
     pub(super) async fn start(
         mut command: Command,
         streams: Streams,
         time: Option<Duration>,
+        gate: Option<Gate>,
     ) -> io::Result<Process> {
         let (output, input) = match streams {
             Streams::Terminal => {
@@ -116,11 +123,19 @@ impl Process {
         for it in input.iter().chain([&output]) {
             ioctl_fionbio(it, true)?;
         }
+        let mut supervised = Supervised::start(command).await?;
+        let proxy = match gate {
+            Some(gate) => {
+                supervised.listener().await.map(|it| Proxy::start(it, gate)).transpose()?
+            }
+            None => None,
+        };
         Ok(Process {
             // a terminal is read like a pipe
             output: Receiver::from_owned_fd_unchecked(output)?,
             input,
-            supervised: Supervised::start(command).await?,
+            supervised,
+            proxy,
             buffer: vec![0; CHUNK],
             stage: Stage::Running,
             deadline: time.map(|it| Instant::now() + it),
@@ -205,9 +220,15 @@ impl Process {
     }
 
     /// Kills the processes that are left of the command, and waits for their end.
-    pub(super) async fn finish(self) -> End {
+    pub(super) async fn finish(mut self) -> End {
+        let refused = self.refused();
         self.supervised.finish().await;
-        self.end
+        End { refused, ..self.end }
+    }
+
+    /// The connections that the sandbox has refused since the last call.
+    pub(super) fn refused(&mut self) -> Vec<Refusal> {
+        self.proxy.as_mut().map(Proxy::refusals).unwrap_or_default()
     }
 }
 

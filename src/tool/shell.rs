@@ -7,6 +7,7 @@ use super::process::{self, End, Process, Streams};
 use super::{CallId, Desk, Done, Tool, Work, job, path};
 use crate::event::Access;
 use crate::text::cause;
+use crate::web::proxy;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use output::Output;
@@ -26,12 +27,12 @@ const PURPOSE: &str = "Runs a command with bash in the project's root and return
     together. The user is asked before most commands. Each call starts a new shell without input; every process that it \
     starts ends with the command. With background, the call returns at once with the number of a job: use it for \
     servers, watchers and long builds, and go on with the tool job. With terminal, the command has a terminal of 80x24. \
-    A sandbox lets commands write only in the project and in $TMPDIR, and gives them no network; if one needs more, say \
-    why in outside_sandbox. Prefer read, list, glob, grep and edit to cat, ls, find, grep and sed.";
+    A sandbox lets commands write only in the project and in $TMPDIR, and connect only to hosts that the user has \
+    allowed; if one needs more, say why in outside_sandbox. Prefer read, list, glob, grep and edit to cat, ls, find, grep and sed.";
 
 /// The hint for the model if a command has failed and its output looks as if the sandbox was the cause.
 const LIMITED: &str = "[the command ran in a sandbox: it can write only in the project and in $TMPDIR, not to files such as \
-    .git/config, and has no network. If it failed for this reason, call shell again with outside_sandbox and say why]";
+    .git/config, and connects only to hosts that the user has allowed. If it failed for this reason, call shell again with outside_sandbox and say why]";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -101,12 +102,15 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         let command = process::prepared(desk, &args.command, limits.as_ref(), streams);
         let command = command.map_err(started)?;
         let unsaved = unsaved(desk).await;
+        let gate = limits.as_ref().filter(|it| it.has_proxy()).map(|_| desk.confinement.gate(desk));
         if args.background {
+            let is_contained = limits.is_some() && desk.confinement.contains(&desk.root);
             let start = Start {
                 command,
                 line: args.command,
                 streams,
-                is_contained: limits.is_some() && desk.confinement.contains(&desk.root),
+                is_contained: is_contained && gate.as_ref().is_none_or(|it| !it.opens()),
+                gate,
                 folder: desk.overflow.clone(),
                 secrets: desk.secrets.known_to_commands(),
             };
@@ -116,11 +120,13 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         }
         let mut output = Output::new(desk, call);
         let time = args.timeout_s.unwrap_or(TIME);
-        let process = Process::start(command, streams, Some(Duration::from_secs(time)));
+        let process = Process::start(command, streams, Some(Duration::from_secs(time)), gate);
         let end = attend(process.await.map_err(started)?, &mut output).await;
         let hint = limits.filter(|_| end.has_failed()).map(|_| LIMITED);
-        let said = [said(&end, time), unsaved].into_iter().flatten();
-        Ok(output.done(said, hint, end.summary()))
+        let said = [said(&end, time), proxy::told(&end.refused), unsaved].into_iter().flatten();
+        let done = output.done(said, hint, end.summary());
+        let decisions = end.refused.iter().map(|it| it.decision(&args.command)).collect();
+        Ok(Done { decisions, ..done })
     }
     .boxed()
 }

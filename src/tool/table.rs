@@ -4,10 +4,11 @@
 use super::{
     Tool, Work, code_action, comment, definition, delete, diagnostics, edit, fetch, format, glob,
     grep, hover, job, job_input, list, patch, read, references, rename, rename_symbol, shell,
-    skill, symbols, todo, write,
+    skill, symbols, todo, web_search, write,
 };
 use crate::edit::Format;
 use crate::message::ToolSpec;
+use crate::web::search::Search;
 use std::sync::Arc;
 
 /// Tools in a fixed order: they are part of the beginning of each request, which the provider caches. No two tools have
@@ -44,6 +45,11 @@ pub fn own() -> Toolset {
         comment::tool(),
     ];
     Toolset(Arc::new(own.into_iter().map(Arc::new).collect()))
+}
+
+/// Caliban's own tools, with a tool that searches the web by this service.
+pub fn searching(search: Search) -> Toolset {
+    own().with(web_search::tool(search))
 }
 
 /// The tools that ask the editor's language servers.

@@ -70,7 +70,7 @@ impl Room {
     }
 
     async fn run(&self, tool: &str, args: Value) -> ToolAnswer {
-        run(&self.desk, &call(tool, args)).await
+        run(&self.desk, &call(tool, args)).await.0
     }
 
     async fn check(&self, tool: &str, all: &[Value], expect: &Expect) {
@@ -179,7 +179,7 @@ async fn built_in_tools_and_tools_defined_at_run_time_are_offered_checked_and_ru
             let step = match access(&room.desk, &call) {
                 Access::Never(said) => said.lines().next().unwrap_or_default().to_owned(),
                 Access::Edit { paths } => format!("edits {}", paths.join(" ")),
-                _ => run(&room.desk, &call).await.text.trim().replace('\t', " "),
+                _ => run(&room.desk, &call).await.0.text.trim().replace('\t', " "),
             };
             said += &format!("  {tool} {args}: {step}\n");
         }

@@ -2,7 +2,7 @@
 //! are hosts that the setting `fetch_private` allows.
 
 mod mention;
-mod site;
+pub(crate) mod site;
 
 use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;

@@ -25,6 +25,7 @@ local fields = {
   command = text,
   path = text,
   host = text,
+  group = text,
   reason = text,
   matches = texts,
   spares = texts,
@@ -33,7 +34,7 @@ local fields = {
 --- The rules that are used if a rule is not valid. Then every call needs consent, because the
 --- invalid rule may have been one that denies.
 ---@type caliban.WrittenRule[]
-local caution = { { ask = 'shell' }, { ask = 'edit' }, { ask = 'fetch' } }
+local caution = { { ask = 'shell' }, { ask = 'edit' }, { ask = 'fetch' }, { deny = 'network' } }
 
 --- Checks the rules and adds the problems to `problems`. Returns the rules that can be sent to the program.
 ---@param given any

@@ -49,6 +49,8 @@ pub struct WireConfig {
     /// Hosts, with or without a port, that may be fetched although they have private network addresses.
     #[serde(default)]
     pub fetch_private: Vec<String>,
+    /// If absent, the model has no tool that searches the web.
+    pub search: Option<SearchConfig>,
     /// Rules that allow calls, ask about them or deny them.
     #[serde(default)]
     pub permissions: Vec<WrittenRule>,
@@ -57,6 +59,17 @@ pub struct WireConfig {
     pub safe_commands: bool,
     #[serde(default)]
     pub sandbox: SandboxConfig,
+}
+
+/// The service that searches the web.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SearchConfig {
+    /// `searxng`, `brave`, `tavily` or `exa`.
+    pub provider: String,
+    pub url: Option<String>,
+    /// Where the key comes from: `env:NAME` or `cmd:COMMAND`.
+    pub key: Option<String>,
 }
 
 /// The sandbox of commands.

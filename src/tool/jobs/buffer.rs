@@ -55,6 +55,14 @@ impl Buffer {
         self.lines.take(bytes, |line| self.kept.push(self.total, &line));
     }
 
+    /// Adds a line of Caliban's own, which ends an unfinished line.
+    pub(super) fn note(&mut self, line: &str) {
+        if !self.lines.unfinished().is_empty() {
+            self.take(b"\n");
+        }
+        self.take(format!("{line}\n").as_bytes());
+    }
+
     /// Ends the output.
     pub(super) fn end(&mut self) {
         self.lines.end(|line| self.kept.push(self.total, &line));

@@ -5,6 +5,7 @@ use super::{Answer, Ended, Look, Message, Notice, Order, Row, Start};
 use crate::text::cause;
 use crate::text::unseen::exact;
 use crate::tool::process::{End, Process};
+use crate::web::proxy::{self, Refusal};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -51,8 +52,8 @@ pub(super) async fn run(
     mut orders: mpsc::UnboundedReceiver<Order>,
     reports: Reports,
 ) {
-    let Start { command, streams, folder, secrets, .. } = start;
-    let process = match Process::start(command, streams, None).await {
+    let Start { command, streams, gate, folder, secrets, .. } = start;
+    let process = match Process::start(command, streams, None, gate).await {
         Ok(process) => process,
         Err(fault) => {
             let why = format!("The command could not be started: {}.", cause(&fault));
@@ -134,7 +135,9 @@ impl Task {
     /// Called when the process is over. Returns false if the command has never become a job.
     async fn end(&mut self) -> bool {
         let Some(process) = self.process.take() else { return true };
-        let ended = self.ended_by(&process.finish().await);
+        let end = process.finish().await;
+        self.note_refused(&end.refused);
+        let ended = self.ended_by(&end);
         self.buffer.end();
         self.ended = Some(ended.clone());
         if let Some((answer, _)) = self.first.take() {
@@ -148,6 +151,14 @@ impl Task {
         self.reports.to_owner(Message::Ended(*id, ended));
         self.answer_waiting();
         true
+    }
+
+    /// Adds a note about refused connections to the output, and to the log of permissions.
+    fn note_refused(&mut self, refused: &[Refusal]) {
+        let Some(note) = proxy::told(refused) else { return };
+        self.buffer.note(&note);
+        let decisions = refused.iter().map(|it| it.decision(&self.row.command)).collect();
+        self.reports.notice(Notice::Decided(decisions));
     }
 
     fn ended_by(&self, end: &End) -> Ended {
@@ -199,6 +210,8 @@ impl Task {
 
     /// Answers with the output behind a cursor. If the call was stopped, the next answer has this output too.
     fn reply(&mut self, answer: Answer<Look>, cursor: Option<u64>) {
+        let refused = self.process.as_mut().map(Process::refused).unwrap_or_default();
+        self.note_refused(&refused);
         let part = self.buffer.since(cursor);
         let cursor = part.cursor;
         let look = Look {

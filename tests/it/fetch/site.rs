@@ -14,7 +14,7 @@ enum Answer {
     Stuck(Vec<u8>),
 }
 
-pub(super) struct Site {
+pub(crate) struct Site {
     port: u16,
     answers: Arc<Mutex<Vec<(String, Answer)>>>,
     asked: Arc<Mutex<Vec<String>>>,
@@ -22,7 +22,7 @@ pub(super) struct Site {
 }
 
 impl Site {
-    pub(super) fn start() -> Site {
+    pub(crate) fn start() -> Site {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let site =
@@ -40,21 +40,21 @@ impl Site {
     }
 
     /// The site's host with its port.
-    pub(super) fn host(&self) -> String {
+    pub(crate) fn host(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    pub(super) fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.host())
     }
 
     /// The same site by a name that resolves to this machine.
-    pub(super) fn by_name(&self, path: &str) -> String {
+    pub(crate) fn by_name(&self, path: &str) -> String {
         format!("http://localhost:{}{path}", self.port)
     }
 
     /// The setting that allows this site.
-    pub(super) fn allowed(&self) -> String {
+    pub(crate) fn allowed(&self) -> String {
         format!("{{ fetch_private = {{ '{}' }} }}", self.host())
     }
 
@@ -62,37 +62,37 @@ impl Site {
         self.answers.lock().unwrap().push((path.to_owned(), answer));
     }
 
-    pub(super) fn page(&self, path: &str, kind: &str, body: impl AsRef<[u8]>) {
+    pub(crate) fn page(&self, path: &str, kind: &str, body: impl AsRef<[u8]>) {
         self.packed(path, &format!("Content-Type: {kind}"), body.as_ref());
     }
 
     /// Adds a page with these additional lines in the head of the HTTP answer.
-    pub(super) fn packed(&self, path: &str, head: &str, body: &[u8]) {
+    pub(crate) fn packed(&self, path: &str, head: &str, body: &[u8]) {
         let length = body.len();
         let head = format!("HTTP/1.1 200 OK\r\n{head}\r\nContent-Length: {length}\r\n\r\n");
         self.answer(path, Answer::Bytes([head.as_bytes(), body].concat()));
     }
 
-    pub(super) fn redirect(&self, path: &str, to: &str) {
+    pub(crate) fn redirect(&self, path: &str, to: &str) {
         let head = format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n");
         self.answer(path, Answer::Bytes(head.into_bytes()));
     }
 
-    pub(super) fn endless(&self, path: &str) {
+    pub(crate) fn endless(&self, path: &str) {
         self.answer(path, Answer::Endless(vec![b'a'; 65_536]));
     }
 
-    pub(super) fn stuck(&self, path: &str) {
+    pub(crate) fn stuck(&self, path: &str) {
         self.answer(path, Answer::Stuck(b"the beginning\n".to_vec()));
     }
 
     /// The heads of all HTTP requests so far.
-    pub(super) fn asked(&self) -> Vec<String> {
+    pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
 
     /// The number of answers whose connection the client has closed before the end.
-    pub(super) fn closed(&self) -> usize {
+    pub(crate) fn closed(&self) -> usize {
         *self.closed.lock().unwrap()
     }
 }

@@ -41,6 +41,7 @@
 ---@field pass_env string[] Environment variables that commands get even if they look like secrets.
 ---@field fetch_private? string[] Hosts, with or without a port, that may be fetched although they have private
 --- network addresses.
+---@field search? caliban.SearchConfig If absent, the model has no tool that searches the web.
 ---@field permissions? caliban.WrittenRule[] Rules that allow calls, ask about them or deny them.
 ---@field safe_commands? boolean Whether everyday commands run without a question if the sandbox is complete.
 ---@field sandbox? caliban.SandboxConfig
@@ -104,6 +105,12 @@
 ---@field turn_usd? number
 ---@field turn_tokens? integer
 
+--- The service that searches the web.
+---@class (exact) caliban.SearchConfig
+---@field provider string `searxng`, `brave`, `tavily` or `exa`.
+---@field url? string
+---@field key? string Where the key comes from: `env:NAME` or `cmd:COMMAND`.
+
 --- A rule as the user writes it. Exactly one of `allow`, `ask` and `deny` is set; its value is a tool.
 ---@class (exact) caliban.WrittenRule
 ---@field allow? string
@@ -112,6 +119,7 @@
 ---@field command? string The first words of a command; `*` stands for any word.
 ---@field path? string A pattern for files, as in a `.gitignore`.
 ---@field host? string The name of a host, or `*.` and a domain.
+---@field group? string The name of a group of hosts for `network`, such as `cargo`.
 ---@field reason? string
 ---@field matches? string[] Examples to which the rule has to apply.
 ---@field spares? string[] Examples to which the rule must not apply.

@@ -1,0 +1,268 @@
+//! The way of sandboxed commands to the network: an HTTP proxy that lets them connect to the hosts that the user's rules
+//! allow, and to nothing else. It checks the addresses of a host and connects to one of the addresses that it has
+//! checked.
+
+mod head;
+#[cfg(test)]
+mod tests;
+
+use super::Web;
+use super::address;
+use crate::rules::Rules;
+use crate::text::cause;
+use head::{Asked, Fault, MOST, Way};
+use std::io;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+use url::Host;
+
+/// The most connections of a command at the same time. Further ones wait.
+const CONNECTIONS: usize = 128;
+/// The most refusals of a command that are kept.
+const REFUSALS: usize = 50;
+/// How long a command may take to send the head of a request.
+const HEAD_TIME: Duration = Duration::from_secs(30);
+/// How long to look for a host, and to connect to one of its addresses.
+const TIME: Duration = Duration::from_secs(15);
+/// How long to wait after a failed `accept`, for example for want of file descriptors.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What decides about the connections of one command.
+#[derive(Clone)]
+pub struct Gate {
+    pub rules: Arc<Rules>,
+    pub web: Web,
+    /// Why no connection is made, whatever the rules allow: the end of a sentence that begins with the host.
+    pub closed: Option<&'static str>,
+}
+
+/// A proxy that runs. Dropping it ends all of its connections.
+pub struct Proxy {
+    task: AbortHandle,
+    refused: mpsc::Receiver<Refusal>,
+}
+
+/// A connection that was not made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The host and the port.
+    pub host: String,
+    /// The end of a sentence that begins with the host.
+    pub why: String,
+}
+
+impl Refusal {
+    /// The line for the log of permissions.
+    pub fn decision(&self, command: &str) -> String {
+        let Refusal { host, why } = self;
+        let first: String = command.chars().take(100).collect();
+        format!("refused: connect to {host}, which {why}; for {}", first.escape_debug())
+    }
+}
+
+/// What a model is told of the refusals of its command.
+pub fn told(refused: &[Refusal]) -> Option<String> {
+    const SHOWN: usize = 10;
+    let each = refused.iter().take(SHOWN).map(|it| format!("{} {}", it.host, it.why));
+    let each = each.collect::<Vec<_>>().join("; ");
+    let more = refused.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    (!refused.is_empty()).then(|| {
+        format!(
+            "[the sandbox refused connections: {each}{more}. The user can allow hosts by rules such as {{ allow =              'network', host = 'example.org' }}]"
+        )
+    })
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Proxy {
+    /// Begins to serve the connections of a listener.
+    pub fn start(listener: std::net::TcpListener, gate: Gate) -> io::Result<Proxy> {
+        listener.set_nonblocking(true)?;
+        let listener = TcpListener::from_std(listener)?;
+        let (refusals, refused) = mpsc::channel(REFUSALS);
+        let task = tokio::spawn(accept(listener, gate, refusals)).abort_handle();
+        Ok(Proxy { task, refused })
+    }
+
+    /// The refusals since the last call, each once.
+    pub fn refusals(&mut self) -> Vec<Refusal> {
+        let mut all: Vec<Refusal> = Vec::new();
+        while let Ok(it) = self.refused.try_recv() {
+            if !all.contains(&it) {
+                all.push(it);
+            }
+        }
+        all
+    }
+}
+
+/// Serves on a thread of its own, until the process ends. For the check of the sandbox.
+pub fn serve_without_rules(listener: std::net::TcpListener) {
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let gate =
+            Gate { rules: Arc::default(), web: Web::new(Vec::new(), PathBuf::new()), closed: None };
+        if let Ok(runtime) = runtime {
+            runtime.block_on(async {
+                let _proxy = Proxy::start(listener, gate);
+                std::future::pending::<()>().await;
+            });
+        }
+    });
+}
+
+async fn accept(listener: TcpListener, gate: Gate, refusals: mpsc::Sender<Refusal>) {
+    // all connections end with this task
+    let mut open = JoinSet::new();
+    loop {
+        tokio::select! {
+            got = listener.accept(), if open.len() < CONNECTIONS => match got {
+                Ok((stream, _)) => drop(open.spawn(attend(stream, gate.clone(), refusals.clone()))),
+                Err(_) => sleep(PAUSE).await,
+            },
+            Some(_) = open.join_next(), if !open.is_empty() => (),
+        }
+    }
+}
+
+/// Serves one connection: one request, or one tunnel.
+async fn attend(mut client: TcpStream, gate: Gate, refusals: mpsc::Sender<Refusal>) {
+    let read = timeout(HEAD_TIME, head(&mut client)).await;
+    let asked = match read.unwrap_or(Err(Fault::Slow)) {
+        Ok(asked) => asked,
+        Err(Fault::Gone) => return,
+        Err(fault) => return answer(&mut client, fault.status(), fault.said()).await,
+    };
+    match gate.connect(&asked.host, asked.port).await {
+        Ok(server) => relay(client, server, asked).await,
+        Err(Closed::Unreachable(why)) => {
+            answer(&mut client, "502 Bad Gateway", &format!("{} {why}.", asked.named())).await;
+        }
+        Err(Closed::Refused(why)) => {
+            let said = format!("Caliban refuses the connection: {} {why}.", asked.named());
+            // further refusals of a command that tries a host again and again are dropped
+            let _ = refusals.try_send(Refusal { host: asked.named(), why });
+            answer(&mut client, "403 Forbidden", &said).await;
+        }
+    }
+}
+
+/// Reads the head of a request.
+async fn head(client: &mut TcpStream) -> Result<Asked, Fault> {
+    let mut bytes = Vec::with_capacity(1024);
+    loop {
+        if let Some(asked) = head::parse(&bytes)? {
+            return Ok(asked);
+        }
+        if bytes.len() >= MOST {
+            return Err(Fault::Large);
+        }
+        let room = MOST - bytes.len();
+        match (&mut *client).take(room as u64).read_buf(&mut bytes).await {
+            Ok(1..) => (),
+            _ => return Err(Fault::Gone),
+        }
+    }
+}
+
+async fn answer(client: &mut TcpStream, status: &str, said: &str) {
+    let length = said.len() + 1;
+    let text = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\nConnection: \
+         close\r\n\r\n{said}\n"
+    );
+    let _ = client.write_all(text.as_bytes()).await;
+    let _ = client.shutdown().await;
+}
+
+/// Why no connection was made: the end of a sentence that begins with the host.
+enum Closed {
+    Refused(String),
+    Unreachable(String),
+}
+
+impl Gate {
+    /// Whether there is a host that the rules allow.
+    pub fn opens(&self) -> bool {
+        self.closed.is_none() && self.rules.opens_network()
+    }
+
+    async fn connect(&self, host: &Host, port: u16) -> Result<TcpStream, Closed> {
+        if let Some(why) = self.closed {
+            return Err(Closed::Refused(why.to_owned()));
+        }
+        self.rules.reaches(&host.to_string(), port).map_err(Closed::Refused)?;
+        let found = match host {
+            Host::Ipv4(ip) => vec![IpAddr::V4(*ip)],
+            Host::Ipv6(ip) => vec![IpAddr::V6(*ip)],
+            Host::Domain(name) => self.found(name).await?,
+        };
+        if !self.web.is_private(&host.to_string(), port) {
+            for ip in &found {
+                address::allowed(*ip).map_err(Closed::Refused)?;
+            }
+        }
+        let mut why = "has no address".to_owned();
+        for ip in found {
+            match timeout(TIME, TcpStream::connect((ip, port))).await {
+                Ok(Ok(server)) => return Ok(server),
+                Ok(Err(error)) => why = format!("cannot be reached: {}", cause(&error)),
+                Err(_) => "cannot be reached in time".clone_into(&mut why),
+            }
+        }
+        Err(Closed::Unreachable(why))
+    }
+
+    async fn found(&self, name: &str) -> Result<Vec<IpAddr>, Closed> {
+        match timeout(TIME, (self.web.lookup)(name.to_owned())).await {
+            Ok(Ok(found)) => Ok(found),
+            Ok(Err(error)) => {
+                let why = format!("has no known address: {}", cause(&error));
+                Err(Closed::Unreachable(why))
+            }
+            Err(_) => Err(Closed::Unreachable("was not found in time".to_owned())),
+        }
+    }
+}
+
+async fn relay(mut client: TcpStream, mut server: TcpStream, asked: Asked) {
+    match asked.way {
+        Way::Tunnel => {
+            let begun = client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await;
+            if begun.is_ok() && server.write_all(&asked.bytes).await.is_ok() {
+                let _ = copy_bidirectional(&mut client, &mut server).await;
+            }
+        }
+        Way::Request { body } => {
+            if server.write_all(&asked.bytes).await.is_err() {
+                return;
+            }
+            let (from, mut to) = client.split();
+            let (mut back, mut forth) = server.split();
+            // what comes behind the body is no part of the request, and is not sent
+            let mut body = from.take(body);
+            let sending = async {
+                if copy(&mut body, &mut forth).await.is_ok() {
+                    std::future::pending::<()>().await;
+                }
+            };
+            tokio::select! {
+                () = sending => (),
+                _ = copy(&mut back, &mut to) => (),
+            }
+        }
+    }
+}
