@@ -55,7 +55,7 @@ pub enum Command {
     ShowRequest,
     /// The verdict of a settled review.
     Reviewed(Decided),
-    /// The state of the editor's check of the diagnostics after an edit.
+    /// After an edit the editor checks the diagnostics and the syntax. This is the state of one such check.
     Checked(Box<Check>),
     /// Sends the session's state and transcript to the editor again.
     Present,

@@ -30,8 +30,8 @@ impl Rolling {
         self.file.write_all(record).inspect_err(|_| drop(self.file.set_len(had)))
     }
 
-    /// Locks the file. Makes sure that `file` is still the file at `path`, which another program may have renamed or
-    /// the user deleted, and that it has room for `more` bytes. Returns the file's size.
+    /// Locks the file. Makes sure that `file` is still the file at `path`, and that it has room for `more` bytes. Another
+    /// program may have renamed the file, or the user may have deleted it. Returns the file's size.
     fn lock_with_room(&mut self, more: u64) -> io::Result<u64> {
         loop {
             // on a file system without locks, programs that write at the same time may lose a record or exceed the

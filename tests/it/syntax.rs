@@ -143,7 +143,7 @@ fn the_hunk_with_the_error_is_marked_until_the_text_parses_again() {
 
 /// The parser finds the error at the end of the file, far from the hunk that causes it.
 #[test]
-fn a_bracket_that_is_missing_further_down_marks_the_hunk_in_its_block() {
+fn a_hunk_that_removes_a_bracket_is_marked_although_the_error_is_reported_further_down() {
     let text = format!("{C}int h(void) {{\n  return 1;\n}}\n");
     let scene = scene(ASK, "a.c", &text);
     scene.nvim.keys(":edit a.c<CR>");

@@ -3,8 +3,8 @@ local M = {}
 
 local api = vim.api
 
---- The longest wait until the whole chat is painted, in ms; even the longest chat takes less. After
---- this time a key goes to the first line that is painted.
+--- How long a key such as `gg` waits at most until the whole chat is painted, in ms. Even the longest
+--- chat is painted in less time. After a wait of this length the cursor goes to the first painted line.
 local LIMIT = 10000
 
 --- Waits until the whole chat is painted. Neovim goes on drawing.

@@ -15,7 +15,7 @@ function M.ask(text)
   require('caliban.program.process').ask({ kind = 'list_sessions', text = text or '' })
 end
 
---- Renames the current chat's conversation, or gives it a title.
+--- Renames the current chat's conversation. A text that cannot be a name becomes its title.
 ---@param name string
 function M.rename(name)
   require('caliban.chat').send({ kind = 'rename_session', name = name })

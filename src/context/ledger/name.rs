@@ -6,7 +6,7 @@ use crate::message::{Excerpt, ExcerptKind, Input, ToolCall};
 use serde_json::Value;
 use std::fmt;
 
-/// The most characters of a text or an argument in a name.
+/// A name shows at most this many characters of a text or an argument.
 const LONGEST: usize = 50;
 
 /// The name of a part: `result of read src/a.rs`, `file src/a.rs`.

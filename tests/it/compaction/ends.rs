@@ -35,9 +35,9 @@ fn a_rejected_summary_leaves_the_conversation_as_it_was() {
     assert_grows(talk);
 }
 
-/// The provider reports that the question is too long, so it is sent again with a smaller part of the conversation.
+/// The provider reports that the request is too long, so it is sent again with a smaller part of the conversation.
 #[test]
-fn if_the_question_for_a_summary_is_too_long_a_smaller_part_of_the_conversation_is_sent() {
+fn if_the_request_for_a_summary_is_too_long_a_smaller_part_of_the_conversation_is_sent() {
     let server = Server::start();
     let config = "{ compact = 1, trim = false, models = { ['anthropic/claude-sonnet-4-5'] = { window = 40000 } } }";
     let nvim = three_turns(&server, &files(Setup::new()).config(config).anthropic(&server));

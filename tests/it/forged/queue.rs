@@ -19,7 +19,7 @@ fn queued_and_wide(server: &Server) -> Setup {
 }
 
 #[test]
-fn messages_in_a_forged_queue_wait_for_the_user_and_a_mode_that_allows_more_is_ignored() {
+fn messages_in_a_forged_queue_wait_for_the_user_and_a_forged_mode_that_allows_more_is_ignored() {
     let server = Server::start();
     let setup = queued_and_wide(&server);
     let nvim = opened(&setup);

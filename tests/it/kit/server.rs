@@ -38,7 +38,8 @@ struct State {
     requests: Vec<Request>,
     /// For each request, whether the client closed the connection before the reply ended.
     closed: Vec<bool>,
-    /// For each reply queued so far, the number of opened gates that were not passed yet; `None` if all gates are open.
+    /// For each reply added so far: how many gates the test has opened that the reply has not passed yet. `None` if the
+    /// reply need not wait at any gate.
     gates: Vec<Option<usize>>,
     refusals: Vec<String>,
     /// The requests for which no reply was queued, with their numbers.
