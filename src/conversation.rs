@@ -102,11 +102,7 @@ impl Conversation {
         let is_compacted = step.events.iter().any(|it| matches!(it, Event::Compacted { .. }));
         let reaches_out = is_compacted || step.effects.iter().any(|it| self.reaches_out(it));
         let saved = self.save(&step.events, reaches_out);
-        if let Some(store) = &self.store
-            && let Err(error) = store.log_decisions(&step.decisions)
-        {
-            tracing::error!("the log of permissions could not be written: {error}");
-        }
+        self.log_decisions(&step.decisions);
         let is_first = |it: &Event| matches!(it, Event::Ended { turn: TurnId(1), why: End::Done });
         let has_begun = step.events.iter().any(is_first);
         for event in step.events {
@@ -173,6 +169,15 @@ impl Conversation {
         }
         if let Some(input) = waiting {
             self.take(input);
+        }
+    }
+
+    /// Adds lines to the log of permissions.
+    pub fn log_decisions(&self, decisions: &[String]) {
+        if let Some(store) = &self.store
+            && let Err(error) = store.log_decisions(decisions)
+        {
+            tracing::error!("the log of permissions could not be written: {error}");
         }
     }
 

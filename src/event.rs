@@ -133,10 +133,12 @@ pub enum Event {
         id: CallId,
         question: String,
     },
-    /// The user is asked whether the project's instructions may be used. Messages wait in the queue until the answer.
+    /// The user is asked whether something of the project may be used. Messages wait in the queue until the answer.
     /// `id` identifies this question, as a call's id identifies the question about a call.
     Consulted {
         id: CallId,
+        #[serde(default)]
+        about: Matter,
         question: String,
     },
     Ruled {
@@ -294,6 +296,16 @@ pub enum Event {
         turn: TurnId,
         why: End,
     },
+}
+
+/// What of a project is used only with the user's consent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Matter {
+    #[default]
+    Instructions,
+    /// The permission rules that allow calls.
+    Rules,
 }
 
 /// A model's title for a conversation, and the cost of asking for it.

@@ -13,7 +13,7 @@ mod written;
 mod tests;
 
 pub use touched::Touched;
-pub use written::{Origin, WrittenRule, caution, from_project, read};
+pub use written::{Origin, WrittenRule, allowing, caution, from_project, read};
 
 use crate::bash::Script;
 use crate::event::Access;

@@ -106,7 +106,8 @@ impl Site {
     pub fn permissions(&self) -> Permissions {
         let permitted = self.project.permitted();
         let WireConfig { permissions, safe_commands, .. } = &self.config;
-        Permissions::new(permissions, Some(permitted), *safe_commands)
+        let agreed = self.project.agreed_rules();
+        Permissions::new(permissions, Some(permitted), Some(agreed), *safe_commands)
     }
 
     pub fn limits(&self) -> Limits {

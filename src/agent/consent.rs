@@ -3,9 +3,9 @@
 use super::prompts;
 use crate::context::instructions::Found;
 use crate::conversation::Conversation;
-use crate::event::Ruling;
+use crate::event::{Matter, Ruling};
 use crate::message::{CallId, Excerpt, ExcerptKind};
-use crate::session::{Input, Phase};
+use crate::session::{Consult, Input, Phase};
 use crate::store::Agreed;
 use crate::text::cause;
 
@@ -82,7 +82,8 @@ impl Consent {
         let id = CallId(format!("instructions-{turns}-{}", self.count));
         let question = question(&asked);
         self.asked = asked;
-        conversation.take(Input::Consult { id, question });
+        let about = Matter::Instructions;
+        conversation.take(Input::Consult(Consult { id, about, question }));
     }
 
     /// Notes the user's answer to the open question, and gives the conversation the files that may be used. Ignores
@@ -141,18 +142,22 @@ impl Consent {
         }
     }
 
-    /// Withdraws the open question because the user has stopped instead of answering. The messages that waited for the
-    /// answer go back into the composer. When the user sends the next message, the question is asked again.
+    /// Withdraws the open questions because the user has stopped instead of answering. The messages that waited for the
+    /// answer go back into the composer. When the user sends the next message, they are asked again.
     pub(super) fn withdraw(&mut self, conversation: &mut Conversation) {
         let session = &conversation.session;
-        let Some(id) = session.consult.as_ref().map(|it| it.id.clone()) else { return };
+        if session.consult.is_none() {
+            return;
+        }
         let waiting = session.queue.iter().filter(|it| !session.held.contains(&it.id));
         for id in waiting.map(|it| it.id).collect::<Vec<_>>() {
             prompts::unqueue(conversation, id, true);
         }
         self.asked.clear();
-        let ruling = Ruling::Denied { reason: String::new() };
-        conversation.take(Input::Rule { call: id, ruling });
+        while let Some(open) = &conversation.session.consult {
+            let ruling = Ruling::Denied { reason: String::new() };
+            conversation.take(Input::Rule { call: open.id.clone(), ruling });
+        }
     }
 }
 

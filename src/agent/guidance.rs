@@ -59,13 +59,25 @@ impl Guidance {
         found
     }
 
-    /// Called before a message is sent. Asks the user about instructions that the model would get for the first time.
-    /// The tour's model is a script, so it gets no instructions.
-    pub(super) fn consult(&mut self, conversation: &mut Conversation, models: &Models) {
+    /// Called before a message is sent. Asks the user about instructions that the model would get for the first time,
+    /// and about the project's rules that would allow calls. The tour's model is a script that needs neither.
+    pub(super) fn consult(
+        &mut self,
+        conversation: &mut Conversation,
+        models: &Models,
+        desk: &Desk,
+    ) {
         if !models.is_tour(&conversation.session.model) {
             let found = self.gathered();
             self.consent.ask(conversation, found);
+            self.permissions.trust.ask(conversation, &desk.root);
         }
+    }
+
+    /// Called when the user stops. Withdraws the questions that `consult` has asked.
+    pub(super) fn withdraw(&mut self, conversation: &mut Conversation) {
+        self.permissions.trust.withdraw();
+        self.consent.withdraw(conversation);
     }
 
     /// The names of the project's rule files for other coding agents, if the project has no instruction files. They are

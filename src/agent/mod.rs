@@ -30,6 +30,7 @@ mod setup;
 mod slash;
 mod status;
 mod title;
+mod trust;
 mod turn;
 mod unattended;
 mod undo;
@@ -261,7 +262,7 @@ impl Agent {
             Command::Send { text, context, steer } => slash::sent(self, text, context, steer),
             Command::Run(text) => unattended::run(self, text),
             Command::SendHeld(id) => {
-                self.guidance.consult(conversation, &self.sampler.models);
+                self.guidance.consult(conversation, &self.sampler.models, &self.desk);
                 conversation.take(Input::SendHeld { id });
             }
             Command::Unqueue { id, edit } => prompts::unqueue(conversation, id, edit),
@@ -349,7 +350,7 @@ impl Agent {
         if review.is_some() {
             self.desk.workspace.uncomment();
         }
-        self.guidance.consult(conversation, &self.sampler.models);
+        self.guidance.consult(conversation, &self.sampler.models, &self.desk);
         self.guidance.watch(conversation, &self.desk, &context);
         for it in observations {
             self.files.tracker(conversation, &self.desk).observe(it);
@@ -451,7 +452,7 @@ impl Agent {
     /// refused the last edit, so that the answer to each call is true.
     fn stop(&mut self) {
         self.prompts.withdraw();
-        self.guidance.consent.withdraw(&mut self.conversation);
+        self.guidance.withdraw(&mut self.conversation);
         if let (true, Some(turn)) = (self.turn.is_proposing(), self.conversation.session.turn()) {
             self.turn.keep_results();
             return self.desk.workspace.halt(turn);

@@ -3,15 +3,16 @@
 
 use super::Agent;
 use super::files::Files;
+use super::trust::Trust;
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Permission, Report, Show};
 use crate::event::{Grant, MODES, Mode, Ruling};
 use crate::message::CallId;
 use crate::nearest;
 use crate::regular;
-use crate::rules::{self, Origin, Rule, Rules, WrittenRule};
+use crate::rules::{self, Origin, Rule, Rules, Verdict, WrittenRule};
 use crate::session::Input;
-use crate::store::Permitted;
+use crate::store::{Agreed, Permitted};
 use crate::text::cause;
 use crate::tool::{self, Desk};
 use std::io;
@@ -19,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The project's own rules, relative to its root.
-const FILE: &str = ".caliban/permissions.toml";
+pub(super) const FILE: &str = ".caliban/permissions.toml";
 /// The most bytes of a rules file. A larger file is not read.
 const LARGEST: usize = 1_000_000;
 
@@ -30,6 +31,8 @@ pub struct Permissions {
     problems: Vec<String>,
     /// The rules that were made when the user answered “always” to a question; `None` if such rules are not stored.
     permitted: Option<Permitted>,
+    /// The user's agreement to the project's rules that allow calls.
+    pub(super) trust: Trust,
     /// Whether everyday commands run without a question if the sandbox is complete.
     is_safe_allowed: bool,
 }
@@ -46,18 +49,19 @@ impl Permissions {
     pub fn new(
         written: &[WrittenRule],
         permitted: Option<Permitted>,
+        agreed: Option<Agreed>,
         is_safe_allowed: bool,
     ) -> Permissions {
         let (settings, problems) =
             rules::read(written, Origin::Settings, "caliban: config.permissions");
-        Permissions { settings, problems, permitted, is_safe_allowed }
+        Permissions { settings, problems, permitted, trust: Trust::new(agreed), is_safe_allowed }
     }
 
     /// All rules as they are now, and the problems as sentences for the user. Reads two small files.
     fn load(&self, desk: &Desk) -> (Rules, Vec<String>) {
         let mut all = self.settings.clone();
         let mut problems = self.problems.clone();
-        let (project, others) = of_project(&desk.root);
+        let (project, others) = self.of_project(&desk.root);
         all.extend(project);
         problems.extend(others);
         let always = self.permitted.as_ref().map(Permitted::all).unwrap_or_default();
@@ -79,6 +83,23 @@ impl Permissions {
         problems
     }
 
+    /// The rules of the project's file that may be used, and the problems of the file.
+    fn of_project(&self, root: &Path) -> (Vec<Rule>, Vec<String>) {
+        match text(root) {
+            Ok(None) => (Vec::new(), Vec::new()),
+            Ok(Some(text)) => rules::from_project(&text, self.trust.answer(&text)),
+            Err(why) => {
+                let problem = format!(
+                    "{FILE} cannot be read: {why}. Until you correct the file, every call needs your consent."
+                );
+                (
+                    rules::caution(Origin::Project, "the project's rules cannot be read"),
+                    vec![problem],
+                )
+            }
+        }
+    }
+
     fn note(&self, change: impl FnOnce(&Permitted) -> io::Result<()>) -> Result<(), String> {
         let Some(permitted) = &self.permitted else {
             return Err("Rules are not kept for this conversation.".to_owned());
@@ -88,20 +109,14 @@ impl Permissions {
     }
 }
 
-fn of_project(root: &Path) -> (Vec<Rule>, Vec<String>) {
-    let read = match regular::read(&root.join(FILE)) {
-        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return (Vec::new(), Vec::new()),
+/// The text of the project's file; `None` if there is no file. An error is the reason why it cannot be read.
+pub(super) fn text(root: &Path) -> Result<Option<String>, String> {
+    match regular::read(&root.join(FILE)) {
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(fault) => Err(cause(&fault)),
         Ok(bytes) if bytes.len() > LARGEST => Err("it is larger than 1 MB".to_owned()),
-        Ok(bytes) => String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned()),
-    };
-    match read {
-        Ok(text) => rules::from_project(&text),
-        Err(why) => {
-            let problem = format!(
-                "{FILE} cannot be read: {why}. Until you correct the file, every call needs your consent."
-            );
-            (rules::caution(Origin::Project, "the project's rules cannot be read"), vec![problem])
+        Ok(bytes) => {
+            String::from_utf8(bytes).map(Some).map_err(|_| "it is not UTF-8 text".to_owned())
         }
     }
 }
@@ -111,7 +126,7 @@ pub(super) fn carry_out(agent: &mut Agent, wanted: Wanted) {
     agent.reload_rules();
     let Agent { conversation, desk, files, .. } = agent;
     match wanted {
-        Wanted::List => list(conversation, desk),
+        Wanted::List => list(agent),
         Wanted::Explain(command) => {
             let text = desk.rules.explain(&command);
             conversation.take(Input::Tell { text });
@@ -121,11 +136,14 @@ pub(super) fn carry_out(agent: &mut Agent, wanted: Wanted) {
     }
 }
 
-pub(super) fn list(conversation: &Conversation, desk: &Desk) {
+pub(super) fn list(agent: &Agent) {
+    let Agent { conversation, desk, guidance, .. } = agent;
     let grants = conversation.session.granted.iter().cloned().map(Permission::Grant);
     let own = desk.rules.all.iter().filter(|it| it.origin != Origin::Safe);
     let rules = own.map(|it| Permission::Rule(it.line()));
-    let all: Vec<Permission> = grants.chain(rules).collect();
+    let unused = guidance.permissions.trust.unused(&desk.root);
+    let unused = unused.iter().map(|it| Permission::Rule(unused_line(it)));
+    let all: Vec<Permission> = grants.chain(rules).chain(unused).collect();
     if all.is_empty() {
         let text = "You have allowed nothing for this session, and there are no permission rules.";
         return conversation.notice(Level::Info, text.into());
@@ -133,11 +151,26 @@ pub(super) fn list(conversation: &Conversation, desk: &Desk) {
     conversation.show(Show::Tell(Report::Permissions(all)));
 }
 
-/// Revokes a rule that was made when the user answered “always” to a question. Other rules are in files that the user
-/// edits.
+/// A rule that allows calls but is not used, in one line of the list.
+fn unused_line(rule: &Rule) -> String {
+    format!("{rule} ({FILE}, not used: choose it to be asked)")
+}
+
+/// Revokes a rule that was made when the user answered “always” to a question, or the agreement to the project's rules
+/// that allow calls. Asks again about such a rule that is not used. Other rules are in files that the user edits.
 fn revoke(agent: &mut Agent, wanted: &str) {
+    let root = agent.desk.root.clone();
+    let trust = &mut agent.guidance.permissions.trust;
+    if trust.unused(&root).iter().any(|it| unused_line(it) == wanted) {
+        trust.ask_again(&mut agent.conversation, &root);
+        return;
+    }
     let text = match agent.desk.rules.all.iter().find(|it| it.line() == wanted) {
         None => "This rule was taken back already.".to_owned(),
+        Some(rule) if rule.origin == Origin::Project && rule.verdict == Verdict::Allow => {
+            trust.revoke(&mut agent.conversation, &root);
+            format!("The rules of {FILE} that allow calls no longer apply.")
+        }
         Some(rule) if rule.origin == Origin::Always => {
             let rule = rule.clone();
             let is_other = |it: &WrittenRule| it.rule(Origin::Always).as_ref() != Ok(&rule);
@@ -214,6 +247,9 @@ pub(super) fn rule(agent: &mut Agent, call: CallId, answer: Answer) {
         }
     };
     agent.guidance.consent.rule(&mut agent.conversation, &call, &ruling);
+    if agent.guidance.permissions.trust.rule(&mut agent.conversation, &call, &ruling) {
+        agent.reload_rules();
+    }
     agent.conversation.take(Input::Rule { call, ruling });
 }
 

@@ -2,7 +2,7 @@
 
 use super::Conversation;
 use super::report::{Report, Show};
-use crate::event::{Access, Event};
+use crate::event::{Access, Event, Matter};
 use crate::message::{Block, CallId};
 use crate::session;
 use crate::text::unseen;
@@ -37,7 +37,7 @@ impl Conversation {
             }
             Event::Asked { call, question, .. }
             | Event::Limited { id: call, question, .. }
-            | Event::Consulted { id: call, question } => {
+            | Event::Consulted { id: call, question, .. } => {
                 self.subject(call, event, &mut data);
                 data.insert("call", call.0.clone());
                 data.insert("question", brief(question));
@@ -52,7 +52,8 @@ impl Conversation {
     fn subject(&self, id: &CallId, event: &Event, data: &mut BTreeMap<&'static str, String>) {
         let kind = match event {
             Event::Limited { .. } => "limit",
-            Event::Consulted { .. } => "instructions",
+            Event::Consulted { about: Matter::Instructions, .. } => "instructions",
+            Event::Consulted { about: Matter::Rules, .. } => "rules",
             _ => "call",
         };
         data.insert("kind", kind.to_owned());

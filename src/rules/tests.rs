@@ -262,29 +262,32 @@ fn an_invalid_rule_is_reported_and_an_invalid_ask_or_deny_rule_makes_every_call_
 }
 
 #[test]
-fn a_projects_rules_may_ask_and_deny_but_not_allow() {
-    let check = |text: &str, expect: Expect| {
-        let (rules, problems) = from_project(text);
+fn a_projects_rules_may_ask_and_deny_and_allow_only_if_the_user_has_agreed() {
+    let check = |text: &str, answer: Option<bool>, expect: Expect| {
+        let (rules, problems) = from_project(text, answer);
         let rules: Vec<String> = rules.iter().map(Rule::to_string).collect();
         expect.assert_eq(&format!("{} | {}", rules.join(", "), problems.join(" ")));
     };
-    check("", expect![" | "]);
+    check("", None, expect![" | "]);
+    let deny = "[[rule]]\ndeny = 'shell'\ncommand = 'git push'\nreason = 'CI pushes.'\n";
+    check(deny, None, expect!["deny shell `git push …`: CI pushes | "]);
+    let both = format!("{deny}[[rule]]\nallow = 'shell'\ncommand = 'ls'\n");
     check(
-        "[[rule]]\ndeny = 'shell'\ncommand = 'git push'\nreason = 'CI pushes.'\n",
-        expect!["deny shell `git push …`: CI pushes | "],
-    );
-    check(
-        "[[rule]]\nallow = 'shell'\ncommand = 'ls'\n",
+        &both,
+        None,
         expect![
-            " | .caliban/permissions.toml has rules that allow calls. They are not used, because a project may only forbid. Copy them into your settings if you trust them."
+            "deny shell `git push …`: CI pushes | .caliban/permissions.toml has rules that allow calls. They are not used until you agree to this text of the file."
         ],
     );
+    check(&both, Some(false), expect!["deny shell `git push …`: CI pushes | "]);
+    check(&both, Some(true), expect!["deny shell `git push …`: CI pushes, allow shell `ls …` | "]);
+    assert_eq!(allowing(&both).len(), 1);
 }
 
 #[test]
 fn an_unreadable_rules_file_of_a_project_makes_every_call_need_consent() {
     let check = |text: &str, wanted: &str| {
-        let (rules, problems) = from_project(text);
+        let (rules, problems) = from_project(text, None);
         let rules: Vec<String> = rules.iter().map(Rule::to_string).collect();
         let why = "the project's rules cannot be read";
         let all = [

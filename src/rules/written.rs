@@ -14,7 +14,7 @@ const MOST: usize = 1_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     Settings,
-    /// In the project's file. Its rules may ask and deny, but not allow.
+    /// In the project's file. Its rules may allow only if the user has agreed to the file's text.
     Project,
     /// Stored when the user answered “always” to a question.
     Always,
@@ -100,9 +100,15 @@ pub fn read(written: &[WrittenRule], origin: Origin, place: &str) -> (Vec<Rule>,
     (rules, problems)
 }
 
-/// The rules of a project's file, and the problems of the file. Rules that allow are left out: a project may only
-/// forbid.
-pub fn from_project(text: &str) -> (Vec<Rule>, Vec<String>) {
+/// The rules of a project's file that allow calls.
+pub fn allowing(text: &str) -> Vec<Rule> {
+    let rules = from_project(text, Some(true)).0.into_iter();
+    rules.filter(|it| it.verdict == Verdict::Allow).collect()
+}
+
+/// The rules of a project's file, and the problems of the file. Rules that allow are left out unless the user has agreed
+/// to this text: by itself, a project may only forbid. `answer` is `None` if the user was not asked.
+pub fn from_project(text: &str, answer: Option<bool>) -> (Vec<Rule>, Vec<String>) {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct File {
@@ -124,11 +130,10 @@ pub fn from_project(text: &str) -> (Vec<Rule>, Vec<String>) {
     };
     let (mut rules, mut problems) = read(&file.rule, Origin::Project, PLACE);
     let before = rules.len();
-    rules.retain(|it| it.verdict > Verdict::Allow);
-    if rules.len() < before {
+    rules.retain(|it| it.verdict > Verdict::Allow || answer == Some(true));
+    if rules.len() < before && answer.is_none() {
         problems.push(format!(
-            "{PLACE} has rules that allow calls. They are not used, because a project may only forbid. Copy them into \
-             your settings if you trust them."
+            "{PLACE} has rules that allow calls. They are not used until you agree to this text of the file."
         ));
     }
     (rules, problems)

@@ -219,8 +219,9 @@ impl Session {
         match event {
             Event::Limited { id, .. } => self.apply_limited(id),
             Event::Changed { call, command, .. } => self.apply_change(call, command),
-            Event::Consulted { id, question } => {
-                self.consult = Some(Consult { id: id.clone(), question: question.clone() });
+            Event::Consulted { id, about, question } => {
+                let (id, question) = (id.clone(), question.clone());
+                self.consult = Some(Consult { id, about: *about, question });
             }
             _ => (),
         }

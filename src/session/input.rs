@@ -1,5 +1,6 @@
 //! The inputs of a session, and the effects: the actions that the session asks others to carry out.
 
+use super::Consult;
 use crate::event::{
     Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Plan, Ruling, Trim, Tuning,
     TurnId,
@@ -135,11 +136,9 @@ pub enum Input {
     Unsaved {
         paths: Vec<String>,
     },
-    /// Asks the user whether the project's instructions may be used.
-    Consult {
-        id: CallId,
-        question: String,
-    },
+    /// Asks the user whether something of the project may be used, after the answer to the open question if there is
+    /// one.
+    Consult(Consult),
     Tell {
         text: String,
     },

@@ -120,8 +120,10 @@ pub struct Session {
     /// Files with accepted text that is not on disk. The question about a command names them, because they are saved
     /// before the command runs. Never saved.
     pub unsaved: Vec<String>,
-    /// The open question about the project's instructions. Never saved.
+    /// The open question whether something of the project may be used. Never saved.
     pub consult: Option<Consult>,
+    /// Such questions that are asked after the open one. Never saved.
+    pub later: Vec<Consult>,
     /// The turn that nobody attends, which runs or is about to begin. Never saved.
     pub unattended: Option<Unattended>,
     pub phase: Phase,
@@ -210,6 +212,7 @@ impl Session {
             Input::ReviewLost { path } => self.review_lost(path, &mut step),
             Input::Unsaved { paths } => self.note_unsaved(paths, &mut step),
             Input::ChooseMode { mode } if mode != self.mode => self.choose_mode(mode, &mut step),
+            Input::Consult(consult) => self.consult(consult, &mut step),
             Input::Know { path, hash } => self.know(path, hash, &mut step),
             Input::Name { of, named } => self.name(&of, named, &mut step),
             it @ (Input::Trim { .. }
@@ -231,7 +234,6 @@ impl Session {
             Input::Mark { mark } => Event::Marked { mark },
             Input::Revoke { grant } => Event::Revoked { grant },
             Input::ChooseModel { model, tuning } => Event::ModelChosen { model, tuning },
-            Input::Consult { id, question } => Event::Consulted { id, question },
             Input::Tell { text } => Event::Told { text },
             Input::List { text, items } => Event::Listed { text, items },
             Input::Spend { cost } => Event::Spent { cost },

@@ -1,6 +1,6 @@
 //! The program's own sentences for the model and for the user.
 
-use crate::event::{Access, Awaited, End, MODES, Mode};
+use crate::event::{Access, Awaited, End, MODES, Matter, Mode};
 use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
 use crate::policy::{Question, Reason};
 use std::path::Path;
@@ -101,8 +101,15 @@ pub(super) fn review(paths: &[String]) -> String {
 }
 
 /// What the model is told if the user gives a reason for leaving the project's instructions out.
-pub(super) fn left_out(reason: &str) -> String {
-    format!("The user left the project's instructions out, and says: {reason}")
+pub(super) fn left_out(about: Matter, reason: &str) -> String {
+    match about {
+        Matter::Instructions => {
+            format!("The user left the project's instructions out, and says: {reason}")
+        }
+        Matter::Rules => {
+            format!("The user does not let the project's rules allow calls, and says: {reason}")
+        }
+    }
 }
 
 /// The note for the model if the user gives a reason for stopping the turn at a spending limit.

@@ -23,6 +23,7 @@ impl Session {
             self.mark.clear();
         }
         self.consult = None;
+        self.later.clear();
         self.limits = self.limits.anew();
         self.unsaved.clear();
         root.clone_into(&mut self.root);

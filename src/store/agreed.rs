@@ -1,5 +1,5 @@
-//! The user's answers whether the texts of a project's instructions may be used. They are in one small file beside the
-//! project's sessions.
+//! The user's answers whether texts of a project may be used: its instructions, and its rules that allow calls. They are
+//! in two small files beside the project's sessions.
 
 use super::{Project, shared};
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,11 @@ impl Project {
     pub fn agreed(&self) -> Agreed {
         // this is not the name of a session, because session names do not begin with a dot
         Agreed { file: self.dir().join(".instructions") }
+    }
+
+    /// The answers about this project's permission rules that allow calls.
+    pub fn agreed_rules(&self) -> Agreed {
+        Agreed { file: self.dir().join(".rules") }
     }
 }
 

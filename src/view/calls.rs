@@ -27,7 +27,7 @@ impl View {
     }
 
     pub(super) fn consulted(&mut self, id: &CallId, question: &str) {
-        self.ask(id, Question::new(question, Keys::Instructions));
+        self.ask(id, Question::new(question, Keys::Project));
     }
 
     /// Shows a question. `id` is the id of the call that the question is about. A question that is not about a call has

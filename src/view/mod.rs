@@ -128,7 +128,7 @@ impl View {
             view.message(message, &over_limit);
         }
         session.notes.iter().chain(session.ends_of_jobs()).for_each(|it| view.noted(it));
-        if let Some(Consult { id, question }) = &session.consult {
+        if let Some(Consult { id, question, .. }) = &session.consult {
             view.consulted(id, question);
         }
         view.repaint();
@@ -178,7 +178,7 @@ impl View {
             Event::Limited { id, question, .. } => {
                 self.ask(id, Question::new(question, Keys::Limit));
             }
-            Event::Consulted { id, question } => self.consulted(id, question),
+            Event::Consulted { id, question, .. } => self.consulted(id, question),
             Event::Ruled { call, ruling, .. } => self.ruled(call, ruling),
             Event::Changed { call, .. } => self.forget_question(Some(call)),
             Event::Started { call, .. } => self.started(call, now_ms),

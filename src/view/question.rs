@@ -32,7 +32,8 @@ pub(super) enum Keys {
     /// About a command for which a rule is proposed.
     Always,
     Limit,
-    Instructions,
+    /// About something of the project that is used only with the user's consent.
+    Project,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +71,7 @@ impl Keys {
             Keys::Call => "  y once   s this session   n no   e no, because …",
             Keys::Command => "  y once   s session   c change   n no   e no, because …",
             Keys::Always => "  y once   s session   a always   c change   n no   e no, because …",
-            Keys::Instructions => {
+            Keys::Project => {
                 "  y use them   s only in this conversation   n leave them out   e leave them out, because …"
             }
             Keys::Limit => "  y once more   s no limit   n stop   e stop, because …",

@@ -103,6 +103,7 @@ mod together;
 mod tools;
 mod tour;
 mod trimming;
+mod trusted;
 mod tuning;
 mod turns;
 mod undo;

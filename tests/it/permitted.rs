@@ -6,7 +6,6 @@ use crate::kit::reply::Reply;
 use crate::review::scene::{Scene, edit, nine};
 use expect_test::expect;
 use serde_json::{Value, json};
-use std::fs;
 
 const ONCE: &str = ":Caliban approve<CR>";
 const FILE: &str = ".caliban/permissions.toml";
@@ -105,23 +104,6 @@ fn the_answer_always_is_not_offered_if_the_rule_would_allow_too_much() {
     scene.server.reply(Reply::said("Good."));
     scene.nvim.keys(ONCE);
     scene.wait_idle("Good.");
-}
-
-#[test]
-fn a_projects_rules_may_forbid_but_not_allow_and_a_changed_rule_holds_from_the_next_call_on() {
-    let text = "[[rule]]\ndeny = 'shell'\ncommand = 'git push'\n\n[[rule]]\nallow = 'shell'\ncommand = 'true'\n";
-    let scene = Scene::start(|it| it.file(FILE, text).size(160, 40));
-    scene.nvim.keys(":Caliban<CR>");
-    scene.wait_chat(".caliban/permissions.toml has rules that allow calls.");
-    assert!(is_asked(&scene, "shell", run("true")));
-    let (said, was_asked) = call(&scene, "shell", run("git -C . push"), ONCE);
-    assert!(
-        said.starts_with("Not run. A permission rule denies `git -C . push`.") && !was_asked,
-        "{said}"
-    );
-    fs::write(scene.nvim.setup.path(FILE), "[[rule]]\ndeny = 'shell'\ncommand = 'true'\n").unwrap();
-    let (said, _) = call(&scene, "shell", run("true"), ONCE);
-    assert!(said.starts_with("Not run."), "{said}");
 }
 
 #[test]
