@@ -93,7 +93,8 @@ pub struct Instructions {
 }
 
 impl Command {
-    /// Whether the user acts by this command. Before such a command, delayed verdicts have to be passed on.
+    /// Whether the command counts as an action of the user. Drafts, lists, previews and the editor's reports do not count.
+    /// Before an action, delayed verdicts are passed on.
     pub(super) fn acts(&self) -> bool {
         !matches!(
             self,

@@ -110,8 +110,8 @@ fn elsewhere(page: &Page) -> String {
     last.map(|it| format!(" of {it}")).unwrap_or_default()
 }
 
-/// The part of a text that one call returns: its beginning, up to the end of a line if a line ends in the second half
-/// of that part.
+/// The beginning of a text, at most `BYTES` bytes. The beginning of a longer text ends at the last line end within this
+/// limit, unless this line end lies in the first half of the limit.
 fn part(text: &str) -> &str {
     if text.len() <= BYTES {
         return text;

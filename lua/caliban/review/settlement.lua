@@ -66,8 +66,8 @@ local function split(text)
   return text == '' and {} or vim.split(text, '\n', { plain = true })
 end
 
---- Whether a change on disk is a hunk that the user has rejected. Then the buffer was written, past
---- the write guard, while the hunk was in it.
+--- Whether a change on disk is a hunk that the user has rejected. If so, something wrote the buffer
+--- while the hunk was in it, and the write guard did not stop that.
 ---@param r caliban.Review
 ---@param edit { start: integer, count: integer, lines: string[] } the edit that would merge the change into the buffer
 ---@param mine string[] the buffer's lines

@@ -82,9 +82,9 @@ end
 
 local group = api.nvim_create_augroup('caliban.review.undone', {})
 
---- Sends the delayed verdicts of the files for which `acts` returns true. This is checked only
---- after the event, because Neovim enters a buffer for a moment when it loads the buffer without a
---- window.
+--- Called by autocommands. Sends the delayed verdicts of the files for which `acts` returns true.
+--- `acts` is called only after the autocommand, because Neovim enters a buffer for a moment when it
+--- loads the buffer without a window.
 ---@param acts fun(r: caliban.Review): boolean whether the user acts outside of this file
 local function elsewhere(acts)
   vim.schedule(function()

@@ -12,7 +12,7 @@ fn project() -> Setup {
         .config(LATE)
 }
 
-/// Has the conversation compacted by `/compact`.
+/// Compacts the conversation by `/compact`, and waits until the chat shows this number of compactions.
 fn compact(nvim: &Nvim, server: &Server, times: usize) {
     server.reply(Reply::said(&summary("Go on.")));
     type_in(nvim, "/compact");

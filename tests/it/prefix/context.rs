@@ -149,26 +149,26 @@ fn a_change_of_the_effort_changes_no_message_in_any_dialect() {
 }
 
 #[test]
-fn anthropic_requests_only_grow_while_modes_and_skills_change() {
+fn anthropic_requests_are_only_appended_to_when_modes_and_skills_change() {
     requests_only_grow(DIALECTS[0]);
 }
 
 #[test]
-fn openai_chat_requests_only_grow_while_modes_and_skills_change() {
+fn openai_chat_requests_are_only_appended_to_when_modes_and_skills_change() {
     requests_only_grow(DIALECTS[1]);
 }
 
 #[test]
-fn openai_responses_requests_only_grow_while_modes_and_skills_change() {
+fn openai_responses_requests_are_only_appended_to_when_modes_and_skills_change() {
     requests_only_grow(DIALECTS[2]);
 }
 
 #[test]
-fn gemini_requests_only_grow_while_modes_and_skills_change() {
+fn gemini_requests_are_only_appended_to_when_modes_and_skills_change() {
     requests_only_grow(DIALECTS[3]);
 }
 
 #[test]
-fn ollama_requests_only_grow_while_modes_and_skills_change() {
+fn ollama_requests_are_only_appended_to_when_modes_and_skills_change() {
     requests_only_grow(DIALECTS[4]);
 }

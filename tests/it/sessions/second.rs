@@ -59,7 +59,7 @@ fn a_conversation_open_elsewhere_can_be_read_and_forked() {
 }
 
 #[test]
-fn a_conversation_open_elsewhere_can_be_copied_at_once() {
+fn a_conversation_open_elsewhere_can_be_copied_without_opening_it_first() {
     let server = Server::start();
     let (setup, first, second) = two(&server);
     second.keys("2<CR>");

@@ -112,7 +112,7 @@ local function undone(it)
   return found ~= nil and (aside or it.state > tree.seq_cur)
 end
 
---- The decisions on a file in words. The words `first` come before the others.
+--- Says in words how the user has decided on a file's hunks. If `first` is given, it comes first.
 ---@param it caliban.Listed
 ---@param first string|false|nil
 ---@return string[]
