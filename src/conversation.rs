@@ -8,7 +8,7 @@ mod redact;
 pub mod report;
 
 use crate::context::size::Scale;
-use crate::event::{End, Event, SessionId, TurnId};
+use crate::event::{Access, End, Event, Guarded, SessionId, TurnId};
 use crate::message::{self, Block, CallId, Excerpt, Reply, Role};
 use crate::session::{Effect, Input, Phase, Session};
 use crate::store::Store;
@@ -194,6 +194,15 @@ impl Conversation {
     /// Whether an open call may change something, as a command does.
     fn acts(&self, call: &CallId) -> bool {
         self.session.open().iter().any(|it| it.call.id == *call && it.access.acts())
+    }
+
+    /// The consent that an open call needs to read its path. A call only runs once it has the consent.
+    pub fn agreed(&self, call: &CallId) -> Option<Guarded> {
+        let open = self.session.open().iter().find(|it| it.call.id == *call);
+        match &open?.access {
+            Access::Guarded(it) => Some(it.clone()),
+            _ => None,
+        }
     }
 
     /// Saves events: in the journal while a turn runs, otherwise by writing the whole session's file. An error means

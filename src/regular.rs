@@ -1,6 +1,8 @@
 //! Opens only regular files. Opening a pipe would wait for its other end, opening a device may have any effect, and
 //! reading from a pipe or device may never end.
 
+pub mod direct;
+
 use rustix::fs::OFlags;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};

@@ -73,6 +73,7 @@ impl Site {
             output,
             tools: settings::tools(&self.config, &self.models.used),
             seen: None,
+            agreed: None,
             secrets: Secrets {
                 variables: endpoint::key_variables(&self.models.users, &env),
                 passed: self.config.pass_env.clone(),

@@ -117,7 +117,7 @@ impl Files {
         let keeper =
             if tool.is_some_and(Tool::acts) { self.record.keeper(conversation) } else { None };
         work::Job {
-            desk: desk.clone(),
+            desk: Desk { agreed: conversation.agreed(&call.id), ..desk.clone() },
             results: turn.results(),
             observations: self.known.observations(),
             watched: if changes {

@@ -34,7 +34,8 @@ pub(super) async fn edits(
         let shown = desk.shown(&path);
         let mut changes = Vec::new();
         if !splices.is_empty() {
-            let source = desk.workspace.read(&path).await;
+            let real = tool::path::resolve(desk, &path.to_string_lossy())?;
+            let source = desk.workspace.read(&real).await;
             let text =
                 source.map_err(|why| format!("Nothing was changed: {shown} {}.", why.say()))?.text;
             let content = spliced(&text, &splices).ok_or_else(|| {

@@ -16,6 +16,7 @@ pub use symbol::{SYMBOL, offered as symbols};
 
 use crate::message::{Excerpt, ExcerptKind};
 use crate::reach::{Reach, Reading};
+use crate::regular::direct;
 use crate::text::cause;
 use crate::tool::image::{self, Loaded};
 use crate::tool::pdf;
@@ -433,6 +434,7 @@ fn list(reach: &Reach, dir: &std::path::Path) -> String {
     let mut lines: Vec<String> = walk
         .flatten()
         .skip(1)
+        .filter(|it| direct::metadata(it.path()).is_ok())
         .take(ENTRIES + 1)
         .map(|it| {
             let path = it.path().strip_prefix(dir).unwrap_or(it.path()).display().to_string();

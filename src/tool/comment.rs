@@ -1,6 +1,6 @@
 //! The tool `comment`: shows the comments of a code review in the editor, as diagnostics and in the quickfix list.
 
-use super::{CallId, Desk, Done, Tool, Work, path};
+use super::{CallId, Desk, Done, Tool, Work, plan};
 use crate::text::{Text, unseen};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -124,7 +124,7 @@ async fn place(desk: &Desk, written: Written) -> Result<Comment, String> {
     if text.is_empty() {
         return Err("text: it is empty.".to_owned());
     }
-    let path = path::resolve(desk, &path)?;
+    let path = plan::readable(desk, &path)?.path;
     let source = desk.workspace.read(&path).await;
     let source = source.map_err(|why| format!("path: `{}` {}.", desk.shown(&path), why.say()))?;
     let line = nearest(&source.text, line, &code).ok_or_else(|| {

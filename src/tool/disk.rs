@@ -7,24 +7,25 @@ use super::{Arrival, LIMIT, Source, Stamp, Unreadable, Workspace};
 use crate::edit::{Misfit, Proposal, Whole};
 use crate::event::TurnId;
 use crate::message::CallId;
-use crate::regular;
+use crate::regular::direct;
 use crate::text::{Text, Undecodable, cause, diff};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Reads a file's text. Blocks the thread, but never waits for a pipe: see `regular`.
+/// Reads a file's text. The path must not contain symbolic links: see `direct`. Blocks the thread, but never waits for
+/// a pipe: see `regular`.
 pub fn load(path: &Path) -> Result<Text, Unreadable> {
     let failed = |fault: io::Error| match fault.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Unreadable::Absent,
+        _ if is_absent(&fault) => Unreadable::Absent,
         io::ErrorKind::IsADirectory => Unreadable::Folder,
         _ => Unreadable::Other(cause(&fault)),
     };
-    let mut file = regular::open(path).map_err(failed)?;
+    let mut file = direct::open(path).map_err(failed)?;
     let size = file.metadata().map_err(failed)?.len();
     if size > LIMIT {
         return Err(Unreadable::TooLarge(size));
@@ -35,6 +36,11 @@ pub fn load(path: &Path) -> Result<Text, Unreadable> {
         Undecodable::Binary => Unreadable::Binary,
         Undecodable::NotUtf8 { .. } => Unreadable::NotUtf8,
     })
+}
+
+/// Whether the error means that there is no file of this path.
+pub(super) fn is_absent(fault: &io::Error) -> bool {
+    matches!(fault.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// The stamp of a file on disk, from its metadata. Blocks.
@@ -161,9 +167,12 @@ fn enter(root: &Path, proposal: &Proposal) -> Arrival {
     };
     let path = &proposal.path;
     let (written, hunks) = match &proposal.whole {
-        None => (write(path, &proposal.after), diff(&now, &proposal.after).len()),
-        Some(Whole::Delete) => (fs::remove_file(path), 0),
-        Some(Whole::Rename { to }) => (folder_of(to).and_then(|()| fs::rename(path, to)), 0),
+        None => {
+            let write = |mut it: File| it.write_all(&proposal.after.encode());
+            (direct::create(path).and_then(write), diff(&now, &proposal.after).len())
+        }
+        Some(Whole::Delete) => (direct::remove(path), 0),
+        Some(Whole::Rename { to }) => (direct::rename(path, to), 0),
     };
     match written {
         Ok(()) => {
@@ -172,15 +181,4 @@ fn enter(root: &Path, proposal: &Proposal) -> Arrival {
         }
         Err(fault) => refused(cause(&fault)),
     }
-}
-
-fn folder_of(path: &Path) -> io::Result<()> {
-    path.parent().map_or(Ok(()), fs::create_dir_all)
-}
-
-fn write(path: &Path, text: &Text) -> io::Result<()> {
-    folder_of(path)?;
-    let options = &mut File::options();
-    let options = options.write(true).create(true).truncate(true);
-    regular::open_with(options, path)?.write_all(&text.encode())
 }

@@ -2,6 +2,7 @@
 
 use super::{CallId, Desk, Done, Tool, Work, list, path, walk};
 use crate::reach::Reach;
+use crate::regular::direct;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use globset::GlobMatcher;
@@ -53,8 +54,9 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
         }
         found.sort_by_cached_key(|(time, path)| (Reverse(*time), path.clone()));
         let total = found.len();
-        let mut lines: Vec<String> =
-            found.iter().take(CAP).map(|(_, path)| path::show(&desk.root, path)).collect();
+        // if a folder was replaced by a link during the walk, the files below it are those of another folder
+        let there = found.iter().take(CAP).filter(|it| direct::metadata(&it.1).is_ok());
+        let mut lines: Vec<String> = there.map(|(_, path)| path::show(&desk.root, path)).collect();
         if total > CAP {
             lines.push(format!("[the newest {CAP} of {total}: narrow the pattern]"));
         }

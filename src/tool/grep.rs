@@ -3,8 +3,11 @@
 
 mod search;
 
-use super::{CallId, Desk, Done, Source, Tool, Work, list, path, walk};
+use super::path::Led;
+use super::{CallId, Desk, Done, Source, Tool, Work, disk, list, plan, walk};
 use crate::reach::Reading;
+use crate::regular::direct;
+use crate::text::cause;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -57,10 +60,18 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
     async move {
         let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
         let written = args.path.as_deref().unwrap_or(".");
-        let target = path::resolve(desk, written)?;
+        let Led { path: target, reading, .. } = plan::readable(desk, written)?;
         let buffers = buffers(desk, &target).await;
-        if !target.exists() && buffers.is_empty() {
-            return Err(format!("path: `{written}` does not exist. Use glob or list to find it."));
+        match direct::metadata(&target) {
+            Ok(_) => (),
+            Err(fault) if disk::is_absent(&fault) && !buffers.is_empty() => (),
+            Err(fault) if disk::is_absent(&fault) => {
+                let why = "does not exist. Use glob or list to find it";
+                return Err(format!("path: `{written}` {why}."));
+            }
+            Err(fault) => {
+                return Err(format!("path: `{written}` cannot be read: {}.", cause(&fault)));
+            }
         }
         let search = Search {
             root: desk.root.clone(),
@@ -69,7 +80,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
             matcher: matcher(&args)?,
             context: args.context,
             buffers,
-            agreed: path::lead(desk, written)?.reading != Reading::Free,
+            agreed: reading != Reading::Free,
             reach: desk.reach.clone(),
         };
         let found = walk::apart(move |halt| search.run(&halt)).await?;

@@ -2,7 +2,7 @@
 
 use crate::message::Image;
 use crate::picture::{self, Kind, LARGEST, Picture};
-use crate::regular;
+use crate::regular::direct;
 use crate::text::cause;
 use std::io::{self, Read};
 use std::path::Path;
@@ -35,7 +35,7 @@ fn load_now(path: &Path) -> Option<Result<Loaded, String>> {
 type Head = (Option<Kind>, u64, io::Chain<io::Cursor<Vec<u8>>, std::fs::File>);
 
 fn head(path: &Path) -> io::Result<Head> {
-    let mut file = regular::open(path)?;
+    let mut file = direct::open(path)?;
     let size = file.metadata()?.len();
     let mut bytes = Vec::new();
     Read::by_ref(&mut file).take(16).read_to_end(&mut bytes)?;

@@ -1,9 +1,12 @@
 //! The tool `list`: lists a folder.
 
-use super::{CallId, Desk, Done, Tool, Work, path, walk};
+use super::{CallId, Desk, Done, Tool, Work, disk, path, plan, walk};
 use crate::reach::Reach;
+use crate::regular::direct;
+use crate::text::cause;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use rustix::fs::FileType;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -60,11 +63,13 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
 /// The folder that the optional argument `path` names.
 pub(super) fn folder(desk: &Desk, written: Option<&str>) -> Result<std::path::PathBuf, String> {
     let written = written.unwrap_or(".");
-    let found = path::resolve(desk, written)?;
-    if found.is_dir() {
-        return Ok(found);
-    }
-    let what = if found.exists() { "is a file, not a folder" } else { "does not exist" };
+    let found = plan::readable(desk, written)?.path;
+    let what = match direct::folder(&found) {
+        Ok(_) => return Ok(found),
+        Err(_) if found.is_file() => "is a file, not a folder".to_owned(),
+        Err(fault) if disk::is_absent(&fault) => "does not exist".to_owned(),
+        Err(fault) => return Err(format!("path: `{written}` cannot be read: {}.", cause(&fault))),
+    };
     Err(format!("path: `{written}` {what}. Use read for files, glob to find them."))
 }
 
@@ -72,15 +77,15 @@ fn entries(reach: &Reach, folder: &Path) -> Vec<String> {
     let mut builder = walk::walker(reach, folder);
     builder.max_depth(Some(1)).sort_by_file_name(Ord::cmp);
     let entries = builder.build().flatten().filter(|entry| entry.depth() == 1);
+    // if the folder was replaced by a link, the entries are those of another folder
     entries
-        .map(|entry| {
+        .filter_map(|entry| Some((direct::metadata(entry.path()).ok()?, entry)))
+        .map(|(meta, entry)| {
             let name = entry.file_name().to_string_lossy().replace(char::is_control, "?");
-            let kind = entry.file_type();
-            match entry.metadata() {
-                _ if kind.is_some_and(|kind| kind.is_dir()) => format!("{name}/"),
-                _ if kind.is_some_and(|kind| kind.is_symlink()) => format!("{name}@"),
-                Ok(meta) => format!("{name}  {}", size(meta.len())),
-                Err(_) => name,
+            match FileType::from_raw_mode(meta.st_mode) {
+                FileType::Directory => format!("{name}/"),
+                FileType::Symlink => format!("{name}@"),
+                _ => format!("{name}  {}", size(u64::try_from(meta.st_size).unwrap_or(0))),
             }
         })
         .collect()

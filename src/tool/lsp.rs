@@ -7,7 +7,7 @@ mod unparsed;
 pub use difference::Difference;
 pub use unparsed::Unparsed;
 
-use super::{Desk, Done, clip, path};
+use super::{Desk, Done, clip, path, plan};
 use crate::text::{Text, secret};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -160,7 +160,14 @@ pub(super) fn paths(args: &Value) -> Vec<String> {
 
 /// Makes the question from a call's arguments, which have to fit the schema.
 pub(super) fn question(desk: &Desk, aspect: Aspect, args: &Value) -> Result<Question, String> {
-    let path = args["path"].as_str().map(|it| path::resolve(desk, it)).transpose()?;
+    let file = |written| match aspect {
+        // the path of an edit is checked together with the edit
+        Aspect::Rename | Aspect::Actions | Aspect::Action | Aspect::Format => {
+            path::resolve(desk, written)
+        }
+        _ => Ok(plan::readable(desk, written)?.path),
+    };
+    let path = args["path"].as_str().map(file).transpose()?;
     if let Some(found) = path.as_deref().filter(|it| !it.is_file()) {
         let what = if found.exists() { "is not a file" } else { "is not on disk" };
         return Err(format!("path: `{}` {what}.", path::show(&desk.root, found)));

@@ -56,7 +56,7 @@ pub use read::shows_all;
 pub use table::{Toolset, own, searching};
 
 use crate::edit::{Edit, Format, Misfit, Proposal};
-use crate::event::{Access, TurnId};
+use crate::event::{Access, Guarded, TurnId};
 use crate::message::{CallId, Image, ToolSpec};
 use crate::reach::Reach;
 use crate::rules::Rules;
@@ -200,6 +200,8 @@ pub struct Desk {
     pub workspace: Arc<dyn Workspace>,
     /// Receives each text that is read for the model. `None` if it is not recorded which texts the model knows.
     pub seen: Option<mpsc::UnboundedSender<(PathBuf, Source)>>,
+    /// The consent that the running call has for a path that is not read without one.
+    pub agreed: Option<Guarded>,
     /// Receives the output of running commands, for the chat.
     pub output: mpsc::UnboundedSender<(CallId, String)>,
     /// The variables that no command gets, and the secrets that no answer shows.

@@ -2,7 +2,7 @@
 
 use super::{Desk, Source, Unreadable, list};
 use crate::pdf;
-use crate::regular;
+use crate::regular::direct;
 use crate::text::{Text, cause};
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -19,7 +19,7 @@ pub fn may_be(read: &Result<Source, Unreadable>) -> bool {
 /// The text of a PDF. `None` if the file is not a PDF, which is decided by its first bytes, not by its name. The error
 /// is the rest of a sentence that begins with the file's name.
 pub async fn load(desk: &Desk, path: &Path) -> Option<Result<Text, String>> {
-    let mut file = regular::open(path).ok()?;
+    let mut file = direct::open(path).ok()?;
     let size = file.metadata().ok()?.len();
     let mut head = Vec::new();
     Read::by_ref(&mut file).take(8).read_to_end(&mut head).ok()?;

@@ -78,15 +78,35 @@ fn fetched(desk: &Desk, address: &Address) -> Result<Access, String> {
 /// The consent that a tool needs before it may read a path; `None` if it needs none. A consent for the session applies
 /// only to this tool and this path.
 fn guarded(desk: &Desk, tool: &str, written: &str) -> Result<Option<Guarded>, String> {
-    let Led { path, reading, .. } = path::lead(desk, written)?;
-    let is_outside = !path::inside(&desk.root, &path) && !desk.reach.is_open(&path);
-    let why = match reading {
+    consent(desk, tool, written, &path::lead(desk, written)?)
+}
+
+/// The file to which a path of a running call leads, which is the only file that the call may read. The links of the
+/// path may have changed since the call was checked, so the path is checked again.
+pub(super) fn readable(desk: &Desk, written: &str) -> Result<Led, String> {
+    let led = path::lead(desk, written)?;
+    let needed = consent(desk, "", written, &led)?;
+    let agreed = desk.agreed.as_ref().map(|it| &it.path);
+    if needed.is_some_and(|it| Some(&it.path) != agreed) {
+        return Err(format!(
+            "path: `{written}` leads to {}, and this call has no consent to read it. Call the tool again with this \
+             path alone.",
+            desk.shown(&led.path)
+        ));
+    }
+    Ok(led)
+}
+
+fn consent(desk: &Desk, tool: &str, written: &str, led: &Led) -> Result<Option<Guarded>, String> {
+    let Led { path, reading, .. } = led;
+    let is_outside = !path::inside(&desk.root, path) && !desk.reach.is_open(path);
+    let why = match *reading {
         Reading::Never(why) => return Err(format!("path: `{written}` {why}.")),
         Reading::Free if !is_outside => return Ok(None),
         Reading::Free => None,
         Reading::Asked(why) => Some(why.to_owned()),
     };
-    let path = path::unmistakable(&desk.root, &path);
+    let path = path::unmistakable(&desk.root, path);
     Ok(Some(Guarded { tool: tool.to_owned(), path, is_outside, why }))
 }
 
@@ -221,6 +241,9 @@ fn origin(desk: &Desk, tool: &Tool, args: &Value) -> Option<Origin> {
             args["query"].as_str().map(|it| Origin::Web(format!("search results for {it}")))
         }
         Work::Fetch { .. } => args["url"].as_str().map(|it| Origin::Web(it.to_owned())),
+        Work::Read { .. } if desk.agreed.as_ref().is_some_and(|it| it.is_outside) => {
+            desk.agreed.as_ref().map(|it| Origin::Outside(it.path.clone()))
+        }
         Work::Read { paths, .. } => paths(args).iter().find_map(|written| {
             let path = path::resolve(desk, written).ok()?;
             if path::inside(&desk.root, &path) {

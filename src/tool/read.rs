@@ -2,6 +2,7 @@
 
 use super::{
     CallId, Desk, Done, LIMIT, Source, Tool, Unreadable, Work, clip, disk, image, list, path, pdf,
+    plan,
 };
 use crate::message::Input;
 use crate::text::Text;
@@ -56,7 +57,7 @@ fn paths(args: &Value) -> Vec<String> {
 fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
     async move {
         let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
-        let found = path::resolve(desk, &args.path)?;
+        let found = plan::readable(desk, &args.path)?.path;
         // if the user's skills are in the project, they are read through the editor's buffers like other files
         let is_apart = desk.reach.is_open(&found) && !path::inside(&desk.root, &found);
         let source = if is_apart {

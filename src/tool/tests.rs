@@ -1,9 +1,10 @@
 mod files;
+mod links;
 mod own;
 mod skill_files;
 
 use super::*;
-use crate::event::{Access, Mode};
+use crate::event::Mode;
 use crate::message::{Input, ToolAnswer, ToolCall};
 use crate::policy::{Decision, decide};
 use crate::reach::{Folders, Reading, Writing};
@@ -48,6 +49,7 @@ pub fn room() -> Room {
         output: mpsc::unbounded_channel().0,
         tools: own(),
         seen: None,
+        agreed: None,
         secrets: environment::Secrets::default(),
         overflow: base.join("overflow"),
         program: PathBuf::new(),
@@ -70,7 +72,12 @@ impl Room {
     }
 
     async fn run(&self, tool: &str, args: Value) -> ToolAnswer {
-        run(&self.desk, &call(tool, args)).await.0
+        let call = call(tool, args);
+        let agreed = match access(&self.desk, &call) {
+            Access::Guarded(it) => Some(it),
+            _ => None,
+        };
+        run(&Desk { agreed, ..self.desk.clone() }, &call).await.0
     }
 
     async fn check(&self, tool: &str, all: &[Value], expect: &Expect) {

@@ -95,6 +95,7 @@ mod slash;
 mod spending;
 mod steer;
 mod stops;
+mod swapped;
 mod syntax;
 mod thoughts;
 mod tidy;

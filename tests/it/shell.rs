@@ -39,6 +39,7 @@ pub(crate) fn room() -> Room {
         output,
         tools: tool::own(),
         seen: None,
+        agreed: None,
         secrets: tool::environment::Secrets::default(),
         overflow: root.join("overflow"),
         program: env!("CARGO_BIN_EXE_caliban").into(),

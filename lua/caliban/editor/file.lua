@@ -9,9 +9,10 @@ local names = require('caliban.editor.name')
 M.short = names.short
 
 ---@param path string
+---@param resolved? boolean the path has no links: if it has one now, the link is not followed
 ---@return integer? buf
-function M.find(path)
-  local want = names.real(path)
+function M.find(path, resolved)
+  local want = resolved and path or names.real(path)
   local folder, name = vim.fs.dirname(want), vim.fs.basename(want)
   local other
   for _, buf in ipairs(api.nvim_list_bufs()) do

@@ -121,4 +121,12 @@ function M.real(path)
   return folder == full and full or vim.fs.joinpath(M.real(folder), vim.fs.basename(full))
 end
 
+--- Why a file must not be changed by this name: it leads to another file than the one that the program has checked.
+---@param path string the file's path when the program checked it, without links
+---@param name? string another name of the file; default: the path
+---@return string? # the end of a sentence
+function M.strayed(path, name)
+  return M.real(name or path) ~= path and 'a symbolic link was put into its path' or nil
+end
+
 return M

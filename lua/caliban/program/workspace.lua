@@ -61,7 +61,7 @@ function M.read(message)
   if message.decode then
     return decoded(message.path)
   end
-  local buf = file.find(message.path)
+  local buf = file.find(message.path, true)
   if not buf or not api.nvim_buf_is_loaded(buf) or not file.ordinary(buf) or reviews.gone(buf) then
     return { loaded = false, pending = 0 }
   end

@@ -4,6 +4,7 @@ local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
+local names = require('caliban.editor.name')
 local algebra = require('caliban.review.hunks.algebra')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
@@ -171,6 +172,10 @@ local function write(r, disk)
   elseif r.own then
     return 'it has other unsaved changes', false
   end
+  local strayed = names.strayed(r.path, api.nvim_buf_get_name(r.buf))
+  if strayed then
+    return strayed, false
+  end
   texts[r] = tracking.text(r)
   -- writing a modified buffer increases its changedtick by one
   local tick = api.nvim_buf_get_changedtick(r.buf) + (vim.bo[r.buf].modified and 1 or 0)
@@ -219,7 +224,7 @@ function M.save(r)
   if disk and disk == tracking.text(r) and eol == file.eol(r.buf) then
     vim.bo[r.buf].modified = false
     return false, ''
-  elseif unwanted(r, disk) then
+  elseif unwanted(r, disk) and not names.strayed(r.path) then
     os.remove(r.path)
     vim.bo[r.buf].modified = false
     discard(r)

@@ -4,6 +4,7 @@ local M = {}
 local api = vim.api
 local disk = require('caliban.editor.disk')
 local file = require('caliban.editor.file')
+local names = require('caliban.editor.name')
 local state = require('caliban.review.state')
 
 ---@class caliban.Whole
@@ -125,7 +126,7 @@ local function move_buffer(buf, to, binary)
   free(to)
   api.nvim_buf_call(buf, function()
     local mods = { keepalt = true, silent = true }
-    local name = require('caliban.editor.name').listed(to)
+    local name = names.listed(to)
     vim.cmd({ cmd = 'file', args = { name }, mods = mods, magic = { file = false } })
   end)
   free(from)
@@ -145,9 +146,9 @@ end
 ---@param to string
 ---@return string? why this failed
 local function move_file(from, to)
-  local odd = disk.odd(from)
-  if odd then
-    return odd
+  local refused = disk.odd(from) or names.strayed(from) or names.strayed(to)
+  if refused then
+    return refused
   elseif there(to) then
     return ('%s exists already'):format(file.short(to))
   elseif taken(to) then
@@ -188,7 +189,11 @@ function M.at_once(p, buf)
     end
     return failed
   end
-  local ok, err = os.remove(p.path)
+  local strayed = names.strayed(p.path)
+  local ok, err = nil, strayed
+  if not strayed then
+    ok, err = os.remove(p.path)
+  end
   if not ok then
     return err
   end
@@ -218,8 +223,9 @@ function M.apply(r)
   local whole = r.whole --[[@as caliban.Whole]]
   if whole.kind == 'delete' then
     local now = not r.binary and file.disk(r.buf)
-    if disk.odd(r.path) then
-      return disk.odd(r.path)
+    local refused = disk.odd(r.path) or names.strayed(r.path)
+    if refused then
+      return refused
     elseif now and r.origin and now ~= r.origin or r.binary and file.stale(r.buf) then
       return 'it changed on disk'
     end

@@ -199,7 +199,10 @@ local function restore(p)
     file.refresh(buf)
   end
   local own = vim.bo[buf].modified
-  if p.whole then
+  why = names.strayed(p.path, vim.api.nvim_buf_get_name(buf))
+  if why then
+    return why
+  elseif p.whole then
     why = own and 'its buffer has unsaved changes' or whole.at_once(p, buf)
     if created and why then
       file.unload(buf, true)

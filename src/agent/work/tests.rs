@@ -71,6 +71,7 @@ async fn a_call_is_answered_even_if_its_tool_panics() {
         output: mpsc::unbounded_channel().0,
         tools: tool::own(),
         seen: None,
+        agreed: None,
         secrets: tool::environment::Secrets::default(),
         overflow: root.join("overflow"),
         program: PathBuf::new(),

@@ -1,7 +1,7 @@
 //! Walks the folders and searches each file.
 
 use crate::reach::{Reach, Reading};
-use crate::regular;
+use crate::regular::direct;
 use crate::tool::{Source, clip, path, walk};
 use globset::GlobMatcher;
 use grep_matcher::Matcher;
@@ -99,7 +99,7 @@ impl Search {
                 searcher.search_slice(&self.matcher, source.text.content.as_bytes(), sink)
             }
             None => {
-                regular::open(file).and_then(|it| searcher.search_file(&self.matcher, &it, sink))
+                direct::open(file).and_then(|it| searcher.search_file(&self.matcher, &it, sink))
             }
         };
         if let Some(source) = buffer.filter(|source| source.pending > 0)

@@ -232,6 +232,7 @@ pub(super) fn desk(world: &Shared, root: &Path, tools: Toolset) -> Desk {
         output: mpsc::unbounded_channel().0,
         tools,
         seen: None,
+        agreed: None,
         secrets: caliban::tool::environment::Secrets::default(),
         overflow: root.clone(),
         program: root,
