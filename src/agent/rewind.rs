@@ -211,11 +211,11 @@ fn preview(file: &Planning, desk: &Desk, room: &mut usize) -> RewindFile {
     }
 }
 
-/// The text of a file; `none` if the file does not exist.
-fn text<'a>(content: &'a Content, none: &'a Text) -> Option<&'a Text> {
+/// The text of a file; `absent` if the file does not exist; `None` if its content is not text.
+fn text<'a>(content: &'a Content, absent: &'a Text) -> Option<&'a Text> {
     match content {
         Content::Text(text) => Some(text),
-        Content::Absent => Some(none),
+        Content::Absent => Some(absent),
         Content::Bytes(_) => None,
     }
 }

@@ -20,16 +20,12 @@ pub(super) fn refuse_overlaps(job: &Job, turn: TurnId, open: Vec<Open>) -> Vec<O
             paths.any(|path| it.edits.iter().flat_map(Edit::paths).any(|own| own == path))
         };
         let met = fit.iter().any(meets);
-        match it.edits.iter().find(|it| as_whole(it).is_some()).filter(|_| met) {
-            Some(edit) => {
-                let path = job.shown(&edit.path);
-                let text = format!(
-                    "Another call of this reply changes {path} or its new path, so nothing was done. Send this \
-                     call again once the user has decided on the other call."
-                );
-                job.refuse(turn, &it.call, text);
-            }
-            None => fit.push(it),
+        if met {
+            let text = "This call was not carried out, because another call of the same reply changes one of its \
+                        files. Send this call again once the user has decided on the other call.";
+            job.refuse(turn, &it.call, text.to_owned());
+        } else {
+            fit.push(it);
         }
     }
     fit

@@ -1,4 +1,5 @@
-//! The simple commands and doubts of command lines.
+//! Tests which simple commands `Script::parse` finds in a command line, and for which reasons it says that the line may do
+//! more than run them.
 
 use super::*;
 use expect_test::{Expect, expect};

@@ -422,7 +422,8 @@ impl Walk<'_> {
     }
 }
 
-/// The words behind the operator of a redirection: its file, and arguments of the command.
+/// The words behind the operator of a redirection: its file, if it has one, then any arguments of the command that
+/// follow.
 fn targets(redirect: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = redirect.walk();
     redirect.children_by_field_name("destination", &mut cursor).collect()

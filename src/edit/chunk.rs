@@ -119,7 +119,7 @@ impl Placing<'_> {
             )));
         }
         let why = if first.is_none() && !self.chunk.anchors.is_empty() {
-            "the line after its `@@` is not in the file"
+            "its `@@` line names a line that is not in the file"
         } else if self.chunk.is_last && place.bytes.end < content.len() {
             "its lines are not at the end of the file"
         } else {

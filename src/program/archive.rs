@@ -242,8 +242,8 @@ impl Archive {
         }
     }
 
-    /// Saves a copy of a session. A copy without a name gets a free name and is opened. `of` is the original session's
-    /// name, and whether the original is read-only here.
+    /// Saves a copy of a session. A copy without a name gets a free name and is opened. `of` is the original session.
+    /// `read_only` says whether the original is read-only in this Neovim.
     pub(super) fn keep_copy(
         &self,
         (of, read_only): (SessionId, bool),

@@ -140,7 +140,7 @@ async fn a_verdict_reaches_its_session_before_later_messages_and_delays_no_other
 }
 
 #[tokio::test]
-async fn a_rename_delays_no_other_session_and_later_messages_follow_it() {
+async fn messages_to_a_session_wait_for_its_rename_and_messages_to_others_do_not() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, mut ends, _orders) = program(dir.path());
     let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));

@@ -109,7 +109,7 @@ mod tests {
         send(&mut session);
         assert!(matches!(session.phase, Phase::Sampling { .. }));
         let step = session.step(Input::Cancel { partial: None });
-        let text = "1 job goes on in the background. /jobs shows it, and stops it.".to_owned();
+        let text = "1 job goes on in the background. Use /jobs to see it or to stop it.".to_owned();
         let end = Event::Ended { turn: TurnId(1), why: End::Cancelled };
         assert_eq!(step.events, [end, Event::Told { text }]);
     }

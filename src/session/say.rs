@@ -352,8 +352,10 @@ pub(super) fn ending(why: &End) -> Option<String> {
 pub(super) fn jobs_go_on(running: usize) -> Option<String> {
     match running {
         0 => None,
-        1 => Some("1 job goes on in the background. /jobs shows it, and stops it.".to_owned()),
-        n => Some(format!("{n} jobs go on in the background. /jobs shows them, and stops one.")),
+        1 => Some("1 job goes on in the background. Use /jobs to see it or to stop it.".to_owned()),
+        n => {
+            Some(format!("{n} jobs go on in the background. Use /jobs to see them or to stop one."))
+        }
     }
 }
 

@@ -183,7 +183,7 @@ fn read(desk: &Desk, path: &Path, is_users: bool) -> Result<(Skill, Option<Strin
     if !is_name(&name) {
         let name: String = name.chars().take(80).collect();
         return Err(format!(
-            "has the name {name:?}: a name has at most 64 lower-case letters, digits and single hyphens."
+            "has the name {name:?}: a name has at most 64 characters: lower-case letters, digits, and single hyphens between them."
         ));
     }
     let (description, is_cut) = front::line(&front.description.unwrap_or_default(), DESCRIPTION);

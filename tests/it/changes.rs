@@ -80,7 +80,7 @@ fn the_users_unsaved_changes_are_reported_to_the_model_once() {
 }
 
 #[test]
-fn saved_changes_and_changes_of_other_programs_are_reported_to_the_model() {
+fn changes_that_the_user_saved_or_another_program_made_are_reported_to_the_model() {
     let scene = seen(|it| it);
     scene.nvim.keys("5GA mine<Esc>:w<CR>:bwipe<CR>");
     assert!(told(&scene).contains("-l5\n+l5 mine\n"));

@@ -90,7 +90,7 @@ fn asked_on_a_full_disk(server: &Server, command: &str) -> Nvim {
 }
 
 #[test]
-fn on_a_full_disk_no_command_runs_without_a_question() {
+fn on_a_full_disk_an_approved_command_runs_only_after_a_second_question() {
     let server = Server::start();
     let nvim = on_a_full_disk(&server, "echo ran > ran.txt");
     nvim.command("Caliban approve");

@@ -143,7 +143,7 @@ fn a_job_goes_on_after_the_stop_of_a_turn() {
     scene.nvim.lua("require('caliban').ask('and now?')", &[]);
     scene.server.wait_count(3);
     scene.nvim.command("Caliban stop");
-    scene.wait_chat("1 job goes on in the background. /jobs shows it, and stops it.");
+    scene.wait_chat("1 job goes on in the background. Use /jobs to see it or to stop it.");
     end_waiter(&scene);
     scene.wait_chat("ended with exit code 3.");
 }

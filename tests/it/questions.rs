@@ -93,7 +93,7 @@ fn a_rule_denies_a_changed_command() {
 }
 
 #[test]
-fn a_script_changes_a_command_and_hidden_characters_in_it_ask_again() {
+fn a_command_changed_by_a_script_runs_but_with_hidden_characters_the_user_is_asked_again() {
     let scene = asked("{}", "echo one > out");
     let approve = "require('caliban').approve({ command = ... })";
     scene.nvim.lua(approve, &["echo a\u{202e}b > out".into()]);

@@ -115,7 +115,7 @@ fn an_agreement_for_this_conversation_is_not_kept() {
 }
 
 #[test]
-fn the_agreement_is_revoked_and_given_again_in_the_list_of_permissions_and_logged() {
+fn agreeing_and_revoking_in_the_list_of_permissions_take_effect_and_are_logged() {
     let scene = start(ECHO);
     let last = send_up_to_question(&scene, "echo one");
     answer(&scene, "y");

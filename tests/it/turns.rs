@@ -124,8 +124,8 @@ fn a_call_repeated_too_often_is_refused_and_then_ends_the_turn() {
     .assert_eq(&server.requests().last().unwrap().answers().last().unwrap().1);
 }
 
-/// Makes the model send this call with these arguments. Compares the line in the chat and the answer that the model
-/// gets with the snapshot.
+/// Makes the model send this call with these arguments. Compares with the snapshot: the line in the chat, and
+/// the answer that the model gets.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_call(tool: &str, input: &str, expected: Expect) {
     let shown = DIALECTS.map(|dialect| {

@@ -4,9 +4,9 @@ local M = {}
 
 local api = vim.api
 
---- How many open files, and how many recent ones, a question to the program names at most.
+--- A question to the program names at most this many open files, and at most this many recent ones.
 local NEAR = 100
---- How many bytes of the line before the cursor a question to the program has at most.
+--- A question to the program has at most this many bytes of the line before the cursor.
 local LINE = 4096
 --- A slash command is recognised if there are at most this many blank lines above it.
 local BLANK = 50

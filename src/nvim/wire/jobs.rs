@@ -5,12 +5,12 @@ use crate::conversation::report::JobRow;
 use crate::event::SessionId;
 use serde::{Deserialize, Serialize};
 
-/// Asks for the background jobs of a session. The answer is `jobs`, or a sentence.
+/// Asks for the list of a session's background jobs, or stops one of them. The answer is `jobs`, or a sentence.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct JobsWanted {
     pub session: SessionId,
-    /// A job to stop, instead of the list.
+    /// The number of the job to stop. If it is `None`, the list of jobs is asked for.
     pub stop: Option<u32>,
 }
 

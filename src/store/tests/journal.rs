@@ -88,7 +88,7 @@ fn zeros_and_invalid_lines_at_the_end_of_a_journal_are_moved_to_another_file() {
 }
 
 #[test]
-fn files_with_the_incomplete_end_of_a_journal_are_never_overwritten() {
+fn each_incomplete_end_of_a_journal_is_moved_to_a_new_file() {
     let place = place();
     let (_, journal) = in_mid_turn(&place);
     for n in 1..=3 {
@@ -166,7 +166,7 @@ fn large(place: &Place) -> (Opened, Session) {
 }
 
 #[test]
-fn turns_of_a_large_session_are_written_to_the_journal_and_into_the_session_file_at_the_end() {
+fn turns_of_a_large_session_are_written_only_to_the_journal_until_the_session_is_settled() {
     let place = place();
     let (mut opened, mut live) = large(&place);
     let file = place.read("main.json");

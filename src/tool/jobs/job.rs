@@ -97,7 +97,7 @@ impl Task {
                     *late = (*late).min(Instant::now() + SETTLING);
                 }
                 self.answer_waiting();
-                // a flood of output can be read without a pause
+                // the output of a fast command can always be read at once, so other tasks get their turn here
                 tokio::task::yield_now().await;
             }
             Event::Over => return self.end().await,

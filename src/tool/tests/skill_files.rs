@@ -109,8 +109,8 @@ fn a_wrong_name_or_size_of_a_skill_is_reported() {
     check(
         &format!("---\nname: {}\ndescription: x\n---\n", "a".repeat(65)),
         expect![[r#"
-        ! `.caliban/skills/it/SKILL.md` has the name "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa": a name has at most 64 lower-case letters, digits and single hyphens. It was left out.
-    "#]],
+            ! `.caliban/skills/it/SKILL.md` has the name "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa": a name has at most 64 characters: lower-case letters, digits, and single hyphens between them. It was left out.
+        "#]],
     );
     check(
         &format!("---\nname: it\ndescription: x\n---\n{}", "x\n".repeat(40_000)),

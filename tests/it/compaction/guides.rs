@@ -64,7 +64,7 @@ fn instructions_skills_plan_and_todo_are_kept_by_two_compactions_in_every_dialec
 /// In a small window there is no room for long instructions. The model gets them again with the next message about
 /// their folder.
 #[test]
-fn instructions_that_are_left_out_are_sent_again() {
+fn instructions_that_a_compaction_leaves_out_are_sent_with_the_next_message_about_their_folder() {
     let server = Server::start();
     let small = "{ compact = 1, trim = false, models = { ['anthropic/claude-sonnet-4-5'] = { window = 16000 } } }";
     let rules = format!("Rules of the folder d.\n{}", text().repeat(4));

@@ -7,7 +7,7 @@ use crate::review::scene::nine;
 const SECRET: &str = "TOKEN=s3cret\n";
 
 #[test]
-fn a_forged_review_record_of_a_key_file_sends_none_of_the_files_text() {
+fn the_model_gets_no_text_of_a_key_file_that_a_forged_review_record_names() {
     let server = Server::start();
     let setup = Setup::new().size(120, 40).file("a.txt", nine()).file(".env", nine() + SECRET);
     let setup = one_turn(&server, setup.anthropic(&server));

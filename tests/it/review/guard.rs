@@ -167,7 +167,7 @@ fn writing_with_a_bang_writes_the_buffer_and_decides_nothing() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l8", "L8\nL8b")));
 }
 
-/// Plugins write with a bang that the user did not type: to stage a file, to autosave.
+/// Plugins that stage or autosave a file write it with a bang. The user did not type that bang.
 #[test]
 fn a_write_with_a_bang_by_a_plugin_is_refused() {
     let scene = Scene::two_hunks(|it| it);

@@ -187,7 +187,7 @@ fn a_comment_from_the_chat_leaves_the_hunk_undecided() {
 }
 
 #[test]
-fn enter_and_gf_open_the_hunk_outside_the_chat() {
+fn enter_and_gf_on_a_hunk_in_the_chat_go_to_it_in_a_window_of_the_file() {
     let scene = three_files(|it| it);
     let nvim = &scene.nvim;
     let place = "return vim.fn.expand('%:t') .. ' ' .. vim.fn.line('.') .. ' ' .. vim.fn.winnr()";

@@ -91,6 +91,8 @@ fn a_wrong_number_takes_nothing_back() {
         nvim.keys(":<Esc>");
     }
     nvim.keys(":Caliban undo x<CR>");
-    nvim.wait_screen("`:Caliban undo 2` takes back your last two.");
+    nvim.wait_screen(
+        "Give a number from 1 on: `:Caliban undo 2` takes back your last two messages.",
+    );
     assert!(nvim.transcript().contains("Reply to one."));
 }

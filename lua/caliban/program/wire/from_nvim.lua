@@ -352,11 +352,11 @@
 ---@field job? integer If given, the permission is for input to this job.
 ---@field what string The path, the command, the host or the rule in one line.
 
---- Asks for the background jobs of a session. The answer is `jobs`, or a sentence.
+--- Asks for the list of a session's background jobs, or stops one of them. The answer is `jobs`, or a sentence.
 ---@class (exact) caliban.JobsWanted
 ---@field kind 'jobs'
 ---@field session caliban.SessionId
----@field stop? integer A job to stop, instead of the list.
+---@field stop? integer The number of the job to stop. If it is `None`, the list of jobs is asked for.
 
 --- The user's choice what to do about a session that is open in another Neovim.
 ---@class (exact) caliban.Claim

@@ -70,7 +70,7 @@ fn an_anchor_that_is_not_in_the_file_is_ignored_and_reported() {
         "a\nb\n",
         "@@ def f():\n-b\n+B\n",
         &expect![[
-            r#"a: "a\nB\n" The chunk does not match the file exactly: the line after its `@@` is not in the file. The edit was applied at line 2."#
+            r#"a: "a\nB\n" The chunk does not match the file exactly: its `@@` line names a line that is not in the file. The edit was applied at line 2."#
         ]],
     );
     check(
@@ -78,7 +78,7 @@ fn an_anchor_that_is_not_in_the_file_is_ignored_and_reported() {
         "@@ def f():\n-a\n+A\n",
         &expect![[r#"
             a: "A \nb\n" The chunk does not match the file exactly. The edit was applied at line 1, ignoring blanks at line ends.
-            The chunk does not match the file exactly: the line after its `@@` is not in the file. The edit was applied at line 1."#]],
+            The chunk does not match the file exactly: its `@@` line names a line that is not in the file. The edit was applied at line 1."#]],
     );
     check(
         "b\nb\n",
