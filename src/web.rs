@@ -91,14 +91,6 @@ impl Web {
         if address.is_among(&self.private) { Ok(()) } else { address.check() }
     }
 
-    /// Whether the user allows this host to have a private address.
-    fn is_private(&self, host: &str, port: u16) -> bool {
-        let with_port = format!("{host}:{port}");
-        self.private
-            .iter()
-            .any(|it| [host, &with_port].iter().any(|name| it.eq_ignore_ascii_case(name)))
-    }
-
     /// Fetches a page and keeps it for `kept`. The error is the rest of a sentence that begins with the address.
     pub async fn fetch(&self, address: &Address) -> Result<Arc<Page>, String> {
         let fetched = timeout(self.time, self.follow(address)).await;

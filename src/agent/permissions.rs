@@ -21,6 +21,9 @@ use std::sync::Arc;
 
 /// The project's own rules, relative to its root.
 pub(super) const FILE: &str = ".caliban/permissions.toml";
+/// Told if there are rules that allow `network` on a machine where they have no effect.
+const NO_PROXY: &str = "The permission rules about network have no effect on this machine, because it has no complete \
+    sandbox (:checkhealth caliban).";
 /// The most bytes of a rules file. A larger file is not read.
 const LARGEST: usize = 1_000_000;
 
@@ -70,6 +73,9 @@ impl Permissions {
             all.extend(rules::safe::rules());
         }
         let rules = Rules::new(all, &desk.root, &desk.reach);
+        if rules.opens_network() && desk.confinement.has_no_proxy() {
+            problems.push(NO_PROXY.to_owned());
+        }
         (rules.containing(desk.confinement.contains(&desk.root)), problems)
     }
 
@@ -79,6 +85,7 @@ impl Permissions {
         if *desk.rules != rules {
             desk.rules = Arc::new(rules);
         }
+        desk.confinement.set_rules(&desk.rules);
         conversation.session.set_rules(&desk.rules);
         problems
     }

@@ -3,6 +3,7 @@
 use super::Desk;
 use crate::reach;
 use crate::regular;
+use crate::rules::Rules;
 use crate::sandbox::{self, Sandbox, Strength};
 use crate::web::proxy::Gate;
 use std::io;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use tempfile::TempDir;
 use tokio::process::Command;
+use tokio::sync::watch;
 
 /// Caches of build tools, relative to the home folder. Commands may write in them.
 const CACHES: &[&str] = &[
@@ -104,6 +106,8 @@ pub struct Confinement {
     temporary: Arc<OnceLock<Option<TempDir>>>,
     /// Whether rules that allow hosts are left out.
     is_closed: bool,
+    /// The rules for the connections of running commands.
+    rules: Arc<watch::Sender<Arc<Rules>>>,
 }
 
 /// Why a command gets no connection: the end of a sentence that begins with the host.
@@ -157,7 +161,23 @@ impl Confinement {
     /// What decides about the connections of a command in this sandbox.
     pub fn gate(&self, desk: &Desk) -> Gate {
         let closed = self.is_closed.then_some(CLOSED);
-        Gate { rules: desk.rules.clone(), web: desk.web.clone(), closed }
+        Gate { rules: self.rules.subscribe(), web: desk.web.clone(), closed }
+    }
+
+    /// Uses these rules for the connections of commands, also of those that run.
+    pub fn set_rules(&self, rules: &Arc<Rules>) {
+        self.rules.send_if_modified(|it| {
+            let is_new = it != rules;
+            it.clone_from(rules);
+            is_new
+        });
+    }
+
+    /// Whether rules cannot open hosts on this machine, because it has no complete sandbox. False until `probe` has
+    /// finished, and if the user's settings give commands the whole network.
+    pub fn has_no_proxy(&self) -> bool {
+        let is_weaker = self.strength.get().is_some_and(|it| *it != Some(Strength::Full));
+        self.settings.is_on && !self.settings.network && is_weaker
     }
 
     /// The limits for a command. `None` if the command runs without a sandbox, because the user wants none or none

@@ -2,6 +2,7 @@
 
 mod output;
 
+use super::confinement::Limits;
 use super::jobs::Start;
 use super::process::{self, End, Process, Streams};
 use super::{CallId, Desk, Done, Tool, Work, job, path};
@@ -29,10 +30,6 @@ const PURPOSE: &str = "Runs a command with bash in the project's root and return
     servers, watchers and long builds, and go on with the tool job. With terminal, the command has a terminal of 80x24. \
     A sandbox lets commands write only in the project and in $TMPDIR, and connect only to hosts that the user has \
     allowed; if one needs more, say why in outside_sandbox. Prefer read, list, glob, grep and edit to cat, ls, find, grep and sed.";
-
-/// The hint for the model if a command has failed and its output looks as if the sandbox was the cause.
-const LIMITED: &str = "[the command ran in a sandbox: it can write only in the project and in $TMPDIR, not to files such as \
-    .git/config, and connects only to hosts that the user has allowed. If it failed for this reason, call shell again with outside_sandbox and say why]";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -115,20 +112,33 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
                 secrets: desk.secrets.known_to_commands(),
             };
             let look = desk.jobs.start(start).await?;
-            let hint = limits.map(|_| LIMITED);
-            return Ok(job::began(&look, unsaved, hint));
+            let hint = limits.as_ref().map(limited);
+            return Ok(job::began(&look, unsaved, hint.as_deref()));
         }
         let mut output = Output::new(desk, call);
         let time = args.timeout_s.unwrap_or(TIME);
         let process = Process::start(command, streams, Some(Duration::from_secs(time)), gate);
         let end = attend(process.await.map_err(started)?, &mut output).await;
-        let hint = limits.filter(|_| end.has_failed()).map(|_| LIMITED);
+        let hint = limits.as_ref().filter(|_| end.has_failed()).map(limited);
         let said = [said(&end, time), proxy::told(&end.refused), unsaved].into_iter().flatten();
-        let done = output.done(said, hint, end.summary());
+        let done = output.done(said, hint.as_deref(), end.summary());
         let decisions = end.refused.iter().map(|it| it.decision(&args.command)).collect();
         Ok(Done { decisions, ..done })
     }
     .boxed()
+}
+
+/// The hint for the model if a command has failed and its output looks as if the sandbox was the cause.
+fn limited(limits: &Limits) -> String {
+    let network = match limits.sandbox.network {
+        true => "",
+        false if limits.has_proxy() => ", and connects only to hosts that the user has allowed",
+        false => ", and has no network",
+    };
+    format!(
+        "[the command ran in a sandbox: it can write only in the project and in $TMPDIR, not to files such as \
+         .git/config{network}. If it failed for this reason, call shell again with outside_sandbox and say why]"
+    )
 }
 
 /// The note for the model that names files with unsaved changes in the editor, which a command does not see.

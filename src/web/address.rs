@@ -58,8 +58,7 @@ impl Address {
     pub(super) fn is_among(&self, hosts: &[String]) -> bool {
         let host = self.0.host_str().unwrap_or_default();
         let port = self.0.port_or_known_default().unwrap_or_default();
-        let with_port = format!("{host}:{port}");
-        hosts.iter().any(|it| it.eq_ignore_ascii_case(host) || it.eq_ignore_ascii_case(&with_port))
+        is_listed(host, port, hosts)
     }
 
     /// Checks what is known without resolving a name: the port, and the host if it is an IP address. The error is the
@@ -75,6 +74,12 @@ impl Address {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a list of hosts contains this host, either with this port or without a port.
+pub(super) fn is_listed(host: &str, port: u16, hosts: &[String]) -> bool {
+    let with_port = format!("{host}:{port}");
+    hosts.iter().any(|it| it.eq_ignore_ascii_case(host) || it.eq_ignore_ascii_case(&with_port))
 }
 
 /// Checks that connections to an IP address are allowed. The error is the end of a sentence.

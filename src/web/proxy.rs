@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 use url::Host;
@@ -37,7 +37,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// What decides about the connections of one command.
 #[derive(Clone)]
 pub struct Gate {
-    pub rules: Arc<Rules>,
+    /// The rules as they are now.
+    pub rules: watch::Receiver<Arc<Rules>>,
     pub web: Web,
     /// Why no connection is made, whatever the rules allow: the end of a sentence that begins with the host.
     pub closed: Option<&'static str>,
@@ -76,7 +77,8 @@ pub fn told(refused: &[Refusal]) -> Option<String> {
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     (!refused.is_empty()).then(|| {
         format!(
-            "[the sandbox refused connections: {each}{more}. The user can allow hosts by rules such as {{ allow =              'network', host = 'example.org' }}]"
+            "[the sandbox refused connections: {each}{more}. The user can allow hosts by rules such as {{ allow = 'network', \
+             host = 'example.org' }}]"
         )
     })
 }
@@ -113,8 +115,8 @@ impl Proxy {
 pub fn serve_without_rules(listener: std::net::TcpListener) {
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let gate =
-            Gate { rules: Arc::default(), web: Web::new(Vec::new(), PathBuf::new()), closed: None };
+        let rules = watch::channel(Arc::default()).1;
+        let gate = Gate { rules, web: Web::new(Vec::new(), PathBuf::new()), closed: None };
         if let Ok(runtime) = runtime {
             runtime.block_on(async {
                 let _proxy = Proxy::start(listener, gate);
@@ -147,7 +149,13 @@ async fn attend(mut client: TcpStream, gate: Gate, refusals: mpsc::Sender<Refusa
         Err(fault) => return answer(&mut client, fault.status(), fault.said()).await,
     };
     match gate.connect(&asked.host, asked.port).await {
-        Ok(server) => relay(client, server, asked).await,
+        Ok(server) => {
+            let closes = gate.closes(asked.host.to_string(), asked.port);
+            tokio::select! {
+                () = relay(client, server, asked) => (),
+                () = closes => (),
+            }
+        }
         Err(Closed::Unreachable(why)) => {
             answer(&mut client, "502 Bad Gateway", &format!("{} {why}.", asked.named())).await;
         }
@@ -197,20 +205,21 @@ enum Closed {
 impl Gate {
     /// Whether there is a host that the rules allow.
     pub fn opens(&self) -> bool {
-        self.closed.is_none() && self.rules.opens_network()
+        self.closed.is_none() && self.rules.borrow().opens_network()
     }
 
     async fn connect(&self, host: &Host, port: u16) -> Result<TcpStream, Closed> {
         if let Some(why) = self.closed {
             return Err(Closed::Refused(why.to_owned()));
         }
-        self.rules.reaches(&host.to_string(), port).map_err(Closed::Refused)?;
+        let name = host.to_string();
+        self.rules.borrow().reaches(&name, port).map_err(Closed::Refused)?;
         let found = match host {
             Host::Ipv4(ip) => vec![IpAddr::V4(*ip)],
             Host::Ipv6(ip) => vec![IpAddr::V6(*ip)],
             Host::Domain(name) => self.found(name).await?,
         };
-        if !self.web.is_private(&host.to_string(), port) {
+        if !address::is_listed(&name, port, &self.web.private) {
             for ip in &found {
                 address::allowed(*ip).map_err(Closed::Refused)?;
             }
@@ -224,6 +233,17 @@ impl Gate {
             }
         }
         Err(Closed::Unreachable(why))
+    }
+
+    /// Waits until the rules no longer allow a connection.
+    async fn closes(self, host: String, port: u16) {
+        let mut rules = self.rules;
+        while rules.changed().await.is_ok() {
+            if rules.borrow_and_update().reaches(&host, port).is_err() {
+                return;
+            }
+        }
+        std::future::pending::<()>().await;
     }
 
     async fn found(&self, name: &str) -> Result<Vec<IpAddr>, Closed> {
@@ -253,9 +273,10 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, asked: Asked) {
             let (from, mut to) = client.split();
             let (mut back, mut forth) = server.split();
             // what comes behind the body is no part of the request, and is not sent
-            let mut body = from.take(body);
+            let mut rest = from.take(body);
+            // ends if the body breaks off
             let sending = async {
-                if copy(&mut body, &mut forth).await.is_ok() {
+                if copy(&mut rest, &mut forth).await.is_ok_and(|it| it == body) {
                     std::future::pending::<()>().await;
                 }
             };

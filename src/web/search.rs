@@ -17,6 +17,8 @@ pub const MOST: usize = 10;
 const TIME: Duration = Duration::from_secs(30);
 /// The most bytes of an answer.
 const LIMIT: usize = 2_000_000;
+/// The most bytes of an address. A result with a longer one is left out.
+const ADDRESS: usize = 2_000;
 /// The most characters of a title, and of the text of a result.
 const TITLE: usize = 200;
 const TEXT: usize = 500;
@@ -213,7 +215,7 @@ fn hits(service: Service, value: &Value) -> Option<Vec<Hit>> {
         let field = |name: &str, most| line(it[name].as_str().unwrap_or_default(), most);
         let url = Url::parse(it["url"].as_str()?).ok()?;
         let is_web = matches!(url.scheme(), "http" | "https");
-        is_web.then(|| Hit {
+        (is_web && url.as_str().len() <= ADDRESS).then(|| Hit {
             title: field("title", TITLE),
             url: url.into(),
             text: field(text, TEXT),

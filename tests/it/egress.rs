@@ -7,6 +7,8 @@ use crate::grants::call;
 use crate::review::scene::Scene;
 use caliban::sandbox::{Strength, probed};
 use serde_json::json;
+use std::fs;
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
 
 fn is_full() -> bool {
@@ -94,6 +96,85 @@ fn in_auto_mode_rules_open_no_host_once_a_strangers_text_has_come() {
     scene.nvim.wait_transcript("Mode ask");
     let said = shell(&scene, &get(&site.url("/a")));
     assert!(said.contains("the page"), "{said}");
+}
+
+/// A job that asks the proxy for a page whenever it gets a line.
+fn asking(site: &Site) -> serde_json::Value {
+    let command =
+        format!("echo ready; while read x; do ({}); echo done; done", get(&site.url("/a")));
+    json!({ "command": command, "background": true })
+}
+
+/// Sends a line to job 1. Returns whether there was a question.
+fn send(scene: &Scene) -> bool {
+    call(scene, "job_input", json!({ "id": 1, "text": "go\n" }), ":Caliban approve<CR>").1
+}
+
+/// The output of job 1 when it has answered a line.
+fn answered(scene: &Scene) -> String {
+    let mut all = String::new();
+    while !all.contains("done") {
+        let read = json!({ "action": "read", "id": 1, "wait_s": 600 });
+        all += &call(scene, "job", read, "").0;
+    }
+    all
+}
+
+#[test]
+fn a_job_keeps_its_hosts_only_while_the_rules_allow_them() {
+    if !is_full() {
+        return;
+    }
+    let site = Site::start();
+    site.page("/a", "text/plain", "the page");
+    let scene = scene(&site, "ask", &[&site.host()]);
+    call(&scene, "shell", asking(&site), ":Caliban approve<CR>");
+    send(&scene);
+    let said = answered(&scene);
+    assert!(said.contains("the page"), "{said}");
+    scene.nvim.keys(":Caliban mode auto<CR>");
+    scene.nvim.wait_transcript("Mode auto");
+    assert!(send(&scene), "a job with open hosts is not contained");
+    assert!(answered(&scene).contains("the page"));
+    let rule = "[[rule]]\ndeny = 'network'\nreason = 'no more'\n";
+    fs::create_dir_all(scene.nvim.setup.path(".caliban")).unwrap();
+    fs::write(scene.nvim.setup.path(".caliban/permissions.toml"), rule).unwrap();
+    send(&scene);
+    let said = answered(&scene) + &call(&scene, "job", json!({ "action": "read", "id": 1 }), "").0;
+    assert!(said.contains("is denied by a permission rule: no more"), "{said}");
+    assert_eq!(site.asked().len(), 2);
+}
+
+#[test]
+fn in_auto_mode_a_job_without_consent_reaches_no_host() {
+    if !is_full() {
+        return;
+    }
+    let site = Site::start();
+    let scene = scene(&site, "auto", &[&site.host()]);
+    let (said, was_asked) = call(&scene, "shell", asking(&site), "");
+    assert!(said.starts_with("ready\n") && !was_asked, "{said}");
+    assert!(!send(&scene));
+    let said = answered(&scene);
+    assert!(said.contains("HTTP/1.1 403 Forbidden"), "{said}");
+    assert_eq!(site.asked().len(), 0);
+}
+
+#[test]
+fn neither_a_process_outside_nor_another_command_reaches_the_proxy_of_a_command() {
+    if !is_full() {
+        return;
+    }
+    let site = Site::start();
+    let scene = scene(&site, "ask", &[&site.host()]);
+    let command = json!({ "command": "echo port ${HTTP_PROXY##*:}; read x", "background": true });
+    let (said, _) = call(&scene, "shell", command, ":Caliban approve<CR>");
+    let port = said.lines().find_map(|it| it.strip_prefix("port ")).unwrap().parse().unwrap();
+    let connects = TcpStream::connect((Ipv4Addr::LOCALHOST, port));
+    assert!(connects.is_err(), "{port}");
+    // nor does another command
+    let said = shell(&scene, &format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected"));
+    assert!(said.contains("Connection refused"), "{said}");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn known(written: &str) -> Result<Host, Fault> {
     }
     match Host::parse(written).map_err(|_| Fault::Malformed)? {
         Host::Domain(name) => match name.strip_suffix('.').unwrap_or(&name) {
-            "" => Err(Fault::Malformed),
+            name if name.split('.').any(str::is_empty) => Err(Fault::Malformed),
             name => Ok(Host::Domain(name.to_owned())),
         },
         host => Ok(host),

@@ -40,6 +40,11 @@ fn a_tunnel_names_a_host_and_a_port_in_one_way_only() {
         "a.org:99999",
         ":80",
         ".:80",
+        ".a.org:80",
+        "a.org..:80",
+        "a..org:80",
+        "b\u{fc}cher.org:80",
+        "\u{430}.org:80",
         "a@b.org:80",
         "http://a.org:80",
         "a.org/x:80",
@@ -115,6 +120,11 @@ fn rules(hosts: &[&str]) -> Arc<Rules> {
     Arc::new(Rules::new(all, Path::new("/p"), &Reach::new(&Folders::default())))
 }
 
+/// The same, never changed.
+fn fixed(hosts: &[&str]) -> watch::Receiver<Arc<Rules>> {
+    watch::channel(rules(hosts)).1
+}
+
 /// A gate whose hosts have these addresses, one lookup after the other. `private` hosts may be private.
 fn gate(hosts: &[&str], private: &[&str], found: &'static [&'static [&'static str]]) -> Gate {
     let mut web = Web::new(private.iter().map(|it| (*it).to_owned()).collect(), "/none".into());
@@ -124,7 +134,7 @@ fn gate(hosts: &[&str], private: &[&str], found: &'static [&'static [&'static st
         let ips = found[n].iter().map(|it| it.parse().unwrap()).collect();
         async move { Ok(ips) }.boxed()
     });
-    Gate { rules: rules(hosts), web, closed: None }
+    Gate { rules: fixed(hosts), web, closed: None }
 }
 
 struct Scene {
@@ -157,7 +167,7 @@ impl Scene {
 async fn a_host_without_a_rule_is_refused_before_it_is_looked_up() {
     let mut web = Web::new(Vec::new(), "/none".into());
     web.lookup = Arc::new(|it| panic!("{it} was looked up"));
-    let mut scene = scene(Gate { rules: rules(&["*.b.org"]), web, closed: None });
+    let mut scene = scene(Gate { rules: fixed(&["*.b.org"]), web, closed: None });
     for target in ["evil.org:443", "b.org:443", "a.b.org:22", "notb.org:443", "a.b.org.evil.org:80"]
     {
         let said = scene.connect(target).await;
@@ -263,4 +273,58 @@ async fn a_closed_gate_lets_nothing_through() {
     let mut scene = scene(gate);
     assert!(scene.connect("a.org:443").await.contains("a.org:443 is closed."));
     assert_eq!(scene.proxy.refusals().len(), 1);
+}
+
+#[tokio::test]
+async fn a_change_of_the_rules_opens_hosts_and_ends_open_tunnels() {
+    let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let host = server.local_addr().unwrap().to_string();
+    let (changes, now) = watch::channel(rules(&[]));
+    let scene = scene(Gate { rules: now, ..gate(&[], &[&host], &[&[]]) });
+    assert!(scene.connect(&host).await.starts_with("HTTP/1.1 403 "));
+    changes.send(rules(&[&host])).unwrap();
+    let mut client = TcpStream::connect(scene.at).await.unwrap();
+    client.write_all(format!("CONNECT {host} HTTP/1.1\r\n\r\n").as_bytes()).await.unwrap();
+    let (mut tunnel, _) = server.accept().await.unwrap();
+    let mut got = [0; 39];
+    client.read_exact(&mut got).await.unwrap();
+    // a change that still allows the host leaves the tunnel open
+    changes.send(rules(&["b.org", &host])).unwrap();
+    tunnel.write_all(b"ping").await.unwrap();
+    client.read_exact(&mut got[..4]).await.unwrap();
+    assert_eq!(&got[..4], b"ping");
+    changes.send(rules(&["b.org"])).unwrap();
+    let mut rest = Vec::new();
+    let _ = client.read_to_end(&mut rest).await;
+    let _ = tunnel.read_to_end(&mut rest).await;
+    assert!(rest.is_empty());
+    assert!(scene.connect(&host).await.starts_with("HTTP/1.1 403 "));
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_ends_its_request() {
+    let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let host = server.local_addr().unwrap().to_string();
+    let scene = scene(gate(&[&host], &[&host], &[&[]]));
+    let head = format!("PUT http://{host}/ HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc");
+    let mut client = TcpStream::connect(scene.at).await.unwrap();
+    client.write_all(head.as_bytes()).await.unwrap();
+    let (mut stream, _) = server.accept().await.unwrap();
+    client.shutdown().await.unwrap();
+    let (mut sent, mut said) = (Vec::new(), Vec::new());
+    stream.read_to_end(&mut sent).await.unwrap();
+    let _ = client.read_to_end(&mut said).await;
+    assert!(sent.ends_with(b"\r\n\r\nabc") && said.is_empty());
+}
+
+#[tokio::test]
+async fn more_clients_than_the_proxy_serves_at_once_are_all_answered() {
+    let scene = scene(gate(&[], &[], &[&[]]));
+    let mut idle = Vec::new();
+    for _ in 0..CONNECTIONS / 2 {
+        idle.push(TcpStream::connect(scene.at).await.unwrap());
+    }
+    let all = (0..CONNECTIONS * 2).map(|_| scene.connect("a.org:443"));
+    let said = futures::future::join_all(all).await;
+    assert!(said.iter().all(|it| it.starts_with("HTTP/1.1 403 ")));
 }

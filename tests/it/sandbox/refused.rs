@@ -26,7 +26,8 @@ fn without(call: i64, error: i32, test: impl FnOnce() + Send + 'static) {
 }
 
 fn start() -> Scene {
-    let scene = Scene::start(|it| it.everyday().config("{ mode = 'auto' }").size(160, 60));
+    let config = "{ mode = 'auto', permissions = { { allow = 'network', host = '127.0.0.1:1' } } }";
+    let scene = Scene::start(|it| it.everyday().config(config).size(160, 60));
     scene.nvim.keys(":Caliban<CR>");
     scene.wait_chat("Project");
     scene
@@ -65,6 +66,8 @@ socket.socket(socket.AF_UNIX).connect(\"x\")'; ls a ../b",
         assert!(said.contains("../b: Permission denied"), "{said}");
         assert!(said.contains("/dev/tcp/127.0.0.1/1: Operation not permitted"), "{said}");
         assert!(said.contains("PermissionError") && !said.contains("socketpair"), "{said}");
+        assert!(said.contains("and has no network. If it failed for this reason"), "{said}");
+        scene.wait_chat("The permission rules about network have no effect on this machine");
         scene.nvim.command("checkhealth caliban");
         let tried = "Tried: files outside of the project cannot be written.";
         scene.nvim.wait(|it| it.lua_str(TEXT).contains(tried), "the report");
@@ -74,6 +77,7 @@ socket.socket(socket.AF_UNIX).connect(\"x\")'; ls a ../b",
             "Tried: sockets of other programs cannot be reached.",
             "Not so: protected files of the project cannot be written.",
             "Not so: files with secrets cannot be read.",
+            "Not so: permission rules can open hosts for commands.",
         ] {
             assert!(text.contains(what), "{text}");
         }
