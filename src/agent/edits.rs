@@ -3,7 +3,7 @@
 
 use super::checkpoints::Keeper;
 use super::known::Observation;
-use super::{refactor, whole};
+use super::{refactor, whole, work};
 use crate::edit::{self, Edit, Manner, Misfit, Part, Proposal, Stack, Texts, kept};
 use crate::event::{Awaited, TurnId};
 use crate::message::{Block, CallId, Input as Arguments, ToolAnswer, ToolCall};
@@ -12,7 +12,9 @@ use crate::session::{Input, Session};
 use crate::store::tally::{Count, Tally};
 use crate::text::Text;
 use crate::tool::{self, Arrival, Desk, Resolved, Unreadable};
+use futures::FutureExt;
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
 
@@ -93,6 +95,16 @@ type Given = BTreeMap<PathBuf, Option<Text>>;
 /// all edits of a call are written at once, an `Applied` is sent. If the turn is stopped, this function does not answer
 /// calls whose edits are not in buffers yet.
 pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
+    let results = job.results.clone();
+    let ids: Vec<CallId> = calls.iter().map(|it| it.id.clone()).collect();
+    if AssertUnwindSafe(place(job, turn, calls)).catch_unwind().await.is_err() {
+        for id in &ids {
+            let _ = results.send(Input::Answered { turn, answer: work::broken(id) });
+        }
+    }
+}
+
+async fn place(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
     let mut open = Vec::new();
     for call in calls {
         let edits = match tool::question_of(&job.desk, &call) {
@@ -102,7 +114,7 @@ pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
         match edits {
             Ok(all) if all.edits.is_empty() => job.unchanged(turn, &call.id),
             Ok(all) => open.push(Open::new(call.id, all)),
-            Err(text) => job.refuse(turn, &call.id, text),
+            Err(text) => job.refuse(turn, &call.id, tool::short(&text)),
         }
     }
     let mut open = whole::refuse_overlaps(&job, turn, open);

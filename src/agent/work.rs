@@ -12,7 +12,7 @@ use crate::tool::{self, Desk, Source, Tool};
 use futures::{FutureExt, StreamExt};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -93,9 +93,11 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     let _ = job.results.send(Input::Answered { turn, answer });
 }
 
-fn broken(id: &CallId) -> ToolAnswer {
-    let text = "The tool failed inside Caliban, not because of your call. Try another way.";
-    ToolAnswer::failed(id, text.to_owned(), "failed")
+const BROKEN: &str = "The tool failed inside Caliban, not because of your call. Try another way.";
+
+/// The answer to a call whose tool has panicked.
+pub(super) fn broken(id: &CallId) -> ToolAnswer {
+    ToolAnswer::failed(id, BROKEN.to_owned(), "failed")
 }
 
 /// The observation that the model has seen a text which a call has read. `None` if the model saw only a part of the
@@ -142,9 +144,13 @@ pub(super) fn sendable(mut reply: Reply, session: &Session) -> Reply {
     reply
 }
 
-/// The plan of each call that is run.
+/// The plan of each call that is run. A call whose plan panics is refused.
 pub(super) fn plans(desk: &Desk, reply: &Reply) -> Vec<Plan> {
-    let plan = |call: &ToolCall| Plan { call: call.id.clone(), access: tool::access(desk, call) };
+    let plan = |call: &ToolCall| {
+        let access = catch_unwind(AssertUnwindSafe(|| tool::access(desk, call)));
+        let access = access.unwrap_or_else(|_| Access::Never(BROKEN.to_owned()));
+        Plan { call: call.id.clone(), access }
+    };
     reply.calls().take(MAX_CALLS).map(plan).collect()
 }
 

@@ -237,6 +237,18 @@ pub fn rounded(tokens: u64) -> String {
 mod tests {
     use super::*;
 
+    /// By Caliban's estimate, and by a stricter one of 3.5 bytes for each token.
+    #[test]
+    fn the_tools_of_a_request_take_less_than_4000_tokens() {
+        for format in [Format::Replace, Format::Patch, Format::Whole] {
+            let bytes = of_tools(&crate::tool::tests::arguments::all(), format);
+            for scale in [Scale::ASSUMED, Scale { tokens: 2, bytes: 7 }] {
+                let tokens = scale.tokens(bytes);
+                assert!(tokens < 4_000, "{format:?}: {tokens} tokens, {bytes} bytes");
+            }
+        }
+    }
+
     #[test]
     fn limits_are_shares_of_the_window_with_room_for_the_reply() {
         let limits = |window, output| {

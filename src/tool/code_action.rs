@@ -6,9 +6,11 @@ use super::{Desk, Tool, Work};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const PURPOSE: &str = "Lists the fixes and refactorings that the user's language servers offer at a line or a range, \
-    and applies one. First call it without `action`: the result is a numbered list. Then call it with `action`. The user \
-    reviews every hunk; the result says what they kept. Actions that run a command of the server are not applied.";
+const PURPOSE: &str = "Lists the fixes and refactorings that the user's language servers offer at a line or a \
+    range, and applies one. To format, use format. First call it without `action`: \
+    {\"path\":\"a.rs\",\"line\":12}. The result is a numbered list. Then name one by its number or title: \
+    {\"path\":\"a.rs\",\"line\":12,\"action\":\"2\"}. The user reviews every hunk; the result says what they \
+    kept. Commands of a server are not run: make such a change yourself.";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -27,7 +29,7 @@ fn schema() -> Value {
             "line": { "type": "integer", "minimum": 1 },
             "last_line": { "type": "integer", "minimum": 1, "description": "default: line" },
             "kind": { "type": "string", "description": "only this kind: quickfix, refactor, source.organizeImports" },
-            "action": { "type": "string", "description": "the action to apply: its title or its number in the last list" }
+            "action": { "type": "string", "description": "its title, or its number in the last list" }
         },
         "required": ["path", "line"]
     })

@@ -7,8 +7,9 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
 
-const PURPOSE: &str = "Finds where a symbol is defined, using the user's language server. Give a place where the \
-    symbol appears.";
+const PURPOSE: &str = "Finds where a symbol is defined, using the user's language server. If there is no \
+    server, use grep. Give a line that has it: {\"path\":\"a.rs\",\"line\":12,\"symbol\":\"parse\"}. Returns \
+    `path:line: text`; read shows the rest. If the symbol is not on that line, the error says where it is.";
 
 pub(super) fn tool() -> Tool {
     Tool {

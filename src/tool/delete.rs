@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const PURPOSE: &str =
-    "Deletes a file. The user accepts or rejects this change; the result says which.";
+const PURPOSE: &str = "Deletes a file. Not for folders. Example: {\"path\":\"src/old.rs\"}. The user decides; \
+    the result says how.";
 
 pub(super) fn tool() -> Tool {
     Tool {

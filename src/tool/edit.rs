@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const PURPOSE: &str = "Replaces text in existing files. Each `old` must match the file's text exactly, including \
-    blanks and indentation, and occur once (or set `everywhere`): include enough lines to make it unique. Several \
-    edits, also in several files, apply in order, each to the result of the edit before. All of them apply, or none. \
-    The user reviews every hunk; the result says what they kept.";
+const PURPOSE: &str = "Replaces text in existing files. To create a file, use write. Each `old` must match the \
+    file's text exactly, including blanks and indentation, and occur once (or set `everywhere`): include \
+    enough lines to make it unique. Example: {\"path\":\"a.rs\",\"edits\":[{\"old\":\"let a = \
+    1;\",\"new\":\"let a = 2;\"}]}. Several edits, also in several files, apply in order, each to the result \
+    of the edit before. All of them apply, or none. The user reviews every hunk; the result says what they \
+    kept.";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -25,16 +27,16 @@ fn schema() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "path": { "type": "string", "description": "the file of every edit that has no `path` of its own" },
+            "path": { "type": "string", "description": "default for the edits" },
             "edits": {
                 "type": "array",
                 "minItems": 1,
                 "items": {
                     "type": "object",
                     "properties": {
-                        "path": { "type": "string", "description": "the file of this edit, if it is another one" },
+                        "path": { "type": "string", "description": "if it is another file" },
                         "old": { "type": "string", "description": "text to replace, without line numbers" },
-                        "new": { "type": "string", "description": "the text in its place" },
+                        "new": { "type": "string" },
                         "new_from": { "type": "string", "description": "name of a text that Caliban kept, instead of \
                             `new`" },
                         "everywhere": { "type": "boolean", "description": "replace every place" }

@@ -5,8 +5,10 @@ use super::{Desk, Tool, Work};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const PURPOSE: &str = "Formats a file, or some of its lines, with the user's language server. The user reviews every \
-    hunk; the result says what they kept. If no server formats the file, the result names the user's formatting command.";
+const PURPOSE: &str = "Formats a file, or some of its lines, with the user's language server. Not needed where \
+    the user's editor formats files as it saves them. Example: \
+    {\"path\":\"a.rs\",\"line\":10,\"last_line\":30}. The user reviews every hunk; the result says what they \
+    kept. Without a server, the result names the user's formatting command, if any: run it with shell.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -15,8 +15,10 @@ use std::time::SystemTime;
 /// The most files that are listed.
 const CAP: usize = 200;
 
-const PURPOSE: &str = "Finds files by a pattern such as src/**/*.rs or *.{ts,tsx}. A pattern without / matches \
-    names in all folders. Returns at most 200 files, the newest first; skips ignored files and .git.";
+const PURPOSE: &str = "Finds files by a pattern such as src/**/*.rs or *.{ts,tsx}. To search in their \
+    contents, use grep. A pattern without / matches names in all folders. Example: \
+    {\"pattern\":\"*_test.go\",\"path\":\"cmd\"}. Returns at most 200 files, the newest first; skips ignored \
+    files and .git.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -18,9 +18,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const PURPOSE: &str = "Searches file contents, as they are in the editor, by a regular expression (Rust syntax; a \
-    match lies within one line). Returns `path:line: text`, at most 100 matches; skips binary and ignored files and \
-    .git.";
+/// The most bytes of a pattern.
+const LONGEST: usize = 4_000;
+
+const PURPOSE: &str = "Searches file contents, as they are in the editor, by a regular expression (Rust \
+    syntax; a match lies within one line). For the uses of a symbol, prefer references where you have it. \
+    Example: {\"pattern\":\"fn \\\\w+_all\\\\(\",\"path\":\"src\",\"glob\":\"*.rs\"}. Returns `path:line: \
+    text`, at most 100 matches; skips binary and ignored files and .git.";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -90,6 +94,10 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
 }
 
 fn matcher(args: &Args) -> Result<RegexMatcher, String> {
+    let size = args.pattern.len();
+    if size > LONGEST {
+        return Err(format!("pattern: it has {size} bytes; a pattern has at most {LONGEST}."));
+    }
     RegexMatcherBuilder::new()
         .case_insensitive(args.ignore_case)
         .line_terminator(Some(b'\n'))

@@ -7,7 +7,9 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
 
-const PURPOSE: &str = "Shows a symbol's type and documentation, using the user's language server.";
+const PURPOSE: &str = "Shows a symbol's type and documentation, using the user's language server. Give a line \
+    that has it: {\"path\":\"a.rs\",\"line\":12,\"symbol\":\"parse\"}. Returns the server's text; a long text \
+    is cut.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -11,10 +11,10 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 pub(super) const NAME: &str = "job";
-const PURPOSE: &str = "Lists, reads or stops the jobs that shell has started with background. `read` returns the output \
-    since the last answer, and names the cursor where the next read goes on; pass an older cursor to see output again. \
-    With wait_s it waits for new output or the end of the job; prefer that to reading again and again. `stop` ends all \
-    processes of the job. Example: {\"action\": \"read\", \"id\": 1, \"wait_s\": 30}. You are told when a job ends.";
+const PURPOSE: &str = "Lists, reads or stops the jobs that shell has started with background. `read` returns \
+    the output since the last answer, and names the cursor where the next read goes on; pass an older cursor \
+    to see output again. With wait_s it waits for new output or the end of the job. `stop` ends all processes \
+    of the job. Example: {\"action\":\"read\",\"id\":1,\"wait_s\":30}. You are told when a job ends.";
 
 const MOST_WAIT: u64 = 600;
 

@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// The most entries that are listed.
 const CAP: usize = 500;
 
-const PURPOSE: &str = "Lists one folder: folders end in /, files have their size. Returns at most 500 entries; skips \
-    ignored files and .git. Use glob to find files by name.";
+const PURPOSE: &str = "Lists one folder: folders end in /, files have their size. To find files by name in all \
+    folders, use glob. Example: {\"path\":\"src\"}. Returns at most 500 entries; skips ignored files and .git.";
 
 pub(super) fn tool() -> Tool {
     Tool {

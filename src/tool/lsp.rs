@@ -175,6 +175,9 @@ pub(super) fn question(desk: &Desk, aspect: Aspect, args: &Value) -> Result<Ques
     let line = u32::try_from(args["line"].as_u64().unwrap_or(1)).unwrap_or(u32::MAX);
     let text = |name: &str| args[name].as_str().map(str::to_owned);
     let symbol = text("symbol").unwrap_or_default();
+    if args["symbol"].is_string() && symbol.trim().is_empty() {
+        return Err("symbol: it is empty. Give the name as it is written on that line.".to_owned());
+    }
     let (query, name) = (text("query"), text("name"));
     let line = line.saturating_sub(1);
     Ok(Question { line, symbol, query, name, ..Question::new(aspect, path) })

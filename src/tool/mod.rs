@@ -50,7 +50,7 @@ mod write;
 pub mod tests;
 
 pub use plan::{
-    Resolved, access, edits_of, is_malformed_edit, question_of, resolved, run, touched,
+    Resolved, access, edits_of, is_malformed_edit, question_of, resolved, run, short, touched,
 };
 pub use read::shows_all;
 pub use table::{Toolset, own, searching};

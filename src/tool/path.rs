@@ -8,6 +8,9 @@ use std::path::{Component, Path, PathBuf};
 /// The most symbolic links that are followed before a path counts as a loop.
 const LINKS: usize = 40;
 
+/// The most bytes of a path: Linux has no longer ones.
+const LONGEST: usize = 4_096;
+
 /// The file to which a path of the model leads, and the rules for reading and writing this file.
 pub struct Led {
     /// The path after all symbolic links are followed, even those whose target does not exist.
@@ -48,6 +51,9 @@ fn absolute(desk: &Desk, written: &str) -> Result<PathBuf, String> {
     };
     if plain.is_empty() || plain.contains('\0') {
         return Err("path: expected a path relative to the project, or absolute.".to_owned());
+    }
+    if plain.len() > LONGEST {
+        return Err(format!("path: it has {} bytes; a path has at most {LONGEST}.", plain.len()));
     }
     Ok(match (plain.strip_prefix('~'), &desk.home) {
         (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {

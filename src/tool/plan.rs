@@ -14,9 +14,12 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+/// The most bytes of an error, as a model reads it.
+const LONGEST_ERROR: usize = 4_000;
+
 /// The access that a call needs. Follows symbolic links on disk, but runs nothing.
 pub fn access(desk: &Desk, call: &ToolCall) -> Access {
-    found(desk, call).unwrap_or_else(Access::Never)
+    found(desk, call).unwrap_or_else(|said| Access::Never(short(&said)))
 }
 
 fn found(desk: &Desk, call: &ToolCall) -> Result<Access, String> {
@@ -225,8 +228,18 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> (ToolAnswer, Vec<String>) {
             let done = ToolAnswer::done(&call.id, text, summary);
             (ToolAnswer { images, job_end, foreign, ..done }, decisions)
         }
-        Err(said) => (ToolAnswer::failed(&call.id, said, "failed"), Vec::new()),
+        Err(said) => (ToolAnswer::failed(&call.id, short(&said), "failed"), Vec::new()),
     }
+}
+
+/// An error without its middle if it is long, as it may repeat a huge argument.
+pub fn short(said: &str) -> String {
+    if said.len() <= LONGEST_ERROR {
+        return said.to_owned();
+    }
+    let half = LONGEST_ERROR / 2;
+    let (head, tail) = (&said.as_bytes()[..half], &said.as_bytes()[said.len() - half..]);
+    format!("{} […] {}", String::from_utf8_lossy(head), String::from_utf8_lossy(tail))
 }
 
 /// Where a call's result comes from, if a stranger may have written it.

@@ -18,9 +18,11 @@ const LINES: usize = 2_000;
 const BYTES: usize = 50_000;
 const WIDE: usize = 2_000;
 
-const PURPOSE: &str = "Reads a text file as it is in the editor. Returns each line as its number, a tab and its text; \
-    number and tab are not part of the file. Returns at most 2,000 lines or 50 kB: use `offset` and `limit` for other \
-    parts. Shows an image (PNG, JPEG, GIF, WebP) as such. Gives the text of a PDF, with a line before each page.";
+const PURPOSE: &str = "Reads a file as it is in the editor. To search in many files, use grep. Example: \
+    {\"path\":\"src/main.rs\",\"offset\":200,\"limit\":100}. Returns each line as its number, a tab and its \
+    text; number and tab are not part of the file. At most 2,000 lines or 50 kB come at once: go on with \
+    `offset`. Shows an image (PNG, JPEG, GIF, WebP) as such. Gives the text of a PDF, with a line before each \
+    page.";
 
 pub(super) fn tool() -> Tool {
     Tool {

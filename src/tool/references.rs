@@ -8,7 +8,9 @@ use serde_json::Value;
 use std::sync::Arc;
 
 const PURPOSE: &str = "Finds all uses of a symbol and its definition, using the user's language server. Unlike \
-    grep, it distinguishes symbols of the same name.";
+    grep, it distinguishes symbols of the same name; if there is no server, use grep. Give a line that has it: \
+    {\"path\":\"a.rs\",\"line\":12,\"symbol\":\"parse\"}. Returns `path:line: text`; a long list is cut. To \
+    rename all uses, call rename_symbol.";
 
 pub(super) fn tool() -> Tool {
     Tool {

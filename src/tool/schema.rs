@@ -12,6 +12,7 @@ const SHOWN: usize = 60;
 /// wrong, and which are required.
 pub(super) fn fit(tool: &str, schema: &Value, given: Value) -> Result<Value, String> {
     let mut faults = Vec::new();
+    let unknown = unknown(schema, &given);
     let fitted = value(schema, given, "$", &mut faults);
     if faults.is_empty() {
         return Ok(fitted);
@@ -19,7 +20,7 @@ pub(super) fn fit(tool: &str, schema: &Value, given: Value) -> Result<Value, Str
     faults.truncate(FAULTS);
     let required: Vec<&str> = required(schema).collect();
     Err(format!(
-        "The arguments are not valid for the tool `{tool}`, so nothing was done.\n{}\nRequired: {}. Known: {}.",
+        "The arguments are not valid for the tool `{tool}`, so nothing was done.\n{}\nRequired: {}. Known: {}.{unknown}",
         faults.join("\n"),
         if required.is_empty() { "none".to_owned() } else { required.join(", ") },
         schema["properties"]
@@ -30,6 +31,16 @@ pub(super) fn fit(tool: &str, schema: &Value, given: Value) -> Result<Value, Str
             .collect::<Vec<_>>()
             .join(", "),
     ))
+}
+
+/// Names the given arguments that the schema does not have, as one of them may be meant for a missing one. Beside valid
+/// arguments they are ignored.
+fn unknown(schema: &Value, given: &Value) -> String {
+    let names = given.as_object().into_iter().flat_map(Map::keys);
+    let unknown = names.filter(|it| schema["properties"].get(it.as_str()).is_none());
+    let shown = unknown.take(FAULTS).map(|it| it.chars().take(SHOWN).collect());
+    let shown = shown.collect::<Vec<String>>().join(", ");
+    if shown.is_empty() { shown } else { format!(" Not known: {shown}.") }
 }
 
 fn required(schema: &Value) -> impl Iterator<Item = &str> {

@@ -21,25 +21,25 @@ use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval};
 
 const TIME: u64 = 120;
+/// The most bytes of a command. Linux takes no argument over 128 kB.
+const LONGEST: usize = 100_000;
 /// How often new output is sent to the chat.
 const TICK: Duration = Duration::from_millis(50);
 
-const PURPOSE: &str = "Runs a command with bash in the project's root and returns its output, stdout and stderr \
-    together. The user is asked before most commands. Each call starts a new shell without input; every process that it \
-    starts ends with the command. With background, the call returns at once with the number of a job: use it for \
-    servers, watchers and long builds, and go on with the tool job. With terminal, the command has a terminal of 80x24. \
-    A sandbox lets commands write only in the project and in $TMPDIR, and connect only to hosts that the user has \
-    allowed; if one needs more, say why in outside_sandbox. Prefer read, list, glob, grep and edit to cat, ls, find, grep and sed.";
+const PURPOSE: &str = "Runs a command with bash in the project's root and returns its output, stdout and \
+    stderr together. Prefer read, list, glob, grep and edit tools to cat, ls, find, grep and sed. The user is \
+    asked before most commands. Each call is a new shell without input; its processes end with it. Example: \
+    {\"command\":\"cargo test\",\"timeout_s\":300}. Long output is cut in the middle, and kept in a file. With \
+    background, it returns at once with a job's number: go on with the tool job. With terminal, it has one of \
+    80x24. The sandbox allows writes in the project and $TMPDIR, and connections to hosts that the user has \
+    allowed; if a command needs more, use outside_sandbox.";
 
 pub(super) fn tool() -> Tool {
     Tool {
         name: "shell".to_owned(),
         purpose: PURPOSE.to_owned(),
         schema: schema(),
-        work: Work::Act {
-            access: Arc::new(|desk, args| Ok(access(desk, args))),
-            run: Arc::new(run),
-        },
+        work: Work::Act { access: Arc::new(access), run: Arc::new(run) },
     }
 }
 
@@ -67,12 +67,22 @@ struct Args {
     timeout_s: Option<u64>,
 }
 
-fn access(desk: &Desk, args: &Value) -> Access {
-    Access::Act {
-        command: args["command"].as_str().unwrap_or_default().to_owned(),
+fn access(desk: &Desk, args: &Value) -> Result<Access, String> {
+    let command = args["command"].as_str().unwrap_or_default();
+    if command.trim().is_empty() {
+        return Err("command: it is empty. Give the command to run.".to_owned());
+    }
+    if command.len() > LONGEST {
+        return Err(format!(
+            "command: it has {} bytes, and a command may have {LONGEST}. Write a script to a file and run it.",
+            command.len()
+        ));
+    }
+    Ok(Access::Act {
+        command: command.to_owned(),
         outside: outside(args).filter(|_| desk.confinement.is_on()),
         background: args["background"].as_bool().unwrap_or_default(),
-    }
+    })
 }
 
 /// Why the command has to run outside of the sandbox.

@@ -6,8 +6,9 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const PURPOSE: &str = "Loads a skill: how the user or the project wants a particular kind of work done. The <skills> \
-    blocks list the skills. Load the skill that fits before you begin.";
+const PURPOSE: &str = "Loads a skill: how the user or the project wants a particular kind of work done. The \
+    <skills> blocks list the skills. Load the skill that fits before you begin: {\"name\":\"release\"}. \
+    Returns its text, which you follow.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -7,8 +7,9 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const PURPOSE: &str = "Lists a file's symbols, or with `query` the symbols of the whole project, using the user's \
-    language server. With `query`, a path only chooses the server.";
+const PURPOSE: &str = "Lists a file's symbols, or with `query` the symbols of the whole project, using the \
+    user's language server. Examples: {\"path\":\"a.rs\"}, {\"query\":\"parse\"}. With `query`, a path only \
+    chooses the server. Returns `path:line: kind name`; a long list is cut.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -21,9 +21,9 @@ const CHARS: usize = 500;
 const BYTES: u64 = 1_000_000;
 
 const PURPOSE: &str = "Keeps a to-do list that the user sees. Use it for work of three steps or more. `write` \
-    replaces the whole list, `update` sets the status of items by their exact text, `read` gives the list, which may \
-    come from an earlier conversation. Have one item in progress, and set it to completed as soon as it is done. The \
-    list is removed once all items are completed.";
+    replaces the whole list, `update` sets the status of items by their exact text, `read` gives the list. \
+    Example: {\"action\":\"write\",\"todos\":[{\"text\":\"Test it\"}]}. Have one item in progress, and set it \
+    to completed as soon as it is done. The list is removed once all items are completed.";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -49,7 +49,7 @@ fn schema() -> Value {
                         "status": {
                             "type": "string",
                             "enum": ["pending", "in_progress", "completed"],
-                            "description": "with `write` the default is pending"
+                            "description": "default in `write`: pending"
                         }
                     },
                     "required": ["text"]

@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The most bytes of an ignore file, such as `.gitignore`.
 const LARGEST: u64 = 1 << 20;
+/// The most bytes of a glob. The library panics on globs that are too large or nested too deeply.
+const LONGEST_GLOB: usize = 400;
 
 /// A walk that leaves out ignored files, and files that are never read. Hidden files are included.
 pub fn walker(reach: &Reach, path: &Path) -> WalkBuilder {
@@ -69,6 +71,10 @@ fn is_odd(path: &Path) -> bool {
 
 /// A pattern for paths relative to a folder. A pattern without a slash matches names at any depth.
 pub(super) fn glob(argument: &str, pattern: &str) -> Result<GlobMatcher, String> {
+    if pattern.len() > LONGEST_GLOB {
+        let size = pattern.len();
+        return Err(format!("{argument}: it has {size} bytes; a glob has at most {LONGEST_GLOB}."));
+    }
     let bare = pattern.strip_prefix("./").unwrap_or(pattern);
     let anywhere = if bare.contains('/') { bare.to_owned() } else { format!("**/{bare}") };
     GlobBuilder::new(&anywhere)

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const PURPOSE: &str = "Creates a file, or replaces the whole text of a file that you have read. Where there is an \
-    `edit` tool, prefer it for changes to an existing file. The user reviews the change; the result says what \
-    they kept.";
+const PURPOSE: &str = "Creates a file, or replaces the whole text of a file that you have read. Where there is \
+    an `edit` tool, prefer it for changes to an existing file. Example: {\"path\":\"src/new.rs\",\"text\":\"fn \
+    main() {}\\n\"}. The user reviews the change; the result says what they kept.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -34,7 +34,7 @@ fn the_default_system_prompt_names_the_project_and_every_tool() {
         The working directory is ROOT. Relative paths are relative to it; `~` is the user's home.
 
         Tools:
-        - read: Reads a text file as it is in the editor.
+        - read: Reads a file as it is in the editor.
         - list: Lists one folder: folders end in /, files have their size.
         - glob: Finds files by a pattern such as src/**/*.rs or *.{ts,tsx}.
         - grep: Searches file contents, as they are in the editor, by a regular expression (Rust syntax; a match lies within one line).

@@ -1,6 +1,7 @@
-//! Tests how a tool that panics is answered, and how calls get unique ids.
+//! Tests how calls are answered if a tool panics, and how calls get unique ids.
 
 use super::*;
+use crate::agent::edits;
 use crate::edit::Proposal;
 use crate::message::{Input as Arguments, Stop, Usage};
 use crate::reach::{Folders, Reach};
@@ -11,7 +12,8 @@ use crate::tool::lsp;
 use crate::tool::scene;
 use crate::tool::{Arrival, Stamp, Unreadable, Workspace};
 use futures::future::BoxFuture;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// A workspace that panics on each read.
 struct Trap(Disk);
@@ -54,22 +56,24 @@ impl Workspace for Trap {
     }
 }
 
-#[tokio::test]
-async fn a_call_is_answered_even_if_its_tool_panics() {
+/// A desk in an empty project, and its folder. `trap` has the workspace panic on each read.
+fn desk(trap: bool) -> (Desk, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
     std::fs::write(root.join("a.txt"), "alpha\n").unwrap();
     let folders = Folders { root: root.clone(), ..Folders::default() };
+    let disk = Disk { root: root.clone() };
+    let workspace: Arc<dyn Workspace> = if trap { Arc::new(Trap(disk)) } else { Arc::new(disk) };
     let desk = Desk {
         reach: Reach::new(&folders),
         rules: Arc::default(),
         confinement: tool::confinement::Confinement::default(),
         jobs: tool::jobs::Jobs::default(),
-        workspace: Arc::new(Trap(Disk { root: root.clone() })),
+        workspace,
         home: None,
         config: root.join("config"),
         output: mpsc::unbounded_channel().0,
-        tools: tool::own(),
+        tools: tool::own().with(panics("panics_at_once", true)).with(panics("panics_later", false)),
         seen: None,
         agreed: None,
         secrets: tool::environment::Secrets::default(),
@@ -78,14 +82,85 @@ async fn a_call_is_answered_even_if_its_tool_panics() {
         web: crate::web::Web::new(Vec::new(), PathBuf::new()),
         root,
     };
+    (desk, dir)
+}
+
+/// A tool that panics while its access is determined, or else while it runs.
+fn panics(name: &str, at_once: bool) -> Tool {
+    Tool {
+        name: name.to_owned(),
+        purpose: String::new(),
+        schema: json!({ "type": "object", "properties": {} }),
+        work: tool::Work::Read {
+            paths: Arc::new(move |_| if at_once { panic!("at once") } else { Vec::new() }),
+            run: Arc::new(|_, _, _| panic!("later")),
+        },
+    }
+}
+
+fn call(id: &str, tool: &str, args: Value) -> ToolCall {
+    ToolCall { id: CallId(id.into()), tool: tool.into(), input: Arguments::Json(args) }
+}
+
+/// Runs a call to its end, and returns its answer.
+async fn ran(desk: &Desk, call: ToolCall) -> ToolAnswer {
     let (results, mut answers) = mpsc::unbounded_channel();
     let observations = mpsc::unbounded_channel().0;
     let (watched, unsaved, keeper) = (Vec::new(), Vec::new(), None);
-    let job = Job { desk, results, observations, watched, unsaved, keeper };
-    let input = Arguments::Json(json!({"path": "a.txt"}));
-    run(job, TurnId(1), ToolCall { id: CallId("c1".into()), tool: "read".into(), input }).await;
+    let job = Job { desk: desk.clone(), results, observations, watched, unsaved, keeper };
+    run(job, TurnId(1), call).await;
     let Some(Input::Answered { answer, .. }) = answers.recv().await else { panic!("no answer") };
-    assert_eq!(answer, broken(&CallId("c1".into())));
+    answer
+}
+
+#[tokio::test]
+async fn a_call_is_answered_even_if_its_tool_or_the_editor_panics() {
+    let (trapped, _dir) = desk(true);
+    let read = || call("c1", "read", json!({ "path": "a.txt" }));
+    assert_eq!(ran(&trapped, read()).await, broken(&CallId("c1".into())));
+    let (desk, _dir) = desk(false);
+    let answer = ran(&desk, call("c2", "panics_later", json!({}))).await;
+    assert_eq!(answer, broken(&CallId("c2".into())));
+    // the next call works
+    assert_eq!(ran(&desk, read()).await.text, "1\talpha\n");
+}
+
+#[test]
+fn a_call_whose_access_cannot_be_determined_is_refused_and_the_others_are_not() {
+    let (desk, _dir) = desk(false);
+    let calls =
+        [call("c1", "panics_at_once", json!({})), call("c2", "read", json!({ "path": "a.txt" }))];
+    let blocks = calls.into_iter().map(Block::Call).collect();
+    let (stop, usage) = (Stop::ToolUse, Usage::default());
+    let reply = Reply { blocks, stop, usage, model: String::new(), by: String::new() };
+    let plans = plans(&desk, &reply);
+    assert_eq!(plans[0].access, Access::Never(BROKEN.to_owned()));
+    assert_eq!(plans[1].access, Access::Read);
+    assert_eq!(touched(&desk, &reply, &plans), [desk.root.join("a.txt")]);
+}
+
+#[tokio::test]
+async fn edits_are_answered_even_if_the_editor_panics() {
+    let (desk, _dir) = desk(true);
+    let (results, mut answers) = mpsc::unbounded_channel();
+    let job = edits::Job {
+        desk,
+        results,
+        observations: mpsc::unbounded_channel().0,
+        known: BTreeMap::new(),
+        at_once: false,
+        unattended: false,
+        kept: BTreeMap::new(),
+        tally: None,
+        keeper: None,
+    };
+    let edit = json!({ "path": "a.txt", "edits": [{ "old": "alpha", "new": "beta" }] });
+    let calls = vec![call("c1", "edit", edit.clone()), call("c2", "edit", edit)];
+    edits::propose(job, TurnId(1), calls).await;
+    for id in ["c1", "c2"] {
+        let Some(Input::Answered { answer, .. }) = answers.recv().await else { panic!("none") };
+        assert_eq!(answer, broken(&CallId(id.into())));
+    }
 }
 
 /// This takes minutes if the search for a free id begins at 1 for each call.
