@@ -388,7 +388,7 @@ fn a_deletion_or_renaming_of_a_file_is_refused_if_the_same_reply_edits_the_file(
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_idle("I see.");
     expect![
-        "Another call of this reply changes a.txt or its new path, so nothing was done. Send this call again once the user has decided on the other call."
+        "This call was not carried out, because another call of the same reply changes one of its files. Send this call again once the user has decided on the other call."
     ]
     .assert_eq(&scene.answer(2, "c1"));
     assert!(scene.answer(2, "c2").starts_with("Another call of this reply changes b.txt"));
