@@ -15,7 +15,7 @@ pub use access::{Access, Guarded};
 pub use awaited::Awaited;
 pub use compaction::{Compaction, Handoff};
 pub use failure::Failure;
-pub use grant::Grant;
+pub use grant::{Grant, in_one_line};
 pub use job::Job;
 pub use measure::Measure;
 pub use mode::{MODES, Mode};

@@ -294,7 +294,10 @@ impl fmt::Display for Rule {
             Target::Command(words) if words.is_empty() => {
                 write!(f, "{verdict} shell, every command")?;
             }
-            Target::Command(words) => write!(f, "{verdict} shell `{} …`", written::joined(words))?,
+            Target::Command(words) => {
+                let words = written::joined(words).replace('\n', "[U+000A]");
+                write!(f, "{verdict} shell `{words} …`")?;
+            }
             Target::Edit(None) => write!(f, "{verdict} edit, every file")?,
             Target::Edit(Some(it)) => write!(f, "{verdict} edit `{}`", it.text)?,
             Target::Fetch(None) => write!(f, "{verdict} fetch, every page")?,

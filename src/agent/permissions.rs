@@ -135,7 +135,13 @@ pub(super) fn carry_out(agent: &mut Agent, wanted: Wanted) {
     match wanted {
         Wanted::List => list(agent),
         Wanted::Explain(command) => {
-            let text = desk.rules.explain(&command);
+            let explained = || {
+                let parts = desk.rules.explain(&command);
+                format!("{}\n{parts}", conversation.session.foreseen(&command))
+            };
+            let connection = command.trim().strip_prefix("network ");
+            let text =
+                connection.map_or_else(explained, |it| desk.rules.explain_connection(it.trim()));
             conversation.take(Input::Tell { text });
         }
         Wanted::Revoke(Permission::Grant(grant)) => files.revoke(conversation, desk, grant),
@@ -182,7 +188,11 @@ fn revoke(agent: &mut Agent, wanted: &str) {
             let rule = rule.clone();
             let is_other = |it: &WrittenRule| it.rule(Origin::Always).as_ref() != Ok(&rule);
             match agent.guidance.permissions.note(|it| it.keep(is_other)) {
-                Ok(()) => format!("This rule no longer applies: {rule}"),
+                Ok(()) => {
+                    let line = format!("you revoked the rule: {rule}");
+                    agent.conversation.log_decisions(&[line]);
+                    format!("This rule no longer applies: {rule}")
+                }
                 Err(why) => why,
             }
         }
@@ -240,16 +250,7 @@ pub(super) fn rule(agent: &mut Agent, call: CallId, answer: Answer) {
                     "Caliban proposes no rule for this call. Allow it once or for this session.";
                 return agent.conversation.notice(Level::Warn, text.into());
             };
-            let kept = agent.guidance.permissions.note(|it| it.add(WrittenRule::always(&command)));
-            match kept {
-                Ok(()) => agent.conversation.notice(
-                    Level::Info,
-                    format!("From now on `{command} …` runs without a question. :Caliban permissions revokes the \
-                             rule."),
-                ),
-                Err(why) => agent.conversation.notice(Level::Error, format!("{why} The command runs once.")),
-            }
-            agent.reload_rules();
+            keep_always(agent, &command);
             Ruling::Once
         }
     };
@@ -258,6 +259,24 @@ pub(super) fn rule(agent: &mut Agent, call: CallId, answer: Answer) {
         agent.reload_rules();
     }
     agent.conversation.take(Input::Rule { call, ruling });
+}
+
+/// Stores a rule that allows commands that begin like this.
+fn keep_always(agent: &mut Agent, command: &str) {
+    let kept = agent.guidance.permissions.note(|it| it.add(WrittenRule::always(command)));
+    let conversation = &agent.conversation;
+    match kept {
+        Ok(()) => {
+            let what = Grant::Act(format!("{command} …")).label();
+            conversation.log_decisions(&[format!("you allowed it always: {what}")]);
+            let text = format!(
+                "From now on `{command} …` runs without a question. :Caliban permissions revokes the rule."
+            );
+            conversation.notice(Level::Info, text);
+        }
+        Err(why) => conversation.notice(Level::Error, format!("{why} The command runs once.")),
+    }
+    agent.reload_rules();
 }
 
 /// An answer to a question.
@@ -278,6 +297,7 @@ impl Files {
                 .notice(Level::Info, "This permission was taken back already.".into());
         }
         let text = format!("You are asked again before: {}", grant.label());
+        conversation.log_decisions(&[format!("you took it back: {}", grant.label())]);
         if let Grant::Read { path, .. } = &grant {
             let is_meant = |it: &_| tool::path::unmistakable(&desk.root, it) == *path;
             self.known.distrust(desk, is_meant);

@@ -7,7 +7,7 @@ use crate::message::CallId;
 use crate::rules::{self, Rule};
 use crate::session::{Consult, Input, Phase};
 use crate::store::Agreed;
-use crate::text::{cause, unseen};
+use crate::text::cause;
 use std::path::Path;
 
 #[derive(Default)]
@@ -120,16 +120,14 @@ fn log(conversation: &Conversation, how: &str) {
     conversation.log_decisions(&[format!("{how}: rules of {FILE} that allow calls")]);
 }
 
-/// The question, with a line for each rule that allows calls. Line breaks in a rule are spelt out, so that a rule cannot
-/// pretend to be another line of the question.
+/// The question, with a line for each rule that allows something.
 fn question(allowing: &[Rule]) -> String {
     let mut text = format!(
-        "May these rules of the project allow calls without a question? They are in {FILE}, and you have not agreed to \
+        "May these rules of the project allow calls and connections without a question? They are in {FILE}, and you have not agreed to \
          this text of it before.\n"
     );
     for it in allowing {
-        text.push('\n');
-        text.push_str(&unseen::exact(&it.to_string()).replace('\n', "[U+000A]"));
+        text.push_str(&format!("\n{it}"));
     }
     text
 }

@@ -45,7 +45,7 @@ impl Grant {
 }
 
 /// A text with each invisible character spelt out. If the text is long, its middle is left out.
-pub(super) fn in_one_line(text: &str) -> String {
+pub fn in_one_line(text: &str) -> String {
     let spelt = unseen::exact(text.trim_end()).replace('\n', "[U+000A]").replace('\t', "[U+0009]");
     let count = spelt.chars().count();
     if count <= WHOLE {

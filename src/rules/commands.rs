@@ -113,12 +113,8 @@ impl Rules {
         })
     }
 
-    /// Explains to the user how the rules decide about a command line: names each simple command and the rule for it.
-    /// `network example.org` asks about a connection.
+    /// Explains to the user how the rules judge a command line: one line for each simple command, with its rule.
     pub fn explain(&self, line: &str) -> String {
-        if let Some(named) = line.trim().strip_prefix("network ") {
-            return self.explain_connection(named.trim());
-        }
         let script = Script::parse(line);
         let mut lines = Vec::new();
         for simple in script.certain() {
@@ -134,17 +130,6 @@ impl Rules {
             lines.push(format!("  {}: {said}", simple.shown()));
         }
         lines.extend(self.hindrance(&script).map(|it| format!("  asks. {it}")));
-        let whole = match self.script(&script) {
-            Judgement { verdict: Some(Verdict::Allow), .. } => {
-                "The command runs without a question.".to_owned()
-            }
-            Judgement { verdict: Some(Verdict::Deny), why, .. } => {
-                format!("The command does not run. {why}")
-            }
-            Judgement { why, .. } if why.is_empty() => "The command asks.".to_owned(),
-            Judgement { why, .. } => format!("The command asks. {why}"),
-        };
-        lines.insert(0, whole);
         lines.join("\n")
     }
 }

@@ -38,7 +38,7 @@ impl Rules {
     }
 
     /// How the rules decide about a connection, for the user. `named` is a host, with a port or for port 443.
-    pub(super) fn explain_connection(&self, named: &str) -> String {
+    pub fn explain_connection(&self, named: &str) -> String {
         let (host, port) = apart(named);
         let port = port.unwrap_or(443);
         let rule = self.strictest(|it| it.is_about_connection(host, port));

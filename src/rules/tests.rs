@@ -207,16 +207,20 @@ fn the_rule_stored_by_always_allows_its_command_and_is_read_back_unchanged() {
 fn the_explanation_of_a_command_line_names_each_command_and_its_rule() {
     let rules = rules(&[WrittenRule::always("cargo test"), deny("git push")]);
     expect![[r#"
-        The command does not run. A permission rule denies `git push`.
           cargo test --lib: allow shell `cargo test …` (your settings)
           ls: needs your consent. No permission rule allows it.
           git push: deny shell `git push …` (your settings)"#]]
     .assert_eq(&rules.explain("cargo test --lib && ls; git push"));
-    expect![[r#"
-        The command runs without a question.
-          cargo test: allow shell `cargo test …` (your settings)"#]]
-    .assert_eq(&rules.explain("timeout 9 cargo test"));
-    expect!["The command asks."].assert_eq(&rules.explain(""));
+    expect!["  cargo test: allow shell `cargo test …` (your settings)"]
+        .assert_eq(&rules.explain("timeout 9 cargo test"));
+    expect![""].assert_eq(&rules.explain(""));
+}
+
+#[test]
+fn a_rule_is_shown_in_one_line() {
+    let text = "allow = 'shell'\ncommand = \"git commit -m 'a\\nb'\"\nreason = \"one\\n\\n  two.\"";
+    let rule = toml(text).rule(Origin::Project).unwrap();
+    expect!["allow shell `git commit -m 'a[U+000A]b' …`: one two"].assert_eq(&rule.to_string());
 }
 
 fn toml(text: &str) -> WrittenRule {

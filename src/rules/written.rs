@@ -169,8 +169,8 @@ impl WrittenRule {
             );
         };
         let target = self.target(tool, verdict)?;
-        let reason =
-            self.reason.as_deref().unwrap_or_default().trim().trim_end_matches('.').to_owned();
+        let reason = self.reason.iter().flat_map(|it| it.split_whitespace()).collect::<Vec<_>>();
+        let reason = reason.join(" ").trim_end_matches('.').to_owned();
         let rule = Rule { verdict, origin, target, reason };
         self.check(&rule)?;
         Ok(rule)

@@ -88,6 +88,7 @@ impl Session {
     /// Changes the mode. Calls that are running go on. Calls that have not begun follow the new mode.
     pub(super) fn choose_mode(&mut self, mode: Mode, step: &mut Step) {
         self.record(Event::ModeChosen { mode }, step);
+        step.decisions.push(format!("you chose {mode} mode"));
         let denied = self.asking().filter(|it| matches!(self.decide(it), Decision::Deny(_)));
         if let Some(call) = denied.map(|it| it.call.id.clone()) {
             let reason = format!("they chose {mode} mode instead");

@@ -1,35 +1,59 @@
-//! The lines for the log of permissions: one line for each decision about a call.
+//! Decisions about calls, in words: the lines for the log of permissions, and the answer to the user who asks how a
+//! command would be decided.
 
 use super::{Open, Session, State};
-use crate::event::{Access, Grant, Ruling};
-use crate::policy::{Decision, Reason};
-use crate::rules::Verdict;
+use crate::event::{Access, Grant, Ruling, in_one_line};
+use crate::policy::{self, Decision, Reason};
+use crate::rules::{Judgement, Verdict};
 
 impl Session {
-    /// The log line about a decision of the policy. `None` for a read that needs no consent, for a call that cannot run
-    /// in any mode, and for a call that the user has just allowed.
+    /// The log line about a decision of the policy. `None` for a read that needs no consent, and for a call that the user
+    /// has just allowed.
     pub(super) fn decided(&self, it: &Open, decision: Decision<'_>) -> Option<String> {
+        if let Decision::Deny(Reason::Never(why)) = decision {
+            return Some(format!("refused: {}", in_one_line(&format!("{} ({why})", it.call.tool))));
+        }
         let what = it.access.label()?;
         let how = match decision {
             Decision::Allow if it.state == State::Allowed => return None,
-            Decision::Allow if it.access.grant().is_some_and(|it| self.granted.contains(&it)) => {
-                "allowed, because you allowed it for the session".to_owned()
-            }
-            Decision::Allow if it.judged.verdict == Some(Verdict::Allow) => {
-                "allowed by a rule".to_owned()
-            }
-            Decision::Allow => format!("allowed in {} mode", self.mode),
+            Decision::Allow => self.allowed(&it.access, &it.judged),
             Decision::Ask(_) if matches!(it.access, Access::Edit { .. }) => {
                 "for your review".to_owned()
             }
             Decision::Ask(_) => "asked".to_owned(),
             Decision::Deny(Reason::PlanMode) => "denied in plan mode".to_owned(),
-            Decision::Deny(Reason::Rule(_)) => "denied by a rule".to_owned(),
-            Decision::Deny(Reason::Never(_)) => return None,
+            Decision::Deny(_) => "denied by a rule".to_owned(),
         };
         let why =
             if it.judged.why.is_empty() { String::new() } else { format!(" ({})", it.judged.why) };
         Some(format!("{how}: {what}{why}"))
+    }
+
+    /// Why the policy allows a call, in words.
+    fn allowed(&self, access: &Access, judged: &Judgement) -> String {
+        if access.grant().is_some_and(|it| self.granted.contains(&it)) {
+            "allowed, because you allowed it for the session".to_owned()
+        } else if judged.verdict == Some(Verdict::Allow) {
+            "allowed by a rule".to_owned()
+        } else {
+            format!("allowed in {} mode", self.mode)
+        }
+    }
+
+    /// Tells the user how a command of the model would be decided now.
+    pub fn foreseen(&self, command: &str) -> String {
+        let access = Access::Act { command: command.to_owned(), outside: None, background: false };
+        let judged = self.judged(&access);
+        let said = match policy::decide(self.mode, &self.granted, &judged, &access) {
+            Decision::Allow => {
+                let how = self.allowed(&access, &judged);
+                return format!("The command runs without a question: {how}.");
+            }
+            Decision::Ask(_) => "The command asks.",
+            Decision::Deny(Reason::PlanMode) => "The command does not run in plan mode.",
+            Decision::Deny(_) => "The command does not run.",
+        };
+        format!("{said} {}", judged.why).trim_end().to_owned()
     }
 }
 

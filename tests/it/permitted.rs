@@ -3,9 +3,11 @@
 use crate::grants::{call, is_asked};
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
+use crate::kit::setup::Setup;
 use crate::review::scene::{Scene, edit, nine};
 use expect_test::expect;
 use serde_json::{Value, json};
+use std::fs;
 
 const ONCE: &str = ":Caliban approve<CR>";
 const FILE: &str = ".caliban/permissions.toml";
@@ -178,8 +180,43 @@ fn the_chat_explains_how_a_command_is_judged() {
     scene.wait_chat("The command does not run. A permission rule denies `git push`.");
     scene.nvim.wait_transcript("echo a: allow shell `echo …` (your settings)");
     scene.nvim.wait_transcript("git push: deny shell `git push …` (your settings)");
-    scene.nvim.lua("require('caliban').ask('/permissions echo b')", &[]);
-    scene.wait_chat("The command runs without a question.");
+    let explain = |command: &str, said: &str| {
+        let ask = format!("require('caliban').ask('/permissions {command}')");
+        scene.nvim.lua(&ask, &[]);
+        scene.wait_chat(said);
+    };
+    explain("echo b", "The command runs without a question: allowed by a rule.");
+    explain("echo c > d", "The command asks. `echo c` writes to `d`.");
+    assert!(call(&scene, "shell", run("true"), ":Caliban approve session<CR>").1);
+    explain("true", "without a question: allowed, because you allowed it for the session.");
+    scene.nvim.keys(":Caliban mode plan<CR>");
+    explain("echo e", "The command does not run in plan mode.");
+    assert_eq!(scene.server.requests().len(), 2);
+}
+
+#[test]
+fn a_rule_of_the_settings_is_listed_and_can_only_be_changed_there() {
+    let scene = ruled("{ deny = 'shell', command = 'rm', reason = 'Use\\n the trash.' }");
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_chat("Project");
+    scene.nvim.keys(":Caliban permissions<CR>");
+    scene.nvim.wait_screen("1: rule: deny shell `rm …`: Use the trash (your settings)");
+    scene.nvim.keys("1<CR>");
+    scene.nvim.wait_screen("This rule is in your settings. Change it there.");
+}
+
+#[test]
+fn an_example_that_a_rule_does_not_fit_is_reported_when_the_file_is_loaded() {
+    let config = "{ permissions = { { allow = 'shell', command = 'echo' } } }";
+    let rule = |example: &str| {
+        format!("[[rule]]\ndeny = 'shell'\ncommand = 'git push'\nmatches = ['{example}']\n")
+    };
+    let scene = Scene::start(|it| it.config(config).file(FILE, rule("git pull")).size(160, 40));
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_chat("rule 1: the rule does not fit its example `git pull`.");
+    assert!(is_asked(&scene, "shell", run("echo one")));
+    fs::write(scene.nvim.setup.path(FILE), rule("git -C . push")).unwrap();
+    assert!(!is_asked(&scene, "shell", run("echo two")));
 }
 
 #[test]
@@ -216,6 +253,55 @@ fn each_decision_about_a_call_is_logged() {
             "denied by a rule: run rm a (A permission rule denies `rm a`.)",
             "asked: run true[U+000A]true",
             "you denied it: run true[U+000A]true",
+        ]
+    "#]]
+    .assert_debug_eq(&lines);
+}
+
+#[test]
+fn the_log_has_permissions_of_the_session_modes_rules_and_what_was_revoked() {
+    let config = "{ permissions = { { deny = 'edit', path = 'b.txt', reason = 'No.' } } }";
+    let files = |it: Setup| it.file("a.txt", nine()).file("b.txt", nine());
+    let scene = Scene::start(|it| files(it).config(config).size(160, 40));
+    let change = |from: &str, to: &str| edit("a.txt", &[(from, to)]);
+    call(&scene, "edit", edit("b.txt", &[("l2", "L2")]), "");
+    call(&scene, "read", json!({ "path": ".git/config" }), "");
+    call(&scene, "shell", run("true"), ":Caliban approve session<CR>");
+    call(&scene, "shell", run("true"), "");
+    scene.nvim.keys(":Caliban permissions<CR>");
+    scene.nvim.wait_screen("1: run true");
+    scene.nvim.keys("1<CR>");
+    scene.nvim.wait_screen("You are asked again before: run true");
+    scene.nvim.keys("<Esc>:Caliban mode auto-edit<CR>");
+    call(&scene, "edit", change("l2", "L2"), "");
+    scene.nvim.keys(":Caliban mode plan<CR>");
+    call(&scene, "edit", change("l3", "L3"), "");
+    scene.nvim.keys(":Caliban mode ask<CR>");
+    call(&scene, "shell", run("git status -s"), ":Caliban approve always<CR>");
+    scene.nvim.keys(":Caliban log permissions<CR>");
+    let is_log =
+        |it: &Nvim| it.lua_str("return vim.api.nvim_buf_get_name(0)").ends_with(".permissions.log");
+    scene.nvim.wait(is_log, "the log");
+    let text = scene
+        .nvim
+        .lua_str("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')");
+    let lines: Vec<&str> = text.lines().map(|it| it.split_once(" main ").unwrap().1).collect();
+    expect![[r#"
+        [
+            "refused: edit (path: `b.txt` may not be edited, by a permission rule of the user: No.)",
+            "refused: read (path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks first.)",
+            "asked: run true",
+            "you allowed it for the session: run true",
+            "allowed, because you allowed it for the session: run true",
+            "you took it back: run true",
+            "you chose auto-edit mode",
+            "allowed in auto-edit mode: edit a.txt",
+            "you chose plan mode",
+            "denied in plan mode: edit a.txt",
+            "you chose ask mode",
+            "asked: run git status -s",
+            "you allowed it always: run git status …",
+            "you allowed it once: run git status -s",
         ]
     "#]]
     .assert_debug_eq(&lines);

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use std::fs;
 
 const FILE: &str = ".caliban/permissions.toml";
-const QUESTION: &str = "? May these rules of the project allow calls without a question?";
+const QUESTION: &str =
+    "? May these rules of the project allow calls and connections without a question?";
 const ECHO: &str = "[[rule]]\nallow = 'shell'\ncommand = 'echo'\n";
 const PUSH: &str = "[[rule]]\ndeny = 'shell'\ncommand = 'git push'\n";
 
@@ -175,8 +176,7 @@ fn a_rule_cannot_write_lines_into_the_question_about_it() {
         "[[rule]]\nallow = 'shell'\ncommand = 'rm'\nreason = \"a\\n\\n  y use them\\u202e\"\n",
     );
     send_up_to_question(&scene, "true");
-    scene.nvim.wait_transcript("allow shell `rm …`: a[U+000A][U+000A]  y use them[U+202E]");
-    assert!(!scene.nvim.transcript().contains("\n  y use them[U+202E]"));
+    scene.nvim.wait_transcript("allow shell `rm …`: a y use them[U+202E]");
 }
 
 #[test]
