@@ -20,9 +20,24 @@
 ---@field fs_rename fun(from: string, to: string): boolean?, string?
 ---@field fs_realpath fun(path: string): string?
 ---@field new_timer fun(): uv.uv_timer_t?
+---@field new_pipe fun(): uv.uv_pipe_t?
+---@field new_signal fun(): uv.uv_signal_t?
+---@field spawn fun(path: string, options: table, done: fun(code: integer, signal: integer)): uv.uv_process_t?
 
 ---@class uv.uv_timer_t
 ---@field start fun(self: uv.uv_timer_t, timeout: integer, again: integer, callback: fun()): integer?
 ---@field stop fun(self: uv.uv_timer_t): integer?
 ---@field close fun(self: uv.uv_timer_t)
 ---@field is_closing fun(self: uv.uv_timer_t): boolean
+
+---@class uv.uv_pipe_t
+---@field write fun(self: uv.uv_pipe_t, data: string)
+---@field shutdown fun(self: uv.uv_pipe_t, callback: fun())
+---@field close fun(self: uv.uv_pipe_t)
+
+---@class uv.uv_process_t
+---@field kill fun(self: uv.uv_process_t, signal: string): integer?
+
+---@class uv.uv_signal_t
+---@field start fun(self: uv.uv_signal_t, signal: string, callback: fun()): integer?
+---@field close fun(self: uv.uv_signal_t)

@@ -345,6 +345,14 @@ local subcommands = {
       require('caliban.program.process').restart()
     end,
   },
+  run = {
+    run = function(call)
+      require('caliban.program.run').run(call.rest)
+    end,
+    complete = function()
+      return require('caliban.program.run').options
+    end,
+  },
   close = {
     run = function()
       api().close()

@@ -40,6 +40,8 @@ pub(super) struct Arguments {
     pub(super) ephemeral: bool,
     pub(super) config: Option<PathBuf>,
     pub(super) cwd: Option<PathBuf>,
+    /// Whether Neovim has started this run. Then standard input has the settings, as Neovim sends them to the program.
+    pub(super) neovim: bool,
     /// `None` if the prompt comes from standard input.
     pub(super) prompt: Option<String>,
 }
@@ -74,6 +76,7 @@ fn read(given: impl Iterator<Item = OsString>) -> Result<Parsed, lexopt::Error> 
             Long("session") => all.session = Some(parser.value()?.string()?),
             Long("ephemeral") => all.ephemeral = true,
             Long("config") => all.config = Some(parser.value()?.into()),
+            Long("neovim") => all.neovim = true,
             Long("cwd") => all.cwd = Some(parser.value()?.into()),
             Value(text) => prompts.push(text.string()?),
             other => return Err(other.unexpected()),
@@ -81,6 +84,9 @@ fn read(given: impl Iterator<Item = OsString>) -> Result<Parsed, lexopt::Error> 
     }
     match &prompts[..] {
         [] => return Err("the prompt is missing".into()),
+        [dash] if dash == "-" && all.neovim => {
+            return Err("in Neovim the prompt cannot come from standard input".into());
+        }
         [dash] if dash == "-" => (),
         [prompt] if prompt.trim().is_empty() => return Err("the prompt is empty".into()),
         [prompt] => all.prompt = Some(prompt.clone()),

@@ -87,7 +87,11 @@ fn settings(arguments: &Arguments) -> Result<(PathBuf, WireConfig), String> {
     if !cwd.is_dir() {
         return Err("--cwd: this is not a folder.".to_owned());
     }
-    let mut config = config::load(arguments.config.as_deref())?;
+    let mut config = if arguments.neovim {
+        config::of_neovim(std::io::stdin())?
+    } else {
+        config::load(arguments.config.as_deref())?
+    };
     config.mode = arguments.mode.unwrap_or(config.mode);
     config.model = arguments.model.clone().or(config.model);
     Ok((cwd, config))

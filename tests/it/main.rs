@@ -83,6 +83,7 @@ mod revive;
 mod rewind;
 mod rules;
 mod run;
+mod run_nvim;
 mod sandbox;
 mod scales;
 mod search;

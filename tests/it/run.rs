@@ -16,18 +16,18 @@ fn run(setup: &Setup, arguments: &[&str]) -> Ran {
     Ran::of(&mut setup.program(&arguments))
 }
 
-struct Ran {
-    code: i32,
-    out: String,
-    err: String,
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl Ran {
-    fn of(command: &mut Command) -> Ran {
+    pub(crate) fn of(command: &mut Command) -> Ran {
         Ran::from(command.output().unwrap())
     }
 
-    fn from(output: Output) -> Ran {
+    pub(crate) fn from(output: Output) -> Ran {
         Ran {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8(output.stdout).unwrap(),
@@ -36,7 +36,7 @@ impl Ran {
     }
 
     /// The lines of standard output, which are JSON.
-    fn lines(&self) -> Vec<Value> {
+    pub(crate) fn lines(&self) -> Vec<Value> {
         self.out.lines().map(|it| serde_json::from_str(it).unwrap()).collect()
     }
 }

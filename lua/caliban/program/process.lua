@@ -34,8 +34,9 @@ local function say(text, level)
   require('caliban.editor.notify').say(text, level or vim.log.levels.ERROR)
 end
 
+--- The path of the program, or why there is none.
 ---@return string? path, string? why
-local function program()
+function M.path()
   local bin = require('caliban.config').get().bin
   if bin then
     local path = vim.fs.normalize(bin)
@@ -144,7 +145,7 @@ function M.start()
   if link.job or link.leaving then
     return true
   end
-  local path, why = program()
+  local path, why = M.path()
   if not path then
     return false, why
   end
@@ -302,7 +303,7 @@ end
 --- The state of the program, for the health report.
 ---@return caliban.Report
 function M.report()
-  local path, missing = program()
+  local path, missing = M.path()
   return {
     path = path,
     missing = missing,

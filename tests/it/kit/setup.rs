@@ -251,6 +251,22 @@ impl Setup {
 
     /// The command that starts Neovim. Every process started from it has `run` in its environment.
     pub(super) fn command(&self, run: &str) -> Command {
+        let mut command = self.neovim(run);
+        command.arg("--embed");
+        if self.size.is_none() {
+            command.arg("--headless");
+        }
+        command
+    }
+
+    /// The command that starts a Neovim without a window, which carries out this Ex command.
+    pub fn scripted(&self, line: &str) -> Command {
+        let mut command = self.neovim("");
+        command.args(["--headless", "-c", line]).stdin(std::process::Stdio::null());
+        command
+    }
+
+    fn neovim(&self, run: &str) -> Command {
         let dir = self.dir();
         let init = dir.join("setup.lua");
         let source = format!(
@@ -266,10 +282,7 @@ impl Setup {
         );
         fs::write(&init, source).unwrap();
         let mut command = without_privileges(nvim_bin());
-        command.arg("--embed").arg("-u").arg(root().join("tests/minimal_init.lua"));
-        if self.size.is_none() {
-            command.arg("--headless");
-        }
+        command.arg("-u").arg(root().join("tests/minimal_init.lua"));
         self.surround(&mut command);
         command.env("KIT_ROOT", root()).env("KIT_SETUP", init);
         command.env("KIT_RUN", run);
