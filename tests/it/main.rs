@@ -57,6 +57,7 @@ mod looks;
 mod lsp;
 mod lua;
 mod many_hunks;
+mod memory;
 mod mentions;
 mod misses;
 mod models;
