@@ -84,6 +84,7 @@ mod revive;
 mod rewind;
 mod rules;
 mod run;
+mod run_ends;
 mod run_nvim;
 mod sandbox;
 mod scales;

@@ -16,6 +16,15 @@ fn run(setup: &Setup, arguments: &[&str]) -> Ran {
     Ran::of(&mut setup.program(&arguments))
 }
 
+/// Waits until this holds. Panics if it does not hold within a time that only a fault exceeds.
+pub(crate) fn wait_for(holds: impl Fn() -> bool) {
+    let began = std::time::Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < std::time::Duration::from_secs(60));
+        std::thread::yield_now();
+    }
+}
+
 pub(crate) struct Ran {
     pub(crate) code: i32,
     pub(crate) out: String,

@@ -4,7 +4,7 @@ use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
-use crate::run::Ran;
+use crate::run::{Ran, wait_for};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::process::Stdio;
@@ -90,9 +90,7 @@ fn begun(line: &str) -> (Server, Setup, std::process::Child) {
     let rules = "{ { allow = 'shell', command = 'cp' }, { allow = 'shell', command = 'sleep' } }";
     let setup = setup(&server).file("a.txt", "x\n").config(&format!("{{ permissions = {rules} }}"));
     let child = setup.scripted(line).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    while setup.on_disk("b.txt").is_none() {
-        std::thread::yield_now();
-    }
+    wait_for(|| setup.on_disk("b.txt").is_some());
     (server, setup, child)
 }
 
@@ -104,7 +102,7 @@ fn a_signal_to_neovim_stops_the_turn_and_keeps_the_conversation() {
         let ran = Ran::from(child.wait_with_output().unwrap());
         assert!(code.is_none_or(|it| it == ran.code), "{signal:?}: {} {}", ran.code, ran.err);
         assert!(ran.err.contains("Tokens   "), "{signal:?}: {}", ran.err);
-        assert!(!setup.processes().iter().any(|it| it.1.contains("sleep 1000")), "{signal:?}");
+        wait_for(|| !setup.processes().iter().any(|it| it.1.contains("sleep 1000")));
         let session = std::fs::read_to_string(setup.sessions().join("ci.json")).unwrap();
         assert!(session.contains("sleep 1000"), "{signal:?}: {session}");
     }

@@ -1,0 +1,97 @@
+//! The ends of `caliban run`: limits, signals and failures, and the settings of the user's own file.
+
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use crate::run::{Ran, wait_for};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use std::fs;
+use std::process::Stdio;
+
+/// A project with these settings in the user's own file.
+fn setup(server: &Server, settings: &serde_json::Value) -> Setup {
+    let setup = Setup::new().anthropic(server).file("a.txt", "alpha\n");
+    let folder = setup.dir().join("config/caliban");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("config.json"), settings.to_string()).unwrap();
+    setup
+}
+
+fn run(setup: &Setup, arguments: &[&str]) -> Ran {
+    Ran::of(&mut setup.program(&[&["run"], arguments].concat()))
+}
+
+#[test]
+fn a_limit_of_tokens_or_money_ends_the_turn_before_the_next_request_with_code_4() {
+    let price = json!({ "price": { "input": 1000, "output": 1000 } });
+    let prices = json!({ "anthropic/claude-sonnet-4-5": price });
+    for (arguments, settings) in [
+        (&["--limit-tokens", "100", "go"][..], json!({})),
+        (&["--limit-usd", "0.1", "go"], json!({ "models": prices })),
+        (&["go"], json!({ "models": prices, "limit": { "turn_usd": 0.1 } })),
+    ] {
+        let server = Server::start();
+        let read = json!({ "path": "a.txt" });
+        server.reply(Reply::new().text("I look.").call("c1", "read", read).usage(1000, 50));
+        let ran = run(&setup(&server, &settings), arguments);
+        assert_eq!(ran.code, 4, "{arguments:?}: {}", ran.err);
+        assert_eq!(server.count(), 1, "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_settings_of_the_users_own_file_hold_and_a_wrong_one_ends_the_run() {
+    let server = Server::start();
+    server.reply(Reply::new().call("c1", "shell", json!({ "command": "cp a.txt b.txt" })));
+    server.reply(Reply::said("Done."));
+    let rule = json!({ "allow": "shell", "command": "cp" });
+    let settings = json!({ "permissions": [rule], "system": "Be brief.", "layout": "left" });
+    let known = setup(&server, &settings);
+    let ran = run(&known, &["go"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Done.\n"), "{}", ran.err);
+    assert_eq!(known.on_disk("b.txt").unwrap(), "alpha\n");
+    assert!(server.requests()[0].json.to_string().contains("Be brief."));
+    let ran = run(&setup(&server, &json!({ "modell": "x" })), &["go"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("Did you mean `model`?"), "{}", ran.err);
+}
+
+#[test]
+fn a_signal_ends_the_command_and_keeps_the_conversation() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let server = Server::start();
+        let command = json!({ "command": "cp a.txt b.txt && sleep 1000" });
+        server.reply(Reply::new().call("c1", "shell", command));
+        let rule = |it: &str| json!({ "allow": "shell", "command": it });
+        let setup = setup(&server, &json!({ "permissions": [rule("cp"), rule("sleep")] }));
+        let mut program = setup.program(&["run", "--session", "ci", "go"]);
+        let child = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        wait_for(|| setup.on_disk("b.txt").is_some());
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert_eq!(ran.code, 130, "{signal:?}: {}", ran.err);
+        wait_for(|| !setup.processes().iter().any(|it| it.1.contains("sleep 1000")));
+        let session = fs::read_to_string(setup.sessions().join("ci.json")).unwrap();
+        assert!(session.contains("sleep 1000"), "{signal:?}: {session}");
+    }
+}
+
+#[test]
+fn a_wrong_key_fails_with_code_1_and_a_sentence() {
+    let server = Server::start();
+    server.reply(Reply::error(401));
+    let ran = run(&setup(&server, &json!({})), &["go"]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
+    assert!(ran.err.contains("key"), "{}", ran.err);
+    assert_eq!(server.count(), 1);
+}
+
+#[test]
+fn a_server_that_cannot_be_reached_fails_with_code_1_and_a_sentence() {
+    let server = Server::start();
+    let setup = setup(&server, &json!({})).env("ANTHROPIC_BASE_URL", "http://127.0.0.1:1");
+    let ran = run(&setup, &["go"]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
+    assert!(ran.err.contains("No connection to 127.0.0.1:1"), "{}", ran.err);
+}
