@@ -2,7 +2,7 @@
 //! chooses a part: `complete` (completion), `decode` (the decoders), `edits` (the matching of edits), `reach` (the
 //! checks of paths), `request` (a request of a long conversation), `rope` (a rope compared with a `String`), `review`
 //! (reviews), `way` (large texts and many hunks from end to end), `sessions` (large sessions), `flood` (replies of
-//! thousands of calls). `BENCH=quick` makes a short run, and `BENCH_ONLY=0,6,once` measures single rows; both only
+//! thousands of calls), `run` (the start of `caliban run`). `BENCH=quick` makes a short run, and `BENCH_ONLY=0,6,once` measures single rows; both only
 //! print. The floors are two minimal chats: *plain* appends the text as it comes, *marked* also highlights each
 //! finished line once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a bench that fails shall end there")]
@@ -28,6 +28,7 @@ mod report;
 mod request;
 mod review;
 mod rope;
+mod run;
 mod server;
 mod sessions;
 mod single;
@@ -86,7 +87,7 @@ impl Part {
     }
 }
 
-const PARTS: [Part; 11] = [
+const PARTS: [Part; 12] = [
     Part { name: "complete", table: complete::table },
     Part { name: "decode", table: decode::table },
     Part { name: "edits", table: edits::table },
@@ -94,6 +95,7 @@ const PARTS: [Part; 11] = [
     Part { name: "reach", table: reach::table },
     Part { name: "request", table: request::table },
     Part { name: "rope", table: rope::table },
+    Part { name: "run", table: run::table },
     Part { name: "review", table: review::table },
     Part { name: "way", table: way::table },
     Part { name: "sessions", table: sessions::table },
