@@ -224,8 +224,8 @@ impl Program {
                 );
                 self.editor.tell(ToNvim::Bounce { session, text, context, why });
             }
-            // These commands are ignored: the draft was moved to the session that was opened instead, and the check of
-            // an edit's diagnostics matters only to a running session.
+            // These commands are ignored: the draft was moved to the session that was opened in its place, and the check
+            // of an edit's diagnostics matters only to a running session.
             (None, Command::Draft(_) | Command::Checked(_)) => (),
             (None, _) => self.absent(&session),
         }

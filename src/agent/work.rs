@@ -51,8 +51,8 @@ pub(super) struct Job {
     pub(super) watched: Vec<Watched>,
     /// Files to save before a command runs, because the command reads them from disk.
     pub(super) unsaved: Vec<PathBuf>,
-    /// For a command: the keeper that stores the files which the command changes, and the files that the session has
-    /// changed before.
+    /// For a command, a pair: the keeper, which stores the files that the command changes; and the paths of the files
+    /// that the session has changed before.
     pub(super) keeper: Option<(Keeper, Vec<PathBuf>)>,
 }
 

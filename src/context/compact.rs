@@ -116,8 +116,8 @@ pub fn most(window: u64) -> u32 {
 }
 
 impl Plan {
-    /// The most tokens of the conversation that the question may contain. A token of such a text has at least three
-    /// bytes.
+    /// The most tokens of the conversation that the question may contain, for a model with this window. The rest of the
+    /// window is for the summary and the instructions.
     pub fn room(window: u64) -> u64 {
         if window == 0 { UNKNOWN } else { window.saturating_sub(u64::from(most(window)) + 1_000) }
     }
@@ -125,6 +125,7 @@ impl Plan {
     /// The question to the model, with at most `room` tokens of the conversation. `focus` is what the user wants the
     /// summary to keep.
     pub fn question(&self, focus: &str, room: u64) -> String {
+        // assumes that a token of the conversation has at least three bytes
         let room = usize::try_from(room.saturating_mul(3)).unwrap_or(usize::MAX);
         let text = self.source.text(room);
         let mut question = String::new();

@@ -77,7 +77,7 @@ impl Limits {
         self.trim.unwrap_or(0) / 5
     }
 
-    /// The fewest new tokens for which the conversation is compacted automatically.
+    /// An automatic compaction needs at least this many tokens in the messages since the last compaction.
     pub fn growth(&self) -> u64 {
         self.compact.unwrap_or(0) / 5
     }

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// The results of the last turns stay whole: this many turns, including the running one.
 const TURNS: usize = 3;
-/// The results of at most this many of the last replies stay whole, even if the last turns have more replies.
+/// Of these turns, only the results of the last replies stay whole: this many replies.
 const REPLIES: usize = 16;
 /// A result with fewer bytes stays: the line that replaces it would save nothing.
 const LEAST: usize = 600;

@@ -93,7 +93,7 @@ impl Placing<'_> {
             .or_else(|| ladder::climb(content, &old, &new, usize::MAX, |it| self.meant(it)));
         let found = found.ok_or_else(|| {
             if is_there {
-                let why = "its lines overlap another chunk: join the two chunks";
+                let why = "the lines of the chunk overlap another chunk: join the two chunks";
                 return Misfit::Refused(why.to_owned());
             }
             absent(self.text, &old, &new)
@@ -114,8 +114,8 @@ impl Placing<'_> {
         let first = self.scopes().iter().map(|it| it.start).min();
         if first.is_some_and(|first| place.bytes.end < first) {
             return Err(Misfit::Refused(format!(
-                "its lines are only at line {line}, above the line given after `@@`: after `@@`, give a line that is \
-                 above them, or give none"
+                "the lines of the chunk are at line {line}, above the line that `@@` names. Let `@@` name a line above \
+                 line {line}, or name none"
             )));
         }
         let why = if first.is_none() && !self.chunk.anchors.is_empty() {

@@ -140,8 +140,8 @@ fn expected(part: Revision<'_>, settled: &Text) -> Text {
     Text::new(expected.join("\n") + "\n")
 }
 
-/// The reasons that the user gave for decisions on hunks of this part, each once. A reason belongs to the hunk whose
-/// proposed lines are those that the editor sent with the reason.
+/// The reasons that the user gave for decisions on hunks of this part, each once. The editor sends lines with a reason.
+/// The reason belongs to a hunk that proposes one of these lines, or to a deletion that removes one of them.
 pub fn reasons<'a>(
     part: Revision<'_>,
     given: impl Iterator<Item = (&'a [String], &'a str)>,

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_content_that_a_name_was_made_of_fits_it() {
+    fn the_name_of_an_image_file_fits_only_content_with_its_hash_and_format() {
         let bytes = b"\x89PNG\r\n\x1a\nrest".to_vec();
         let image = Image::new(bytes.clone(), "png", (800, 600));
         assert!(Image::is_file(&image.file) && Image::fits(&image.file, &bytes));

@@ -158,7 +158,7 @@ impl Program {
         });
     }
 
-    /// Begins a task that opens a session and only works with the disk.
+    /// Begins a task that opens a session and needs nothing but the disk.
     pub(super) fn open_on_thread(
         &mut self,
         lanes: Vec<Lane>,

@@ -91,7 +91,7 @@ fn answered_images(message: &Message) -> impl Iterator<Item = &Image> {
 /// The text before the images of answers, for dialects in which the images have to follow the answers.
 const RESULTS: &str = "The images of the results above, in their order:";
 
-/// The text of an answer. A blank answer, which some providers refuse, gets a text that says so.
+/// The text of an answer. A blank answer becomes `(no output)`, because some providers refuse a blank one.
 fn answer_text(answer: &ToolAnswer) -> &str {
     if answer.text.trim().is_empty() { "(no output)" } else { &answer.text }
 }

@@ -259,7 +259,7 @@ fn an_invalid_rule_is_reported_and_an_invalid_ask_or_deny_rule_makes_every_call_
     );
     check(
         &format!("{push}\nspares = ['git -C x push']"),
-        "the rule fits `git -C x push`, which it should spare",
+        "the rule fits `git -C x push`, which it should not fit",
     );
     let right = format!("{push}\nmatches = ['git -C x push']\nspares = ['git pull']");
     assert_eq!(read(&[toml(&right)], Origin::Settings, "here").1, [""; 0]);

@@ -235,7 +235,7 @@ impl WrittenRule {
             return Err(format!("the rule does not fit its example `{it}`"));
         }
         if let Some(it) = self.spares.iter().find(|it| wrong(it, false)) {
-            return Err(format!("the rule fits `{it}`, which it should spare"));
+            return Err(format!("the rule fits `{it}`, which it should not fit"));
         }
         Ok(())
     }

@@ -68,7 +68,7 @@ mod linux {
         }
     }
 
-    /// Kills a process. False if this process is not allowed to.
+    /// Kills a process. False if Caliban is not permitted to kill it.
     fn kill(pid: Pid) -> bool {
         kill_process(pid, Signal::KILL) != Err(Errno::PERM)
     }

@@ -58,8 +58,8 @@ struct Row {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Line,
-    /// A further part of a long line. Such a row begins with an arrow, further to the left than the lines of a command,
-    /// so that it cannot be mistaken for one.
+    /// The continuation of a long line. The row begins with an arrow, which stands to the left of a command's lines, so
+    /// that nobody takes the row for a line of the command.
     GoesOn,
     /// This many empty lines.
     Empty(usize),

@@ -285,7 +285,7 @@ const PLACES: &str = "local wins = {}
     return table.concat(wins, '\\n')";
 
 #[test]
-fn a_turn_keeps_the_users_windows_alternate_file_and_jumplist() {
+fn a_turn_changes_neither_the_users_windows_nor_the_alternate_file_nor_the_jumplist() {
     let server = Server::start();
     let gate =
         server.reply(Reply::chunks(["one\n\n", "two\n\n```rust\nfn x() {}\n```\n", "three."]));

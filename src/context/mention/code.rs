@@ -172,9 +172,9 @@ fn fence(line: &str) -> Option<(char, usize)> {
     (count >= 3 && !(mark == '`' && line[count..].contains('`'))).then_some((mark, count))
 }
 
-/// The number of lines before the fence that closes this fence. For each fence character, `unclosed` has the length of
-/// the shortest fence that is known to have no closing fence, so that the text is not searched to its end again for
-/// every fence.
+/// The number of lines before the fence that closes the given fence; `None` if no fence closes it. `unclosed` has, for
+/// each fence character, the shortest length for which no closing fence was found. For a fence of this length or longer
+/// the text is not searched again.
 fn closing(
     lines: &[(usize, &str)],
     (mark, count): (char, usize),

@@ -129,7 +129,7 @@ fn requests_still_begin_with_the_hand_off_after_the_system_prompt_is_removed() {
 
 /// A session's file may contain any numbers.
 #[test]
-fn a_forged_compaction_does_not_break_a_request() {
+fn the_next_request_is_valid_even_if_a_compaction_has_wrong_positions() {
     for (at, note) in [(usize::MAX, usize::MAX), (9, 0), (0, 3), (usize::MAX, 4), (2, 4)] {
         let mut session = opened();
         session.step(send("go"));

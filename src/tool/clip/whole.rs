@@ -16,7 +16,7 @@ const KEPT_IN: (&str, &str) = (" is in ", ": read it with offset, or grep it]");
 
 pub(in crate::tool) struct Whole {
     folder: PathBuf,
-    /// The most bytes that are in memory only.
+    /// The most bytes of the output that are kept in memory before they are written to the file.
     most: usize,
     /// The part of the output that is not yet in the file.
     text: String,

@@ -120,7 +120,7 @@ fn rules(hosts: &[&str]) -> Arc<Rules> {
     Arc::new(Rules::new(all, Path::new("/p"), &Reach::new(&Folders::default())))
 }
 
-/// The same, never changed.
+/// A receiver of rules that allow these hosts. The rules never change.
 fn fixed(hosts: &[&str]) -> watch::Receiver<Arc<Rules>> {
     watch::channel(rules(hosts)).1
 }

@@ -44,7 +44,7 @@ fn actions_are_listed_with_their_kinds_and_numbers() {
 }
 
 #[test]
-fn an_action_is_proposed_by_its_title_or_number_in_any_encoding() {
+fn a_code_action_named_by_title_or_number_is_proposed_in_any_position_encoding() {
     for (encoding, action) in [("utf-8", "1"), ("utf-16", "Replace BAD1 on 2 (0)"), ("utf-32", "1")]
     {
         let scene = started(SILENT, &[json!({"encoding": encoding, "push": "never"})]);

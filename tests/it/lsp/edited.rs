@@ -260,7 +260,7 @@ fn a_stop_does_not_wait_for_diagnostics_and_keeps_the_verdict() {
 
 /// The model makes a second edit before the diagnostics of the first edit have arrived.
 #[test]
-fn diagnostics_are_compared_with_those_before_all_unanswered_edits() {
+fn while_an_earlier_edit_is_checked_diagnostics_are_compared_with_those_before_that_edit() {
     let scene = open(PATIENT, &[json!({})]);
     tell(&scene.nvim, "test/set", &json!({"push": "held"}));
     accept(&scene);

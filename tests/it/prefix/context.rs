@@ -149,26 +149,26 @@ fn a_change_of_the_effort_changes_no_message_in_any_dialect() {
 }
 
 #[test]
-fn anthropic_requests_are_only_appended_to_when_modes_and_skills_change() {
+fn when_modes_and_skills_change_anthropic_requests_grow_only_at_the_end() {
     requests_only_grow(DIALECTS[0]);
 }
 
 #[test]
-fn openai_chat_requests_are_only_appended_to_when_modes_and_skills_change() {
+fn when_modes_and_skills_change_openai_chat_requests_grow_only_at_the_end() {
     requests_only_grow(DIALECTS[1]);
 }
 
 #[test]
-fn openai_responses_requests_are_only_appended_to_when_modes_and_skills_change() {
+fn when_modes_and_skills_change_openai_responses_requests_grow_only_at_the_end() {
     requests_only_grow(DIALECTS[2]);
 }
 
 #[test]
-fn gemini_requests_are_only_appended_to_when_modes_and_skills_change() {
+fn when_modes_and_skills_change_gemini_requests_grow_only_at_the_end() {
     requests_only_grow(DIALECTS[3]);
 }
 
 #[test]
-fn ollama_requests_are_only_appended_to_when_modes_and_skills_change() {
+fn when_modes_and_skills_change_ollama_requests_grow_only_at_the_end() {
     requests_only_grow(DIALECTS[4]);
 }

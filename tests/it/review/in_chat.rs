@@ -143,7 +143,7 @@ fn hunks_and_files_are_decided_on_their_lines_of_the_list() {
 }
 
 #[test]
-fn hunk_keys_on_the_lists_heading_decide_everything_and_file_keys_on_a_hunk_its_file() {
+fn a_hunk_key_on_the_heading_decides_all_hunks_and_a_file_key_on_a_hunk_decides_all_of_its_file() {
     let scene = three_files(|it| it);
     let nvim = &scene.nvim;
     nvim.go_to_transcript("-1 +1  L2");

@@ -107,7 +107,7 @@ fn the_order_of_chunks_selects_one_of_several_equal_blocks() {
         "a\nb\nc\n",
         "@@\n-b\n+B\n@@\n b\n-c\n",
         &expect![
-            "No part of the patch was applied. Chunk 2 of 2 does not fit. Here `old` means the chunk's lines without the added lines. a was not changed: its lines overlap another chunk: join the two chunks."
+            "No part of the patch was applied. Chunk 2 of 2 does not fit. Here `old` means the chunk's lines without the added lines. a was not changed: the lines of the chunk overlap another chunk: join the two chunks."
         ],
     );
 }
@@ -221,7 +221,7 @@ fn lines_found_only_above_the_anchor_of_their_chunk_are_not_changed() {
         text,
         "@@ class B:\n-    x = 1\n+    x = 2\n",
         &expect![
-            "No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. a was not changed: its lines are only at line 2, above the line given after `@@`: after `@@`, give a line that is above them, or give none."
+            "No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. a was not changed: the lines of the chunk are at line 2, above the line that `@@` names. Let `@@` name a line above line 2, or name none."
         ],
     );
     // lines below the anchor, and lines around it, are changed
