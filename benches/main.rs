@@ -2,7 +2,8 @@
 //! chooses a part: `complete` (completion), `decode` (the decoders), `edits` (the matching of edits), `reach` (the
 //! checks of paths), `request` (a request of a long conversation), `rope` (a rope compared with a `String`), `review`
 //! (reviews), `way` (large texts and many hunks from end to end), `sessions` (large sessions), `flood` (replies of
-//! thousands of calls), `run` (the start of `caliban run`). `BENCH=quick` makes a short run, and `BENCH_ONLY=0,6,once` measures single rows; both only
+//! thousands of calls), `run` (the start of `caliban run`), `search`
+//! (grep and glob beside `rg` and `fd`, which must be in the `PATH`). `BENCH=quick` makes a short run, and `BENCH_ONLY=0,6,once` measures single rows; both only
 //! print. The floors are two minimal chats: *plain* appends the text as it comes, *marked* also highlights each
 //! finished line once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a bench that fails shall end there")]
@@ -29,6 +30,7 @@ mod request;
 mod review;
 mod rope;
 mod run;
+mod search;
 mod server;
 mod sessions;
 mod single;
@@ -87,7 +89,7 @@ impl Part {
     }
 }
 
-const PARTS: [Part; 12] = [
+const PARTS: [Part; 13] = [
     Part { name: "complete", table: complete::table },
     Part { name: "decode", table: decode::table },
     Part { name: "edits", table: edits::table },
@@ -96,6 +98,7 @@ const PARTS: [Part; 12] = [
     Part { name: "request", table: request::table },
     Part { name: "rope", table: rope::table },
     Part { name: "run", table: run::table },
+    Part { name: "search", table: search::table },
     Part { name: "review", table: review::table },
     Part { name: "way", table: way::table },
     Part { name: "sessions", table: sessions::table },
