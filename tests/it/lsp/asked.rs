@@ -209,7 +209,7 @@ fn a_wrong_position_is_answered_with_a_correction() {
         `nowhere` is not on line 3, which reads: ñé = '𝄞'; print(area(2))
         The symbol is nowhere in the file.
         > definition {"path":"main.py","line":3,"symbol":" "}
-        symbol: expected a name.
+        symbol: it is empty. Give the name as it is written on that line.
         > definition {"path":"main.py","line":30,"symbol":"area"}
         line: the file has 3 lines.
         > definition {"path":"nothing.py","line":3,"symbol":"area"}
