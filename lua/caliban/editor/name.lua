@@ -121,12 +121,16 @@ function M.real(path)
   return folder == full and full or vim.fs.joinpath(M.real(folder), vim.fs.basename(full))
 end
 
---- Why a file must not be changed by this name: it leads to another file than the one that the program has checked.
+--- Why a file must not be changed by this name: links in it lead to another file than the one that
+--- the program has checked. A name without links that is not the path is one that the user has given
+--- to the buffer.
 ---@param path string the file's path when the program checked it, without links
 ---@param name? string another name of the file; default: the path
 ---@return string? # the end of a sentence
 function M.strayed(path, name)
-  return M.real(name or path) ~= path and 'a symbolic link was put into its path' or nil
+  local given = M.absolute(name or path)
+  local real = M.real(given)
+  return real ~= path and real ~= given and 'a symbolic link was put into its path' or nil
 end
 
 return M
