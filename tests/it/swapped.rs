@@ -50,6 +50,7 @@ fn accepted(tool: &str, input: Value) -> (Scene, PathBuf) {
     let sub = scene.nvim.setup.path("sub");
     fs::rename(&sub, sub.with_extension("kept")).unwrap();
     symlink(&folder, &sub).unwrap();
+    scene.server.otherwise(Reply::said("I see."));
     scene.nvim.keys(":Caliban accept file<CR>");
     scene.nvim.wait(|it| it.lua_str("return vim.fn.execute('messages')").contains(WHY), WHY);
     (scene, folder)
