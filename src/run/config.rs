@@ -56,6 +56,9 @@ fn wire(settings: Map<String, Value>) -> Result<WireConfig, String> {
     if let Some(is_on) = all["instructions"].as_bool() {
         all["instructions"] = json!(if is_on { "ask" } else { "never" });
     }
+    if all["search"] == json!(false) {
+        all["search"] = Value::Null;
+    }
     let sandbox = all["sandbox"].clone();
     all["sandbox"] = json!({
         "enabled": sandbox != json!(false),
@@ -80,8 +83,10 @@ mod tests {
     fn settings_are_read_from_json_and_toml() {
         let json = r#"{ "model": "a/b", "mode": "auto", "limit": { "usd": 1 }, "trim": false, "layout": "right",
             "sandbox": { "network": true }, "permissions": [{ "allow": "shell", "command": "make" }],
+            "search": { "provider": "brave", "key": "env:KEY" }, "notify": false,
             "providers": { "mine": { "dialect": "ollama", "models": ["x"] } } }"#;
-        let toml = "model = 'a/b'\nmode = 'auto'\ntrim = false\nlayout = 'right'\n[limit]\nusd = 1\n[sandbox]\n\
+        let toml = "model = 'a/b'\nmode = 'auto'\ntrim = false\nlayout = 'right'\nnotify = false\n[limit]\nusd = 1\n\
+                    [search]\nprovider = 'brave'\nkey = 'env:KEY'\n[sandbox]\n\
                     network = true\n[[permissions]]\nallow = 'shell'\ncommand = 'make'\n[providers.mine]\n\
                     dialect = 'ollama'\nmodels = ['x']\n";
         let [json, toml] = [read(json, false).unwrap(), read(toml, true).unwrap()];
@@ -89,6 +94,8 @@ mod tests {
         assert!(json.sandbox.enabled && json.sandbox.network && json.safe_commands);
         assert_eq!(json.permissions.len(), 1);
         assert_eq!(json.limit.unwrap().usd, Some(1.0));
+        assert_eq!(json.search.unwrap().provider, "brave");
+        assert!(read(r#"{ "search": false }"#, false).unwrap().search.is_none());
     }
 
     #[test]
@@ -96,7 +103,8 @@ mod tests {
         let text = r#"{ "modell": "x", "mode": "wild", "limit": { "usd": -1, "eur": 2 }, "temperature": 3, "titles": 1,
             "pass_env": ["A-B"], "permissions": [{ "alow": "shell" }, 3], "sandbox": { "net": true },
             "providers": { "mine": { "dialect": "x", "headers": { "authorization": "y" } } },
-            "models": { "m": {}, "a/m": { "price": { "input": 1 } } }, "system": "a", "no_system": true }"#;
+            "models": { "m": {}, "a/m": { "price": { "input": 1 } } }, "system": "a", "no_system": true,
+            "search": { "provider": "searxng" }, "notify": true }"#;
         expect![[r#"
             limit.eur: there is no such setting.
             limit.usd: expected a number of US dollars above 0, got -1
@@ -104,12 +112,14 @@ mod tests {
             modell: there is no such setting. Did you mean `model`?
             models["a/m"].price.output: this setting is missing
             models["m"]: the name must be 'provider/model'
+            notify: expected false or an object, got true
             pass_env: expected a list of variable names, got ["A-B"]
             permissions[1].alow: there is no such setting. Did you mean `allow`?
             permissions[2]: expected an object, got 3
             providers["mine"].dialect: expected 'anthropic', 'openai-chat', 'openai-responses', 'gemini' or 'ollama', got "x"
             providers["mine"].headers["authorization"]: Caliban sets this header
             sandbox.net: there is no such setting.
+            search: expected false, or an object with `provider` ('searxng', 'brave', 'tavily' or 'exa'), `url`, and `key` ('env:NAME' or 'cmd:COMMAND'); searxng needs the `url`, the others the `key`, got {"provider":"searxng"}
             temperature: expected a number from 0 to 2, got 3
             titles: expected a boolean, got 1
             system, system_file and no_system exclude each other"#]]

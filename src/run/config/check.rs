@@ -20,6 +20,8 @@ enum Kind {
     Share,
     Object(&'static [Row]),
     FlagOrObject(&'static [Row]),
+    OffOrObject(&'static [Row]),
+    Search,
     /// A list of objects.
     List(&'static [Row]),
     /// An object whose keys the user chooses. The flag says whether each key must be `provider/model`.
@@ -32,6 +34,8 @@ type Row = (&'static str, Kind);
 
 const EFFORTS: Kind = Kind::Words(&["off", "low", "medium", "high", "max"]);
 const ANY: f64 = f64::MAX;
+const SEARCH: &str = "false, or an object with `provider` ('searxng', 'brave', 'tavily' or 'exa'), `url`, and `key` \
+                      ('env:NAME' or 'cmd:COMMAND'); searxng needs the `url`, the others the `key`";
 
 const KNOWN: &[Row] = &[
     ("model", Kind::Text),
@@ -55,6 +59,8 @@ const KNOWN: &[Row] = &[
     ("limit", Kind::Object(LIMIT)),
     ("pass_env", Kind::Variables),
     ("fetch_private", Kind::Texts),
+    ("search", Kind::Search),
+    ("notify", Kind::OffOrObject(NOTIFY)),
     ("permissions", Kind::List(RULE)),
     ("safe_commands", Kind::Flag),
     ("sandbox", Kind::FlagOrObject(SANDBOX)),
@@ -114,6 +120,8 @@ const RULE: &[Row] = &[
 ];
 
 const SANDBOX: &[Row] = &[("network", Kind::Flag), ("writable", Kind::Texts)];
+const NOTIFY: &[Row] =
+    &[("editor", Kind::Flag), ("terminal", Kind::Flag), ("command", Kind::Texts)];
 const LSP: &[Row] = &[("diagnostics_ms", Kind::Milliseconds), ("request_ms", Kind::Milliseconds)];
 
 /// Headers that the user cannot set, because Caliban or the connection sets them.
@@ -153,7 +161,10 @@ impl Problems {
 
     fn value(&mut self, path: &str, given: &Value, kind: &Kind) {
         match (kind, given) {
-            (Kind::Object(rows) | Kind::FlagOrObject(rows), Value::Object(it)) => {
+            (
+                Kind::Object(rows) | Kind::FlagOrObject(rows) | Kind::OffOrObject(rows),
+                Value::Object(it),
+            ) => {
                 self.rows(path, it, rows);
             }
             (Kind::Price, Value::Object(it)) => {
@@ -249,6 +260,8 @@ fn expected(kind: &Kind, given: &Value) -> Option<String> {
             (is_share || *given == Value::Bool(false), "a number up to 1, such as 0.5, or false")
         }
         Kind::FlagOrObject(_) => (given.is_boolean(), "true, false or an object"),
+        Kind::OffOrObject(_) => (*given == Value::Bool(false), "false or an object"),
+        Kind::Search => (is_search(given), SEARCH),
         Kind::List(_) => (false, "a list of rules"),
         Kind::Object(_) | Kind::Named(..) | Kind::Headers | Kind::Price => (false, "an object"),
     };
@@ -264,6 +277,28 @@ fn one_of(words: &[&str], given: &Value) -> Option<String> {
         [before @ .., last] if !before.is_empty() => format!("{} or {last}", before.join(", ")),
         all => all.concat(),
     })
+}
+
+/// Whether the value turns searches off, or names a service that searches the web with what the service needs.
+fn is_search(given: &Value) -> bool {
+    let Some(given) = given.as_object() else { return *given == Value::Bool(false) };
+    let text = |name: &str| given.get(name).and_then(Value::as_str);
+    let is_known = given.iter().all(|(name, value)| {
+        ["provider", "url", "key"].contains(&name.as_str()) && value.is_string()
+    });
+    let follows = |it: &str, begins: &[&str]| {
+        begins.iter().any(|begin| it.strip_prefix(begin).is_some_and(|rest| !rest.is_empty()))
+    };
+    let has_all = match text("provider") {
+        Some("searxng") => text("url").is_some(),
+        Some("brave" | "tavily" | "exa") => text("key").is_some(),
+        _ => false,
+    };
+    let (url, key) = (text("url"), text("key"));
+    is_known
+        && has_all
+        && url.is_none_or(|it| follows(it, &["http://", "https://"]))
+        && key.is_none_or(|it| follows(it, &["env:", "cmd:"]))
 }
 
 fn is_variable(name: &str) -> bool {
