@@ -5,7 +5,6 @@ use super::{Effect, Input, Phase, Session, Step, say};
 use crate::event::{Compaction, End, Event, Handoff, TurnId};
 use crate::message::{Block, Input as Given, Message, Role, ToolCall, Usage};
 use serde_json::Value;
-use std::path::Path;
 
 impl Session {
     /// The index of the first message that requests contain, not counting the system prompt.
@@ -168,7 +167,10 @@ impl Session {
     fn forget_texts_before(&mut self, at: usize) {
         let Session { known, messages, reviewing, root, .. } = self;
         let later = messages.get(at..).unwrap_or_default();
-        known.retain(|path, _| reviewing.contains(path) || is_named(path, root, later));
+        known.retain(|path, _| {
+            let name = path.strip_prefix(&*root).unwrap_or(path).to_string_lossy();
+            reviewing.contains(path) || is_named(&name, later, |it| it == name)
+        });
     }
 
     fn apply_not_compacted(&mut self, why: &str, usage: Usage, cost: Option<f64>) {
@@ -209,13 +211,13 @@ impl Session {
     }
 }
 
-/// Whether one of these messages has an excerpt of the file, or a call whose arguments contain its path.
-pub(super) fn is_named(path: &Path, root: &Path, messages: &[Message]) -> bool {
-    let name = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
-    let escaped = Value::from(&*name).to_string();
+/// Whether one of these messages has an excerpt with a path for which `is_path` holds, or a call whose arguments contain
+/// the name.
+pub(super) fn is_named(name: &str, messages: &[Message], is_path: impl Fn(&str) -> bool) -> bool {
+    let escaped = Value::from(name).to_string();
     let escaped = escaped.trim_matches('"');
     messages.iter().flat_map(|it| &it.blocks).any(|it| match it {
-        Block::Excerpt(it) => it.path == name,
+        Block::Excerpt(it) => is_path(&it.path),
         Block::Call(ToolCall { input: Given::Json(given), .. }) => {
             given.to_string().contains(escaped)
         }

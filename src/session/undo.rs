@@ -71,15 +71,18 @@ impl Session {
     }
 
     /// A file that removed messages name may have another text in the messages that are left, so the model has to read
-    /// the file again. A file that only removed messages name is forgotten.
+    /// the file again. A file that only removed messages name is forgotten. Only the names of files are compared, because
+    /// a path can be written in several ways, such as `~/a.txt`.
     fn forget_removed_texts(&mut self, removed: &[Message]) {
-        let Session { known, messages, root, .. } = self;
+        let Session { known, messages, .. } = self;
         known.retain(|path, hash| {
-            if !is_named(path, root, removed) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let is_in = |messages: &[Message]| is_named(&name, messages, |it| it.ends_with(&*name));
+            if !is_in(removed) {
                 return true;
             }
             hash.clear();
-            is_named(path, root, messages)
+            is_in(messages)
         });
     }
 }
@@ -131,8 +134,9 @@ mod tests {
                 .collect()
         };
         session.apply(&prompted(1, "one", excerpts(&["/p/a", "/p/b"])));
-        session.apply(&prompted(2, "two", excerpts(&["/p/b", "/p/c"])));
-        session.known = ["/p/a", "/p/b", "/p/c"].map(|it| (it.into(), "hash".to_owned())).into();
+        session.apply(&prompted(2, "two", excerpts(&["/p/b", "~/c"])));
+        session.known =
+            ["/p/a", "/p/b", "/home/me/c"].map(|it| (it.into(), "hash".to_owned())).into();
         session.go_back(session.prompt(0).unwrap().at);
         let known = ["/p/a", "/p/b"]
             .map(std::path::PathBuf::from)
