@@ -13,6 +13,8 @@ pub mod server;
 pub mod setup;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// The longest time of every wait. A wait ends as soon as its condition is true, so only a failing test takes this
@@ -33,4 +35,15 @@ pub fn nvim_bin() -> PathBuf {
     let laid_out = root().join("target/nvim/0.11/bin/nvim");
     assert!(laid_out.exists(), "no Neovim to test with: run scripts/nvim.sh, or set NVIM to one");
     laid_out
+}
+
+/// The Python interpreter. `python3` may be a shell script that looks for the interpreter at each start.
+pub fn python() -> &'static Path {
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let asked =
+            Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
+        let told = String::from_utf8(asked.expect("python3").stdout).expect("a path");
+        PathBuf::from(told.trim_end())
+    })
 }

@@ -2,8 +2,8 @@
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
-use crate::kit::root;
 use crate::kit::setup::Setup;
+use crate::kit::{python, root};
 use crate::review::scene::Scene;
 use serde_json::{Value, json};
 
@@ -28,8 +28,9 @@ pub(super) fn project(setup: Setup, servers: &[Value]) -> Setup {
         told["log"] = json!(setup.dir().join(LOG));
         let script = root().join("tests/data/lsp/server.py");
         lua += &format!(
-            "vim.lsp.config('{name}', {{ cmd = {{ 'python3', {:?}, {:?} }}, filetypes = {{ 'python' }}, \
+            "vim.lsp.config('{name}', {{ cmd = {{ {:?}, {:?}, {:?} }}, filetypes = {{ 'python' }}, \
              root_markers = {{ '.git' }} }})\nvim.lsp.enable('{name}')\n",
+            python().display().to_string(),
             script.display().to_string(),
             told.to_string(),
         );
