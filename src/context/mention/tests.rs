@@ -35,7 +35,7 @@ fn paths_after_an_at_sign_are_mentions_except_in_code_and_mail_addresses() {
 #[test]
 fn a_text_with_very_many_at_signs_is_searched_in_one_pass() {
     for piece in ["@w\n", "@w ", "(@a", " @a:9-3", " @\"", "`@a "] {
-        let text = piece.repeat(400_000);
+        let text = piece.repeat(100_000);
         assert!(find(&text).len() < 10, "{piece}");
     }
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 /// Runs more cases than usual, and still more if the environment variable `PROPTEST_CASES` says so.
 fn many() -> ProptestConfig {
     let usual = ProptestConfig::default();
-    ProptestConfig { cases: 16 * usual.cases, ..usual }
+    ProptestConfig { cases: 4 * usual.cases, ..usual }
 }
 
 fn line() -> impl Strategy<Value = String> {
