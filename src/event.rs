@@ -22,7 +22,7 @@ pub use mode::{MODES, Mode};
 pub use trim::{Item, Trim};
 pub use tuning::Tuning;
 
-use crate::message::{CallId, Excerpt, Reply, ToolAnswer, Usage};
+use crate::message::{CallId, Excerpt, Reply, Searched, ToolAnswer, Usage};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::path::PathBuf;
@@ -357,6 +357,8 @@ pub enum Delta {
         id: CallId,
         tool: String,
     },
+    /// The provider has searched the web by itself.
+    Searched(Searched),
     /// Bytes without content arrived, which shows that the connection is alive.
     Alive,
     /// A running command's output.

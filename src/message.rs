@@ -4,10 +4,12 @@
 mod foreign;
 mod image;
 mod parameter;
+mod searched;
 
 pub use foreign::{Foreign, Origin, is_mark, mark_of};
 pub use image::{Content, Image};
 pub use parameter::Parameter;
+pub use searched::{Found, Searched};
 
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -85,6 +87,9 @@ pub enum Block {
         provider: String,
         value: Value,
     },
+    /// A search by the provider itself, for the user and the rules. It comes after the provider's raw blocks and is
+    /// never sent.
+    Searched(Searched),
 }
 
 impl Block {
@@ -411,6 +416,8 @@ pub struct Request {
     pub system: String,
     pub messages: Vec<Message>,
     pub tools: Vec<ToolSpec>,
+    /// Whether the provider may search the web by itself.
+    pub searches: bool,
     /// The most tokens of the reply.
     pub max_tokens: u32,
     /// `None` leaves the choice to the model.

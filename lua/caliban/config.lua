@@ -24,7 +24,7 @@ local M = {}
 ---@field limit? caliban.LimitConfig what a turn and a session may spend before the user is asked
 ---@field pass_env string[]
 ---@field fetch_private string[] private hosts that may be fetched
----@field search false|caliban.SearchConfig the service that searches the web
+---@field search false|caliban.SearchConfig how the web is searched
 ---@field permissions caliban.WrittenRule[]
 ---@field safe_commands boolean
 ---@field sandbox boolean|caliban.SandboxSettings

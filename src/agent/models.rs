@@ -28,6 +28,8 @@ pub struct Models {
     /// The shares of a window at which conversations are made shorter, for all models.
     shares: (Share, Share),
     providers: BTreeMap<String, Arc<dyn Provider>>,
+    /// Whether the user lets providers search the web by themselves.
+    searches: bool,
     /// The parameters that servers have refused, by the models' full names.
     refused: BTreeMap<String, BTreeSet<Parameter>>,
     /// The API keys that this value or a clone of it has used.
@@ -48,6 +50,20 @@ impl Models {
     pub fn shortening(self, trim: Option<Share>, compact: Option<Share>) -> Models {
         let shares = (trim.unwrap_or(Share::TRIM), compact.unwrap_or(Share::COMPACT));
         Models { shares, ..self }
+    }
+
+    /// Sets whether providers may search the web by themselves.
+    #[must_use]
+    pub fn searching(self, searches: bool) -> Models {
+        Models { searches, ..self }
+    }
+
+    /// Whether the model's provider can search the web by itself, and the user wants it to.
+    pub fn searches(&self, chosen: &Chosen) -> bool {
+        let refused = self.refused.get(&full_name(chosen));
+        self.searches
+            && chosen.endpoint.dialect.searches(&chosen.model)
+            && refused.is_none_or(|it| !it.contains(&Parameter::Search))
     }
 
     /// The sizes at which a conversation with this model is made shorter.
@@ -147,6 +163,7 @@ impl Models {
                 "from now on it is left out, and the provider decides whether it stores the conversation"
             }
             Parameter::Images => "from now on each image is replaced by a sentence",
+            Parameter::Search => "from now on this provider does not search the web for the model",
             _ => "from now on it is left out",
         };
         format!("The provider does not accept `{name}` for {model}: {instead}.")

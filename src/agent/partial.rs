@@ -2,13 +2,15 @@
 
 use crate::conversation::Conversation;
 use crate::event::Delta;
-use crate::message::{Block, Reply, Stop, Usage};
+use crate::message::{Block, Reply, Searched, Stop, Usage};
 
 #[derive(Default)]
 pub(super) struct Partial {
     /// The model that was asked, as `provider/model`.
     pub(super) by: String,
     text: String,
+    /// The provider's searches, on which the text may rest.
+    searched: Vec<Searched>,
     /// The number of bytes that are in the journal.
     saved: usize,
 }
@@ -16,7 +18,7 @@ pub(super) struct Partial {
 impl Partial {
     /// Starts with the text that the journal has.
     pub(super) fn of(by: String, text: String) -> Partial {
-        Partial { by, saved: text.len(), text }
+        Partial { by, saved: text.len(), text, searched: Vec::new() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -24,8 +26,10 @@ impl Partial {
     }
 
     pub(super) fn gather(&mut self, delta: &Delta) {
-        if let Delta::Text(text) = delta {
-            self.text.push_str(text);
+        match delta {
+            Delta::Text(text) => self.text.push_str(text),
+            Delta::Searched(it) => self.searched.push(it.clone()),
+            _ => (),
         }
     }
 
@@ -42,9 +46,10 @@ impl Partial {
 
     /// Returns the text as a stopped reply, and forgets it.
     pub(super) fn take(&mut self) -> Option<Reply> {
-        let Partial { by, text, .. } = std::mem::take(self);
+        let Partial { by, text, searched, .. } = std::mem::take(self);
+        let searched = searched.into_iter().map(Block::Searched);
         (!text.is_empty()).then(|| Reply {
-            blocks: vec![Block::Text { text }],
+            blocks: searched.chain([Block::Text { text }]).collect(),
             stop: Stop::Cancelled,
             usage: Usage::default(),
             model: String::new(),

@@ -95,11 +95,13 @@ impl Sampler {
             Ok(found) => found,
             Err(failure) => return work.fail(turn, failure),
         };
-        let base = Request {
-            tools: desk.tools.specs(chosen.facts.edits),
-            thread: work::thread(&desk.root, &conversation.id),
-            ..self.models.request(&chosen, conversation.session.tuning)
-        };
+        let base = self.models.request(&chosen, conversation.session.tuning);
+        let searches = self.models.searches(&chosen)
+            && conversation.session.lets_provider_search(&chosen.endpoint.host());
+        let mut tools = desk.tools.specs(chosen.facts.edits);
+        tools.retain(|it| !searches || it.name != "web_search");
+        let thread = work::thread(&desk.root, &conversation.id);
+        let base = Request { tools, searches, thread, ..base };
         if conversation.session.limits.count_money() && chosen.facts.price.is_none() {
             conversation.tell_once(self.models.unpriced(&chosen));
         }

@@ -141,6 +141,11 @@ fn part(block: &Block) -> Option<String> {
             };
             Some(format!("**{}**\n\n{}", call.tool, fenced(&input)))
         }
+        Block::Searched(it) => {
+            let text = it.text();
+            let results = if text.is_empty() { it.summary() } else { fenced(&text) };
+            Some(format!("**web_search**\n\n{}\n\n{results}", fenced(&it.query)))
+        }
         Block::Answer(it) => Some(format!("**Result of an unknown call**\n\n{}", answer(it)?)),
         Block::Image(_) | Block::Notice { .. } | Block::Thinking { .. } | Block::Raw { .. } => None,
     }

@@ -54,7 +54,8 @@ pub fn build(session: &Session, base: Request) -> Request {
                     Block::Excerpt(_)
                     | Block::Answer(_)
                     | Block::Notice { .. }
-                    | Block::Image(_) => false,
+                    | Block::Image(_)
+                    | Block::Searched(_) => false,
                 });
                 drop_last_thoughts(&mut message.blocks);
                 let answers = answers(&message, spoken.peek().map(|it| it.1), &trims);

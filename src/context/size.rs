@@ -176,6 +176,7 @@ pub fn of_block(block: &Block) -> u64 {
                 };
         }
         Block::Raw { value, .. } => return of_json(value),
+        Block::Searched(_) => return 0,
     };
     text.len() as u64
 }

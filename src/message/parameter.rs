@@ -32,4 +32,6 @@ pub enum Parameter {
     CacheControl,
     /// Images. Each image that is left out is replaced by a sentence.
     Images,
+    /// The provider's own search of the web.
+    Search,
 }

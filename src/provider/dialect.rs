@@ -8,12 +8,12 @@ use super::parameter::{self, Sent};
 use super::sse::{Frame, Sse, TooLarge};
 use super::{Sampled, anthropic, fault, gemini, ollama, openai_chat, openai_responses};
 use crate::event::Failure;
-use crate::message::{Block, CallId, Input, Request, Stop};
+use crate::message::{Block, CallId, Input, Request, Role, Stop};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// A protocol spoken over HTTP. Its name in the configuration is the value of `providers.*.dialect`.
@@ -109,6 +109,16 @@ impl Dialect {
         }
     }
 
+    /// Whether a provider with this dialect can search the web by itself for the model. Older models of Gemini refuse
+    /// such a search beside other tools.
+    pub fn searches(self, model: &str) -> bool {
+        match self {
+            Dialect::Anthropic | Dialect::OpenAiResponses => true,
+            Dialect::Gemini => gemini::searches(model),
+            Dialect::OpenAiChat | Dialect::Ollama => false,
+        }
+    }
+
     /// The body of the request. The same request always gives the same bytes.
     pub fn body(self, request: &Request, quirks: Quirks) -> Value {
         let mut body = match self {
@@ -171,6 +181,8 @@ pub struct Asked {
     seed: u64,
     taken: HashSet<String>,
     made: u32,
+    /// The queries of the provider's searches whose results may come in this reply, by the searches' ids.
+    queries: HashMap<String, String>,
 }
 
 impl Asked {
@@ -183,6 +195,14 @@ impl Asked {
                     _ => None,
                 }
             });
+        let last = request.messages.iter().rev().take_while(|it| it.role == Role::Assistant);
+        let queries = last.flat_map(|it| &it.blocks).filter_map(|block| match block {
+            Block::Raw { value, .. } if value["type"] == "server_tool_use" => Some((
+                value["id"].as_str()?.to_owned(),
+                value["input"]["query"].as_str()?.to_owned(),
+            )),
+            _ => None,
+        });
         Asked {
             provider: provider.to_owned(),
             model: request.model.clone(),
@@ -190,7 +210,13 @@ impl Asked {
             seed,
             taken: taken.collect(),
             made: 0,
+            queries: queries.collect(),
         }
+    }
+
+    /// The query of a search that the provider began in the reply before this one.
+    pub(super) fn query(&self, id: &str) -> Option<&str> {
+        self.queries.get(id).map(String::as_str)
     }
 
     /// The id that a call gets in the conversation: the provider's id, or a new one if the provider's is missing or has

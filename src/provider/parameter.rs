@@ -17,6 +17,8 @@ enum Place {
     Marks,
     /// In the messages. To leave images out, the request is made again from the session.
     Images,
+    /// In the list of tools. To leave the search out, the request is made again from the session.
+    Search,
     /// In a header, which is sent only if the body has a value at this JSON pointer.
     Header(&'static str),
 }
@@ -44,7 +46,7 @@ const fn row(
 
 use Dialect::{Anthropic, Gemini, Ollama, OpenAiChat, OpenAiResponses};
 
-const TABLE: [Row; 29] = [
+const TABLE: [Row; 32] = [
     row(OpenAiChat, Parameter::MaxTokens, "/max_tokens", "max_tokens", &[]),
     row(
         OpenAiChat,
@@ -158,7 +160,24 @@ const TABLE: [Row; 29] = [
     images(OpenAiResponses),
     images(Gemini),
     images(Ollama),
+    search(Anthropic, "web_search", &["web_search_20250305", "web search"]),
+    search(OpenAiResponses, "web_search", &["web search", "web_search_call.action.sources"]),
+    search(
+        Gemini,
+        "googleSearch",
+        &[
+            "google_search",
+            "google search",
+            "search grounding",
+            "includeserversidetoolinvocations",
+            "include_server_side_tool_invocations",
+        ],
+    ),
 ];
+
+const fn search(dialect: Dialect, name: &'static str, aliases: &'static [&'static str]) -> Row {
+    Row { place: Place::Search, ..row(dialect, Parameter::Search, "", name, aliases) }
+}
 
 const fn images(dialect: Dialect) -> Row {
     let row = row(dialect, Parameter::Images, "", "images", images::ALIASES);
@@ -247,7 +266,7 @@ impl Sent {
             let own = row.name.to_lowercase();
             let names = row.aliases.iter().map(|it| (*it).to_owned()).chain([own]);
             names.filter_map(|name| {
-                let in_content = matches!(row.place, Place::Marks | Place::Images);
+                let in_content = matches!(row.place, Place::Marks | Place::Images | Place::Search);
                 let gap = least_gap(text, &name, in_content)?;
                 // of two names with the same distance from these words, the longer name is the refused one
                 Some((gap, usize::MAX - name.len(), row.parameter))
@@ -303,8 +322,18 @@ impl Row {
             Place::At(pointer) | Place::Header(pointer) => body.pointer(pointer).is_some(),
             Place::Marks => is_marked(body),
             Place::Images => images::are_in(body),
+            Place::Search => searches(body),
         }
     }
+}
+
+/// Whether the tools of a request have the provider's own search of the web.
+fn searches(body: &Value) -> bool {
+    let mut tools = body["tools"].as_array().into_iter().flatten();
+    tools.any(|it| {
+        it["type"].as_str().is_some_and(|it| it.starts_with("web_search"))
+            || it.get("googleSearch").is_some()
+    })
 }
 
 /// The fields that contain blocks which may have a cache mark.
@@ -329,7 +358,7 @@ pub(super) fn leave_out(dialect: Dialect, without: &BTreeSet<Parameter>, body: &
     {
         match row.place {
             Place::At(pointer) => remove(body, pointer),
-            Place::Header(_) | Place::Images => (),
+            Place::Header(_) | Place::Images | Place::Search => (),
             Place::Marks => unmark(body),
         }
     }

@@ -94,7 +94,7 @@ mod tests {
         assert!(json.sandbox.enabled && json.sandbox.network && json.safe_commands);
         assert_eq!(json.permissions.len(), 1);
         assert_eq!(json.limit.unwrap().usd, Some(1.0));
-        assert_eq!(json.search.unwrap().provider, "brave");
+        assert_eq!(json.search.unwrap().provider.unwrap(), "brave");
         assert!(read(r#"{ "search": false }"#, false).unwrap().search.is_none());
     }
 
@@ -119,7 +119,7 @@ mod tests {
             providers["mine"].dialect: expected 'anthropic', 'openai-chat', 'openai-responses', 'gemini' or 'ollama', got "x"
             providers["mine"].headers["authorization"]: Caliban sets this header
             sandbox.net: there is no such setting.
-            search: expected false, or an object with `provider` ('searxng', 'brave', 'tavily' or 'exa'), `url`, and `key` ('env:NAME' or 'cmd:COMMAND'); searxng needs the `url`, the others the `key`, got {"provider":"searxng"}
+            search: expected false, or an object with `hosted` (a boolean), or with `provider` ('searxng', 'brave', 'tavily' or 'exa'), `url`, and `key` ('env:NAME' or 'cmd:COMMAND'); searxng needs the `url`, the others the `key`, got {"provider":"searxng"}
             temperature: expected a number from 0 to 2, got 3
             titles: expected a boolean, got 1
             system, system_file and no_system exclude each other"#]]

@@ -26,6 +26,16 @@ impl Human {
             Event::Replied { reply, .. } => {
                 let calls = reply.calls().map(|it| (it.id.clone(), (it.clone(), Instant::now())));
                 self.open.extend(calls);
+                for block in &reply.blocks {
+                    if let Block::Searched(it) = block {
+                        let query = if it.query.is_empty() {
+                            String::new()
+                        } else {
+                            format!("  {}", it.query)
+                        };
+                        note(&format!("▸ web_search{query}   {}", it.summary()))?;
+                    }
+                }
                 // a reply without calls is the answer, which `end` writes
                 if reply.calls().next().is_some() {
                     for block in &reply.blocks {

@@ -5,7 +5,7 @@ use super::launch::Launched;
 use crate::conversation::ran::{Changed, Ran};
 use crate::conversation::report::{Level, Report, Show};
 use crate::event::{Delta, Event};
-use crate::message::{Input, ToolCall, Usage};
+use crate::message::{Block, Found, Input, Searched, ToolCall, Usage};
 use serde::Serialize;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -38,6 +38,12 @@ enum Line<'a> {
         failed: bool,
         summary: &'a str,
         text: &'a str,
+    },
+    /// A search of the web by the model's provider.
+    Search {
+        query: &'a str,
+        failed: &'a str,
+        results: &'a [Found],
     },
     Denied {
         id: &'a str,
@@ -82,6 +88,7 @@ impl Json {
             Event::Replied { reply, .. } => {
                 let Usage { output, cache_read, .. } = reply.usage;
                 write(&Line::Usage { input: reply.usage.read(), output, cached: cache_read })?;
+                reply.blocks.iter().try_for_each(search)?;
                 reply.calls().try_for_each(call)
             }
             Event::Asked { call, question, .. } => write(&Line::Denied { id: &call.0, question }),
@@ -136,6 +143,11 @@ impl Output for Json {
     fn fail(&mut self, code: u8, why: &str) -> io::Result<()> {
         write(&Line::Error { exit_code: code, text: why })
     }
+}
+
+fn search(block: &Block) -> io::Result<()> {
+    let Block::Searched(Searched { query, failed, results }) = block else { return Ok(()) };
+    write(&Line::Search { query, failed, results })
 }
 
 fn call(call: &ToolCall) -> io::Result<()> {

@@ -24,7 +24,7 @@ impl Session {
     }
 
     /// The slash commands of the running turn that name tools: their files and the tools.
-    fn narrowing(&self) -> Vec<(&str, &[String])> {
+    pub(super) fn narrowing(&self) -> Vec<(&str, &[String])> {
         let start = self.messages.iter().rposition(|it| it.turn.is_some()).unwrap_or(0);
         let blocks = self.messages[start..].iter().flat_map(|it| &it.blocks);
         let commands = blocks.filter_map(|it| match it {

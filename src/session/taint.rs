@@ -3,7 +3,7 @@
 use super::{Open, Session, State};
 use crate::event::{Access, Mode};
 use crate::message::{Block, Origin, Role};
-use crate::rules::{Judgement, Leak};
+use crate::rules::{Judgement, Leak, Verdict};
 
 impl Session {
     /// What the rules and the conversation say of a call.
@@ -26,8 +26,21 @@ impl Session {
         self.messages.iter().flat_map(|it| &it.blocks).any(|it| match it {
             Block::Answer(answer) => answer.foreign.is_some(),
             Block::Excerpt(excerpt) => excerpt.origin().is_some(),
+            Block::Searched(it) => it.failed.is_empty(),
             _ => false,
         })
+    }
+
+    /// Whether the provider, at this host, may search the web by itself for the next reply. The user cannot be asked
+    /// about such a search, so it is left out wherever a search would have to ask, or is denied. A reply that the
+    /// provider has paused goes on with the search that it began.
+    pub fn lets_provider_search(&self, host: &str) -> bool {
+        let access = Access::Search { query: String::new(), host: host.to_owned() };
+        let is_ruled = self.rules.judge(&access).verdict > Some(Verdict::Allow);
+        let is_narrowed =
+            self.narrowing().iter().any(|it| !it.1.iter().any(|it| it == "web_search"));
+        let is_leak = self.mode == Mode::Auto && self.is_tainted() && self.pauses() == 0;
+        !is_ruled && !is_narrowed && !is_leak
     }
 
     /// Whether a command gets no connection: auto mode runs it without the user's consent, and a stranger's text may have
@@ -41,19 +54,25 @@ impl Session {
             && !is_granted
     }
 
-    /// Whether the user or a page has named this whole address. Files and outputs of commands do not count, because the
+    /// Whether the user, a page or a result of a search has named this whole address. Files and outputs of commands do not count, because the
     /// model could have them name any address.
     fn is_named(&self, url: &str) -> bool {
-        let said = self.messages.iter().filter(|it| it.role == Role::User);
-        said.flat_map(|it| &it.blocks).any(|it| match it {
-            Block::Text { text } => names(text, url),
-            Block::Excerpt(it) => it.path == url || names(&it.path, url) || names(&it.text, url),
-            Block::Answer(answer) => {
-                let is_page = |from: &Origin| matches!(from, Origin::Web(_));
-                answer.foreign.as_ref().is_some_and(|it| is_page(&it.from))
-                    && names(&answer.text, url)
+        let said =
+            self.messages.iter().flat_map(|it| it.blocks.iter().map(move |block| (it.role, block)));
+        said.filter(|it| it.0 == Role::User || matches!(it.1, Block::Searched(_))).any(|(_, it)| {
+            match it {
+                Block::Searched(it) => it.results.iter().any(|it| it.url == url),
+                Block::Text { text } => names(text, url),
+                Block::Excerpt(it) => {
+                    it.path == url || names(&it.path, url) || names(&it.text, url)
+                }
+                Block::Answer(answer) => {
+                    let is_page = |from: &Origin| matches!(from, Origin::Web(_));
+                    answer.foreign.as_ref().is_some_and(|it| is_page(&it.from))
+                        && names(&answer.text, url)
+                }
+                _ => false,
             }
-            _ => false,
         })
     }
 }

@@ -24,7 +24,8 @@ pub fn models(config: &mut WireConfig, keys: &Path) -> Models {
         own.into_iter().map(|(name, it)| (name, model(it))).collect(),
         Tuning { thinking, temperature, max_output },
     )
-    .shortening(trim, compact);
+    .shortening(trim, compact)
+    .searching(config.search.as_ref().is_some_and(|it| it.hosted));
     let known = endpoint::names(&models.users);
     let stored = stored::providers(keys).into_iter().filter(|it| known.contains(it));
     stored.for_each(|it| models.connect(&it, keys));
@@ -89,7 +90,9 @@ pub fn origin(key: &Key) -> &str {
 
 /// The tools of the model, with one that searches the web if the user has chosen a service.
 pub(super) fn tools(config: &WireConfig, used: &Used) -> Toolset {
-    let Some(SearchConfig { provider, url, key }) = &config.search else { return tool::own() };
+    let Some(SearchConfig { provider: Some(provider), url, key, .. }) = &config.search else {
+        return tool::own();
+    };
     match Search::new(provider, url.as_deref(), key.as_deref(), used, key::environment) {
         Ok(search) => tool::searching(search),
         Err(why) => {

@@ -3,13 +3,58 @@
 use super::question::{Keys, Question};
 use super::{Content, LIVE_LINES, Shape, Tool, View, lines};
 use crate::event::Ruling;
-use crate::message::{CallId, ToolAnswer, ToolCall};
+use crate::message::{Block as Part, CallId, Input, Searched, ToolAnswer, ToolCall};
+use serde_json::json;
 
 impl View {
     pub(super) fn complete(&mut self, at: usize, call: &ToolCall) {
         if let Content::Tool(tool) = &mut self.blocks[at].content {
             tool.call = Some(call.clone());
         }
+        self.changed(at);
+    }
+
+    /// Shows a search by the provider like an answered call.
+    pub(super) fn push_search(&mut self, searched: &Searched) -> usize {
+        let at = self.push(Shape::Tool, Content::Gone);
+        self.show_search(at, searched);
+        at
+    }
+
+    /// Adds to the searches that were shown while a reply arrived what the complete reply says about them.
+    pub(super) fn complete_searches(&mut self, arriving: &[usize], blocks: &[Part]) {
+        let is_search = |at: &usize| matches!(&self.blocks[*at].content, Content::Tool(it) if it.answer.is_some());
+        let shown: Vec<usize> = arriving.iter().copied().filter(is_search).collect();
+        let searches = blocks.iter().filter_map(|it| match it {
+            Part::Searched(it) => Some(it),
+            _ => None,
+        });
+        for (n, searched) in searches.enumerate() {
+            match shown.get(n) {
+                Some(at) => self.show_search(*at, searched),
+                None => drop(self.push_search(searched)),
+            }
+        }
+    }
+
+    fn show_search(&mut self, at: usize, searched: &Searched) {
+        let (id, tool) = (CallId(String::new()), "web_search".to_owned());
+        let query = Some(&searched.query).filter(|it| !it.is_empty());
+        let input = query.map_or_else(|| json!({}), |it| json!({ "query": it }));
+        let answer = ToolAnswer::done(&id, searched.text(), searched.summary());
+        let block = &mut self.blocks[at];
+        block.right = lines::result(&answer, None);
+        block.done = true;
+        let open = matches!(&block.content, Content::Tool(it) if it.open);
+        block.content = Content::Tool(Box::new(Tool {
+            call: Some(ToolCall { id, tool: tool.clone(), input: Input::Json(input) }),
+            name: tool,
+            answer: Some(answer),
+            live: String::new(),
+            open,
+            began_ms: None,
+            if_unanswered: "",
+        }));
         self.changed(at);
     }
 

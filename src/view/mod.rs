@@ -238,6 +238,11 @@ impl View {
                 }
             }
             Delta::Output { call, text } => self.output(call, text),
+            Delta::Searched(it) => {
+                self.close_live(Some(now_ms));
+                let at = self.push_search(it);
+                self.arriving.push(at);
+            }
             Delta::Alive => (),
         }
     }
@@ -286,6 +291,7 @@ impl View {
             self.reply(&reply.blocks, MAX_CALLS, Some(now_ms));
             return;
         }
+        self.complete_searches(&arriving, &reply.blocks);
         for call in reply.calls().take(MAX_CALLS) {
             match self.calls.get(&call.id).copied().filter(|at| self.is_arriving(*at)) {
                 Some(at) => self.complete(at, call),
@@ -345,6 +351,7 @@ impl View {
                     let at = self.push(Shape::Thinking, thinking);
                     self.blocks[at].done = true;
                 }
+                Part::Searched(it) => drop(self.push_search(it)),
                 Part::Call(call) if room > 0 => {
                     room -= 1;
                     self.push_tool(call.id.clone(), &call.tool, Some(call), now_ms);

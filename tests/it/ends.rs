@@ -121,6 +121,10 @@ fn a_paused_reply_is_continued_a_limited_number_of_times() {
 
         I search.
 
+        ▸ web_search  query="vi"
+
+        ▸ web_search  query="vi"
+
         Found.
 
         ▸ list

@@ -39,6 +39,7 @@ mod headers;
 mod health;
 mod hints;
 mod home;
+mod hosted;
 mod images;
 mod init;
 mod instructions;

@@ -64,6 +64,7 @@ fn entry(message: &Message, block: &Block) -> Option<Entry> {
     let from = match block {
         Block::Excerpt(it) => it.origin(),
         Block::Answer(it) => it.foreign.as_ref().map(|it| it.from.clone()),
+        Block::Searched(it) => Some(Origin::Web(format!("search results for {}", it.query))),
         _ => None,
     };
     let (head, text, is_result) = match block {
@@ -80,6 +81,11 @@ fn entry(message: &Message, block: &Block) -> Option<Entry> {
         Block::Answer(answer) => {
             let head = if answer.failed { "result, failed" } else { "result" };
             (head.to_owned(), &answer.text, true)
+        }
+        Block::Searched(it) => {
+            let head = "the agent's provider searches the web".to_owned();
+            let text = format!("{}\n{}", it.query, it.text()).trim().to_owned();
+            return Some(Entry { head, text, is_result: true, from });
         }
         _ => return None,
     };

@@ -61,15 +61,18 @@ pub struct WireConfig {
     pub sandbox: SandboxConfig,
 }
 
-/// The service that searches the web.
+/// How the web is searched.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SearchConfig {
-    /// `searxng`, `brave`, `tavily` or `exa`.
-    pub provider: String,
+    /// The service: `searxng`, `brave`, `tavily` or `exa`. If absent, the model has no tool of Caliban that searches.
+    pub provider: Option<String>,
     pub url: Option<String>,
     /// Where the key comes from: `env:NAME` or `cmd:COMMAND`.
     pub key: Option<String>,
+    /// Whether the provider of the model may search by itself, without a question.
+    #[serde(default)]
+    pub hosted: bool,
 }
 
 /// The sandbox of commands.

@@ -1,13 +1,13 @@
 //! Reads an answer of Anthropic's Messages API: a stream of events that open, extend and close numbered blocks.
 
 use crate::event::Delta;
-use crate::message::{Block, CallId, Input, Reply, Stop, ToolCall, Usage};
+use crate::message::{Block, CallId, Input, Reply, Searched, Stop, ToolCall, Usage};
 use crate::provider::dialect::{self, Asked, json, protocol};
 use crate::provider::sse::Frame;
 use crate::provider::{Sampled, fault};
 use crate::text::cause;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json as object};
 
 #[derive(Deserialize)]
 struct Event {
@@ -28,6 +28,7 @@ struct Piece {
     thinking: Option<String>,
     signature: Option<String>,
     partial_json: Option<String>,
+    citation: Option<Value>,
     stop_reason: Option<String>,
 }
 
@@ -39,7 +40,10 @@ struct Open {
 }
 
 enum Kind {
-    Text(String),
+    Text {
+        text: String,
+        citations: Vec<Value>,
+    },
     Thinking {
         text: String,
         signature: String,
@@ -54,6 +58,8 @@ enum Kind {
     Raw {
         value: Value,
         pieces: String,
+        /// The search whose results this block has.
+        searched: Option<Searched>,
     },
 }
 
@@ -122,11 +128,7 @@ impl Decoder {
                     self.extend(event.index, piece, data, out);
                 }
             }
-            "content_block_stop" => {
-                if let Some(block) = self.block(event.index) {
-                    block.closed = true;
-                }
-            }
+            "content_block_stop" => self.close(event.index, out),
             "message_delta" => {
                 if let Some(reason) = event.delta.and_then(|delta| delta.stop_reason) {
                     self.stop = Some(stop(reason));
@@ -171,7 +173,8 @@ impl Decoder {
             "text" => {
                 let text = string("text");
                 tell(out, Delta::Text, &text);
-                Kind::Text(text)
+                let citations = value["citations"].as_array().cloned().unwrap_or_default();
+                Kind::Text { text, citations }
             }
             "thinking" => {
                 let text = string("thinking");
@@ -184,7 +187,7 @@ impl Decoder {
                 out.push(Sampled::Delta(Delta::CallBegun { id: id.clone(), tool: tool.clone() }));
                 Kind::Call { id, tool, whole: value["input"].clone(), pieces: String::new() }
             }
-            _ => Kind::Raw { value, pieces: String::new() },
+            _ => Kind::Raw { value, pieces: String::new(), searched: None },
         };
         self.blocks.push(Open { index, closed: false, kind });
     }
@@ -192,7 +195,8 @@ impl Decoder {
     fn extend(&mut self, index: u64, piece: Piece, data: &str, out: &mut Vec<Sampled>) {
         let Some(block) = self.block(index) else { return };
         match &mut block.kind {
-            Kind::Text(text) => {
+            Kind::Text { text, citations } => {
+                citations.extend(piece.citation);
                 let more = piece.text.unwrap_or_default();
                 text.push_str(&more);
                 tell(out, Delta::Text, &more);
@@ -204,19 +208,55 @@ impl Decoder {
                 tell(out, Delta::Thinking, &more);
             }
             Kind::Call { pieces, .. } => pieces.push_str(&piece.partial_json.unwrap_or_default()),
-            Kind::Raw { value, pieces } => match piece.partial_json {
+            Kind::Raw { value, pieces, .. } => match piece.partial_json {
                 Some(more) => pieces.push_str(&more),
                 None => merge(value, json(data).unwrap_or_default()),
             },
         }
     }
 
+    /// Ends a block. A block with the results of a search tells of the search.
+    fn close(&mut self, index: u64, out: &mut Vec<Sampled>) {
+        let Some(at) = self.blocks.iter().rposition(|it| it.index == index) else { return };
+        let found = match &self.blocks[at].kind {
+            Kind::Raw { value, .. } if value["type"] == "web_search_tool_result" => {
+                let query = self.query(value["tool_use_id"].as_str().unwrap_or_default());
+                Some(searched(&query, &value["content"]))
+            }
+            _ => None,
+        };
+        let block = &mut self.blocks[at];
+        if let (Kind::Raw { searched, .. }, Some(found), false) =
+            (&mut block.kind, found, block.closed)
+        {
+            out.push(Sampled::Delta(Delta::Searched(found.clone())));
+            *searched = Some(found);
+        }
+        block.closed = true;
+    }
+
+    /// The query of the search with this id.
+    fn query(&self, id: &str) -> String {
+        let input = self.blocks.iter().find_map(|it| match &it.kind {
+            Kind::Raw { value, pieces, .. } if value["id"] == id => {
+                Some(json(pieces).unwrap_or_else(|_| value["input"].clone()))
+            }
+            _ => None,
+        });
+        let input: Value = input.unwrap_or_default();
+        input["query"].as_str().or_else(|| self.asked.query(id)).unwrap_or_default().to_owned()
+    }
+
     fn reply(&mut self) -> Reply {
         let stop = self.stop.take().unwrap_or_else(|| Stop::Unknown("no stop_reason".to_owned()));
         let last = self.blocks.len().saturating_sub(1);
         let may_cut = dialect::cuts_calls(&stop);
+        let is_cited = self
+            .blocks
+            .iter()
+            .any(|it| matches!(&it.kind, Kind::Text { citations, .. } if !citations.is_empty()));
         // the API refuses to continue a reply that ends in blanks
-        if let (Stop::Pause, Some(Open { kind: Kind::Text(text), .. })) =
+        if let (Stop::Pause, Some(Open { kind: Kind::Text { text, .. }, .. })) =
             (&stop, self.blocks.last_mut())
         {
             text.truncate(text.trim_end().len());
@@ -224,9 +264,9 @@ impl Decoder {
         let blocks = std::mem::take(&mut self.blocks)
             .into_iter()
             .enumerate()
-            .filter_map(|(at, block)| {
+            .flat_map(|(at, block)| {
                 let cut = !block.closed || (may_cut && at == last);
-                finished(block.kind, cut)
+                finished(block.kind, cut, is_cited)
             })
             .collect();
         Reply {
@@ -261,29 +301,48 @@ fn merge(block: &mut Value, mut event: Value) {
     }
 }
 
-fn finished(kind: Kind, cut: bool) -> Option<Block> {
-    Some(match kind {
-        Kind::Text(text) if text.is_empty() => return None,
-        Kind::Text(text) => Block::Text { text },
-        Kind::Thinking { text, signature } if text.is_empty() && signature.is_empty() => {
-            return None;
+/// The search whose results are in this content, or the error that came instead.
+fn searched(query: &str, content: &Value) -> Searched {
+    let Some(results) = content.as_array() else {
+        return Searched::failed(query, content["error_code"].as_str().unwrap_or_default());
+    };
+    let mut searched = Searched::new(query);
+    for it in results {
+        searched
+            .add(it["title"].as_str().unwrap_or_default(), it["url"].as_str().unwrap_or_default());
+    }
+    searched
+}
+
+/// The blocks that a finished block becomes. In a reply with citations, the citations of each text follow it as a block
+/// of their own, even if it has none: the chat joins texts that only such a block divides.
+fn finished(kind: Kind, cut: bool, is_cited: bool) -> Vec<Block> {
+    let raw = |value| Block::Raw { provider: "anthropic".to_owned(), value };
+    match kind {
+        Kind::Text { text, .. } if text.is_empty() => Vec::new(),
+        Kind::Text { text, citations } => {
+            // a blank text is not sent, so its citations would go with the text before it
+            let citations = if text.trim().is_empty() { Vec::new() } else { citations };
+            let citations = is_cited.then(|| raw(object!({ "citations": citations })));
+            std::iter::once(Block::Text { text }).chain(citations).collect()
         }
+        Kind::Thinking { text, signature } if text.is_empty() && signature.is_empty() => Vec::new(),
         Kind::Thinking { text, signature } => {
-            Block::Thinking { text, signature: (!signature.is_empty()).then_some(signature) }
+            vec![Block::Thinking { text, signature: (!signature.is_empty()).then_some(signature) }]
         }
         Kind::Call { id, tool, whole, pieces } => {
             let came_whole =
                 pieces.is_empty() && whole.as_object().is_some_and(|fields| !fields.is_empty());
             let input = if came_whole { Input::Json(whole) } else { dialect::input(pieces, cut) };
-            Block::Call(ToolCall { id, tool, input })
+            vec![Block::Call(ToolCall { id, tool, input })]
         }
-        Kind::Raw { mut value, pieces } => {
+        Kind::Raw { mut value, pieces, searched } => {
             if let (Ok(input), true) = (serde_json::from_str(&pieces), value.is_object()) {
                 value["input"] = input;
             }
-            Block::Raw { provider: "anthropic".to_owned(), value }
+            std::iter::once(raw(value)).chain(searched.map(Block::Searched)).collect()
         }
-    })
+    }
 }
 
 fn stop(reason: String) -> Stop {

@@ -11,11 +11,16 @@ use std::collections::HashSet;
 /// The longest call id that the API accepts. The API's pattern is `^[a-zA-Z0-9_-]{1,64}$`.
 const ID: usize = 64;
 
+/// The most searches of the provider in one reply.
+const SEARCHES: u32 = 8;
+
 pub(crate) fn body(request: &Request) -> Value {
     let mut body =
         json!({ "model": request.model, "max_tokens": request.max_tokens, "stream": true });
-    if !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(tool).collect();
+    let tools = request.tools.iter().map(tool).chain(request.searches.then(search));
+    let tools: Vec<Value> = tools.collect();
+    if !tools.is_empty() {
+        body["tools"] = tools.into();
     }
     if !request.system.trim().is_empty() {
         body["system"] = json!([{ "type": "text", "text": request.system }]);
@@ -58,6 +63,11 @@ fn close_server_tools(messages: &mut Vec<Value>) {
 
 fn tool(spec: &ToolSpec) -> Value {
     json!({ "name": spec.name, "description": spec.purpose, "input_schema": spec.schema })
+}
+
+/// The provider's tool that searches the web.
+fn search() -> Value {
+    json!({ "type": "web_search_20250305", "name": "web_search", "max_uses": SEARCHES })
 }
 
 /// The distance between two cache marks, in blocks. The API looks back 20 blocks from a mark.
@@ -105,8 +115,26 @@ fn message(message: &Message) -> Option<Value> {
     let mut blocks = message.blocks.iter().collect::<Vec<_>>();
     // Answers to calls come first, because the API refuses them after other blocks. The sort is stable.
     blocks.sort_by_key(|block| role == "user" && !matches!(block, Block::Answer(_)));
-    let content: Vec<Value> = blocks.into_iter().filter_map(self::block).collect();
+    let mut content: Vec<Value> = Vec::new();
+    for block in blocks {
+        match (block, content.last_mut()) {
+            (Block::Raw { provider, value }, Some(text))
+                if provider == "anthropic" && is_citations(value) =>
+            {
+                if text["type"] == "text" && value["citations"] != json!([]) {
+                    text["citations"] = value["citations"].clone();
+                }
+            }
+            (Block::Raw { value, .. }, _) if is_citations(value) => (),
+            _ => content.extend(self::block(block)),
+        }
+    }
     (!content.is_empty()).then(|| object([("role", role.into()), ("content", content.into())]))
+}
+
+/// Whether a raw block has only the citations of the text before it.
+fn is_citations(value: &Value) -> bool {
+    value.get("type").is_none() && value.get("citations").is_some()
 }
 
 fn block(block: &Block) -> Option<Value> {
@@ -124,7 +152,7 @@ fn block(block: &Block) -> Option<Value> {
         Block::Answer(answer) => Some(self::answer(answer)),
         Block::Raw { provider, value } => (provider == "anthropic").then(|| value.clone()),
         Block::Image(it) => image(it),
-        Block::Text { .. } | Block::Excerpt(_) | Block::Notice { .. } => {
+        Block::Text { .. } | Block::Excerpt(_) | Block::Notice { .. } | Block::Searched(_) => {
             plain_text(block).map(|text| json!({ "type": "text", "text": text }))
         }
     }

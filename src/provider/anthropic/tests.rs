@@ -77,11 +77,14 @@ streams! {
         Overloaded { after_ms: None }
     "#]];
     server_tools: expect![[r#"
+        ~ Searched(Searched { query: "neovim", failed: "", results: [Found { title: "", url: "https://neovim.io/" }] })
         ~ text "Found."
         {"type":"raw","provider":"anthropic","value":{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"neovim"}}}
         {"type":"raw","provider":"anthropic","value":{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[{"type":"web_search_result","url":"https://neovim.io","encrypted_content":"abc"}]}}
+        {"type":"searched","query":"neovim","results":[{"title":"","url":"https://neovim.io/"}]}
         {"type":"raw","provider":"anthropic","value":{"type":"compaction","content":"Earlier: much."}}
         {"type":"text","text":"Found."}
+        {"type":"raw","provider":"anthropic","value":{"citations":[{"url":"https://neovim.io"}]}}
         Pause, 12 in, 20 out, 400 read, 30 written, by "claude-sonnet-4-5"
     "#]];
     stop_model_context_window_exceeded: expect![[r#"

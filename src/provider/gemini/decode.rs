@@ -1,7 +1,7 @@
 //! Reads an answer of Gemini's generateContent. Each chunk has parts of the one candidate; a call is never split
 //! between chunks. The reply ends with the stream.
 
-use super::NAME;
+use super::{NAME, search};
 use crate::event::{Delta, Failure};
 use crate::message::{Block, Reply, Stop, ToolCall, Usage};
 use crate::provider::dialect::{self, Asked, json, protocol};
@@ -46,6 +46,7 @@ struct Candidate<P> {
     content: Option<Content<P>>,
     finish_reason: Option<String>,
     finish_message: Option<String>,
+    grounding_metadata: Option<Box<Value>>,
 }
 
 #[derive(Deserialize)]
@@ -74,6 +75,8 @@ pub(crate) struct Decoder {
     stop: Option<Stop>,
     usage: Usage,
     model: String,
+    /// What the chunks say of the pages on which the reply rests.
+    grounding: Vec<Value>,
 }
 
 impl dialect::Decoder for Decoder {
@@ -95,7 +98,8 @@ impl dialect::Decoder for Decoder {
 
     fn end(&mut self) -> Sampled {
         let Some(mut stop) = self.stop.take() else { return Sampled::Failed(Failure::Cut) };
-        let blocks = std::mem::take(&mut self.blocks);
+        let mut blocks = std::mem::take(&mut self.blocks);
+        self.grounding.iter().for_each(|it| search::ground(it, &mut blocks));
         let calls = blocks.iter().any(|block| matches!(block, Block::Call(_)));
         if calls && stop == Stop::EndTurn {
             stop = Stop::ToolUse;
@@ -113,6 +117,7 @@ impl Decoder {
             stop: None,
             usage: Usage::default(),
             model: String::new(),
+            grounding: Vec::new(),
         }
     }
 
@@ -139,6 +144,9 @@ impl Decoder {
             let parts = candidate.content.and_then(|content| content.parts).unwrap_or_default();
             for part in parts {
                 take(self, part, out);
+            }
+            if let Some(grounding) = candidate.grounding_metadata {
+                self.grounding.push(*grounding);
             }
             if let Some(reason) = candidate.finish_reason {
                 self.stop = Some(stop(reason, candidate.finish_message));
@@ -172,7 +180,12 @@ impl Decoder {
         } else if !is_blank {
             self.say(text.to_owned(), part["thought"] == true, signature.is_some(), out);
         } else {
+            let searched = search::of(&part, &self.blocks);
             self.keep(part, signature.is_some());
+            if let Some(it) = searched {
+                out.push(Sampled::Delta(Delta::Searched(it.clone())));
+                self.blocks.push(Block::Searched(it));
+            }
             return;
         }
         if let Some(signature) = signature {

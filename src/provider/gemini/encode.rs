@@ -1,6 +1,6 @@
 //! Encodes a request for Gemini's generateContent.
 
-use super::NAME;
+use super::{NAME, search};
 use crate::message::{
     Block, CallId, Effort, Image, Message, Request, Role, Thinking, ToolAnswer, ToolSpec,
 };
@@ -18,17 +18,28 @@ pub(crate) fn body(request: &Request) -> Value {
         let parts = json!([{ "text": request.system }]);
         body.insert("systemInstruction".to_owned(), json!({ "parts": parts }));
     }
+    let mut tools = Vec::new();
     if !request.tools.is_empty() {
-        let tools: Vec<Value> = request.tools.iter().map(tool).collect();
-        body.insert("tools".to_owned(), json!([{ "functionDeclarations": tools }]));
+        let declared: Vec<Value> = request.tools.iter().map(tool).collect();
+        tools.push(json!({ "functionDeclarations": declared }));
+    }
+    if request.searches {
+        tools.push(json!({ "googleSearch": {} }));
+    }
+    if !tools.is_empty() {
+        body.insert("tools".to_owned(), tools.into());
+    }
+    let has_searches = request.searches || request.messages.iter().any(search::is_in);
+    if has_searches {
+        body.insert("toolConfig".to_owned(), json!({ "includeServerSideToolInvocations": true }));
     }
     let mut names = HashMap::new();
     let mut contents = Vec::new();
     for message in &request.messages {
         match message.role {
-            Role::User => contents.extend(user(message, &names)),
+            Role::User => contents.extend(user(message, &names, has_searches)),
             Role::Assistant => {
-                let parts = model(message, wants_signatures(&request.model));
+                let parts = model(message, wants_signatures(&request.model), has_searches);
                 // The API requires a user's message before a model's message with calls. Earlier messages must not
                 // change, so a new message is inserted.
                 if contents.last().is_some_and(|it| it["role"] == "model") && has_call(&parts) {
@@ -93,6 +104,11 @@ fn wants_signatures(model: &str) -> bool {
     name.strip_prefix("gemini-").is_some_and(|version| !version.starts_with(['1', '2']))
 }
 
+/// Whether the API lets Google search the web beside other tools of a request for this model.
+pub(crate) fn searches(model: &str) -> bool {
+    wants_signatures(model)
+}
+
 /// A message (content) with these parts; `None` if there are no parts.
 fn content(role: &str, parts: &[Value]) -> Option<Value> {
     (!parts.is_empty()).then(|| json!({ "role": role, "parts": parts }))
@@ -107,6 +123,7 @@ fn has_call(parts: &[Value]) -> bool {
 fn user<'a>(
     message: &'a Message,
     names: &HashMap<&'a CallId, &'a str>,
+    has_ids: bool,
 ) -> impl Iterator<Item = Value> {
     let mut answers = Vec::new();
     let mut texts = Vec::new();
@@ -114,7 +131,7 @@ fn user<'a>(
         match block {
             Block::Answer(answer) => {
                 let name = names.get(&answer.id).copied().unwrap_or_default();
-                answers.push(self::answer(answer, name));
+                answers.push(self::answer(answer, name, has_ids));
             }
             Block::Image(it) => texts.extend(image(it)),
             _ => texts.extend(plain_text(block).map(|text| json!({ "text": text }))),
@@ -129,14 +146,19 @@ fn image(image: &Image) -> Option<Value> {
     Some(json!({ "inlineData": data }))
 }
 
-fn answer(answer: &ToolAnswer, tool: &str) -> Value {
+fn answer(answer: &ToolAnswer, tool: &str, has_ids: bool) -> Value {
     let field = if answer.failed { "error" } else { "output" };
     let response = json!({ field: answer_text(answer) });
-    json!({ "functionResponse": { "name": fitting_name(tool), "response": response } })
+    let mut answered = json!({ "name": fitting_name(tool), "response": response });
+    if has_ids {
+        answered["id"] = answer.id.0.as_str().into();
+    }
+    json!({ "functionResponse": answered })
 }
 
-/// The parts of a reply. Calls are sent without ids, because some addresses of the API refuse ids.
-fn model(message: &Message, wants_signatures: bool) -> Vec<Value> {
+/// The parts of a reply. Calls are sent without ids, because some addresses of the API refuse ids. A request with
+/// searches by the provider needs the ids.
+fn model(message: &Message, wants_signatures: bool, has_ids: bool) -> Vec<Value> {
     let mut parts: Vec<Value> = Vec::new();
     // whether the last part was made from the previous block
     let mut follows = false;
@@ -154,7 +176,11 @@ fn model(message: &Message, wants_signatures: bool) -> Vec<Value> {
             Block::Thinking { text, .. } => Some(json!({ "text": text, "thought": true })),
             Block::Call(call) => {
                 let args = replayed(&call.input);
-                Some(json!({ "functionCall": { "name": fitting_name(&call.tool), "args": args } }))
+                let mut made = json!({ "name": fitting_name(&call.tool), "args": args });
+                if has_ids {
+                    made["id"] = call.id.0.as_str().into();
+                }
+                Some(json!({ "functionCall": made }))
             }
             _ => plain_text(block).map(|text| json!({ "text": text })),
         };

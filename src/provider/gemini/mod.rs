@@ -4,9 +4,10 @@
 
 mod decode;
 mod encode;
+mod search;
 
 pub(super) use decode::Decoder;
-pub(super) use encode::body;
+pub(super) use encode::{body, searches};
 
 /// The `provider` of this dialect's raw blocks.
 const NAME: &str = "gemini";

@@ -28,18 +28,31 @@ pub(crate) fn body(request: &Request) -> Value {
     if !request.system.trim().is_empty() {
         body["instructions"] = request.system.as_str().into();
     }
-    if !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(tool).collect();
+    let search = request.searches.then(|| json!({ "type": "web_search" }));
+    let tools: Vec<Value> = request.tools.iter().map(tool).chain(search).collect();
+    if !tools.is_empty() {
+        body["tools"] = tools.into();
     }
     body["input"] = input.into();
     body["max_output_tokens"] = request.max_tokens.max(SHORTEST).into();
     if let Some(thinking) = request.thinking {
-        body["reasoning"] =
-            json!({ "effort": effort(thinking, &request.model), "summary": "auto" });
+        let effort = match effort(thinking, &request.model) {
+            // the API refuses searches with this effort
+            "minimal" if request.searches => "low",
+            effort => effort,
+        };
+        body["reasoning"] = json!({ "effort": effort, "summary": "auto" });
     }
-    // models that do not reason refuse this field
-    if request.thinking.is_some() || Facts::of(&request.model).thinking == ThinkingKind::Named {
-        body["include"] = json!(["reasoning.encrypted_content"]);
+    // models that do not reason refuse this
+    let reasons =
+        request.thinking.is_some() || Facts::of(&request.model).thinking == ThinkingKind::Named;
+    let include: Vec<&str> = reasons
+        .then_some("reasoning.encrypted_content")
+        .into_iter()
+        .chain(request.searches.then_some("web_search_call.action.sources"))
+        .collect();
+    if !include.is_empty() {
+        body["include"] = include.into();
     }
     if let Some(temperature) = request.temperature {
         body["temperature"] = temperature.into();

@@ -1,7 +1,7 @@
 //! The items of a reply that is arriving. Each event should name its item by `item_id` and `output_index`, but servers
 //! leave out either or both, give every item the same index, or send a new id with each event.
 
-use super::RAW;
+use super::{RAW, search};
 use crate::event::Delta;
 use crate::message::{Block, CallId, ToolCall};
 use crate::provider::Sampled;
@@ -192,6 +192,9 @@ impl Items {
         let open = self.open(at, class, key);
         open.name(item, asked, out);
         open.whole(&text_of(class, item), out);
+        if let Some(it) = search::of(item).filter(|_| open.stage < Stage::Ended) {
+            out.push(Sampled::Delta(Delta::Searched(it)));
+        }
         open.stage = Stage::Ended;
         open.item = item.clone();
     }
@@ -211,11 +214,16 @@ impl Items {
                 Class::Message if !open.text.is_empty() => {
                     let phase = open.item.get("phase").filter(|it| it.is_string());
                     let phase = phase.map(|it| raw(json!({ "phase": it })));
+                    search::cite(&open.item, &mut blocks);
                     blocks.push(Block::Text { text: open.text });
                     blocks.extend(phase);
                 }
                 Class::Reasoning => blocks.extend(open.reasoning()),
-                Class::Other if open.stage == Stage::Ended => blocks.push(raw(open.item)),
+                Class::Other if open.stage == Stage::Ended => {
+                    let searched = search::of(&open.item);
+                    blocks.push(raw(open.item));
+                    blocks.extend(searched.map(Block::Searched));
+                }
                 Class::Message | Class::Other => {}
             }
         }

@@ -4,6 +4,7 @@
 mod decode;
 mod encode;
 mod items;
+mod search;
 
 pub(super) use decode::Decoder;
 pub(super) use encode::body;

@@ -205,8 +205,10 @@ streams! {
         ToolUse, 36 in, 20 out, 64 read, 0 written, by "gpt-5"
     "#]];
     server_tools: expect![[r#"
+        ~ Searched(Searched { query: "neovim", failed: "", results: [] })
         ~ text "Found."
         {"type":"raw","provider":"openai-responses","value":{"id":"ws_1","type":"web_search_call","status":"completed","action":{"type":"search","query":"neovim"}}}
+        {"type":"searched","query":"neovim"}
         {"type":"raw","provider":"openai-responses","value":{"id":"cmp_1","type":"compaction","encrypted_content":"b3A="}}
         {"type":"text","text":"Found."}
         EndTurn, 36 in, 20 out, 64 read, 0 written, by "gpt-5"

@@ -34,8 +34,9 @@ type Row = (&'static str, Kind);
 
 const EFFORTS: Kind = Kind::Words(&["off", "low", "medium", "high", "max"]);
 const ANY: f64 = f64::MAX;
-const SEARCH: &str = "false, or an object with `provider` ('searxng', 'brave', 'tavily' or 'exa'), `url`, and `key` \
-                      ('env:NAME' or 'cmd:COMMAND'); searxng needs the `url`, the others the `key`";
+const SEARCH: &str = "false, or an object with `hosted` (a boolean), or with `provider` ('searxng', 'brave', 'tavily' or \
+                      'exa'), `url`, and `key` ('env:NAME' or 'cmd:COMMAND'); searxng needs the `url`, the others the \
+                      `key`";
 
 const KNOWN: &[Row] = &[
     ("model", Kind::Text),
@@ -279,12 +280,14 @@ fn one_of(words: &[&str], given: &Value) -> Option<String> {
     })
 }
 
-/// Whether the value turns searches off, or names a service that searches the web with what the service needs.
+/// Whether the value turns searches off, lets the model's provider search, or names a service that searches the web with
+/// what the service needs.
 fn is_search(given: &Value) -> bool {
     let Some(given) = given.as_object() else { return *given == Value::Bool(false) };
     let text = |name: &str| given.get(name).and_then(Value::as_str);
-    let is_known = given.iter().all(|(name, value)| {
-        ["provider", "url", "key"].contains(&name.as_str()) && value.is_string()
+    let is_known = given.iter().all(|(name, value)| match name.as_str() {
+        "hosted" => value.is_boolean(),
+        name => ["provider", "url", "key"].contains(&name) && value.is_string(),
     });
     let follows = |it: &str, begins: &[&str]| {
         begins.iter().any(|begin| it.strip_prefix(begin).is_some_and(|rest| !rest.is_empty()))
@@ -292,7 +295,8 @@ fn is_search(given: &Value) -> bool {
     let has_all = match text("provider") {
         Some("searxng") => text("url").is_some(),
         Some("brave" | "tavily" | "exa") => text("key").is_some(),
-        _ => false,
+        Some(_) => false,
+        None => given.contains_key("hosted") && given.len() == 1,
     };
     let (url, key) = (text("url"), text("key"));
     is_known

@@ -105,11 +105,13 @@
 ---@field turn_usd? number
 ---@field turn_tokens? integer
 
---- The service that searches the web.
+--- How the web is searched.
 ---@class (exact) caliban.SearchConfig
----@field provider string `searxng`, `brave`, `tavily` or `exa`.
+---@field provider? string The service: `searxng`, `brave`, `tavily` or `exa`. If absent, the model has no tool of
+--- Caliban that searches.
 ---@field url? string
 ---@field key? string Where the key comes from: `env:NAME` or `cmd:COMMAND`.
+---@field hosted? boolean Whether the provider of the model may search by itself, without a question.
 
 --- A rule as the user writes it. Exactly one of `allow`, `ask` and `deny` is set; its value is a tool.
 ---@class (exact) caliban.WrittenRule

@@ -65,6 +65,11 @@ fn tools(body: &Object) -> Checked {
     for (i, tool) in array(Some(tools), "tools")?.iter().enumerate() {
         let at = format!("tools.{i}.");
         let tool = object(tool, &at)?;
+        if tool.get("type").is_some_and(|it| it == "web_search_20250305") {
+            only(tool, &at, &["type", "name", "max_uses", "cache_control"])?;
+            names.push(string(tool, &at, "name")?);
+            continue;
+        }
         only(tool, &at, &["name", "description", "input_schema", "cache_control", "type"])?;
         let name = string(tool, &at, "name")?;
         identifier(name, &format!("{at}name"))?;

@@ -25,6 +25,8 @@ const DATA: &[&str] = &[
     "fileData",
     "executableCode",
     "codeExecutionResult",
+    "toolCall",
+    "toolResponse",
 ];
 
 /// The value that Gemini accepts as the signature of another model's call.
@@ -37,10 +39,14 @@ pub fn signed(mut part: Value) -> Value {
     part
 }
 
-/// A signature of letters and digits, long enough to be valid base64.
+/// A signature of letters and digits, long enough to be valid base64. It does not depend on the id of a call.
 fn signature(part: &Object) -> String {
     let mut hasher = DefaultHasher::new();
     for (name, value) in part.iter().filter(|(name, _)| *name != "thoughtSignature") {
+        let mut value = value.clone();
+        if name == "functionCall" {
+            value.as_object_mut().map(|it| it.shift_remove("id"));
+        }
         (name, value.to_string()).hash(&mut hasher);
     }
     format!("{:016x}", hasher.finish())
@@ -56,7 +62,7 @@ pub(in crate::kit) fn check(model: &str, body: &Object) -> Checked {
             string(object(part, at)?, at, "text")?;
         }
     }
-    tools(body)?;
+    tools(model, body)?;
     config(model, body)?;
     let contents = array(body.get("contents"), "contents")?;
     if contents.is_empty() {
@@ -65,8 +71,27 @@ pub(in crate::kit) fn check(model: &str, body: &Object) -> Checked {
     for (i, content) in contents.iter().enumerate() {
         check_content(object(content, "contents")?, &format!("contents[{i}]"))?;
     }
+    ids(body, contents)?;
     turns(contents)?;
     if model.starts_with("gemini-3") { signatures(contents) } else { Ok(()) }
+}
+
+/// Checks that calls and answers have ids exactly if the request combines functions with Google's own tools.
+fn ids(body: &Object, contents: &[Value]) -> Checked {
+    let is_combined =
+        body.get("toolConfig").is_some_and(|it| it["includeServerSideToolInvocations"] == true);
+    let parts = contents.iter().filter_map(|it| it["parts"].as_array()).flatten();
+    let called = parts.filter_map(|it| it.get("functionCall").or(it.get("functionResponse")));
+    for it in called {
+        match it.get("id") {
+            Some(_) if !is_combined => {
+                known(object(it, "part")?, "part", &["name", "args", "response"])?;
+            }
+            None if is_combined => return Err("functionCall.id: required".into()),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn known(object: &Object, at: &str, allowed: &[&str]) -> Checked {
@@ -79,13 +104,17 @@ fn known(object: &Object, at: &str, allowed: &[&str]) -> Checked {
     }
 }
 
-fn tools(body: &Object) -> Checked {
+fn tools(model: &str, body: &Object) -> Checked {
     let Some(tools) = body.get("tools") else { return Ok(()) };
     let mut names = Vec::new();
     for tool in array(Some(tools), "tools")? {
         let tool = object(tool, "tools")?;
         known(tool, "tools", &["functionDeclarations", "googleSearch", "codeExecution"])?;
-        for declared in array(tool.get("functionDeclarations"), "functionDeclarations")? {
+        let declared = tool.get("functionDeclarations");
+        if declared.is_none() {
+            continue;
+        }
+        for declared in array(declared, "functionDeclarations")? {
             let at = "tools[0].function_declarations";
             let declared = object(declared, at)?;
             known(declared, at, &["name", "description", "parameters", "parametersJsonSchema"])?;
@@ -97,6 +126,15 @@ fn tools(body: &Object) -> Checked {
                 return Err(format!("{at}.parameters_json_schema: should be of type OBJECT"));
             }
             names.push(name);
+        }
+    }
+    let searches = array(Some(tools), "tools")?.iter().any(|it| it.get("googleSearch").is_some());
+    if searches && !names.is_empty() {
+        if !model.starts_with("gemini-3") {
+            return Err("Tool use with function calling is unsupported".into());
+        }
+        if body["toolConfig"]["includeServerSideToolInvocations"] != true {
+            return Err("Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.".into());
         }
     }
     match repeated(&names) {
@@ -169,13 +207,13 @@ fn check_part(part: &Object, role: &str, at: &str) -> Checked {
     match kind.as_str() {
         "functionCall" => {
             let call = object(&part[kind], at)?;
-            known(call, &format!("{at}.function_call"), &["name", "args"])?;
+            known(call, &format!("{at}.function_call"), &["name", "args", "id"])?;
             identifier(string(call, at, "name")?, at)?;
             object(call.get("args").unwrap_or(&Value::Null), at)?;
         }
         "functionResponse" => {
             let answer = object(&part[kind], at)?;
-            known(answer, &format!("{at}.function_response"), &["name", "response"])?;
+            known(answer, &format!("{at}.function_response"), &["name", "response", "id"])?;
             string(answer, at, "name")?;
             object(answer.get("response").unwrap_or(&Value::Null), at)?;
         }

@@ -93,9 +93,13 @@ fn sampling(body: &Object, model: &str) -> Checked {
     let thinks = !plain && ["gpt-", "o1", "o3", "o4"].iter().any(|it| model.starts_with(it));
     if let Some(include) = body.get("include") {
         for it in array(Some(include), "include")? {
-            one_of(it, "include", &["reasoning.encrypted_content"])?;
+            one_of(
+                it,
+                "include",
+                &["reasoning.encrypted_content", "web_search_call.action.sources"],
+            )?;
         }
-        if plain {
+        if plain && include.to_string().contains("encrypted_content") {
             return Err("Encrypted content is not supported with this model.".into());
         }
     }
@@ -124,7 +128,11 @@ fn tools(body: &Object) -> Checked {
     for (i, tool) in array(Some(tools), "tools")?.iter().enumerate() {
         let at = format!("tools[{i}].");
         let tool = object(tool, &at)?;
-        one_of(tool.get("type").unwrap_or(&Value::Null), &at, &["function"])?;
+        one_of(tool.get("type").unwrap_or(&Value::Null), &at, &["function", "web_search"])?;
+        if tool["type"] == "web_search" {
+            only(tool, &at, &["type"])?;
+            continue;
+        }
         only(tool, &at, &["type", "name", "description", "parameters", "strict"])?;
         let name = string(tool, &at, "name")?;
         identifier(name, &format!("{at}name"))?;
