@@ -3,7 +3,7 @@
 //! checks of paths), `request` (a request of a long conversation), `rope` (a rope compared with a `String`), `review`
 //! (reviews), `way` (large texts and many hunks from end to end), `sessions` (large sessions), `flood` (replies of
 //! thousands of calls), `run` (the start of `caliban run`), `search`
-//! (grep and glob beside `rg` and `fd`, which must be in the `PATH`). `BENCH=quick` makes a short run, and `BENCH_ONLY=0,6,once` measures single rows; both only
+//! (grep and glob beside `rg` and `fd`). `BENCH=quick` makes a short run, and `BENCH_ONLY=0,6,once` measures single rows; both only
 //! print. The floors are two minimal chats: *plain* appends the text as it comes, *marked* also highlights each
 //! finished line once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a bench that fails shall end there")]

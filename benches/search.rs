@@ -1,4 +1,5 @@
-//! The tools `grep` and `glob` in 200,000 files, compared with the programs `rg` and `fd`.
+//! The tools `grep` and `glob` in 200,000 files, compared with the programs `rg` and `fd`. The bench takes the programs
+//! from `target/bench-tools`, else from the `PATH`.
 
 use super::stream::ranked;
 use caliban::message::{CallId, Input, ToolCall};
@@ -15,6 +16,8 @@ use tokio::sync::mpsc;
 const FOLDERS: usize = 2_000;
 const FILES: usize = 100;
 const TIMES: usize = 7;
+/// How the programs are installed.
+const INSTALL: &str = "cargo install --root target/bench-tools ripgrep fd-find";
 /// The most that a tool may take, compared with its program.
 const LIMIT: f64 = 1.2;
 
@@ -70,7 +73,8 @@ fn row(desk: &Desk, tool: &str, input: Value, program: (&[&str], &[&str])) -> St
     let own = median(|| assert!(!runtime.block_on(tool::run(desk, &call)).0.failed));
     let found = program.0.iter().find_map(|name| other(name, program.1, &desk.root));
     let Some(theirs) = found else {
-        return format!("| {tool} | {own:.0} | {} is not installed | | | |\n", program.0[0]);
+        let name = program.0[0];
+        return format!("| {tool} | {own:.0} | `{name}` is missing: `{INSTALL}` | | | |\n");
     };
     let factor = own / theirs;
     let is = if factor <= LIMIT { "met" } else { "**short**" };
@@ -79,7 +83,9 @@ fn row(desk: &Desk, tool: &str, input: Value, program: (&[&str], &[&str])) -> St
 
 /// The time of a program; `None` if it is not installed.
 fn other(name: &str, arguments: &[&str], root: &Path) -> Option<f64> {
-    let mut command = Command::new(name);
+    let installed = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/bench-tools/bin").join(name);
+    let program = if installed.exists() { installed } else { PathBuf::from(name) };
+    let mut command = Command::new(program);
     command.args(arguments).current_dir(root).stdin(Stdio::null()).stdout(Stdio::null());
     command.status().ok()?;
     Some(median(|| assert!(command.status().unwrap().success())))

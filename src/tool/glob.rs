@@ -1,15 +1,16 @@
 //! The tool `glob`: finds files by name.
 
 use super::{CallId, Desk, Done, Tool, Work, list, path, walk};
-use crate::reach::Reach;
+use crate::reach::{Reach, Reading};
 use crate::regular::direct;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use globset::GlobMatcher;
+use ignore::WalkState;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::SystemTime;
 
 /// The most files that are listed.
@@ -68,21 +69,33 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
     .boxed()
 }
 
+/// The files that match, with the times of their last changes, in no order.
 fn matches(
     reach: &Reach,
     folder: &Path,
     glob: &GlobMatcher,
     halt: &walk::Halt,
 ) -> Vec<(SystemTime, PathBuf)> {
-    walk::walker(reach, folder)
-        .build()
-        .take_while(|_| !halt.is_set())
-        .flatten()
-        .filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()))
-        .filter(|entry| glob.is_match(entry.path().strip_prefix(folder).unwrap_or(entry.path())))
-        .map(|entry| {
-            let time = entry.metadata().ok().and_then(|meta| meta.modified().ok());
-            (time.unwrap_or(SystemTime::UNIX_EPOCH), entry.into_path())
+    let (found, all) = mpsc::channel();
+    walk::parallel(reach, folder).run(|| {
+        let found = found.clone();
+        Box::new(move |entry| {
+            if halt.is_set() {
+                return WalkState::Quit;
+            }
+            let Ok(entry) = entry else { return WalkState::Continue };
+            let path = entry.path();
+            let is_file = entry.file_type().is_some_and(|kind| !kind.is_dir());
+            if is_file
+                && glob.is_match(path.strip_prefix(folder).unwrap_or(path))
+                && !matches!(reach.reading(path), Reading::Never(_))
+            {
+                let time = entry.metadata().ok().and_then(|meta| meta.modified().ok());
+                let _ = found.send((time.unwrap_or(SystemTime::UNIX_EPOCH), entry.into_path()));
+            }
+            WalkState::Continue
         })
-        .collect()
+    });
+    drop(found);
+    all.into_iter().collect()
 }

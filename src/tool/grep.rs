@@ -1,6 +1,7 @@
 //! The tool `grep`: searches file contents with ripgrep's libraries. If a file is changed in the editor, the buffer's
 //! text is searched.
 
+mod found;
 mod search;
 
 use super::path::Led;
@@ -8,10 +9,11 @@ use super::{CallId, Desk, Done, Source, Tool, Work, disk, list, plan, walk};
 use crate::reach::Reading;
 use crate::regular::direct;
 use crate::text::cause;
+use found::Found;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use search::{Found, Search};
+use search::Search;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@
 use crate::reach::{Reach, Reading};
 use crate::regular;
 use globset::{GlobBuilder, GlobMatcher};
-use ignore::{DirEntry, WalkBuilder};
+use ignore::{DirEntry, WalkBuilder, WalkParallel};
 use std::fs::metadata;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,6 +24,21 @@ pub fn walker(reach: &Reach, path: &Path) -> WalkBuilder {
     builder
 }
 
+/// A walk on several threads, which finds files in no order. Like `walker`, but files that are never read are included,
+/// because a caller needs to check only the few files that match a pattern.
+pub(super) fn parallel(reach: &Reach, path: &Path) -> WalkParallel {
+    let reach = reach.clone();
+    let is_open = move |it: &DirEntry| {
+        !is_folder(it) || !matches!(reach.reading(it.path()), Reading::Never(_))
+    };
+    let mut builder = begin(path, is_open);
+    builder.require_git(false).follow_links(false).build_parallel()
+}
+
+fn is_folder(entry: &DirEntry) -> bool {
+    entry.file_type().is_some_and(|it| it.is_dir())
+}
+
 /// A walk of everything for which `keep` is true, including hidden files. A folder whose ignore files cannot be read is
 /// left out. If the ignore files of `path` or of a folder above it cannot be read, no file is ignored.
 pub fn begin(path: &Path, keep: impl Fn(&DirEntry) -> bool + Send + Sync + 'static) -> WalkBuilder {
@@ -31,7 +46,6 @@ pub fn begin(path: &Path, keep: impl Fn(&DirEntry) -> bool + Send + Sync + 'stat
     if path.ancestors().any(would_hang) {
         builder.standard_filters(false);
     }
-    let is_folder = |it: &DirEntry| it.file_type().is_some_and(|it| it.is_dir());
     let is_open = move |it: &DirEntry| keep(it) && !(is_folder(it) && would_hang(it.path()));
     builder.hidden(false).filter_entry(is_open);
     builder

@@ -1,5 +1,6 @@
-//! Walks the folders and searches each file.
+//! Walks the folders and searches each file, on several threads.
 
+use super::found::{First, Found, Hits, InFile};
 use crate::reach::{Reach, Reading};
 use crate::regular::direct;
 use crate::tool::{Source, clip, path, walk};
@@ -9,12 +10,14 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
 };
+use ignore::WalkState;
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Sender};
+use std::{io, mem};
 
 /// The most matching lines that are shown, and the most characters of each.
-const CAP: usize = 100;
+pub(super) const CAP: usize = 100;
 const WIDE: usize = 500;
 /// How many characters are shown before a match in a line that is too long.
 const LEAD: usize = 100;
@@ -34,105 +37,137 @@ pub(super) struct Search {
     pub(super) reach: Reach,
 }
 
-#[derive(Default)]
-pub(super) struct Found {
-    pub(super) lines: Vec<String>,
-    pub(super) matches: usize,
-    /// Whether there are more matches than are shown.
-    pub(super) capped: bool,
-    /// Files under review that have matches, and the number of their undecided hunks.
-    pub(super) pending: Vec<(String, u32)>,
-    /// Files that were left out, because reading them needs the user's consent.
-    pub(super) kept: Vec<String>,
-}
-
 impl Search {
-    pub(super) fn run(mut self, halt: &walk::Halt) -> Found {
-        let mut found = Found::default();
-        let mut searcher = SearcherBuilder::new()
-            .binary_detection(BinaryDetection::quit(0))
-            .heap_limit(Some(HEAP))
-            .before_context(self.context)
-            .after_context(self.context)
-            .build();
-        let mut walker = walk::walker(&self.reach, &self.target);
-        walker.sort_by_file_path(Ord::cmp);
-        for entry in walker.build().flatten() {
-            if halt.is_set() || found.capped {
-                return found;
+    pub(super) fn run(&self, halt: &walk::Halt) -> Found {
+        let (sender, all) = mpsc::channel();
+        walk::parallel(&self.reach, &self.target).run(|| {
+            let mut thread = Thread {
+                searcher: self.searcher(),
+                matcher: self.matcher.clone(),
+                first: First::default(),
+                sender: sender.clone(),
+            };
+            Box::new(move |entry| {
+                if halt.is_set() {
+                    return WalkState::Quit;
+                }
+                let Ok(entry) = entry else { return WalkState::Continue };
+                if thread.first.is_beyond(entry.path()) {
+                    return WalkState::Skip;
+                }
+                if entry.file_type().is_some_and(|kind| kind.is_file()) {
+                    thread.search(self, entry.into_path());
+                }
+                WalkState::Continue
+            })
+        });
+        let mut searcher = self.searcher();
+        let mut found = First::joined(all.try_iter());
+        let unwritten = self.buffers.iter().filter(|(path, _)| !path.exists());
+        for (path, buffer) in unwritten {
+            if let Some(it) = self.file(&mut searcher, &self.matcher, path, Some(buffer)) {
+                found.add(it);
             }
-            if entry.file_type().is_some_and(|kind| kind.is_file()) {
-                let buffer = self.buffers.remove(entry.path());
-                self.file(&mut searcher, entry.path(), buffer.as_ref(), &mut found);
-            }
-        }
-        let unwritten = std::mem::take(&mut self.buffers);
-        for (path, buffer) in unwritten.iter().filter(|(path, _)| !path.exists()) {
-            self.file(&mut searcher, path, Some(buffer), &mut found);
         }
         found
     }
 
+    fn searcher(&self) -> Searcher {
+        SearcherBuilder::new()
+            .binary_detection(BinaryDetection::quit(0))
+            .heap_limit(Some(HEAP))
+            .before_context(self.context)
+            .after_context(self.context)
+            .build()
+    }
+
+    /// Searches a file. `None` if it has no match.
     fn file(
         &self,
         searcher: &mut Searcher,
+        matcher: &RegexMatcher,
         file: &Path,
         buffer: Option<&Source>,
-        found: &mut Found,
-    ) {
+    ) -> Option<InFile> {
         let within = file.strip_prefix(&self.target).ok().filter(|path| path.parent().is_some());
         let name = within.or(file.file_name().map(Path::new)).unwrap_or(file);
         if self.glob.as_ref().is_some_and(|glob| !glob.is_match(name)) {
-            return;
+            return None;
         }
-        let shown = path::show(&self.root, file).replace(char::is_control, "?");
         match self.reach.reading(file) {
-            Reading::Never(_) => return,
-            Reading::Asked(_) if !self.agreed => return found.kept.push(shown),
+            Reading::Never(_) => return None,
+            Reading::Asked(_) if !self.agreed => return Some(InFile::Kept(self.name(file))),
             _ => (),
         }
-        let before = found.matches;
-        let sink = Hits { path: &shown, matcher: &self.matcher, found };
+        let mut hits = Hits::default();
+        let sink = Lines { search: self, file, hits: &mut hits };
         // a file that cannot be read or searched has no matches
         let _ = match buffer {
-            Some(source) => {
-                searcher.search_slice(&self.matcher, source.text.content.as_bytes(), sink)
-            }
-            None => {
-                direct::open(file).and_then(|it| searcher.search_file(&self.matcher, &it, sink))
-            }
+            Some(source) => searcher.search_slice(matcher, source.text.content.as_bytes(), sink),
+            None => direct::open(file).and_then(|it| searcher.search_file(matcher, &it, sink)),
         };
-        if let Some(source) = buffer.filter(|source| source.pending > 0)
-            && found.matches > before
-        {
-            found.pending.push((shown, source.pending));
+        hits.pending = buffer.map_or(0, |it| it.pending);
+        (!hits.starts.is_empty()).then_some(InFile::Hits(hits))
+    }
+
+    /// The name of a file as it is shown.
+    fn name(&self, file: &Path) -> String {
+        path::show(&self.root, file).replace(char::is_control, "?")
+    }
+}
+
+/// One thread of a search. Sends what it has found when it ends.
+struct Thread {
+    searcher: Searcher,
+    /// A copy for this thread, because threads that share a matcher wait for each other.
+    matcher: RegexMatcher,
+    first: First,
+    sender: Sender<First>,
+}
+
+impl Thread {
+    fn search(&mut self, search: &Search, path: PathBuf) {
+        let buffer = search.buffers.get(&path);
+        if let Some(file) = search.file(&mut self.searcher, &self.matcher, &path, buffer) {
+            self.first.add(path, file);
         }
     }
 }
 
-struct Hits<'a> {
-    path: &'a str,
-    matcher: &'a RegexMatcher,
-    found: &'a mut Found,
-}
-
-impl Hits<'_> {
-    fn put(&mut self, number: Option<u64>, sign: char, text: &str) {
-        let line = format!("{}{sign}{}{sign} {text}", self.path, number.unwrap_or(0));
-        self.found.lines.push(line);
+impl Drop for Thread {
+    fn drop(&mut self) {
+        let _ = self.sender.send(mem::take(&mut self.first));
     }
 }
 
-impl Sink for Hits<'_> {
+/// Gathers the lines of one file.
+struct Lines<'a> {
+    search: &'a Search,
+    file: &'a Path,
+    hits: &'a mut Hits,
+}
+
+impl Lines<'_> {
+    fn put(&mut self, number: Option<u64>, sign: char, text: &str) {
+        if self.hits.name.is_empty() {
+            self.hits.name = self.search.name(self.file);
+        }
+        let line = format!("{}{sign}{}{sign} {text}", self.hits.name, number.unwrap_or(0));
+        self.hits.lines.push(line);
+    }
+}
+
+impl Sink for Lines<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, hit: &SinkMatch<'_>) -> Result<bool, io::Error> {
-        if self.found.matches == CAP {
-            self.found.capped = true;
+        if self.hits.starts.len() == CAP {
+            self.hits.has_more = true;
             return Ok(false);
         }
-        self.found.matches += 1;
-        let at = self.matcher.find(hit.bytes()).ok().flatten().map_or(0, |span| span.start());
+        self.hits.starts.push(self.hits.lines.len());
+        let found = self.search.matcher.find(hit.bytes());
+        let at = found.ok().flatten().map_or(0, |span| span.start());
         let text = around(hit.bytes(), at);
         self.put(hit.line_number(), ':', &text);
         Ok(true)
@@ -147,7 +182,7 @@ impl Sink for Hits<'_> {
     }
 
     fn context_break(&mut self, _: &Searcher) -> Result<bool, io::Error> {
-        self.found.lines.push("--".to_owned());
+        self.hits.lines.push("--".to_owned());
         Ok(true)
     }
 }

@@ -320,6 +320,41 @@ async fn grep_shows_a_limited_number_of_matches_and_characters() {
 }
 
 #[tokio::test]
+async fn grep_shows_the_first_matches_in_the_order_of_paths() {
+    let mut room = room();
+    let files: Vec<String> = (0..40).map(|n| format!("{}/{n:02}.txt", n % 7)).collect();
+    for name in &files {
+        room.file(name, "before\nhit\nhit\nhit\nafter\n");
+    }
+    room.file("3/.env", "hit\n");
+    room.file("9/.env", "hit\n");
+    with_buffers(&mut room, &[("2/30.txt", "hit\n", 2), ("6/34.txt", "hit\n", 2)]);
+    let found = room.run("grep", json!({ "pattern": "hit", "context": 1 })).await;
+    assert_eq!(found.summary, "100+ matches");
+    let mut paths: Vec<_> = files.iter().collect();
+    paths.sort();
+    let mut hits = paths.iter().flat_map(|path| {
+        let lines = if *path == "2/30.txt" { 1..=1 } else { 2..=4 };
+        lines.map(move |line| format!("{path}:{line}: hit"))
+    });
+    let first: Vec<String> = hits.by_ref().take(100).collect();
+    let shown: Vec<&str> = found.text.lines().filter(|it| it.ends_with(": hit")).collect();
+    assert_eq!(shown, first);
+    // the lines around the matches that are shown, and nothing of what comes after them
+    let last = hits.next().unwrap();
+    let last = last.split(':').next().unwrap();
+    assert!(found.text.contains(&format!("{last}-1- before")), "{}", found.text);
+    assert!(!found.text.contains("-5- after\n[the first"), "{}", found.text);
+    assert!(found.text.contains("[2/30.txt: 2 hunks pending"), "{}", found.text);
+    assert!(!found.text.contains("6/34.txt"), "{}", found.text);
+    assert!(
+        found.text.contains("[1 file that may hold keys was not searched: 3/.env"),
+        "{}",
+        found.text
+    );
+}
+
+#[tokio::test]
 async fn texts_changed_in_the_editor_are_read_and_searched() {
     let mut room = room();
     room.file("a.txt", "needle on disk\n");
