@@ -8,14 +8,21 @@ use crate::message::{Block, Role};
 use crate::place::Place;
 use crate::regular;
 use crate::session::{Input, title};
-use crate::store::checkpoints::{Blobs, Cause, Checkpoints, Content, Kept, New, Origin, State};
+use crate::store::checkpoints::{
+    Blobs, Cause, Change, Checkpoints, Content, Kept, New, Origin, State,
+};
 use crate::text::{Text, cause};
 use crate::tool::Arrival;
 use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use tokio::sync::{mpsc, oneshot};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::timeout;
+
+/// The longest wait for tasks of a turn that has ended, which still look for changes of a killed command.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A message of a [`Keeper`] to the agent.
 pub(super) enum KeeperMessage {
@@ -29,7 +36,12 @@ pub(super) enum KeeperMessage {
     /// The user rewound the turn with this title. `lines` has one line about each file. `is_undone` says whether the
     /// turns were also taken out of the conversation, by `/undo`.
     Rewound { title: String, lines: Vec<String>, is_undone: bool },
+    /// Asks for the changes of the last turn.
+    LastTurn(oneshot::Sender<LastTurn>),
 }
+
+/// The changes of a turn, the latest first, and the contents that they need; `None` if the turn changed no file.
+pub(super) type LastTurn = Option<(Blobs, Vec<Change>)>;
 
 /// The cause of a change.
 #[derive(Clone)]
@@ -45,7 +57,8 @@ pub(super) enum ChangedBy {
 pub(super) struct Planned {
     pub(super) path: PathBuf,
     pub(super) to: Option<PathBuf>,
-    pub(super) before: Content,
+    /// `None` if the earlier content is not known.
+    pub(super) before: Option<Content>,
     pub(super) after: Content,
     /// The permissions of a file that does not exist any more.
     pub(super) mode: Option<u32>,
@@ -58,12 +71,15 @@ pub(super) struct Record {
     /// Whether the user was told that nothing can be stored.
     has_failed: bool,
     messages: mpsc::UnboundedSender<KeeperMessage>,
+    /// Each keeper has a receiver, so this is closed when no task can store any more.
+    keepers: watch::Sender<()>,
 }
 
 impl Record {
     pub(super) fn new() -> (Record, mpsc::UnboundedReceiver<KeeperMessage>) {
         let (messages, messages_end) = mpsc::unbounded_channel();
-        (Record { checkpoints: None, has_failed: false, messages }, messages_end)
+        let keepers = watch::Sender::new(());
+        (Record { checkpoints: None, has_failed: false, messages, keepers }, messages_end)
     }
 
     /// The checkpoints; `None` for a conversation that is never saved.
@@ -90,7 +106,18 @@ impl Record {
 
     pub(super) fn keeper(&mut self, conversation: &Conversation) -> Option<Keeper> {
         let blobs = self.checkpoints(conversation)?.blobs();
-        Some(Keeper { blobs, messages: self.messages.clone() })
+        Some(Keeper { blobs, messages: self.messages.clone(), _counted: self.keepers.subscribe() })
+    }
+
+    /// The changes of the last turn, as soon as no task stores changes any more.
+    pub(super) fn last_turn(&self) -> impl Future<Output = LastTurn> + use<> {
+        let (keepers, messages) = (self.keepers.clone(), self.messages.clone());
+        async move {
+            let _ = timeout(PATIENCE, keepers.closed()).await;
+            let (asked, answer) = oneshot::channel();
+            let _ = messages.send(KeeperMessage::LastTurn(asked));
+            answer.await.ok()?
+        }
     }
 
     /// The files that the session has changed.
@@ -124,6 +151,10 @@ impl Record {
             KeeperMessage::Written(id, after) => all.alter(id, |it| it.after = after),
             KeeperMessage::Rewound { title, lines, is_undone } => {
                 return rewound(conversation, &title, &lines, is_undone);
+            }
+            KeeperMessage::LastTurn(asked) => {
+                // the send fails only if the task that asked was stopped
+                return drop(asked.send(self.of_last_turn(conversation)));
             }
         };
         self.warn(conversation, written);
@@ -183,6 +214,7 @@ fn rewound(conversation: &mut Conversation, title: &str, lines: &[String], is_un
 pub(super) struct Keeper {
     pub(super) blobs: Blobs,
     messages: mpsc::UnboundedSender<KeeperMessage>,
+    _counted: watch::Receiver<()>,
 }
 
 impl Keeper {
@@ -200,7 +232,7 @@ impl Keeper {
                 })
             };
             let new = |it: Planned| New {
-                before: keep(&it.before),
+                before: it.before.as_ref().map_or_else(unknown, &mut keep),
                 after: keep(&it.after),
                 mode: mode(&it),
                 folder: folder(&it),
@@ -251,9 +283,13 @@ impl Keeper {
     }
 }
 
+fn unknown() -> Kept {
+    Kept::Lost("was not kept".to_owned())
+}
+
 /// The permissions of a file that is or will be deleted.
 fn mode(it: &Planned) -> Option<u32> {
-    let is_deleted = it.after == Content::Absent && it.before != Content::Absent;
+    let is_deleted = it.after == Content::Absent && it.before != Some(Content::Absent);
     let meta = is_deleted.then(|| std::fs::metadata(&it.path).ok())?;
     meta.map_or(it.mode, |it| Some(it.permissions().mode()))
 }
@@ -277,5 +313,5 @@ async fn planned_of(it: &Proposal) -> Planned {
         },
         Some(Whole::Delete) => (text(&it.before), Content::Absent, None),
     };
-    Planned { path: it.path.clone(), to, before, after, mode: None }
+    Planned { path: it.path.clone(), to, before: Some(before), after, mode: None }
 }

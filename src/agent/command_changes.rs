@@ -1,11 +1,13 @@
 //! Finds the files that a command changes, by comparing them before and after it: files that git tracks or would track,
-//! and files that the session has changed.
+//! and files that the session has changed. Without git, all files that are not ignored are compared.
 
 use super::checkpoints::{ChangedBy, Keeper, Planned};
 use crate::event::TurnId;
+use crate::reach::Reach;
 use crate::regular;
 use crate::store::checkpoints::Content;
-use crate::tool::{Stamp, disk, git};
+use crate::tool::{Desk, Stamp, disk, git, walk};
+use ignore::DirEntry;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -17,6 +19,9 @@ use tokio::task::JoinHandle;
 /// The most files that are compared: at one or two µs each a command waits 50 ms at most. In larger projects only the
 /// files that the session has changed are compared.
 const FILES: usize = 20_000;
+/// Without git, the most files that are kept in memory, those of the upper folders first. Of the others it is known
+/// that they change, but not how.
+const LOADED: usize = 4_000;
 /// The most bytes of one file, and of all files, that are kept in memory while a command runs, because git could not
 /// restore them.
 const LARGEST: u64 = 1 << 20;
@@ -31,7 +36,16 @@ const CHANGED: usize = 500;
 struct Before {
     root: PathBuf,
     files: BTreeMap<PathBuf, Seen>,
-    is_git: bool,
+    listing: Listing,
+}
+
+/// How the project's files are listed.
+#[derive(Clone)]
+enum Listing {
+    Git,
+    Walk(Reach),
+    /// The project has too many files.
+    None,
 }
 
 /// The state of one file.
@@ -60,12 +74,12 @@ pub(super) struct Watch {
 impl Watch {
     /// Notes the state of the files. `touched` are the files that the session has changed.
     pub(super) async fn begin(
-        root: &Path,
+        desk: &Desk,
         touched: Vec<PathBuf>,
         keeper: Keeper,
         turn: TurnId,
     ) -> Watch {
-        let before = Before::look(root.to_owned(), touched).await;
+        let before = Before::look(desk.root.clone(), desk.reach.clone(), touched).await;
         let (end, ended) = oneshot::channel::<()>();
         let looks = tokio::spawn(async move {
             // If the call is stopped, the sender is dropped, which ends the wait too.
@@ -86,45 +100,49 @@ impl Watch {
 }
 
 impl Before {
-    async fn look(root: PathBuf, touched: Vec<PathBuf>) -> Before {
+    async fn look(root: PathBuf, reach: Reach, touched: Vec<PathBuf>) -> Before {
         let (tracked, others) = tokio::join!(
             git(&root, &["ls-files", "-s", "-z"]),
             git(&root, &["ls-files", "-m", "-o", "-z", "--exclude-standard"]),
         );
-        let is_git = tracked.is_some() && others.is_some();
         let look = move || {
+            let (listing, tracked, others) = match (tracked, others) {
+                (Some(tracked), Some(others)) => {
+                    let others: Vec<PathBuf> = paths(&root, &others).collect();
+                    (Listing::Git, tracked, others)
+                }
+                _ => match walked(&reach, &root) {
+                    Some(files) => (Listing::Walk(reach), Vec::new(), files),
+                    None => (Listing::None, Vec::new(), Vec::new()),
+                },
+            };
             let mut files: BTreeMap<PathBuf, Seen> = BTreeMap::new();
-            let others: Vec<PathBuf> = paths(&root, &others.unwrap_or_default()).collect();
-            let tracked = tracked.unwrap_or_default();
             let is_small = tracked.split(|it| *it == 0).count() + others.len() <= FILES;
             for it in tracked.split(|it| *it == 0).filter_map(entry).filter(|_| is_small) {
                 let (path, origin) = (root.join(it.path), Origin::Git(it.name));
                 let seen = Seen { stamp: disk::stamp(&path), origin, mode: it.mode };
                 files.insert(path, seen);
             }
-            let mut loaded = 0;
+            let most = if matches!(listing, Listing::Git) { FILES } else { LOADED };
+            let mut room = Room { files: touched.len() + most, bytes: ALL };
             let others = others.into_iter().filter(|_| is_small);
             for path in touched.into_iter().chain(others) {
-                let (origin, mode) = load(&path, &mut loaded);
+                let (origin, mode) = load(&path, &mut room);
                 let seen = Seen { stamp: disk::stamp(&path), origin, mode };
                 files.insert(path, seen);
             }
-            let is_git = is_git && is_small;
-            Before { root, files, is_git }
+            let listing = if is_small { listing } else { Listing::None };
+            Before { root, files, listing }
         };
-        let none = Before { root: PathBuf::new(), files: BTreeMap::new(), is_git: false };
+        let none = Before { root: PathBuf::new(), files: BTreeMap::new(), listing: Listing::None };
         tokio::task::spawn_blocking(look).await.unwrap_or(none)
     }
 
     /// The files that have changed, at most `CHANGED` of them.
     async fn changed(mut self) -> Vec<Planned> {
-        if self.is_git {
-            let others = git(&self.root, &["ls-files", "-o", "-z", "--exclude-standard"]).await;
-            for path in paths(&self.root, &others.unwrap_or_default()) {
-                let (stamp, origin) =
-                    (Stamp::Disk(String::new()), Origin::InMemory(Content::Absent));
-                self.files.entry(path).or_insert(Seen { stamp, origin, mode: None });
-            }
+        for path in self.listed().await {
+            let (stamp, origin) = (Stamp::Disk(String::new()), Origin::InMemory(Content::Absent));
+            self.files.entry(path).or_insert(Seen { stamp, origin, mode: None });
         }
         let root = self.root;
         let find = move || {
@@ -135,33 +153,66 @@ impl Before {
         let mut planned = Vec::new();
         for (path, seen) in found {
             let before = match seen.origin {
-                Origin::InMemory(content) => content,
-                Origin::Git(name) => match of_git(&root, &path, &name).await {
-                    Some(content) => content,
-                    None => continue,
-                },
-                Origin::None => continue,
+                Origin::InMemory(content) => Some(content),
+                Origin::Git(name) => of_git(&root, &path, &name).await,
+                Origin::None => None,
             };
             let after = regular::read_apart(&path).await.map_or(Content::Absent, Content::of);
-            if before != after {
+            if before.as_ref() != Some(&after) {
                 planned.push(Planned { path, to: None, before, after, mode: seen.mode });
             }
         }
         planned
     }
+
+    /// The files that may be new.
+    async fn listed(&self) -> Vec<PathBuf> {
+        let root = self.root.clone();
+        match self.listing.clone() {
+            Listing::Git => {
+                let others = git(&root, &["ls-files", "-o", "-z", "--exclude-standard"]).await;
+                paths(&root, &others.unwrap_or_default()).collect()
+            }
+            Listing::Walk(reach) => {
+                let walk = tokio::task::spawn_blocking(move || walked(&reach, &root));
+                walk.await.ok().flatten().unwrap_or_default()
+            }
+            Listing::None => Vec::new(),
+        }
+    }
 }
 
-/// Loads a file that git could not restore, and its permissions. `loaded` counts the bytes of all loaded files.
-fn load(path: &Path, loaded: &mut u64) -> (Origin, Option<u32>) {
+/// The files of a folder that is not under git, those of the upper folders first. `None` if there are too many.
+fn walked(reach: &Reach, root: &Path) -> Option<Vec<PathBuf>> {
+    let walk = walk::walker(reach, root).build().flatten();
+    let entries: Vec<DirEntry> = walk.take(FILES + 1).collect();
+    if entries.len() > FILES {
+        return None;
+    }
+    let is_file = |it: &DirEntry| it.file_type().is_some_and(|it| it.is_file());
+    let files = entries.into_iter().filter(is_file).map(DirEntry::into_path);
+    let mut files: Vec<PathBuf> = files.collect();
+    files.sort_by_cached_key(|it| it.components().count());
+    Some(files)
+}
+
+/// How much may still be kept in memory.
+struct Room {
+    files: usize,
+    bytes: u64,
+}
+
+/// Loads a file that git could not restore, and its permissions.
+fn load(path: &Path, room: &mut Room) -> (Origin, Option<u32>) {
     let (size, mode) = match fs::symlink_metadata(path) {
         Ok(it) if it.is_file() => (it.len(), Some(it.permissions().mode() & 0o7777)),
         Ok(_) => return (Origin::None, None),
         Err(_) => return (Origin::InMemory(Content::Absent), None),
     };
-    if size > LARGEST || *loaded + size > ALL {
+    if size > LARGEST || size > room.bytes || room.files == 0 {
         return (Origin::None, mode);
     }
-    *loaded += size;
+    *room = Room { files: room.files - 1, bytes: room.bytes - size };
     (regular::read(path).map_or(Origin::None, |it| Origin::InMemory(Content::of(it))), mode)
 }
 

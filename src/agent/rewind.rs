@@ -4,7 +4,7 @@
 pub(super) mod changed;
 mod plan;
 
-use super::checkpoints::{ChangedBy, Keeper, Planned, Record};
+use super::checkpoints::{ChangedBy, Keeper, LastTurn, Planned, Record};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Report, RewindFile, Show, TurnRow};
 use crate::edit::{Proposal, Whole, unified};
@@ -139,11 +139,8 @@ impl Record {
     }
 
     /// The changes of the conversation's last turn, the latest first; `None` if that turn changed no file.
-    pub(super) fn of_last_turn(
-        &mut self,
-        conversation: &Conversation,
-    ) -> Option<(Keeper, Vec<Change>)> {
-        let keeper = self.keeper(conversation)?;
+    pub(super) fn of_last_turn(&mut self, conversation: &Conversation) -> LastTurn {
+        let blobs = self.checkpoints(conversation)?.blobs();
         let turn = conversation.session.turns;
         let all = self.checkpoints(conversation)?.changes().iter();
         let is_meant = |it: &&Change| it.turn == turn && it.cause != Cause::Rewind && it.counts();
@@ -151,7 +148,7 @@ impl Record {
         let changes = all.filter(is_meant).filter(|it| it.entry == entry).cloned();
         let mut changes: Vec<Change> = changes.collect();
         changes.reverse();
-        Some((keeper, changes))
+        Some((blobs, changes))
     }
 
     /// The title of a turn and its changes, the latest first. With `later`, the changes of all later turns and rewinds
@@ -309,7 +306,7 @@ fn steps(file: &Planning) -> Vec<(Planned, Step)> {
         let planned = Planned {
             path: from.clone(),
             to: Some(file.path.clone()),
-            before: Content::Absent,
+            before: Some(Content::Absent),
             after: Content::Absent,
             mode: None,
         };
@@ -329,6 +326,7 @@ fn steps(file: &Planning) -> Vec<(Planned, Step)> {
                 Step::OnDisk { path, was, now, mode: file.mode }
             }
         };
+        let before = Some(before);
         steps.push((Planned { path: path.clone(), to: None, before, after, mode: None }, step));
     }
     steps

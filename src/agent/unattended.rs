@@ -32,11 +32,11 @@ pub(super) fn end(agent: &mut Agent) {
     let ended = conversation.session.unattended.take_if(|it| it.end.is_some());
     let Some(ended) = ended else { return };
     let mut ran = result(conversation, &ended);
-    let changes = files.record.of_last_turn(conversation);
+    let changes = files.record.last_turn();
     let (desk, screen) = (desk.clone(), conversation.screen());
     tokio::spawn(async move {
-        if let Some((keeper, changes)) = changes {
-            ran.files = changed::files(&desk, &keeper.blobs, &changes).await;
+        if let Some((blobs, changes)) = changes.await {
+            ran.files = changed::files(&desk, &blobs, &changes).await;
         }
         // the send fails only when nobody listens any more
         let _ = screen.send(Show::Ran(Box::new(ran)));

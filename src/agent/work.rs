@@ -70,7 +70,7 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     let watched = known::after(job.watched, &before);
     let _ = job.observations.send(Observation::Looked(Cause::User, before));
     let watch = match job.keeper {
-        Some((keeper, touched)) => Some(Watch::begin(&job.desk.root, touched, keeper, turn).await),
+        Some((keeper, touched)) => Some(Watch::begin(&job.desk, touched, keeper, turn).await),
         None => None,
     };
     let (seen, mut texts) = mpsc::unbounded_channel();

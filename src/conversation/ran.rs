@@ -66,8 +66,13 @@ pub struct Changed {
     /// The path as the user would write it.
     pub path: String,
     pub how: How,
-    /// The change in the format of git; empty if the file's earlier text is not known or the diffs are too long.
+    /// Whether a command of the model changed the file.
+    pub by_command: bool,
+    /// The change in the format of git; empty if there is no diff.
     pub diff: String,
+    /// Why there is no diff: a clause. Absent if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_diff: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -90,6 +95,27 @@ pub struct Spent {
     /// In USD; absent if no price is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
+}
+
+impl Changed {
+    /// The path with what happened to the file.
+    fn name(&self) -> String {
+        let how = match self.how {
+            How::Added => "new",
+            How::Changed if self.by_command && self.no_diff.is_some() => "changed by a command",
+            How::Changed => "",
+            How::Deleted => "deleted",
+            How::Renamed => "renamed",
+        };
+        let no_diff = self.no_diff.as_ref().map(|it| format!("no diff: {it}"));
+        let about = [Some(how.to_owned()).filter(|it| !it.is_empty()), no_diff];
+        let about: Vec<String> = about.into_iter().flatten().collect();
+        if about.is_empty() {
+            self.path.clone()
+        } else {
+            format!("{} ({})", self.path, about.join(", "))
+        }
+    }
 }
 
 impl Ran {
@@ -127,13 +153,7 @@ impl Ran {
     }
 
     fn names(&self) -> String {
-        let name = |it: &Changed| match it.how {
-            How::Added => format!("{} (new)", it.path),
-            How::Changed => it.path.clone(),
-            How::Deleted => format!("{} (deleted)", it.path),
-            How::Renamed => format!("{} (renamed)", it.path),
-        };
-        self.files.iter().map(name).collect::<Vec<_>>().join(", ")
+        self.files.iter().map(Changed::name).collect::<Vec<_>>().join(", ")
     }
 
     /// The changes of all files, in the format of git.

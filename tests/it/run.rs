@@ -3,6 +3,7 @@
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
+use expect_test::expect;
 use serde_json::{Value, json};
 use std::process::{Command, Output};
 
@@ -82,6 +83,33 @@ fn an_edit_in_auto_edit_mode_is_on_disk_and_in_the_diff() {
     let diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n alpha\n-beta\n+gamma\n";
     assert!(ran.err.contains(diff), "{}", ran.err);
     assert!(ran.err.contains("Files    a.txt\n"), "{}", ran.err);
+}
+
+#[test]
+fn outside_of_a_repository_the_files_that_commands_changed_are_named_with_their_diffs() {
+    let server = Server::start();
+    let command =
+        "cp new a.txt; cp new b.txt; rm c.txt; cp new large.txt; touch -d 2001-01-01 same.txt";
+    server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
+    server.reply(Reply::said("Done."));
+    let allow = |it: &str| json!({ "allow": "shell", "command": it });
+    let rules = ["cp", "rm", "touch"].map(allow);
+    let setup =
+        setup(&server).file("a.txt", "alpha\n").file("c.txt", "gone\n").file("same.txt", "x\n");
+    let setup = setup.file("new", "new\n").file("large.txt", "line\n".repeat(300_000));
+    let settings = setup.dir().join("rules.json");
+    std::fs::write(&settings, json!({ "permissions": rules }).to_string()).unwrap();
+    let file = settings.to_str().unwrap();
+    let ran = run(&setup, &["--config", file, "--mode", "auto-edit", "--json", "go"]);
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    let end = ran.lines().pop().unwrap();
+    let files: Vec<String> =
+        end["files"].as_array().unwrap().iter().map(Value::to_string).collect();
+    expect![[r#"
+        {"path":"a.txt","how":"changed","by_command":true,"diff":"diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,1 @@\n-alpha\n+new\n"}
+        {"path":"b.txt","how":"added","by_command":true,"diff":"diff --git a/b.txt b/b.txt\nnew file mode 100644\n--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1,1 @@\n+new\n"}
+        {"path":"c.txt","how":"deleted","by_command":true,"diff":"diff --git a/c.txt b/c.txt\ndeleted file mode 100644\n--- a/c.txt\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-gone\n"}
+        {"path":"large.txt","how":"changed","by_command":true,"diff":"","no_diff":"its earlier text was not kept"}"#]].assert_eq(&files.join("\n"));
 }
 
 #[test]

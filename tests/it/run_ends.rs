@@ -58,7 +58,7 @@ fn the_settings_of_the_users_own_file_hold_and_a_wrong_one_ends_the_run() {
 }
 
 #[test]
-fn a_signal_ends_the_command_and_keeps_the_conversation() {
+fn a_signal_ends_the_command_keeps_the_conversation_and_shows_what_the_command_changed() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let server = Server::start();
         let command = json!({ "command": "cp a.txt b.txt && sleep 1000" });
@@ -71,6 +71,11 @@ fn a_signal_ends_the_command_and_keeps_the_conversation() {
         kill_process(Pid::from_child(&child), signal).unwrap();
         let ran = Ran::from(child.wait_with_output().unwrap());
         assert_eq!(ran.code, 130, "{signal:?}: {}", ran.err);
+        assert!(
+            ran.err.contains("+++ b/b.txt\n@@ -0,0 +1,1 @@\n+alpha\n"),
+            "{signal:?}: {}",
+            ran.err
+        );
         wait_for(|| !setup.processes().iter().any(|it| it.1.contains("sleep 1000")));
         let session = fs::read_to_string(setup.sessions().join("ci.json")).unwrap();
         assert!(session.contains("sleep 1000"), "{signal:?}: {session}");

@@ -23,7 +23,15 @@ pub(in crate::agent) async fn files(desk: &Desk, blobs: &Blobs, all: &[Change]) 
 /// `file` is part of the plan of a rewind: `now` is its content before the turn, and `was` its present content.
 fn of(desk: &Desk, file: &File, room: &mut usize) -> Changed {
     let now = file.from.as_deref().unwrap_or(&file.path);
+    let is_gone = file.was == Content::Absent;
     let how = match (&file.from, &file.now, &file.was) {
+        _ if file.skipped.is_some() => {
+            if is_gone {
+                How::Deleted
+            } else {
+                How::Changed
+            }
+        }
         (Some(_), ..) => How::Renamed,
         (None, Content::Absent, _) => How::Added,
         (None, _, Content::Absent) => How::Deleted,
@@ -37,7 +45,10 @@ fn of(desk: &Desk, file: &File, room: &mut usize) -> Changed {
     };
     let is_short = diff.len() <= *room;
     *room = room.saturating_sub(diff.len());
-    Changed { path: name(now), how, diff: if is_short { diff } else { String::new() } }
+    let too_long = (!is_short).then(|| "the diffs are too long".to_owned());
+    let no_diff = file.skipped.clone().or(too_long);
+    let diff = if is_short { diff } else { String::new() };
+    Changed { path: name(now), how, by_command: file.by_command, diff, no_diff }
 }
 
 /// A diff in the format of git. `names` are the former and the present name.

@@ -156,10 +156,10 @@ fn move_back(files: &mut BTreeMap<PathBuf, File>, path: &Path, to: &Path) {
 }
 
 fn take_back(file: &mut File, blobs: &Blobs, change: &Change) {
+    file.by_command |= change.cause == Cause::Command;
     if file.skipped.is_some() {
         return;
     }
-    file.by_command |= change.cause == Cause::Command;
     let (before, after) = change.sides();
     let (before, after) = match (blobs.read(before), blobs.read(after)) {
         (Ok(before), Ok(after)) => (before, after),

@@ -78,7 +78,6 @@ fn files_a_command_changed_created_or_deleted_are_rewound() {
     assert_eq!(fs::read(scene.nvim.setup.path("raw")).unwrap(), b"\xff\0raw");
 }
 
-/// Without git, Caliban compares only the files that the session has changed.
 #[test]
 fn without_git_a_commands_change_to_a_file_edited_before_is_rewound() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
