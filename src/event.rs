@@ -126,6 +126,13 @@ pub enum Event {
         call: CallId,
         command: String,
     },
+    /// The edits of a call cannot be made without this access, which only became known when the call ran. Whether the
+    /// call may go on is decided anew.
+    Needed {
+        turn: TurnId,
+        call: CallId,
+        access: Access,
+    },
     /// A spending limit is reached. The turn waits for the user's answer to `question`. `id` identifies this question,
     /// as a call's id identifies the question about a call.
     Limited {

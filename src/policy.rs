@@ -21,6 +21,8 @@ pub enum Question<'a> {
     /// Asked before a command runs. `outside` is the model's reason to run the command outside of the sandbox. The
     /// judgement says why the command asks, and which rule would allow it.
     Run { command: &'a str, outside: Option<&'a str>, background: bool, judged: &'a Judgement },
+    /// Asked before one of the user's formatters gets the text of a file.
+    Format { command: &'a str, path: &'a str, judged: &'a Judgement },
     /// Asked before a text is sent to the input of a job.
     Input { job: u32, command: &'a str, text: &'a str, judged: &'a Judgement },
     /// Asked before a web page is fetched.
@@ -51,11 +53,10 @@ pub fn decide<'a>(
     let is_granted = || access.grant().is_some_and(|it| grants.contains(&it));
     let is_allowed = judged.verdict == Some(Verdict::Allow);
     let is_auto = mode == Mode::Auto && judged.verdict.is_none();
+    let is_plan = mode == Mode::Plan;
     match access {
         Access::Never(why) => Decision::Deny(Reason::Never(why)),
-        Access::Edit { .. } | Access::Act { .. } | Access::Input { .. } if mode == Mode::Plan => {
-            Decision::Deny(Reason::PlanMode)
-        }
+        _ if is_plan && (access.edits() || access.acts()) => Decision::Deny(Reason::PlanMode),
         _ if judged.verdict == Some(Verdict::Deny) => Decision::Deny(Reason::Rule(&judged.why)),
         Access::Read => Decision::Allow,
         Access::Edit { .. } if mode >= Mode::AutoEdit || is_allowed => Decision::Allow,
@@ -72,19 +73,18 @@ pub fn decide<'a>(
         Access::Search { query, host } if mode == Mode::Auto && judged.leak.is_some() => {
             Decision::Ask(Question::Search(query, host, judged))
         }
-        Access::Guarded(_)
-        | Access::Act { .. }
-        | Access::Input { .. }
-        | Access::Fetch { .. }
-        | Access::Search { .. }
-            if is_granted() =>
+        _ if is_granted() => Decision::Allow,
+        Access::Act { .. } | Access::Format { .. } | Access::Input { .. }
+            if is_auto && judged.is_contained =>
         {
             Decision::Allow
         }
-        Access::Act { .. } | Access::Input { .. } if is_auto && judged.is_contained => {
-            Decision::Allow
-        }
-        Access::Act { .. } | Access::Fetch { .. } | Access::Search { .. } if is_allowed => {
+        Access::Act { .. }
+        | Access::Format { .. }
+        | Access::Fetch { .. }
+        | Access::Search { .. }
+            if is_allowed =>
+        {
             Decision::Allow
         }
         Access::Fetch { url, .. } => Decision::Ask(Question::Fetch(url, judged)),
@@ -96,6 +96,9 @@ pub fn decide<'a>(
             background: *background,
             judged,
         }),
+        Access::Format { command, path } => {
+            Decision::Ask(Question::Format { command, path, judged })
+        }
         Access::Input { job, command, text, .. } => {
             Decision::Ask(Question::Input { job: *job, command, text, judged })
         }
@@ -132,6 +135,10 @@ impl Question<'_> {
                     }
                     line => format!("Run `{line}`{place}?{why}{touched}{reason}"),
                 }
+            }
+            Question::Format { command, path, judged } => {
+                let why = because(judged);
+                format!("Format `{}` by your `{}`?{why}", exact(path), exact(command))
             }
             Question::Input { job, command, text, judged } => {
                 let to = format!("to job {job}, `{}`?{}", in_one_line(command), because(judged));

@@ -162,6 +162,10 @@ impl Rules {
                     Some(_) => Judgement { touched, ..self.outside(&script) },
                 }
             }
+            Access::Format { command, .. } => {
+                let is_contained = self.contains;
+                Judgement { is_contained, ..self.script(&Script::parse(command)) }
+            }
             Access::Input { command, text, is_contained, .. } => {
                 let is_contained = self.contains && *is_contained;
                 Judgement { is_contained, ..self.input(command, text) }

@@ -3,9 +3,10 @@
 
 use super::checkpoints::Keeper;
 use super::known::Observation;
-use super::{refactor, whole, work};
+use super::refactor::{self, Edits};
+use super::{whole, work};
 use crate::edit::{self, Edit, Manner, Misfit, Part, Proposal, Stack, Texts, kept};
-use crate::event::{Awaited, TurnId};
+use crate::event::{Access, Awaited, TurnId};
 use crate::message::{Block, CallId, Input as Arguments, ToolAnswer, ToolCall};
 use crate::reach::Reading;
 use crate::session::{Input, Session};
@@ -16,7 +17,7 @@ use futures::FutureExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 /// How often an edit is matched again because its file's text changed in the meantime.
 const TRIES: u32 = 5;
@@ -33,6 +34,8 @@ pub(super) struct Job {
     pub(super) unattended: bool,
     /// A call may give the name of a text that an earlier call contained. This map has the named texts by their names.
     pub(super) kept: BTreeMap<String, String>,
+    /// The commands of the user's formatters that calls may run.
+    pub(super) agreed: BTreeMap<CallId, String>,
     pub(super) tally: Option<Tally>,
     /// Stores the files' content before the edits; `None` if nothing is stored.
     pub(super) keeper: Option<Keeper>,
@@ -94,26 +97,37 @@ type Given = BTreeMap<PathBuf, Option<Text>>;
 /// others, an `Entered` is sent for each file whose edits are now in its buffer; the user's verdict follows later. If
 /// all edits of a call are written at once, an `Applied` is sent. If the turn is stopped, this function does not answer
 /// calls whose edits are not in buffers yet.
-pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
+///
+/// When `stopped` turns true, formatters that run are ended.
+pub(super) async fn propose(
+    job: Job,
+    turn: TurnId,
+    calls: Vec<ToolCall>,
+    stopped: watch::Receiver<bool>,
+) {
     let results = job.results.clone();
     let ids: Vec<CallId> = calls.iter().map(|it| it.id.clone()).collect();
-    if AssertUnwindSafe(place(job, turn, calls)).catch_unwind().await.is_err() {
+    if AssertUnwindSafe(place(job, turn, calls, stopped)).catch_unwind().await.is_err() {
         for id in &ids {
             let _ = results.send(Input::Answered { turn, answer: work::broken(id) });
         }
     }
 }
 
-async fn place(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
+async fn place(job: Job, turn: TurnId, calls: Vec<ToolCall>, mut stopped: watch::Receiver<bool>) {
     let mut open = Vec::new();
     for call in calls {
         let edits = match tool::question_of(&job.desk, &call) {
-            Some(question) => refactor::edits(&job.desk, question).await,
-            None => tool::edits_of(&job.desk, &call, &job.kept),
+            Some(question) => {
+                let agreed = job.agreed.get(&call.id);
+                refactor::edits(&job.desk, question, agreed, &mut stopped).await
+            }
+            None => tool::edits_of(&job.desk, &call, &job.kept).map(Edits::Made),
         };
         match edits {
-            Ok(all) if all.edits.is_empty() => job.unchanged(turn, &call.id),
-            Ok(all) => open.push(Open::new(call.id, all)),
+            Ok(Edits::Need(access)) => job.needs(turn, call.id, access),
+            Ok(Edits::Made(all)) if all.edits.is_empty() => job.unchanged(turn, &call.id),
+            Ok(Edits::Made(all)) => open.push(Open::new(call.id, all)),
             Err(text) => job.refuse(turn, &call.id, tool::short(&text)),
         }
     }
@@ -371,8 +385,12 @@ impl Job {
         let _ = self.results.send(Input::Applied { files, answer });
     }
 
+    fn needs(&self, turn: TurnId, call: CallId, access: Access) {
+        let _ = self.results.send(Input::Needed { turn, call, access });
+    }
+
     fn unchanged(&self, turn: TurnId, call: &CallId) {
-        let text = "The text stays as it is: the language server has no change for it.".to_owned();
+        let text = "The text stays as it is: there is nothing to change.".to_owned();
         let answer = ToolAnswer::done(call, text, "no change");
         let _ = self.results.send(Input::Answered { turn, answer });
     }

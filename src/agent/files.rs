@@ -147,6 +147,7 @@ impl Files {
             at_once,
             unattended: conversation.session.is_unattended(),
             kept: edits::kept(&conversation.session, calls),
+            agreed: conversation.session.formatters(),
             tally,
             keeper: self.record.keeper(conversation),
         }

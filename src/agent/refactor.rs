@@ -1,25 +1,44 @@
-//! Turns the changes that a language server proposes into edits like those of a model.
+//! Turns the changes that a language server or a formatter proposes into edits like those of a model.
 
 use crate::edit::{Change, Edit, Whole};
+use crate::event::Access;
 use crate::text::Text;
+use crate::tool::formatter::Formatter;
 use crate::tool::lsp::{Aspect, Question, Rewrite, Splice};
-use crate::tool::{self, Desk, Resolved};
+use crate::tool::{self, Desk, Resolved, Unreadable};
+use tokio::sync::watch;
+
+/// The edits of a call.
+pub(super) enum Edits {
+    Made(Resolved),
+    /// They need a command, to which the user has not agreed yet.
+    Need(Access),
+}
 
 /// The edits in the language server's answer, with their paths resolved and checked. Empty if the text is already
-/// formatted. An error is a sentence for the model.
+/// formatted. If no server formats the file, the user's formatters make the edits; `agreed` is their command, if it may
+/// run. When `stopped` turns true, they are ended. An error is a sentence for the model.
 pub(super) async fn edits(
     desk: &Desk,
     question: Result<Question, String>,
-) -> Result<Resolved, String> {
+    agreed: Option<&String>,
+    stopped: &mut watch::Receiver<bool>,
+) -> Result<Edits, String> {
     let question = question?;
     let (aspect, action) = (question.aspect, question.name.clone().unwrap_or_default());
-    let found = desk.workspace.consult(question).await?;
+    let found = desk.workspace.consult(question.clone()).await?;
+    if let Some(formatter) = found.formatter {
+        return tokio::select! {
+            edits = formatted(desk, &question, &formatter, agreed) => edits,
+            _ = stopped.wait_for(|it| *it) => Err("The user stopped the turn.".to_owned()),
+        };
+    }
     if found.rewrites.is_empty() {
         return match aspect {
             _ if !found.notes.is_empty() => {
                 Err(format!("Nothing was changed. {}.", found.notes.join("; ")))
             }
-            Aspect::Format => Ok(Resolved::default()),
+            Aspect::Format => Ok(Edits::Made(Resolved::default())),
             Aspect::Action => Err(format!(
                 "action: no action `{action}` is offered there now. Call code_action without `action` for the list."
             )),
@@ -55,7 +74,42 @@ pub(super) async fn edits(
                 .map_err(|why| format!("Nothing was changed. {why}"))?;
         }
     }
-    Ok(all)
+    Ok(Edits::Made(all))
+}
+
+/// What the user's formatters make of a file.
+async fn formatted(
+    desk: &Desk,
+    question: &Question,
+    formatter: &Formatter,
+    agreed: Option<&String>,
+) -> Result<Edits, String> {
+    let (path, command) = (question.path.clone().unwrap_or_default(), formatter.command());
+    match agreed {
+        None => {
+            let path = tool::path::unmistakable(&desk.root, &path);
+            return Ok(Edits::Need(Access::Format { command, path }));
+        }
+        Some(it) if *it != command => {
+            return Err(format!(
+                "Nothing was changed: the formatter's command is now `{command}`. Call format again."
+            ));
+        }
+        Some(_) => (),
+    }
+    let source = desk.workspace.read(&path).await;
+    let unreadable =
+        |why: Unreadable| format!("Nothing was changed: {} {}.", desk.shown(&path), why.say());
+    let text = source.map_err(unreadable)?.text;
+    let lines = question.last.map(|last| (question.line, last));
+    let content = formatter.format(desk, &text, lines).await?;
+    let mut all = Resolved::default();
+    if content != text.content {
+        let change = Change::Become { from: text.sha256_hex(), content };
+        tool::resolved(desk, Edit { path, change }, &mut all)
+            .map_err(|why| format!("Nothing was changed. {why}"))?;
+    }
+    Ok(Edits::Made(all))
 }
 
 /// The text after the changes. For a position below the last line, the editor gives the offset behind a final newline.

@@ -8,7 +8,7 @@ use crate::provider::{Provider, Sampled};
 use crate::session::Input;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 
@@ -21,8 +21,10 @@ pub(super) struct Turn {
     results: mpsc::UnboundedSender<Input>,
     samples: mpsc::UnboundedSender<(TurnId, Sampled)>,
     sampling: Option<AbortHandle>,
-    /// The task that sends edits to the editor and waits until they are in buffers.
+    /// The task that sends edits to the editor and waits until they are in buffers, and what tells it to end the
+    /// formatters that it runs.
     proposing: Option<AbortHandle>,
+    stopping: watch::Sender<bool>,
     resting: Option<AbortHandle>,
     /// The results that arrived after the user stopped the turn while edits were on their way to buffers. `None` if the
     /// turn is not being stopped.
@@ -50,6 +52,7 @@ impl Turn {
             samples,
             sampling: None,
             proposing: None,
+            stopping: watch::Sender::new(false),
             resting: None,
             landed: None,
             partial,
@@ -84,7 +87,9 @@ impl Turn {
     }
 
     pub(super) fn propose(&mut self, job: edits::Job, turn: TurnId, calls: Vec<ToolCall>) {
-        self.proposing = Some(self.work.spawn(edits::propose(job, turn, calls)));
+        self.stopping = watch::Sender::new(false);
+        let stopped = self.stopping.subscribe();
+        self.proposing = Some(self.work.spawn(edits::propose(job, turn, calls, stopped)));
     }
 
     pub(super) fn compact(&mut self, job: impl Future<Output = ()> + Send + 'static) {
@@ -125,6 +130,7 @@ impl Turn {
     /// the edits on their way to buffers.
     pub(super) fn keep_results(&mut self) {
         self.landed.get_or_insert_default();
+        self.stopping.send_replace(true);
     }
 
     /// Returns a result that can be used at once. Returns `None` if the result is kept back because the turn is being

@@ -70,6 +70,11 @@ impl Conversation {
                 data.insert("paths", brief(&it.judged.touched.files.join("\n")));
                 data.insert("hosts", brief(&it.judged.touched.hosts.join("\n")));
             }
+            Access::Format { command, path } => {
+                data.insert("kind", "command".to_owned());
+                data.insert("command", brief(command));
+                data.insert("paths", brief(path));
+            }
             Access::Input { command, text, .. } => {
                 data.insert("kind", "input".to_owned());
                 data.insert("command", brief(command));

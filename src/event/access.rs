@@ -27,6 +27,9 @@ pub enum Access {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         background: bool,
     },
+    /// Runs this command of the user's on the text of a file, in a sandbox that can write nothing, and proposes what the
+    /// command prints as the new text.
+    Format { command: String, path: String },
     /// Sends this text to the input of a job, which runs this command.
     Input {
         job: u32,
@@ -72,7 +75,7 @@ impl Access {
 
     /// Whether the call changes files of the project.
     pub fn edits(&self) -> bool {
-        matches!(self, Access::Edit { .. })
+        matches!(self, Access::Edit { .. } | Access::Format { .. })
     }
 
     /// The call in one line for the user. `None` for a plain read, and for a call that cannot run.
@@ -90,7 +93,9 @@ impl Access {
             Access::Search { query, host } => {
                 Some(format!("search {host} for {}", grant::in_one_line(query)))
             }
-            Access::Guarded(_) | Access::Act { .. } => self.grant().map(|it| it.label()),
+            Access::Guarded(_) | Access::Act { .. } | Access::Format { .. } => {
+                self.grant().map(|it| it.label())
+            }
             Access::Read | Access::Never(_) => None,
         }
     }
@@ -101,7 +106,9 @@ impl Access {
             Access::Guarded(Guarded { tool, path, .. }) => {
                 Some(Grant::Read { tool: tool.clone(), path: path.clone() })
             }
-            Access::Act { command, outside: None, .. } => Some(Grant::Act(command.clone())),
+            Access::Act { command, outside: None, .. } | Access::Format { command, .. } => {
+                Some(Grant::Act(command.clone()))
+            }
             Access::Act { command, outside: Some(_), .. } => Some(Grant::Outside(command.clone())),
             Access::Input { job, command, .. } => {
                 Some(Grant::Input { job: *job, command: command.clone() })
@@ -167,6 +174,7 @@ mod tests {
             Access::Edit { paths: vec!["a.rs".into(), "b.rs".into()] },
             Access::Act { command: "make".into(), outside: None, background: false },
             Access::Act { command: "make".into(), outside: None, background: true },
+            Access::Format { command: "fmt".into(), path: "a.rs".into() },
             Access::Input { job: 1, command: "sh".into(), text: "a\n".into(), is_contained: true },
             Access::Fetch { url: "https://a.org/b".into(), host: "a.org".into() },
             Access::Search { query: "a b".into(), host: "a.org".into() },

@@ -30,9 +30,9 @@ pub async fn run(first_id: u32, mut inbox: mpsc::UnboundedReceiver<Order>) {
                 waiting.insert(next, waiter);
                 let _ = id.send(next);
             }
-            Order::Found(Found { id, findings, more, notes, rewrites, why }) => {
+            Order::Found(Found { id, findings, more, notes, rewrites, formatter, why }) => {
                 if let Some(waiter) = waiting.remove(&id) {
-                    let found = Findings { findings, more, notes, rewrites };
+                    let found = Findings { findings, more, notes, rewrites, formatter };
                     let _ = waiter.send(why.map_or(Ok(found), Err));
                 }
             }

@@ -33,7 +33,7 @@ impl Session {
         let rank = |it: &Open| match (self.decide(it), &it.access) {
             (Decision::Deny(_), _) => Some(0),
             (Decision::Ask(_), _) if self.is_unattended() => Some(0),
-            (_, Access::Edit { .. }) => Some(2),
+            (_, Access::Edit { .. }) | (Decision::Allow, Access::Format { .. }) => Some(2),
             (_, Access::Act { .. } | Access::Input { .. }) => {
                 (command == Some(&it.call.id)).then_some(3)
             }
@@ -54,7 +54,10 @@ impl Session {
             step.decisions.extend(self.decided(&it, decision));
         }
         match decision {
-            Decision::Allow if it.access.edits() => self.propose(turn, it.call, true, step),
+            Decision::Allow if it.access.edits() => {
+                let at_once = self.writes_at_once(&it.access);
+                self.propose(turn, it.call, at_once, step);
+            }
             Decision::Allow => {
                 let is_closed = self.is_closed(&it);
                 self.start(turn, it.call, is_closed, step);
@@ -124,11 +127,23 @@ impl Session {
         step.effects.push(Effect::Run { turn, call, is_closed });
     }
 
-    /// The edits of a reply are proposed together.
+    /// Whether the edits of an allowed call are written without a review. A consent to a formatter is no consent to what
+    /// it prints.
+    fn writes_at_once(&self, access: &Access) -> bool {
+        let Access::Format { path, .. } = access else { return true };
+        let edit = Access::Edit { paths: vec![path.clone()] };
+        let judged = self.judged(&edit);
+        policy::decide(self.mode, &self.granted, &judged, &edit) == Decision::Allow
+    }
+
+    /// The edits of a reply are proposed together. If one of them needs a review, none is written at once.
     fn propose(&mut self, turn: TurnId, call: ToolCall, at_once: bool, step: &mut Step) {
         self.record(Event::Started { turn, call: call.id.clone() }, step);
         match step.effects.last_mut() {
-            Some(Effect::Propose { calls, .. }) => calls.push(call),
+            Some(Effect::Propose { calls, at_once: all, .. }) => {
+                calls.push(call);
+                *all &= at_once;
+            }
             _ => step.effects.push(Effect::Propose { turn, calls: vec![call], at_once }),
         }
     }
@@ -192,13 +207,22 @@ impl Session {
         self.record(Event::Noted { text }, step);
     }
 
-    /// The user answers a question.
+    /// The user answers a question, or a call needs another access than it began with.
     pub(super) fn ruled(&mut self, input: Input, step: &mut Step) {
         match input {
             Input::Rule { call, ruling } => self.rule(&call, ruling, step),
             Input::Change { call, command } => self.change(call, command, step),
+            Input::Needed { turn, call, access } if self.is_running(turn, &call) => {
+                self.record(Event::Needed { turn, call, access }, step);
+                self.advance(turn, step);
+            }
             _ => (),
         }
+    }
+
+    pub(super) fn is_running(&self, of: TurnId, call: &CallId) -> bool {
+        self.turn() == Some(of)
+            && self.open().iter().any(|it| it.call.id == *call && it.state == State::Running)
     }
 
     pub(super) fn rule(&mut self, call: &CallId, ruling: Ruling, step: &mut Step) {

@@ -1,11 +1,12 @@
 //! A command that the user has changed takes the place of the model's command. Whether it may begin is decided anew,
-//! and the call's answer tells the model of the change.
+//! and the call's answer tells the model of the change. Also decided anew: a call that turns out to need another access.
 
 use super::{Open, Phase, Session, State, Step, audit};
 use crate::event::{Access, Event};
 use crate::message::{CallId, Input, ToolAnswer};
 use crate::text::unseen;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// A longer command cannot be changed in the editor, in bytes.
 pub(super) const LONGEST: usize = 20_000;
@@ -44,6 +45,24 @@ impl Session {
         let is_plain = unseen::exact(command) == command;
         it.state = if is_plain { State::Allowed } else { State::Ready };
         (it.access, it.judged, it.is_changed) = (access, judged, true);
+    }
+
+    pub(super) fn apply_need(&mut self, id: &CallId, access: &Access) {
+        let judged = self.judged(access);
+        let Phase::Acting { open, .. } = &mut self.phase else { return };
+        if let Some(it) = open.iter_mut().find(|it| it.call.id == *id) {
+            (it.access, it.judged, it.state) = (access.clone(), judged, State::Ready);
+        }
+    }
+
+    /// The commands of formatters that running calls may use.
+    pub fn formatters(&self) -> BTreeMap<CallId, String> {
+        let running = self.open().iter().filter(|it| it.state == State::Running);
+        let command = |it: &Open| match &it.access {
+            Access::Format { command, .. } => Some((it.call.id.clone(), command.clone())),
+            _ => None,
+        };
+        running.filter_map(command).collect()
     }
 
     /// The answer to a call. If the user changed the command of the call, a sentence in the answer quotes the new command.

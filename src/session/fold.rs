@@ -39,9 +39,10 @@ impl Session {
             Event::Steered { message, .. } => self.say_user(message, None),
             Event::Replied { turn, reply, plans } => self.apply_reply(*turn, reply, plans),
             Event::Asked { call, question, .. } => self.ask(call, question),
-            Event::Limited { .. } | Event::Consulted { .. } | Event::Changed { .. } => {
-                self.apply_question(event);
-            }
+            Event::Limited { .. }
+            | Event::Consulted { .. }
+            | Event::Changed { .. }
+            | Event::Needed { .. } => self.apply_question(event),
             Event::Ruled { call, ruling, .. } => self.apply_ruling(call, ruling),
             Event::Revoked { grant } => self.granted.retain(|it| it != grant),
             Event::Started { call, .. } => self.set(call, State::Running),
@@ -219,6 +220,7 @@ impl Session {
         match event {
             Event::Limited { id, .. } => self.apply_limited(id),
             Event::Changed { call, command, .. } => self.apply_change(call, command),
+            Event::Needed { call, access, .. } => self.apply_need(call, access),
             Event::Consulted { id, about, question } => {
                 let (id, question) = (id.clone(), question.clone());
                 self.consult = Some(Consult { id, about: *about, question });

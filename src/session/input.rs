@@ -2,8 +2,8 @@
 
 use super::Consult;
 use crate::event::{
-    Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Plan, Ruling, Trim, Tuning,
-    TurnId,
+    Access, Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Plan, Ruling, Trim,
+    Tuning, TurnId,
 };
 use crate::message::{CallId, Excerpt, Reply, ToolAnswer, ToolCall, Usage};
 use std::path::PathBuf;
@@ -65,6 +65,12 @@ pub enum Input {
     Change {
         call: CallId,
         command: String,
+    },
+    /// The edits of a running call cannot be made without this access.
+    Needed {
+        turn: TurnId,
+        call: CallId,
+        access: Access,
     },
     /// The user revokes a permission for the session.
     Revoke {

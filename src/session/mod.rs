@@ -190,7 +190,9 @@ impl Session {
             Input::Stop { landed } => self.stop(landed, &mut step),
             Input::Cancel { partial } => self.break_off(partial, End::Cancelled, &mut step),
             Input::Leave { partial } => self.break_off(partial, End::Interrupted, &mut step),
-            it @ (Input::Rule { .. } | Input::Change { .. }) => self.ruled(it, &mut step),
+            it @ (Input::Rule { .. } | Input::Change { .. } | Input::Needed { .. }) => {
+                self.ruled(it, &mut step);
+            }
             Input::Replied { turn, reply, plans } if self.is_sampling(turn) => {
                 self.replied(turn, reply, plans, &mut step);
             }
@@ -486,11 +488,6 @@ impl Session {
 
     fn is_sampling(&self, of: TurnId) -> bool {
         matches!(self.phase, Phase::Sampling { turn, .. } if turn == of)
-    }
-
-    fn is_running(&self, of: TurnId, call: &CallId) -> bool {
-        self.turn() == Some(of)
-            && self.open().iter().any(|it| it.call.id == *call && it.state == State::Running)
     }
 }
 

@@ -286,7 +286,7 @@ pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer
     let text = match access {
         // if the user stopped the turn, the editor has applied no change; if the program ended, it is not known whether
         // the editor has
-        Access::Edit { .. } if *why == End::Cancelled => {
+        Access::Edit { .. } | Access::Format { .. } if *why == End::Cancelled => {
             format!(
                 "Not applied: {ended} before the edit was in the user's buffer. Nothing changed."
             )

@@ -106,6 +106,8 @@ pub struct Confinement {
     temporary: Arc<OnceLock<Option<TempDir>>>,
     /// Whether rules that allow hosts are left out.
     is_closed: bool,
+    /// Whether commands may write only in their temporary folder.
+    is_read_only: bool,
     /// The rules for the connections of running commands.
     rules: Arc<watch::Sender<Arc<Rules>>>,
 }
@@ -156,6 +158,12 @@ impl Confinement {
     #[must_use]
     pub fn closed(self) -> Confinement {
         Confinement { is_closed: true, ..self }
+    }
+
+    /// The same sandbox for one command that may write only in its temporary folder.
+    #[must_use]
+    pub fn read_only(self) -> Confinement {
+        Confinement { is_read_only: true, ..self }
     }
 
     /// What decides about the connections of a command in this sandbox.
@@ -224,7 +232,7 @@ impl Confinement {
             pinned,
             fixed,
             hidden: self.hidden(&home, &writable),
-            writable,
+            writable: if self.is_read_only { vec![seen.clone()] } else { writable },
             temporary: is_ours.then_some(temporary),
             network: self.settings.network,
             proxy: strength == Strength::Full,

@@ -1,14 +1,14 @@
-//! The tool `format`: formats a file by the user's language server, as a proposal.
+//! The tool `format`: formats a file by the user's language server or formatter, as a proposal.
 
 use super::lsp::{self, Aspect, Question};
 use super::{Desk, Tool, Work};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const PURPOSE: &str = "Formats a file, or some of its lines, with the user's language server. Not needed where \
-    the user's editor formats files as it saves them. Example: \
-    {\"path\":\"a.rs\",\"line\":10,\"last_line\":30}. The user reviews every hunk; the result says what they \
-    kept. Without a server, the result names the user's formatting command, if any: run it with shell.";
+const PURPOSE: &str = "Formats a file, or some of its lines, with the user's language server or, where none formats \
+    it, with the user's formatter. Not needed where the user's editor formats files as it saves them. Example: \
+    {\"path\":\"a.rs\",\"line\":10,\"last_line\":30}. The user may be asked before a formatter runs, reviews every \
+    hunk, and the result says what they kept.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -7,6 +7,7 @@ mod unparsed;
 pub use difference::Difference;
 pub use unparsed::Unparsed;
 
+use super::formatter::Formatter;
 use super::{Desk, Done, clip, path, plan};
 use crate::text::{Text, secret};
 use serde::{Deserialize, Serialize};
@@ -139,6 +140,8 @@ pub struct Findings {
     pub notes: Vec<String>,
     /// The changes of a renaming, a code action or formatting, file by file.
     pub rewrites: Vec<Rewrite>,
+    /// The user's formatters, if no server formats the file.
+    pub formatter: Option<Formatter>,
 }
 
 /// The schema of the arguments of tools that ask about a symbol at a place.

@@ -7,6 +7,7 @@ pub mod confinement;
 pub mod diagnostics;
 pub mod disk;
 pub mod environment;
+pub mod formatter;
 pub mod front;
 pub mod git;
 pub mod image;

@@ -32,6 +32,8 @@ const CHUNK: usize = 65_536;
 pub(super) enum Streams {
     /// Output without input.
     Output,
+    /// Output. The caller has set the command's input.
+    Filter,
     /// Input and output as pipes.
     Pipes,
     /// A terminal.
@@ -106,7 +108,7 @@ impl Process {
                 let input = ours.try_clone()?;
                 (ours, Some(input))
             }
-            Streams::Output | Streams::Pipes => {
+            Streams::Output | Streams::Filter | Streams::Pipes => {
                 let (reader, writer) = io::pipe()?;
                 command.stdout(Stdio::from(writer));
                 let mut input = None;
@@ -114,7 +116,7 @@ impl Process {
                     let (theirs, ours) = io::pipe()?;
                     command.stderr(Stdio::from(theirs));
                     input = Some(OwnedFd::from(ours));
-                } else {
+                } else if streams == Streams::Output {
                     command.stderr(Stdio::from(File::open("/dev/null")?));
                 }
                 (OwnedFd::from(reader), input)
@@ -252,6 +254,11 @@ impl End {
             Outcome::Unknown => "ended; its exit code is unknown".to_owned(),
         };
         how + self.left()
+    }
+
+    /// The exit code; `None` if the command was ended by a signal.
+    pub(super) fn code(&self) -> Option<i32> {
+        self.status.and_then(|it| it.code())
     }
 
     fn outcome(&self) -> Outcome {

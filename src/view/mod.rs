@@ -220,7 +220,8 @@ impl View {
             | Event::Reviewed { .. }
             | Event::Knew { .. }
             | Event::Queued { .. }
-            | Event::Unqueued { .. } => (),
+            | Event::Unqueued { .. }
+            | Event::Needed { .. } => (),
         }
     }
 

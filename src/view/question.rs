@@ -102,7 +102,11 @@ impl Question {
             Shown::Row(at) => self.row(at),
             Shown::Fold(hidden) => self.label(hidden),
         });
-        lines.chain([self.keys.line().to_owned()]).collect()
+        let keys = match self.keys.line() {
+            line if self.command.is_empty() => line.replace("   c change", ""),
+            line => line.to_owned(),
+        };
+        lines.chain([keys]).collect()
     }
 
     /// The indices of the lines that are folds.

@@ -4,6 +4,7 @@ mod actions;
 mod asked;
 mod edited;
 mod formatted;
+mod formatters;
 mod real;
 mod renamed;
 mod scene;

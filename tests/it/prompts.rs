@@ -49,7 +49,7 @@ fn the_default_system_prompt_names_the_project_and_every_tool() {
         - rename: Moves a file to another path and creates missing folders.
         - rename_symbol: Renames a symbol wherever it is used, using the user's language server.
         - code_action: Lists the fixes and refactorings that the user's language servers offer at a line or a range, and applies one.
-        - format: Formats a file, or some of its lines, with the user's language server.
+        - format: Formats a file, or some of its lines, with the user's language server or, where none formats it, with the user's formatter.
         - shell: Runs a command with bash in the project's root and returns its output, stdout and stderr together.
         - job: Lists, reads or stops the jobs that shell has started with background.
         - job_input: Sends text to the input of a job, exactly as it is: end it with \n to press Enter.

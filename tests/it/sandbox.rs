@@ -18,7 +18,7 @@ const ONCE: &str = ":Caliban approve<CR>";
 const ALWAYS_ECHO: &str = "{ allow = 'shell', command = 'echo' }";
 
 /// Whether this system has the full sandbox.
-fn is_full() -> bool {
+pub(crate) fn is_full() -> bool {
     probed(Path::new(env!("CARGO_BIN_EXE_caliban"))) == Some(Strength::Full)
 }
 

@@ -66,22 +66,6 @@ function M.format_params(buf, message, client)
   }
 end
 
---- The command by which the user formats such files, as advice for the model; '' if there is none.
----@param buf integer
----@return string
-function M.advice(buf)
-  for _, name in ipairs({ 'formatprg', 'equalprg' }) do
-    local own = vim.bo[buf][name]
-    local command = own ~= '' and own or vim.go[name]
-    if command ~= '' then
-      local advice =
-        " The user's '%s' formats standard input by the command: %s\nRun it with shell."
-      return advice:format(name, command)
-    end
-  end
-  return ''
-end
-
 ---@param it table a code action, or a command
 ---@param client vim.lsp.Client
 ---@return string? # why the action cannot be applied

@@ -40,6 +40,7 @@ local function answer(it, fields)
     more = math.max(#findings - MOST, 0),
     notes = fields.notes or {},
     rewrites = fields.rewrites or {},
+    formatter = fields.formatter,
     why = fields.why,
   })
 end
@@ -288,12 +289,24 @@ local function diagnose_all(it)
   })
 end
 
---- The user's formatting command, if the question is to format a file.
+--- Answers that no server can be asked. To format, the user's own formatters are named instead.
 ---@param it caliban.Asked
 ---@param buf integer
----@return string
-local function advice(it, buf)
-  return it.message.aspect == 'format' and action.advice(buf) or ''
+---@param why string
+local function unable(it, buf, why)
+  if it.message.aspect ~= 'format' then
+    return answer(it, { why = why })
+  end
+  local formatter, unusable = require('caliban.lsp.formatter').find(buf)
+  if unusable then
+    why = ('%s conform.nvim cannot be used either: %s. Format the saved file with shell.'):format(
+      why,
+      unusable
+    )
+  elseif not formatter then
+    why = why .. " The user has set no formatter in conform.nvim, and no 'formatprg'."
+  end
+  answer(it, formatter and { formatter = formatter } or { why = why })
 end
 
 ---@param it caliban.Asked
@@ -309,7 +322,7 @@ local function ask(it, buf)
   local method = methods[part]
   local clients, why = supporting(buf, method)
   if why then
-    return answer(it, { why = why .. advice(it, buf) })
+    return unable(it, buf, why)
   elseif message.query then
     return request_all(it, clients, method, function()
       return { query = message.query }
@@ -369,8 +382,7 @@ local function attached(it, buf, created)
           { why = ('The language server of %s is still starting. Try again later.'):format(name) }
         )
       else
-        local why = ('No language server is attached to %s.'):format(name)
-        answer(it, { why = why .. advice(it, buf) })
+        unable(it, buf, ('No language server is attached to %s.'):format(name))
       end
     end)
   )

@@ -14,6 +14,7 @@ use crate::tool::{Arrival, Stamp, Unreadable, Workspace};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use tokio::sync::watch;
 
 /// A workspace that panics on each read.
 struct Trap(Disk);
@@ -151,12 +152,14 @@ async fn edits_are_answered_even_if_the_editor_panics() {
         at_once: false,
         unattended: false,
         kept: BTreeMap::new(),
+        agreed: BTreeMap::new(),
         tally: None,
         keeper: None,
     };
     let edit = json!({ "path": "a.txt", "edits": [{ "old": "alpha", "new": "beta" }] });
     let calls = vec![call("c1", "edit", edit.clone()), call("c2", "edit", edit)];
-    edits::propose(job, TurnId(1), calls).await;
+    let stopped = watch::channel(false).1;
+    edits::propose(job, TurnId(1), calls, stopped).await;
     for id in ["c1", "c2"] {
         let Some(Input::Answered { answer, .. }) = answers.recv().await else { panic!("none") };
         assert_eq!(answer, broken(&CallId(id.into())));

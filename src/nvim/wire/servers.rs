@@ -2,6 +2,7 @@
 
 use crate::agent::{Check, Looked};
 use crate::event::SessionId;
+use crate::tool::formatter::Formatter;
 use crate::tool::lsp::{Aspect, Difference, Finding, Question, Rewrite, Unparsed as Errors};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -53,6 +54,8 @@ pub struct Found {
     pub notes: Vec<String>,
     /// The changes of a renaming, a code action or formatting.
     pub rewrites: Vec<Rewrite>,
+    /// The user's formatters, if no server formats the file.
+    pub formatter: Option<Formatter>,
     /// Why no server could be asked, as a text for the model.
     pub why: Option<String>,
 }

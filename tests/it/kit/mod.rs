@@ -43,7 +43,7 @@ pub fn python() -> &'static Path {
     FOUND.get_or_init(|| {
         let asked =
             Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
-        let told = String::from_utf8(asked.expect("python3").stdout).expect("a path");
+        let told = String::from_utf8(asked.unwrap().stdout).unwrap();
         PathBuf::from(told.trim_end())
     })
 }

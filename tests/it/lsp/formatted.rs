@@ -34,7 +34,7 @@ fn only_the_lines_of_a_range_are_formatted() {
     assert!(said.starts_with("Applied and written to a.py"), "{said}");
     assert_eq!(scene.on_disk("a.py").as_deref(), Some("ñé '𝄞'  \ntwo\nthree\n"));
     let said = answer_to(&scene, "format", json!({"path": "a.py", "line": 2}));
-    assert_eq!(said, "The text stays as it is: the language server has no change for it.");
+    assert_eq!(said, "The text stays as it is: there is nothing to change.");
 }
 
 #[test]
@@ -73,7 +73,6 @@ fn a_server_that_hangs_is_given_up() {
 #[track_caller]
 fn refused(server: Value, args: Value, expected: Expect) {
     let scene = started(PATIENT, &server);
-    scene.nvim.lua("vim.o.formatprg = 'fmt -w 80'", &[]);
     expected.assert_eq(&answer_to(&scene, "format", args));
     assert_eq!(scene.pending(), 0);
     assert_eq!(scene.on_disk("a.py").as_deref(), Some(TEXT));
@@ -86,12 +85,12 @@ fn a_file_that_cannot_be_formatted_is_answered_with_the_reason() {
     refused(
         server("same"),
         whole(),
-        expect!["The text stays as it is: the language server has no change for it."],
+        expect!["The text stays as it is: there is nothing to change."],
     );
     refused(
         server("none"),
         whole(),
-        expect!["The text stays as it is: the language server has no change for it."],
+        expect!["The text stays as it is: there is nothing to change."],
     );
     refused(
         server("broken"),
@@ -102,20 +101,6 @@ fn a_file_that_cannot_be_formatted_is_answered_with_the_reason() {
         server("overlaps"),
         whole(),
         expect!["Nothing was changed: the language server's edits do not fit the text of a.py."],
-    );
-    refused(
-        json!({"lacks": ["textDocument/formatting"]}),
-        whole(),
-        expect![[r#"
-        scripted0 does not support formatting. The user's 'formatprg' formats standard input by the command: fmt -w 80
-        Run it with shell."#]],
-    );
-    refused(
-        json!({}),
-        json!({"path": "b.txt"}),
-        expect![[r#"
-        No language server is attached to b.txt. The user's 'formatprg' formats standard input by the command: fmt -w 80
-        Run it with shell."#]],
     );
     refused(
         json!({}),

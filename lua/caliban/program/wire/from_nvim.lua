@@ -457,6 +457,7 @@
 ---@field more integer How many findings were left out.
 ---@field notes string[] Sentences about servers that did not answer.
 ---@field rewrites caliban.Rewrite[] The changes of a renaming, a code action or formatting.
+---@field formatter? caliban.Formatter The user's formatters, if no server formats the file.
 ---@field why? string Why no server could be asked, as a text for the model.
 
 ---@class (exact) caliban.Finding
@@ -487,6 +488,18 @@
 ---@field from integer
 ---@field to integer
 ---@field text string
+
+--- The user's formatters for a file.
+---@class (exact) caliban.Formatter
+---@field steps caliban.Filter[] The commands. Each one gets what the one before has printed.
+---@field takes_lines boolean Whether a question about some lines gives the commands only these lines. Otherwise they
+--- get the whole text, and their changes of other lines are left out.
+---@field ms integer The most milliseconds of a command.
+
+--- A command of a formatter.
+---@class (exact) caliban.Filter
+---@field line string The line for a shell.
+---@field codes integer[] The exit codes with which the command has formatted the text.
 
 --- How an edit changed the diagnostics (findings) of a file. The numbers count all findings; the lists have only the
 --- first ones.
