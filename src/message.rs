@@ -105,6 +105,14 @@ impl Block {
     }
 }
 
+/// Adds what has arrived of a reply to its blocks. A text is appended to the text at their end.
+pub fn arrive(blocks: &mut Vec<Block>, more: Block) {
+    match (blocks.last_mut(), more) {
+        (Some(Block::Text { text }), Block::Text { text: more }) => text.push_str(&more),
+        (_, more) => blocks.push(more),
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     pub id: CallId,

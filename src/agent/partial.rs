@@ -1,55 +1,59 @@
-//! The text of a running reply. It is saved in the journal, so that what the user has seen survives a crash.
+//! The text of a running reply, and the provider's searches before it. Both are saved in the journal, so that what the
+//! user has seen survives a crash.
 
 use crate::conversation::Conversation;
 use crate::event::Delta;
-use crate::message::{Block, Reply, Searched, Stop, Usage};
+use crate::message::{self, Block, Reply, Stop, Usage};
 
 #[derive(Default)]
 pub(super) struct Partial {
     /// The model that was asked, as `provider/model`.
     pub(super) by: String,
-    text: String,
-    /// The provider's searches, on which the text may rest.
-    searched: Vec<Searched>,
-    /// The number of bytes that are in the journal.
-    saved: usize,
+    blocks: Vec<Block>,
+    /// What is not in the journal yet.
+    unsaved: Vec<Block>,
 }
 
 impl Partial {
-    /// Starts with the text that the journal has.
-    pub(super) fn of(by: String, text: String) -> Partial {
-        Partial { by, saved: text.len(), text, searched: Vec::new() }
+    /// Starts with the blocks that the journal has.
+    pub(super) fn of(by: String, blocks: Vec<Block>) -> Partial {
+        Partial { by, blocks, unsaved: Vec::new() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.text.is_empty()
+        !self.blocks.iter().any(|it| matches!(it, Block::Text { .. }))
     }
 
     pub(super) fn gather(&mut self, delta: &Delta) {
-        match delta {
-            Delta::Text(text) => self.text.push_str(text),
-            Delta::Searched(it) => self.searched.push(it.clone()),
-            _ => (),
-        }
+        let more = match delta {
+            Delta::Text(text) if !text.is_empty() => Block::Text { text: text.clone() },
+            Delta::Searched(it) => Block::Searched(it.clone()),
+            _ => return,
+        };
+        message::arrive(&mut self.blocks, more.clone());
+        message::arrive(&mut self.unsaved, more);
     }
 
-    /// Appends the new text to the journal.
+    /// Appends what is new to the journal.
     pub(super) fn save(&mut self, conversation: &mut Conversation) {
         let Some(store) = &mut conversation.store else { return };
-        if self.saved < self.text.len() {
-            let saved = std::mem::replace(&mut self.saved, self.text.len());
-            if let Err(error) = store.append_piece(&self.text[saved..]) {
-                conversation.warn_of_disk(&error);
-            }
+        let unsaved = std::mem::take(&mut self.unsaved);
+        let saved = unsaved.iter().try_for_each(|it| match it {
+            Block::Text { text } => store.append_piece(text),
+            Block::Searched(it) => store.append_search(it),
+            _ => Ok(()),
+        });
+        if let Err(error) = saved {
+            conversation.warn_of_disk(&error);
         }
     }
 
-    /// Returns the text as a stopped reply, and forgets it.
+    /// Returns the blocks as a stopped reply, and forgets them. `None` if there is no text.
     pub(super) fn take(&mut self) -> Option<Reply> {
-        let Partial { by, text, searched, .. } = std::mem::take(self);
-        let searched = searched.into_iter().map(Block::Searched);
-        (!text.is_empty()).then(|| Reply {
-            blocks: searched.chain([Block::Text { text }]).collect(),
+        let is_empty = self.is_empty();
+        let Partial { by, blocks, .. } = std::mem::take(self);
+        (!is_empty).then(|| Reply {
+            blocks,
             stop: Stop::Cancelled,
             usage: Usage::default(),
             model: String::new(),

@@ -8,7 +8,7 @@ use crate::context::slash::{self, Parsed};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Glance, Level, Show, Wish};
 use crate::event::{Mode, SessionId};
-use crate::message::{CallId, Excerpt, Parameter, ToolAnswer};
+use crate::message::{Block, CallId, Excerpt, Parameter, ToolAnswer};
 use crate::session::{Limits, Session};
 use crate::store::{Agreed, Draft, Recorded, Store};
 use crate::text::Text;
@@ -180,7 +180,7 @@ pub struct Setup {
     /// Whether the journal had events that the session's file does not have.
     pub replayed: bool,
     /// The text of an unfinished reply, from the journal.
-    pub partial: String,
+    pub partial: Vec<Block>,
     pub draft: Draft,
     pub models: Models,
     /// The file that counts how many of the model's edits fitted; `None` if edits are not counted.

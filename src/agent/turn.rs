@@ -109,7 +109,7 @@ impl Turn {
         if let Some(resting) = self.resting.take() {
             resting.abort();
         }
-        self.partial = Partial::of(model.to_owned(), String::new());
+        self.partial = Partial::of(model.to_owned(), Vec::new());
         self.note_activity();
     }
 

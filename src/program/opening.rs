@@ -6,7 +6,7 @@ use super::unavailable::Source;
 use crate::agent::models::full_name;
 use crate::agent::{self, Command};
 use crate::conversation::report::{Level, Wish};
-use crate::message::CallId;
+use crate::message::{Block, CallId};
 use crate::nvim::screen;
 use crate::nvim::session_link::{Handle, SessionLink};
 use crate::nvim::wire::FromNvim;
@@ -30,7 +30,7 @@ struct Parts {
     store: Option<Store>,
     session: Session,
     replayed: bool,
-    partial: String,
+    partial: Vec<Block>,
     draft: Draft,
     warnings: Vec<String>,
     /// If the session is read-only: why, and what the user can do about it.

@@ -369,16 +369,16 @@ impl Session {
         }
     }
 
-    /// Keeps the text of an incomplete reply. Its calls are dropped because they may be cut off, and its reasoning
-    /// because it has no signature.
+    /// Keeps the text of an incomplete reply and the searches before it. Its calls are dropped because they may be cut
+    /// off, and its reasoning because it has no signature.
     fn keep(&mut self, turn: TurnId, partial: Option<Reply>, step: &mut Step) {
-        // When a session is read from disk, a running retry has the phase `Resting`, because no event records the
-        // beginning of a retry.
+        // in a session from disk a running retry has the phase `Resting`: no event records the beginning of a retry
         let is_arriving = matches!(self.phase, Phase::Sampling { .. } | Phase::Resting { .. });
         let Some(mut reply) = partial.filter(|_| is_arriving) else { return };
-        reply.blocks.retain(|it| matches!(it, Block::Text { text } if !text.trim().is_empty()));
+        let is_said = |it: &Block| matches!(it, Block::Text { text } if !text.trim().is_empty());
+        reply.blocks.retain(|it| is_said(it) || matches!(it, Block::Searched(_)));
         reply.stop = Stop::Cancelled;
-        if !reply.blocks.is_empty() {
+        if reply.blocks.iter().any(is_said) {
             self.record(Event::Replied { turn, reply, plans: Vec::new() }, step);
         }
     }

@@ -4,6 +4,7 @@
 
 use super::disk::Disk;
 use crate::event::{End, Event};
+use crate::message::{self, Block, Searched};
 use crate::session::Session;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -43,10 +44,13 @@ pub(super) enum Line {
     Piece(Piece),
 }
 
-/// A piece of the text of a reply that is arriving. When the reply is complete, its event replaces all pieces.
+/// A piece of the text of a reply that is arriving, or a search by the provider. When the reply is complete, its event
+/// replaces all pieces.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Piece {
     pub(super) piece: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) searched: Option<Searched>,
 }
 
 /// The part of a session that is only in the journal.
@@ -54,7 +58,7 @@ pub(super) struct Piece {
 pub(super) struct Tail {
     pub(super) events: Vec<Event>,
     /// The part of an interrupted reply that had already arrived.
-    pub(super) partial: String,
+    pub(super) partial: Vec<Block>,
 }
 
 impl Tail {
@@ -91,7 +95,12 @@ impl Tail {
                 }
                 self.events.push(event);
             }
-            Line::Piece(Piece { piece }) => self.partial.push_str(&piece),
+            Line::Piece(Piece { searched: Some(it), .. }) => {
+                self.partial.push(Block::Searched(it));
+            }
+            Line::Piece(Piece { piece, .. }) => {
+                message::arrive(&mut self.partial, Block::Text { text: piece });
+            }
         }
     }
 }

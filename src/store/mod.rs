@@ -34,6 +34,7 @@ pub use permitted::Permitted;
 pub use reading::{Holder, Recorded};
 
 use crate::event::{Event, SessionId};
+use crate::message::{Block, Searched};
 use crate::session::{Phase, Session};
 use crate::text::cause;
 use file::SessionFile;
@@ -112,7 +113,7 @@ pub struct Opened {
     /// Whether the last turn was interrupted.
     pub interrupted: bool,
     /// The part of an interrupted reply that had already arrived.
-    pub partial: String,
+    pub partial: Vec<Block>,
     pub draft: Draft,
     /// Sentences for the user about files that were set aside or cannot be read.
     pub warnings: Vec<String>,
@@ -374,7 +375,14 @@ impl Store {
 
     /// Adds a piece of a reply that is arriving. The complete reply later replaces its pieces.
     pub fn append_piece(&mut self, text: &str) -> io::Result<()> {
-        self.backlog.push(Line::Piece(Piece { piece: text.to_owned() }));
+        self.backlog.push(Line::Piece(Piece { piece: text.to_owned(), searched: None }));
+        self.flush(false)
+    }
+
+    /// Adds a search by the provider to a reply that is arriving.
+    pub fn append_search(&mut self, searched: &Searched) -> io::Result<()> {
+        let (piece, searched) = (String::new(), Some(searched.clone()));
+        self.backlog.push(Line::Piece(Piece { piece, searched }));
         self.flush(false)
     }
 

@@ -17,7 +17,7 @@ use expect_test::expect;
 use serde_json::json;
 
 /// A summary with all sections.
-fn summary(goal: &str) -> String {
+pub(crate) fn summary(goal: &str) -> String {
     let others = ["Constraints", "Done", "In progress", "Decisions", "Open questions"];
     let others = others.iter().chain(&["Files to re-read", "Next step"]);
     let others: Vec<String> = others.map(|it| format!("\n## {it}\nNone.\n")).collect();

@@ -41,7 +41,7 @@ fn assert_valid(session: &Session) {
 }
 
 /// Checks that a reopened session can be continued: nothing runs again, and each call has one answer.
-fn goes_on(mut session: Session, partial: &str) {
+fn goes_on(mut session: Session, partial: &[Block]) {
     let running: Vec<_> = session.open().iter().map(|it| it.call.id.clone()).collect();
     let partial = broken_off(partial, &session);
     let mut effects = session.step(Input::Leave { partial }).effects;

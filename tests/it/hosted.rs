@@ -1,5 +1,6 @@
 //! Searches of the web by the model's provider itself: `search = { hosted = true }`.
 
+use crate::compaction::summary;
 use crate::kit::chat::{DIALECTS, assert_grows};
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -211,9 +212,10 @@ fn in_auto_mode_the_search_is_left_out_once_a_strangers_text_has_come() {
     let offered: Vec<bool> =
         server.requests().iter().map(|it| !hosted(&it.json).is_empty()).collect();
     assert_eq!(offered, [true, true, false, false, true]);
-    // the messages stay the same
-    let messages = |at: usize| server.requests()[at].json["messages"].as_array().unwrap().len();
-    assert!(messages(2) > messages(1));
+    // everything but the tools stays the same
+    let mut requests = server.requests();
+    requests.iter_mut().for_each(|it| drop(it.json.as_object_mut().unwrap().remove("tools")));
+    assert_grows(requests);
 }
 
 /// Google's search beside other tools: the call and its result are parts with signatures, and the pages come behind.
@@ -370,4 +372,126 @@ fn caliban_run_searches_by_its_settings_and_writes_each_search_as_a_json_line() 
         "{}",
         ran.err
     );
+}
+
+#[test]
+fn a_search_appears_while_the_reply_arrives_and_goes_with_a_reply_that_is_asked_for_again() {
+    let server = Server::start();
+    let results = json!([result("Rust 2", "https://rust.org/2")]);
+    let [call, found] = search("s1", "rust 2", &results);
+    let reply = Reply::new().text("I search.").block(call).gate().block(found).gate().text("It is");
+    let gate = server.reply(reply.gate().cut());
+    let nvim = Nvim::start(&setup().anthropic(&server));
+    nvim.lua("require('caliban').ask('go')", &[]);
+    nvim.wait_transcript("I search.");
+    assert!(!nvim.conversation().contains("web_search"));
+    gate.release();
+    nvim.wait_transcript("▸ web_search  query=\"rust 2\"");
+    nvim.wait_screen("1 result");
+    gate.release();
+    nvim.wait_transcript("It is");
+    server.reply(searching());
+    gate.release();
+    nvim.wait_transcript("It is out.");
+    nvim.wait_phase("idle");
+    let shown = "go\n\nI search.\n\n▸ web_search  query=\"rust 2\"\n\nIt is out.";
+    assert_eq!(nvim.conversation(), shown);
+}
+
+#[test]
+fn a_stopped_reply_keeps_its_searches_and_taints_auto_mode() {
+    let server = Server::start();
+    let [call, found] = search("s1", "rust 2", &json!([result("Rust 2", "https://rust.org/2")]));
+    server.reply(Reply::new().block(call).block(found).text("It is").gate());
+    let config = "{ search = { hosted = true }, mode = 'auto' }";
+    let setup = Setup::new().size(160, 40).config(config).anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.lua("require('caliban').ask('go')", &[]);
+    nvim.wait_transcript("It is");
+    nvim.command("Caliban stop");
+    nvim.wait_phase("idle");
+    nvim.keys(":qa<CR>");
+    drop(nvim);
+    server.reply(Reply::said("Again."));
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban resume<CR>");
+    nvim.wait_transcript("It is");
+    let shown = "go\n\n▸ web_search  query=\"rust 2\"\n\nIt is";
+    assert!(nvim.conversation().starts_with(shown), "{}", nvim.conversation());
+    nvim.ask("and now?", "Again.");
+    let requests = server.requests();
+    assert_eq!(hosted(&requests[1].json), Vec::<Value>::new());
+    assert!(!requests[1].json["messages"].to_string().contains("server_tool_use"));
+}
+
+#[test]
+fn undo_takes_a_search_back_and_with_it_the_strangers_text() {
+    let server = Server::start();
+    let config = "{ search = { hosted = true }, mode = 'auto' }";
+    let nvim = Nvim::start(&Setup::new().size(160, 40).config(config).anthropic(&server));
+    nvim.keys(":Caliban<CR>");
+    server.reply(searching());
+    nvim.ask("go", "It is out.");
+    nvim.lua("require('caliban').ask('/undo')", &[]);
+    nvim.wait(|it| it.composer() == "go", "the message in the composer");
+    assert!(!nvim.conversation().contains("web_search"));
+    server.reply(Reply::said("Again."));
+    nvim.ask("again", "Again.");
+    let last = server.requests().pop().unwrap();
+    assert!(!last.json["messages"].to_string().contains("server_tool_use"));
+    assert_eq!(hosted(&last.json).len(), 1);
+}
+
+#[test]
+fn a_compaction_is_told_of_the_search_between_tags_and_drops_its_blocks() {
+    let server = Server::start();
+    let config = "{ search = { hosted = true }, compact = 1, trim = false }";
+    let nvim = Nvim::start(&Setup::new().size(160, 40).config(config).anthropic(&server));
+    nvim.keys(":Caliban<CR>");
+    server.reply(searching());
+    nvim.ask("go", "It is out.");
+    server.reply(Reply::said(&"word ".repeat(4000)));
+    nvim.ask("tell me more", "word word");
+    server.reply(Reply::said("Third."));
+    nvim.ask("and more", "Third.");
+    server.reply(Reply::said(&summary("Rust 2.")));
+    nvim.lua("require('caliban').ask('/compact')", &[]);
+    nvim.wait_transcript("ompacted");
+    nvim.wait_phase("idle");
+    let question = &server.requests()[3];
+    assert_eq!(hosted(&question.json), Vec::<Value>::new());
+    let text = question.json["messages"].to_string();
+    let start = text.find("from=\\\"the web: search results for rust 2\\\"").unwrap();
+    assert!(text[start..].contains("Rust 2\\n   https://rust.org/2"), "{text}");
+    server.reply(Reply::said("Again."));
+    nvim.ask("and now?", "Again.");
+    let last = server.requests().pop().unwrap();
+    assert!(!last.json["messages"].to_string().contains("server_tool_use"));
+    assert_eq!(hosted(&last.json).len(), 1);
+}
+
+#[test]
+fn a_search_in_a_reply_that_the_programs_death_cut_off_taints_auto_mode() {
+    let server = Server::start();
+    let [call, found] = search("s1", "rust 2", &json!([result("Rust 2", "https://rust.org/2")]));
+    server.reply(Reply::new().block(call).block(found).text("It is").gate());
+    let config = "{ search = { hosted = true }, mode = 'auto' }";
+    let setup = Setup::new().size(160, 40).config(config).anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.lua("require('caliban').ask('go')", &[]);
+    nvim.wait_transcript("It is");
+    let journal = setup.sessions().join("main.journal");
+    let has_text =
+        |_: &Nvim| std::fs::read_to_string(&journal).is_ok_and(|it| it.contains("It is"));
+    nvim.wait(has_text, "the text in the journal");
+    nvim.kill();
+    drop(nvim);
+    server.reply(Reply::said("Again."));
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript("It is");
+    let shown = "go\n\n▸ web_search  query=\"rust 2\"\n\nIt is";
+    assert!(nvim.conversation().starts_with(shown), "{}", nvim.conversation());
+    nvim.ask("and now?", "Again.");
+    assert_eq!(hosted(&server.requests()[1].json), Vec::<Value>::new());
 }

@@ -145,9 +145,9 @@ fn after_a_retry_only_the_text_of_the_second_try_is_recovered() {
     opened.store.append_piece("at the second try").unwrap();
     drop(opened);
     let again = place.open();
-    assert_eq!(again.partial, "at the second try");
+    assert_eq!(again.partial, [text("at the second try")]);
     let mut session = again.session.unwrap();
-    let replied = replied(&session, vec![text(&again.partial)]);
+    let replied = replied(&session, again.partial);
     let Input::Replied { reply, .. } = replied else { panic!("no reply") };
     session.step(Input::Leave { partial: Some(reply) });
     let said = session.messages.iter().rfind(|it| it.role == Role::Assistant).unwrap();

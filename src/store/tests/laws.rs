@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::event::{Queued, TurnId};
-use crate::message::{Image, Message, Role};
+use crate::message::{Image, Message, Role, Searched};
 use crate::session::Phase;
 use proptest::prelude::*;
 
@@ -132,7 +132,7 @@ proptest! {
     fn a_journal_replays_to_the_session_that_wrote_it(acts in prop::collection::vec(0_u8..10, 0..30), saved in 0_usize..30) {
         let place = place();
         let mut opened = place.open();
-        let (mut live, mut partial) = (Session::default(), String::new());
+        let (mut live, mut partial) = (Session::default(), Vec::new());
         let open = Input::Open { system: "s".into(), instructions: Vec::new(), model: "m".into(), root: "/p".into() };
         opened.store.append(&live.step(open).events, false).unwrap();
         for (n, act) in acts.iter().enumerate() {
@@ -141,7 +141,12 @@ proptest! {
             if *act > 7 && matches!(live.phase, Phase::Sampling { .. }) {
                 let piece = format!("piece \n\"{n}\" ");
                 opened.store.append_piece(&piece).unwrap();
-                partial.push_str(&piece);
+                crate::message::arrive(&mut partial, text(&piece));
+                if n % 3 == 0 {
+                    let searched = Searched::new(&piece);
+                    opened.store.append_search(&searched).unwrap();
+                    partial.push(Block::Searched(searched));
+                }
                 continue;
             }
             let input = match act {

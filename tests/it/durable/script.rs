@@ -4,7 +4,7 @@ use super::machine::{FakeDisk, Fault, Machine};
 use crate::kit::rules::anthropic::signature;
 use caliban::event::{Access, Awaited, Event, Handoff, Plan, Ruling, SessionId};
 use caliban::message::{
-    Block, CallId, Input as Arguments, Reply, Stop, ToolAnswer, ToolCall, Usage,
+    self, Block, CallId, Input as Arguments, Reply, Stop, ToolAnswer, ToolCall, Usage,
 };
 use caliban::session::{Input, Session};
 use caliban::store::{Draft, Opened, Project, Store, Unavailable};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct State {
     pub session: Session,
-    pub partial: String,
+    pub partial: Vec<Block>,
     pub draft: Draft,
 }
 
@@ -61,9 +61,9 @@ pub(super) fn as_saved(session: &Session) -> Session {
 }
 
 /// The reply that the agent saves when a turn is interrupted after this text.
-pub(super) fn broken_off(partial: &str, session: &Session) -> Option<Reply> {
+pub(super) fn broken_off(partial: &[Block], session: &Session) -> Option<Reply> {
     (!partial.is_empty()).then(|| Reply {
-        blocks: vec![Block::Text { text: partial.to_owned() }],
+        blocks: partial.to_vec(),
         stop: Stop::Cancelled,
         usage: Usage::default(),
         model: String::new(),
@@ -76,7 +76,7 @@ impl Live {
         let disk = FakeDisk::new(Machine::default(), dir, fault);
         let opened = open(&disk, dir);
         let now =
-            State { session: Session::default(), partial: String::new(), draft: Draft::default() };
+            State { session: Session::default(), partial: Vec::new(), draft: Draft::default() };
         Live {
             disk,
             states: vec![now.clone()],
@@ -110,7 +110,7 @@ impl Live {
     }
 
     fn piece(&mut self, text: &str) {
-        self.now.partial.push_str(text);
+        message::arrive(&mut self.now.partial, Block::Text { text: text.to_owned() });
         self.states.push(self.now.clone());
         let kept = self.store.append_piece(text).is_ok();
         self.note(false, kept && self.told.last().is_none_or(|it| it.is_kept));

@@ -265,7 +265,7 @@ pub(super) fn setup(
         store: None,
         session: Session::default(),
         replayed: false,
-        partial: String::new(),
+        partial: Vec::new(),
         draft: Draft::default(),
         models,
         tally: None,
@@ -315,7 +315,7 @@ impl Talk {
         let opened = self.project.as_ref().map(|it| opened(it, &id));
         let (store, session, replayed, partial) = match opened {
             Some(it) => (Some(it.store), it.session, it.replayed, it.partial),
-            None => (None, None, false, String::new()),
+            None => (None, None, false, Vec::new()),
         };
         let mut session = session.unwrap_or_default();
         model.clone_into(&mut session.model);
