@@ -277,6 +277,26 @@ fn a_command_that_names_tools_allows_no_others_in_its_turn_in_every_dialect() {
 }
 
 #[test]
+fn a_command_that_names_tools_keeps_the_provider_from_searching_unless_it_names_the_search() {
+    let command = |tools: &str| format!("---\nallowed-tools: {tools}\n---\nLook.\n");
+    let setup = project()
+        .file(".claude/commands/read.md", command("Read"))
+        .file(".claude/commands/find.md", command("Read, WebSearch"))
+        .config("{ search = { hosted = true } }");
+    let (server, nvim) = start(setup);
+    for (prompt, reply) in [("/read", "One."), ("/find", "Two."), ("go on", "Three.")] {
+        server.reply(Reply::said(reply));
+        nvim.keys(&format!("i{prompt}<C-s><Esc>"));
+        nvim.wait_transcript(reply);
+        nvim.wait_phase("idle");
+    }
+    let requests = server.requests();
+    let offered = requests.iter().map(|it| it.tools().contains(&"web_search".to_owned()));
+    assert_eq!(offered.collect::<Vec<_>>(), [false, true, true]);
+    assert!(!nvim.transcript().contains("only partly applied"));
+}
+
+#[test]
 fn a_command_line_that_a_command_allows_still_needs_consent() {
     let (server, nvim) = start(
         project()

@@ -3,8 +3,9 @@
 
 use serde_json::Value;
 
-/// The names of tools in other agents, each with Caliban's tools for the same work.
-const NAMES: [(&str, &[&str]); 13] = [
+/// The names of tools in other agents, each with Caliban's tools for the same work. The search of the web has its name
+/// here too, because the model's provider may search where Caliban has no tool for it.
+const NAMES: [(&str, &[&str]); 15] = [
     ("Bash", &["shell"]),
     ("Read", &["read"]),
     ("LS", &["list"]),
@@ -14,6 +15,8 @@ const NAMES: [(&str, &[&str]); 13] = [
     ("MultiEdit", &["edit", "apply_patch", "rename_symbol"]),
     ("Write", &["write", "apply_patch"]),
     ("WebFetch", &["fetch"]),
+    ("WebSearch", &["web_search"]),
+    ("web_search", &["web_search"]),
     ("TodoRead", &["todo"]),
     ("TodoWrite", &["todo"]),
     ("Skill", &["skill"]),
