@@ -4,6 +4,7 @@
 mod forms;
 mod known;
 mod pem;
+mod plain;
 mod quoted;
 #[cfg(test)]
 mod tests;
@@ -112,6 +113,13 @@ impl Marking {
         self.forms(&rest, true)
     }
 
+    /// Begins a new text. The number of replacements goes on.
+    pub fn restart(&mut self) {
+        self.known.restart();
+        self.undecided.clear();
+        self.state = State::Between;
+    }
+
     /// How many secrets have been replaced.
     pub fn count(&self) -> usize {
         self.known.count + self.count
@@ -121,6 +129,13 @@ impl Marking {
         let mut undecided = mem::take(&mut self.undecided);
         undecided.push_str(text);
         let (mut at, mut out) = (0, String::with_capacity(undecided.len()));
+        if matches!(self.state, State::Between | State::Word) {
+            at = plain::length(&undecided);
+            out.push_str(&undecided[..at]);
+            if let Some(last) = out.chars().next_back() {
+                self.state = if is_part(last) { State::Word } else { State::Between };
+            }
+        }
         while at < undecided.len() {
             match self.step(&undecided[at..], is_last, &mut out) {
                 Some(len) => at += len,

@@ -71,7 +71,11 @@ impl Clip {
         let size = short.len() + 1;
         let Limits { lines, bytes, head, .. } = self.limits;
         let heads = self.head.len() < lines * head / 100;
-        if self.tail.is_empty() && heads && self.head_bytes + size <= bytes * head / 100 {
+        if self.tail.is_empty()
+            && self.dropped == 0
+            && heads
+            && self.head_bytes + size <= bytes * head / 100
+        {
             self.head_bytes += size;
             self.head.push(short);
             return;
@@ -85,6 +89,19 @@ impl Clip {
             self.tail_bytes -= self.tail.pop_front().map_or(0, |line| line.len() + 1);
             self.dropped += 1;
         }
+    }
+
+    /// Whether the file has all that it may have. Then only the newest lines of further output are needed.
+    pub fn is_full(&self) -> bool {
+        self.whole.is_full()
+    }
+
+    /// Leaves out further lines of the output, which are not even in the file.
+    pub fn skip(&mut self, lines: usize) {
+        self.lines += lines;
+        self.dropped += self.tail.len() + lines;
+        self.tail.clear();
+        self.tail_bytes = 0;
     }
 
     pub fn is_empty(&self) -> bool {
@@ -133,6 +150,9 @@ pub fn line(text: &str, wide: usize) -> Cow<'_, str> {
 /// The text as it would look on a terminal, without colours: escape sequences and control characters are removed. If a
 /// line is overwritten after a carriage return, only its last version is kept.
 pub fn clean(text: &str) -> String {
+    if !text.bytes().any(may_be_control) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
     let (mut start, mut back) = (0, false);
@@ -154,4 +174,9 @@ pub fn clean(text: &str) -> String {
         }
     }
     out
+}
+
+/// Whether a byte is a control character that is removed, or may be the first byte of one.
+fn may_be_control(byte: u8) -> bool {
+    byte < b' ' && !matches!(byte, b'\n' | b'\t') || matches!(byte, 0x7f | 0xc2)
 }

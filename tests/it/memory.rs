@@ -1,4 +1,4 @@
-//! A command with much output, and with a line of 10 MB: how much of it the program holds and sends.
+//! A command with a gigabyte of output, and with a line of 10 MB: how much of it the program holds, stores and sends.
 
 #![cfg(target_os = "linux")]
 
@@ -20,9 +20,9 @@ fn peak(process: u32) -> u64 {
 }
 
 #[test]
-fn much_output_and_a_line_of_10_mb_take_little_memory() {
+fn a_gigabyte_of_output_and_a_line_of_10_mb_take_little_memory() {
     let server = Server::start();
-    let command = "yes 'a line of output' | head -c 20000000; \
+    let command = "yes 'a line of output' | head -c 1000000000; \
         yes x | head -c 20000000 | tr -d '\\n'; echo; printf '1\\r2\\r'; echo end";
     let call = json!({ "command": command, "timeout_s": 600 });
     server.reply(Reply::new().call("c1", "shell", call));
@@ -39,5 +39,8 @@ fn much_output_and_a_line_of_10_mb_take_little_memory() {
     let answer = requests[1].answer("c1");
     assert!(answer.len() < 40_000, "{} bytes", answer.len());
     assert!(answer.contains("\nend"), "{}", &answer[answer.len() - 200..]);
+    let note = answer.lines().find(|it| it.contains(" left out; ")).unwrap();
+    let file = note.split_once("the first 50 MB is in ").unwrap().1.split_once(": ").unwrap().0;
+    assert!((49_000_000..=50_000_000).contains(&fs::metadata(file).unwrap().len()), "{file}");
     assert!(most < MOST, "{most} kB");
 }

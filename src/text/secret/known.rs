@@ -1,6 +1,8 @@
 //! Finds known keys in a text that arrives in pieces.
 
 use super::MARK;
+use super::plain::SHORT;
+use memchr::memmem;
 use std::mem;
 
 #[derive(Clone)]
@@ -42,11 +44,27 @@ impl Known {
         self.scan(&undecided, true).0
     }
 
+    /// Begins a new text.
+    pub(super) fn restart(&mut self) {
+        self.undecided.clear();
+    }
+
+    /// How many bytes at the beginning of a text certainly belong to no key.
+    fn length(&self, text: &[u8]) -> usize {
+        if text.len() < SHORT
+            || self.keys.iter().any(|it| memmem::find(text, it.as_bytes()).is_some())
+        {
+            return 0;
+        }
+        text.len().saturating_sub(self.keys.first().map_or(0, String::len))
+    }
+
     /// Replaces the keys in a text, as far as this can be decided. Returns the result, and the number of bytes of
     /// `text` that it covers.
     fn scan(&mut self, text: &str, is_last: bool) -> (String, usize) {
         let bytes = text.as_bytes();
-        let (mut out, mut copied, mut at) = (String::with_capacity(text.len()), 0, 0);
+        let (mut out, mut copied) = (String::with_capacity(text.len()), 0);
+        let mut at = self.length(bytes);
         while at < bytes.len() {
             if !self.first[usize::from(bytes[at])] {
                 at += 1;

@@ -4,7 +4,7 @@
 pub(super) const LONGEST: usize = 16 * 1024;
 /// The most bytes of a line that is examined as a whole. A longer line is examined in parts.
 const LINE: usize = LONGEST;
-const BEGIN: &str = "-----BEGIN ";
+pub(super) const BEGIN: &str = "-----BEGIN ";
 const KIND: &str = "PRIVATE KEY";
 const DASHES: &str = "-----";
 /// The headers that a private key may have between its first line and the key itself.

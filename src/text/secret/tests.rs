@@ -140,6 +140,15 @@ proptest! {
     }
 
     #[test]
+    fn a_secret_in_a_long_text_is_replaced_as_in_a_short_one(
+        pieces in prop::collection::vec(prop_oneof![piece(), Just("Log entry \\n".repeat(150)), Just("x".repeat(1100))], 0..8)
+    ) {
+        let text = pieces.concat();
+        let parts: Vec<String> = text.chars().collect::<Vec<_>>().chunks(200).map(|it| it.iter().collect()).collect();
+        prop_assert_eq!(in_pieces(parts.iter().map(String::as_str)), marked(&text, &KNOWN));
+    }
+
+    #[test]
     fn no_eight_consecutive_characters_of_a_key_remain(
         key in "[a-zA-Z0-9]{16,40}", before in "[ -~]{0,20}", cut in (0..8_usize, 8..30_usize), after in "[ -~]{0,20}"
     ) {

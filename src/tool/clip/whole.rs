@@ -54,6 +54,11 @@ impl Whole {
         }
     }
 
+    /// Whether further lines do not get into the file.
+    pub(in crate::tool) fn is_full(&self) -> bool {
+        self.written >= KEPT
+    }
+
     /// Moves the text in memory to the file. If the disk fails, the rest is missing from the file.
     fn spill(&mut self) {
         let text = mem::take(&mut self.text);

@@ -52,11 +52,24 @@ impl Buffer {
 
     pub(super) fn take(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
-        self.lines.take(bytes, |line| self.kept.push(self.total, &line));
+        if self.kept.whole.is_full() {
+            self.lines.hold(bytes);
+        } else {
+            self.lines.take(bytes, |it| self.kept.push(self.total, it));
+        }
+    }
+
+    /// Takes the output that is held back.
+    fn catch_up(&mut self) {
+        if self.lines.leave_out().is_some() {
+            self.kept.skip_to(self.total - self.lines.held() as u64);
+        }
+        self.lines.release(|it| self.kept.push(self.total, it));
     }
 
     /// Adds a line of Caliban's own, which ends an unfinished line.
     pub(super) fn note(&mut self, line: &str) {
+        self.catch_up();
         if !self.lines.unfinished().is_empty() {
             self.take(b"\n");
         }
@@ -65,7 +78,8 @@ impl Buffer {
 
     /// Ends the output.
     pub(super) fn end(&mut self) {
-        self.lines.end(|line| self.kept.push(self.total, &line));
+        self.catch_up();
+        self.lines.end(|it| self.kept.push(self.total, it));
     }
 
     /// Notes that an answer with the output up to this cursor has arrived.
@@ -81,6 +95,7 @@ impl Buffer {
     /// The output behind a cursor, or behind the last answer. The unfinished line is shown too, and again once it is
     /// complete.
     pub(super) fn since(&mut self, cursor: Option<u64>) -> Part {
+        self.catch_up();
         let from = cursor.unwrap_or(self.given).min(self.total);
         let mut parts = Vec::new();
         if self.kept.left_out > from {
@@ -102,7 +117,17 @@ impl Buffer {
 }
 
 impl Kept {
-    fn push(&mut self, at: u64, line: &str) {
+    fn push(&mut self, at: u64, lines: &str) {
+        lines.split_terminator('\n').for_each(|it| self.push_line(at, it));
+    }
+
+    /// Leaves out all lines that were complete at this number of bytes.
+    fn skip_to(&mut self, at: u64) {
+        self.newest.clear();
+        (self.bytes, self.left_out) = (0, at);
+    }
+
+    fn push_line(&mut self, at: u64, line: &str) {
         self.whole.push(line);
         let short = clip::line(line, WIDE).into_owned();
         self.bytes += short.len() + 1;

@@ -5,6 +5,7 @@ use crate::text::secret;
 use crate::tool::clip::{Clip, Limits};
 use crate::tool::lines::Lines;
 use crate::tool::{Desk, Done};
+use memchr::memmem;
 use std::mem;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -57,11 +58,25 @@ impl Output {
     }
 
     pub(super) fn take(&mut self, bytes: &[u8]) {
-        self.lines.take(bytes, |it| self.gathered.push(&it));
+        if self.gathered.clip.is_full() {
+            self.lines.hold(bytes);
+        } else {
+            self.lines.take(bytes, |it| self.gathered.push(it));
+        }
+    }
+
+    /// Takes the output that is held back.
+    fn catch_up(&mut self) {
+        if let Some(lines) = self.lines.leave_out() {
+            self.gathered.clip.skip(lines);
+            self.gathered.waiting.push_str("…\n");
+        }
+        self.lines.release(|it| self.gathered.push(it));
     }
 
     /// Sends the waiting text to the chat.
     pub(super) fn flush(&mut self) {
+        self.catch_up();
         let waiting = mem::take(&mut self.gathered.waiting);
         if !waiting.is_empty() {
             let _ = self.chat.send((self.call.clone(), waiting));
@@ -76,7 +91,8 @@ impl Output {
         hint: Option<&str>,
         summary: String,
     ) -> Done {
-        self.lines.end(|it| self.gathered.push(&it));
+        self.catch_up();
+        self.lines.end(|it| self.gathered.push(it));
         self.flush();
         let count = self.lines.secrets();
         let marked = (count > 0).then(|| secret::told(count));
@@ -91,11 +107,10 @@ impl Output {
 }
 
 impl Gathered {
-    fn push(&mut self, line: &str) {
-        self.clip.push(line);
-        self.is_refused |= is_refusal(line);
-        self.waiting.push_str(line);
-        self.waiting.push('\n');
+    fn push(&mut self, lines: &str) {
+        lines.split_terminator('\n').for_each(|line| self.clip.push(line));
+        self.is_refused |= is_refusal(lines);
+        self.waiting.push_str(lines);
         if self.waiting.len() > WAITING {
             let from = self.waiting.len() - WAITING / 2;
             let from = (from..self.waiting.len()).find(|at| self.waiting.is_char_boundary(*at));
@@ -106,5 +121,5 @@ impl Gathered {
 
 /// Whether a text reads as if a sandbox had refused something.
 pub(in crate::tool) fn is_refusal(text: &str) -> bool {
-    REFUSED.iter().any(|it| text.contains(it))
+    REFUSED.iter().any(|it| memmem::find(text.as_bytes(), it.as_bytes()).is_some())
 }
