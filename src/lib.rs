@@ -18,6 +18,7 @@ pub mod policy;
 pub mod session;
 pub mod view;
 pub mod regular;
+pub mod clock;
 pub mod store;
 pub mod provider;
 pub mod sandbox;

@@ -3,12 +3,15 @@
 
 mod rolling;
 
+use crate::clock;
 use rolling::Rolling;
 use std::io;
 use std::path::Path;
 use tracing::level_filters::LevelFilter;
 use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{Layer, fmt, registry};
 
@@ -22,10 +25,20 @@ const WAITING: usize = 8_192;
 pub fn begin(folder: &Path) -> io::Result<WorkerGuard> {
     let (writer, guard) = writer(folder)?;
     let own = Targets::new().with_target("caliban", LevelFilter::DEBUG);
-    let layer = fmt::layer().with_ansi(false).with_writer(writer).with_filter(own);
+    let layer =
+        fmt::layer().with_timer(Clock).with_ansi(false).with_writer(writer).with_filter(own);
     // if this is called again in the same process, the first log stays in use
     let _ = tracing::subscriber::set_global_default(registry().with(layer));
     Ok(guard)
+}
+
+/// Writes the user's local time.
+struct Clock;
+
+impl FormatTime for Clock {
+    fn format_time(&self, out: &mut Writer<'_>) -> std::fmt::Result {
+        out.write_str(&clock::second())
+    }
 }
 
 fn writer(folder: &Path) -> io::Result<(NonBlocking, WorkerGuard)> {

@@ -50,7 +50,7 @@ pub fn decide<'a>(
     judged: &'a Judgement,
     access: &'a Access,
 ) -> Decision<'a> {
-    let is_granted = || access.grant().is_some_and(|it| grants.contains(&it));
+    let is_granted = || access.is_granted(grants);
     let is_allowed = judged.verdict == Some(Verdict::Allow);
     let is_auto = mode == Mode::Auto && judged.verdict.is_none();
     let is_plan = mode == Mode::Plan;
@@ -109,11 +109,7 @@ impl Question<'_> {
     /// The sentence for the chat. `None` for an edit, because its review is the question.
     pub fn text(self) -> Option<String> {
         Some(match self {
-            Question::Read(Guarded { tool, path, is_outside, why }) => {
-                let place = if *is_outside { ", outside the project" } else { "" };
-                let why = why.as_ref().map(|it| format!(" It {it}.")).unwrap_or_default();
-                format!("Let {tool} look at `{path}`{place}?{why}")
-            }
+            Question::Read(it) => look(it),
             // the question shows the whole command, with invisible characters spelt out
             Question::Run { command, outside, background, judged } => {
                 let place = match (outside, background) {
@@ -161,6 +157,29 @@ impl Question<'_> {
             Question::Review(_) => return None,
         })
     }
+}
+
+fn look(it: &Guarded) -> String {
+    if !it.others.is_empty() {
+        let lines: Vec<String> = it.all().map(one_of_several).collect();
+        return format!(
+            "Let {} look at these {} files?\n{}",
+            it.tool,
+            lines.len(),
+            lines.join("\n")
+        );
+    }
+    let Guarded { tool, path, is_outside, why, .. } = it;
+    let place = if *is_outside { ", outside the project" } else { "" };
+    let why = why.as_ref().map(|it| format!(" It {it}.")).unwrap_or_default();
+    format!("Let {tool} look at `{path}`{place}?{why}")
+}
+
+/// A line for each of several files in a question.
+fn one_of_several(it: &Guarded) -> String {
+    let place = if it.is_outside { ", outside the project" } else { "" };
+    let why = it.why.as_ref().map(|it| format!(": it {it}")).unwrap_or_default();
+    format!("- `{}`{place}{why}", it.path)
 }
 
 /// A text in one line that is not too long.

@@ -142,7 +142,7 @@ struct Ends {
 
 impl Program {
     fn new(editor: Editor, hello: Hello) -> (Program, Ends) {
-        let mut site = Site::new(hello.config, &hello.cwd, hello.utc_offset);
+        let mut site = Site::new(hello.config, &hello.cwd);
         site.models.answer_by("tour", Arc::new(tour::Tour { leader: hello.leader }));
         let (root, reach) = (site.places.root.clone(), site.places.reach.clone());
         let archive = Archive { project: site.project.clone(), reach: reach.clone() };

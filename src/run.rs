@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 
 /// The exit code for wrong arguments or settings, and for a prompt that cannot be sent.
@@ -86,8 +87,10 @@ async fn attend(mut launched: Launched, text: String, output: &mut dyn Output) -
                 if deadline.is_some() {
                     break Ok(Exit::Interrupted.code());
                 }
-                deadline = Some(Instant::now() + PATIENCE);
-                launched.tell(Command::Stop);
+                deadline = Some(launched.stop());
+            }
+            () = gone(&mut launched.neovim), if deadline.is_none() => {
+                deadline = Some(launched.stop());
             }
             () = sleep_until(until), if deadline.is_some() => break Ok(Exit::Interrupted.code()),
             Some(wish) = launched.wishes.recv() => {
@@ -124,6 +127,14 @@ fn shown(show: &Show, is_stopped: bool, output: &mut dyn Output) -> io::Result<O
     }
 }
 
+/// Completes when the Neovim that started this run is gone.
+async fn gone(neovim: &mut Option<JoinHandle<()>>) {
+    match neovim {
+        Some(it) => drop(it.await),
+        None => std::future::pending().await,
+    }
+}
+
 /// The signals that stop a run.
 struct Signals([Signal; 3]);
 
@@ -147,6 +158,12 @@ impl Launched {
     fn tell(&self, command: Command) {
         // the send fails only if the agent has failed, which `shown` notices
         let _ = self.agent.send(command);
+    }
+
+    /// Stops the turn. Returns the time at which the run ends even if the turn has not ended.
+    fn stop(&self) -> Instant {
+        self.tell(Command::Stop);
+        Instant::now() + PATIENCE
     }
 
     /// Waits until the session is saved.

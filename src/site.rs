@@ -36,10 +36,9 @@ pub struct Site {
 }
 
 impl Site {
-    /// `utc_offset` is the number of seconds by which the user's clock is ahead of UTC.
-    pub fn new(mut config: WireConfig, cwd: &Path, utc_offset: i32) -> Site {
+    pub fn new(mut config: WireConfig, cwd: &Path) -> Site {
         let root = project_root(cwd);
-        let project = Project::new(&data_dir().join("sessions"), &root).at(utc_offset);
+        let project = Project::new(&data_dir().join("sessions"), &root);
         let keys = data_dir().join("keys.json");
         let models = settings::models(&mut config, &keys);
         models.note_keys();

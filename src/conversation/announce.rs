@@ -91,8 +91,9 @@ impl Conversation {
                 data.insert("hosts", brief(host));
             }
             Access::Guarded(read) => {
+                let paths: Vec<&str> = read.all().map(|it| it.path.as_str()).collect();
                 data.insert("kind", "file".to_owned());
-                data.insert("paths", brief(&read.path));
+                data.insert("paths", brief(&paths.join("\n")));
             }
             Access::Read | Access::Edit { .. } | Access::Never(_) => (),
         }

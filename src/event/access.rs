@@ -60,6 +60,16 @@ pub struct Guarded {
     /// protected.
     #[serde(default)]
     pub why: Option<String>,
+    /// The other paths of the same call that need consent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Guarded>,
+}
+
+impl Guarded {
+    /// All paths of the call that need consent.
+    pub fn all(&self) -> impl Iterator<Item = &Guarded> {
+        std::iter::once(self).chain(&self.others)
+    }
 }
 
 impl Access {
@@ -94,30 +104,39 @@ impl Access {
                 Some(format!("search {host} for {}", grant::in_one_line(query)))
             }
             Access::Guarded(_) | Access::Act { .. } | Access::Format { .. } => {
-                self.grant().map(|it| it.label())
+                let labels: Vec<String> = self.grants().iter().map(Grant::label).collect();
+                Some(labels.join(", "))
             }
             Access::Read | Access::Never(_) => None,
         }
     }
 
-    /// The grant that the user's consent for the whole session would give.
-    pub fn grant(&self) -> Option<Grant> {
+    /// The grants that the user's consent for the whole session would give.
+    pub fn grants(&self) -> Vec<Grant> {
         match self {
-            Access::Guarded(Guarded { tool, path, .. }) => {
-                Some(Grant::Read { tool: tool.clone(), path: path.clone() })
+            Access::Guarded(it) => {
+                let grant =
+                    |it: &Guarded| Grant::Read { tool: it.tool.clone(), path: it.path.clone() };
+                it.all().map(grant).collect()
             }
             Access::Act { command, outside: None, .. } | Access::Format { command, .. } => {
-                Some(Grant::Act(command.clone()))
+                vec![Grant::Act(command.clone())]
             }
-            Access::Act { command, outside: Some(_), .. } => Some(Grant::Outside(command.clone())),
+            Access::Act { command, outside: Some(_), .. } => vec![Grant::Outside(command.clone())],
             Access::Input { job, command, .. } => {
-                Some(Grant::Input { job: *job, command: command.clone() })
+                vec![Grant::Input { job: *job, command: command.clone() }]
             }
             Access::Fetch { host, .. } | Access::Search { host, .. } => {
-                Some(Grant::Fetch(host.clone()))
+                vec![Grant::Fetch(host.clone())]
             }
-            Access::Read | Access::Edit { .. } | Access::Never(_) => None,
+            Access::Read | Access::Edit { .. } | Access::Never(_) => Vec::new(),
         }
+    }
+
+    /// Whether these grants allow the call.
+    pub fn is_granted(&self, grants: &[Grant]) -> bool {
+        let needed = self.grants();
+        !needed.is_empty() && needed.iter().all(|it| grants.contains(it))
     }
 }
 
@@ -162,7 +181,8 @@ mod tests {
 
     fn guarded(is_outside: bool, why: Option<&str>) -> Access {
         let (tool, path) = ("read".to_owned(), "/etc/hosts".to_owned());
-        Access::Guarded(Guarded { tool, path, is_outside, why: why.map(str::to_owned) })
+        let why = why.map(str::to_owned);
+        Access::Guarded(Guarded { tool, path, is_outside, why, others: Vec::new() })
     }
 
     #[test]

@@ -177,8 +177,6 @@ pub struct Hello {
     pub reviews: Vec<PathBuf>,
     /// The local leader, as the user types it.
     pub leader: String,
-    /// The seconds by which the user's clock is ahead of UTC.
-    pub utc_offset: i32,
     pub config: WireConfig,
 }
 

@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 
 fn guarded(tool: &str, path: &str, is_outside: bool, why: Option<&str>) -> Access {
     let (tool, path) = (tool.to_owned(), path.to_owned());
-    Access::Guarded(Guarded { tool, path, is_outside, why: why.map(str::to_owned) })
+    let why = why.map(str::to_owned);
+    Access::Guarded(Guarded { tool, path, is_outside, why, others: Vec::new() })
 }
 
 fn act(command: &str) -> Access {
@@ -47,10 +48,10 @@ fn a_call_that_only_reads_gets_the_same_decision_in_every_mode() {
             &[],
             &keys,
             expect![[
-                r#"Ask(Read(Guarded { tool: "read", path: ".env", is_outside: false, why: Some("holds keys") }))"#
+                r#"Ask(Read(Guarded { tool: "read", path: ".env", is_outside: false, why: Some("holds keys"), others: [] }))"#
             ]],
         );
-        check(mode, &keys.grant().into_iter().collect::<Vec<_>>(), &keys, expect!["Allow"]);
+        check(mode, &keys.grants(), &keys, expect!["Allow"]);
         check(mode, &[], &Access::Never("no".into()), expect![[r#"Deny(Never("no"))"#]]);
     }
 }
@@ -122,7 +123,7 @@ fn input_to_a_job_asks_with_its_exact_text_and_is_denied_in_plan_mode() {
     assert_eq!(decide(Mode::Auto, &[], &contained, &text), Decision::Allow);
     assert!(matches!(decided(Mode::Auto, &[], &text), Decision::Ask(_)));
     // a permission holds for one job
-    let grants: Vec<Grant> = input(2, "a").grant().into_iter().collect();
+    let grants: Vec<Grant> = input(2, "a").grants();
     assert_eq!(decided(Mode::Ask, &grants, &text), Decision::Allow);
     assert!(matches!(decided(Mode::Ask, &grants, &input(3, "a")), Decision::Ask(_)));
 }
@@ -130,7 +131,7 @@ fn input_to_a_job_asks_with_its_exact_text_and_is_denied_in_plan_mode() {
 #[test]
 fn a_permission_allows_only_the_exact_path_command_or_host() {
     let read = guarded("read", "make", true, None);
-    let grants: Vec<Grant> = [&read, &act("make")].into_iter().filter_map(Access::grant).collect();
+    let grants: Vec<Grant> = [&read, &act("make")].into_iter().flat_map(Access::grants).collect();
     let asked = [
         guarded("grep", "make", true, None),
         guarded("read", "make2", true, None),
@@ -173,7 +174,7 @@ fn each_mode_allows_everything_that_the_previous_one_allows() {
         Access::Never(String::new()),
     ];
     for access in &all {
-        let own: Vec<Grant> = access.grant().into_iter().collect();
+        let own: Vec<Grant> = access.grants();
         for grants in [&[][..], &own] {
             let ranks = MODES.map(|mode| rank(mode, grants, access));
             assert!(ranks.is_sorted(), "{access:?} with {grants:?}: {ranks:?}");
@@ -208,7 +209,7 @@ fn judged(verdict: Verdict) -> Judgement {
 fn rules_allow_and_deny_commands_but_plan_mode_denies_all_of_them() {
     let all = [edit(), act("make"), fetch("https://a.org/x", "a.org")];
     for access in &all {
-        let grants: Vec<Grant> = access.grant().into_iter().collect();
+        let grants: Vec<Grant> = access.grants();
         for mode in MODES {
             let denying = judged(Verdict::Deny);
             let decision = decide(mode, &grants, &denying, access);

@@ -8,7 +8,7 @@ use crate::regular;
 use crate::site::places::config_dir;
 use crate::text::cause;
 use serde_json::{Map, Value, json};
-use std::io::{self, Read};
+use std::io::{self, BufRead};
 use std::path::Path;
 
 /// The settings of this file, else those of the user's own file, else the defaults. The error is for the user.
@@ -25,9 +25,12 @@ pub(super) fn load(given: Option<&Path>) -> Result<WireConfig, String> {
     read(&text, is_toml).map_err(|why| format!("{}: {why}", path.display()))
 }
 
-/// The settings as Neovim sends them; its plugin has checked them.
-pub(super) fn of_neovim(input: impl Read) -> Result<WireConfig, String> {
-    serde_json::from_reader(input).map_err(|it| format!("Neovim's settings cannot be used: {it}."))
+/// The settings as Neovim sends them, in one line; its plugin has checked them.
+pub(super) fn of_neovim(mut input: impl BufRead) -> Result<WireConfig, String> {
+    let mut line = String::new();
+    let read = input.read_line(&mut line);
+    read.map_err(|it| format!("Neovim's settings cannot be read: {}.", cause(&it)))?;
+    serde_json::from_str(&line).map_err(|it| format!("Neovim's settings cannot be used: {it}."))
 }
 
 /// Reads and checks settings. The error has a line for each problem.

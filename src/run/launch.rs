@@ -20,6 +20,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
 use tracing_appender::non_blocking::WorkerGuard;
 
 /// The longest prompt that is read from standard input, in bytes.
@@ -36,6 +37,8 @@ pub(super) struct Launched {
     pub(super) model: String,
     pub(super) mode: Mode,
     pub(super) root: PathBuf,
+    /// Ends when the Neovim that started this run is gone; `None` without one.
+    pub(super) neovim: Option<JoinHandle<()>>,
     /// The folder of a session that is not saved.
     _temporary: Option<tempfile::TempDir>,
     _log: Option<WorkerGuard>,
@@ -48,7 +51,7 @@ pub(super) async fn launch(arguments: Arguments) -> Result<(Launched, String), S
     close_to_others();
     let asked = std::env::var("CALIBAN_DEBUG").is_ok_and(|it| !matches!(it.as_str(), "" | "0"));
     let log = (config.debug || asked).then(|| log::begin(&cache_dir()).ok()).flatten();
-    let mut site = Site::new(config, &cwd, 0);
+    let mut site = Site::new(config, &cwd);
     let (mut opened, session, temporary) = open(&site, &arguments)?;
     let own = opened.session.get_or_insert_default();
     let is_new = own.is_blank();
@@ -72,10 +75,16 @@ pub(super) async fn launch(arguments: Arguments) -> Result<(Launched, String), S
         model,
         mode,
         root,
+        neovim: arguments.neovim.then(|| tokio::task::spawn_blocking(until_closed)),
         _temporary: temporary,
         _log: log,
     };
     Ok((launched, text))
+}
+
+/// Reads standard input to its end. Neovim sends nothing after its settings, and the input closes when Neovim ends.
+fn until_closed() {
+    let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
 }
 
 /// The working directory, and the settings of the file with those of the arguments in their place.
@@ -88,7 +97,7 @@ fn settings(arguments: &Arguments) -> Result<(PathBuf, WireConfig), String> {
         return Err("--cwd: this is not a folder.".to_owned());
     }
     let mut config = if arguments.neovim {
-        config::of_neovim(std::io::stdin())?
+        config::of_neovim(std::io::stdin().lock())?
     } else {
         config::load(arguments.config.as_deref())?
     };

@@ -31,7 +31,7 @@ impl Session {
 
     /// Why the policy allows a call, in words.
     fn allowed(&self, access: &Access, judged: &Judgement) -> String {
-        if access.grant().is_some_and(|it| self.granted.contains(&it)) {
+        if access.is_granted(&self.granted) {
             "allowed, because you allowed it for the session".to_owned()
         } else if judged.verdict == Some(Verdict::Allow) {
             "allowed by a rule".to_owned()

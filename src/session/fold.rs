@@ -239,10 +239,12 @@ impl Session {
         }
         if *ruling == Ruling::Session
             && let Some(open) = self.open().iter().find(|it| it.call.id == *id)
-            && let Some(grant) = open.access.grant()
-            && !self.granted.contains(&grant)
         {
-            self.granted.push(grant);
+            for grant in open.access.grants() {
+                if !self.granted.contains(&grant) {
+                    self.granted.push(grant);
+                }
+            }
         }
         self.set(id, State::Allowed);
     }

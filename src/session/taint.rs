@@ -46,7 +46,7 @@ impl Session {
     /// Whether a command gets no connection: auto mode runs it without the user's consent, and a stranger's text may have
     /// asked for it, or may come while it goes on as a job.
     pub(super) fn is_closed(&self, it: &Open) -> bool {
-        let is_granted = it.access.grant().is_some_and(|it| self.granted.contains(&it));
+        let is_granted = it.access.is_granted(&self.granted);
         let is_job = matches!(it.access, Access::Act { background: true, .. });
         self.mode == Mode::Auto
             && (is_job || self.is_tainted())

@@ -1,7 +1,7 @@
 //! A project's log of permissions: one line for each decision about a call, the newest last.
 
 use super::Store;
-use super::file::now;
+use crate::clock;
 use std::fs;
 use std::io;
 
@@ -17,7 +17,7 @@ impl Store {
         if decisions.is_empty() {
             return Ok(());
         }
-        let (time, session) = (now(), &self.name);
+        let (time, session) = (clock::second(), &self.name);
         let lines: Vec<String> =
             decisions.iter().map(|it| format!("{time} {session} {it}\n")).collect();
         let path = self.dir.join(FILE);

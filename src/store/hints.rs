@@ -104,12 +104,7 @@ impl Project {
             let noted: Hints =
                 serde_json::from_slice(&self.disk.read(&dir.join(FILE)).ok()?).ok()?;
             let is_one = noted.is_same(&hints) && noted.root != self.root;
-            is_one.then(|| Project {
-                disk: self.disk.clone(),
-                dir,
-                root: noted.root,
-                utc_offset: self.utc_offset,
-            })
+            is_one.then(|| Project { disk: self.disk.clone(), dir, root: noted.root })
         };
         let mut found: Vec<Project> = dirs.filter_map(relative).collect();
         found.sort_by(|a, b| a.root.cmp(&b.root));

@@ -68,8 +68,6 @@ pub struct Project {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
     root: PathBuf,
-    /// The seconds by which the user's clock is ahead of UTC.
-    utc_offset: i32,
 }
 
 /// An open session on disk. The session is locked until this is dropped.
@@ -172,12 +170,6 @@ impl Project {
         Project::on(Arc::new(RealDisk), data, root)
     }
 
-    /// Sets the seconds by which the user's clock is ahead of UTC, so that the user sees local times.
-    #[must_use]
-    pub fn at(self, utc_offset: i32) -> Project {
-        Project { utc_offset, ..self }
-    }
-
     /// Like `new`, but with another disk.
     pub fn on(disk: Arc<dyn Disk>, data: &Path, root: &Path) -> Project {
         let slug: String = root
@@ -192,7 +184,7 @@ impl Project {
         let [a, b, c, d] = [digest[0], digest[1], digest[2], digest[3]];
         let slug = slug.trim_matches('-');
         let dir = data.join(format!("{slug}-{a:02x}{b:02x}{c:02x}{d:02x}"));
-        Project { disk, dir, root: root.to_owned(), utc_offset: 0 }
+        Project { disk, dir, root: root.to_owned() }
     }
 
     pub fn dir(&self) -> &Path {
@@ -326,9 +318,7 @@ impl Project {
             Ok(()) => {
                 // The text in the lock file is only for people. Whether the session is locked depends only on the lock
                 // of the file.
-                if let Err(error) =
-                    self.disk.write(&path, Holder::this_program(self.utc_offset).as_bytes())
-                {
+                if let Err(error) = self.disk.write(&path, Holder::this_program().as_bytes()) {
                     tracing::warn!("the lock file could not name its Neovim: {error}");
                 }
                 Ok(lock)

@@ -2,6 +2,7 @@
 
 use super::file::{self, SessionFile};
 use super::{Draft, Project, Unavailable, disk, journal};
+use crate::clock;
 use crate::event::SessionId;
 use crate::place::Place;
 use crate::reach::{Reach, Writing};
@@ -10,7 +11,6 @@ use serde::Deserialize;
 use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 /// The Neovim that has a session open, as the lock file describes it. A fact that is not in the lock file is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub struct Holder {
 impl Holder {
     /// The text of a lock file for this program: the Neovim that started this program, and the current local time of
     /// the user.
-    pub(super) fn this_program(utc_offset: i32) -> String {
-        let now = clock(SystemTime::now(), utc_offset);
+    pub(super) fn this_program() -> String {
+        let now = clock::minute();
         let server = std::env::var("NVIM").unwrap_or_default();
         format!("process {}, since {now}\n{server}\n", std::os::unix::process::parent_id())
     }
@@ -38,14 +38,6 @@ impl Holder {
         };
         Holder { by: plain(by, 80), server: plain(server, 4096) }
     }
-}
-
-/// Formats a time as `2026-11-22 14:05`, for a clock that is `utc_offset` seconds ahead of UTC.
-fn clock(time: SystemTime, utc_offset: i32) -> String {
-    let ahead = Duration::from_secs(utc_offset.unsigned_abs().into());
-    let local = if utc_offset < 0 { time.checked_sub(ahead) } else { time.checked_add(ahead) };
-    let text = humantime::format_rfc3339_seconds(local.unwrap_or(time)).to_string();
-    text.get(..16).unwrap_or(&text).replace('T', " ")
 }
 
 /// A review that the editor has stored, to reopen it at its next start.
@@ -183,19 +175,5 @@ impl Project {
             Some(Recorded { name, path })
         };
         names.filter(|it| it.starts_with(&prefix)).filter_map(recorded).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_is_shown_in_the_users_time_zone() {
-        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_356_309);
-        assert_eq!(clock(time, 0), "2026-11-22 14:05");
-        assert_eq!(clock(time, 3600), "2026-11-22 15:05");
-        assert_eq!(clock(time, -15 * 3600), "2026-11-21 23:05");
-        assert_eq!(clock(time, 19_800), "2026-11-22 19:35");
     }
 }

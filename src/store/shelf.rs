@@ -146,7 +146,7 @@ impl Store {
     #[expect(clippy::used_underscore_binding, reason = "a lock is kept, never read")]
     pub fn rename(&mut self, session: &Session, to: &SessionId) -> Result<(), Unavailable> {
         let (disk, dir, root) = (self.disk.clone(), self.dir.clone(), self.root.clone());
-        let project = Project { disk, dir, root, utc_offset: 0 };
+        let project = Project { disk, dir, root };
         let lock = project.lock(to)?;
         self.move_files(&project, session, to).map_err(Unavailable::Io)?;
         let _ = fs::remove_file(self.dir.join(format!("{}.lock", self.name)));

@@ -201,7 +201,7 @@ pub struct Desk {
     pub workspace: Arc<dyn Workspace>,
     /// Receives each text that is read for the model. `None` if it is not recorded which texts the model knows.
     pub seen: Option<mpsc::UnboundedSender<(PathBuf, Source)>>,
-    /// The consent that the running call has for a path that is not read without one.
+    /// The consent that the running call has for paths that are not read without one.
     pub agreed: Option<Guarded>,
     /// Receives the output of running commands, for the chat.
     pub output: mpsc::UnboundedSender<(CallId, String)>,

@@ -26,12 +26,14 @@ fn found(desk: &Desk, call: &ToolCall) -> Result<Access, String> {
     let (tool, args) = fitted(desk, call)?;
     Ok(match &tool.work {
         Work::Read { paths, .. } => {
+            let mut all: Vec<Guarded> = Vec::new();
             for written in paths(&args) {
-                if let Some(it) = guarded(desk, &tool.name, &written)? {
-                    return Ok(Access::Guarded(it));
-                }
+                let found = guarded(desk, &tool.name, &written)?;
+                all.extend(found.filter(|it| all.iter().all(|known| known.path != it.path)));
             }
-            Access::Read
+            let mut all = all.into_iter();
+            let first = all.next().map(|it| Guarded { others: all.collect(), ..it });
+            first.map_or(Access::Read, Access::Guarded)
         }
         Work::Edit { parse, .. } => {
             let edits = all_resolved(desk, parse(&args)?)?.edits;
@@ -89,8 +91,9 @@ fn guarded(desk: &Desk, tool: &str, written: &str) -> Result<Option<Guarded>, St
 pub(super) fn readable(desk: &Desk, written: &str) -> Result<Led, String> {
     let led = path::lead(desk, written)?;
     let needed = consent(desk, "", written, &led)?;
-    let agreed = desk.agreed.as_ref().map(|it| &it.path);
-    if needed.is_some_and(|it| Some(&it.path) != agreed) {
+    let is_agreed =
+        |path: &str| desk.agreed.as_ref().is_some_and(|it| it.all().any(|it| it.path == path));
+    if needed.is_some_and(|it| !is_agreed(&it.path)) {
         return Err(format!(
             "path: `{written}` leads to {}, and this call has no consent to read it. Call the tool again with this \
              path alone.",
@@ -110,7 +113,7 @@ fn consent(desk: &Desk, tool: &str, written: &str, led: &Led) -> Result<Option<G
         Reading::Asked(why) => Some(why.to_owned()),
     };
     let path = path::unmistakable(&desk.root, path);
-    Ok(Some(Guarded { tool: tool.to_owned(), path, is_outside, why }))
+    Ok(Some(Guarded { tool: tool.to_owned(), path, is_outside, why, others: Vec::new() }))
 }
 
 fn editable(desk: &Desk, written: &str) -> Result<Led, String> {
@@ -242,6 +245,12 @@ pub fn short(said: &str) -> String {
     format!("{} […] {}", String::from_utf8_lossy(head), String::from_utf8_lossy(tail))
 }
 
+/// The first file outside of the project that the running call has consent to read.
+fn agreed_outside(desk: &Desk) -> Option<Origin> {
+    let outside = desk.agreed.as_ref()?.all().find(|it| it.is_outside)?;
+    Some(Origin::Outside(outside.path.clone()))
+}
+
 /// Where a call's result comes from, if a stranger may have written it.
 fn origin(desk: &Desk, tool: &Tool, args: &Value) -> Option<Origin> {
     match &tool.work {
@@ -254,9 +263,7 @@ fn origin(desk: &Desk, tool: &Tool, args: &Value) -> Option<Origin> {
             args["query"].as_str().map(|it| Origin::Web(format!("search results for {it}")))
         }
         Work::Fetch { .. } => args["url"].as_str().map(|it| Origin::Web(it.to_owned())),
-        Work::Read { .. } if desk.agreed.as_ref().is_some_and(|it| it.is_outside) => {
-            desk.agreed.as_ref().map(|it| Origin::Outside(it.path.clone()))
-        }
+        Work::Read { .. } if agreed_outside(desk).is_some() => agreed_outside(desk),
         Work::Read { paths, .. } => paths(args).iter().find_map(|written| {
             let path = path::resolve(desk, written).ok()?;
             if path::inside(&desk.root, &path) {

@@ -467,9 +467,9 @@ fn edits_outside_the_project_are_refused_and_reads_there_need_consent() {
             > write {"path":"src","text":"x"}
             Refused: path: `src` is a folder. Name a file.
             > read {"path":"link"}
-            Guarded(Guarded { tool: "read", path: "BASE/outside.txt", is_outside: true, why: None }) "Let read look at `BASE/outside.txt`, outside the project?"
+            Guarded(Guarded { tool: "read", path: "BASE/outside.txt", is_outside: true, why: None, others: [] }) "Let read look at `BASE/outside.txt`, outside the project?"
             > grep {"pattern":"x","path":".."}
-            Guarded(Guarded { tool: "grep", path: "BASE", is_outside: true, why: None }) "Let grep look at `BASE`, outside the project?"
+            Guarded(Guarded { tool: "grep", path: "BASE", is_outside: true, why: None, others: [] }) "Let grep look at `BASE`, outside the project?"
             > read {"path":"BASE/overflow/kept.txt"}
             Read
         "#]],

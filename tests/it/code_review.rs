@@ -133,6 +133,29 @@ fn a_queued_review_comes_back_as_the_command() {
 }
 
 #[test]
+fn comments_on_several_protected_files_need_one_consent_that_names_all_of_them() {
+    let server = Server::start();
+    let setup = repository().file(".env", "KEY=1\n").file("id_rsa", "key\n").anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    let comments = json!({ "comments": [
+        comment(".env", 1, "KEY=1", "error", "A key."),
+        comment("a.txt", 1, "one", "hint", "Fine."),
+        comment("id_rsa", 1, "key", "error", "Another key."),
+    ] });
+    server.reply(Reply::new().call("c1", "comment", comments));
+    server.reply(Reply::said("I see."));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_transcript("Let comment look at these 2 files?");
+    nvim.wait_transcript("`.env`");
+    nvim.wait_transcript("`id_rsa`");
+    nvim.wait_question();
+    nvim.keys(":Caliban approve<CR>");
+    nvim.wait_transcript("I see.");
+    let answer = server.requests().pop().unwrap().answer("c1");
+    assert_eq!(answer, "3 comments shown to the user.");
+}
+
+#[test]
 fn the_models_review_comments_are_shown_as_diagnostics_and_in_the_quickfix_list() {
     let server = Server::start();
     let setup = repository().anthropic(&server);

@@ -47,7 +47,7 @@ fn the_key_c_runs_a_changed_command_and_tells_the_model() {
     .assert_eq(&scene.answer(2, "c1"));
     scene.nvim.wait_screen("changed · ");
     scene.nvim.keys(":Caliban log permissions<CR>");
-    scene.nvim.wait_screen("you changed it to: run echo two > out");
+    scene.nvim.wait_screen("you changed it to: run echo two");
 }
 
 #[test]

@@ -96,13 +96,14 @@ fn begun(line: &str) -> (Server, Setup, std::process::Child) {
 
 #[test]
 fn a_signal_to_neovim_stops_the_turn_and_keeps_the_conversation() {
-    for (signal, code) in [(Signal::INT, Some(130)), (Signal::TERM, None)] {
+    for (signal, code) in [(Signal::INT, Some(130)), (Signal::TERM, None), (Signal::KILL, None)] {
         let (_server, setup, child) = begun("Caliban run --session ci go");
         kill_process(Pid::from_child(&child), signal).unwrap();
         let ran = Ran::from(child.wait_with_output().unwrap());
         assert!(code.is_none_or(|it| it == ran.code), "{signal:?}: {} {}", ran.code, ran.err);
         assert!(ran.err.contains("Tokens   "), "{signal:?}: {}", ran.err);
-        wait_for(|| !setup.processes().iter().any(|it| it.1.contains("sleep 1000")));
+        assert!(ran.err.contains("+++ b/b.txt\n"), "{signal:?}: {}", ran.err);
+        wait_for(|| setup.processes().is_empty());
         let session = std::fs::read_to_string(setup.sessions().join("ci.json")).unwrap();
         assert!(session.contains("sleep 1000"), "{signal:?}: {session}");
     }

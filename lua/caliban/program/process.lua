@@ -131,14 +131,6 @@ local function under_review()
   return out
 end
 
---- The seconds by which the user's clock is ahead of UTC.
----@return integer
-local function utc_offset()
-  local sign, hours, minutes = tostring(os.date('%z')):match('^([+-])(%d%d)(%d%d)$')
-  local seconds = (tonumber(hours) or 0) * 3600 + (tonumber(minutes) or 0) * 60
-  return math.floor(sign == '-' and -seconds or seconds)
-end
-
 --- Starts the program unless it runs.
 ---@return boolean running, string? why the program does not run
 function M.start()
@@ -168,7 +160,6 @@ function M.start()
     cwd = vim.fn.getcwd(),
     reviews = under_review(),
     leader = require('caliban.editor.maps').leader(),
-    utc_offset = utc_offset(),
     config = require('caliban.config').wire(),
   })
   return true

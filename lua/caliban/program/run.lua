@@ -86,10 +86,8 @@ local function spawn(path, arguments, done)
   }, function(code, signal)
     done(signal > 0 and 128 + signal or code)
   end)
-  input:write(settings)
-  input:shutdown(function()
-    input:close()
-  end)
+  -- the program stops the turn when this pipe closes, which it also does if Neovim is killed
+  input:write(settings .. '\n')
   return process
 end
 

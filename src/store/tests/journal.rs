@@ -279,7 +279,7 @@ fn a_journal_with_plans_of_older_versions_is_read_to_its_end() {
     assert_eq!(opened.warnings, [""; 0]);
     let mut session = opened.session.unwrap();
     let open = session.open();
-    let grants: Vec<_> = open.iter().filter_map(|it| it.access.grant()).skip(1).collect();
+    let grants: Vec<_> = open.iter().flat_map(|it| it.access.grants()).skip(1).collect();
     assert_eq!(open.len(), ids.len());
     let (tool, path) = ("read".to_owned(), "/a".to_owned());
     assert_eq!(grants, [Grant::Read { tool, path }, Grant::Act("make".into())]);

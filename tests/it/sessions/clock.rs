@@ -24,3 +24,20 @@ fn a_conversation_open_elsewhere_is_shown_with_the_local_time() {
     assert!(hours(13) < ahead && ahead < hours(15), "{time}");
     second.keys("<CR>");
 }
+
+#[test]
+fn the_log_of_permissions_has_local_times_with_their_offset() {
+    let server = Server::start();
+    server.reply(Reply::new().call("c1", "shell", serde_json::json!({ "command": "touch made" })));
+    server.reply(Reply::said("No."));
+    let setup = wide().env("TZ", "XXX-14").anthropic(&server);
+    let ran = setup.program(&["run", "go"]).output().unwrap();
+    assert_eq!(ran.status.code(), Some(3));
+    let log = std::fs::read_to_string(setup.sessions().join(".permissions.log")).unwrap();
+    let (time, _) = log.split_once(" run ").unwrap();
+    let (clock, offset) = time.split_at(19);
+    assert_eq!(offset, "+14:00", "{log}");
+    let shown = humantime::parse_rfc3339(&format!("{clock}Z")).unwrap();
+    let ahead = shown.duration_since(SystemTime::now()).unwrap();
+    assert!(ahead > Duration::from_secs(13 * 3600), "{log}");
+}

@@ -13,7 +13,6 @@
 ---@field cwd string
 ---@field reviews string[] Absolute paths of the files that are under review.
 ---@field leader string The local leader, as the user types it.
----@field utc_offset integer The seconds by which the user's clock is ahead of UTC.
 ---@field config caliban.WireConfig
 
 ---@class (exact) caliban.WireConfig
