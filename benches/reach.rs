@@ -133,7 +133,7 @@ fn commands() -> String {
         ("nested 1,000 times", format!("{}ls{}", "(".repeat(1_000), ")".repeat(1_000))),
     ];
     for (name, command) in cases {
-        let access = Access::Act { command, outside: None, background: false };
+        let access = Access::Act { command, outside: None, background: false, hosts: Vec::new() };
         let times = 200;
         let start = Instant::now();
         for _ in 0..times {

@@ -116,6 +116,9 @@ pub enum Event {
         /// The command in the permission rule that the question offers to store; empty if the question offers no rule.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         always: String,
+        /// The hosts in the permission rules about connections that the question offers to store.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        hosts: Vec<String>,
         /// The command, if the user may change it; else empty.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         command: String,

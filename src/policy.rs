@@ -52,7 +52,6 @@ pub fn decide<'a>(
 ) -> Decision<'a> {
     let is_granted = || access.is_granted(grants);
     let is_allowed = judged.verdict == Some(Verdict::Allow);
-    let is_auto = mode == Mode::Auto && judged.verdict.is_none();
     let is_plan = mode == Mode::Plan;
     match access {
         Access::Never(why) => Decision::Deny(Reason::Never(why)),
@@ -64,18 +63,18 @@ pub fn decide<'a>(
         Access::Fetch { url, .. } if mode == Mode::Auto && judged.leak.is_some() => {
             Decision::Ask(Question::Fetch(url, judged))
         }
-        Access::Act { command, outside, background }
-            if mode == Mode::Auto && judged.leak.is_some() && !is_granted() =>
+        Access::Act { command, outside, background, .. }
+            if !judged.opens.is_empty()
+                || mode == Mode::Auto && judged.leak.is_some() && !is_granted() =>
         {
-            let (background, outside) = (*background, outside.as_deref());
-            Decision::Ask(Question::Run { command, outside, background, judged })
+            to_run((command, outside.as_deref()), *background, judged)
         }
         Access::Search { query, host } if mode == Mode::Auto && judged.leak.is_some() => {
             Decision::Ask(Question::Search(query, host, judged))
         }
         _ if is_granted() => Decision::Allow,
         Access::Act { .. } | Access::Format { .. } | Access::Input { .. }
-            if is_auto && judged.is_contained =>
+            if mode == Mode::Auto && judged.verdict.is_none() && judged.is_contained =>
         {
             Decision::Allow
         }
@@ -90,12 +89,9 @@ pub fn decide<'a>(
         Access::Fetch { url, .. } => Decision::Ask(Question::Fetch(url, judged)),
         Access::Search { query, host } => Decision::Ask(Question::Search(query, host, judged)),
         Access::Guarded(it) => Decision::Ask(Question::Read(it)),
-        Access::Act { command, outside, background } => Decision::Ask(Question::Run {
-            command,
-            outside: outside.as_deref(),
-            background: *background,
-            judged,
-        }),
+        Access::Act { command, outside, background, .. } => {
+            to_run((command, outside.as_deref()), *background, judged)
+        }
         Access::Format { command, path } => {
             Decision::Ask(Question::Format { command, path, judged })
         }
@@ -105,6 +101,15 @@ pub fn decide<'a>(
     }
 }
 
+/// The question about a command. `what` has the command, and the reason to run it outside of the sandbox.
+fn to_run<'a>(
+    what: (&'a str, Option<&'a str>),
+    background: bool,
+    judged: &'a Judgement,
+) -> Decision<'a> {
+    Decision::Ask(Question::Run { command: what.0, outside: what.1, background, judged })
+}
+
 impl Question<'_> {
     /// The sentence for the chat. `None` for an edit, because its review is the question.
     pub fn text(self) -> Option<String> {
@@ -112,6 +117,12 @@ impl Question<'_> {
             Question::Read(it) => look(it),
             // the question shows the whole command, with invisible characters spelt out
             Question::Run { command, outside, background, judged } => {
+                let hosts = judged.opens.join("`, `");
+                let hosts = if hosts.is_empty() {
+                    hosts
+                } else {
+                    format!(" with connections to `{hosts}`")
+                };
                 let place = match (outside, background) {
                     (None, false) => "",
                     (None, true) => " in the background",
@@ -127,9 +138,9 @@ impl Question<'_> {
                 };
                 match exact(command.trim_end()) {
                     lines if lines.contains('\n') => {
-                        format!("Run this{place}?{why}{touched}{reason}\n{lines}")
+                        format!("Run this{place}{hosts}?{why}{touched}{reason}\n{lines}")
                     }
-                    line => format!("Run `{line}`{place}?{why}{touched}{reason}"),
+                    line => format!("Run `{line}`{place}{hosts}?{why}{touched}{reason}"),
                 }
             }
             Question::Format { command, path, judged } => {
@@ -201,6 +212,9 @@ fn because(judged: &Judgement) -> String {
         Some(Leak::Sending) => {
             " This command sends something out. A stranger's text in this conversation may have \
               asked for it."
+        }
+        Some(Leak::Connecting) => {
+            " A stranger's text in this conversation may have asked for the connection."
         }
         Some(Leak::Query) => {
             " The query leaves this machine, and a stranger's text may ask for it."

@@ -12,6 +12,7 @@ mod written;
 #[cfg(test)]
 mod tests;
 
+pub use network::{is_host, opening};
 pub use touched::Touched;
 pub use written::{Origin, WrittenRule, allowing, caution, from_project, read};
 
@@ -90,6 +91,10 @@ pub struct Judgement {
     pub always: String,
     /// What a command touches, as far as its words tell.
     pub touched: Touched,
+    /// The hosts that the user's consent to a command would open.
+    pub opens: Vec<String>,
+    /// Those of the hosts in `opens` that no rule allows.
+    pub unruled: Vec<String>,
 }
 
 /// How a call could send something out.
@@ -101,6 +106,8 @@ pub enum Leak {
     Query,
     /// It is a command whose purpose is to send something, and no complete sandbox contains it.
     Sending,
+    /// It is a command that has to connect to hosts.
+    Connecting,
 }
 
 /// The rules of one project.
@@ -151,7 +158,10 @@ impl Rules {
 
     pub fn judge(&self, access: &Access) -> Judgement {
         match access {
-            Access::Act { command, outside, .. } => {
+            Access::Act { command, outside, hosts, .. } => {
+                if let Some(denied) = self.denied(hosts) {
+                    return denied;
+                }
                 let script = Script::parse(command);
                 let touched = Touched::by(&script);
                 match outside {
@@ -176,9 +186,9 @@ impl Rules {
         }
     }
 
-    /// Whether no complete sandbox contains a command that is known to send something out.
+    /// Whether a command is known to send something out.
     pub fn sends(&self, command: &str) -> bool {
-        !self.contains && sending::sends(&Script::parse(command))
+        sending::sends(&Script::parse(command))
     }
 
     /// The strictest rule that asks about or denies an edit of this file, which lies in the project.

@@ -203,11 +203,9 @@ impl Agent {
                 let asked = (turn, model, focus);
                 self.sampler.compact(conversation, desk, &mut self.turn, asked);
             }
-            Effect::Run { turn, call, is_closed } => {
+            Effect::Run { turn, call, is_closed, opened } => {
                 let mut job = self.files.run(conversation, desk, &self.turn, &call);
-                if is_closed {
-                    job.desk.confinement = job.desk.confinement.closed();
-                }
+                job.desk.confinement = job.desk.confinement.connecting(is_closed, opened);
                 self.turn.run(job, turn, call);
             }
             Effect::Propose { turn, calls, at_once } => {

@@ -10,7 +10,7 @@ use crate::event::{Grant, MODES, Mode, Ruling};
 use crate::message::CallId;
 use crate::nearest;
 use crate::regular;
-use crate::rules::{self, Origin, Rule, Rules, Verdict, WrittenRule};
+use crate::rules::{self, Judgement, Origin, Rule, Rules, Verdict, WrittenRule};
 use crate::session::Input;
 use crate::store::{Agreed, Permitted};
 use crate::text::cause;
@@ -243,14 +243,13 @@ pub(super) fn rule(agent: &mut Agent, call: CallId, answer: Answer) {
         }
         Answer::Always => {
             let asking = agent.conversation.session.asking().filter(|it| it.call.id == call);
-            let Some(command) =
-                asking.map(|it| it.judged.always.clone()).filter(|it| !it.is_empty())
-            else {
+            let judged = asking.map(|it| it.judged.clone()).unwrap_or_default();
+            if judged.always.is_empty() && judged.unruled.is_empty() {
                 let text =
                     "Caliban proposes no rule for this call. Allow it once or for this session.";
                 return agent.conversation.notice(Level::Warn, text.into());
-            };
-            keep_always(agent, &command);
+            }
+            keep_always(agent, &judged);
             Ruling::Once
         }
     };
@@ -261,20 +260,28 @@ pub(super) fn rule(agent: &mut Agent, call: CallId, answer: Answer) {
     agent.conversation.take(Input::Rule { call, ruling });
 }
 
-/// Stores a rule that allows commands that begin like this.
-fn keep_always(agent: &mut Agent, command: &str) {
-    let kept = agent.guidance.permissions.note(|it| it.add(WrittenRule::always(command)));
-    let conversation = &agent.conversation;
-    match kept {
-        Ok(()) => {
-            let what = Grant::Act(format!("{command} …")).label();
-            conversation.log_decisions(&[format!("you allowed it always: {what}")]);
-            let text = format!(
-                "From now on `{command} …` runs without a question. :Caliban permissions revokes the rule."
-            );
-            conversation.notice(Level::Info, text);
+/// Stores the rules that the question about a command proposes: for commands that begin like it, or for hosts.
+fn keep_always(agent: &mut Agent, judged: &Judgement) {
+    let Judgement { always, unruled, .. } = judged;
+    let of_hosts = unruled.iter().map(|host| {
+        let said = format!("commands of this project may connect to `{host}`");
+        (WrittenRule::connecting(host), Grant::Connect(host.clone()), said)
+    });
+    let of_command = (unruled.is_empty()).then(|| {
+        let said = format!("`{always} …` runs without a question");
+        (WrittenRule::always(always), Grant::Act(format!("{always} …")), said)
+    });
+    for (rule, what, said) in of_hosts.chain(of_command) {
+        let kept = agent.guidance.permissions.note(|it| it.add(rule));
+        let conversation = &agent.conversation;
+        match kept {
+            Ok(()) => {
+                conversation.log_decisions(&[format!("you allowed it always: {}", what.label())]);
+                let text = format!("From now on {said}. :Caliban permissions revokes the rule.");
+                conversation.notice(Level::Info, text);
+            }
+            Err(why) => conversation.notice(Level::Error, format!("{why} The command runs once.")),
         }
-        Err(why) => conversation.notice(Level::Error, format!("{why} The command runs once.")),
     }
     agent.reload_rules();
 }

@@ -62,13 +62,14 @@ impl Conversation {
         data.insert("always", it.judged.always.clone());
         data.insert("why", brief(&it.judged.why));
         match &it.access {
-            Access::Act { command, outside, background } => {
+            Access::Act { command, outside, background, .. } => {
                 data.insert("kind", "command".to_owned());
                 data.insert("command", brief(command));
                 data.insert("background", background.to_string());
                 data.insert("outside", outside.is_some().to_string());
                 data.insert("paths", brief(&it.judged.touched.files.join("\n")));
                 data.insert("hosts", brief(&it.judged.touched.hosts.join("\n")));
+                data.insert("opens", brief(&it.judged.opens.join("\n")));
             }
             Access::Format { command, path } => {
                 data.insert("kind", "command".to_owned());

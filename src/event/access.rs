@@ -26,6 +26,9 @@ pub enum Access {
         /// Whether the command goes on as a job.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         background: bool,
+        /// The hosts to which the command has to connect, each with or without a port.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        hosts: Vec<String>,
     },
     /// Runs this command of the user's on the text of a file, in a sandbox that can write nothing, and proposes what the
     /// command prints as the new text.
@@ -103,6 +106,11 @@ impl Access {
             Access::Search { query, host } => {
                 Some(format!("search {host} for {}", grant::in_one_line(query)))
             }
+            Access::Act { hosts, .. } if !hosts.is_empty() => {
+                let command: Vec<String> = self.own_grants().iter().map(Grant::label).collect();
+                let command = command.join(", ");
+                Some(format!("{command} with connections to {}", hosts.join(", ")))
+            }
             Access::Guarded(_) | Access::Act { .. } | Access::Format { .. } => {
                 let labels: Vec<String> = self.grants().iter().map(Grant::label).collect();
                 Some(labels.join(", "))
@@ -113,6 +121,17 @@ impl Access {
 
     /// The grants that the user's consent for the whole session would give.
     pub fn grants(&self) -> Vec<Grant> {
+        let hosts = match self {
+            Access::Act { hosts, .. } => hosts.as_slice(),
+            _ => &[],
+        };
+        let mut grants = self.own_grants();
+        grants.extend(hosts.iter().cloned().map(Grant::Connect));
+        grants
+    }
+
+    /// The grants for the call itself, without the hosts of a command.
+    fn own_grants(&self) -> Vec<Grant> {
         match self {
             Access::Guarded(it) => {
                 let grant =
@@ -133,9 +152,15 @@ impl Access {
         }
     }
 
-    /// Whether these grants allow the call.
+    /// Whether these grants allow the call, with all its hosts.
     pub fn is_granted(&self, grants: &[Grant]) -> bool {
         let needed = self.grants();
+        !needed.is_empty() && needed.iter().all(|it| grants.contains(it))
+    }
+
+    /// Whether these grants allow the call without its hosts.
+    pub fn is_granted_itself(&self, grants: &[Grant]) -> bool {
+        let needed = self.own_grants();
         !needed.is_empty() && needed.iter().all(|it| grants.contains(it))
     }
 }
@@ -192,8 +217,13 @@ mod tests {
             guarded(false, Some("holds keys")),
             guarded(true, None),
             Access::Edit { paths: vec!["a.rs".into(), "b.rs".into()] },
-            Access::Act { command: "make".into(), outside: None, background: false },
-            Access::Act { command: "make".into(), outside: None, background: true },
+            Access::Act { command: "make".into(), outside: None, background: false, hosts: vec![] },
+            Access::Act {
+                command: "make".into(),
+                outside: None,
+                background: true,
+                hosts: vec!["a.org:443".into()],
+            },
             Access::Format { command: "fmt".into(), path: "a.rs".into() },
             Access::Input { job: 1, command: "sh".into(), text: "a\n".into(), is_contained: true },
             Access::Fetch { url: "https://a.org/b".into(), host: "a.org".into() },
@@ -225,7 +255,7 @@ mod tests {
         check(r#""edit""#, Access::Edit { paths: Vec::new() });
         check(
             r#"{"act":{"question":"Run `make`?","grant":"make"}}"#,
-            Access::Act { command: "make".into(), outside: None, background: false },
+            Access::Act { command: "make".into(), outside: None, background: false, hosts: vec![] },
         );
         check(r#"{"refused":"no such tool"}"#, Access::Never("no such tool".into()));
     }

@@ -23,6 +23,8 @@ pub enum Grant {
     Input { job: u32, command: String },
     /// Web pages of this host may be fetched without a question. The host includes the port if it is not the usual one.
     Fetch(String),
+    /// Commands in the sandbox may connect to this host, which is named with or without a port.
+    Connect(String),
 }
 
 impl Grant {
@@ -40,6 +42,7 @@ impl Grant {
                 format!("send input to job {job}, {}", in_one_line(command))
             }
             Grant::Fetch(host) => format!("fetch pages of {}", in_one_line(host)),
+            Grant::Connect(host) => format!("connect from the sandbox to {}", in_one_line(host)),
         }
     }
 }

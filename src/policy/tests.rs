@@ -12,7 +12,7 @@ fn guarded(tool: &str, path: &str, is_outside: bool, why: Option<&str>) -> Acces
 }
 
 fn act(command: &str) -> Access {
-    Access::Act { command: command.into(), outside: None, background: false }
+    Access::Act { command: command.into(), outside: None, background: false, hosts: Vec::new() }
 }
 
 fn input(job: u32, text: &str) -> Access {
@@ -74,7 +74,7 @@ fn a_command_needs_consent_and_is_denied_in_plan_mode() {
             &[],
             &act("make"),
             expect![[
-                r#"Ask(Run { command: "make", outside: None, background: false, judged: Judgement { verdict: None, why: "", is_contained: false, leak: None, always: "", touched: Touched { files: [], folders: [], hosts: [] } } })"#
+                r#"Ask(Run { command: "make", outside: None, background: false, judged: Judgement { verdict: None, why: "", is_contained: false, leak: None, always: "", touched: Touched { files: [], folders: [], hosts: [] }, opens: [], unruled: [] } })"#
             ]],
         );
         check(mode, &granted, &act("make"), expect!["Allow"]);
@@ -90,7 +90,7 @@ fn fetching_a_page_needs_consent_in_every_mode_until_its_host_is_allowed() {
             &[],
             &page,
             expect![[
-                r#"Ask(Fetch("https://a.org/x", Judgement { verdict: None, why: "", is_contained: false, leak: None, always: "", touched: Touched { files: [], folders: [], hosts: [] } }))"#
+                r#"Ask(Fetch("https://a.org/x", Judgement { verdict: None, why: "", is_contained: false, leak: None, always: "", touched: Touched { files: [], folders: [], hosts: [] }, opens: [], unruled: [] }))"#
             ]],
         );
         check(mode, &[Grant::Fetch("a.org".into())], &page, expect!["Allow"]);

@@ -1,7 +1,7 @@
 //! The rules about connections of sandboxed commands, which the sandbox's proxy asks.
 
 use super::groups::GROUPS;
-use super::{Rule, Rules, Target, Verdict};
+use super::{Judgement, Origin, Rule, Rules, Target, Verdict, WrittenRule};
 
 /// The ports for which a rule that names no port allows connections.
 const PORTS: [u16; 2] = [80, 443];
@@ -13,6 +13,17 @@ pub(super) fn group(name: &str) -> Result<Vec<String>, String> {
     let hosts =
         found.ok_or_else(|| format!("group = `{name}` is no group. There are {}", names()))?;
     Ok(hosts.1.iter().map(|it| (*it).to_owned()).collect())
+}
+
+/// Whether a text is one host, with or without a port, as a rule writes it.
+pub fn is_host(text: &str) -> bool {
+    let is_one = !text.contains('*') && !apart(text).0.ends_with('.');
+    is_one && WrittenRule::connecting(text).rule(Origin::Always).is_ok()
+}
+
+/// The rules that open these hosts, which a call has named, to a command.
+pub fn opening(hosts: &[String]) -> Vec<Rule> {
+    hosts.iter().filter_map(|it| WrittenRule::connecting(it).rule(Origin::Always).ok()).collect()
 }
 
 impl Rules {
@@ -28,6 +39,34 @@ impl Rules {
             Verdict::Allow => Ok(()),
             Verdict::Ask | Verdict::Deny => Err(format!("is denied by a permission rule{reason}")),
         }
+    }
+
+    /// Whether the rules allow connections to a host that a call names with or without a port.
+    pub fn opens(&self, named: &str) -> bool {
+        let (host, ports) = meant(named);
+        ports.iter().all(|it| self.reaches(host, *it).is_ok())
+    }
+
+    /// The judgement of a command that has to connect to hosts, if a rule denies one of them.
+    pub(super) fn denied(&self, hosts: &[String]) -> Option<Judgement> {
+        let denying = |named: &String| {
+            let (host, ports) = meant(named);
+            let mut rules = ports.iter().filter_map(|it| self.denying(host, *it));
+            Some(rules.next()?.said(&format!("connections to `{named}`")))
+        };
+        let why = hosts.iter().find_map(denying)?;
+        Some(Judgement { verdict: Some(Verdict::Deny), why, ..Judgement::default() })
+    }
+
+    /// The rule that denies a connection, if there is one.
+    fn denying(&self, host: &str, port: u16) -> Option<&Rule> {
+        let rule = self.strictest(|it| it.is_about_connection(host, port));
+        rule.filter(|it| it.verdict == Verdict::Deny)
+    }
+
+    /// Whether these rules, which the user's consent has made, open a host that no rule denies.
+    pub fn is_opened(&self, by: &[Rule], host: &str, port: u16) -> bool {
+        by.iter().any(|it| it.is_about_connection(host, port)) && self.denying(host, port).is_none()
     }
 
     /// Whether there is a rule that allows hosts.
@@ -71,6 +110,12 @@ impl Rule {
     }
 }
 
+/// A host, and the port that is named or the usual ones.
+fn meant(named: &str) -> (&str, Vec<u16>) {
+    let (host, port) = apart(named);
+    (host, port.map_or(PORTS.to_vec(), |it| vec![it]))
+}
+
 /// A host and its port, if one is named. The address of IPv6 is in brackets.
 pub(super) fn apart(named: &str) -> (&str, Option<u16>) {
     match named.rsplit_once(':') {
@@ -81,7 +126,6 @@ pub(super) fn apart(named: &str) -> (&str, Option<u16>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Origin, WrittenRule};
     use super::*;
 
     fn rule(verdict: &str, host: Option<&str>, group: Option<&str>) -> Result<Rule, String> {

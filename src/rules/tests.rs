@@ -43,7 +43,12 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 fn judged(rules: &Rules, command: &str) -> Judgement {
-    rules.judge(&Access::Act { command: command.into(), outside: None, background: false })
+    rules.judge(&Access::Act {
+        command: command.into(),
+        outside: None,
+        background: false,
+        hosts: Vec::new(),
+    })
 }
 
 #[test]

@@ -158,6 +158,12 @@ impl WrittenRule {
         WrittenRule { allow, command, ..WrittenRule::default() }
     }
 
+    /// The rule that opens a host to commands.
+    pub fn connecting(host: &str) -> WrittenRule {
+        let (allow, host) = (Some("network".to_owned()), Some(host.to_owned()));
+        WrittenRule { allow, host, ..WrittenRule::default() }
+    }
+
     /// The rule; an error is a sentence without a full stop.
     pub fn rule(&self, origin: Origin) -> Result<Rule, String> {
         let given =

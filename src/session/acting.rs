@@ -58,18 +58,17 @@ impl Session {
                 let at_once = self.writes_at_once(&it.access);
                 self.propose(turn, it.call, at_once, step);
             }
-            Decision::Allow => {
-                let is_closed = self.is_closed(&it);
-                self.start(turn, it.call, is_closed, step);
-            }
+            Decision::Allow => self.start(turn, it, step),
             Decision::Ask(question) if self.is_unattended() => {
                 self.deny_unattended(turn, &it, question, step);
             }
             Decision::Ask(question) => match say::question(question, &self.unsaved) {
                 Some(question) => {
                     let command = changeable(&it.access);
-                    let (call, always) = (it.call.id, it.judged.always);
-                    self.record(Event::Asked { turn, call, question, always, command }, step);
+                    let Judgement { always, unruled: hosts, .. } = it.judged;
+                    let call = it.call.id;
+                    let asked = Event::Asked { turn, call, question, always, hosts, command };
+                    self.record(asked, step);
                 }
                 None => self.propose(turn, it.call, false, step),
             },
@@ -117,14 +116,15 @@ impl Session {
                 self.deny(turn, &call, question, step);
                 return self.advance(turn, step);
             }
-            let (always, command) = (String::new(), String::new());
-            self.record(Event::Asked { turn, call, question, always, command }, step);
+            let (always, hosts, command) = (String::new(), Vec::new(), String::new());
+            self.record(Event::Asked { turn, call, question, always, hosts, command }, step);
         }
     }
 
-    fn start(&mut self, turn: TurnId, call: ToolCall, is_closed: bool, step: &mut Step) {
-        self.record(Event::Started { turn, call: call.id.clone() }, step);
-        step.effects.push(Effect::Run { turn, call, is_closed });
+    fn start(&mut self, turn: TurnId, it: Open, step: &mut Step) {
+        let (is_closed, opened) = (self.is_closed(&it), self.opened_hosts(&it));
+        self.record(Event::Started { turn, call: it.call.id.clone() }, step);
+        step.effects.push(Effect::Run { turn, call: it.call, is_closed, opened });
     }
 
     /// Whether the edits of an allowed call are written without a review. A consent to a formatter is no consent to what

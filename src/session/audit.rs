@@ -42,7 +42,12 @@ impl Session {
 
     /// Tells the user how a command of the model would be decided now.
     pub fn foreseen(&self, command: &str) -> String {
-        let access = Access::Act { command: command.to_owned(), outside: None, background: false };
+        let access = Access::Act {
+            command: command.to_owned(),
+            outside: None,
+            background: false,
+            hosts: Vec::new(),
+        };
         let judged = self.judged(&access);
         let said = match policy::decide(self.mode, &self.granted, &judged, &access) {
             Decision::Allow => {

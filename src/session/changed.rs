@@ -29,13 +29,17 @@ impl Session {
     }
 
     pub(super) fn apply_change(&mut self, id: &CallId, command: &str) {
-        let Some(Open { access: Access::Act { outside, background, .. }, .. }) =
+        let Some(Open { access: Access::Act { outside, background, hosts, .. }, .. }) =
             self.open().iter().find(|it| it.call.id == *id)
         else {
             return;
         };
-        let (command_of, outside, background) = (command.to_owned(), outside.clone(), *background);
-        let access = Access::Act { command: command_of, outside, background };
+        let access = Access::Act {
+            command: command.to_owned(),
+            outside: outside.clone(),
+            background: *background,
+            hosts: hosts.clone(),
+        };
         let judged = self.judged(&access);
         let Phase::Acting { open, .. } = &mut self.phase else { return };
         let Some(it) = open.iter_mut().find(|it| it.call.id == *id) else { return };

@@ -245,8 +245,9 @@ pub enum Effect {
     Sample { turn: TurnId },
     /// Ask this model for a summary of the conversation's first part.
     Compact { turn: TurnId, model: String, focus: String },
-    /// Run one call that reads or is a command. If `is_closed`, a command gets no connection, whatever the rules allow.
-    Run { turn: TurnId, call: ToolCall, is_closed: bool },
+    /// Run one call that reads or is a command. A command may connect to the `opened` hosts, and to the hosts
+    /// that the rules allow unless `is_closed`.
+    Run { turn: TurnId, call: ToolCall, is_closed: bool, opened: Vec<String> },
     /// Propose the edits of these calls together. If `at_once` is set, they are written before the user has reviewed
     /// them.
     Propose { turn: TurnId, calls: Vec<ToolCall>, at_once: bool },

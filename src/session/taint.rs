@@ -1,23 +1,40 @@
 //! Whether strangers' texts have come into the conversation, and whether the user or a page has named an address.
 
 use super::{Open, Session, State};
-use crate::event::{Access, Mode};
+use crate::event::{Access, Grant, Mode};
 use crate::message::{Block, Origin, Role};
 use crate::rules::{Judgement, Leak, Verdict};
 
 impl Session {
     /// What the rules and the conversation say of a call.
     pub(super) fn judged(&self, access: &Access) -> Judgement {
+        let judged = self.rules.judge(access);
+        let (opens, unruled) = self.unopened(access, &judged);
         let leak = match access {
             _ if !self.is_tainted() => None,
             Access::Fetch { url, .. } => (!self.is_named(url)).then_some(Leak::Unnamed),
             Access::Search { .. } => Some(Leak::Query),
-            Access::Act { command, outside: None, .. } => {
+            Access::Act { .. } if !opens.is_empty() => Some(Leak::Connecting),
+            Access::Act { command, outside: None, .. } if !judged.is_contained => {
                 self.rules.sends(command).then_some(Leak::Sending)
             }
             _ => None,
         };
-        Judgement { leak, ..self.rules.judge(access) }
+        // the question about hosts proposes no rule for the command
+        let always = if opens.is_empty() { judged.always.clone() } else { String::new() };
+        Judgement { leak, always, opens, unruled, ..judged }
+    }
+
+    /// The hosts of a command that are open only with the user's consent, and those among them that no rule allows.
+    fn unopened(&self, access: &Access, judged: &Judgement) -> (Vec<String>, Vec<String>) {
+        let Access::Act { hosts, .. } = access else { return Default::default() };
+        let is_closed = self.closes_hosts(access, judged);
+        let is_granted = |it: &&String| self.granted.contains(&Grant::Connect((*it).clone()));
+        let needed = hosts.iter().filter(|it| !is_granted(it));
+        let needed = needed.filter(|it| is_closed || !self.rules.opens(it));
+        let opens: Vec<String> = needed.cloned().collect();
+        let unruled = opens.iter().filter(|it| !self.rules.opens(it)).cloned().collect();
+        (opens, unruled)
     }
 
     /// Whether a stranger's text has come into the conversation: a page, a file outside of the project, the output of a
@@ -43,15 +60,49 @@ impl Session {
         !is_ruled && !is_narrowed && !is_leak
     }
 
-    /// Whether a command gets no connection: auto mode runs it without the user's consent, and a stranger's text may have
-    /// asked for it, or may come while it goes on as a job.
+    /// Whether a page, a search or a file outside of the project has come into the conversation.
+    fn has_read_elsewhere(&self) -> bool {
+        self.messages.iter().flat_map(|it| &it.blocks).any(|it| match it {
+            Block::Answer(it) => it.foreign.as_ref().is_some_and(|it| it.from != Origin::Command),
+            Block::Excerpt(excerpt) => excerpt.origin().is_some(),
+            Block::Searched(it) => it.failed.is_empty(),
+            _ => false,
+        })
+    }
+
+    /// Whether a command is not connected to the hosts that the rules allow: auto mode runs it without the user's consent,
+    /// and a stranger's text may have asked for it, or may come while it goes on as a job. The output of other commands
+    /// does not close the hosts for a command that a rule allows, unless it is known to send something.
+    fn closes_hosts(&self, access: &Access, judged: &Judgement) -> bool {
+        let (command, background) = match access {
+            Access::Act { command, background, .. } => (command, *background),
+            Access::Format { command, .. } => (command, false),
+            _ => return false,
+        };
+        let is_usual = || judged.verdict == Some(Verdict::Allow) && !self.rules.sends(command);
+        let is_granted = access.is_granted_itself(&self.granted);
+        let is_exposed =
+            background || self.has_read_elsewhere() || self.is_tainted() && !is_usual();
+        self.mode == Mode::Auto && !is_granted && is_exposed
+    }
+
+    /// Whether a command that begins now is not connected to the hosts that the rules allow.
     pub(super) fn is_closed(&self, it: &Open) -> bool {
-        let is_granted = it.access.is_granted(&self.granted);
-        let is_job = matches!(it.access, Access::Act { background: true, .. });
-        self.mode == Mode::Auto
-            && (is_job || self.is_tainted())
-            && it.state != State::Allowed
-            && !is_granted
+        it.state != State::Allowed && self.closes_hosts(&it.access, &it.judged)
+    }
+
+    /// The hosts that are open to a command that begins now, whatever the rules allow: those that the user has opened for
+    /// the session, and those of a command to which the user has just consented.
+    pub(super) fn opened_hosts(&self, it: &Open) -> Vec<String> {
+        let granted = self.granted.iter().filter_map(|it| match it {
+            Grant::Connect(host) => Some(host),
+            _ => None,
+        });
+        let own = match &it.access {
+            Access::Act { hosts, .. } if it.state == State::Allowed => hosts.as_slice(),
+            _ => &[],
+        };
+        granted.chain(own).cloned().collect()
     }
 
     /// Whether the user, a page or a result of a search has named this whole address. Files and outputs of commands do not count, because the

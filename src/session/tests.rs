@@ -53,7 +53,12 @@ fn reply(turn: TurnId, text: &str, calls: &[(&str, &str)]) -> Input {
                 ..Guarded::default()
             }),
             "edit" => Access::Edit { paths: Vec::new() },
-            "run" => Access::Act { command: "it".into(), outside: None, background: false },
+            "run" => Access::Act {
+                command: "it".into(),
+                outside: None,
+                background: false,
+                hosts: Vec::new(),
+            },
             _ => Access::Never("no such tool".into()),
         },
     };

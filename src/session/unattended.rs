@@ -58,8 +58,9 @@ impl Session {
     /// Records that a question about a call was asked and not answered, and then the answer to the call.
     pub(super) fn deny(&mut self, turn: TurnId, call: &CallId, question: String, step: &mut Step) {
         let answer = say::unattended(call, &question);
-        let (call, always, command) = (call.clone(), String::new(), String::new());
-        let asked = Event::Asked { turn, call: call.clone(), question, always, command };
+        let (always, hosts, command) = (String::new(), Vec::new(), String::new());
+        let call = call.clone();
+        let asked = Event::Asked { turn, call: call.clone(), question, always, hosts, command };
         self.record(asked, step);
         let ruling = Ruling::Denied { reason: "nobody was here to answer".to_owned() };
         self.record(Event::Ruled { turn, call, ruling }, step);

@@ -3,7 +3,7 @@
 use super::Desk;
 use crate::reach;
 use crate::regular;
-use crate::rules::Rules;
+use crate::rules::{self, Rules};
 use crate::sandbox::{self, Sandbox, Strength};
 use crate::web::proxy::Gate;
 use std::io;
@@ -108,12 +108,14 @@ pub struct Confinement {
     is_closed: bool,
     /// Whether commands may write only in their temporary folder.
     is_read_only: bool,
+    /// Hosts that are open nevertheless.
+    opened: Vec<String>,
     /// The rules for the connections of running commands.
     rules: Arc<watch::Sender<Arc<Rules>>>,
 }
 
 /// Why a command gets no connection: the end of a sentence that begins with the host.
-const CLOSED: &str = "is closed, because a stranger's text is in the conversation and auto mode runs the command \
+const CLOSED: &str = "is closed, because a stranger's text may be in the conversation and auto mode runs the command \
     without a question";
 
 /// The sandbox of a command, and the temporary folder that the command's environment needs.
@@ -154,10 +156,22 @@ impl Confinement {
         self.settings.is_on && is_full && !self.settings.network && !is_replaceable
     }
 
-    /// The same sandbox for one command that gets no connection, whatever the rules allow.
+    /// The same sandbox for one command, to which the user has opened these hosts. If `is_closed`, rules open no others.
     #[must_use]
-    pub fn closed(self) -> Confinement {
-        Confinement { is_closed: true, ..self }
+    pub fn connecting(self, is_closed: bool, opened: Vec<String>) -> Confinement {
+        Confinement { is_closed, opened, ..self }
+    }
+
+    /// Whether single hosts can be opened to a command. The error tells the model why not.
+    pub fn can_open(&self, root: &Path) -> Result<(), String> {
+        let why = "hosts: the sandbox on this machine opens no single hosts. Leave hosts out; if the command needs the \
+            network, use outside_sandbox.";
+        if self.contains(root) { Ok(()) } else { Err(why.to_owned()) }
+    }
+
+    /// Whether the user's settings give commands the whole network.
+    pub fn has_network(&self) -> bool {
+        !self.settings.is_on || self.settings.network
     }
 
     /// The same sandbox for one command that may write only in its temporary folder.
@@ -169,7 +183,8 @@ impl Confinement {
     /// What decides about the connections of a command in this sandbox.
     pub fn gate(&self, desk: &Desk) -> Gate {
         let closed = self.is_closed.then_some(CLOSED);
-        Gate { rules: self.rules.subscribe(), web: desk.web.clone(), closed }
+        let opened = rules::opening(&self.opened);
+        Gate { rules: self.rules.subscribe(), web: desk.web.clone(), closed, opened }
     }
 
     /// Uses these rules for the connections of commands, also of those that run.

@@ -7,6 +7,7 @@ use super::jobs::Start;
 use super::process::{self, End, Process, Streams};
 use super::{CallId, Desk, Done, Tool, Work, job, path};
 use crate::event::Access;
+use crate::rules;
 use crate::text::cause;
 use crate::web::proxy;
 use futures::FutureExt;
@@ -31,8 +32,8 @@ const PURPOSE: &str = "Runs a command with bash in the project's root and return
     asked before most commands. Each call is a new shell without input; its processes end with it. Example: \
     {\"command\":\"cargo test\",\"timeout_s\":300}. Long output is cut in the middle, and kept in a file. With \
     background, it returns at once with a job's number: go on with the tool job. With terminal, it has one of \
-    80x24. The sandbox allows writes in the project and $TMPDIR, and connections to hosts that the user has \
-    allowed; if a command needs more, use outside_sandbox.";
+    80x24. The sandbox allows writes in the project and $TMPDIR, and connections to allowed hosts. Ask for \
+    more by hosts or outside_sandbox.";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -50,7 +51,11 @@ fn schema() -> Value {
             "command": { "type": "string" },
             "background": { "type": "boolean" },
             "terminal": { "type": "boolean" },
-            "outside_sandbox": { "type": "string", "description": "why the command cannot run in the sandbox; the user decides" },
+            "hosts": {
+                "type": "array", "items": { "type": "string" }, "maxItems": 8,
+                "description": "like \"example.org:8080\"; the user decides"
+            },
+            "outside_sandbox": { "type": "string", "description": "why the sandbox does not do; the user decides" },
             "timeout_s": { "type": "integer", "minimum": 1, "maximum": 600, "description": "default: 120" }
         },
         "required": ["command"]
@@ -78,11 +83,36 @@ fn access(desk: &Desk, args: &Value) -> Result<Access, String> {
             command.len()
         ));
     }
+    let outside = outside(args).filter(|_| desk.confinement.is_on());
     Ok(Access::Act {
         command: command.to_owned(),
-        outside: outside(args).filter(|_| desk.confinement.is_on()),
+        hosts: if outside.is_some() { Vec::new() } else { hosts(desk, args)? },
+        outside,
         background: args["background"].as_bool().unwrap_or_default(),
     })
+}
+
+/// The hosts to which the command has to connect, each once. There are none if it has the whole network.
+fn hosts(desk: &Desk, args: &Value) -> Result<Vec<String>, String> {
+    let named = args["hosts"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut all = Vec::new();
+    for (at, host) in named.iter().enumerate() {
+        let host = host.as_str().unwrap_or_default().to_ascii_lowercase();
+        if !rules::is_host(&host) {
+            let shown: String = host.chars().take(100).collect();
+            return Err(format!(
+                "hosts[{at}]: `{shown}` is no host. Write one like `example.org` or `example.org:8080`, without https:// and \
+                 without `*`."
+            ));
+        }
+        if !all.contains(&host) {
+            all.push(host);
+        }
+    }
+    if all.is_empty() || desk.confinement.has_network() {
+        return Ok(Vec::new());
+    }
+    desk.confinement.can_open(&desk.root).map(|()| all)
 }
 
 /// Why the command has to run outside of the sandbox.

@@ -295,9 +295,9 @@ fn the_access_that_a_valid_call_needs_is_determined() {
             > edit {"path":"a.rs","edits":"[{\"old\": \"a\", \"new\": \"b\"}]"}
             Edit { paths: ["a.rs"] }
             > shell {"command":"git status"}
-            Act { command: "git status", outside: None, background: false } "Run `git status`?"
+            Act { command: "git status", outside: None, background: false, hosts: [] } "Run `git status`?"
             > shell {"command":"echo a\u001b[8m\nrm x\n"}
-            Act { command: "echo a\u{1b}[8m\nrm x\n", outside: None, background: false } "Run this?\necho a[U+001B][8m\nrm x"
+            Act { command: "echo a\u{1b}[8m\nrm x\n", outside: None, background: false, hosts: [] } "Run this?\necho a[U+001B][8m\nrm x"
         "#]],
     );
     let hidden = call("shell", json!({ "command": "ls \u{202e}x\u{200b}" }));
@@ -367,7 +367,7 @@ fn the_answer_to_a_call_that_does_not_fit_its_schema_names_the_wrong_argument() 
         > shell {"command":"x","timeout_s":9999}
         Refused: The arguments are not valid for the tool `shell`, so nothing was done.
         $.timeout_s: expected at most 600, got 9999
-        Required: command. Known: command, background, terminal, outside_sandbox, timeout_s.
+        Required: command. Known: command, background, terminal, hosts, outside_sandbox, timeout_s.
         > Bash {}
         Refused: There is no tool `Bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, code_action, format, shell, job, job_input, fetch, todo, skill, comment.
         > read_file {}

@@ -58,14 +58,29 @@ impl View {
         self.changed(at);
     }
 
-    pub(super) fn asked(&mut self, call: &CallId, question: &str, always: &str, command: &str) {
+    /// `always` has what the question offers to allow from now on: a command, or hosts.
+    pub(super) fn asked(
+        &mut self,
+        call: &CallId,
+        question: &str,
+        always: (&str, &[String]),
+        command: &str,
+    ) {
         // the call's line may still say that the call is running
         self.set_if_unanswered(call, "not run");
         self.set_right(call, "");
         let (keys, proposed) = match (always, command) {
-            ("", "") => (Keys::Call, String::new()),
-            ("", _) => (Keys::Command, String::new()),
-            _ => (Keys::Always, format!("\n`a` allows `{always} …` in this project from now on.")),
+            (("", []), "") => (Keys::Call, String::new()),
+            (("", []), _) => (Keys::Command, String::new()),
+            (("", hosts), _) => {
+                let hosts = hosts.join("`, `");
+                let proposed =
+                    format!("\n`a` opens `{hosts}` to this project's commands from now on.");
+                (Keys::Always, proposed)
+            }
+            ((always, _), _) => {
+                (Keys::Always, format!("\n`a` allows `{always} …` in this project from now on."))
+            }
         };
         let question = Question::new(&format!("{question}{proposed}"), keys);
         self.ask(call, question.about(command));

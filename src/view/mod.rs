@@ -172,8 +172,8 @@ impl View {
                 self.prompted(message);
             }
             Event::Replied { reply, .. } => self.replied(reply, now_ms),
-            Event::Asked { call, question, always, command, .. } => {
-                self.asked(call, question, always, command);
+            Event::Asked { call, question, always, hosts, command, .. } => {
+                self.asked(call, question, (always, hosts), command);
             }
             Event::Limited { id, question, .. } => {
                 self.ask(id, Question::new(question, Keys::Limit));

@@ -204,6 +204,7 @@ fn a_turn_is_shown_with_its_prompt_thought_reply_and_tool_lines() {
                 call: CallId("c2".into()),
                 question: "Run `make`?\nIt acts.".into(),
                 always: String::new(),
+                hosts: Vec::new(),
                 command: String::new(),
             },
         ],
@@ -236,6 +237,7 @@ fn an_answered_question_disappears_and_a_verdict_remains() {
         call: CallId(id.into()),
         question: "Run it?".into(),
         always: String::new(),
+        hosts: Vec::new(),
         command: String::new(),
     };
     let rule = |id: &str, ruling| Event::Ruled { turn: TurnId(1), call: CallId(id.into()), ruling };
@@ -322,6 +324,7 @@ fn control_characters_are_never_painted() {
             call: CallId("c2".into()),
             question: evil.into(),
             always: String::new(),
+            hosts: Vec::new(),
             command: String::new(),
         },
         answered("c1", evil, evil),

@@ -8,7 +8,7 @@ mod tests;
 
 use super::Web;
 use super::address;
-use crate::rules::Rules;
+use crate::rules::{Rule, Rules};
 use crate::text::cause;
 use head::{Asked, Fault, MOST, Way};
 use std::io;
@@ -40,8 +40,10 @@ pub struct Gate {
     /// The rules as they are now.
     pub rules: watch::Receiver<Arc<Rules>>,
     pub web: Web,
-    /// Why no connection is made, whatever the rules allow: the end of a sentence that begins with the host.
+    /// Why hosts that the rules allow are closed: the end of a sentence that begins with the host.
     pub closed: Option<&'static str>,
+    /// Rules that open further hosts to the command. They hold although `closed` is set.
+    pub opened: Vec<Rule>,
 }
 
 /// A proxy that runs. Dropping it ends all of its connections.
@@ -77,8 +79,8 @@ pub fn told(refused: &[Refusal]) -> Option<String> {
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     (!refused.is_empty()).then(|| {
         format!(
-            "[the sandbox refused connections: {each}{more}. The user can allow hosts by rules such as {{ allow = 'network', \
-             host = 'example.org' }}]"
+            "[the sandbox refused connections: {each}{more}. If the command needs a host that is not denied, call shell again \
+             and name it in hosts: the user is asked]"
         )
     })
 }
@@ -116,7 +118,12 @@ pub fn serve_without_rules(listener: std::net::TcpListener) {
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let rules = watch::channel(Arc::default()).1;
-        let gate = Gate { rules, web: Web::new(Vec::new(), PathBuf::new()), closed: None };
+        let gate = Gate {
+            rules,
+            web: Web::new(Vec::new(), PathBuf::new()),
+            closed: None,
+            opened: Vec::new(),
+        };
         if let Ok(runtime) = runtime {
             runtime.block_on(async {
                 let _proxy = Proxy::start(listener, gate);
@@ -205,15 +212,22 @@ enum Closed {
 impl Gate {
     /// Whether there is a host that the rules allow.
     pub fn opens(&self) -> bool {
-        self.closed.is_none() && self.rules.borrow().opens_network()
+        !self.opened.is_empty() || self.closed.is_none() && self.rules.borrow().opens_network()
+    }
+
+    /// Whether the command may connect to this host. The error is the end of a sentence that begins with the host.
+    fn check(&self, host: &str, port: u16) -> Result<(), String> {
+        let rules = self.rules.borrow();
+        if rules.is_opened(&self.opened, host, port) {
+            return Ok(());
+        }
+        rules.reaches(host, port)?;
+        self.closed.map_or(Ok(()), |why| Err(why.to_owned()))
     }
 
     async fn connect(&self, host: &Host, port: u16) -> Result<TcpStream, Closed> {
-        if let Some(why) = self.closed {
-            return Err(Closed::Refused(why.to_owned()));
-        }
         let name = host.to_string();
-        self.rules.borrow().reaches(&name, port).map_err(Closed::Refused)?;
+        self.check(&name, port).map_err(Closed::Refused)?;
         let found = match host {
             Host::Ipv4(ip) => vec![IpAddr::V4(*ip)],
             Host::Ipv6(ip) => vec![IpAddr::V6(*ip)],
@@ -236,10 +250,9 @@ impl Gate {
     }
 
     /// Waits until the rules no longer allow a connection.
-    async fn closes(self, host: String, port: u16) {
-        let mut rules = self.rules;
-        while rules.changed().await.is_ok() {
-            if rules.borrow_and_update().reaches(&host, port).is_err() {
+    async fn closes(mut self, host: String, port: u16) {
+        while self.rules.changed().await.is_ok() {
+            if self.check(&host, port).is_err() {
                 return;
             }
         }

@@ -176,7 +176,12 @@ fn bash_runs_nothing_that_the_rules_have_not_judged() {
     let (mut wrong, mut count) = (Vec::new(), 0);
     for _ in 0..number("LINES", 1_000) {
         let line = author.line();
-        let access = Access::Act { command: line.clone(), outside: None, background: false };
+        let access = Access::Act {
+            command: line.clone(),
+            outside: None,
+            background: false,
+            hosts: Vec::new(),
+        };
         let verdict = rules.judge(&access).verdict;
         if verdict > Some(Verdict::Allow) {
             continue;

@@ -1,19 +1,15 @@
 //! The network of sandboxed commands: hosts that permission rules allow, through Caliban's proxy. Only loopback is
 //! reached, so the sites are hosts that the setting `fetch_private` allows. On a system without the full sandbox these
-//! tests do nothing.
+//! tests say that they are skipped.
 
 use crate::fetch::site::Site;
 use crate::grants::call;
+use crate::kit::reply::Reply;
+use crate::kit::sandbox::is_full;
 use crate::review::scene::Scene;
-use caliban::sandbox::{Strength, probed};
 use serde_json::json;
 use std::fs;
 use std::net::{Ipv4Addr, TcpStream};
-use std::path::Path;
-
-fn is_full() -> bool {
-    probed(Path::new(env!("CARGO_BIN_EXE_caliban"))) == Some(Strength::Full)
-}
 
 /// A command that asks the proxy for a page and prints the answer.
 fn get(url: &str) -> String {
@@ -52,7 +48,7 @@ fn a_command_reaches_a_host_that_a_rule_allows_and_no_other() {
     let said = shell(&scene, &get(&other.url("/a")));
     assert!(said.contains("HTTP/1.1 403 Forbidden"), "{said}");
     let told = format!(
-        "[the sandbox refused connections: {} is not allowed by a permission rule. The user can allow hosts by rules",
+        "[the sandbox refused connections: {} is not allowed by a permission rule. If the command needs a host",
         other.host()
     );
     assert!(said.contains(&told), "{said}");
@@ -78,24 +74,128 @@ fn a_command_reaches_no_private_address_although_a_rule_allows_its_host() {
     assert_eq!(other.asked().len(), 0);
 }
 
+/// Lets the model run a command that names hosts, and answers the question with these keys.
+fn connect(scene: &Scene, command: &str, hosts: &[String], keys: &str) -> (String, bool) {
+    call(scene, "shell", json!({ "command": command, "hosts": hosts }), keys)
+}
+
+const ONCE: &str = ":Caliban approve<CR>";
+
 #[test]
-fn in_auto_mode_rules_open_no_host_once_a_strangers_text_has_come() {
+fn in_auto_mode_a_page_closes_the_hosts_of_rules_until_the_user_opens_them() {
     if !is_full() {
         return;
     }
     let site = Site::start();
     site.page("/a", "text/plain", "the page");
     let scene = scene(&site, "auto", &[&site.host()]);
-    let said = shell(&scene, &get(&site.url("/a")));
-    assert!(said.contains("the page"), "{said}");
-    let said = shell(&scene, &get(&site.url("/a")));
-    assert!(said.contains("is closed, because a stranger's text is in the conversation"), "{said}");
+    let get = get(&site.url("/a"));
+    call(&scene, "fetch", json!({ "url": site.url("/a") }), ONCE);
+    let said = shell(&scene, &get);
+    assert!(
+        said.contains("is closed, because a stranger's text may be in the conversation"),
+        "{said}"
+    );
+    assert!(said.contains("call shell again and name it in hosts: the user is asked]"), "{said}");
     assert_eq!(site.asked().len(), 1);
     // with the user's consent the command has its hosts again
-    scene.nvim.keys(":Caliban mode ask<CR>");
-    scene.nvim.wait_transcript("Mode ask");
-    let said = shell(&scene, &get(&site.url("/a")));
-    assert!(said.contains("the page"), "{said}");
+    let (said, was_asked) = connect(&scene, &get, &[site.host()], ONCE);
+    assert!(was_asked && said.contains("the page"), "{said}");
+    // once is once
+    let said = shell(&scene, &get);
+    assert!(said.contains("HTTP/1.1 403 Forbidden"), "{said}");
+    let (said, was_asked) = connect(&scene, &get, &[site.host()], ":Caliban approve session<CR>");
+    assert!(was_asked && said.contains("the page"), "{said}");
+    let (said, was_asked) = connect(&scene, &format!("{get} "), &[site.host()], "");
+    assert!(!was_asked && said.contains("the page"), "{said}");
+    scene.nvim.keys(":Caliban permissions<CR>");
+    scene.nvim.wait_screen(&format!("2: connect from the sandbox to {}", site.host()));
+    scene.nvim.keys("2<CR>");
+    scene.nvim.wait_screen("You are asked again before: connect from the sandbox to");
+    // Neovim may wait for a key below its list
+    scene.nvim.keys("<Esc>");
+    assert!(connect(&scene, &format!("{get}  "), &[site.host()], ONCE).1);
+}
+
+#[test]
+fn in_auto_mode_the_output_of_commands_closes_hosts_only_for_commands_that_no_rule_allows() {
+    if !is_full() {
+        return;
+    }
+    let site = Site::start();
+    site.page("/a", "text/plain", "the page");
+    let host = site.host();
+    let config = format!(
+        "{{ mode = 'auto', fetch_private = {{ '{host}' }}, permissions = {{ {{ allow = 'network', host = '{host}' }}, \
+         {{ allow = 'shell', command = './build' }} }} }}"
+    );
+    let script = format!("#!/bin/bash\n{}\n", get(&site.url("/a")));
+    let scene = Scene::start(|it| it.file("build", &script).config(&config));
+    call(&scene, "shell", json!({ "command": "chmod +x build" }), ONCE);
+    for _ in 0..2 {
+        let said = shell(&scene, "./build");
+        assert!(said.contains("the page"), "{said}");
+    }
+    let said = shell(&scene, "bash build");
+    assert!(
+        said.contains("is closed, because a stranger's text may be in the conversation"),
+        "{said}"
+    );
+    assert_eq!(site.asked().len(), 2);
+}
+
+#[test]
+fn a_question_about_a_host_names_it_and_always_stores_a_rule_for_it() {
+    if !is_full() {
+        return;
+    }
+    let site = Site::start();
+    site.page("/a", "text/plain", "the page");
+    let scene = scene(&site, "auto", &[]);
+    let get = get(&site.url("/a"));
+    let said = shell(&scene, &get);
+    assert!(said.contains("is not allowed by a permission rule. If the command needs"), "{said}");
+    scene.server.reply(Reply::new().call(
+        "c1",
+        "shell",
+        json!({ "command": get, "hosts": [site.host()] }),
+    ));
+    scene.nvim.lua("require('caliban').ask('go on')", &[]);
+    scene.nvim.wait_question();
+    scene.nvim.wait_transcript(&format!("with connections to `{}`?", site.host()));
+    scene.nvim.wait_transcript(
+        "A stranger's text in this conversation may have asked for the connection.",
+    );
+    scene.nvim.wait_transcript(&format!("`a` opens `{}` to this project's commands", site.host()));
+    scene.server.reply(Reply::said("Good."));
+    scene.nvim.keys(":Caliban approve always<CR>");
+    scene.wait_idle("Good.");
+    assert_eq!(site.asked().len(), 1);
+    scene.nvim.keys(":Caliban permissions<CR>");
+    scene.nvim.wait_screen(&format!("rule: allow network `{}` (you chose always)", site.host()));
+    scene.nvim.keys("<Esc>");
+    scene.nvim.keys(":Caliban log permissions<CR>");
+    scene.nvim.wait_screen("you allowed it always: connect fr");
+}
+
+#[test]
+fn a_host_that_a_rule_denies_is_not_opened_by_any_answer() {
+    if !is_full() {
+        return;
+    }
+    let site = Site::start();
+    let config = format!(
+        "{{ mode = 'auto', fetch_private = {{ '{0}' }}, permissions = {{ {{ deny = 'network', host = '{0}', reason = 'no' }} }} }}",
+        site.host()
+    );
+    let scene = Scene::start(|it| it.config(&config));
+    let (said, was_asked) = connect(&scene, &get(&site.url("/a")), &[site.host()], "");
+    assert!(!was_asked && said.contains("A permission rule denies connections to"), "{said}");
+    for bad in ["*", "*.example.org", "https://a.org", "a.org.", "0x7f.1", "b\u{fc}cher.org", ""] {
+        let (said, was_asked) = connect(&scene, "true", &[bad.to_owned()], "");
+        assert!(!was_asked && said.contains("is no host. Write one like"), "{bad}: {said}");
+    }
+    assert_eq!(site.asked().len(), 0);
 }
 
 /// A job that asks the proxy for a page whenever it gets a line.

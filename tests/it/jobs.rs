@@ -8,10 +8,8 @@ use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::setup::{Setup, kill};
 use crate::review::scene::Scene;
-use caliban::sandbox::{Strength, probed};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
 
 const ONCE: &str = ":Caliban approve<CR>";
 /// Waits until something is written to the pipe `go`.
@@ -102,7 +100,7 @@ fn input_to_a_job_is_asked_about_with_its_text_and_refused_input_is_not_sent() {
 
 #[test]
 fn in_auto_mode_input_to_a_contained_job_is_sent_unless_a_rule_is_against_it() {
-    if probed(Path::new(env!("CARGO_BIN_EXE_caliban"))) != Some(Strength::Full) {
+    if !crate::kit::sandbox::is_full() {
         return;
     }
     let rules = "{ { deny = 'shell', command = 'git push' } }";

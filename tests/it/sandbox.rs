@@ -1,4 +1,5 @@
-//! The sandbox of commands, as the kernel enforces it. On a system without the full sandbox these tests do nothing.
+//! The sandbox of commands, as the kernel enforces it. On a system without the full sandbox these tests say
+//! that they are skipped.
 
 #[cfg(target_os = "linux")]
 mod attacks;
@@ -7,20 +8,15 @@ mod refused;
 
 use crate::grants::{call, is_asked};
 use crate::kit::reply::Reply;
+pub(crate) use crate::kit::sandbox::is_full;
 use crate::review::scene::{Scene, nine};
-use caliban::sandbox::{Strength, probed};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::process::Command;
 
 const ONCE: &str = ":Caliban approve<CR>";
 const ALWAYS_ECHO: &str = "{ allow = 'shell', command = 'echo' }";
-
-/// Whether this system has the full sandbox.
-pub(crate) fn is_full() -> bool {
-    probed(Path::new(env!("CARGO_BIN_EXE_caliban"))) == Some(Strength::Full)
-}
 
 /// The host and port of the model's server as `host/port`, as in bash's `/dev/tcp/host/port`.
 fn server(scene: &Scene) -> String {
@@ -33,6 +29,25 @@ fn shell(scene: &Scene, command: &str) -> String {
 
 fn outside(command: &str) -> Value {
     json!({ "command": command, "outside_sandbox": "it writes\nelsewhere" })
+}
+
+/// Without this test, the tests of the sandbox could all be skipped and nobody would notice. On a system that has what
+/// the sandbox needs and forbids it in another way, as some containers do, `CALIBAN_NO_SANDBOX=1` skips this test too.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_linux_with_landlock_and_user_namespaces_has_the_full_sandbox() {
+    let is_excused = std::env::var_os("CALIBAN_NO_SANDBOX").is_some();
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let mut numbers =
+        release.split(|c: char| !c.is_ascii_digit()).map(|it| it.parse().unwrap_or(0));
+    let version: (u32, u32) = (numbers.next().unwrap(), numbers.next().unwrap());
+    let has_landlock = fs::read_to_string("/sys/kernel/security/lsm")
+        .map_or(version >= (6, 12), |it| it.split(',').any(|it| it == "landlock"));
+    let namespaces = Command::new("unshare").args(["-U", "-r", "-n", "-m", "true"]).output();
+    let has_namespaces = namespaces.is_ok_and(|it| it.status.success());
+    if version >= (6, 12) && has_landlock && has_namespaces && !is_excused {
+        assert!(is_full(), "Linux {release}");
+    }
 }
 
 #[test]

@@ -26,6 +26,7 @@ function M.offer(message)
       revoke = {
         tool = row.tool,
         is_host = row.is_host,
+        is_connection = row.is_connection,
         is_outside = row.is_outside,
         is_rule = row.is_rule,
         job = row.job,

@@ -21,12 +21,16 @@ pub struct PermissionsWanted {
 /// A permission: to read a path with a tool, to run a command, or to fetch pages of a host. Or a permission rule.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[expect(clippy::struct_excessive_bools, reason = "the wire has independent flags")]
 pub struct Granted {
     /// The tool that may read the path. If absent, the permission is for a command or a host.
     pub tool: Option<String>,
     /// Whether the permission is for a host.
     #[serde(default)]
     pub is_host: bool,
+    /// Whether the permission is for commands' connections to a host.
+    #[serde(default)]
+    pub is_connection: bool,
     /// Whether the permission is for a command outside of the sandbox.
     #[serde(default)]
     pub is_outside: bool,
@@ -50,6 +54,7 @@ pub struct Permissions {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[expect(clippy::struct_excessive_bools, reason = "the wire has independent flags")]
 pub struct GrantRow {
     /// The permission or rule in one line for the user.
     pub label: String,
@@ -58,6 +63,8 @@ pub struct GrantRow {
     pub tool: Option<String>,
     /// Whether the permission is for a host.
     pub is_host: bool,
+    /// Whether the permission is for commands' connections to a host.
+    pub is_connection: bool,
     /// Whether the permission is for a command outside of the sandbox.
     pub is_outside: bool,
     /// Whether this is a rule.
@@ -87,6 +94,7 @@ impl From<Granted> for Permission {
             (Some(tool), _) => Grant::Read { tool, path: it.what },
             (None, Some(job)) => Grant::Input { job, command: it.what },
             (None, None) if it.is_host => Grant::Fetch(it.what),
+            (None, None) if it.is_connection => Grant::Connect(it.what),
             (None, None) if it.is_outside => Grant::Outside(it.what),
             (None, None) => Grant::Act(it.what),
         })
@@ -99,12 +107,12 @@ impl From<&Permission> for GrantRow {
             Permission::Grant(grant) => grant,
             Permission::Rule(rule) => {
                 let (label, what) = (format!("rule: {rule}"), rule.clone());
-                let (is_host, is_outside) = (false, false);
                 return GrantRow {
                     label,
                     tool: None,
-                    is_host,
-                    is_outside,
+                    is_host: false,
+                    is_connection: false,
+                    is_outside: false,
                     is_rule: true,
                     job: None,
                     what,
@@ -117,13 +125,16 @@ impl From<&Permission> for GrantRow {
             Grant::Act(what)
             | Grant::Outside(what)
             | Grant::Fetch(what)
+            | Grant::Connect(what)
             | Grant::Input { command: what, .. } => (None, what),
         };
+        let is_connection = matches!(grant, Grant::Connect(_));
         let is_outside = matches!(grant, Grant::Outside(_));
         let job = match grant {
             Grant::Input { job, .. } => Some(*job),
             _ => None,
         };
-        GrantRow { label: grant.label(), tool, is_host, is_outside, is_rule: false, job, what }
+        let (label, is_rule) = (grant.label(), false);
+        GrantRow { label, tool, is_host, is_connection, is_outside, is_rule, job, what }
     }
 }

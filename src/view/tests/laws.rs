@@ -105,7 +105,12 @@ impl Driven {
         let blocks = std::mem::take(&mut self.partial);
         let (stop, usage) = (Stop::EndTurn, Usage::default());
         let reply = Reply { blocks, stop, usage, model: String::new(), by: String::new() };
-        let act = Access::Act { command: String::new(), outside: None, background: false };
+        let act = Access::Act {
+            command: String::new(),
+            outside: None,
+            background: false,
+            hosts: Vec::new(),
+        };
         let plan = |it: &ToolCall| Plan { call: it.id.clone(), access: act.clone() };
         let plans = reply.calls().map(plan).collect();
         let turn = self.session.turn().unwrap_or_default();

@@ -191,8 +191,12 @@ impl Live {
 /// messages, a draft, a stop, and compactions.
 pub(super) fn play(dir: &Path, fault: Option<Fault>) -> Live {
     let mut live = Live::new(dir, fault);
-    let act =
-        |command: &str| Access::Act { command: command.into(), outside: None, background: false };
+    let act = |command: &str| Access::Act {
+        command: command.into(),
+        outside: None,
+        background: false,
+        hosts: Vec::new(),
+    };
     live.take(
         Input::Open {
             system: "You are Caliban.".into(),

@@ -9,6 +9,7 @@ pub mod http;
 pub mod nvim;
 pub mod reply;
 pub mod rules;
+pub mod sandbox;
 pub mod server;
 pub mod setup;
 

@@ -381,6 +381,7 @@
 ---@field label string The permission or rule in one line for the user.
 ---@field tool? string If absent, the permission is for a command or a host.
 ---@field is_host boolean Whether the permission is for a host.
+---@field is_connection boolean Whether the permission is for commands' connections to a host.
 ---@field is_outside boolean Whether the permission is for a command outside of the sandbox.
 ---@field is_rule boolean Whether this is a rule.
 ---@field job? integer If given, the permission is for input to this job.
