@@ -34,25 +34,15 @@ pub(super) async fn edits(
         };
     }
     if found.rewrites.is_empty() {
-        return match aspect {
-            _ if !found.notes.is_empty() => {
-                Err(format!("Nothing was changed. {}.", found.notes.join("; ")))
-            }
-            Aspect::Format => Ok(Edits::Made(Resolved::default())),
-            Aspect::Action => Err(format!(
-                "action: no action `{action}` is offered there now. Call code_action without `action` for the list."
-            )),
-            _ => Err(
-                "The language server found nothing to rename. Check the symbol's name and place."
-                    .to_owned(),
-            ),
-        };
+        return none(aspect, &action, &found.notes).map(Edits::Made);
     }
     let mut all = Resolved::default();
-    for Rewrite { path, sha, splices, deleted, to } in found.rewrites {
+    for Rewrite { path, sha, splices, created, deleted, to } in found.rewrites {
         let shown = desk.shown(&path);
         let mut changes = Vec::new();
-        if !splices.is_empty() {
+        if created {
+            changes.push(created_file(&splices, &shown)?);
+        } else if !splices.is_empty() {
             let real = tool::path::resolve(desk, &path.to_string_lossy())?;
             let source = desk.workspace.read(&real).await;
             let text =
@@ -75,6 +65,30 @@ pub(super) async fn edits(
         }
     }
     Ok(Edits::Made(all))
+}
+
+/// The answer to a question to which the servers gave no changes.
+fn none(aspect: Aspect, action: &str, notes: &[String]) -> Result<Resolved, String> {
+    match aspect {
+        _ if !notes.is_empty() => Err(format!("Nothing was changed. {}.", notes.join("; "))),
+        Aspect::Format => Ok(Resolved::default()),
+        Aspect::Action => Err(format!(
+            "action: no action `{action}` is offered there now. Call code_action without `action` for the list."
+        )),
+        _ => Err("The language server found nothing to rename. Check the symbol's name and place."
+            .to_owned()),
+    }
+}
+
+/// The creation of a file. The review shows only lines, so a file without a text is refused.
+fn created_file(splices: &[Splice], shown: &str) -> Result<Change, String> {
+    match spliced(&Text::default(), splices) {
+        Some(text) if !text.is_empty() => Ok(Change::Create { text }),
+        _ => Err(format!(
+            "Nothing was changed: the language server would create {shown} without a text, which cannot be reviewed. \
+             Make the change yourself."
+        )),
+    }
 }
 
 /// What the user's formatters make of a file.

@@ -168,7 +168,7 @@ function M.take(result, message, client, buf, done)
       local text = '%s: `%s` has no edit; commands of a server are not run'
       return done(nil, text:format(client.name, title))
     end
-    local ok, rewrites, reason = pcall(rename.read, action.edit, client, 'a code action')
+    local ok, rewrites, reason = pcall(rename.read, action.edit, client)
     done(ok and rewrites or nil, ok and reason or client.name .. ' gave an invalid answer')
   end
   if type(one.edit) == 'table' or not client:supports_method('codeAction/resolve', buf) then

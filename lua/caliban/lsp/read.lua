@@ -97,7 +97,7 @@ end
 ---@return caliban.Rewrite[]?, string?
 local function formatted(result, params, client)
   local edit = { changes = { [params.textDocument.uri] = result } }
-  return require('caliban.lsp.rename').read(edit, client, 'formatting')
+  return require('caliban.lsp.rename').read(edit, client)
 end
 
 ---@class caliban.Method
@@ -123,7 +123,7 @@ M.methods = {
     what = 'renaming',
     edits = true,
     read = function(result, _, client)
-      return require('caliban.lsp.rename').read(result, client, 'a renaming')
+      return require('caliban.lsp.rename').read(result, client)
     end,
   },
   actions = {

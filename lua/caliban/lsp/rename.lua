@@ -102,15 +102,14 @@ end
 --- Converts a server's answer to changes of files. Raises an error if the answer is malformed.
 ---@param result table a workspace edit
 ---@param client vim.lsp.Client
----@param what string the kind of request, for sentences about a refused edit
 ---@return caliban.Rewrite[]? rewrites
 ---@return string? why this failed
-function M.read(result, client, what)
+function M.read(result, client)
   local out, by_path = {}, {} ---@type caliban.Rewrite[], table<string, caliban.Rewrite>
   local function of(path)
     local it = by_path[path]
     if not it then
-      it = { path = path, sha = '', splices = {}, deleted = false }
+      it = { path = path, sha = '', splices = {}, created = false, deleted = false }
       by_path[path], out[#out + 1] = it, it
     end
     return it
@@ -121,11 +120,21 @@ function M.read(result, client, what)
       it.to, by_path[to] = to, it
     elseif change.kind == 'delete' then
       of(place.path(change.uri)).deleted = true
+    elseif change.kind == 'create' then
+      local path, options = place.path(change.uri), change.options or {}
+      local is_there = vim.uv.fs_lstat(path) ~= nil
+      if is_there and not options.ignoreIfExists then
+        return nil, ('%s would create %s, which exists'):format(client.name, file.short(path))
+      end
+      of(path).created = not is_there
     elseif change.kind ~= nil then
-      return nil, ('%s would %s files, which %s may not do'):format(client.name, change.kind, what)
+      return nil, ('%s gives an unknown change: %s'):format(client.name, tostring(change.kind))
     elseif #change.edits > 0 then
       local it = of(place.path(change.textDocument.uri))
-      local text, buf = text_of(it.path)
+      local text, buf = '', nil ---@type string?, integer?
+      if not it.created then
+        text, buf = text_of(it.path)
+      end
       if not text then
         return nil, ('%s cannot be read'):format(file.short(it.path))
       elseif #it.splices > 0 then

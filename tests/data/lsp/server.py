@@ -7,7 +7,7 @@ by itself; never); `pull`; `lacks` (methods it does not offer); `silent` (method
 `test/answer`);
 `dies` (the method it dies of); `many` (errors on the first line); `stale` (the version before is published first);
 `outside` (where everything is defined); `renames` (what else a renaming does); `acts` (how code actions
-answer: outside, creates, deletes, moves, stale, broken);
+answer: outside, creates, creates again, creates empty, creates outside, deletes, moves, stale, broken);
 `formats` (how formatting answers: broken, overlaps, same, whole, inserts, none); `log` (a file for the methods that came). Notifications change it while it runs: `test/set` with some of these, and
 `test/publish` publishes for all open files, `test/old` for the version before.
 """
@@ -107,7 +107,10 @@ def renamed(params):
     extra = {
         "moves": [{"kind": "rename", "oldUri": old, "newUri": other}],
         "deletes": [{"kind": "delete", "uri": f"file://{root}/old.py"}],
-        "creates": [{"kind": "create", "uri": other}],
+        "creates": [
+            {"kind": "create", "uri": other},
+            {"textDocument": {"uri": other, "version": None}, "edits": [{"range": span(0, "", 0, 0), "newText": "x = 1\n"}]},
+        ],
         "outside": [{"textDocument": {"uri": "file:///etc/hosts", "version": None}, "edits": documents_of[0]["edits"]}],
         "stale": [],
         "broken": [{"textDocument": {"uri": f"file://{root}/old.py", "version": None}, "edits": [{"range": span(999, "", 0, 0), "newText": ""}]}],
@@ -136,7 +139,15 @@ def actions(params):
             if kind == "outside":
                 edit = {"changes": {"file:///etc/hosts": edit["changes"][uri]}}
             elif kind == "creates":
-                edit = {"documentChanges": [{"kind": "create", "uri": uri + "x"}]}
+                made = {"kind": "create", "uri": uri.replace("a.py", "new/b.py")}
+                new = {"textDocument": {"uri": uri.replace("a.py", "new/b.py"), "version": None}, "edits": [{"range": span(0, "", 0, 0), "newText": "made\nby\n"}]}
+                edit = {"documentChanges": [made, new]}
+            elif kind == "creates empty":
+                edit = {"documentChanges": [{"kind": "create", "uri": uri.replace("a.py", "new/b.py")}]}
+            elif kind == "creates again":
+                edit = {"documentChanges": [{"kind": "create", "uri": uri}]}
+            elif kind == "creates outside":
+                edit = {"documentChanges": [{"kind": "create", "uri": "file:///etc/new"}]}
             elif kind == "deletes":
                 edit = {"documentChanges": [{"kind": "delete", "uri": uri}]}
             elif kind == "moves":

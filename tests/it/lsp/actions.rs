@@ -114,6 +114,26 @@ fn an_action_that_deletes_or_moves_a_file_is_decided_by_the_user() {
 }
 
 #[test]
+fn files_that_an_action_creates_are_proposed() {
+    let start = || started(SILENT, &[json!({"acts": "creates", "push": "never"})]);
+    let scene = start();
+    scene.ask(Reply::new().call("a1", "code_action", apply("Replace BAD1 on 2 (0)")));
+    scene.wait_phase("reviewing");
+    assert_eq!(scene.on_disk("new/b.py"), None);
+    scene.server.reply(Reply::said("Well."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("Well.");
+    assert_eq!(scene.on_disk("new/b.py").as_deref(), Some("made\nby\n"));
+    let scene = start();
+    scene.ask(Reply::new().call("a1", "code_action", apply("Replace BAD1 on 2 (0)")));
+    scene.wait_phase("reviewing");
+    scene.server.reply(Reply::said("Well."));
+    scene.nvim.keys(":Caliban reject all no<CR>");
+    scene.wait_idle("Well.");
+    assert_eq!(scene.on_disk("new/b.py"), None);
+}
+
+#[test]
 fn a_server_that_hangs_is_given_up_and_the_other_ones_are_heard() {
     let hangs = json!({"name": "hangs", "push": "never", "silent": ["textDocument/codeAction"]});
     let config = "{ lsp = { request_ms = 5000 } }";
@@ -148,10 +168,15 @@ fn edits_of_an_action_that_are_not_allowed_are_refused_with_the_reason() {
         ],
     );
     refused(
-        server("creates"),
+        server("creates again"),
+        apply(bad),
+        expect!["Nothing was changed. scripted0 would create a.py, which exists."],
+    );
+    refused(
+        server("creates outside"),
         apply(bad),
         expect![
-            "Nothing was changed. scripted0 would create files, which a code action may not do."
+            "Nothing was changed. path: `/etc/new` is outside the project (ROOT). Only files in the project can be edited."
         ],
     );
     refused(

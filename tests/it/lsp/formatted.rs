@@ -1,6 +1,6 @@
 //! A file that the user's language server formats.
 
-use super::scene::{PATIENT, SILENT, answer_to, project, wait_came};
+use super::scene::{PATIENT, SILENT, answer_to, project, tell, wait_came};
 use crate::kit::reply::Reply;
 use crate::review::scene::Scene;
 use expect_test::{Expect, expect};
@@ -63,17 +63,19 @@ fn unsaved_text_is_formatted_and_stays_unsaved() {
 #[test]
 fn a_server_that_hangs_is_given_up() {
     let hangs = json!({"push": "never", "silent": ["textDocument/formatting"]});
-    let scene = started("{ lsp = { request_ms = 5000 } }", &hangs);
+    let scene = started(PATIENT, &hangs);
+    // the server has started once it has answered
+    answer_to(&scene, "code_action", json!({"path": "a.py", "line": 1}));
+    scene.nvim.lua("require('caliban.config').get().lsp.request_ms = 100", &[]);
     let said = answer_to(&scene, "format", json!({"path": "a.py"}));
-    assert_eq!(said, "Nothing was changed. scripted0 did not answer in 5 s.");
+    assert_eq!(said, "Nothing was changed. scripted0 did not answer in 0.1 s.");
     wait_came(&scene.nvim, "$/cancelRequest");
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 #[track_caller]
-fn refused(server: Value, args: Value, expected: Expect) {
-    let scene = started(PATIENT, &server);
-    expected.assert_eq(&answer_to(&scene, "format", args));
+fn refused(scene: &Scene, args: Value, expected: Expect) {
+    expected.assert_eq(&answer_to(scene, "format", args));
     assert_eq!(scene.pending(), 0);
     assert_eq!(scene.on_disk("a.py").as_deref(), Some(TEXT));
 }
@@ -81,31 +83,22 @@ fn refused(server: Value, args: Value, expected: Expect) {
 #[test]
 fn a_file_that_cannot_be_formatted_is_answered_with_the_reason() {
     let whole = || json!({"path": "a.py"});
-    let server = |formats: &str| json!({"formats": formats, "push": "never"});
-    refused(
-        server("same"),
-        whole(),
-        expect!["The text stays as it is: there is nothing to change."],
-    );
-    refused(
-        server("none"),
-        whole(),
-        expect!["The text stays as it is: there is nothing to change."],
-    );
-    refused(
-        server("broken"),
-        whole(),
-        expect!["Nothing was changed. scripted0 gave an invalid answer."],
-    );
-    refused(
-        server("overlaps"),
-        whole(),
+    let scene = started(PATIENT, &json!({"formats": "none", "push": "never"}));
+    refused(&scene, whole(), expect!["The text stays as it is: there is nothing to change."]);
+    let check = |formats: &str, expected: Expect| {
+        tell(&scene.nvim, "test/set", &json!({ "formats": formats }));
+        refused(&scene, whole(), expected);
+    };
+    check("same", expect!["The text stays as it is: there is nothing to change."]);
+    check("broken", expect!["Nothing was changed. scripted0 gave an invalid answer."]);
+    check(
+        "overlaps",
         expect!["Nothing was changed: the language server's edits do not fit the text of a.py."],
     );
     refused(
-        json!({}),
+        &scene,
         json!({"path": "a.py", "last_line": 2}),
         expect!["last_line: it needs the first line too. Give `line`, or leave both out."],
     );
-    refused(json!({}), json!({"path": "none.py"}), expect!["path: `none.py` is not on disk."]);
+    refused(&scene, json!({"path": "none.py"}), expect!["path: `none.py` is not on disk."]);
 }

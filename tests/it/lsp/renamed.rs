@@ -1,6 +1,6 @@
 //! A symbol that the user's language server renames: the changes of all files are proposed together.
 
-use super::scene::{PATIENT, project, wait_came};
+use super::scene::{PATIENT, answer_to, project, tell, wait_came};
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::setup::Setup;
@@ -26,17 +26,11 @@ fn started(server: &Value) -> Scene {
 /// Checks that a `rename_symbol` call is refused at once with this answer, and that no file changes.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 #[track_caller]
-fn refused(server: Value, args: Value, expected: Expect) {
-    let scene = started(&server);
-    scene.server.reply(Reply::new().call("c1", "rename_symbol", args));
-    scene.server.reply(Reply::said("I see."));
-    scene.nvim.lua("require('caliban').ask('go')", &[]);
-    scene.wait_idle("I see.");
+fn refused(scene: &Scene, args: Value, expected: Expect) {
+    expected.assert_eq(&answer_to(scene, "rename_symbol", args));
     assert_eq!(scene.pending(), 0);
     assert_eq!(scene.on_disk("shapes.py").as_deref(), Some(SHAPES));
     assert_eq!(scene.on_disk("main.py").as_deref(), Some(MAIN));
-    let root = scene.nvim.setup.path("").display().to_string();
-    expected.assert_eq(&scene.answer(2, "c1").replace(&root, "ROOT"));
 }
 
 #[test]
@@ -80,43 +74,50 @@ fn renaming_a_symbol_may_move_and_delete_files() {
 }
 
 #[test]
+fn renaming_a_symbol_may_create_a_file() {
+    let scene = started(&json!({"renames": "creates"}));
+    scene.ask(Reply::new().call("c1", "rename_symbol", rename("surface")));
+    scene.wait_pending(4);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("surface.py").as_deref(), Some("x = 1\n"));
+}
+
+#[test]
 fn an_impossible_renaming_is_refused_with_the_reason() {
     let lacks = json!({"lacks": ["textDocument/rename"]});
-    refused(lacks, rename("x"), expect!["scripted0 does not support renaming."]);
-    refused(
-        json!({"renames": "creates"}),
-        rename("x"),
-        expect!["Nothing was changed. scripted0 would create files, which a renaming may not do."],
-    );
-    refused(
-        json!({"renames": "outside"}),
-        rename("x"),
-        expect![
-            "Nothing was changed. path: `/etc/hosts` is outside the project (ROOT). Only files in the project can be edited."
-        ],
-    );
-    refused(
-        json!({"renames": "stale"}),
-        rename("x"),
-        expect!["Nothing was changed. main.py changed while the language server answered."],
-    );
-    refused(
-        json!({"renames": "broken"}),
-        rename("x"),
-        expect!["Nothing was changed. scripted0 gave an invalid answer."],
-    );
+    refused(&started(&lacks), rename("x"), expect!["scripted0 does not support renaming."]);
+    let scene = started(&json!({}));
     let nowhere = json!({"path": "main.py", "line": 2, "symbol": "area", "name": "x"});
     refused(
-        json!({}),
+        &scene,
         nowhere,
         expect![[r#"
         `area` is not on line 2, which is empty
         The symbol is on line 1, 3."#]],
     );
     let unnamed = json!({"path": "main.py", "line": 3, "symbol": "area", "name": " "});
-    refused(json!({}), unnamed, expect!["$.name: expected the new name."]);
+    refused(&scene, unnamed, expect!["$.name: expected the new name."]);
+    let set = |settings: Value| tell(&scene.nvim, "test/set", &settings);
+    set(json!({"renames": "outside"}));
     refused(
-        json!({"dies": "textDocument/rename"}),
+        &scene,
+        rename("x"),
+        expect![
+            "Nothing was changed. path: `/etc/hosts` is outside the project (ROOT). Only files in the project can be edited."
+        ],
+    );
+    set(json!({"renames": "stale"}));
+    refused(
+        &scene,
+        rename("x"),
+        expect!["Nothing was changed. main.py changed while the language server answered."],
+    );
+    set(json!({"renames": "broken"}));
+    refused(&scene, rename("x"), expect!["Nothing was changed. scripted0 gave an invalid answer."]);
+    refused(
+        &started(&json!({"dies": "textDocument/rename"})),
         rename("x"),
         expect!["Nothing was changed. scripted0 ended before it answered."],
     );

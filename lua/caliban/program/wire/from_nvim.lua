@@ -480,6 +480,7 @@
 ---@field sha string The hash of the text for which the changes were computed (`Text::sha256_hex`); empty if the text
 --- does not change.
 ---@field splices caliban.Splice[] The changes of the text, in ascending order and without overlaps.
+---@field created boolean Whether the file is created. Its text is made by the changes of an empty one.
 ---@field deleted boolean
 ---@field to? string The file's new path, if the file is moved.
 
