@@ -105,8 +105,8 @@ impl Session {
         granted.chain(own).cloned().collect()
     }
 
-    /// Whether the user, a page or a result of a search has named this whole address. Files and outputs of commands do not count, because the
-    /// model could have them name any address.
+    /// Whether the user, a page or a result of a search has named this whole address. Files and outputs of commands do not
+    /// count, because the model can write any address into them.
     fn is_named(&self, url: &str) -> bool {
         let said =
             self.messages.iter().flat_map(|it| it.blocks.iter().map(move |block| (it.role, block)));
