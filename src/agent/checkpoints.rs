@@ -1,5 +1,6 @@
 //! Stores the content of files before a turn changes them, so that the turn can be rewound.
 
+use super::command_changes::Gap;
 use crate::conversation::Conversation;
 use crate::conversation::report::Level;
 use crate::edit::{Proposal, Whole};
@@ -36,12 +37,18 @@ pub(super) enum KeeperMessage {
     /// The user rewound the turn with this title. `lines` has one line about each file. `is_undone` says whether the
     /// turns were also taken out of the conversation, by `/undo`.
     Rewound { title: String, lines: Vec<String>, is_undone: bool },
+    /// Changes of a command that ran in this turn may be missing.
+    Gap(TurnId, Gap),
     /// Asks for the changes of the last turn.
     LastTurn(oneshot::Sender<LastTurn>),
 }
 
-/// The changes of a turn, the latest first, and the contents that they need; `None` if the turn changed no file.
-pub(super) type LastTurn = Option<(Blobs, Vec<Change>)>;
+pub(super) struct LastTurn {
+    /// The changes, the latest first, and the contents that they need; `None` if the turn changed no file.
+    pub(super) changes: Option<(Blobs, Vec<Change>)>,
+    /// Why changes may be missing.
+    pub(super) gaps: Vec<Gap>,
+}
 
 /// The cause of a change.
 #[derive(Clone)]
@@ -68,6 +75,8 @@ pub(super) struct Planned {
 pub(super) struct Record {
     /// `None` until the checkpoints are first needed.
     checkpoints: Option<Checkpoints>,
+    /// Why changes of commands may be missing, each with the turn of the command.
+    gaps: Vec<(TurnId, Gap)>,
     /// Whether the user was told that nothing can be stored.
     has_failed: bool,
     messages: mpsc::UnboundedSender<KeeperMessage>,
@@ -79,7 +88,8 @@ impl Record {
     pub(super) fn new() -> (Record, mpsc::UnboundedReceiver<KeeperMessage>) {
         let (messages, messages_end) = mpsc::unbounded_channel();
         let keepers = watch::Sender::new(());
-        (Record { checkpoints: None, has_failed: false, messages, keepers }, messages_end)
+        let gaps = Vec::new();
+        (Record { checkpoints: None, gaps, has_failed: false, messages, keepers }, messages_end)
     }
 
     /// The checkpoints; `None` for a conversation that is never saved.
@@ -110,13 +120,13 @@ impl Record {
     }
 
     /// The changes of the last turn, as soon as no task stores changes any more.
-    pub(super) fn last_turn(&self) -> impl Future<Output = LastTurn> + use<> {
+    pub(super) fn last_turn(&self) -> impl Future<Output = Option<LastTurn>> + use<> {
         let (keepers, messages) = (self.keepers.clone(), self.messages.clone());
         async move {
             let _ = timeout(PATIENCE, keepers.closed()).await;
             let (asked, answer) = oneshot::channel();
             let _ = messages.send(KeeperMessage::LastTurn(asked));
-            answer.await.ok()?
+            answer.await.ok()
         }
     }
 
@@ -152,9 +162,16 @@ impl Record {
             KeeperMessage::Rewound { title, lines, is_undone } => {
                 return rewound(conversation, &title, &lines, is_undone);
             }
+            KeeperMessage::Gap(of, gap) => {
+                self.gaps.retain(|it| it.0 == of && it.1 != gap);
+                return self.gaps.push((of, gap));
+            }
             KeeperMessage::LastTurn(asked) => {
+                let of_turn = self.gaps.iter().filter(|it| it.0.0 == turn);
+                let gaps = of_turn.map(|it| it.1).collect();
+                let changes = self.of_last_turn(conversation);
                 // the send fails only if the task that asked was stopped
-                return drop(asked.send(self.of_last_turn(conversation)));
+                return drop(asked.send(LastTurn { changes, gaps }));
             }
         };
         self.warn(conversation, written);
@@ -276,6 +293,11 @@ impl Keeper {
 
     pub(super) fn rewound(&self, title: String, lines: Vec<String>, is_undone: bool) {
         let _ = self.messages.send(KeeperMessage::Rewound { title, lines, is_undone });
+    }
+
+    /// Notes why changes of a command may be missing.
+    pub(super) fn note_gap(&self, turn: TurnId, gap: Gap) {
+        let _ = self.messages.send(KeeperMessage::Gap(turn, gap));
     }
 
     pub(super) fn void(&self, id: u32) {

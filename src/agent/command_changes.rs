@@ -7,6 +7,7 @@ use crate::reach::Reach;
 use crate::regular;
 use crate::store::checkpoints::Content;
 use crate::tool::{Desk, Stamp, disk, git, walk};
+use crate::view::grouped;
 use ignore::DirEntry;
 use std::collections::BTreeMap;
 use std::fs;
@@ -48,6 +49,38 @@ enum Listing {
     None,
 }
 
+/// Why changes of a command may be missing from the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gap {
+    /// The project has more than `FILES` files.
+    Large,
+    /// The files could not be listed after the command.
+    NotListed,
+    /// The command changed more than `CHANGED` files.
+    Many,
+}
+
+impl Gap {
+    /// A sentence for the user.
+    pub(super) fn say(self) -> String {
+        let (files, changed) = (grouped(FILES as u64), grouped(CHANGED as u64));
+        match self {
+            Gap::Large => format!(
+                "The diff may lack changes of commands: the project has more than {files} files and folders, so only \
+                 files that the conversation had changed before were compared. Name generated folders in .gitignore."
+            ),
+            Gap::NotListed => format!(
+                "The diff may lack files that commands created: after a command git did not list the files, or there \
+                 were more than {files} files and folders."
+            ),
+            Gap::Many => format!(
+                "The diff may lack changes of commands: one changed more than {changed} files, and only {changed} of \
+                 them were compared."
+            ),
+        }
+    }
+}
+
 /// The state of one file.
 struct Seen {
     stamp: Stamp,
@@ -84,9 +117,12 @@ impl Watch {
         let looks = tokio::spawn(async move {
             // If the call is stopped, the sender is dropped, which ends the wait too.
             let _ = ended.await;
-            let planned = before.changed().await;
+            let (planned, gaps) = before.changed().await;
             if !planned.is_empty() {
                 keeper.begin(ChangedBy::Command(turn), planned).await;
+            }
+            for gap in gaps {
+                keeper.note_gap(turn, gap);
             }
         });
         Watch { end, looks }
@@ -138,18 +174,27 @@ impl Before {
         tokio::task::spawn_blocking(look).await.unwrap_or(none)
     }
 
-    /// The files that have changed, at most `CHANGED` of them.
-    async fn changed(mut self) -> Vec<Planned> {
-        for path in self.listed().await {
+    /// The files that have changed, at most `CHANGED` of them, and why others may be missing.
+    async fn changed(mut self) -> (Vec<Planned>, Vec<Gap>) {
+        let mut gaps = Vec::new();
+        let listed = self.listed().await.unwrap_or_else(|gap| {
+            gaps.push(gap);
+            Vec::new()
+        });
+        for path in listed {
             let (stamp, origin) = (Stamp::Disk(String::new()), Origin::InMemory(Content::Absent));
             self.files.entry(path).or_insert(Seen { stamp, origin, mode: None });
         }
         let root = self.root;
         let find = move || {
             let is_other = |it: &(PathBuf, Seen)| disk::stamp(&it.0) != it.1.stamp;
-            self.files.into_iter().filter(is_other).take(CHANGED).collect::<Vec<_>>()
+            self.files.into_iter().filter(is_other).take(CHANGED + 1).collect::<Vec<_>>()
         };
-        let found = tokio::task::spawn_blocking(find).await.unwrap_or_default();
+        let mut found = tokio::task::spawn_blocking(find).await.unwrap_or_default();
+        if found.len() > CHANGED {
+            found.truncate(CHANGED);
+            gaps.push(Gap::Many);
+        }
         let mut planned = Vec::new();
         for (path, seen) in found {
             let before = match seen.origin {
@@ -162,22 +207,22 @@ impl Before {
                 planned.push(Planned { path, to: None, before, after, mode: seen.mode });
             }
         }
-        planned
+        (planned, gaps)
     }
 
     /// The files that may be new.
-    async fn listed(&self) -> Vec<PathBuf> {
+    async fn listed(&self) -> Result<Vec<PathBuf>, Gap> {
         let root = self.root.clone();
         match self.listing.clone() {
             Listing::Git => {
                 let others = git(&root, &["ls-files", "-o", "-z", "--exclude-standard"]).await;
-                paths(&root, &others.unwrap_or_default()).collect()
+                others.map(|it| paths(&root, &it).collect()).ok_or(Gap::NotListed)
             }
             Listing::Walk(reach) => {
                 let walk = tokio::task::spawn_blocking(move || walked(&reach, &root));
-                walk.await.ok().flatten().unwrap_or_default()
+                walk.await.ok().flatten().ok_or(Gap::NotListed)
             }
-            Listing::None => Vec::new(),
+            Listing::None => Err(Gap::Large),
         }
     }
 }

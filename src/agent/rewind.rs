@@ -4,14 +4,14 @@
 pub(super) mod changed;
 mod plan;
 
-use super::checkpoints::{ChangedBy, Keeper, LastTurn, Planned, Record};
+use super::checkpoints::{ChangedBy, Keeper, Planned, Record};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Report, RewindFile, Show, TurnRow};
 use crate::edit::{Proposal, Whole, unified};
 use crate::reach::Writing;
 use crate::regular;
 use crate::session::Phase;
-use crate::store::checkpoints::{Cause, Change, Content, FileMode};
+use crate::store::checkpoints::{Blobs, Cause, Change, Content, FileMode};
 use crate::text::{Text, cause};
 use crate::tool::{self, Desk};
 use plan::File as Planning;
@@ -139,7 +139,10 @@ impl Record {
     }
 
     /// The changes of the conversation's last turn, the latest first; `None` if that turn changed no file.
-    pub(super) fn of_last_turn(&mut self, conversation: &Conversation) -> LastTurn {
+    pub(super) fn of_last_turn(
+        &mut self,
+        conversation: &Conversation,
+    ) -> Option<(Blobs, Vec<Change>)> {
         let blobs = self.checkpoints(conversation)?.blobs();
         let turn = conversation.session.turns;
         let all = self.checkpoints(conversation)?.changes().iter();

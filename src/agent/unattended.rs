@@ -1,5 +1,7 @@
 //! A turn that nobody attends: begins it, and reports its result.
 
+use super::checkpoints::LastTurn;
+use super::command_changes::Gap;
 use super::rewind::changed;
 use super::{Agent, slash};
 use crate::conversation::Conversation;
@@ -35,8 +37,11 @@ pub(super) fn end(agent: &mut Agent) {
     let changes = files.record.last_turn();
     let (desk, screen) = (desk.clone(), conversation.screen());
     tokio::spawn(async move {
-        if let Some((blobs, changes)) = changes.await {
-            ran.files = changed::files(&desk, &blobs, &changes).await;
+        if let Some(LastTurn { changes, gaps }) = changes.await {
+            ran.gaps = gaps.into_iter().map(Gap::say).collect();
+            if let Some((blobs, changes)) = changes {
+                ran.files = changed::files(&desk, &blobs, &changes).await;
+            }
         }
         // the send fails only when nobody listens any more
         let _ = screen.send(Show::Ran(Box::new(ran)));
@@ -54,6 +59,7 @@ fn result(conversation: &Conversation, ended: &Unattended) -> Ran {
         denied: ended.denied.clone(),
         mode: session.mode,
         files: Vec::new(),
+        gaps: Vec::new(),
         spent: Spent {
             input: used,
             output: session.usage.output.saturating_sub(ended.usage.output),

@@ -19,6 +19,8 @@ pub struct Ran {
     pub mode: Mode,
     /// The files that are not as they were before the turn.
     pub files: Vec<Changed>,
+    /// Why changes may be missing in `files`: sentences for the user.
+    pub gaps: Vec<String>,
     pub spent: Spent,
 }
 
@@ -129,6 +131,9 @@ impl Ran {
         let mut lines: Vec<String> = self.problem.clone().into_iter().collect();
         if !self.files.is_empty() {
             lines.push(format!("Files    {}", self.names()));
+        }
+        for it in &self.gaps {
+            lines.push(format!("Missing  {it}"));
         }
         for it in &self.denied {
             lines.push(format!("Denied   {it}"));

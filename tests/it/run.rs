@@ -5,7 +5,9 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use expect_test::expect;
 use serde_json::{Value, json};
-use std::process::{Command, Output};
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
 
 fn setup(server: &Server) -> Setup {
     Setup::new().anthropic(server)
@@ -15,6 +17,14 @@ fn setup(server: &Server) -> Setup {
 fn run(setup: &Setup, arguments: &[&str]) -> Ran {
     let arguments = [&["run"], arguments].concat();
     Ran::of(&mut setup.program(&arguments))
+}
+
+/// A file of settings that allow a few commands.
+fn allowing(setup: &Setup) -> String {
+    let rules = ["cp", "rm", "touch"].map(|it| json!({ "allow": "shell", "command": it }));
+    let settings = setup.dir().join("rules.json");
+    fs::write(&settings, json!({ "permissions": rules }).to_string()).unwrap();
+    settings.display().to_string()
 }
 
 /// Waits until this holds. Panics if it does not hold within a time that only a fault exceeds.
@@ -92,15 +102,10 @@ fn outside_of_a_repository_the_files_that_commands_changed_are_named_with_their_
         "cp new a.txt; cp new b.txt; rm c.txt; cp new large.txt; touch -d 2001-01-01 same.txt";
     server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
     server.reply(Reply::said("Done."));
-    let allow = |it: &str| json!({ "allow": "shell", "command": it });
-    let rules = ["cp", "rm", "touch"].map(allow);
     let setup =
         setup(&server).file("a.txt", "alpha\n").file("c.txt", "gone\n").file("same.txt", "x\n");
     let setup = setup.file("new", "new\n").file("large.txt", "line\n".repeat(300_000));
-    let settings = setup.dir().join("rules.json");
-    std::fs::write(&settings, json!({ "permissions": rules }).to_string()).unwrap();
-    let file = settings.to_str().unwrap();
-    let ran = run(&setup, &["--config", file, "--mode", "auto-edit", "--json", "go"]);
+    let ran = run(&setup, &["--config", &allowing(&setup), "--mode", "auto-edit", "--json", "go"]);
     assert_eq!(ran.code, 0, "{}", ran.out);
     let end = ran.lines().pop().unwrap();
     let files: Vec<String> =
@@ -110,6 +115,70 @@ fn outside_of_a_repository_the_files_that_commands_changed_are_named_with_their_
         {"path":"b.txt","how":"added","by_command":true,"diff":"diff --git a/b.txt b/b.txt\nnew file mode 100644\n--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1,1 @@\n+new\n"}
         {"path":"c.txt","how":"deleted","by_command":true,"diff":"diff --git a/c.txt b/c.txt\ndeleted file mode 100644\n--- a/c.txt\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-gone\n"}
         {"path":"large.txt","how":"changed","by_command":true,"diff":"","no_diff":"its earlier text was not kept"}"#]].assert_eq(&files.join("\n"));
+}
+
+/// A project with this many files in one folder.
+fn with_files(setup: Setup, count: usize) -> Setup {
+    let folder = setup.path("many");
+    fs::create_dir(&folder).unwrap();
+    for n in 0..count {
+        fs::write(folder.join(n.to_string()), "").unwrap();
+    }
+    setup
+}
+
+/// A project in which git tracks this many files.
+fn with_tracked(setup: Setup, count: usize) -> Setup {
+    let git = |arguments: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(arguments).current_dir(setup.path("")).stdin(Stdio::piped());
+        git.spawn().unwrap()
+    };
+    assert!(git(&["init", "-q"]).wait().unwrap().success());
+    let mut index = git(&["update-index", "--index-info"]);
+    let mut input = index.stdin.take().unwrap();
+    for n in 0..count {
+        writeln!(input, "100644 e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\t{n}").unwrap();
+    }
+    drop(input);
+    assert!(index.wait().unwrap().success());
+    setup
+}
+
+#[test]
+fn a_diff_that_may_lack_changes_of_commands_says_why_in_the_summary_and_in_the_json() {
+    let large = "The diff may lack changes of commands: the project has more than 20,000 files";
+    let not_listed = "The diff may lack files that commands created:";
+    let many = "The diff may lack changes of commands: one changed more than 500 files";
+    let plain: fn(Setup, usize) -> Setup = with_files;
+    for (make, count, commands, said) in [
+        (plain, 20_000, &["touch made", "touch again"][..], Some(large)),
+        (with_tracked, 20_001, &["touch made"], Some(large)),
+        (plain, 19_990, &["cp -r many copy"], Some(not_listed)),
+        (plain, 501, &["cp -r many copy"], Some(many)),
+        (plain, 10, &["cp -r many copy"], None),
+    ] {
+        let ran = |format: &[&str]| {
+            let server = Server::start();
+            for command in commands {
+                server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
+            }
+            server.reply(Reply::said("Done."));
+            let setup = make(setup(&server), count);
+            let rules = allowing(&setup);
+            let arguments = ["--config", &rules, "--mode", "auto-edit", "go"];
+            run(&setup, &[format, &arguments].concat())
+        };
+        let end = ran(&["--json"]).lines().pop().unwrap();
+        let gaps: Vec<&str> =
+            end["gaps"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+        assert_eq!(gaps.len(), usize::from(said.is_some()), "{count} files: {gaps:?}");
+        assert!(gaps.iter().all(|it| it.starts_with(said.unwrap())), "{count} files: {gaps:?}");
+        let summary = ran(&[]).err;
+        let missing: Vec<&str> =
+            summary.lines().filter_map(|it| it.strip_prefix("Missing  ")).collect();
+        assert_eq!(missing, gaps);
+    }
 }
 
 #[test]
