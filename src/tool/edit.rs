@@ -1,5 +1,6 @@
 //! The tool `edit`: finds a text in a file and replaces it.
 
+use super::schema::Form;
 use super::{Tool, Work};
 use crate::edit::{Change, Edit, Format, Replacement};
 use serde::Deserialize;
@@ -70,13 +71,21 @@ fn parse(args: &Value) -> Result<Vec<Edit>, String> {
     let edit = |(at, one): (usize, One)| {
         let path = one.path.or_else(|| args.path.clone());
         let path = path.ok_or_else(|| {
-            format!("$.edits[{at}].path: expected the file's path, here or in `path`.")
+            refuse(&format!("$.edits[{at}].path: expected the file's path, here or in `path`"))
         })?;
         // `new_from` names a text that the program has kept; `edit::kept` later replaces the name with the text
         let new = one.new.or(one.new_from);
-        let new = new.ok_or_else(|| format!("$.edits[{at}].new: expected string, got nothing"))?;
+        let new = new.ok_or_else(|| {
+            refuse(&format!(
+                "$.edits[{at}].new: expected string, here or in `new_from`, got nothing"
+            ))
+        })?;
         let change = Change::Replace(Replacement { old: one.old, new, everywhere: one.everywhere });
         Ok(Edit { path: PathBuf::from(path), change })
     };
     args.edits.into_iter().enumerate().map(edit).collect()
+}
+
+fn refuse(fault: &str) -> String {
+    Form { tool: "edit", purpose: PURPOSE, schema: &schema() }.refuse(fault)
 }

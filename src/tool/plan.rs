@@ -2,7 +2,8 @@
 
 use super::lsp::{self, Question};
 use super::path::{self, Led};
-use super::{Desk, Done, Tool, Work, job, schema, web_search};
+use super::schema::Form;
+use super::{Desk, Done, Tool, Work, job, web_search};
 use crate::edit::{Change, Edit, Whole, kept};
 use crate::event::{Access, Guarded};
 use crate::message::{Foreign, Input, Origin, ToolAnswer, ToolCall};
@@ -335,7 +336,8 @@ fn fitted<'a>(desk: &'a Desk, call: &ToolCall) -> Result<(&'a Tool, Value), Stri
         Input::Json(value) => value.clone(),
         Input::Broken { text, why } => return Err(broken(&tool.name, text, why)),
     };
-    Ok((tool, schema::fit(&tool.name, &tool.schema, given)?))
+    let form = Form { tool: &tool.name, purpose: &tool.purpose, schema: &tool.schema };
+    Ok((tool, form.fit(given)?))
 }
 
 fn broken(name: &str, text: &str, why: &str) -> String {

@@ -8,78 +8,168 @@ const FAULTS: usize = 5;
 /// The most characters of a wrong value that are shown.
 const SHOWN: usize = 60;
 
-/// Checks arguments against `schema` and converts them where needed. The error tells the model which arguments are
-/// wrong, and which are required.
-pub(super) fn fit(tool: &str, schema: &Value, given: Value) -> Result<Value, String> {
-    let mut faults = Vec::new();
-    let unknown = unknown(schema, &given);
-    let fitted = value(schema, given, "$", &mut faults);
-    if faults.is_empty() {
-        return Ok(fitted);
-    }
-    faults.truncate(FAULTS);
-    let required: Vec<&str> = required(schema).collect();
-    Err(format!(
-        "The arguments are not valid for the tool `{tool}`, so nothing was done.\n{}\nRequired: {}. Known: {}.{unknown}",
-        faults.join("\n"),
-        if required.is_empty() { "none".to_owned() } else { required.join(", ") },
-        schema["properties"]
-            .as_object()
-            .into_iter()
-            .flat_map(Map::keys)
-            .cloned()
-            .collect::<Vec<_>>()
-            .join(", "),
-    ))
+/// The form that the arguments of a tool's calls have.
+pub(super) struct Form<'a> {
+    pub(super) tool: &'a str,
+    /// The tool's text for the model. The first call in it is the example in errors.
+    pub(super) purpose: &'a str,
+    pub(super) schema: &'a Value,
 }
 
-/// Names the given arguments that the schema does not have, as one of them may be meant for a missing one. Beside valid
-/// arguments they are ignored.
-fn unknown(schema: &Value, given: &Value) -> String {
-    let names = given.as_object().into_iter().flat_map(Map::keys);
-    let unknown = names.filter(|it| schema["properties"].get(it.as_str()).is_none());
-    let shown = unknown.take(FAULTS).map(|it| it.chars().take(SHOWN).collect());
-    let shown = shown.collect::<Vec<String>>().join(", ");
-    if shown.is_empty() { shown } else { format!(" Not known: {shown}.") }
+impl Form<'_> {
+    /// Checks arguments against the schema and converts them where needed. The error tells the model which arguments are
+    /// wrong, and which the object that has them may have.
+    pub(super) fn fit(&self, given: Value) -> Result<Value, String> {
+        let mut faults = Faults::default();
+        let fitted = value(&Object::root(self.schema), self.schema, given, "$", &mut faults);
+        if faults.lines.is_empty() { Ok(fitted) } else { Err(self.refusal(&faults)) }
+    }
+
+    /// The error for arguments that fit the schema and are wrong all the same. `fault` begins with the path of the wrong
+    /// argument, such as `$.edits[2].new`.
+    pub(super) fn refuse(&self, fault: &str) -> String {
+        let path = fault.split(':').next().unwrap_or_default();
+        let object = path.rsplit_once('.').map_or("$", |it| it.0);
+        let mut schema = self.schema;
+        for step in object.split(['.', '[']).skip(1) {
+            schema =
+                if step.ends_with(']') { &schema["items"] } else { &schema["properties"][step] };
+        }
+        let mut faults = Faults::default();
+        faults.add(&Object { path: object, schema, unknown: String::new() }, fault.to_owned());
+        self.refusal(&faults)
+    }
+
+    fn refusal(&self, faults: &Faults) -> String {
+        let example = example(self.purpose).map(|it| format!("\nExample: {it}"));
+        format!(
+            "The arguments are not valid for the tool `{}`, so nothing was done.\n{}\n{}{}",
+            self.tool,
+            faults.lines.join("\n"),
+            faults.objects.join("\n"),
+            example.unwrap_or_default(),
+        )
+    }
+}
+
+/// The first call in a tool's text.
+fn example(purpose: &str) -> Option<&str> {
+    let text = &purpose[purpose.find("{\"")?..];
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    values.next()?.ok()?;
+    text.get(..values.byte_offset())
+}
+
+/// What is wrong, at most `FAULTS` lines, and what the objects may have in which something is wrong, a line each.
+#[derive(Default)]
+struct Faults {
+    lines: Vec<String>,
+    objects: Vec<String>,
+}
+
+impl Faults {
+    fn add(&mut self, object: &Object<'_>, line: String) {
+        if self.lines.len() == FAULTS {
+            return;
+        }
+        self.lines.push(line);
+        let said = object.say();
+        if !self.objects.contains(&said) {
+            self.objects.push(said);
+        }
+    }
+}
+
+/// An object in the arguments.
+struct Object<'a> {
+    path: &'a str,
+    schema: &'a Value,
+    /// The names that the schema does not have: one of them may be meant for a missing one. Beside valid arguments they
+    /// are ignored.
+    unknown: String,
+}
+
+impl<'a> Object<'a> {
+    fn root(schema: &'a Value) -> Object<'a> {
+        Object { path: "$", schema, unknown: String::new() }
+    }
+
+    fn new(path: &'a str, schema: &'a Value, given: &Map<String, Value>) -> Object<'a> {
+        let unknown = given.keys().filter(|it| schema["properties"].get(it.as_str()).is_none());
+        let shown = unknown.take(FAULTS).map(|it| it.chars().take(SHOWN).collect());
+        Object { path, schema, unknown: shown.collect::<Vec<String>>().join(", ") }
+    }
+
+    /// Which arguments the object must have and may have.
+    fn say(&self) -> String {
+        let Object { path, schema, unknown } = self;
+        let place = if *path == "$" { String::new() } else { format!(" in {path}") };
+        let required: Vec<&str> = required(schema).collect();
+        let required = if required.is_empty() { "none".to_owned() } else { required.join(", ") };
+        let known = schema["properties"].as_object().into_iter().flat_map(Map::keys).cloned();
+        let known = known.collect::<Vec<_>>().join(", ");
+        let unknown =
+            if unknown.is_empty() { String::new() } else { format!(" Not known: {unknown}.") };
+        format!("Required{place}: {required}. Known: {known}.{unknown}")
+    }
 }
 
 fn required(schema: &Value) -> impl Iterator<Item = &str> {
     schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
-fn value(schema: &Value, given: Value, path: &str, faults: &mut Vec<String>) -> Value {
+/// Checks and converts a value that is at `path` within `object`.
+fn value(
+    object: &Object<'_>,
+    schema: &Value,
+    given: Value,
+    path: &str,
+    faults: &mut Faults,
+) -> Value {
     let wanted = schema["type"].as_str().unwrap_or_default();
     match (wanted, repaired(wanted, given)) {
-        ("object", Value::Object(map)) => object(schema, map, path, faults),
+        ("object", Value::Object(map)) => fields(&Object::new(path, schema, &map), map, faults),
         ("array", Value::Array(list)) => {
             let least = schema["minItems"].as_u64().unwrap_or(0);
-            if (list.len() as u64) < least {
-                faults.push(format!("{path}: expected at least {least}, got {}", list.len()));
+            let length = list.len() as u64;
+            if length < least {
+                faults.add(object, format!("{path}: expected at least {least}, got {length}"));
             }
-            if let Some(most) = schema["maxItems"].as_u64().filter(|it| (list.len() as u64) > *it) {
-                faults.push(format!("{path}: expected at most {most}, got {}", list.len()));
+            if let Some(most) = schema["maxItems"].as_u64().filter(|it| length > *it) {
+                faults.add(object, format!("{path}: expected at most {most}, got {length}"));
             }
-            let item = |(at, one)| value(&schema["items"], one, &format!("{path}[{at}]"), faults);
+            let item =
+                |(at, one)| value(object, &schema["items"], one, &format!("{path}[{at}]"), faults);
             Value::Array(list.into_iter().enumerate().map(item).collect())
         }
         ("integer", Value::Number(number)) if number.as_i64().is_some() => {
-            bounded(schema, number.as_i64().unwrap_or_default(), path, faults)
+            let number = number.as_i64().unwrap_or_default();
+            if let Some(limit) = beyond(schema, number) {
+                faults.add(object, format!("{path}: expected {limit}, got {number}"));
+            }
+            json!(number)
         }
-        ("string", word @ Value::String(_)) => one_of(schema, word, path, faults),
+        ("string", word @ Value::String(_)) => {
+            if let Some(words) = schema["enum"].as_array().filter(|it| !it.contains(&word)) {
+                let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+                let (words, given) = (words.join(", "), shown(&word));
+                faults.add(object, format!("{path}: expected one of {words}, got {given}"));
+            }
+            word
+        }
         ("boolean", text @ Value::Bool(_)) => text,
         (wanted, other) => {
-            faults.push(format!("{path}: expected {wanted}, got {}", shown(&other)));
+            let inner = Object { path, schema, unknown: String::new() };
+            let object = if wanted == "object" { &inner } else { object };
+            faults.add(object, format!("{path}: expected {wanted}, got {}", shown(&other)));
             Value::Null
         }
     }
 }
 
-fn object(
-    schema: &Value,
-    mut given: Map<String, Value>,
-    path: &str,
-    faults: &mut Vec<String>,
-) -> Value {
+/// Checks and converts the arguments in an object.
+fn fields(object: &Object<'_>, mut given: Map<String, Value>, faults: &mut Faults) -> Value {
+    let Object { path, schema, .. } = object;
     let required: Vec<&str> = required(schema).collect();
     let mut fitted = Map::new();
     for (name, inner) in schema["properties"].as_object().into_iter().flatten() {
@@ -87,12 +177,12 @@ fn object(
         match given.remove(name) {
             Some(Value::Null) if !needed => {}
             Some(one) => {
-                let one = value(inner, one, &format!("{path}.{name}"), faults);
+                let one = value(object, inner, one, &format!("{path}.{name}"), faults);
                 fitted.insert(name.clone(), one);
             }
             None if needed => {
                 let wanted = inner["type"].as_str().unwrap_or_default();
-                faults.push(format!("{path}.{name}: expected {wanted}, got nothing"));
+                faults.add(object, format!("{path}.{name}: expected {wanted}, got nothing"));
             }
             None => {}
         }
@@ -100,23 +190,11 @@ fn object(
     Value::Object(fitted)
 }
 
-fn bounded(schema: &Value, number: i64, path: &str, faults: &mut Vec<String>) -> Value {
+/// The limit beyond which a number is.
+fn beyond(schema: &Value, number: i64) -> Option<String> {
     let (least, most) = (schema["minimum"].as_i64(), schema["maximum"].as_i64());
-    if let Some(least) = least.filter(|least| number < *least) {
-        faults.push(format!("{path}: expected at least {least}, got {number}"));
-    }
-    if let Some(most) = most.filter(|most| number > *most) {
-        faults.push(format!("{path}: expected at most {most}, got {number}"));
-    }
-    json!(number)
-}
-
-fn one_of(schema: &Value, word: Value, path: &str, faults: &mut Vec<String>) -> Value {
-    if let Some(words) = schema["enum"].as_array().filter(|it| !it.contains(&word)) {
-        let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-        faults.push(format!("{path}: expected one of {}, got {}", words.join(", "), shown(&word)));
-    }
-    word
+    let low = least.filter(|it| number < *it).map(|it| format!("at least {it}"));
+    low.or_else(|| most.filter(|it| number > *it).map(|it| format!("at most {it}")))
 }
 
 /// A value that was written as a string or as a float, converted to the wanted type.

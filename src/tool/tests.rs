@@ -326,7 +326,6 @@ fn the_answer_to_a_call_that_does_not_fit_its_schema_names_the_wrong_argument() 
     let room = room();
     let all = [
         ("read", json!({})),
-        ("read", json!("")),
         ("read", json!({ "path": 7, "offset": 0, "limit": "x" })),
         ("edit", json!({ "path": "a.rs", "edits": [{ "old": 1 }] })),
         ("edit", json!({ "path": "a.rs", "edits": [] })),
@@ -344,30 +343,34 @@ fn the_answer_to_a_call_that_does_not_fit_its_schema_names_the_wrong_argument() 
         Refused: The arguments are not valid for the tool `read`, so nothing was done.
         $.path: expected string, got nothing
         Required: path. Known: path, offset, limit.
-        > read ""
-        Refused: The arguments are not valid for the tool `read`, so nothing was done.
-        $: expected object, got string ""
-        Required: path. Known: path, offset, limit.
+        Example: {"path":"src/main.rs","offset":200,"limit":100}
         > read {"path":7,"offset":0,"limit":"x"}
         Refused: The arguments are not valid for the tool `read`, so nothing was done.
         $.path: expected string, got number 7
         $.offset: expected at least 1, got 0
         $.limit: expected integer, got string "x"
         Required: path. Known: path, offset, limit.
+        Example: {"path":"src/main.rs","offset":200,"limit":100}
         > edit {"path":"a.rs","edits":[{"old":1}]}
         Refused: The arguments are not valid for the tool `edit`, so nothing was done.
         $.edits[0].old: expected string, got number 1
-        Required: edits. Known: path, edits.
+        Required in $.edits[0]: old. Known: path, old, new, new_from, everywhere.
+        Example: {"path":"a.rs","edits":[{"old":"let a = 1;","new":"let a = 2;"}]}
         > edit {"path":"a.rs","edits":[]}
         Refused: The arguments are not valid for the tool `edit`, so nothing was done.
         $.edits: expected at least 1, got 0
         Required: edits. Known: path, edits.
+        Example: {"path":"a.rs","edits":[{"old":"let a = 1;","new":"let a = 2;"}]}
         > edit {"edits":[{"path":"a.rs","old":"","new":""},{"old":"","new":""}]}
-        Refused: $.edits[1].path: expected the file's path, here or in `path`.
+        Refused: The arguments are not valid for the tool `edit`, so nothing was done.
+        $.edits[1].path: expected the file's path, here or in `path`
+        Required in $.edits[1]: old. Known: path, old, new, new_from, everywhere.
+        Example: {"path":"a.rs","edits":[{"old":"let a = 1;","new":"let a = 2;"}]}
         > shell {"command":"x","timeout_s":9999}
         Refused: The arguments are not valid for the tool `shell`, so nothing was done.
         $.timeout_s: expected at most 600, got 9999
         Required: command. Known: command, background, terminal, hosts, outside_sandbox, timeout_s.
+        Example: {"command":"cargo test","timeout_s":300}
         > Bash {}
         Refused: There is no tool `Bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, code_action, format, shell, job, job_input, fetch, todo, skill, comment.
         > read_file {}

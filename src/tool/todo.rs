@@ -1,5 +1,6 @@
 //! The tool `todo`: a list of steps, stored in the project as `.todos.json` until all of them are done.
 
+use super::schema::Form;
 use super::{CallId, Desk, Done, Tool, Work};
 use crate::regular;
 use crate::text::cause;
@@ -144,7 +145,7 @@ fn given(todos: Option<Vec<Given>>) -> Result<Vec<Given>, String> {
 }
 
 fn misfit(what: &str) -> String {
-    format!("The arguments are not valid for the tool `todo`, so nothing was done.\n{what}")
+    Form { tool: "todo", purpose: PURPOSE, schema: &schema() }.refuse(what)
 }
 
 /// A new list. If two items have the same text, the second one is dropped.

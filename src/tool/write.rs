@@ -1,5 +1,6 @@
 //! The tool `write`: creates a file or replaces its whole text.
 
+use super::schema::Form;
 use super::{Tool, Work};
 use crate::edit::{Change, Edit, Format};
 use serde::Deserialize;
@@ -42,7 +43,10 @@ struct Args {
 fn parse(args: &Value) -> Result<Vec<Edit>, String> {
     let args = Args::deserialize(args).map_err(|fault| fault.to_string())?;
     // `text_from` names a text that the program has kept; `edit::kept` later replaces the name with the text
-    let text = args.text.or(args.text_from).ok_or("$.text: expected string, got nothing")?;
+    let text = args.text.or(args.text_from).ok_or_else(|| {
+        let form = Form { tool: "write", purpose: PURPOSE, schema: &schema() };
+        form.refuse("$.text: expected string, here or in `text_from`, got nothing")
+    })?;
     let change = Change::Write { text };
     Ok(vec![Edit { path: PathBuf::from(args.path), change }])
 }

@@ -142,6 +142,33 @@ fn check_call(tool: &str, input: &str, expected: Expect) {
 }
 
 #[test]
+fn a_wrong_argument_in_a_nested_object_is_named_with_what_this_object_may_have() {
+    check_call(
+        "edit",
+        "{\"path\": \"a.txt\", \"edits\": [{\"old\": \"alpha\"}]}",
+        expect![[r#"
+            ▸ edit  a.txt
+            The arguments are not valid for the tool `edit`, so nothing was done.
+            $.edits[0].new: expected string, here or in `new_from`, got nothing
+            Required in $.edits[0]: old. Known: path, old, new, new_from, everywhere.
+            Example: {"path":"a.rs","edits":[{"old":"let a = 1;","new":"let a = 2;"}]}"#]],
+    );
+    check_call(
+        "edit",
+        "{\"path\": \"a.txt\", \"edits\": [{\"old\": \"a\", \"new\": \"b\"}, 7, \
+            {\"old_text\": \"alpha\", \"new\": \"beta\"}]}",
+        expect![[r#"
+            ▸ edit  a.txt
+            The arguments are not valid for the tool `edit`, so nothing was done.
+            $.edits[1]: expected object, got number 7
+            $.edits[2].old: expected string, got nothing
+            Required in $.edits[1]: old. Known: path, old, new, new_from, everywhere.
+            Required in $.edits[2]: old. Known: path, old, new, new_from, everywhere. Not known: old_text.
+            Example: {"path":"a.rs","edits":[{"old":"let a = 1;","new":"let a = 2;"}]}"#]],
+    );
+}
+
+#[test]
 fn a_malformed_call_is_not_run_and_the_model_is_told_why() {
     check_call(
         "shell",
@@ -161,20 +188,22 @@ fn a_malformed_call_is_not_run_and_the_model_is_told_why() {
         "read",
         "{\"path\": 7, \"limit\": \"many\"}",
         expect![[r#"
-        ▸ read  path=7 limit="many"
-        The arguments are not valid for the tool `read`, so nothing was done.
-        $.path: expected string, got number 7
-        $.limit: expected integer, got string "many"
-        Required: path. Known: path, offset, limit."#]],
+            ▸ read  path=7 limit="many"
+            The arguments are not valid for the tool `read`, so nothing was done.
+            $.path: expected string, got number 7
+            $.limit: expected integer, got string "many"
+            Required: path. Known: path, offset, limit.
+            Example: {"path":"src/main.rs","offset":200,"limit":100}"#]],
     );
     check_call(
         "read",
         "{}",
         expect![[r#"
-        ▸ read
-        The arguments are not valid for the tool `read`, so nothing was done.
-        $.path: expected string, got nothing
-        Required: path. Known: path, offset, limit."#]],
+            ▸ read
+            The arguments are not valid for the tool `read`, so nothing was done.
+            $.path: expected string, got nothing
+            Required: path. Known: path, offset, limit.
+            Example: {"path":"src/main.rs","offset":200,"limit":100}"#]],
     );
     check_call(
         "bash",
@@ -182,13 +211,6 @@ fn a_malformed_call_is_not_run_and_the_model_is_told_why() {
         expect![[r#"
             ▸ bash  command="ls"
             There is no tool `bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, code_action, format, shell, job, job_input, fetch, todo, skill, comment."#]],
-    );
-    check_call(
-        "edit",
-        "{\"path\": \"a.txt\", \"edits\": [{\"old\": \"alpha\"}]}",
-        expect![[r#"
-            ▸ edit  a.txt
-            $.edits[0].new: expected string, got nothing"#]],
     );
     check_call(
         "read",

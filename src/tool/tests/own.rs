@@ -80,6 +80,18 @@ async fn a_todo_list_is_stored_until_all_its_items_are_done() {
     "#]]).await;
 }
 
+fn wrong_todos() -> [Value; 7] {
+    [
+        json!({"action": "clear"}),
+        json!({"action": "write"}),
+        todos("write", &json!(["one"])),
+        todos("write", &json!([{"text": "a", "status": "doing"}])),
+        todos("write", &json!([{"text": "a"}, {"text": " \n"}])),
+        todos("write", &json!([{"text": "x".repeat(501)}])),
+        todos("write", &json!(vec![json!({"text": "x"}); 101])),
+    ]
+}
+
 #[tokio::test]
 async fn a_wrong_todo_argument_is_named_by_its_path_and_changes_nothing() {
     let room = room();
@@ -92,47 +104,48 @@ async fn a_wrong_todo_argument_is_named_by_its_path_and_changes_nothing() {
     "#]],
     )
     .await;
-    let all = [
-        json!({"action": "clear"}),
-        json!({"action": "write"}),
-        todos("write", &json!(["one"])),
-        todos("write", &json!([{"text": "a", "status": "doing"}])),
-        todos("write", &json!([{"text": "a"}, {"text": " \n"}])),
-        todos("write", &json!([{"text": "x".repeat(501)}])),
-        todos("write", &json!(vec![json!({"text": "x"}); 101])),
-    ];
     room.todo(
-        &all,
+        &wrong_todos(),
         &expect![[r#"
-        The arguments are not valid for the tool `todo`, so nothing was done.
-        $.action: expected one of write, read, update, got string "clear"
-        Required: action. Known: action, todos.
-        -- {"todos":[{"text":"one","status":"pending"}]}
-        ! (failed)
-        The arguments are not valid for the tool `todo`, so nothing was done.
-        $.todos: expected array, got nothing
-        -- {"todos":[{"text":"one","status":"pending"}]}
-        The arguments are not valid for the tool `todo`, so nothing was done.
-        $.todos[0]: expected object, got string "one"
-        Required: action. Known: action, todos.
-        -- {"todos":[{"text":"one","status":"pending"}]}
-        The arguments are not valid for the tool `todo`, so nothing was done.
-        $.todos[0].status: expected one of pending, in_progress, completed, got string "doing"
-        Required: action. Known: action, todos.
-        -- {"todos":[{"text":"one","status":"pending"}]}
-        ! (failed)
-        The arguments are not valid for the tool `todo`, so nothing was done.
-        $.todos[1].text: expected a text, got " \n"
-        -- {"todos":[{"text":"one","status":"pending"}]}
-        ! (failed)
-        The arguments are not valid for the tool `todo`, so nothing was done.
-        $.todos[0].text: expected at most 500 characters, got 501
-        -- {"todos":[{"text":"one","status":"pending"}]}
-        The arguments are not valid for the tool `todo`, so nothing was done.
-        $.todos: expected at most 100, got 101
-        Required: action. Known: action, todos.
-        -- {"todos":[{"text":"one","status":"pending"}]}
-    "#]],
+            The arguments are not valid for the tool `todo`, so nothing was done.
+            $.action: expected one of write, read, update, got string "clear"
+            Required: action. Known: action, todos.
+            Example: {"action":"write","todos":[{"text":"Test it"}]}
+            -- {"todos":[{"text":"one","status":"pending"}]}
+            ! (failed)
+            The arguments are not valid for the tool `todo`, so nothing was done.
+            $.todos: expected array, got nothing
+            Required: action. Known: action, todos.
+            Example: {"action":"write","todos":[{"text":"Test it"}]}
+            -- {"todos":[{"text":"one","status":"pending"}]}
+            The arguments are not valid for the tool `todo`, so nothing was done.
+            $.todos[0]: expected object, got string "one"
+            Required in $.todos[0]: text. Known: text, status.
+            Example: {"action":"write","todos":[{"text":"Test it"}]}
+            -- {"todos":[{"text":"one","status":"pending"}]}
+            The arguments are not valid for the tool `todo`, so nothing was done.
+            $.todos[0].status: expected one of pending, in_progress, completed, got string "doing"
+            Required in $.todos[0]: text. Known: text, status.
+            Example: {"action":"write","todos":[{"text":"Test it"}]}
+            -- {"todos":[{"text":"one","status":"pending"}]}
+            ! (failed)
+            The arguments are not valid for the tool `todo`, so nothing was done.
+            $.todos[1].text: expected a text, got " \n"
+            Required in $.todos[1]: text. Known: text, status.
+            Example: {"action":"write","todos":[{"text":"Test it"}]}
+            -- {"todos":[{"text":"one","status":"pending"}]}
+            ! (failed)
+            The arguments are not valid for the tool `todo`, so nothing was done.
+            $.todos[0].text: expected at most 500 characters, got 501
+            Required in $.todos[0]: text. Known: text, status.
+            Example: {"action":"write","todos":[{"text":"Test it"}]}
+            -- {"todos":[{"text":"one","status":"pending"}]}
+            The arguments are not valid for the tool `todo`, so nothing was done.
+            $.todos: expected at most 100, got 101
+            Required: action. Known: action, todos.
+            Example: {"action":"write","todos":[{"text":"Test it"}]}
+            -- {"todos":[{"text":"one","status":"pending"}]}
+        "#]],
     )
     .await;
 }
@@ -154,17 +167,21 @@ async fn a_todo_update_needs_a_status_and_an_item_of_the_list() {
     room.todo(
         &all,
         &expect![[r#"
-        ! (failed)
-        The arguments are not valid for the tool `todo`, so nothing was done.
-        $.todos[0].status: expected string, got nothing
-        -- {"todos":[{"text":"one","status":"pending"}]}
-        ! (failed)
-        The arguments are not valid for the tool `todo`, so nothing was done.
-        $.todos[1].text: expected the exact text of an item, got "two"
-        The list:
-        [ ] one
-        -- {"todos":[{"text":"one","status":"pending"}]}
-    "#]],
+            ! (failed)
+            The arguments are not valid for the tool `todo`, so nothing was done.
+            $.todos[0].status: expected string, got nothing
+            Required in $.todos[0]: text. Known: text, status.
+            Example: {"action":"write","todos":[{"text":"Test it"}]}
+            -- {"todos":[{"text":"one","status":"pending"}]}
+            ! (failed)
+            The arguments are not valid for the tool `todo`, so nothing was done.
+            $.todos[1].text: expected the exact text of an item, got "two"
+            Required in $.todos[1]: text. Known: text, status.
+            Example: {"action":"write","todos":[{"text":"Test it"}]}
+            The list:
+            [ ] one
+            -- {"todos":[{"text":"one","status":"pending"}]}
+        "#]],
     )
     .await;
 }
