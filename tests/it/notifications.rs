@@ -82,6 +82,34 @@ fn a_function_of_the_user_gets_one_notification_for_each_wait() {
     scene.nvim.wait(|it| it.lua_str(told) == all, "two notifications");
 }
 
+/// A turn that asks, in a chat that is on the screen.
+fn ask_in_sight(scene: &Scene, n: usize) {
+    scene.server.reply(Reply::new().call("c1", "shell", json!({ "command": "echo one > out" })));
+    scene.nvim.lua("require('caliban').ask('go on')", &[]);
+    scene.nvim.wait_question();
+    scene.server.reply(Reply::said(&format!("Good {n}.")));
+    scene.nvim.keys(":Caliban deny<CR>");
+    scene.wait_idle(&format!("Good {n}."));
+}
+
+#[test]
+fn the_user_is_notified_while_the_window_of_neovim_does_not_have_the_focus() {
+    let before = "_G.told = {}
+        require('caliban').setup({ notify = function(text) table.insert(_G.told, text) end })";
+    let scene = Scene::start(|it| it.before(before).size(160, 40));
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_chat("Project");
+    let told = "return table.concat(_G.told, '|')";
+    let each = "Caliban is waiting for you (main).|Caliban has finished (main).";
+    let mut all = Vec::new();
+    for (n, has_focus) in [true, false, true, false].into_iter().enumerate() {
+        scene.nvim.request("nvim_ui_set_focus", vec![has_focus.into()]);
+        ask_in_sight(&scene, n);
+        all.extend((!has_focus).then_some(each));
+        scene.nvim.wait(|it| it.lua_str(told) == all.join("|"), "notifications without the focus");
+    }
+}
+
 #[test]
 fn a_command_of_the_user_gets_the_text_as_one_argument() {
     let command = r#"{ 'sh', '-c', 'printf "%s %s\n" "$#" "$1" >> told', 'sh' }"#;
