@@ -6,6 +6,7 @@ use crate::context::{request, size};
 use crate::event::Measure;
 use crate::policy::{self, Decision, Question};
 use crate::provider::dialect::{Dialect, Quirks};
+use crate::text::unseen;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -64,6 +65,11 @@ enum Act {
     Apply(usize),
     Review(usize),
     Rule(u8),
+    /// A running call needs another access: to edit, to format, or one that is never given.
+    Need(usize, u8),
+    /// The user changes the command that asks, to a text with or without a hidden character.
+    Change(bool),
+    Unrecorded(usize),
     Rested,
     Cancel(bool),
     Note,
@@ -92,6 +98,9 @@ fn act() -> impl Strategy<Value = Act> {
         2 => (0_usize..5).prop_map(Act::Apply),
         3 => (0_usize..5).prop_map(Act::Review),
         3 => (0_u8..4).prop_map(Act::Rule),
+        2 => (0_usize..5, 0_u8..3).prop_map(|(at, kind)| Act::Need(at, kind)),
+        1 => any::<bool>().prop_map(Act::Change),
+        1 => (0_usize..5).prop_map(Act::Unrecorded),
         1 => Just(Act::Rested),
         1 => any::<bool>().prop_map(Act::Cancel),
         1 => Just(Act::Note),
@@ -178,17 +187,12 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
         Act::Review(at) => {
             Input::Reviewed { path: "/p/a".into(), answers: vec![answer(&open(*at))] }
         }
-        Act::Rule(kind) => {
-            let id = match &session.phase {
-                Phase::Limited { id, .. } => &id.0,
-                _ => session.asking().map_or("none", |it| it.call.id.0.as_str()),
-            };
-            let ruling = match kind {
-                0 | 1 => Ruling::Once,
-                2 => Ruling::Session,
-                _ => Ruling::Denied { reason: String::new() },
-            };
-            rule(id, ruling)
+        Act::Rule(_) | Act::Change(_) => ruled(session, act),
+        Act::Need(at, kind) => {
+            Input::Needed { turn, call: CallId(open(*at)), access: access(*kind) }
+        }
+        Act::Unrecorded(at) => {
+            Input::Unrecorded { turn, call: CallId(open(*at)), why: "no space".into() }
         }
         Act::Rested => Input::Rested { turn },
         Act::Cancel(has_partial) => Input::Cancel { partial: partial(*has_partial) },
@@ -208,6 +212,31 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
         }
         Act::Summary(is_one) => summarised(session, turn, n, *is_one),
         Act::Uncompact => Input::Uncompact { told: "Undone.".into() },
+    }
+}
+
+/// The user's answer to the open question.
+fn ruled(session: &Session, act: &Act) -> Input {
+    let id = match &session.phase {
+        Phase::Limited { id, .. } => id.0.clone(),
+        _ => session.asking().map_or("none".into(), |it| it.call.id.0.clone()),
+    };
+    match act {
+        Act::Rule(0 | 1) => rule(&id, Ruling::Once),
+        Act::Rule(2) => rule(&id, Ruling::Session),
+        Act::Change(is_plain) => {
+            let command = if *is_plain { "mine" } else { "mine\u{202e}" }.to_owned();
+            Input::Change { call: CallId(id), command }
+        }
+        _ => rule(&id, Ruling::Denied { reason: String::new() }),
+    }
+}
+
+fn access(kind: u8) -> Access {
+    match kind {
+        0 => Access::Edit { paths: vec!["a".into()] },
+        1 => Access::Format { command: "fmt".into(), path: "a".into() },
+        _ => Access::Never("it is gone".into()),
     }
 }
 
@@ -248,16 +277,27 @@ fn trimmed(session: &Session, at: u32) -> Input {
     Input::Trim { items, tokens: 7, told: "Trimmed.".into() }
 }
 
-/// Whether all calls of an effect were allowed by the policy or by the user.
+/// Whether all calls of an effect were allowed by the policy or by the user, and edits are written at once only in a mode
+/// that does so.
 fn may_begin(session: &Session, effect: &Effect, events: &[Event]) -> bool {
     let begun = match effect {
         Effect::Run { call, .. } => std::slice::from_ref(call),
         Effect::Propose { calls, .. } => calls,
         _ => &[],
     };
+    // a consent holds only for the access that the question was about
     let is_ruled = |id: &CallId| {
-        events.iter().any(|it| matches!(it, Event::Ruled { call, ruling: Ruling::Once | Ruling::Session, .. } if call == id))
+        let is_need = |it: &&Event| matches!(it, Event::Needed { call, .. } if call == id);
+        let mut since = events.iter().rev().take_while(|it| !is_need(it));
+        since.any(|it| match it {
+            Event::Ruled { call, ruling: Ruling::Once | Ruling::Session, .. } => call == id,
+            Event::Changed { call, command: it, .. } => call == id && unseen::exact(it) == *it,
+            _ => false,
+        })
     };
+    if matches!(effect, Effect::Propose { at_once: true, .. }) && session.mode < Mode::AutoEdit {
+        return false;
+    }
     begun.iter().all(|call| {
         let open = session.open().iter().find(|it| it.call.id == call.id).unwrap();
         match policy::decide(session.mode, &session.granted, &open.judged, &open.access) {
