@@ -400,8 +400,8 @@ fn a_search_appears_while_the_reply_arrives_and_goes_with_a_reply_that_is_asked_
     assert_eq!(nvim.conversation(), shown);
 }
 
-#[test]
-fn a_stopped_reply_keeps_its_searches_and_taints_auto_mode() {
+/// A chat in auto mode whose reply has searched and is not complete.
+fn searched_in_part() -> (Server, Setup, Nvim) {
     let server = Server::start();
     let [call, found] = search("s1", "rust 2", &json!([result("Rust 2", "https://rust.org/2")]));
     server.reply(Reply::new().block(call).block(found).text("It is").gate());
@@ -410,20 +410,31 @@ fn a_stopped_reply_keeps_its_searches_and_taints_auto_mode() {
     let nvim = Nvim::start(&setup);
     nvim.lua("require('caliban').ask('go')", &[]);
     nvim.wait_transcript("It is");
-    nvim.command("Caliban stop");
-    nvim.wait_phase("idle");
-    nvim.quit_with(":qa<CR>");
-    drop(nvim);
+    (server, setup, nvim)
+}
+
+/// Opens the chat again, checks that it has the search, and returns the next request.
+fn next_request(server: &Server, setup: &Setup) -> Value {
     server.reply(Reply::said("Again."));
-    let nvim = Nvim::start(&setup);
-    nvim.keys(":Caliban resume<CR>");
+    let nvim = Nvim::start(setup);
+    nvim.keys(":Caliban<CR>");
     nvim.wait_transcript("It is");
     let shown = "go\n\n▸ web_search  query=\"rust 2\"\n\nIt is";
     assert!(nvim.conversation().starts_with(shown), "{}", nvim.conversation());
     nvim.ask("and now?", "Again.");
-    let requests = server.requests();
-    assert_eq!(hosted(&requests[1].json), Vec::<Value>::new());
-    assert!(!requests[1].json["messages"].to_string().contains("server_tool_use"));
+    server.requests()[1].json.clone()
+}
+
+#[test]
+fn a_stopped_reply_keeps_its_searches_and_taints_auto_mode() {
+    let (server, setup, nvim) = searched_in_part();
+    nvim.command("Caliban stop");
+    nvim.wait_phase("idle");
+    nvim.quit_with(":qa<CR>");
+    drop(nvim);
+    let next = next_request(&server, &setup);
+    assert_eq!(hosted(&next), Vec::<Value>::new());
+    assert!(!next["messages"].to_string().contains("server_tool_use"));
 }
 
 #[test]
@@ -474,26 +485,12 @@ fn a_compaction_is_told_of_the_search_between_tags_and_drops_its_blocks() {
 
 #[test]
 fn a_search_in_a_reply_that_the_programs_death_cut_off_taints_auto_mode() {
-    let server = Server::start();
-    let [call, found] = search("s1", "rust 2", &json!([result("Rust 2", "https://rust.org/2")]));
-    server.reply(Reply::new().block(call).block(found).text("It is").gate());
-    let config = "{ search = { hosted = true }, mode = 'auto' }";
-    let setup = Setup::new().size(160, 40).config(config).anthropic(&server);
-    let nvim = Nvim::start(&setup);
-    nvim.lua("require('caliban').ask('go')", &[]);
-    nvim.wait_transcript("It is");
+    let (server, setup, nvim) = searched_in_part();
     let journal = setup.sessions().join("main.journal");
     let has_text =
         |_: &Nvim| std::fs::read_to_string(&journal).is_ok_and(|it| it.contains("It is"));
     nvim.wait(has_text, "the text in the journal");
     nvim.kill();
     drop(nvim);
-    server.reply(Reply::said("Again."));
-    let nvim = Nvim::start(&setup);
-    nvim.keys(":Caliban<CR>");
-    nvim.wait_transcript("It is");
-    let shown = "go\n\n▸ web_search  query=\"rust 2\"\n\nIt is";
-    assert!(nvim.conversation().starts_with(shown), "{}", nvim.conversation());
-    nvim.ask("and now?", "Again.");
-    assert_eq!(hosted(&server.requests()[1].json), Vec::<Value>::new());
+    assert_eq!(hosted(&next_request(&server, &setup)), Vec::<Value>::new());
 }
