@@ -99,6 +99,70 @@ fn in_auto_edit_mode_files_without_a_buffer_are_written_and_rejecting_a_new_file
     }
 }
 
+/// A reply whose first call edits `a.txt`, whose second call edits `b.sql`, and whose third call edits both.
+fn mixed() -> Reply {
+    let both = json!({ "edits": [
+        { "path": "a.txt", "old": "l5", "new": "L5" },
+        { "path": "b.sql", "old": "l8", "new": "L8" },
+    ] });
+    Reply::new()
+        .call("e1", "edit", edit("a.txt", &[("l2", "L2")]))
+        .call("e2", "edit", edit("b.sql", &[("l2", "L2")]))
+        .call("e3", "edit", both)
+}
+
+#[test]
+fn of_the_edits_of_a_reply_only_those_of_files_that_need_no_review_are_written_at_once() {
+    let rules = "{ mode = 'auto-edit', permissions = { { ask = 'edit', path = '*.sql' } } }";
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.sql", nine()).config(rules));
+    scene.ask(mixed());
+    scene.wait_pending(4);
+    let of_a = nine().replace("l2", "L2").replace("l5", "L5");
+    let of_b = nine().replace("l2", "L2").replace("l8", "L8");
+    assert_eq!(scene.on_disk("a.txt"), Some(of_a.clone()));
+    assert_eq!(scene.on_disk("b.sql"), Some(nine()));
+    assert_eq!(scene.nvim.buffer("/b.sql") + "\n", of_b);
+    scene.nvim.keys(":edit b.sql<CR>2G:Caliban reject hunk no<CR>");
+    scene.wait_pending(3);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(of_a));
+    assert_eq!(scene.on_disk("b.sql"), Some(nine().replace("l8", "L8")));
+    let said = ["e1", "e2", "e3"].map(|it| scene.answer(2, it));
+    expect![[r#"
+        Applied and written to a.txt; the user may still review it.
+        --
+        The user rejected the change in b.sql: it is undone.
+        The user's reason: no
+        --
+        The user accepted the change in a.txt.
+        The user accepted the change in b.sql."#]]
+    .assert_eq(&said.join("\n--\n"));
+}
+
+#[test]
+fn if_an_edit_of_a_reply_needs_a_review_in_ask_mode_none_of_the_reply_is_written_at_once() {
+    let rules = "{ permissions = { { allow = 'edit', path = 'a.txt' } } }";
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.sql", nine()).config(rules));
+    for order in [["a.txt", "b.sql"], ["b.sql", "a.txt"]] {
+        let n = scene.server.requests().len();
+        let [one, other] = order.map(|it| edit(it, &[("l2", "L2")]));
+        scene.ask(Reply::new().call(&format!("e{n}"), "edit", one).call(
+            &format!("f{n}"),
+            "edit",
+            other,
+        ));
+        scene.wait_pending(2);
+        assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+        assert_eq!(scene.on_disk("b.sql"), Some(nine()));
+        scene.server.reply(Reply::said(&format!("I see {n}.")));
+        scene.nvim.keys(":Caliban reject all<CR>");
+        scene.wait_idle(&format!("I see {n}."));
+        assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    }
+}
+
 /// A command of the same reply runs without waiting for the review.
 #[test]
 fn a_command_after_an_edit_sees_the_edit_on_disk() {
