@@ -87,6 +87,7 @@ mod rules;
 mod run;
 mod run_ends;
 mod run_nvim;
+mod run_options;
 mod sandbox;
 mod scales;
 mod search;

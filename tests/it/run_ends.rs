@@ -23,12 +23,13 @@ fn run(setup: &Setup, arguments: &[&str]) -> Ran {
 }
 
 #[test]
-fn a_limit_of_tokens_or_money_ends_the_turn_before_the_next_request_with_code_4() {
+fn a_limit_of_tokens_money_or_requests_ends_the_turn_before_the_next_request_with_code_4() {
     let price = json!({ "price": { "input": 1000, "output": 1000 } });
     let prices = json!({ "anthropic/claude-sonnet-4-5": price });
     for (arguments, settings) in [
         (&["--limit-tokens", "100", "go"][..], json!({})),
         (&["--limit-usd", "0.1", "go"], json!({ "models": prices })),
+        (&["--max-requests", "1", "go"], json!({})),
         (&["go"], json!({ "models": prices, "limit": { "turn_usd": 0.1 } })),
     ] {
         let server = Server::start();
