@@ -1,5 +1,6 @@
 //! The shell tool with its real supervisor: the output of commands, and that no process outlives the call.
 
+use crate::kit::alone;
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
@@ -23,7 +24,9 @@ pub(crate) struct Room {
     chat: UnboundedReceiver<(CallId, String)>,
 }
 
+/// The process must run no other test: see `alone`.
 pub(crate) fn room() -> Room {
+    assert!(alone::is_alone());
     let dir = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(dir.path()).unwrap();
     let (output, chat) = mpsc::unbounded_channel();
@@ -60,6 +63,9 @@ pub(crate) async fn run(desk: &Desk, tool: &str, input: Value) -> ToolAnswer {
 
 #[tokio::test]
 async fn output_and_exit_code_are_reported() {
+    if alone::has_passed() {
+        return;
+    }
     let room = room();
     let mut said = String::new();
     for command in [
@@ -118,6 +124,9 @@ async fn output_and_exit_code_are_reported() {
 
 #[tokio::test]
 async fn output_is_streamed_while_the_command_runs() {
+    if alone::has_passed() {
+        return;
+    }
     let mut room = room();
     shell(&room.desk, json!({ "command": "echo one; printf two" })).await;
     let mut streamed = String::new();
@@ -129,6 +138,9 @@ async fn output_is_streamed_while_the_command_runs() {
 
 #[tokio::test]
 async fn a_huge_output_is_cut_and_kept_in_a_file() {
+    if alone::has_passed() {
+        return;
+    }
     let mut room = room();
     let command =
         "yes 'a line of output' | head -c 20000000; head -c 1000000 /dev/zero | tr '\\0' x";
@@ -144,6 +156,9 @@ async fn a_huge_output_is_cut_and_kept_in_a_file() {
 
 #[tokio::test]
 async fn a_huge_output_of_invalid_utf_8_is_cut() {
+    if alone::has_passed() {
+        return;
+    }
     let mut room = room();
     let command = "head -c 1000000 /dev/zero | tr '\\0' '\\200'; sleep 1000";
     let desk = room.desk.clone();
@@ -157,12 +172,18 @@ async fn a_huge_output_of_invalid_utf_8_is_cut() {
 
 #[tokio::test]
 async fn a_background_child_holding_the_output_does_not_delay_the_answer() {
+    if alone::has_passed() {
+        return;
+    }
     let done = shell(&room().desk, json!({ "command": "sleep 1000 & echo started" })).await;
     assert_eq!(done.text, "started\n[exit code 0; the processes it left running were ended]");
 }
 
 #[tokio::test]
 async fn a_time_out_ends_the_process_group() {
+    if alone::has_passed() {
+        return;
+    }
     let command = "trap '' TERM; echo started; sleep 1000; sleep 1000";
     let done = shell(&room().desk, json!({ "command": command, "timeout_s": 3 })).await;
     expect![[r#"
@@ -174,6 +195,9 @@ async fn a_time_out_ends_the_process_group() {
 
 #[tokio::test]
 async fn dropping_a_call_ends_the_commands_grandchildren() {
+    if alone::has_passed() {
+        return;
+    }
     let mut room = room();
     let desk = room.desk.clone();
     let command = "mkfifo held; echo ready; (trap '' TERM INT; exec 3>held; sleep 1000) & wait";
@@ -222,6 +246,9 @@ const DEMONS: [&str; 7] = [
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn no_child_process_outlives_a_command_that_ended() {
+    if alone::has_passed() {
+        return;
+    }
     for demon in DEMONS {
         let room = room();
         let done = shell(&room.desk, json!({ "command": format!("{demon}\necho started") })).await;
@@ -233,6 +260,9 @@ async fn no_child_process_outlives_a_command_that_ended() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn no_child_process_outlives_a_command_that_timed_out() {
+    if alone::has_passed() {
+        return;
+    }
     let room = room();
     let command = format!("{}\necho started; sleep 1000", DEMONS.join("\n"));
     let done = shell(&room.desk, json!({ "command": command, "timeout_s": 1 })).await;
@@ -242,6 +272,9 @@ async fn no_child_process_outlives_a_command_that_timed_out() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn no_child_process_outlives_a_command_that_was_stopped() {
+    if alone::has_passed() {
+        return;
+    }
     let mut room = room();
     let (desk, command) = (room.desk.clone(), DEMONS.join("\n") + "\necho ready; wait");
     let task = tokio::spawn(async move { shell(&desk, json!({ "command": command })).await });
@@ -270,6 +303,9 @@ async fn until(room: &Room, is_so: impl Fn(&[String]) -> bool) {
 
 #[tokio::test]
 async fn killing_its_group_or_supervisor_ends_the_command() {
+    if alone::has_passed() {
+        return;
+    }
     let done = shell(&room().desk, json!({ "command": "sleep 1000 & kill 0; sleep 1000" })).await;
     assert_eq!(done.text, "[no output]\n[ended by signal 15]");
     let room = room();
@@ -300,6 +336,9 @@ const FLOODS: [&str; 2] = [
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn no_child_outlives_its_supervisor() {
+    if alone::has_passed() {
+        return;
+    }
     for demon in DEMONS.into_iter().chain(FLOODS) {
         for order in ["before", "after"] {
             let room = room();
@@ -320,6 +359,9 @@ async fn no_child_outlives_its_supervisor() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn no_child_outlives_a_stop_after_the_supervisor_was_killed() {
+    if alone::has_passed() {
+        return;
+    }
     let mut room = room();
     let demons = DEMONS.join("\n");
     let command = format!("{}\n{demons}\necho ready; sleep 1000", without_supervisor());
@@ -336,6 +378,9 @@ async fn no_child_outlives_a_stop_after_the_supervisor_was_killed() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn no_child_outlives_a_stop_after_the_supervisor_was_suspended() {
+    if alone::has_passed() {
+        return;
+    }
     let mut room = room();
     let halt = without_supervisor().replace("kill -9", "kill -STOP");
     let command = format!("{halt}\n{}\necho ready; sleep 1000", DEMONS.join("\n"));
@@ -352,6 +397,9 @@ async fn no_child_outlives_a_stop_after_the_supervisor_was_suspended() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn other_children_of_the_program_are_not_ended() {
+    if alone::has_passed() {
+        return;
+    }
     let room = room();
     let other = std::process::Command::new("sh")
         .args(["-c", "sleep 1000 & exec sleep 1000"])
@@ -378,6 +426,9 @@ async fn other_children_of_the_program_are_not_ended() {
 
 #[tokio::test]
 async fn a_command_gets_a_terminal_on_demand() {
+    if alone::has_passed() {
+        return;
+    }
     let command = "stty size; echo $TERM; tty >/dev/null && echo has one; echo out > /dev/tty";
     let done = shell(&room().desk, json!({ "command": command, "terminal": true })).await;
     assert_eq!(done.text, "24 80\nxterm-256color\nhas one\nout");
@@ -387,6 +438,9 @@ async fn a_command_gets_a_terminal_on_demand() {
 
 #[tokio::test]
 async fn a_missing_working_folder_is_reported() {
+    if alone::has_passed() {
+        return;
+    }
     let room = room();
     fs::remove_dir_all(&room.desk.root).unwrap();
     let done = shell(&room.desk, json!({ "command": "true" })).await;

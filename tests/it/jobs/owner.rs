@@ -1,6 +1,6 @@
 //! The jobs of a desk, without a conversation.
 
-use crate::kit::LIMIT;
+use crate::kit::{LIMIT, alone};
 use crate::shell::{Room, gone, left, room, run};
 use caliban::message::ToolAnswer;
 use caliban::tool::jobs::{Jobs, Notice};
@@ -54,6 +54,9 @@ async fn wait_for(room: &Room, text: &str) -> ToolAnswer {
 
 #[tokio::test]
 async fn a_command_that_ends_soon_is_no_job() {
+    if alone::has_passed() {
+        return;
+    }
     let (room, mut notices) = with_jobs();
     let done = start(&room, "echo in use; exit 1").await;
     let text = "in use\n[the command ended with exit code 1; it is no job]";
@@ -64,6 +67,9 @@ async fn a_command_that_ends_soon_is_no_job() {
 
 #[tokio::test]
 async fn a_job_that_ignores_sigterm_is_killed() {
+    if alone::has_passed() {
+        return;
+    }
     let (room, mut notices) = with_jobs();
     start(&room, "trap '' TERM; echo on; while :; do read x; done < <(sleep 1000)").await;
     let done = job(&room, json!({ "action": "stop", "id": 1 })).await;
@@ -80,6 +86,9 @@ async fn a_job_that_ignores_sigterm_is_killed() {
 
 #[tokio::test]
 async fn a_grandchild_that_holds_the_pipe_open_is_killed_when_its_job_ends() {
+    if alone::has_passed() {
+        return;
+    }
     let (room, mut notices) = with_jobs();
     start(&room, "setsid sleep 1000 & echo on; read x").await;
     send(&room, "\n").await;
@@ -91,6 +100,9 @@ async fn a_grandchild_that_holds_the_pipe_open_is_killed_when_its_job_ends() {
 
 #[tokio::test]
 async fn a_job_on_a_terminal_prompts_and_takes_control_characters() {
+    if alone::has_passed() {
+        return;
+    }
     let (room, mut notices) = with_jobs();
     let command = "trap 'echo caught; exit 5' INT; read -p 'Name? ' x; echo hi $x; while :; do sleep 0.1; done";
     let input = json!({ "command": command, "background": true, "terminal": true });
@@ -106,6 +118,9 @@ async fn a_job_on_a_terminal_prompts_and_takes_control_characters() {
 
 #[tokio::test]
 async fn input_that_a_job_does_not_read_is_reported() {
+    if alone::has_passed() {
+        return;
+    }
     let (room, _notices) = with_jobs();
     start(&room, "echo on; sleep 1000").await;
     let mut said = send(&room, &"x".repeat(4000)).await;
@@ -125,6 +140,9 @@ async fn input_that_a_job_does_not_read_is_reported() {
 
 #[tokio::test]
 async fn at_most_eight_jobs_run_and_they_end_with_their_conversation() {
+    if alone::has_passed() {
+        return;
+    }
     let (room, mut notices) = with_jobs();
     for _ in 0..8 {
         assert!(!start(&room, "trap '' TERM; echo on; sleep 1000").await.failed);
@@ -142,6 +160,9 @@ async fn at_most_eight_jobs_run_and_they_end_with_their_conversation() {
 
 #[tokio::test]
 async fn jobs_end_with_their_owner() {
+    if alone::has_passed() {
+        return;
+    }
     let (mut room, _notices) = with_jobs();
     start(&room, "echo on; setsid sleep 1000 & sleep 1000").await;
     room.desk.jobs = Jobs::default();
@@ -152,6 +173,9 @@ async fn jobs_end_with_their_owner() {
 
 #[tokio::test]
 async fn a_flood_of_output_is_bounded() {
+    if alone::has_passed() {
+        return;
+    }
     let (room, mut notices) = with_jobs();
     start(
         &room,

@@ -1,6 +1,7 @@
 //! The test kit: `Setup` is a home and a project on disk, `Nvim` a real Neovim in them, `Server` a fake model server
 //! that sends the replies a test queues.
 
+pub mod alone;
 pub mod chat;
 pub mod dialects;
 pub mod dice;

@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 /// The models that tests use by default. They are fixed, so that a change of Caliban's default models does not break
@@ -38,6 +39,12 @@ struct Place(tempfile::TempDir);
 impl Drop for Place {
     fn drop(&mut self) {
         end_all(&self.0.path().to_string_lossy());
+        #[cfg(target_os = "linux")]
+        {
+            let adopter = rustix::process::child_subreaper().unwrap();
+            let is_wrong = adopter.is_some() && !std::thread::panicking();
+            assert!(!is_wrong, "a test lets this process adopt orphans: see `kit::alone`");
+        }
     }
 }
 
@@ -315,15 +322,26 @@ impl Setup {
     }
 }
 
+/// The path of the program `setpriv`. To start a program whose path is not given, the standard library first makes a
+/// copy of this large process, which takes long.
+static SETPRIV: LazyLock<PathBuf> = LazyLock::new(|| on_path("setpriv"));
+
 /// Runs the program without root's right to read and write all files, so that tests of permissions have the same result
 /// for root.
 fn without_privileges(program: PathBuf) -> Command {
     if !rustix::process::geteuid().is_root() {
         return Command::new(program);
     }
-    let mut command = Command::new("setpriv");
+    let mut command = Command::new(&*SETPRIV);
     command.arg("--bounding-set=-dac_override,-dac_read_search").arg("--").arg(program);
     command
+}
+
+/// The path of a program that is in a folder of `PATH`.
+fn on_path(name: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let candidates = std::env::split_paths(&path).map(|it| it.join(name));
+    candidates.into_iter().find(|it| it.is_file()).unwrap_or_else(|| name.into())
 }
 
 fn base_environment(dir: &Path) -> Vec<(&'static str, OsString)> {
