@@ -1,6 +1,8 @@
 -- The configuration of the integration tests: this plugin and the test's own settings.
 vim.opt.runtimepath:prepend(vim.env.KIT_ROOT)
 vim.o.termguicolors = true
+-- Without this, Neovim starts every Python interpreter on $PATH when it opens a Python file.
+vim.g.loaded_python3_provider = 0
 
 --- Gives each of Caliban's highlight groups a colour of its own, so that a colour on the screen identifies the group.
 function _G.KitNameGroups()
