@@ -21,12 +21,15 @@ use crate::text::cause;
 use crate::tool::image::{self, Loaded};
 use crate::tool::pdf;
 use crate::tool::{Desk, Unreadable, path, walk};
+use futures::{StreamExt, stream};
 use std::collections::BTreeSet;
 
 /// The most bytes of a mentioned file that are added to the prompt. Larger files have to be read in parts.
 const LIMIT: usize = 256 * 1024;
 /// The most entries of a mentioned folder.
 const ENTRIES: usize = 500;
+/// How many mentions are read at the same time.
+const READERS: usize = 4;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mention {
@@ -286,45 +289,41 @@ async fn read_all(desk: &Desk, mentions: Vec<Mention>) -> (Vec<Excerpt>, Vec<Str
     let mut excerpts = Vec::new();
     let mut problems = Vec::new();
     let mut images = 0;
-    for mention in mentions {
-        if let Meant::Keyword(keyword) = mention.meant {
-            match keyword::read(desk, keyword, &mention).await {
-                Ok(brought) => excerpts.extend(brought),
-                Err(problem) => problems.push(problem),
+    let one = |mention| async move { (found(desk, &mention).await, mention.path) };
+    let mut reads = stream::iter(mentions).map(one).buffered(READERS);
+    while let Some((read, path)) = reads.next().await {
+        let found = match read {
+            Ok(found) => found,
+            Err(problem) => {
+                problems.push(problem);
+                continue;
             }
-            continue;
-        }
-        if mention.meant == Meant::Symbol {
-            match symbol::read(desk, &mention).await {
-                Ok(brought) => excerpts.extend(brought),
-                Err(problem) => problems.push(problem),
+        };
+        for Found { excerpt, warning } in found {
+            images += usize::from(excerpt.image.is_some());
+            if excerpt.image.is_some() && images > image::MOST {
+                let most = image::MOST;
+                problems.push(format!("At most {most} images go with a message: not `@{path}`."));
+                continue;
             }
-            continue;
-        }
-        if mention.meant == Meant::Page {
-            match page::read(desk, &mention).await {
-                Ok(it) => excerpts.push(it),
-                Err(problem) => problems.push(problem),
-            }
-            continue;
-        }
-        match read(desk, &mention).await {
-            Ok(Some(found)) => {
-                images += usize::from(found.excerpt.image.is_some());
-                if found.excerpt.image.is_some() && images > image::MOST {
-                    let (most, path) = (image::MOST, &mention.path);
-                    problems
-                        .push(format!("At most {most} images go with a message: not `@{path}`."));
-                    continue;
-                }
-                excerpts.push(found.excerpt);
-                problems.extend(found.warning);
-            }
-            Ok(None) => (),
-            Err(problem) => problems.push(problem),
+            excerpts.push(excerpt);
+            problems.extend(warning);
         }
     }
     (excerpts, problems)
+}
+
+/// Everything that one mention adds to the prompt.
+async fn found(desk: &Desk, mention: &Mention) -> Result<Vec<Found>, String> {
+    let excerpts = match mention.meant {
+        Meant::Keyword(keyword) => keyword::read(desk, keyword, mention).await?,
+        Meant::Symbol => symbol::read(desk, mention).await?,
+        Meant::Page => vec![page::read(desk, mention).await?],
+        Meant::Path | Meant::Word | Meant::Other => {
+            return Ok(read(desk, mention).await?.into_iter().collect());
+        }
+    };
+    Ok(excerpts.into_iter().map(|excerpt| Found { excerpt, warning: None }).collect())
 }
 
 async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Found>, String> {
