@@ -113,12 +113,16 @@ end
 ---@return string
 function M.real(path)
   local full = M.absolute(path)
-  local found = vim.uv.fs_realpath(full)
-  if found then
-    return found
+  local folder = full
+  while folder ~= '' do
+    local found = vim.uv.fs_realpath(folder)
+    if found then
+      local rest = full:sub(#folder + 1)
+      return found == '/' and rest ~= '' and rest or found .. rest
+    end
+    folder = folder:match('^(.*)/') or ''
   end
-  local folder = vim.fs.dirname(full)
-  return folder == full and full or vim.fs.joinpath(M.real(folder), vim.fs.basename(full))
+  return full
 end
 
 --- Why a file must not be changed by this name: links in it lead to another file than the one that
