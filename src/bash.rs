@@ -3,6 +3,7 @@
 //! The parser is tree-sitter-bash. Each kind of syntax node that this code does not know becomes a doubt. A doubt has
 //! the effect that the user is asked, so a form of the language that is missing here is never allowed silently.
 
+mod plain;
 mod risk;
 mod walk;
 mod word;
@@ -12,6 +13,8 @@ mod tests;
 
 pub use risk::risk;
 
+use std::collections::HashMap;
+use std::mem;
 use std::ops::ControlFlow;
 use tree_sitter::{ParseOptions, Parser};
 
@@ -38,6 +41,9 @@ pub struct Script {
     /// The folders in which the commands may run because of `cd`: absolute, or relative to the folder in which the line
     /// starts.
     pub folders: Vec<String>,
+    /// The texts that were taken for command lines on suspicion, each with its depth. Programs in each other, such as
+    /// `watch "watch …"`, suspect the same text many times.
+    suspected: HashMap<String, usize>,
 }
 
 /// A simple command: its name and its arguments, without redirections.
@@ -108,6 +114,14 @@ impl Script {
         if depth > DEPTH {
             return self.blind("The command has too many commands nested in each other".into());
         }
+        let Some(commands) = plain::commands(line) else { return self.parsed(line, depth) };
+        for words in commands {
+            wrapper::unwrapped(self, Simple { words, is_certain: true }, depth);
+        }
+    }
+
+    /// Adds what the parser finds in a line.
+    fn parsed(&mut self, line: &str, depth: usize) {
         if line.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
             self.blind("The command holds control characters".into());
         }
@@ -123,10 +137,16 @@ impl Script {
         walk::Walk { text: line, script: self, depth, level: 0 }.program(tree.root_node());
     }
 
-    /// Adds the commands of a line for rules that ask or deny.
+    /// Adds the commands of a line for rules that ask or deny, unless they were added before.
     fn suspect(&mut self, line: &str, depth: usize) {
-        let mut inner = Script::default();
+        if self.suspected.get(line).is_some_and(|before| *before <= depth) {
+            return;
+        }
+        self.suspected.insert(line.to_owned(), depth);
+        let suspected = mem::take(&mut self.suspected);
+        let mut inner = Script { suspected, ..Script::default() };
         inner.add(line, depth + 1);
+        self.suspected = inner.suspected;
         self.is_open |= inner.is_open;
         let suspected = inner.commands.into_iter();
         self.commands.extend(suspected.map(|it| Simple { is_certain: false, ..it }));

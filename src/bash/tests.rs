@@ -3,6 +3,7 @@
 
 use super::*;
 use expect_test::{Expect, expect};
+use proptest::prelude::*;
 
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(line: &str, expect: Expect) {
@@ -106,4 +107,49 @@ fn command_lines_that_are_too_long_or_too_nested_become_doubts() {
     assert!(!Script::parse(&deep).doubts.is_empty());
     let nested = format!("{}a{}", "(".repeat(3_000), ")".repeat(3_000));
     assert!(Script::parse(&nested).commands.len() <= 1);
+}
+
+/// A part of a command line: words in quotes and without, words that mean something to bash, to the parser or to Caliban,
+/// and separators.
+fn part() -> impl Strategy<Value = String> {
+    let known = "if then elif else fi do done case esac for in while until select function time coproc declare export local \
+                 readonly typeset unset unsetenv let eval test true cd env timeout xargs sh -c sudo git exec printf -v 5 0x1 \
+                 -1 1e3 -f -- - + : . .. ~ @ % , / && || | ; |& & ;; ! '' \"\" 'if' \"cd\"";
+    let known: Vec<String> = known.split_whitespace().map(str::to_owned).collect();
+    prop_oneof![
+        4 => "[a-zA-Z0-9_./:@%+,-]{1,5}",
+        4 => prop::sample::select(known),
+        2 => "'[ -&(-~]{0,4}'",
+        2 => "\"[a-z .,%-]{0,4}\"",
+        1 => "[\n;|&]{1,2}",
+        1 => Just(" ; ".to_owned()),
+    ]
+}
+
+/// What the parser alone finds in a line.
+fn parsed(line: &str) -> Script {
+    let mut script = Script { folders: vec![String::new()], ..Script::default() };
+    script.parsed(line, 0);
+    script
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn a_plain_line_is_read_as_the_parser_reads_it(
+        parts in prop::collection::vec((part(), "[ \n]|  |"), 1..9),
+    ) {
+        let line: String = parts.into_iter().map(|(part, gap)| part + &gap).collect();
+        prop_assert_eq!(Script::parse(&line), parsed(&line), "{}", line);
+    }
+}
+
+#[test]
+fn programs_in_each_other_suspect_each_text_once() {
+    let nested = (0..4)
+        .fold("rm x; ls y".to_owned(), |it, _| format!("watch '{}'", it.replace('\'', r"'\''")));
+    let script = Script::parse(&nested);
+    let removals = script.commands.iter().filter(|it| it.shown() == "rm x").count();
+    assert_eq!(removals, 1);
 }

@@ -25,26 +25,19 @@ impl Rules {
             let why = script.doubts.first().map_or(String::new(), |it| format!("{}.", capital(it)));
             return Judgement { verdict: Some(Verdict::Ask), why, ..Judgement::default() };
         }
-        let mut is_known = false;
-        let (mut hindrance, mut missing) = (self.hindrance(script), None);
-        for simple in script.certain() {
-            match self.part(script, simple) {
-                Part::Allowed(_) => is_known = true,
-                Part::Hindered(why) => {
-                    is_known = true;
-                    hindrance.get_or_insert(why);
-                }
-                Part::NoRule => {
-                    missing.get_or_insert(simple);
-                }
-            }
-        }
-        let is_allowed = |it: &Simple| matches!(self.part(script, it), Part::Allowed(_));
-        let (verdict, why, always) = match (hindrance, missing) {
+        let parts: Vec<_> = script.certain().map(|it| (it, self.part(script, it))).collect();
+        let is_known = parts.iter().any(|(_, it)| !matches!(it, Part::NoRule));
+        let is_missing = |(_, it): &&(&Simple, Part)| matches!(it, Part::NoRule);
+        let missing: Vec<&Simple> = parts.iter().filter(is_missing).map(|(it, _)| *it).collect();
+        let hindered = parts.into_iter().find_map(|(_, it)| match it {
+            Part::Hindered(why) => Some(why),
+            Part::Allowed(_) | Part::NoRule => None,
+        });
+        let (verdict, why, always) = match (self.hindrance(script).or(hindered), missing.first()) {
             (None, None) if is_known => (Some(Verdict::Allow), String::new(), String::new()),
-            (None, missing) => {
-                let why = missing.map(|it| format!("No permission rule allows `{}`.", it.shown()));
-                (None, why.unwrap_or_default(), narrow::proposed(script, is_allowed))
+            (None, first) => {
+                let why = first.map(|it| format!("No permission rule allows `{}`.", it.shown()));
+                (None, why.unwrap_or_default(), narrow::proposed(script, &missing))
             }
             (Some(why), _) => (None, why, String::new()),
         };

@@ -23,15 +23,13 @@ const VARIED: &[(&str, &[&str])] = &[
     ("zig", &["build", "fmt", "test"]),
 ];
 
-/// If exactly one command of the script is not allowed yet, the words of a rule that would allow it. Empty if there is
-/// no such command, or if the rule would allow too much.
-pub(super) fn proposed(script: &Script, is_allowed: impl Fn(&Simple) -> bool) -> String {
-    if !script.doubts.is_empty() {
-        return String::new();
-    }
-    let mut missing = script.commands.iter().filter(|it| it.is_certain && !is_allowed(it));
-    match (missing.next(), missing.next()) {
-        (Some(it), None) => words(it).map(|it| super::written::joined(&it)).unwrap_or_default(),
+/// If exactly one command of the script is missing in the rules, the words of a rule that would allow it. Empty if there
+/// is no such command, or if the rule would allow too much.
+pub(super) fn proposed(script: &Script, missing: &[&Simple]) -> String {
+    match missing {
+        [it] if script.doubts.is_empty() => {
+            words(it).map(|it| super::written::joined(&it)).unwrap_or_default()
+        }
         _ => String::new(),
     }
 }
