@@ -1,11 +1,14 @@
 //! Decides which files may be read and changed. The rules apply in every mode and to all code that works with files.
 //! `table` lists the protected paths; this module compares a path with that table.
 
+mod index;
+mod pattern;
 mod table;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use index::Index;
+use pattern::Pattern;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use table::{Kind, OWN, ROWS, Row};
@@ -57,22 +60,9 @@ struct Rules {
     index: Index,
 }
 
-/// An index of the rules by the first part of their pattern. It finds the rules whose pattern may begin at a given part
-/// of a path.
-#[derive(Default)]
-struct Index {
-    /// Patterns whose first part has no `*`.
-    names: HashMap<String, Vec<usize>>,
-    /// Patterns whose first part has a `*`: in `tails` by the last two bytes of that part if these are fixed, otherwise
-    /// in `heads` by its first two bytes.
-    tails: HashMap<[u8; 2], Vec<usize>>,
-    heads: HashMap<[u8; 2], Vec<usize>>,
-    others: Vec<usize>,
-}
-
 /// A pattern of the table: consecutive parts of a path.
 struct Rule {
-    parts: Vec<String>,
+    parts: Vec<Pattern>,
     row: &'static Row,
 }
 
@@ -107,6 +97,7 @@ impl Reach {
             for pattern in row.paths {
                 let parts = split(pattern);
                 rules.index.add(parts.first().map_or("", |it| it), rules.all.len());
+                let parts = parts.iter().map(|it| Pattern::new(it)).collect();
                 rules.all.push(Rule { parts, row });
             }
         }
@@ -176,8 +167,8 @@ impl Rules {
             let Some(last) = pattern.len().checked_sub(1).and_then(|it| parts.get(it)) else {
                 continue;
             };
-            if !pattern.iter().zip(parts).all(|(it, part)| fits(it, part))
-                || row.but.iter().any(|it| fits(it, last))
+            if !pattern.iter().zip(parts).all(|(it, part)| it.fits(part))
+                || row.but.iter().any(|it| Pattern::new(it).fits(last))
             {
                 continue;
             }
@@ -188,28 +179,6 @@ impl Rules {
                 Kind::Review => found.reviewed.get_or_insert(row.why),
             };
         }
-    }
-}
-
-impl Index {
-    fn add(&mut self, first: &str, rule: usize) {
-        let head = first.as_bytes().first_chunk().filter(|it| !it.contains(&b'*'));
-        let tail = first.as_bytes().last_chunk().filter(|it| !it.contains(&b'*'));
-        let rules = match (head, tail) {
-            _ if !first.contains('*') => self.names.entry(first.to_owned()).or_default(),
-            (_, Some(tail)) => self.tails.entry(*tail).or_default(),
-            (Some(head), None) => self.heads.entry(*head).or_default(),
-            (None, None) => &mut self.others,
-        };
-        rules.push(rule);
-    }
-
-    /// The patterns that may begin with this part of a path. The caller then compares the whole patterns.
-    fn get(&self, part: &str) -> impl Iterator<Item = usize> {
-        let tails = part.as_bytes().last_chunk().and_then(|it| self.tails.get(it));
-        let heads = part.as_bytes().first_chunk().and_then(|it| self.heads.get(it));
-        let found = [self.names.get(part), tails, heads, Some(&self.others)];
-        found.into_iter().flatten().flatten().copied()
     }
 }
 
@@ -247,24 +216,10 @@ fn split(pattern: &str) -> Vec<String> {
 /// The parts of a path below a folder; `None` if the path is not in the folder.
 fn below<'a, 'b>(parts: &'a [&'b str], folder: &[String]) -> Option<&'a [&'b str]> {
     let head = parts.get(..folder.len())?;
-    head.iter().zip(folder).all(|(part, it)| part == it).then(|| &parts[folder.len()..])
+    // most paths differ from a folder in its last part only
+    head.iter().zip(folder).rev().all(|(part, it)| part == it).then(|| &parts[folder.len()..])
 }
 
 fn is_in(parts: &[&str], folders: &[Vec<String>]) -> bool {
     folders.iter().any(|it| below(parts, it).is_some())
-}
-
-/// Whether a name matches a pattern, in which `*` stands for any characters.
-fn fits(pattern: &str, name: &str) -> bool {
-    let Some((head, tail)) = pattern.split_once('*') else { return pattern == name };
-    name.strip_prefix(head).is_some_and(|rest| ends(tail, rest))
-}
-
-fn ends(pattern: &str, rest: &str) -> bool {
-    match pattern.split_once('*') {
-        None => rest.ends_with(pattern),
-        Some((middle, tail)) => {
-            rest.find(middle).is_some_and(|at| ends(tail, &rest[at + middle.len()..]))
-        }
-    }
 }

@@ -231,8 +231,14 @@ fn a_star_in_a_pattern_stands_for_any_characters() {
         ("a*b*c", "axc", false),
         ("a*a", "a", false),
         ("*", "", true),
+        ("aa*aa", "aaa", false),
+        ("*.tf.*", ".tf.", true),
+        ("*.tf.*", "a.tf", false),
+        ("a*b*b*c", "abxbc", true),
+        ("a*b*b*c", "abxc", false),
+        ("ä*ß", "äxß", true),
     ] {
-        assert_eq!(fits(pattern, name), is, "{pattern} {name}");
+        assert_eq!(Pattern::new(pattern).fits(name), is, "{pattern} {name}");
     }
 }
 

@@ -1,16 +1,16 @@
 //! Uses files by paths without symbolic links. A path that was resolved and checked is used only as long as it has no
 //! link: a process that puts a link into the path after the check gets an error, and never another file.
 
-use super::check;
+use super::{ODD, check};
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, Stat, fstat, mkdirat, openat, renameat, statat, unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, mkdirat, openat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Why a path was not used: the end of a sentence.
 pub const LINKED: &str = "a symbolic link was put into its path after the path was checked";
@@ -18,6 +18,28 @@ pub const LINKED: &str = "a symbolic link was put into its path after the path w
 /// Opens a regular file to read it.
 pub fn open(path: &Path) -> io::Result<File> {
     opened(path, OFlags::RDONLY)
+}
+
+/// Opens the files of a walk, which has found them by listing their folders. The type that a folder lists takes the place
+/// of the check that prevents the opening of devices. The folder of the last file stays open, because files of one folder
+/// come one after the other. A link or another folder that takes the folder's place later is not opened.
+#[derive(Default)]
+pub struct Listed {
+    last: Option<(PathBuf, OwnedFd)>,
+}
+
+impl Listed {
+    /// Opens a file that its folder has listed as a regular one.
+    pub fn open(&mut self, path: &Path) -> io::Result<File> {
+        let (above, name) = split(path)?;
+        let handle = match &mut self.last {
+            Some((last, handle)) if last.as_os_str() == above.as_os_str() => handle,
+            last => &mut last.insert((above.to_owned(), folder(above)?)).1,
+        };
+        let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC | EASY;
+        let file = openat(handle, name, OFlags::RDONLY | flags, Mode::empty()).map_err(told)?;
+        checked(file)
+    }
 }
 
 /// Opens a regular file to replace its content. Creates the file and its folders if they do not exist.
@@ -49,7 +71,7 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 fn opened(path: &Path, flags: OFlags) -> io::Result<File> {
-    // This check prevents the opening of devices. The check after it detects a file that got the same name in between.
+    // this check prevents the opening of devices
     match std::fs::symlink_metadata(path) {
         Ok(there) if there.is_symlink() => return Err(told(Errno::LOOP)),
         Ok(there) => check(&there)?,
@@ -57,10 +79,16 @@ fn opened(path: &Path, flags: OFlags) -> io::Result<File> {
         Err(fault) => return Err(fault),
     }
     let mode = if flags.contains(OFlags::CREATE) { Mode::from(0o666) } else { Mode::empty() };
-    let file =
-        File::from(whole(path, flags | OFlags::NONBLOCK | OFlags::NOCTTY, mode).map_err(told)?);
-    check(&file.metadata()?)?;
-    Ok(file)
+    checked(whole(path, flags | EASY, mode).map_err(told)?)
+}
+
+/// The file, if it is a regular one. A device may have got its name after its type was known.
+fn checked(file: OwnedFd) -> io::Result<File> {
+    match FileType::from_raw_mode(fstat(&file)?.st_mode) {
+        FileType::RegularFile => Ok(file.into()),
+        FileType::Directory => Err(Errno::ISDIR.into()),
+        _ => Err(io::Error::other(ODD)),
+    }
 }
 
 /// Opens a folder, and creates it and the folders above it if they do not exist.
@@ -83,6 +111,9 @@ fn split(path: &Path) -> io::Result<(&Path, &OsStr)> {
 fn told(fault: Errno) -> io::Error {
     if fault == Errno::LOOP { io::Error::other(LINKED) } else { fault.into() }
 }
+
+/// Opening a pipe does not wait, and a terminal does not become the terminal of this process.
+const EASY: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 
 #[cfg(target_os = "linux")]
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
@@ -109,15 +140,14 @@ fn by_parts(path: &Path, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedF
         let name = part.as_os_str();
         if parts.peek().is_none() {
             return openat(&folder, name, flags | OFlags::NOFOLLOW, mode).map_err(|fault| {
-                let is_link =
-                    |it: Stat| rustix::fs::FileType::from_raw_mode(it.st_mode).is_symlink();
+                let is_link = |it: Stat| FileType::from_raw_mode(it.st_mode).is_symlink();
                 let there = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW);
                 if there.is_ok_and(is_link) { Errno::LOOP } else { fault }
             });
         }
         let next = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         folder = openat(&folder, name, next, Mode::empty())?;
-        if rustix::fs::FileType::from_raw_mode(fstat(&folder)?.st_mode).is_symlink() {
+        if FileType::from_raw_mode(fstat(&folder)?.st_mode).is_symlink() {
             return Err(Errno::LOOP);
         }
     }

@@ -5,7 +5,7 @@ use crate::reach::{Reach, Reading};
 use crate::regular::direct;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use globset::GlobMatcher;
+use globset::GlobSet;
 use ignore::WalkState;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
@@ -73,7 +73,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
 fn matches(
     reach: &Reach,
     folder: &Path,
-    glob: &GlobMatcher,
+    glob: &GlobSet,
     halt: &walk::Halt,
 ) -> Vec<(SystemTime, PathBuf)> {
     let (found, all) = mpsc::channel();

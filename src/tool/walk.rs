@@ -3,7 +3,7 @@
 
 use crate::reach::{Reach, Reading};
 use crate::regular;
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobSet};
 use ignore::{DirEntry, WalkBuilder, WalkParallel};
 use std::fs::metadata;
 use std::path::Path;
@@ -53,16 +53,16 @@ pub fn begin(path: &Path, keep: impl Fn(&DirEntry) -> bool + Send + Sync + 'stat
 
 /// Whether a walk of this folder could hang: the walk opens ignore files without checking that they are regular files.
 fn would_hang(folder: &Path) -> bool {
-    let git = folder.join(".git");
-    let ignore = [folder.join(".gitignore"), folder.join(".ignore"), git.join("info/exclude")];
-    if ignore.iter().any(|it| is_odd(it)) {
+    if [".gitignore", ".ignore"].iter().any(|it| is_odd(&folder.join(it))) {
         return true;
     }
-    // in a worktree `.git` is a file that names a folder, and the file `commondir` in that folder names the main folder
-    let is_there = |it: &Path| metadata(it).is_ok_and(|it| it.is_file());
-    if !is_there(&git) {
-        return false;
+    let git = folder.join(".git");
+    match metadata(&git) {
+        Ok(it) if it.is_dir() => return is_odd(&git.join("info/exclude")),
+        Ok(it) if it.is_file() => (),
+        _ => return false,
     }
+    // in a worktree `.git` is a file that names a folder, and the file `commondir` in that folder names the main folder
     if is_odd(&git) {
         return true;
     }
@@ -83,24 +83,22 @@ fn is_odd(path: &Path) -> bool {
     metadata(path).is_ok_and(|it| !it.is_dir() && (!it.is_file() || it.len() > LARGEST))
 }
 
-/// A pattern for paths relative to a folder. A pattern without a slash matches names at any depth.
-pub(super) fn glob(argument: &str, pattern: &str) -> Result<GlobMatcher, String> {
+/// A pattern for paths relative to a folder. A pattern without a slash matches names at any depth. A set of one pattern
+/// compares most patterns without a regular expression, for which the threads of a walk would wait for each other.
+pub(super) fn glob(argument: &str, pattern: &str) -> Result<GlobSet, String> {
     if pattern.len() > LONGEST_GLOB {
         let size = pattern.len();
         return Err(format!("{argument}: it has {size} bytes; a glob has at most {LONGEST_GLOB}."));
     }
     let bare = pattern.strip_prefix("./").unwrap_or(pattern);
     let anywhere = if bare.contains('/') { bare.to_owned() } else { format!("**/{bare}") };
-    GlobBuilder::new(&anywhere)
-        .literal_separator(true)
-        .build()
-        .map(|glob| glob.compile_matcher())
-        .map_err(|fault| {
-            format!(
-                "{argument}: `{pattern}` is not a glob: {}. Example: src/**/*.{{rs,toml}}",
-                fault.kind()
-            )
-        })
+    let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
+    glob.and_then(|it| GlobSet::new([it])).map_err(|fault| {
+        format!(
+            "{argument}: `{pattern}` is not a glob: {}. Example: src/**/*.{{rs,toml}}",
+            fault.kind()
+        )
+    })
 }
 
 /// Tells a walk that nobody waits for its result any more.

@@ -1,4 +1,5 @@
 use super::*;
+use rustix::fs::mkfifoat;
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::symlink;
@@ -52,6 +53,37 @@ fn a_path_with_a_link_in_any_part_opens_nothing() {
     }
     assert_eq!(fs::read_to_string(outside.join("sub/file")).unwrap(), "secret");
     assert_eq!(fs::read_dir(outside.join("sub")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_listed_file_is_opened_in_the_folder_that_was_listed() {
+    let (_dir, inside, outside) = places();
+    let (sub, file) = (inside.join("sub"), inside.join("sub/file"));
+    fs::write(outside.join("sub/other"), "secret").unwrap();
+    let mut listed = Listed::default();
+    assert_eq!(read(listed.open(&file)).unwrap(), "text");
+
+    fs::rename(&sub, inside.join("kept")).unwrap();
+    symlink(outside.join("sub"), &sub).unwrap();
+    assert_eq!(read(listed.open(&file)).unwrap(), "text");
+    assert_eq!(listed.open(&sub.join("other")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    assert_eq!(read(Listed::default().open(&file)).unwrap_err(), LINKED);
+
+    fs::write(inside.join("other"), "text").unwrap();
+    assert_eq!(read(listed.open(&inside.join("other"))).unwrap(), "text");
+    assert_eq!(read(listed.open(&file)).unwrap_err(), LINKED);
+}
+
+#[test]
+fn a_listed_file_that_became_a_link_a_pipe_or_a_folder_is_not_opened() {
+    let (_dir, inside, outside) = places();
+    let at = |name: &str| inside.join(name);
+    symlink(outside.join("sub/file"), at("link")).unwrap();
+    mkfifoat(CWD, at("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
+    let mut listed = Listed::default();
+    assert_eq!(read(listed.open(&at("link"))).unwrap_err(), LINKED);
+    assert_eq!(read(listed.open(&at("pipe"))).unwrap_err(), ODD);
+    assert_eq!(listed.open(&at("sub")).unwrap_err().kind(), io::ErrorKind::IsADirectory);
 }
 
 #[test]
@@ -109,7 +141,9 @@ fn a_folder_that_is_swapped_all_the_time_never_shows_the_secret() {
                 fs::rename(&kept, &sub).unwrap();
             }
         });
-        let all: Vec<_> = (0..20_000).map(|_| read(open(&sub.join("file")))).collect();
+        let file = sub.join("file");
+        let open = || [read(open(&file)), read(Listed::default().open(&file))];
+        let all: Vec<_> = (0..10_000).flat_map(|_| open()).collect();
         is_over.store(true, Ordering::Relaxed);
         assert!(all.iter().all(|it| it.as_deref() != Ok("secret")));
     });

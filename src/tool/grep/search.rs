@@ -2,9 +2,9 @@
 
 use super::found::{First, Found, Hits, InFile};
 use crate::reach::{Reach, Reading};
-use crate::regular::direct;
+use crate::regular::direct::Listed;
 use crate::tool::{Source, clip, path, walk};
-use globset::GlobMatcher;
+use globset::GlobSet;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{
@@ -27,7 +27,7 @@ const HEAP: usize = 64_000_000;
 pub(super) struct Search {
     pub(super) root: PathBuf,
     pub(super) target: PathBuf,
-    pub(super) glob: Option<GlobMatcher>,
+    pub(super) glob: Option<GlobSet>,
     pub(super) matcher: RegexMatcher,
     pub(super) context: usize,
     pub(super) buffers: BTreeMap<PathBuf, Source>,
@@ -41,12 +41,8 @@ impl Search {
     pub(super) fn run(&self, halt: &walk::Halt) -> Found {
         let (sender, all) = mpsc::channel();
         walk::parallel(&self.reach, &self.target).run(|| {
-            let mut thread = Thread {
-                searcher: self.searcher(),
-                matcher: self.matcher.clone(),
-                first: First::default(),
-                sender: sender.clone(),
-            };
+            let sender = sender.clone();
+            let mut thread = Thread { tools: self.tools(), first: First::default(), sender };
             Box::new(move |entry| {
                 if halt.is_set() {
                     return WalkState::Quit;
@@ -61,37 +57,37 @@ impl Search {
                 WalkState::Continue
             })
         });
-        let mut searcher = self.searcher();
+        let mut tools = self.tools();
         let mut found = First::joined(all.try_iter());
         let unwritten = self.buffers.iter().filter(|(path, _)| !path.exists());
         for (path, buffer) in unwritten {
-            if let Some(it) = self.file(&mut searcher, &self.matcher, path, Some(buffer)) {
+            if let Some(it) = self.file(&mut tools, path, Some(buffer)) {
                 found.add(it);
             }
         }
         found
     }
 
-    fn searcher(&self) -> Searcher {
-        SearcherBuilder::new()
+    fn tools(&self) -> Tools {
+        let searcher = SearcherBuilder::new()
             .binary_detection(BinaryDetection::quit(0))
             .heap_limit(Some(HEAP))
             .before_context(self.context)
             .after_context(self.context)
-            .build()
+            .build();
+        Tools { searcher, matcher: self.matcher.clone(), listed: Listed::default() }
+    }
+
+    /// Whether the pattern for names fits a file.
+    fn is_named(&self, file: &Path) -> bool {
+        let Some(glob) = &self.glob else { return true };
+        let within = file.strip_prefix(&self.target).ok().filter(|path| path.parent().is_some());
+        glob.is_match(within.or(file.file_name().map(Path::new)).unwrap_or(file))
     }
 
     /// Searches a file. `None` if it has no match.
-    fn file(
-        &self,
-        searcher: &mut Searcher,
-        matcher: &RegexMatcher,
-        file: &Path,
-        buffer: Option<&Source>,
-    ) -> Option<InFile> {
-        let within = file.strip_prefix(&self.target).ok().filter(|path| path.parent().is_some());
-        let name = within.or(file.file_name().map(Path::new)).unwrap_or(file);
-        if self.glob.as_ref().is_some_and(|glob| !glob.is_match(name)) {
+    fn file(&self, tools: &mut Tools, file: &Path, buffer: Option<&Source>) -> Option<InFile> {
+        if !self.is_named(file) {
             return None;
         }
         match self.reach.reading(file) {
@@ -102,9 +98,10 @@ impl Search {
         let mut hits = Hits::default();
         let sink = Lines { search: self, file, hits: &mut hits };
         // a file that cannot be read or searched has no matches
+        let Tools { searcher, matcher, listed } = tools;
         let _ = match buffer {
-            Some(source) => searcher.search_slice(matcher, source.text.content.as_bytes(), sink),
-            None => direct::open(file).and_then(|it| searcher.search_file(matcher, &it, sink)),
+            Some(source) => searcher.search_slice(&*matcher, source.text.content.as_bytes(), sink),
+            None => listed.open(file).and_then(|it| searcher.search_file(&*matcher, &it, sink)),
         };
         hits.pending = buffer.map_or(0, |it| it.pending);
         (!hits.starts.is_empty()).then_some(InFile::Hits(hits))
@@ -116,11 +113,17 @@ impl Search {
     }
 }
 
+/// What a thread needs to search files.
+struct Tools {
+    searcher: Searcher,
+    /// A copy for each thread, because threads that share a matcher wait for each other.
+    matcher: RegexMatcher,
+    listed: Listed,
+}
+
 /// One thread of a search. Sends what it has found when it ends.
 struct Thread {
-    searcher: Searcher,
-    /// A copy for this thread, because threads that share a matcher wait for each other.
-    matcher: RegexMatcher,
+    tools: Tools,
     first: First,
     sender: Sender<First>,
 }
@@ -128,7 +131,7 @@ struct Thread {
 impl Thread {
     fn search(&mut self, search: &Search, path: PathBuf) {
         let buffer = search.buffers.get(&path);
-        if let Some(file) = search.file(&mut self.searcher, &self.matcher, &path, buffer) {
+        if let Some(file) = search.file(&mut self.tools, &path, buffer) {
             self.first.add(path, file);
         }
     }
