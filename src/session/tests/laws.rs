@@ -64,6 +64,7 @@ enum Act {
     Enter(usize),
     Apply(usize),
     Review(usize),
+    /// The user answers the open question, or, as a late answer would, one that is not open.
     Rule(u8),
     /// A running call needs another access: to edit, to format, or one that is never given.
     Need(usize, u8),
@@ -97,9 +98,9 @@ fn act() -> impl Strategy<Value = Act> {
         3 => (0_usize..5).prop_map(Act::Enter),
         2 => (0_usize..5).prop_map(Act::Apply),
         3 => (0_usize..5).prop_map(Act::Review),
-        3 => (0_u8..4).prop_map(Act::Rule),
+        4 => (0_u8..6).prop_map(Act::Rule),
         2 => (0_usize..5, 0_u8..3).prop_map(|(at, kind)| Act::Need(at, kind)),
-        1 => any::<bool>().prop_map(Act::Change),
+        2 => any::<bool>().prop_map(Act::Change),
         1 => (0_usize..5).prop_map(Act::Unrecorded),
         1 => Just(Act::Rested),
         1 => any::<bool>().prop_map(Act::Cancel),
@@ -223,6 +224,10 @@ fn ruled(session: &Session, act: &Act) -> Input {
     };
     match act {
         Act::Rule(0 | 1) => rule(&id, Ruling::Once),
+        Act::Rule(at @ 4..) => {
+            let open = session.open().iter().rev().nth(usize::from(at - 4));
+            rule(open.map_or("none", |it| &it.call.id.0), Ruling::Once)
+        }
         Act::Rule(2) => rule(&id, Ruling::Session),
         Act::Change(is_plain) => {
             let command = if *is_plain { "mine" } else { "mine\u{202e}" }.to_owned();
@@ -285,15 +290,23 @@ fn may_begin(session: &Session, effect: &Effect, events: &[Event]) -> bool {
         Effect::Propose { calls, .. } => calls,
         _ => &[],
     };
-    // a consent holds only for the access that the question was about
+    // a consent answers a question, and holds only for the access that the question was about
     let is_ruled = |id: &CallId| {
-        let is_need = |it: &&Event| matches!(it, Event::Needed { call, .. } if call == id);
-        let mut since = events.iter().rev().take_while(|it| !is_need(it));
-        since.any(|it| match it {
-            Event::Ruled { call, ruling: Ruling::Once | Ruling::Session, .. } => call == id,
-            Event::Changed { call, command: it, .. } => call == id && unseen::exact(it) == *it,
-            _ => false,
-        })
+        let (mut is_asked, mut is_ruled) = (false, false);
+        for event in events {
+            match event {
+                Event::Asked { call, .. } if call == id => is_asked = true,
+                Event::Needed { call, .. } if call == id => (is_asked, is_ruled) = (false, false),
+                Event::Ruled { call, ruling: Ruling::Once | Ruling::Session, .. } if call == id => {
+                    is_ruled |= std::mem::take(&mut is_asked);
+                }
+                Event::Changed { call, command, .. } if call == id => {
+                    is_ruled |= std::mem::take(&mut is_asked) && unseen::exact(command) == *command;
+                }
+                _ => (),
+            }
+        }
+        is_ruled
     };
     if matches!(effect, Effect::Propose { at_once: true, .. }) && session.mode < Mode::AutoEdit {
         return false;
