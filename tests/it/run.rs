@@ -215,6 +215,21 @@ fn with_json_standard_output_has_json_lines_only() {
 }
 
 #[test]
+fn control_characters_of_the_model_reach_no_terminal() {
+    let server = Server::start();
+    let command = "touch \u{1b}]0;title\u{7}made \u{9b}31m";
+    let hostile = "Look: \u{1b}[31m\u{9b}31m\u{1b}]52;c;eA==\u{7}\r\u{8}";
+    server.reply(Reply::new().text(hostile).call("c1", "shell", json!({ "command": command })));
+    server.reply(Reply::said(hostile));
+    let ran = run(&setup(&server), &["go"]);
+    assert_eq!(ran.code, 3);
+    for output in [&ran.out, &ran.err] {
+        assert!(output.contains("Look:"), "{output:?}");
+        assert!(!output.contains(|c: char| c.is_control() && c != '\n'), "{output:?}");
+    }
+}
+
+#[test]
 fn wrong_arguments_end_with_code_2_before_any_request() {
     let server = Server::start();
     for (arguments, why) in [

@@ -182,6 +182,22 @@ fn a_formatter_that_an_allowing_rule_names_runs_without_a_question_and_its_resul
 }
 
 #[test]
+fn a_formatter_that_is_another_one_when_the_user_answers_does_not_run() {
+    let scene = started(AUTO_EDIT);
+    option(&scene, "tr a-z A-Z");
+    scene.ask(Reply::new().call("f1", "format", file()));
+    scene.wait_chat("Format `a.txt` by your `tr a-z A-Z`?");
+    scene.nvim.wait_question();
+    option(&scene, "tr a-z x");
+    scene.server.reply(Reply::said("Well."));
+    scene.nvim.keys(":Caliban approve<CR>");
+    scene.wait_idle("Well.");
+    expect!["Nothing was changed: the formatter's command is now `tr a-z x`. Call format again."]
+        .assert_eq(&scene.answer(2, "f1"));
+    assert_eq!(scene.on_disk("a.txt").as_deref(), Some(TEXT));
+}
+
+#[test]
 fn a_formatter_that_fails_is_told_with_its_reason() {
     let scene = started("{ mode = 'auto-edit', lsp = { request_ms = 3000 } }");
     let check = |line: &str, expected: Expect| {
