@@ -29,6 +29,8 @@ const DEPTH: usize = 4;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Script {
     pub commands: Vec<Simple>,
+    /// Texts by which the commands may run others. Only rules that ask or deny apply to them.
+    pub programs: Vec<Program>,
     /// Reasons why the line may do more than run `commands`: clauses for the user, such as `` `echo a` writes to `b`
     /// ``.
     pub doubts: Vec<String>,
@@ -53,6 +55,15 @@ pub struct Simple {
     /// False if it is only suspected that a program such as `find` runs these words as a command. Then only rules that
     /// ask or deny apply to them.
     pub is_certain: bool,
+}
+
+/// A text that an interpreter runs, or a risky argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// The command that runs the text.
+    pub name: String,
+    /// The words of the text, whatever stands between them. Each of them may begin a command.
+    pub words: Vec<Word>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,6 +129,7 @@ impl Script {
         for words in commands {
             wrapper::unwrapped(self, Simple { words, is_certain: true }, depth);
         }
+        wrapper::feed(self, Vec::new(), depth);
     }
 
     /// Adds what the parser finds in a line.
@@ -134,7 +146,8 @@ impl Script {
                 "The command is too complicated for Caliban to split into its commands".into(),
             );
         };
-        walk::Walk { text: line, script: self, depth, level: 0 }.program(tree.root_node());
+        walk::Walk { text: line, script: self, depth, level: 0, texts: Vec::new() }
+            .program(tree.root_node());
     }
 
     /// Adds the commands of a line for rules that ask or deny, unless they were added before.
@@ -150,6 +163,7 @@ impl Script {
         self.is_open |= inner.is_open;
         let suspected = inner.commands.into_iter();
         self.commands.extend(suspected.map(|it| Simple { is_certain: false, ..it }));
+        self.programs.append(&mut inner.programs);
     }
 
     /// Adds a doubt because of which the line may run commands that are not in `commands`.

@@ -2,12 +2,14 @@
 //! `table` lists the protected paths; this module compares a path with that table.
 
 mod index;
+mod locks;
 mod pattern;
 mod table;
 #[cfg(test)]
 mod tests;
 
 use index::Index;
+pub use locks::{Lock, Locks};
 use pattern::Pattern;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -176,7 +178,7 @@ impl Rules {
                 Kind::Never if may_be_never => found.never.get_or_insert(row.why),
                 Kind::Never => continue,
                 Kind::Ask => found.asked.get_or_insert(row.why),
-                Kind::Review => found.reviewed.get_or_insert(row.why),
+                Kind::Review | Kind::Lock => found.reviewed.get_or_insert(row.why),
             };
         }
     }

@@ -2,326 +2,70 @@
 //! expect from its name. They are collected from the list `GTFOBins` and the programs' manuals. A rule allows a risky
 //! argument only if the rule names it.
 
+mod table;
+
 use super::{Simple, Word};
+use table::{INTERPRETERS, ROWS, Row};
 
-/// The risky arguments of some programs.
-struct Row {
-    names: &'static [&'static str],
-    /// The letters of short options. Several may be in one word, as in `-xzf`.
-    letters: &'static str,
-    /// Long options without their dashes. They may be abbreviated.
-    longs: &'static [&'static str],
-    /// Words that are risky if the whole word is equal.
-    words: &'static [&'static str],
-    /// A word is risky if it begins with one of these.
-    heads: &'static [&'static str],
-}
-
-const NONE: Row = Row { names: &[], letters: "", longs: &[], words: &[], heads: &[] };
-
-const ROWS: &[Row] = &[
-    Row {
-        names: &["find"],
-        words: &[
-            "-delete", "-exec", "-execdir", "-fls", "-fprint", "-fprint0", "-fprintf", "-ok",
-            "-okdir",
-        ],
-        ..NONE
-    },
-    Row { names: &["fd", "fdfind"], letters: "xX", longs: &["exec", "exec-batch"], ..NONE },
-    Row { names: &["rg"], longs: &["pre", "hostname-bin"], ..NONE },
-    Row {
-        names: &["tar", "bsdtar", "gtar"],
-        letters: "IF",
-        longs: &[
-            "checkpoint-action",
-            "info-script",
-            "new-volume-script",
-            "rmt-command",
-            "rsh-command",
-            "to-command",
-            "use-compress-program",
-        ],
-        ..NONE
-    },
-    Row {
-        names: &["git"],
-        letters: "cCO",
-        longs: &[
-            "config-env",
-            "exec",
-            "exec-path",
-            "ext-diff",
-            "git-dir",
-            "open-files-in-pager",
-            "output",
-            "receive-pack",
-            "template",
-            "textconv",
-            "upload-pack",
-            "work-tree",
-            "namespace",
-            "super-prefix",
-            "tool",
-            "extcmd",
-        ],
-        words: &[
-            "-x",
-            "bisect",
-            "config",
-            "credential",
-            "daemon",
-            "difftool",
-            "filter-branch",
-            "foreach",
-            "instaweb",
-            "mergetool",
-            "send-email",
-            "submodule",
-            "-u",
-            "hook",
-            "maintenance",
-        ],
-        heads: &["ext::", "-x"],
-    },
-    Row {
-        names: &["scp", "sftp", "rsync"],
-        letters: "oFSJDe",
-        longs: &["rsh", "rsync-path", "files-from"],
-        ..NONE
-    },
-    Row {
-        names: &["sort"],
-        letters: "oT",
-        longs: &["output", "compress-program", "temporary-directory"],
-        ..NONE
-    },
-    Row {
-        names: &["cargo"],
-        letters: "CZ",
-        longs: &["config", "fix", "manifest-path", "target-dir", "out-dir"],
-        ..NONE
-    },
-    Row {
-        names: &["npm", "pnpm", "yarn", "npx", "bun"],
-        letters: "C",
-        longs: &[
-            "globalconfig",
-            "node-options",
-            "prefix",
-            "script-shell",
-            "shell",
-            "userconfig",
-            "cwd",
-            "dir",
-        ],
-        ..NONE
-    },
-    Row {
-        names: &["go"],
-        words: &["-c", "-fix", "--fix", "generate", "tool", "env"],
-        heads: &[
-            "-exec",
-            "--exec",
-            "-toolexec",
-            "--toolexec",
-            "-vettool",
-            "--vettool",
-            "-overlay",
-            "--overlay",
-            "-o",
-            "--o",
-            "-C",
-            "--C",
-            "-modfile",
-            "--modfile",
-            "-ldflags",
-            "--ldflags",
-            "-gccgoflags",
-            "-gcflags",
-        ],
-        ..NONE
-    },
-    Row {
-        names: &["make", "gmake"],
-        letters: "fCIE",
-        longs: &["file", "makefile", "directory", "eval", "include-dir"],
-        ..NONE
-    },
-    Row {
-        names: &["cc", "clang", "clang++", "g++", "gcc", "rustc", "ld"],
-        letters: "oB",
-        longs: &["output", "plugin", "config"],
-        heads: &["-wrapper", "-fplugin", "-specs", "@", "-Clinker", "-C"],
-        ..NONE
-    },
-    Row {
-        names: &["curl"],
-        letters: "oOTKdFJDc",
-        longs: &[
-            "config",
-            "cookie-jar",
-            "data",
-            "dump-header",
-            "form",
-            "output",
-            "remote-name",
-            "trace",
-            "upload-file",
-            "stderr",
-            "json",
-            "libcurl",
-            "etag-save",
-            "hsts",
-            "alt-svc",
-        ],
-        ..NONE
-    },
-    Row {
-        names: &["wget"],
-        letters: "OPieao",
-        longs: &[
-            "append-output",
-            "execute",
-            "input-file",
-            "output",
-            "post-file",
-            "body-file",
-            "use-askpass",
-            "config",
-            "directory-prefix",
-            "load-cookies",
-            "save-cookies",
-        ],
-        ..NONE
-    },
-    Row {
-        names: &["zip"],
-        letters: "TO",
-        longs: &["unzip-command", "test", "output-file"],
-        ..NONE
-    },
-    Row {
-        names: &["pip", "pip3"],
-        longs: &["python", "target", "prefix", "log", "config-settings"],
-        ..NONE
-    },
-    Row { names: &["jq", "yq"], letters: "fLi", longs: &["from-file", "inplace"], ..NONE },
-    Row { names: &["tree", "xxd", "uniq", "shuf"], letters: "o", longs: &["output"], ..NONE },
-    Row { names: &["date"], letters: "sf", longs: &["set", "file"], ..NONE },
-    Row {
-        names: &["pytest"],
-        letters: "cp",
-        longs: &["rootdir", "confcutdir", "basetemp", "config-file"],
-        ..NONE
-    },
-    Row { names: &["mypy"], longs: &["config-file", "install-types", "python-executable"], ..NONE },
-    Row {
-        names: &["prettier", "eslint", "ruff"],
-        letters: "cow",
-        longs: &[
-            "config",
-            "fix",
-            "output-file",
-            "plugin",
-            "resolve-plugins",
-            "rulesdir",
-            "unsafe-fixes",
-            "write",
-        ],
-        ..NONE
-    },
-];
-
-/// Programs whose arguments are programs or run them.
-const INTERPRETERS: &[&str] = &[
-    "R",
-    "Rscript",
-    "ash",
-    "awk",
-    "bash",
-    "bc",
-    "bun",
-    "dash",
-    "dc",
-    "deno",
-    "ed",
-    "elixir",
-    "emacs",
-    "erl",
-    "ex",
-    "expect",
-    "fish",
-    "gawk",
-    "gdb",
-    "ghci",
-    "groovy",
-    "irb",
-    "java",
-    "julia",
-    "ksh",
-    "less",
-    "lua",
-    "luajit",
-    "m4",
-    "man",
-    "mawk",
-    "more",
-    "mysql",
-    "nano",
-    "nawk",
-    "node",
-    "nodejs",
-    "nu",
-    "nvim",
-    "ocaml",
-    "osascript",
-    "perl",
-    "php",
-    "psql",
-    "pwsh",
-    "pypy",
-    "python",
-    "ruby",
-    "scala",
-    "sh",
-    "sqlite3",
-    "swift",
-    "tclsh",
-    "vi",
-    "view",
-    "vim",
-    "wish",
-    "zsh",
-];
-
-/// The index of the first risky argument of a command, and the reason as a clause for the user. An interpreter without
-/// arguments reads its program from its input; for it the index is behind the last word.
-pub fn risk(command: &Simple) -> Option<(usize, String)> {
+/// The index of the first risky argument of a command that is not among its first `from` words, and the reason as a clause
+/// for the user. An interpreter without arguments reads its program from its input; for it the index is behind the last
+/// word.
+pub fn risk(command: &Simple, from: usize) -> Option<(usize, String)> {
     let name = command.name()?;
-    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    if [name, plain].iter().any(|it| INTERPRETERS.contains(it)) {
-        return interpreted(command, name);
+    let from = from.max(1);
+    if is_interpreter(name) {
+        return interpreted(command, name, from);
     }
     if matches!(name, "sed" | "gsed") {
-        return edited(command, name);
+        return edited(command, name, from);
     }
     let row = ROWS.iter().find(|it| it.names.contains(&name))?;
-    let at = (1..command.words.len()).find(|at| {
-        let is_bundle = *at == 1 && matches!(name, "tar" | "bsdtar" | "gtar");
-        let is_make = matches!(name, "make" | "gmake");
-        command.words[*at]
-            .fixed()
-            .is_some_and(|it| row.has(it, is_bundle) || is_make && it.contains('='))
-    })?;
+    let at = (from..command.words.len()).find(|at| row.is_risky(command, name, *at))?;
     let word = command.words[at].shown();
     Some((at, format!("`{word}` makes `{name}` do more than its name says")))
 }
 
+/// The words of a command in which it may name other commands: those of an interpreter, and risky arguments with the words
+/// behind them.
+pub(super) fn programs(command: &Simple) -> Vec<&str> {
+    let Some(name) = command.name() else { return Vec::new() };
+    let all = 1..command.words.len();
+    let fixed = |at: usize| command.words.get(at).and_then(Word::fixed);
+    if is_interpreter(name) || matches!(name, "sed" | "gsed") {
+        return all.filter_map(fixed).collect();
+    }
+    let Some(row) = ROWS.iter().find(|it| it.names.contains(&name)) else { return Vec::new() };
+    let risky = |at: &usize| {
+        row.is_risky(command, name, *at) || *at > 1 && row.is_risky(command, name, *at - 1)
+    };
+    all.filter(risky).filter_map(fixed).collect()
+}
+
+/// Whether a program's arguments are programs or run them.
+pub(super) fn is_interpreter(name: &str) -> bool {
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    [name, plain].iter().any(|it| INTERPRETERS.contains(it))
+}
+
 impl Row {
+    fn is_risky(&self, command: &Simple, name: &str, at: usize) -> bool {
+        let is_bundle = at == 1 && matches!(name, "tar" | "bsdtar" | "gtar");
+        let is_make = matches!(name, "make" | "gmake");
+        let is_second = matches!(name, "uniq" | "xxd") && is_second_file(command, at);
+        command.words[at].fixed().is_some_and(|it| {
+            // tsc takes its options in any case
+            let lower = it.to_ascii_lowercase();
+            let word = if name == "tsc" { &lower } else { it };
+            self.has(word, is_bundle) || is_make && it.contains('=')
+        }) || is_second
+    }
+
     /// Whether a word is risky. If `is_bundle`, the word may be short options without a dash, as in `tar xzf`.
     fn has(&self, word: &str, is_bundle: bool) -> bool {
-        if self.words.contains(&word) || self.heads.iter().any(|it| word.starts_with(it)) {
+        if self.words.contains(&word)
+            || self.heads.iter().any(|it| word.starts_with(it))
+            || self.parts.iter().any(|it| word.contains(it))
+        {
             return true;
         }
         if let Some(long) = word.strip_prefix("--") {
@@ -335,21 +79,34 @@ impl Row {
     }
 }
 
-fn interpreted(command: &Simple, name: &str) -> Option<(usize, String)> {
+/// Whether the word is the second file of a command, to which some programs write.
+fn is_second_file(command: &Simple, at: usize) -> bool {
+    let is_file = |it: &Word| it.fixed().is_none_or(|it| it == "-" || !it.starts_with('-'));
+    is_file(&command.words[at]) && command.words[1..at].iter().any(is_file)
+}
+
+fn interpreted(command: &Simple, name: &str, from: usize) -> Option<(usize, String)> {
     if let [_, Word::Fixed(only)] = &command.words[..]
         && matches!(only.as_str(), "--version" | "-V" | "--help")
     {
         return None;
     }
-    let risk = match command.words.get(1) {
-        Some(word) => (1, format!("`{name}` runs what `{}` says", word.shown())),
-        None => (1, format!("`{name}` runs a program from its input")),
+    let Some(word) = command.words.get(1) else {
+        return Some((1, format!("`{name}` runs a program from its input")));
     };
-    Some(risk)
+    if from == 1 {
+        return Some((1, format!("`{name}` runs what `{}` says", word.shown())));
+    }
+    // a module of python is judged like the program of the same name
+    if word.fixed() != Some("-m") {
+        return None;
+    }
+    let module = Simple { words: command.words[2..].to_vec(), is_certain: command.is_certain };
+    risk(&module, from - 2).filter(|it| it.0 + 2 >= from).map(|(at, why)| (at + 2, why))
 }
 
 /// `sed` runs commands and writes files by letters in its script; only simple scripts are known to do neither.
-fn edited(command: &Simple, name: &str) -> Option<(usize, String)> {
+fn edited(command: &Simple, name: &str, from: usize) -> Option<(usize, String)> {
     let mut script = None;
     for at in 1..command.words.len() {
         let word = command.words[at].shown();
@@ -359,7 +116,7 @@ fn edited(command: &Simple, name: &str) -> Option<(usize, String)> {
             it if it.starts_with('-') => false,
             it => script.is_some() || is_simple(it),
         };
-        if !is_safe {
+        if !is_safe && at >= from {
             return Some((at, format!("`{word}` may make `{name}` write files or run commands")));
         }
         if !word.starts_with('-') {

@@ -81,7 +81,8 @@ fn a_doubt_quotes_the_part_of_the_command_line_that_causes_it() {
         "PATH=. a",
         expect![[r#"
         "a"
-        ? `PATH=.` sets a variable"#]],
+        ? `PATH=.` sets a variable
+        ? `PATH` changes what the names of commands mean"#]],
     );
     check(
         "f() { a; }",

@@ -39,6 +39,8 @@ pub(super) struct Walk<'a> {
     pub(super) depth: usize,
     /// How many nodes enclose the current node.
     pub(super) level: usize,
+    /// Texts that may be the input of a command: here-documents and here-strings.
+    pub(super) texts: Vec<String>,
 }
 
 impl Walk<'_> {
@@ -49,6 +51,8 @@ impl Walk<'_> {
             self.script.blind("The command has parts that the parser skipped".into());
         }
         self.visit(root);
+        let texts = std::mem::take(&mut self.texts);
+        wrapper::feed(self.script, texts, self.depth);
     }
 
     fn of(&self, node: Node<'_>) -> &str {
@@ -95,8 +99,14 @@ impl Walk<'_> {
             | "elif_clause"
             | "else_clause"
             | "while_statement"
-            | "variable_assignments"
-            | "herestring_redirect" => self.children(node),
+            | "variable_assignments" => self.children(node),
+            "herestring_redirect" => {
+                self.children(node);
+                let mut cursor = node.walk();
+                let all: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+                let words = self.words(&all);
+                self.texts.extend(words.iter().filter_map(Word::fixed).map(str::to_owned));
+            }
             "comment" => (),
             "redirected_statement" => self.redirected(node),
             "command" => self.command(node, &[]),
@@ -244,7 +254,9 @@ impl Walk<'_> {
             self.script.doubt(format!("{} sets a variable", quoted(self.of(node))));
         }
         if let Some(value) = node.child_by_field_name("value") {
-            self.loose(value);
+            let word = self.word(&[value]);
+            self.open(&word);
+            wrapper::assigned(self.script, &name, word.fixed(), self.depth);
         }
     }
 
@@ -306,8 +318,12 @@ impl Walk<'_> {
         for child in all {
             match child.kind() {
                 "heredoc_start" | "heredoc_end" | "file_descriptor" => (),
-                "heredoc_body" if is_literal => (),
-                "heredoc_body" => self.expanded(child),
+                "heredoc_body" => {
+                    self.texts.push(self.of(child).to_owned());
+                    if !is_literal {
+                        self.expanded(child);
+                    }
+                }
                 _ => {
                     self.script
                         .doubt("The line continues behind the mark of a here-document".into());
@@ -343,6 +359,7 @@ impl Walk<'_> {
         if !chars.all(|c| c.is_ascii() && !"$`()<>[]\\".contains(c) && !ends.contains(c)) {
             self.script.doubt(format!("{} is known only when the command runs", quoted(&whole)));
             self.script.suspect(inner, self.depth);
+            wrapper::evaluated(self.script, &whole, self.depth);
             self.substitutions(node);
         }
     }

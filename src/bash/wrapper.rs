@@ -1,150 +1,19 @@
 //! Commands that run other commands, and builtins that change what later commands mean.
 
+mod table;
+
 use super::walk::{harmless, quoted};
-use super::{Script, Simple, Word};
-
-/// A program such as `timeout` that runs the command in its arguments. The command does the same as without the
-/// program.
-struct Wrapper {
-    name: &'static str,
-    /// Options without a value.
-    flags: &'static [&'static str],
-    /// Options whose value is the next word.
-    valued: &'static [&'static str],
-    /// How many words stand between the options and the command.
-    before: usize,
-}
-
-const WRAPPERS: &[Wrapper] = &[
-    Wrapper { name: "builtin", flags: &[], valued: &[], before: 0 },
-    Wrapper { name: "chrt", flags: &["-b", "-f", "-i", "-o", "-r"], valued: &[], before: 1 },
-    Wrapper { name: "command", flags: &["-p"], valued: &[], before: 0 },
-    Wrapper {
-        name: "env",
-        flags: &["-i", "-", "--ignore-environment"],
-        valued: &["-u", "--unset"],
-        before: 0,
-    },
-    Wrapper { name: "exec", flags: &["-c", "-l"], valued: &["-a"], before: 0 },
-    Wrapper { name: "ionice", flags: &["-t"], valued: &["-c", "-n"], before: 0 },
-    Wrapper { name: "nice", flags: &[], valued: &["-n", "--adjustment"], before: 0 },
-    Wrapper { name: "nohup", flags: &[], valued: &[], before: 0 },
-    Wrapper {
-        name: "setsid",
-        flags: &["-c", "-f", "-w", "--wait", "--fork"],
-        valued: &[],
-        before: 0,
-    },
-    Wrapper { name: "stdbuf", flags: &[], valued: &["-i", "-o", "-e"], before: 0 },
-    Wrapper { name: "time", flags: &["-p", "-v"], valued: &[], before: 0 },
-    Wrapper {
-        name: "timeout",
-        flags: &["--foreground", "--preserve-status", "-v"],
-        valued: &["-k", "-s", "--kill-after", "--signal"],
-        before: 1,
-    },
-];
+use super::{Program, Script, Simple, Word, risk};
+use table::{CHANGERS, RUNNERS, SHELLS, SOMETIMES, WRAPPERS, Wrapper};
 
 /// How many arguments are tried as the beginning of a suspected command, and how many words of such a command are
 /// compared with rules.
 const SUSPECTED: usize = 40;
 
-const SHELLS: &[&str] = &["ash", "bash", "dash", "ksh", "sh", "zsh"];
-
-/// Programs that always run other commands, but whose arguments the table above cannot describe.
-const RUNNERS: &[&str] = &[
-    "at",
-    "batch",
-    "busybox",
-    "bwrap",
-    "chroot",
-    "coproc",
-    "crontab",
-    "dbus-run-session",
-    "doas",
-    "entr",
-    "fakeroot",
-    "firejail",
-    "flock",
-    "gdb",
-    "ltrace",
-    "nsenter",
-    "parallel",
-    "pkexec",
-    "proot",
-    "rlwrap",
-    "run0",
-    "runuser",
-    "script",
-    "setpriv",
-    "ssh",
-    "strace",
-    "su",
-    "sudo",
-    "systemd-run",
-    "toybox",
-    "unshare",
-    "watch",
-    "xargs",
-];
-
-/// Programs that run other commands with some of their arguments.
-const SOMETIMES: &[&str] = &[
-    "asdf",
-    "bundle",
-    "bunx",
-    "direnv",
-    "fd",
-    "fdfind",
-    "find",
-    "git",
-    "hatch",
-    "mise",
-    "nix",
-    "nix-shell",
-    "npm",
-    "npx",
-    "pdm",
-    "pipx",
-    "pnpm",
-    "poetry",
-    "rye",
-    "uv",
-    "uvx",
-    "yarn",
-];
-
-/// Builtins that change what later commands mean, or run a text as commands.
-const CHANGERS: &[&str] = &[
-    ".",
-    "alias",
-    "bind",
-    "complete",
-    "declare",
-    "dirs",
-    "enable",
-    "eval",
-    "export",
-    "getopts",
-    "hash",
-    "let",
-    "local",
-    "mapfile",
-    "popd",
-    "pushd",
-    "read",
-    "readarray",
-    "readonly",
-    "set",
-    "shopt",
-    "source",
-    "trap",
-    "typeset",
-    "ulimit",
-    "umask",
-    "unalias",
-    "unset",
-];
+/// Builtins after which a name in the line may mean another command.
+const RENAMERS: &[&str] = &["alias", "enable", "hash"];
+/// Builtins, apart from `CHANGERS`, that evaluate the subscript of an array in their arguments.
+const EVALUATES: &[&str] = &["[", "printf", "test", "wait"];
 
 /// Adds a simple command to the script, and the commands that it runs.
 pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
@@ -160,23 +29,128 @@ pub(super) fn unwrapped(script: &mut Script, simple: Simple, depth: usize) {
     if let Some(wrapper) = WRAPPERS.iter().find(|it| it.name == name) {
         return seen_through(script, wrapper, simple, depth);
     }
-    if SHELLS.contains(&name.as_str()) && runs_text(script, &simple, depth) {
+    if is_shell(&name) && runs_text(script, &simple, depth) {
         return;
     }
-    let is_changer = CHANGERS.contains(&name.as_str());
-    if is_changer {
-        script.doubt(format!("{} changes what later commands do", quoted(&simple.shown())));
-    } else if RUNNERS.contains(&name.as_str()) {
-        script.doubt(format!("`{name}` runs another command"));
-    } else if name == "printf"
-        && simple.words.get(1).and_then(Word::fixed).is_some_and(|it| it.starts_with("-v"))
-    {
-        script.doubt("`printf -v` sets a variable".into());
+    if is_fed(&simple) {
+        script.blind(format!("`{name}` runs the commands in its input"));
     }
-    if is_changer || [RUNNERS, SOMETIMES].iter().any(|it| it.contains(&name.as_str())) {
+    let is_changer = CHANGERS.contains(&name.as_str());
+    let is_runner = RUNNERS.contains(&name.as_str()) || is_loader(&name);
+    doubted(script, &simple, &name, [is_changer, is_runner]);
+    if is_changer || EVALUATES.contains(&name.as_str()) {
+        subscripts(script, &simple, depth);
+    }
+    if is_changer || is_runner || SOMETIMES.contains(&name.as_str()) {
         suspected(script, &simple, depth);
     }
+    of_git(script, &simple, &name);
+    mentioned(script, &name, &risk::programs(&simple));
     script.commands.push(simple);
+}
+
+/// Adds the doubt about a command that changes what later commands do, or runs another one.
+fn doubted(script: &mut Script, simple: &Simple, name: &str, [is_changer, is_runner]: [bool; 2]) {
+    let is_assigning =
+        || simple.words.get(1).and_then(Word::fixed).is_some_and(|it| it.starts_with("-v"));
+    if RENAMERS.contains(&name) {
+        script.blind(format!("{} changes what a name means", quoted(&simple.shown())));
+    } else if is_changer {
+        script.doubt(format!("{} changes what later commands do", quoted(&simple.shown())));
+    } else if is_runner {
+        script.doubt(format!("`{name}` runs another command"));
+    } else if name == "printf" && is_assigning() {
+        script.doubt("`printf -v` sets a variable".into());
+    }
+}
+
+/// Adds the subcommand of git that runs under another name: `git-push`, or an alias that a variable holds.
+fn of_git(script: &mut Script, simple: &Simple, name: &str) {
+    let is_unseen = |it: &Word| it.fixed().is_some_and(|it| it.starts_with("--config-e"));
+    let verb = match name.strip_prefix("git-") {
+        Some(verb) => Word::Fixed(verb.into()),
+        None if name == "git" && simple.words.iter().any(is_unseen) => Word::Open("alias".into()),
+        None => return,
+    };
+    let words = [Word::Fixed("git".into()), verb].into_iter();
+    let words = words.chain(simple.words[1..].iter().cloned()).collect();
+    script.commands.push(Simple { words, is_certain: false });
+}
+
+pub(super) fn is_shell(name: &str) -> bool {
+    SHELLS.contains(&name)
+}
+
+/// Whether a name is that of the loader, which runs the program in its arguments.
+fn is_loader(name: &str) -> bool {
+    ["ld-linux", "ld-musl", "ld.so", "ld64.so"].iter().any(|it| name.starts_with(it))
+}
+
+/// Whether a command runs the commands that it reads: a shell without a script, or with one that is its input.
+pub(super) fn is_fed(simple: &Simple) -> bool {
+    let Some(name) = simple.name() else { return false };
+    let mut files = simple.words[1..].iter().filter_map(Word::fixed);
+    let is_input = |it: &str| it == "-" || it.starts_with("/dev/") || it.starts_with("/proc/");
+    match name {
+        "." | "source" => files.any(is_input),
+        _ if is_shell(name) => {
+            files.clone().any(is_input) || files.all(|it| it.starts_with(['-', '+']))
+        }
+        _ => false,
+    }
+}
+
+/// Adds the commands in texts that a shell or an interpreter of the line may read: these texts, and what `echo` prints.
+pub(super) fn feed(script: &mut Script, texts: Vec<String>, depth: usize) {
+    let is_fed = script.commands.iter().any(is_fed);
+    let certain: Vec<&Simple> = script.commands.iter().filter(|it| it.is_certain).collect();
+    let mut names = certain.iter().filter_map(|it| it.name());
+    let reader = names.find(|it| risk::is_interpreter(it)).map(str::to_owned);
+    if !is_fed && reader.is_none() {
+        return;
+    }
+    let said = certain.iter().filter(|it| matches!(it.name(), Some("echo" | "printf")));
+    let said = said.map(|it| Simple { words: it.words[1..].to_vec(), is_certain: false }.shown());
+    let texts: Vec<String> = texts.into_iter().chain(said).collect();
+    for it in &texts {
+        if is_fed {
+            script.suspect(it, depth);
+        }
+        if let Some(name) = reader.as_ref().filter(|it| !is_shell(it)) {
+            mentioned(script, name, &[it]);
+        }
+    }
+}
+
+/// Notes the words of programs, such as the argument of `python -c`. `name` runs them.
+pub(super) fn mentioned(script: &mut Script, name: &str, programs: &[&str]) {
+    let is_word = |c: char| c.is_alphanumeric() || "_-./+".contains(c);
+    let split = programs.iter().flat_map(|it| it.split(|c| !is_word(c)));
+    let words: Vec<Word> =
+        split.filter(|it| !it.is_empty()).map(|it| Word::Fixed(it.to_owned())).collect();
+    if !words.is_empty() {
+        script.programs.push(Program { name: name.to_owned(), words });
+    }
+}
+
+/// Adds the commands in the subscripts of arrays, which some builtins evaluate although they are quoted: `test -v 'a[$(b)]'`.
+fn subscripts(script: &mut Script, simple: &Simple, depth: usize) {
+    for text in simple.words[1..].iter().filter_map(Word::fixed) {
+        evaluated(script, text, depth);
+    }
+}
+
+/// Adds the commands that a text holds if it is evaluated.
+pub(super) fn evaluated(script: &mut Script, text: &str, depth: usize) {
+    if text.contains('[') && (text.contains("$(") || text.contains('`')) {
+        script.blind(format!("{} may hold a command", quoted(text)));
+        let parts = text.split("$(").skip(1).chain(text.split('`').skip(1).step_by(2));
+        let parts: Vec<String> =
+            parts.map(|it| it.trim_end_matches([')', ']', ' ']).to_owned()).collect();
+        for it in parts {
+            script.suspect(&it, depth);
+        }
+    }
 }
 
 /// Adds the folder to which `cd` leads. The old folder stays in the list, because `cd` may fail.
@@ -224,10 +198,33 @@ fn seen_through(script: &mut Script, wrapper: &Wrapper, simple: Simple, depth: u
         {
             script.doubt(format!("{} sets a variable", quoted(it)));
         }
+        if let Some((name, value)) = it.split_once('=').filter(|_| wrapper.name == "env") {
+            assigned(script, name, Some(value), depth);
+        }
     }
     script.commands.push(Simple { is_certain: inner.words.is_empty(), ..simple });
     if !inner.words.is_empty() {
         unwrapped(script, inner, depth);
+    }
+}
+
+/// Adds what the value of a variable may run: `GIT_EXTERNAL_DIFF='a b'`. A value that is not fixed is `None`.
+pub(super) fn assigned(script: &mut Script, name: &str, value: Option<&str>, depth: usize) {
+    if harmless(name) {
+        return;
+    }
+    if matches!(name, "PATH" | "BASH_ENV" | "ENV" | "IFS") || name.starts_with("LD_") {
+        script.blind(format!("`{name}` changes what the names of commands mean"));
+    }
+    if name.starts_with("GIT_CONFIG") {
+        // an alias of git may be any of its subcommands
+        let words = vec![Word::Fixed("git".into()), Word::Open(name.to_owned())];
+        script.commands.push(Simple { words, is_certain: false });
+    }
+    let Some(value) = value else { return };
+    evaluated(script, value, depth);
+    if value.contains(char::is_alphabetic) && depth < super::DEPTH {
+        script.suspect(value.trim_start_matches('!'), depth);
     }
 }
 
@@ -292,12 +289,13 @@ fn is_text_option(word: &Word) -> bool {
 /// Adds as a suspected command each sequence of arguments that the program may run. Only rules that ask or deny apply
 /// to suspected commands.
 fn suspected(script: &mut Script, simple: &Simple, depth: usize) {
-    let words = &simple.words;
+    let words = filled(simple);
     for at in 1..words.len().min(SUSPECTED) {
         let end = words.len().min(at + SUSPECTED);
         script.commands.push(Simple { words: words[at..end].to_vec(), is_certain: false });
     }
-    script.is_open |= words[1..].iter().any(|it| matches!(it, Word::Open(_)));
+    let is_open = |it: &Word| matches!(it, Word::Open(_));
+    script.is_open |= words.len() > SUSPECTED || simple.words[1..].iter().any(is_open);
     let texts: Vec<&str> = words[1..].iter().filter_map(Word::fixed).collect();
     let joined = texts.join(" ");
     for text in texts
@@ -305,10 +303,26 @@ fn suspected(script: &mut Script, simple: &Simple, depth: usize) {
         .filter(|it| it.contains([' ', ';', '=', '|', '&']))
         .chain([joined.as_str()])
     {
-        if depth < super::DEPTH {
-            let value = text.split_once('=').map_or(text, |(_, value)| value);
-            script.suspect(value.trim_start_matches('!'), depth);
-            script.suspect(text.trim_start_matches('!'), depth);
+        if depth >= super::DEPTH {
+            script.is_open = true;
+            return;
         }
+        let value = text.split_once('=').map_or(text, |(_, value)| value);
+        script.suspect(value.trim_start_matches('!'), depth);
+        script.suspect(text.trim_start_matches('!'), depth);
     }
+}
+
+/// The words of a program that runs others, with what it adds to them: `xargs` adds words from its input to the end, and
+/// `{}` stands for a word that is known later.
+fn filled(simple: &Simple) -> Vec<Word> {
+    let known = |it: &Word| match it.fixed() {
+        Some(text) if text.contains("{}") => Word::Open(text.to_owned()),
+        _ => it.clone(),
+    };
+    let mut words: Vec<Word> = simple.words.iter().map(known).collect();
+    if matches!(simple.name(), Some("xargs" | "parallel" | "rush")) {
+        words.push(Word::Open("words of the input".into()));
+    }
+    words
 }

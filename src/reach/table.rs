@@ -13,6 +13,9 @@ pub(super) enum Kind {
     Ask,
     /// The path is written only after the user has reviewed the change.
     Review,
+    /// As `Review`. Also, a command in the sandbox writes the path neither at the project's root nor in the folders
+    /// below it that the pattern names: programs outside of the sandbox run it without being told to.
+    Lock,
 }
 
 pub(super) struct Row {
@@ -30,6 +33,10 @@ const fn never(why: &'static str, paths: &'static [&'static str]) -> Row {
 
 const fn ask(why: &'static str, paths: &'static [&'static str]) -> Row {
     Row { kind: Kind::Ask, why, paths, but: EXAMPLES }
+}
+
+const fn lock(why: &'static str, paths: &'static [&'static str]) -> Row {
+    Row { kind: Kind::Lock, why, paths, but: &[] }
 }
 
 const fn review(why: &'static str, paths: &'static [&'static str]) -> Row {
@@ -115,21 +122,22 @@ pub(super) const ROWS: &[Row] = &[
     ]),
     ask("shows what a running program holds", &["/proc"]),
 
-    review("runs when a shell starts", &[
+    lock("runs when a shell starts", &[
         ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".bash_completion", ".profile",
         ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".zsh", ".oh-my-zsh", ".config/zsh", ".kshrc", ".mkshrc",
         ".cshrc", ".tcshrc", ".login", ".logout", ".inputrc", ".xonshrc", ".config/fish", ".config/nushell",
         ".config/powershell", "Microsoft.PowerShell_profile.ps1", ".config/starship.toml", ".tmux.conf", ".config/tmux",
         ".screenrc", ".config/kitty", ".config/alacritty", ".config/wezterm", ".wezterm.lua", ".config/ghostty",
     ]),
-    review("runs when a folder is entered or opened", &[
+    lock("runs when a folder is entered or opened", &[
         ".nvim.lua", ".nvimrc", ".exrc", ".vimrc", "_vimrc", ".gvimrc", ".lvimrc", ".vim", ".lazy.lua", ".neoconf.json",
         ".vimspector.json", ".luarc.json", ".luarc.jsonc", "rust-analyzer.toml", ".clangd", ".ycm_extra_conf.py",
+        ".nvim", ".projections.json", ".tasks", ".bsp", "pyrightconfig.json", ".cargo/config", ".cargo/config.toml",
         ".dir-locals.el", ".dir-locals-2.el", ".projectile", ".vscode", "*.code-workspace", ".idea", ".fleet", ".zed",
         ".helix", "*.sublime-project", ".envrc", ".autoenv*", ".mise", "mise.toml", ".mise.*", "mise.*.toml",
         ".tool-versions", "devbox.json", "flake.nix", "shell.nix", "default.nix", "devenv.nix",
     ]),
-    review("runs when an editor starts", &[
+    lock("runs when an editor starts", &[
         ".config/nvim", ".local/share/nvim", "nvim/site", "pack/*/start", ".emacs", ".emacs.d", ".config/emacs",
         ".doom.d", ".config/doom", ".spacemacs*", ".config/Code", ".vscode-server", ".config/zed", ".config/helix",
         ".kakrc", ".config/kak", ".ideavimrc",
@@ -142,7 +150,10 @@ pub(super) const ROWS: &[Row] = &[
         "tox.ini", "noxfile.py", "pytest.ini", "fabfile.py", "package.json", ".npmrc", ".yarnrc*", ".yarn",
         ".pnpmfile.cjs", "pnpm-workspace.yaml", ".pnp.*", "*.config.js", "*.config.ts", "*.config.mjs", "*.config.cjs",
         "*.config.mts", "*.config.cts", ".eslintrc*", ".prettierrc*", ".babelrc*", ".mocharc*", ".lintstagedrc*",
-        "karma.conf.*", "gulpfile*", "Gruntfile*", "nx.json", "turbo.json", "deno.json*", "bunfig.toml", "build.gradle*",
+        ".stylelintrc*", ".postcssrc*",
+        ".commitlintrc*", ".releaserc*", ".remarkrc*", ".markdownlint*", ".swcrc", ".parcelrc", ".flake8", ".pylintrc",
+        "pylintrc", "mypy.ini", ".mypy.ini", ".rubocop.y*ml", ".formatter.exs", ".credo.exs", ".luacheckrc",
+        ".php-cs-fixer*.php", "phpstan.neon*", ".golangci.*", "karma.conf.*", "gulpfile*", "Gruntfile*", "nx.json", "turbo.json", "deno.json*", "bunfig.toml", "build.gradle*",
         "settings.gradle*", "*.gradle", "*.gradle.kts", "gradlew*", "gradle-wrapper.*", "pom.xml", ".mvn", "mvnw*",
         "build.xml", "*.sbt", "Rakefile", "Gemfile", "*.gemspec", "Guardfile", "Podfile", "Fastfile", "Package.swift",
         "mix.exs", "rebar.config", "Setup.hs", "composer.json", ".bazelrc", "BUILD.bazel", "WORKSPACE.bazel",
@@ -150,22 +161,23 @@ pub(super) const ROWS: &[Row] = &[
         "*.Dockerfile", "Containerfile*", "docker-compose*", "compose.y*ml", "compose.*.y*ml", "Vagrantfile", "Procfile*",
         "Tiltfile", "skaffold.y*ml",
     ]),
-    review("runs when git works on the repository", &[
-        ".gitattributes", ".gitmodules", ".gitconfig", ".config/git", ".githooks", ".husky", "*.git/hooks",
-        ".pre-commit-config.y*ml", ".pre-commit-hooks.y*ml", "lefthook*.y*ml", ".lefthook*", ".overcommit.yml", ".hg",
-        ".hgrc", ".jj", ".svn",
+    lock("runs when git works on the repository", &[
+        ".gitattributes", ".gitmodules", ".gitconfig", ".config/git", ".githooks", ".husky", ".huskyrc*", "*.git/hooks",
+        ".pre-commit-config.y*ml", ".pre-commit-hooks.y*ml", "lefthook*.y*ml", ".lefthook*", ".overcommit.yml",
+        ".simple-git-hooks.*", "simple-git-hooks.*", ".hg/hgrc", ".hgrc",
     ]),
-    review("runs on other machines (CI)", &[
+    review("belongs to the repository", &[".hg", ".jj", ".svn"]),
+    lock("runs on other machines (CI)", &[
         ".github/workflows", ".github/actions", "action.y*ml", ".gitlab-ci*", ".gitlab", ".circleci", ".travis.yml",
         ".drone.y*ml", ".woodpecker*", "Jenkinsfile*", "azure-pipelines*", ".azure-pipelines", "bitbucket-pipelines.yml",
         "appveyor.yml", ".appveyor.yml", ".buildkite", ".cirrus.*", ".forgejo", ".gitea", "cloudbuild.y*ml",
         "buildspec.y*ml", ".semaphore", ".teamcity", ".builds", ".build.yml", ".tekton", ".readthedocs.y*ml",
         "netlify.toml", "vercel.json", ".goreleaser.y*ml",
     ]),
-    review("runs when a development container is made", &[
+    lock("runs when a development container is made", &[
         ".devcontainer", ".devcontainer.json", "devcontainer.json", ".gitpod*", ".idx", ".replit", ".codesandbox",
     ]),
-    review("tells agents what to do", &[
+    lock("tells agents what to do", &[
         "AGENTS.md", "AGENTS.override.md", "AGENT.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", "CRUSH.md",
         "WARP.md", "SKILL.md", "copilot-instructions.md", ".github/instructions", ".github/prompts", ".cursorrules",
         ".windsurfrules", ".clinerules", ".goosehints", ".mcp.json", "mcp.json", ".caliban", ".agents", ".claude", ".skills", ".codex",
@@ -186,7 +198,7 @@ pub(super) const ROWS: &[Row] = &[
         "~/bin", ".local/bin", ".local/lib", ".local/share/mise", "~/go/bin", ".rustup", ".nvm", ".pyenv", ".rbenv",
         ".sdkman", ".volta", ".asdf", ".bun/bin", ".deno/bin", ".npm-global", "node_modules/.bin",
     ]),
-    review("runs when a command-line tool starts", &[
+    lock("runs when a command-line tool starts", &[
         ".gdbinit", ".lldbinit", ".psqlrc", ".sqliterc", ".mongorc.js", ".irbrc", ".pryrc", ".pdbrc*", ".pythonrc*",
         ".ipython", ".Rprofile", ".julia/config", ".ghci", ".iex.exs", ".curlrc", ".wgetrc", ".ackrc", ".ripgreprc",
         ".config/ripgrep", ".config/direnv", ".config/mise", ".config/lazygit",

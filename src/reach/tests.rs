@@ -109,7 +109,8 @@ fn files_that_other_programs_run_are_written_only_after_a_review() {
         "package.json build.rs tests/conftest.py Makefile vite.config.ts .vscode/tasks.json .luarc.json .exrc \
          .vim/after/x.vim .gitattributes .husky/pre-commit bare.git/hooks/x .github/workflows/ci.yml \
          .devcontainer/devcontainer.json AGENTS.md sub/claude.md .caliban/skills/x/SKILL.md .mcp.json \
-         /home/u/.bashrc /xdg/config/nvim/init.lua /home/u/dots/shell",
+         /home/u/.bashrc /xdg/config/nvim/init.lua /home/u/dots/shell .nvim/init.lua .tasks .cargo/config.toml \
+         .pre-commit-config.yaml lefthook.yml .bsp/x.json .flake8 .stylelintrc.json .formatter.exs .hg/hgrc .editorconfig",
         expect![[r#"
             package.json | free | reviewed: runs when the project
             build.rs | free | reviewed: runs when the project
@@ -132,6 +133,17 @@ fn files_that_other_programs_run_are_written_only_after_a_review() {
             /home/u/.bashrc | free | reviewed: runs when a shell
             /xdg/config/nvim/init.lua | free | reviewed: runs when an editor
             /home/u/dots/shell | free | reviewed: runs when a shell
+            .nvim/init.lua | free | reviewed: runs when a folder
+            .tasks | free | reviewed: runs when a folder
+            .cargo/config.toml | free | reviewed: runs when a folder
+            .pre-commit-config.yaml | free | reviewed: runs when git works
+            lefthook.yml | free | reviewed: runs when git works
+            .bsp/x.json | free | reviewed: runs when a folder
+            .flake8 | free | reviewed: runs when the project
+            .stylelintrc.json | free | reviewed: runs when the project
+            .formatter.exs | free | reviewed: runs when the project
+            .hg/hgrc | free | reviewed: runs when git works
+            .editorconfig | free | free
         "#]],
     );
 }

@@ -1,9 +1,15 @@
 //! The rules about a command line: each of its simple commands is compared with each rule.
 
-use super::{Judgement, Rule, Rules, Target, Verdict, narrow};
-use crate::bash::{Script, Simple, Word, risk};
-use crate::reach::Reading;
+use super::{Judgement, Origin, Rule, Rules, Target, Verdict, narrow, safe};
+use crate::bash::{Program, Script, Simple, Word, risk};
+use crate::reach::{Reading, Writing};
 use std::path::{Component, Path, PathBuf};
+
+/// Programs that write, move or remove the files in their arguments.
+const WRITERS: &[&str] = &[
+    "chmod", "chown", "cp", "dd", "install", "ln", "mkdir", "mv", "patch", "rm", "rmdir", "rsync",
+    "scp", "tar", "tee", "touch", "truncate", "unlink", "unzip",
+];
 
 /// How the rules decide about one simple command.
 enum Part<'a> {
@@ -15,8 +21,8 @@ enum Part<'a> {
 
 impl Rules {
     pub(super) fn script(&self, script: &Script) -> Judgement {
-        if let Some((rule, simple)) = self.against(script) {
-            let why = rule.said(&format!("`{}`", simple.shown()));
+        if let Some((rule, shown)) = self.against(script) {
+            let why = rule.said(&format!("`{shown}`"));
             return Judgement { verdict: Some(rule.verdict), why, ..Judgement::default() };
         }
         let is_strict =
@@ -45,20 +51,28 @@ impl Rules {
         Judgement { verdict, why, always, ..Judgement::default() }
     }
 
-    /// The strictest rule that asks about or denies a command of the script.
-    fn against<'a>(&'a self, script: &'a Script) -> Option<(&'a Rule, &'a Simple)> {
+    /// The strictest rule that asks about or denies a command of the script, and that command.
+    fn against(&self, script: &Script) -> Option<(&Rule, String)> {
         let rules = self.all.iter().filter(|it| it.verdict > Verdict::Allow);
-        let pairs = rules.flat_map(|rule| script.commands.iter().map(move |it| (rule, it)));
-        pairs
-            .filter(|(rule, it)| rule.is_about(it))
+        let pairs = rules.clone().flat_map(|rule| script.commands.iter().map(move |it| (rule, it)));
+        let found = pairs
+            .filter(|(rule, it)| rule.is_about(&it.words))
             .max_by_key(|(rule, it)| (rule.verdict, it.is_certain))
+            .map(|(rule, it)| (rule, it.shown()));
+        let least = found.as_ref().map_or(Verdict::Allow, |it| it.0.verdict);
+        let stricter = rules.filter(|it| it.verdict > least);
+        let pairs = stricter.flat_map(|rule| script.programs.iter().map(move |it| (rule, it)));
+        let mut other = pairs.filter_map(|(rule, it)| Some((rule, rule.in_program(it)?)));
+        other.next().or(found)
     }
 
     fn part<'a>(&'a self, script: &Script, simple: &Simple) -> Part<'a> {
         let mut hindered = None;
         for rule in self.all.iter().filter(|it| it.verdict == Verdict::Allow) {
             let Some(covered) = rule.covers(simple) else { continue };
-            match self.beyond(script, simple, covered) {
+            let stray = (rule.origin == Origin::Safe).then(|| safe::beyond(simple, covered));
+            let stray = stray.flatten().map(|it| format!("{}.", capital(&it)));
+            match stray.or_else(|| self.beyond(script, simple, covered)) {
                 None => return Part::Allowed(rule),
                 Some(why) => drop(hindered.get_or_insert(why)),
             }
@@ -69,7 +83,7 @@ impl Rules {
     /// Why a rule that allows the first words of a command (`covered` words) does not allow the whole command: an
     /// argument is risky or names a path that is not allowed. `None` if the rule allows the command.
     fn beyond(&self, script: &Script, simple: &Simple, covered: usize) -> Option<String> {
-        if let Some((_, why)) = risk(simple).filter(|(at, _)| *at >= covered) {
+        if let Some((_, why)) = risk(simple, covered) {
             return Some(format!("{}.", capital(&why)));
         }
         let arguments = simple.words[covered..].iter();
@@ -77,7 +91,12 @@ impl Rules {
             Word::Fixed(it) | Word::Glob(it) => Some(it.as_str()),
             Word::Open(_) => None,
         });
-        shown.flat_map(places).find_map(|it| self.closed(script, it))
+        let all = shown.flat_map(|it| places(it, simple.name().unwrap_or_default()));
+        let is_writer = simple.name().is_some_and(|it| WRITERS.contains(&it));
+        all.into_iter().find_map(|it| {
+            let changed = || is_writer.then(|| self.kept(script, it)).flatten();
+            self.closed(script, it).or_else(changed)
+        })
     }
 
     /// Why the rules cannot allow the script at all, whatever its commands are.
@@ -106,13 +125,26 @@ impl Rules {
         })
     }
 
+    /// If a path is one that is always reviewed before it is written, a sentence that says so.
+    fn kept(&self, script: &Script, written: &str) -> Option<String> {
+        let reach = self.reach.as_ref()?;
+        script.folders.iter().find_map(|folder| {
+            let path = resolved(&self.root, folder, written)?;
+            match reach.writing(&path) {
+                Writing::Reviewed(why) | Writing::Never(why) => Some(format!("`{written}` {why}.")),
+                Writing::Free => None,
+            }
+        })
+    }
+
     /// Explains to the user how the rules judge a command line: one line for each simple command, with its rule.
     pub fn explain(&self, line: &str) -> String {
         let script = Script::parse(line);
         let mut lines = Vec::new();
         for simple in script.certain() {
             let against = self.all.iter().filter(|it| it.verdict > Verdict::Allow);
-            let strictest = against.filter(|it| it.is_about(simple)).max_by_key(|it| it.verdict);
+            let strictest =
+                against.filter(|it| it.is_about(&simple.words)).max_by_key(|it| it.verdict);
             let said = match (strictest, self.part(&script, simple)) {
                 (Some(rule), _) | (None, Part::Allowed(rule)) => rule.line(),
                 (None, Part::Hindered(why)) => format!("asks. {why}"),
@@ -147,19 +179,41 @@ impl Rule {
     }
 
     /// Whether a rule that asks or denies applies to a command. Options between the rule's words are ignored: a rule
-    /// about `git push` applies to `git -C a push`.
-    fn is_about(&self, simple: &Simple) -> bool {
+    /// about `git push` applies to `git -C a push`. Upper and lower case of the program are the same.
+    fn is_about(&self, words: &[Word]) -> bool {
         let Target::Command(wanted) = &self.target else { return false };
         let Some((first, rest)) = wanted.split_first() else { return true };
+        let Some((name, others)) = words.split_first() else { return false };
+        let name = name.fixed();
+        let base = name.map(|it| it.rsplit('/').next().unwrap_or(it));
         let is_named = first == "*"
-            || simple.name() == Some(first)
-            || simple.words.first().and_then(Word::fixed) == Some(first);
-        is_named && follows(rest, simple.words.get(1..).unwrap_or_default())
+            || [name, base].into_iter().flatten().any(|it| it.eq_ignore_ascii_case(first));
+        is_named && follows(rest, others, base == Some("npm"))
+    }
+
+    /// If a rule that asks or denies applies to a text that a command runs, the words to which it applies.
+    fn in_program(&self, program: &Program) -> Option<String> {
+        const WIDTH: usize = 8;
+        let Target::Command(wanted) = &self.target else { return None };
+        let is_meant = |it: &[Word]| {
+            self.is_about(it)
+                || wanted.first() == Some(&program.name) && follows(&wanted[1..], it, false)
+        };
+        let words = &program.words;
+        let mut parts = (0..words.len())
+            .map(|at| &words[at..words.len().min(at + WIDTH)])
+            .filter(|it| is_meant(it));
+        parts.next().map(|it| format!("{} … {}", program.name, shown(&it[..it.len().min(2)])))
     }
 }
 
-/// Whether the words begin with the wanted words in this order, with only options and their values between them.
-fn follows(wanted: &[String], words: &[Word]) -> bool {
+fn shown(words: &[Word]) -> String {
+    Simple { words: words.to_vec(), is_certain: false }.shown()
+}
+
+/// Whether the words begin with the wanted words in this order, with only options and their values between them. If
+/// `is_short`, the beginning of a wanted word is enough, as for the subcommands of npm.
+fn follows(wanted: &[String], words: &[Word], is_short: bool) -> bool {
     // the positions in `words` at which the next wanted word may be
     let mut next = vec![false; words.len() + 1];
     next[0] = true;
@@ -169,7 +223,9 @@ fn follows(wanted: &[String], words: &[Word]) -> bool {
             if !next[at] {
                 continue;
             }
-            if word.fixed().is_none_or(|it| wanted == "*" || it == wanted) {
+            let is_same =
+                |it: &str| it == wanted || is_short && it.len() > 1 && wanted.starts_with(it);
+            if word.fixed().is_none_or(|it| wanted == "*" || is_same(it)) {
                 after[at + 1] = true;
             }
             if word.fixed().is_none_or(|it| it.starts_with(['-', '+'])) {
@@ -182,11 +238,17 @@ fn follows(wanted: &[String], words: &[Word]) -> bool {
     next.contains(&true)
 }
 
-/// The parts of an argument that may be paths: the whole argument, and the parts behind `=`, `:`, `@` and commas.
-fn places(word: &str) -> impl Iterator<Item = &str> {
+/// The parts of an argument that may be paths: the whole argument, the parts behind `=`, `:`, `@` and commas, and what
+/// follows a short option, as in `-f.env`. For programs that split lines, a single character there is a mark.
+fn places<'a>(word: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+    const SPLITTERS: &[&str] = &["column", "cut", "join", "paste", "sort"];
     let whole = (!word.starts_with('-')).then_some(word);
+    let glued = word.strip_prefix('-').filter(|it| !it.starts_with('-'));
+    let glued = glued.and_then(|it| it.get(it.chars().next()?.len_utf8()..));
+    let is_mark = |it: &&str| it.chars().count() < 2 && SPLITTERS.contains(&name);
+    let glued = glued.filter(|it| !it.is_empty() && !is_mark(it));
     let inner = word.split(['=', ':', '@', ',']).skip(1);
-    whole.into_iter().chain(inner)
+    whole.into_iter().chain(glued).chain(inner)
 }
 
 /// The path that an argument means, without following symbolic links. `None` if it is outside of the root.

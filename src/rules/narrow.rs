@@ -38,7 +38,7 @@ fn words(simple: &Simple) -> Option<Vec<String>> {
     let name = simple.name()?;
     // in a rule, `*` stands for any word
     let has_star = simple.words.iter().any(|it| it.fixed() == Some("*"));
-    if risk(simple).is_some() || is_broad(name) || has_star {
+    if risk(simple, 1).is_some() || is_broad(name) || has_star {
         return None;
     }
     let all: Option<Vec<String>> =

@@ -2,6 +2,7 @@
 //! with arguments that `bash::risk` lists because they write files or run other programs.
 
 use super::{Origin, Rule, WrittenRule};
+use crate::bash::Simple;
 
 /// The first words of the commands. None of them changes files of the project by itself.
 const COMMANDS: &[&str] = &[
@@ -118,6 +119,64 @@ const COMMANDS: &[&str] = &[
 /// Rules that allow these commands.
 pub fn rules() -> Vec<Rule> {
     COMMANDS.iter().filter_map(|it| WrittenRule::always(it).rule(Origin::Safe).ok()).collect()
+}
+
+/// Why an everyday command is none with its further words: a clause for the user. A rule of the user's with the same first
+/// words allows them.
+pub(super) fn beyond(simple: &Simple, covered: usize) -> Option<String> {
+    let words: Vec<&str> = simple.words.iter().map(|it| it.fixed().unwrap_or_default()).collect();
+    let rest = &words[covered.min(words.len())..];
+    let found = match words[..] {
+        ["git", "branch", first, ..] => listing(rest, first == "--list"),
+        ["git", "tag", ..] => listing(rest, true),
+        ["make", ..] => rest.iter().find(|it| !it.starts_with('-')),
+        ["date", ..] => rest.iter().find(|it| !it.starts_with(['+', '-'])),
+        ["git", "remote" | "worktree", ..] | [_, "--version" | "version", ..] => {
+            rest.iter().find(|it| **it != "--porcelain")
+        }
+        _ => None,
+    };
+    let name = simple.name().unwrap_or_default();
+    found.map(|it| format!("`{it}` makes `{name}` do more than to look or to test"))
+}
+
+/// The first word that does more than to choose or to show branches or tags. With `has_patterns`, they may be named.
+fn listing<'a>(rest: &'a [&'a str], has_patterns: bool) -> Option<&'a &'a str> {
+    const SHOWS: &[&str] = &[
+        "-a",
+        "-i",
+        "-n",
+        "-r",
+        "-v",
+        "-vv",
+        "--all",
+        "--column",
+        "--ignore-case",
+        "--list",
+        "--no-color",
+        "--no-column",
+        "--remotes",
+        "--verbose",
+    ];
+    const VALUED: &[&str] = &[
+        "--contains",
+        "--format",
+        "--merged",
+        "--no-contains",
+        "--no-merged",
+        "--points-at",
+        "--sort",
+    ];
+    let mut is_value = false;
+    rest.iter().find(|it| {
+        let option = it.split('=').next().unwrap_or_default();
+        let is_known = SHOWS.contains(it)
+            || VALUED.contains(&option)
+            || matches!(option, "--abbrev" | "--color")
+            || !it.starts_with('-') && (has_patterns || is_value);
+        is_value = VALUED.contains(it);
+        !is_known
+    })
 }
 
 #[cfg(test)]

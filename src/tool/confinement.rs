@@ -1,6 +1,7 @@
 //! The sandbox of the model's commands: the user's settings, and the limits for the commands of one project.
 
 use super::Desk;
+use super::planted::{Places, Watch};
 use crate::reach;
 use crate::regular;
 use crate::rules::{self, Rules};
@@ -30,37 +31,6 @@ const CACHES: &[&str] = &[
     ".npm/_cacache",
     ".npm/_logs",
     "go/pkg/mod",
-];
-
-/// Files of a project that a command may not write, because other programs run them outside of the sandbox without the
-/// user noticing, or because they instruct agents.
-const FIXED: &[&str] = &[
-    ".agents",
-    ".caliban",
-    ".claude",
-    ".codex",
-    ".cursor",
-    ".devcontainer",
-    ".envrc",
-    ".exrc",
-    ".git/config",
-    ".git/config.worktree",
-    ".git/hooks",
-    ".git/info",
-    ".git/modules",
-    ".githooks",
-    ".github/workflows",
-    ".gitlab-ci.yml",
-    ".husky",
-    ".idea",
-    ".mcp.json",
-    ".mise.toml",
-    ".nvim.lua",
-    ".nvimrc",
-    ".vscode",
-    "AGENTS.md",
-    "CLAUDE.md",
-    "mise.toml",
 ];
 
 /// Places of sockets on which programs of the user listen.
@@ -122,6 +92,9 @@ const CLOSED: &str = "is closed, because a stranger's text may be in the convers
 pub struct Limits {
     pub sandbox: Sandbox,
     temporary: PathBuf,
+    /// Where the command may create no files that would run outside; `None` if it can create none at all, or if the
+    /// sandbox cannot protect those that exist either.
+    places: Option<Places>,
 }
 
 impl Confinement {
@@ -235,10 +208,11 @@ impl Confinement {
             // only a folder that exists can be protected
             let _ = std::fs::create_dir(desk.root.join(".git/hooks"));
         }
-        let mut fixed: Vec<PathBuf> = FIXED.iter().map(|it| desk.root.join(it)).collect();
         let mut pinned = vec![desk.root.join(".git")];
-        if let Some(common) = of_worktree(&desk.root) {
-            fixed.extend(["config", "hooks", "info", "modules"].map(|it| common.join(it)));
+        let common = of_worktree(&desk.root);
+        let places = Places::new(&desk.root, common.clone());
+        let mut fixed = places.locked();
+        if let Some(common) = common {
             fixed.append(&mut pinned);
             writable.push(common);
         }
@@ -252,7 +226,8 @@ impl Confinement {
             network: self.settings.network,
             proxy: strength == Strength::Full,
         };
-        Limits { sandbox, temporary: seen }
+        let is_watched = strength == Strength::Full && !self.is_read_only;
+        Limits { sandbox, temporary: seen, places: is_watched.then_some(places) }
     }
 
     /// The paths to hide: the user's secrets, Caliban's own data, and sockets. A folder that contains a writable folder
@@ -293,6 +268,11 @@ impl Limits {
     /// Whether the command's network has a listener for a proxy.
     pub fn has_proxy(&self) -> bool {
         self.sandbox.proxy && !self.sandbox.network
+    }
+
+    /// Looks for files that the command creates although it may not.
+    pub(super) fn watch(&self) -> Option<Watch> {
+        self.places.as_ref().map(Places::watch)
     }
 
     /// Sets the variables for the command's temporary folder, and removes the variables with sockets that the command

@@ -154,7 +154,7 @@ impl Filter {
         command.stderr(Stdio::from(input(text)?));
         let gate = limits.as_ref().filter(|it| it.has_proxy()).map(|_| confinement.gate(desk));
         let time = Duration::from_millis(ms.into());
-        let mut process = Process::start(command, streams, Some(time), gate).await?;
+        let mut process = Process::start(command, streams, Some(time), gate, None).await?;
         let mut printed = Vec::new();
         while let Some(count) = process.next().await {
             printed.extend_from_slice(process.bytes(count));

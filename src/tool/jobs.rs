@@ -6,6 +6,7 @@ mod job;
 
 pub use job::shown;
 
+use super::planted::Watch;
 use super::process::Streams;
 use crate::web::proxy::Gate;
 use std::collections::BTreeMap;
@@ -61,6 +62,8 @@ pub(super) struct Start {
     pub(super) is_contained: bool,
     /// What decides about the job's connections, if its sandbox has a proxy.
     pub(super) gate: Option<Gate>,
+    /// Takes back files that the job may not create.
+    pub(super) watch: Option<Watch>,
     /// The folder for a large output.
     pub(super) folder: PathBuf,
     /// The secrets that are replaced in the output.

@@ -34,6 +34,7 @@ mod lines;
 mod list;
 mod patch;
 mod plan;
+mod planted;
 mod process;
 mod read;
 mod references;

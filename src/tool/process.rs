@@ -5,6 +5,7 @@ mod terminal;
 
 use super::Desk;
 use super::confinement::Limits;
+use super::planted::{Taken, Watch};
 use crate::supervisor::{self, Supervised};
 use crate::web::proxy::{Gate, Proxy, Refusal};
 use rustix::io::{Errno, ioctl_fionbio};
@@ -19,12 +20,14 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver;
 use tokio::process::Command;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
 
 /// The time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long to wait, after the command's end, for processes that it left running.
 const LINGER: Duration = Duration::from_millis(500);
+/// How often it is looked whether a running command has created files that it may not.
+const LOOK: Duration = Duration::from_millis(100);
 const CHUNK: usize = 65_536;
 
 /// What a command reads and writes.
@@ -45,6 +48,9 @@ pub(super) struct Process {
     supervised: Supervised,
     /// The way of the command to the network, if its sandbox has one.
     proxy: Option<Proxy>,
+    /// Takes back files that the command may not create, if it has a sandbox.
+    watch: Option<Watch>,
+    looks: Interval,
     output: Receiver,
     /// `None` if the command has no input.
     input: Option<OwnedFd>,
@@ -83,6 +89,8 @@ pub(super) struct End {
     is_left: bool,
     /// Connections that the sandbox refused and that nobody has been told of.
     pub(super) refused: Vec<Refusal>,
+    /// Files that were taken back from the command and that nobody has been told of.
+    pub(super) taken: Vec<Taken>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,12 +102,13 @@ enum Outcome {
 
 impl Process {
     /// Starts a command made by `prepared`. With a `time`, the command ends after it. A command whose sandbox has a proxy
-    /// has a `gate`.
+    /// has a `gate`. With a `watch`, files that it may not create are taken back.
     pub(super) async fn start(
         mut command: Command,
         streams: Streams,
         time: Option<Duration>,
         gate: Option<Gate>,
+        watch: Option<Watch>,
     ) -> io::Result<Process> {
         let (output, input) = match streams {
             Streams::Terminal => {
@@ -132,7 +141,11 @@ impl Process {
             }
             None => None,
         };
+        let mut looks = interval(LOOK);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Ok(Process {
+            watch,
+            looks,
             // a terminal is read like a pipe
             output: Receiver::from_owned_fd_unchecked(output)?,
             input,
@@ -164,6 +177,9 @@ impl Process {
                         self.end.status = ended;
                         self.enter(Stage::Exited, LINGER);
                     }
+                }
+                _ = self.looks.tick(), if self.watch.is_some() => {
+                    self.watch.iter_mut().for_each(Watch::look);
                 }
                 () = sleep_until(deadline), if self.deadline.is_some() => match self.stage {
                     Stage::Exited | Stage::Killed => {
@@ -225,7 +241,15 @@ impl Process {
     pub(super) async fn finish(mut self) -> End {
         let refused = self.refused();
         self.supervised.finish().await;
-        End { refused, ..self.end }
+        // nothing of the command is left that could create a file after this look
+        self.watch.iter_mut().for_each(Watch::look);
+        let taken = self.watch.iter_mut().flat_map(Watch::taken).collect();
+        End { refused, taken, ..self.end }
+    }
+
+    /// The files that were taken back since the last call.
+    pub(super) fn taken(&mut self) -> Vec<Taken> {
+        self.watch.iter_mut().flat_map(Watch::taken).collect()
     }
 
     /// The connections that the sandbox has refused since the last call.

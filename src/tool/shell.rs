@@ -5,7 +5,7 @@ mod output;
 use super::confinement::Limits;
 use super::jobs::Start;
 use super::process::{self, End, Process, Streams};
-use super::{CallId, Desk, Done, Tool, Work, job, path};
+use super::{CallId, Desk, Done, Tool, Work, job, path, planted};
 use crate::event::Access;
 use crate::rules;
 use crate::text::cause;
@@ -140,6 +140,7 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         let command = command.map_err(started)?;
         let unsaved = unsaved(desk).await;
         let gate = limits.as_ref().filter(|it| it.has_proxy()).map(|_| desk.confinement.gate(desk));
+        let watch = limits.as_ref().and_then(Limits::watch);
         if args.background {
             let is_contained = limits.is_some() && desk.confinement.contains(&desk.root);
             let start = Start {
@@ -148,6 +149,7 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
                 streams,
                 is_contained: is_contained && gate.as_ref().is_none_or(|it| !it.opens()),
                 gate,
+                watch,
                 folder: desk.overflow.clone(),
                 secrets: desk.secrets.known_to_commands(),
             };
@@ -157,12 +159,17 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         }
         let mut output = Output::new(desk, call);
         let time = args.timeout_s.unwrap_or(TIME);
-        let process = Process::start(command, streams, Some(Duration::from_secs(time)), gate);
+        let process =
+            Process::start(command, streams, Some(Duration::from_secs(time)), gate, watch);
         let end = attend(process.await.map_err(started)?, &mut output).await;
         let hint = limits.as_ref().filter(|_| end.has_failed()).map(limited);
-        let said = [said(&end, time), proxy::told(&end.refused), unsaved].into_iter().flatten();
+        let said =
+            [said(&end, time), proxy::told(&end.refused), planted::told(&end.taken), unsaved];
+        let said = said.into_iter().flatten();
         let done = output.done(said, hint.as_deref(), end.summary());
-        let decisions = end.refused.iter().map(|it| it.decision(&args.command)).collect();
+        let refused = end.refused.iter().map(|it| it.decision(&args.command));
+        let taken = end.taken.iter().map(|it| it.decision(&args.command));
+        let decisions = refused.chain(taken).collect();
         Ok(Done { decisions, ..done })
     }
     .boxed()

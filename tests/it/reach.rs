@@ -201,28 +201,39 @@ fn auto_edit_mode_leaves_edits_of_files_that_other_programs_run_to_the_user() {
         symlink("plain.txt", it.path(".envrc")).unwrap();
         it
     };
-    let scene = Scene::start(|it| {
-        links(it.file("plain.txt", "a\n").file("package.json", "{}\n").config(AUTO))
-    });
-    let waiting = [
-        "build.rs",
-        ".github/workflows/ci.yml",
-        ".cargo/config.toml",
-        ".luarc.json",
-        "tests/conftest.py",
-    ];
-    let reply = Reply::new()
-        .call("p", "edit", edit("package.json", &[("{}", "{ \"scripts\": {} }")]))
-        .call("l", "edit", edit(".envrc", &[("a", "evil")]));
-    let each = waiting.iter().enumerate();
-    scene.ask(each.fold(reply, |reply, (n, path)| {
-        reply.call(&format!("w{n}"), "write", write(path, "evil\n"))
-    }));
-    scene.wait_pending(2 + waiting.len());
-    assert_eq!(scene.on_disk("package.json").as_deref(), Some("{}\n"));
-    assert_eq!(scene.on_disk("plain.txt").as_deref(), Some("a\n"));
-    for path in waiting {
-        assert_eq!(scene.on_disk(path), None, "{path}");
+    for mode in ["auto-edit", "auto"] {
+        let config = format!("{{ mode = '{mode}' }}");
+        let scene = Scene::start(|it| {
+            links(it.file("plain.txt", "a\n").file("package.json", "{}\n").config(&config))
+        });
+        let waiting = [
+            "build.rs",
+            ".github/workflows/ci.yml",
+            ".cargo/config.toml",
+            ".luarc.json",
+            "tests/conftest.py",
+            ".exrc",
+            "sub/.envrc",
+            ".vscode/tasks.json",
+            ".tasks",
+            ".husky/pre-commit",
+            "lefthook.yml",
+            ".claude/settings.json",
+            "AGENTS.md",
+        ];
+        let reply = Reply::new()
+            .call("p", "edit", edit("package.json", &[("{}", "{ \"scripts\": {} }")]))
+            .call("l", "edit", edit(".envrc", &[("a", "evil")]));
+        let each = waiting.iter().enumerate();
+        scene.ask(each.fold(reply, |reply, (n, path)| {
+            reply.call(&format!("w{n}"), "write", write(path, "evil\n"))
+        }));
+        scene.wait_pending(2 + waiting.len());
+        assert_eq!(scene.on_disk("package.json").as_deref(), Some("{}\n"));
+        assert_eq!(scene.on_disk("plain.txt").as_deref(), Some("a\n"));
+        for path in waiting {
+            assert_eq!(scene.on_disk(path), None, "{path}");
+        }
     }
 }
 

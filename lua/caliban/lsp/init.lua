@@ -5,6 +5,7 @@ local M = {}
 local action = require('caliban.lsp.action')
 local file = require('caliban.editor.file')
 local fresh = require('caliban.lsp.fresh')
+local hold = require('caliban.lsp.hold')
 local place = require('caliban.lsp.place')
 local methods = require('caliban.lsp.read').methods
 local wait = require('caliban.lsp.wait')
@@ -20,6 +21,8 @@ local ATTACHING = 1000
 ---@class caliban.Asked
 ---@field message caliban.Consult
 ---@field stop? fun() ends the wait or the requests
+---@field held? vim.lsp.Client[] the clients whose own edits are refused
+---@field edits? boolean whether the answer has edits
 
 local asked = {} ---@type table<integer, caliban.Asked> open questions, by id
 
@@ -32,13 +35,16 @@ local function answer(it, fields)
     return
   end
   asked[id] = nil
-  local findings = fields.findings or {}
+  local findings, notes = fields.findings or {}, fields.notes or {}
+  for _, client in ipairs(it.held or {}) do
+    notes[#notes + 1] = hold.release(client, it.edits)
+  end
   require('caliban.program.process').notify({
     kind = 'found',
     id = id,
     findings = vim.list_slice(findings, 1, MOST),
     more = math.max(#findings - MOST, 0),
-    notes = fields.notes or {},
+    notes = notes,
     rewrites = fields.rewrites or {},
     formatter = fields.formatter,
     why = fields.why,
@@ -150,6 +156,8 @@ end
 local function request_all(it, clients, method, params, buf)
   local ms = require('caliban.config').get().lsp.request_ms
   local replies = {} ---@type caliban.Reply[]
+  it.held, it.edits = clients, method.edits
+  vim.tbl_map(hold.hold, clients)
   for _, client in ipairs(clients) do
     local reply = { client = client }
     replies[#replies + 1] = reply

@@ -4,6 +4,7 @@ use super::buffer::Buffer;
 use super::{Answer, Ended, Look, Message, Notice, Order, Row, Start};
 use crate::text::cause;
 use crate::text::unseen::exact;
+use crate::tool::planted::{self, Taken};
 use crate::tool::process::{End, Process};
 use crate::web::proxy::{self, Refusal};
 use std::time::Duration;
@@ -52,8 +53,8 @@ pub(super) async fn run(
     mut orders: mpsc::UnboundedReceiver<Order>,
     reports: Reports,
 ) {
-    let Start { command, streams, gate, folder, secrets, .. } = start;
-    let process = match Process::start(command, streams, None, gate).await {
+    let Start { command, streams, gate, watch, folder, secrets, .. } = start;
+    let process = match Process::start(command, streams, None, gate, watch).await {
         Ok(process) => process,
         Err(fault) => {
             let why = format!("The command could not be started: {}.", cause(&fault));
@@ -136,7 +137,7 @@ impl Task {
     async fn end(&mut self) -> bool {
         let Some(process) = self.process.take() else { return true };
         let end = process.finish().await;
-        self.note_refused(&end.refused);
+        self.note_refused(&end.refused, &end.taken);
         let ended = self.ended_by(&end);
         self.buffer.end();
         self.ended = Some(ended.clone());
@@ -153,12 +154,17 @@ impl Task {
         true
     }
 
-    /// Adds a note about refused connections to the output, and to the log of permissions.
-    fn note_refused(&mut self, refused: &[Refusal]) {
-        let Some(note) = proxy::told(refused) else { return };
-        self.buffer.note(&note);
-        let decisions = refused.iter().map(|it| it.decision(&self.row.command)).collect();
-        self.reports.notice(Notice::Decided(decisions));
+    /// Adds notes about refused connections, and about files that were taken back, to the output and to the log of
+    /// permissions.
+    fn note_refused(&mut self, refused: &[Refusal], taken: &[Taken]) {
+        let notes = [proxy::told(refused), planted::told(taken)];
+        notes.iter().flatten().for_each(|it| self.buffer.note(it));
+        let refused = refused.iter().map(|it| it.decision(&self.row.command));
+        let decisions: Vec<String> =
+            refused.chain(taken.iter().map(|it| it.decision(&self.row.command))).collect();
+        if !decisions.is_empty() {
+            self.reports.notice(Notice::Decided(decisions));
+        }
     }
 
     fn ended_by(&self, end: &End) -> Ended {
@@ -211,7 +217,8 @@ impl Task {
     /// Answers with the output behind a cursor. If the call was stopped, the next answer has this output too.
     fn reply(&mut self, answer: Answer<Look>, cursor: Option<u64>) {
         let refused = self.process.as_mut().map(Process::refused).unwrap_or_default();
-        self.note_refused(&refused);
+        let taken = self.process.as_mut().map(Process::taken).unwrap_or_default();
+        self.note_refused(&refused, &taken);
         let part = self.buffer.since(cursor);
         let cursor = part.cursor;
         let look = Look {

@@ -329,3 +329,163 @@ async fn more_clients_than_the_proxy_serves_at_once_are_all_answered() {
     let said = futures::future::join_all(all).await;
     assert!(said.iter().all(|it| it.starts_with("HTTP/1.1 403 ")));
 }
+
+#[test]
+fn every_spelling_of_a_host_is_judged_as_the_same_host() {
+    let tunnel = |target: &str| {
+        asked(&format!("CONNECT {target} HTTP/1.1\r\n\r\n")).unwrap().unwrap().named()
+    };
+    for (written, named) in [
+        ("EVIL.Org:443", "evil.org:443"),
+        ("evil.org.:443", "evil.org:443"),
+        ("evil.org:0443", "evil.org:443"),
+        ("XN--BCHER-KVA.org:443", "xn--bcher-kva.org:443"),
+        ("0x7f000001:80", "127.0.0.1:80"),
+        ("017700000001:80", "127.0.0.1:80"),
+        ("127.0.0.1.:80", "127.0.0.1:80"),
+        ("0:80", "0.0.0.0:80"),
+        ("[::FFFF:a9fe:a9fe]:80", "[::ffff:a9fe:a9fe]:80"),
+        ("[0:0:0:0:0:0:0:1]:80", "[::1]:80"),
+    ] {
+        assert_eq!(tunnel(written), named, "{written}");
+    }
+    for bad in [
+        "127.0.0.1.1:80",
+        "256.1.1.1:80",
+        "[fe80::1%25eth0]:80",
+        "[fe80::1%eth0]:80",
+        "[::1]a:80",
+        "[]:80",
+        "xn--:80",
+        "\u{ff11}27.0.0.1:80",
+        "evil\u{3002}org:80",
+        "ev\u{ad}il.org:80",
+        "a.org\u{0}.evil.org:80",
+        "a.org:80#",
+        "a.org,b.org:80",
+        "a.org\\.evil.org:80",
+        "-:80 ",
+        "a.org:8\u{0660}",
+    ] {
+        assert!(
+            matches!(asked(&format!("CONNECT {bad} HTTP/1.1\r\n\r\n")), Err(Fault::Malformed)),
+            "{bad}"
+        );
+    }
+}
+
+#[test]
+fn a_request_names_its_host_once_and_its_body_has_one_length() {
+    let sent = |head: &str| {
+        let it = asked(head).unwrap().unwrap();
+        (it.named(), String::from_utf8(it.bytes).unwrap())
+    };
+    for (target, line) in [
+        ("http://a.org\\@evil.org/", "GET /@evil.org/ HTTP/1.1\r\nHost: a.org\r\n"),
+        ("http:///a.org/x", "GET /x HTTP/1.1\r\nHost: a.org\r\n"),
+        ("HTTP://A.ORG./../../x", "GET /x HTTP/1.1\r\nHost: a.org\r\n"),
+        (
+            "http://a.org/%0d%0aHost:%20evil.org",
+            "GET /%0d%0aHost:%20evil.org HTTP/1.1\r\nHost: a.org\r\n",
+        ),
+        ("http://a.org?http://evil.org/", "GET /?http://evil.org/ HTTP/1.1\r\nHost: a.org\r\n"),
+    ] {
+        let (named, text) =
+            sent(&format!("GET {target} HTTP/1.1\r\nHost: evil.org\r\nhost: evil.org\r\n\r\n"));
+        assert_eq!(named, "a.org:80", "{target}");
+        assert!(text.starts_with(line) && text.matches("Host:").count() <= 2, "{target}: {text}");
+        assert!(
+            !text.contains("\r\nhost: evil.org") && !text.contains("\r\nHost: evil.org"),
+            "{text}"
+        );
+    }
+    for bad in [
+        "GET http://a.org:80@evil.org/ HTTP/1.1\r\n\r\n",
+        "GET http://@evil.org/ HTTP/1.1\r\nX: a\rHost: b\r\n\r\n",
+        "GET http://a.org:99999/ HTTP/1.1\r\n\r\n",
+        "GET http://a.org/ HTTP/1.1\r\nContent-Length\t: 3\r\n\r\n",
+        "GET http://a.org/ HTTP/1.1\r\nContent-Length: 3\r\ncontent-length: 3\r\n\r\nabc",
+        "GET http://a.org/ HTTP/1.1\r\nContent-Length: 0x3\r\n\r\nabc",
+        "GET http://a.org/ HTTP/1.1\r\nContent-Length: \r\n\r\n",
+        "GET http://a.org/ HTTP/1.1\r\nX: \u{0}\r\n\r\n",
+        "GET http://a.org/ HTTP/1.1 \r\n\r\n",
+        "connect a.org:443 HTTP/1.1\r\n\r\n",
+        "CONNECT a.org:443/ HTTP/1.1\r\n\r\n",
+        "OPTIONS * HTTP/1.1\r\nHost: a.org\r\n\r\n",
+    ] {
+        refused(bad, Fault::Malformed);
+    }
+    for chunked in ["chunked", "identity", "chunked, chunked", "xchunked", ""] {
+        let head = format!(
+            "POST http://a.org/ HTTP/1.1\r\nTransfer-Encoding: {chunked}\r\nContent-Length: 3\r\n\r\nabc"
+        );
+        refused(&head, Fault::NoLength);
+    }
+    // headers about the connection that the list of another header names
+    let (_, text) = sent(
+        "GET http://a.org/ HTTP/1.1\r\nConnection: close, host\r\nUpgrade: h2c\r\nTE: trailers\r\n\r\n",
+    );
+    assert_eq!(text, "GET / HTTP/1.1\r\nHost: a.org\r\nConnection: close\r\n\r\n");
+}
+
+#[tokio::test]
+async fn no_rule_opens_an_address_of_a_private_network() {
+    const ALL: [&str; 22] = [
+        "0.0.0.0",
+        "10.1.2.3",
+        "100.100.100.200",
+        "127.0.0.1",
+        "169.254.169.254",
+        "172.31.0.1",
+        "192.0.0.192",
+        "192.168.0.1",
+        "198.18.0.1",
+        "224.0.0.1",
+        "255.255.255.255",
+        "168.63.129.16",
+        "[::]",
+        "[::1]",
+        "[::ffff:a9fe:a9fe]",
+        "[::7f00:1]",
+        "[64:ff9b::a00:1]",
+        "[64:ff9b:1::1]",
+        "[2002:7f00:1::]",
+        "[fd00:ec2::254]",
+        "[fe80::1]",
+        "[fec0::1]",
+    ];
+    let scene = scene(gate(&ALL, &[], &[&[]]));
+    for host in ALL {
+        let said = scene.connect(&format!("{host}:80")).await;
+        assert!(said.contains("which is not a public address"), "{host}: {said}");
+        let said = scene.send(format!("GET http://{host}/ HTTP/1.1\r\n\r\n").as_bytes()).await;
+        assert!(said.contains("which is not a public address"), "{host}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn a_denied_host_is_denied_in_every_spelling() {
+    let deny = |host: &str| {
+        let (deny, host) = (Some("network".to_owned()), Some(host.to_owned()));
+        WrittenRule { deny, host, ..WrittenRule::default() }.rule(Origin::Settings).unwrap()
+    };
+    let mut all = rules(&["*.org", "evil.org"]).all.clone();
+    all.push(deny("evil.org"));
+    let rules = Rules::new(all, Path::new("/p"), &Reach::new(&Folders::default()));
+    let found: &'static [&'static [&'static str]] = &[&["127.0.0.1"]];
+    let scene = scene(Gate { rules: watch::channel(Arc::new(rules)).1, ..gate(&[], &[], found) });
+    for target in ["evil.org:443", "EVIL.ORG:80", "evil.org.:443", "Evil.Org.:22"] {
+        let said = scene.connect(target).await;
+        assert!(said.contains("is denied by a permission rule"), "{target}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn ten_thousand_connections_are_answered_and_few_are_kept_open() {
+    let mut scene = scene(gate(&[], &[], &[&[]]));
+    for _ in 0..40 {
+        let said = futures::future::join_all((0..250).map(|_| scene.connect("a.org:443"))).await;
+        assert!(said.iter().all(|it| it.starts_with("HTTP/1.1 403 ")));
+    }
+    assert_eq!(scene.proxy.refusals().len(), 1);
+}

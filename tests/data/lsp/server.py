@@ -8,7 +8,7 @@ by itself; never); `pull`; `lacks` (methods it does not offer); `silent` (method
 `dies` (the method it dies of); `many` (errors on the first line); `stale` (the version before is published first);
 `outside` (where everything is defined); `renames` (what else a renaming does); `acts` (how code actions
 answer: outside, creates, creates again, creates empty, creates outside, deletes, moves, stale, broken);
-`formats` (how formatting answers: broken, overlaps, same, whole, inserts, none); `log` (a file for the methods that came). Notifications change it while it runs: `test/set` with some of these, and
+`formats` (how formatting answers: broken, overlaps, same, whole, inserts, none); `applies` (methods before whose answer it sends an edit by itself); `log` (a file for the methods that came). Notifications change it while it runs: `test/set` with some of these, and
 `test/publish` publishes for all open files, `test/old` for the version before.
 """
 
@@ -205,6 +205,13 @@ def formatted(params):
     return found * 2 if kind == "overlaps" else found
 
 
+def apply():
+    """Sends an edit that nobody has asked for."""
+    first = [{"range": span(0, "", 0, 0), "newText": "by itself\n"}]
+    edit = {"changes": {uri: first for uri in documents}}
+    send({"id": 1, "method": "workspace/applyEdit", "params": {"edit": edit}})
+
+
 def symbols(text):
     for row, line in enumerate(text.split("\n")):
         for match in re.finditer(r"def (\w+)", line):
@@ -320,14 +327,16 @@ while (message := receive()) is not None:
     name = message.get("method")
     if "log" in set_up:
         with open(set_up["log"], "a", encoding="utf-8") as log:
-            log.write(f"{set_up['name']} {name}\n")
-    if name == set_up.get("dies"):
+            log.write(f"{set_up['name']} {name or message.get('result')}\n")
+    if name and name == set_up.get("dies"):
         sys.exit(1)
     if name in set_up.get("silent", []):
         continue
     if name in set_up.get("holds", []):
         held.append(message)
     elif "id" in message and name:
+        if name in set_up.get("applies", []):
+            apply()
         send({"id": message["id"], "result": answer(name, message.get("params"))})
     elif name:
         notified(name, message.get("params"))

@@ -293,3 +293,53 @@ fn of_two_servers_with_the_same_action_one_applies_it() {
     answer_to(&scene, "code_action", apply("Replace BAD1 on 2 (0)"));
     assert_eq!(scene.on_disk("a.py"), Some(TEXT.replace("BAD1", "good")));
 }
+
+/// The methods by which the model asks a server.
+const ASKED: [&str; 5] = [
+    "textDocument/codeAction",
+    "codeAction/resolve",
+    "textDocument/hover",
+    "textDocument/formatting",
+    "textDocument/rename",
+];
+
+#[test]
+fn an_edit_that_a_server_sends_by_itself_while_the_model_asks_is_refused() {
+    let scene = started(PATIENT, &[json!({"push": "never", "applies": ASKED})]);
+    for (tool, args) in
+        [("code_action", list()), ("hover", json!({"path": "a.py", "line": 1, "symbol": "zeta"}))]
+    {
+        let said = answer_to(&scene, tool, args);
+        assert!(said.ends_with("[scripted0 sent an edit by itself, which was refused]"), "{said}");
+    }
+    scene.ask(Reply::new().call("a1", "code_action", apply("Sort the lines")));
+    scene.wait_phase("reviewing");
+    scene.server.reply(Reply::said("Well."));
+    scene.nvim.keys(":Caliban reject all no<CR>");
+    scene.wait_idle("Well.");
+    assert_eq!(scene.nvim.buffer("/a.py"), TEXT.trim_end());
+    assert_eq!(scene.on_disk("a.py").as_deref(), Some(TEXT));
+    let came = came(&scene.nvim);
+    assert!(came.contains("'applied': False") && !came.contains("'applied': True"), "{came}");
+}
+
+#[test]
+fn an_edit_of_a_command_that_the_user_runs_is_made_while_the_model_asks() {
+    let server = json!({
+        "push": "never", "holds": ["textDocument/codeAction"], "applies": ["workspace/executeCommand"]
+    });
+    let scene = started(PATIENT, &[server]);
+    scene.nvim.keys(":edit a.py<CR>");
+    scene.server.reply(Reply::new().call("a1", "code_action", list()));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua("require('caliban').ask('go')", &[]);
+    wait_came(&scene.nvim, "textDocument/codeAction");
+    let run = "for _, it in ipairs(vim.lsp.get_clients()) do
+        it:request('workspace/executeCommand', { command = 'x' }, function() end)
+      end";
+    scene.nvim.lua(run, &[]);
+    wait_came(&scene.nvim, "'applied': True");
+    tell(&scene.nvim, "test/answer", &json!({}));
+    scene.wait_idle("I see.");
+    assert!(scene.nvim.buffer("/a.py").starts_with("by itself\n"));
+}

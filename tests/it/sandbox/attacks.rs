@@ -247,3 +247,124 @@ fn hooks_cannot_be_planted_in_a_repository_without_any() {
     let said = shell(&scene, "mkdir -p .git/hooks; echo evil > .git/hooks/post-commit");
     assert!(said.contains("Read-only file system"), "{said}");
 }
+
+/// Files that programs outside of the sandbox run, and that do not exist yet.
+const PLANTED: &str = ".envrc .exrc .nvim.lua .vscode/tasks.json .git/commondir .git/config.worktree .husky/pre-commit \
+    .cargo/config.toml .pre-commit-config.yaml lefthook.yml .github/workflows/a.yml .claude/settings.json .tasks \
+    .gitattributes AGENTS.md .bashrc .idea/workspace.xml .devcontainer/devcontainer.json mise.toml";
+
+#[test]
+fn files_that_would_run_outside_are_not_created_by_a_command_and_the_model_is_told() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| {
+        it.file(".git/config", "[core]\n").file(".git/HEAD", "ref: refs/heads/main\n")
+    });
+    let script = format!(
+        "for f in {PLANTED}; do mkdir -p $(dirname $f); echo evil > $f; done\necho a > b.txt; echo c > .editorconfig"
+    );
+    fs::write(scene.nvim.setup.path("plant.sh"), script).unwrap();
+    let said = shell(&scene, "bash plant.sh");
+    assert!(said.contains("[the sandbox refused files that commands may not create: "), "{said}");
+    for it in PLANTED.split_whitespace() {
+        assert_eq!(scene.on_disk(it), None, "{it}: {said}");
+    }
+    assert!(
+        said.contains(
+            ".envrc, which runs when a folder is entered or opened (it is now .envrc.refused)"
+        ),
+        "{said}"
+    );
+    assert_eq!(scene.on_disk(".envrc.refused").as_deref(), Some("evil\n"));
+    assert_eq!(scene.on_disk("b.txt").as_deref(), Some("a\n"));
+    assert_eq!(scene.on_disk(".editorconfig").as_deref(), Some("c\n"));
+    // by another way than writing
+    let script = "echo evil > x; ln x .envrc; ln -s x .exrc; mv x .nvim.lua; mkdir -p y/.vscode; mv y/.vscode .vscode\n\
+        mkfifo .tasks; mkdir z; touch z/hgrc; ln -s z .hg";
+    fs::write(scene.nvim.setup.path("plant.sh"), script).unwrap();
+    let said = shell(&scene, "bash plant.sh");
+    for it in [".envrc", ".exrc", ".nvim.lua", ".vscode", ".tasks", ".hg"] {
+        assert!(scene.nvim.setup.path(it).symlink_metadata().is_err(), "{it}: {said}");
+    }
+    scene.nvim.keys(":Caliban log permissions<CR>");
+    scene.nvim.wait_screen("refused: create .envrc");
+}
+
+#[test]
+fn files_that_would_run_outside_are_taken_back_from_a_job_that_goes_on() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it);
+    let wait = "until [ -e .envrc.refused ]; do :; done; echo gone; read x";
+    let command = json!({ "command": format!("echo evil > .envrc; {wait}"), "background": true });
+    let (mut said, _) = crate::grants::call(&scene, "shell", command, ":Caliban approve<CR>");
+    while !said.contains("gone") {
+        let read = json!({ "action": "read", "id": 1, "wait_s": 600 });
+        said += &crate::grants::call(&scene, "job", read, "").0;
+    }
+    assert!(scene.on_disk(".envrc").is_none(), "{said}");
+    said += &crate::grants::call(&scene, "job", json!({ "action": "read", "id": 1 }), "").0;
+    assert!(said.contains("it is now .envrc.refused"), "{said}");
+}
+
+#[test]
+fn existing_files_that_run_outside_cannot_be_changed_in_any_way() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| {
+        it.file(".envrc", "mine")
+            .file(".cargo/config.toml", "mine")
+            .file("lefthook.yml", "mine")
+            .file(".husky/a", "mine")
+    });
+    let said = tried(
+        &scene,
+        "
+for name in ('.envrc', '.cargo/config.toml', 'lefthook.yml', '.husky/a'):
+    t('open', lambda: open(name, 'w'))
+    t('append', lambda: open(name, 'a'))
+    t('remove', lambda: os.remove(name))
+    t('rename', lambda: os.rename(name, 'x'))
+    t('replace', lambda: os.rename('try.py', name))
+    t('exchange', lambda: sc(316, -100, name.encode(), -100, b'try.py', 2))
+    t('link', lambda: os.link(name, 'y'))
+    t('rights', lambda: os.chmod(name, 0o777))
+    t('by root', lambda: open('/proc/self/root' + os.path.abspath(name), 'w'))
+    t('truncate', lambda: os.truncate(name, 0))
+t('folder', lambda: os.rename('.cargo', 'z'))
+t('folder over', lambda: (os.mkdir('w'), os.rename('w', '.husky')))
+",
+    );
+    holds(&said, 42);
+    assert_eq!(scene.on_disk(".envrc").as_deref(), Some("mine"));
+}
+
+#[test]
+fn a_program_that_has_no_file_gets_the_same_limits() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it.file(".git/hooks/x", ""));
+    let script = "
+fd = os.memfd_create('x', 0)
+os.write(fd, open('/bin/cat', 'rb').read())
+if os.fork() == 0:
+    os.execv('/proc/self/fd/%d' % fd, ['tee', '/proc/self/status'])
+os.wait()
+t('hook', lambda: open('.git/hooks/x', 'w'))
+pid = os.fork()
+if pid == 0:
+    signal.pause()
+t('trace own', lambda: sc(101, 16, pid, 0, 0))
+os.kill(pid, 9)
+sc(272, 0x10000000)
+t('in a user namespace', lambda: open('.git/hooks/x', 'w'))
+t('ring there', lambda: sc(425, 1, b'0' * 120))
+";
+    let said = tried(&scene, script);
+    holds(&said, 4);
+    assert!(said.contains("Seccomp:\t2"), "{said}");
+}

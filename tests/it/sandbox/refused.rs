@@ -3,6 +3,7 @@
 
 use super::shell;
 use crate::grants::is_asked;
+use crate::kit::sandbox::has_any;
 use crate::review::scene::Scene;
 use nix::libc::{EOPNOTSUPP, EPERM, SYS_landlock_create_ruleset, SYS_unshare};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
@@ -22,7 +23,9 @@ fn without(call: i64, error: i32, test: impl FnOnce() + Send + 'static) {
         apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
         test();
     };
-    std::thread::spawn(refusing).join().unwrap();
+    // the name is in the words of a test that is skipped
+    let name = std::thread::current().name().unwrap_or_default().to_owned();
+    std::thread::Builder::new().name(name).spawn(refusing).unwrap().join().unwrap();
 }
 
 fn start() -> Scene {
@@ -51,7 +54,7 @@ fn without_landlock_no_limit_is_reported_and_every_command_needs_consent() {
 #[test]
 fn without_namespaces_only_the_limits_that_hold_are_reported() {
     without(SYS_unshare, EPERM, || {
-        if caliban::sandbox::probed(std::path::Path::new(env!("CARGO_BIN_EXE_caliban"))).is_none() {
+        if !has_any() {
             return;
         }
         let scene = start();

@@ -1,0 +1,72 @@
+--- While the program asks a language server, edits that the server sends by itself are refused: they would be in the
+--- user's buffers without a review. Edits of a command that the user runs at that time are made as ever.
+local M = {}
+
+local METHOD = 'workspace/applyEdit'
+--- How long edits of a server are refused after an answer that has edits, in milliseconds.
+local AFTER = 1000
+
+local held = {} ---@type table<integer, integer> how many questions hold a client, by its id
+local refused = {} ---@type table<integer, boolean> the clients whose edits were refused
+local guarded = setmetatable({}, { __mode = 'k' }) ---@type table<table, boolean?> tables of handlers
+
+--- Whether the user runs a command of the server. Caliban runs none.
+---@param client vim.lsp.Client
+---@return boolean
+local function is_commanded(client)
+  for _, it in pairs(client.requests) do
+    if it.type == 'pending' and it.method == 'workspace/executeCommand' then
+      return true
+    end
+  end
+  return false
+end
+
+---@param client vim.lsp.Client
+local function guard(client)
+  local handlers = client.handlers
+  if guarded[handlers] then
+    return
+  end
+  guarded[handlers] = true
+  local before = handlers[METHOD]
+  handlers[METHOD] = function(err, result, context)
+    local id = context.client_id
+    local asked = vim.lsp.get_client_by_id(id)
+    if not held[id] or not asked or is_commanded(asked) then
+      return (before or vim.lsp.handlers[METHOD])(err, result, context)
+    end
+    refused[id] = true
+    local text = 'Caliban refused an edit that %s sent by itself while the model asked it.'
+    require('caliban.editor.notify').say(text:format(asked.name), vim.log.levels.WARN)
+    return { applied = false, failureReason = 'Caliban lets only the user decide about edits.' }
+  end
+end
+
+--- Refuses the edits that a client sends by itself, until they are released.
+---@param client vim.lsp.Client
+function M.hold(client)
+  guard(client)
+  held[client.id] = (held[client.id] or 0) + 1
+end
+
+--- Ends a hold.
+---@param client vim.lsp.Client
+---@param edits boolean? whether the question was about edits; then the hold goes on for a moment
+---@return string? # a note if an edit was refused
+function M.release(client, edits)
+  local id = client.id
+  local function free()
+    held[id] = held[id] > 1 and held[id] - 1 or nil
+    refused[id] = held[id] and refused[id] or nil
+  end
+  local note = refused[id] and ('%s sent an edit by itself, which was refused'):format(client.name)
+  if edits then
+    vim.defer_fn(free, AFTER)
+  else
+    free()
+  end
+  return note or nil
+end
+
+return M

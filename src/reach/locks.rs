@@ -1,0 +1,129 @@
+//! The paths of a project that commands in the sandbox do not write, because programs outside of the sandbox run them
+//! without being told to, or because they instruct agents.
+
+use super::pattern::Pattern;
+use super::table::{Kind, ROWS};
+use super::{folded, split};
+
+/// The same for a repository's own folder: by them git runs programs. Each begins with `.git`.
+const GIT: &[&str] = &[
+    ".git/commondir",
+    ".git/config",
+    ".git/config.worktree",
+    ".git/hooks",
+    ".git/info",
+    ".git/modules",
+    ".git/worktrees/*/commondir",
+    ".git/worktrees/*/config.worktree",
+];
+const GIT_WHY: &str = "has programs that git runs";
+
+/// What is known of a path below the project's root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lock {
+    /// No command writes it. The reason follows the path's name in a sentence.
+    Whole(&'static str),
+    /// Such a path may lie below it.
+    Above,
+}
+
+/// The patterns of locked paths.
+pub struct Locks(Vec<(Vec<Pattern>, &'static str)>);
+
+impl Locks {
+    pub fn new() -> Locks {
+        let rows = ROWS.iter().filter(|it| it.kind == Kind::Lock);
+        let all = rows.flat_map(|row| row.paths.iter().map(|it| (*it, row.why)));
+        let all = all.chain(GIT.iter().map(|it| (*it, GIT_WHY)));
+        let below = all.filter(|it| !it.0.starts_with(['~', '/']));
+        let parts = |it: &str| split(it).iter().map(|it| Pattern::new(it)).collect();
+        Locks(below.map(|(pattern, why)| (parts(pattern), why)).collect())
+    }
+
+    /// What is known of a path, which is given by its parts below the root.
+    pub fn find(&self, parts: &[String]) -> Option<Lock> {
+        let parts: Vec<String> = parts.iter().map(|it| folded(it)).collect();
+        let begun = self.0.iter().filter(|(pattern, _)| {
+            pattern.len() >= parts.len()
+                && pattern.iter().zip(&parts).all(|(it, part)| it.fits(part))
+        });
+        let locks =
+            begun.map(
+                |(pattern, why)| {
+                    if pattern.len() == parts.len() { Lock::Whole(why) } else { Lock::Above }
+                },
+            );
+        locks.min_by_key(|it| *it == Lock::Above)
+    }
+}
+
+impl Default for Locks {
+    fn default() -> Locks {
+        Locks::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_other_programs_run_are_locked_and_what_builds_write_is_not() {
+        let locks = Locks::new();
+        let find = |path: &str| {
+            let parts: Vec<String> = path.split('/').map(str::to_owned).collect();
+            locks.find(&parts)
+        };
+        for path in [
+            ".envrc",
+            ".ENVRC",
+            ".exrc",
+            ".nvim.lua",
+            ".vscode",
+            ".idea",
+            ".git/config",
+            ".git/hooks",
+            ".git/commondir",
+            ".git/worktrees/a/commondir",
+            ".husky",
+            ".githooks",
+            ".cargo/config.toml",
+            ".pre-commit-config.yaml",
+            "lefthook.yml",
+            ".gitattributes",
+            ".github/workflows",
+            ".gitlab-ci.yml",
+            "AGENTS.md",
+            ".claude",
+            ".caliban",
+            ".mcp.json",
+            ".devcontainer",
+            "mise.toml",
+            ".bashrc",
+            ".tasks",
+        ] {
+            assert!(matches!(find(path), Some(Lock::Whole(_))), "{path}: {:?}", find(path));
+        }
+        for path in [".git", ".github", ".cargo", ".git/worktrees", ".git/worktrees/a", ".config"] {
+            assert_eq!(find(path), Some(Lock::Above), "{path}");
+        }
+        for path in [
+            "src",
+            "target",
+            "node_modules",
+            "Makefile",
+            "build.rs",
+            "package.json",
+            ".env",
+            ".gitignore",
+            ".git/index",
+            ".git/HEAD",
+            ".jj",
+            ".cargo/registry",
+            ".editorconfig",
+            "sub/.envrc",
+        ] {
+            assert_eq!(find(path), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Files that a command in the sandbox creates although it may not: programs outside would run them without being told to.
+//! A file that exists is protected by a mount. A mount needs something to lie on, so a file that does not exist yet is
+//! taken back as soon as it is there: it gets another name.
+
+use crate::reach::{Lock, Locks};
+use crate::regular::direct;
+use std::collections::BTreeMap;
+use std::fs::{self, DirEntry};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What is put behind the name of a file that was taken back.
+const MARK: &str = "refused";
+/// The largest configuration of a new repository that is read.
+const LARGEST: u64 = 100_000;
+
+/// The locked paths that exist, with the target of those that are symbolic links.
+type Found = BTreeMap<PathBuf, Option<PathBuf>>;
+
+/// The folders of a command in which locked paths may lie.
+#[derive(Debug, Clone)]
+pub(super) struct Places {
+    root: PathBuf,
+    /// The folder of the repository, if the root is a worktree of it.
+    common: Option<PathBuf>,
+    locks: Arc<Locks>,
+}
+
+/// Looks for locked paths that a command creates.
+pub(super) struct Watch {
+    places: Places,
+    before: Found,
+    taken: Vec<Taken>,
+}
+
+/// A file that was taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Taken {
+    /// The path below the root.
+    path: String,
+    /// The end of a sentence that begins with the path.
+    why: &'static str,
+    /// The new name, or why there is none.
+    to: Result<String, String>,
+}
+
+impl Places {
+    pub(super) fn new(root: &Path, common: Option<PathBuf>) -> Places {
+        Places { root: root.to_owned(), common, locks: Arc::default() }
+    }
+
+    /// The locked paths that exist.
+    pub(super) fn locked(&self) -> Vec<PathBuf> {
+        self.found().into_iter().map(|it| it.0).collect()
+    }
+
+    fn found(&self) -> Found {
+        let mut found = Found::new();
+        look(&self.locks, &self.root, &mut Vec::new(), &mut found);
+        if let Some(common) = &self.common {
+            look(&self.locks, common, &mut vec![".git".to_owned()], &mut found);
+        }
+        found
+    }
+
+    pub(super) fn watch(&self) -> Watch {
+        Watch { places: self.clone(), before: self.found(), taken: Vec::new() }
+    }
+}
+
+/// Adds the locked paths in a folder, whose own path below the root is `parts`.
+fn look(locks: &Locks, folder: &Path, parts: &mut Vec<String>, found: &mut Found) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        parts.push(entry.file_name().to_string_lossy().into_owned());
+        let link = is_link(&entry).then(|| fs::read_link(entry.path()).unwrap_or_default());
+        match locks.find(parts) {
+            Some(Lock::Above) if link.is_none() => look(locks, &entry.path(), parts, found),
+            Some(_) => drop(found.insert(entry.path(), link)),
+            None => (),
+        }
+        parts.pop();
+    }
+}
+
+fn is_link(entry: &DirEntry) -> bool {
+    entry.file_type().is_ok_and(|it| it.is_symlink())
+}
+
+impl Watch {
+    /// Takes back the locked paths that the command has created since the beginning.
+    pub(super) fn look(&mut self) {
+        let now = self.places.found();
+        let is_new = |it: &(&PathBuf, &Option<PathBuf>)| match self.before.get(it.0) {
+            None => true,
+            // a link can be replaced, because no mount lies on it
+            Some(before) => before.is_some() && before != it.1,
+        };
+        let new: Vec<PathBuf> = now.iter().filter(is_new).map(|it| it.0.clone()).collect();
+        for path in new {
+            if !self.is_fresh_repository(&path) {
+                self.take(&path);
+            }
+        }
+    }
+
+    /// The files that were taken back since the last call.
+    pub(super) fn taken(&mut self) -> Vec<Taken> {
+        std::mem::take(&mut self.taken)
+    }
+
+    /// Whether the path belongs to a repository that the command has made at the root, and names no program.
+    fn is_fresh_repository(&self, path: &Path) -> bool {
+        let git = self.places.root.join(".git");
+        let is_new = !self.before.keys().any(|it| it.starts_with(&git));
+        let is_small = || fs::metadata(path).is_ok_and(|it| it.len() < LARGEST);
+        is_new
+            && path.strip_prefix(&git).is_ok_and(|it| match it.to_str() {
+                Some("config") => {
+                    is_small() && fs::read_to_string(path).is_ok_and(|it| is_harmless(&it))
+                }
+                Some("hooks") => fs::read_dir(path).is_ok_and(|all| {
+                    all.flatten().all(|it| it.file_name().to_string_lossy().ends_with(".sample"))
+                }),
+                Some("info") => true,
+                _ => false,
+            })
+    }
+
+    fn take(&mut self, path: &Path) {
+        let root = &self.places.root;
+        let shown = path.strip_prefix(root).unwrap_or(path);
+        let parts: Vec<String> =
+            shown.components().map(|it| it.as_os_str().to_string_lossy().into_owned()).collect();
+        let why = match self.places.locks.find(&parts) {
+            Some(Lock::Whole(why)) => why,
+            _ => "leads to files that other programs run",
+        };
+        let to = renamed(path).map(|it| it.strip_prefix(root).unwrap_or(&it).display().to_string());
+        if let (Ok(_), Some(Some(target))) = (&to, self.before.get(path)) {
+            // the link that was there before
+            let _ = symlink(target, path);
+        }
+        let it = Taken { path: shown.display().to_string(), why, to };
+        if !self.taken.contains(&it) {
+            self.taken.push(it);
+        }
+    }
+}
+
+/// Gives a file a name that nothing runs. Follows no links.
+fn renamed(path: &Path) -> Result<PathBuf, String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let names = (1..100).map(|n| match n {
+        1 => format!("{name}.{MARK}"),
+        n => format!("{name}.{MARK}{n}"),
+    });
+    let mut free =
+        names.map(|it| path.with_file_name(it)).filter(|it| direct::metadata(it).is_err());
+    let to = free.next().ok_or("there are too many of them")?;
+    direct::rename(path, &to).map(|()| to).map_err(|it| crate::text::cause(&it))
+}
+
+/// Whether the configuration of a repository has only settings by which git runs no program.
+fn is_harmless(config: &str) -> bool {
+    const SECTIONS: &[&str] =
+        &["branch", "core", "extensions", "gc", "init", "pull", "push", "remote", "user"];
+    const KEYS: &[&str] = &[
+        "autocrlf",
+        "auto",
+        "bare",
+        "compatobjectformat",
+        "default",
+        "defaultbranch",
+        "email",
+        "eol",
+        "fetch",
+        "filemode",
+        "ignorecase",
+        "logallrefupdates",
+        "merge",
+        "name",
+        "objectformat",
+        "precomposeunicode",
+        "rebase",
+        "refstorage",
+        "remote",
+        "repositoryformatversion",
+        "symlinks",
+        "url",
+    ];
+    config.lines().map(str::trim).filter(|it| !it.is_empty()).all(|line| {
+        let lower = line.to_ascii_lowercase();
+        if let Some(section) = lower.strip_prefix('[') {
+            let name = section.split([' ', ']', '\t']).next().unwrap_or_default();
+            return section.ends_with(']') && SECTIONS.contains(&name);
+        }
+        let key = lower.split('=').next().unwrap_or_default().trim();
+        KEYS.contains(&key) && !lower.contains("::") && !lower.ends_with('\\')
+    })
+}
+
+/// What a model is told of the files that were taken back from its command.
+pub(super) fn told(taken: &[Taken]) -> Option<String> {
+    let each = taken.iter().map(|it| match &it.to {
+        Ok(to) => format!("{}, which {} (it is now {to})", it.path, it.why),
+        Err(fault) => format!("{}, which {} (it is still there: {fault})", it.path, it.why),
+    });
+    let each = each.collect::<Vec<_>>().join("; ");
+    (!taken.is_empty()).then(|| {
+        format!(
+            "[the sandbox refused files that commands may not create: {each}. Propose such a file with the tool write: \
+             the user reviews it]"
+        )
+    })
+}
+
+impl Taken {
+    /// The line for the log of permissions.
+    pub(super) fn decision(&self, command: &str) -> String {
+        let first: String = command.chars().take(100).collect();
+        format!("refused: create {}, which {}; for {}", self.path, self.why, first.escape_debug())
+    }
+}
+
+#[cfg(test)]
+mod tests;
