@@ -32,13 +32,15 @@ pub(super) enum Target {
 
 impl Target {
     /// The arguments of `git diff` for these changes, without options and paths.
+    /// Git does not look for changes in repositories inside of this one, because it would run their filters.
     fn arguments(&self) -> Vec<&str> {
+        const APART: &str = "--ignore-submodules=dirty";
         match self {
-            Target::Uncommitted => vec!["diff", "HEAD"],
-            Target::Staged => vec!["diff", "--cached"],
-            Target::Since { reference, .. } => vec!["diff", "--merge-base", reference],
+            Target::Uncommitted => vec!["diff", APART, "HEAD"],
+            Target::Staged => vec!["diff", APART, "--cached"],
+            Target::Since { reference, .. } => vec!["diff", APART, "--merge-base", reference],
             Target::Commit(commit) => {
-                vec!["show", "--format=", "--diff-merges=first-parent", commit]
+                vec!["show", APART, "--format=", "--diff-merges=first-parent", commit]
             }
         }
     }

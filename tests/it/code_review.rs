@@ -286,6 +286,34 @@ fn a_review_runs_no_command_that_is_configured_in_the_repository() {
     assert!(!pwn.exists());
 }
 
+/// Git looks for changes in a repository inside of the project if the index has it, and runs its filters.
+#[test]
+fn a_review_runs_no_command_of_a_repository_inside_of_the_project() {
+    let server = Server::start();
+    let modules = "[submodule \"sub\"]\n\tpath = sub\n\turl = ./sub\n\tignore = none\n";
+    let setup = repository()
+        .file("sub/x.txt", "one\n")
+        .file("sub/.gitattributes", "* filter=evil\n")
+        .file(".gitmodules", modules)
+        .anthropic(&server);
+    let pwn = setup.dir().join("PWN");
+    let run = format!("touch {}; cat", pwn.display());
+    for arguments in [
+        &["init", "-q"][..],
+        &["add", "."],
+        &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"],
+    ] {
+        git(&setup, &[&["-C", "sub"], arguments].concat());
+    }
+    git(&setup, &["add", "sub"]);
+    git(&setup, &["-C", "sub", "config", "filter.evil.clean", &run]);
+    fs::write(setup.path("sub/x.txt"), "two\n").unwrap();
+    let nvim = Nvim::start(&setup);
+    review(&nvim, &server, "/review");
+    review(&nvim, &server, "/review HEAD");
+    assert!(!pwn.exists());
+}
+
 #[test]
 fn slash_clear_removes_the_review_comments() {
     let server = Server::start();
