@@ -30,14 +30,23 @@ pub enum Lock {
 /// The patterns of locked paths.
 pub struct Locks(Vec<(Vec<Pattern>, &'static str)>);
 
+/// The patterns below the root, with their reasons.
+fn patterns() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let rows = ROWS.iter().filter(|it| it.kind == Kind::Lock);
+    let all = rows.flat_map(|row| row.paths.iter().map(|it| (*it, row.why)));
+    let all = all.chain(GIT.iter().map(|it| (*it, GIT_WHY)));
+    all.filter(|it| !it.0.starts_with(['~', '/']))
+}
+
+/// The locked paths that have no `*`, for a sandbox that can lock a path which does not exist yet.
+pub fn locked() -> impl Iterator<Item = &'static str> {
+    patterns().map(|it| it.0).filter(|it| !it.contains('*'))
+}
+
 impl Locks {
     pub fn new() -> Locks {
-        let rows = ROWS.iter().filter(|it| it.kind == Kind::Lock);
-        let all = rows.flat_map(|row| row.paths.iter().map(|it| (*it, row.why)));
-        let all = all.chain(GIT.iter().map(|it| (*it, GIT_WHY)));
-        let below = all.filter(|it| !it.0.starts_with(['~', '/']));
         let parts = |it: &str| split(it).iter().map(|it| Pattern::new(it)).collect();
-        Locks(below.map(|(pattern, why)| (parts(pattern), why)).collect())
+        Locks(patterns().map(|(pattern, why)| (parts(pattern), why)).collect())
     }
 
     /// What is known of a path, which is given by its parts below the root.
@@ -104,6 +113,8 @@ mod tests {
         ] {
             assert!(matches!(find(path), Some(Lock::Whole(_))), "{path}: {:?}", find(path));
         }
+        assert!(locked().all(|it| matches!(find(it), Some(Lock::Whole(_)))));
+        assert!(locked().any(|it| it == "AGENTS.md"));
         for path in [".git", ".github", ".cargo", ".git/worktrees", ".git/worktrees/a", ".config"] {
             assert_eq!(find(path), Some(Lock::Above), "{path}");
         }

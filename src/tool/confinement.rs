@@ -212,6 +212,10 @@ impl Confinement {
         let common = of_worktree(&desk.root);
         let places = Places::new(&desk.root, common.clone());
         let mut fixed = places.locked();
+        if cfg!(target_os = "macos") {
+            // a profile locks paths that do not exist yet too
+            fixed.extend(reach::locked().map(|it| desk.root.join(it)));
+        }
         if let Some(common) = common {
             fixed.append(&mut pinned);
             writable.push(common);

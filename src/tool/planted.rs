@@ -19,7 +19,7 @@ const LARGEST: u64 = 100_000;
 type Found = BTreeMap<PathBuf, Option<PathBuf>>;
 
 /// The folders of a command in which locked paths may lie.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Places {
     root: PathBuf,
     /// The folder of the repository, if the root is a worktree of it.

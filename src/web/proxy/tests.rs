@@ -481,11 +481,12 @@ async fn a_denied_host_is_denied_in_every_spelling() {
 }
 
 #[tokio::test]
-async fn ten_thousand_connections_are_answered_and_few_are_kept_open() {
+async fn ten_thousand_connections_are_answered_and_leave_one_refusal() {
     let mut scene = scene(gate(&[], &[], &[&[]]));
-    for _ in 0..40 {
-        let said = futures::future::join_all((0..250).map(|_| scene.connect("a.org:443"))).await;
-        assert!(said.iter().all(|it| it.starts_with("HTTP/1.1 403 ")));
+    for _ in 0..100 {
+        let said = futures::future::join_all((0..100).map(|_| scene.connect("a.org:443"))).await;
+        let odd: Vec<&String> = said.iter().filter(|it| !it.starts_with("HTTP/1.1 403 ")).collect();
+        assert!(odd.is_empty(), "{odd:?}");
     }
     assert_eq!(scene.proxy.refusals().len(), 1);
 }
