@@ -344,13 +344,13 @@ async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Found>, String> {
         && let Some(text) = pdf::load(desk, &absolute).await
     {
         let text = text.map_err(|why| format!("`@{written}` {why}."))?;
-        let excerpt = cut(&text.content, mention, shown)?;
+        let excerpt = cut(text.content, mention, shown)?;
         return Ok(Some(Found { excerpt, warning }));
     }
     match read {
         Ok(source) => {
-            let mut excerpt = cut(&source.text.content, mention, shown)?;
             let undecided = source.undecided();
+            let mut excerpt = cut(source.text.content, mention, shown)?;
             if !undecided.is_empty() && !excerpt.text.ends_with('\n') {
                 excerpt.text.push('\n');
             }
@@ -397,10 +397,10 @@ fn absent(mention: &Mention) -> Result<Option<Found>, String> {
     }
 }
 
-fn cut(content: &str, mention: &Mention, shown: String) -> Result<Excerpt, String> {
+fn cut(content: String, mention: &Mention, shown: String) -> Result<Excerpt, String> {
     let written = &mention.path;
     let text = match mention.lines {
-        None => content.to_owned(),
+        None => content,
         Some((first, last)) => {
             let total = content.lines().count();
             if first as usize > total.max(1) {

@@ -37,9 +37,8 @@ struct Header {
     after_save: u64,
 }
 
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(super) enum Line {
+#[derive(Debug)]
+enum Line {
     Event(Event),
     Piece(Piece),
 }
@@ -145,26 +144,21 @@ impl Journal {
     }
 
     /// Adds either all lines or none: if the disk gets full, the bytes that were already added are removed again.
-    pub(super) fn append(
-        &mut self,
-        at: Location<'_>,
-        added: &[Line],
-        sync: bool,
-    ) -> io::Result<()> {
+    pub(super) fn append(&mut self, at: Location<'_>, lines: &[u8], sync: bool) -> io::Result<()> {
         self.cut(at)?;
-        let mut lines = Vec::new();
+        let mut header = Vec::new();
         if self.len == 0 {
-            write_line(&mut lines, &Header { after_save: self.saves })?;
+            write_line(&mut header, &Header { after_save: self.saves })?;
         }
-        for it in added {
-            write_line(&mut lines, it)?;
+        let mut written = at.disk.append(at.path, &header);
+        if written.is_ok() {
+            written = at.disk.append(at.path, lines);
         }
-        let mut written = at.disk.append(at.path, &lines);
         if sync && written.is_ok() {
             written = self.sync(at);
         }
         if written.is_ok() {
-            self.len += u64::try_from(lines.len()).unwrap_or(0);
+            self.len += u64::try_from(header.len() + lines.len()).unwrap_or(0);
         } else {
             self.has_rest = true;
             // If this fails, the next call cuts the file.
@@ -202,10 +196,15 @@ impl Journal {
     }
 }
 
-fn write_line<T: Serialize>(lines: &mut Vec<u8>, it: &T) -> io::Result<()> {
-    serde_json::to_writer(&mut *lines, it).map_err(io::Error::other)?;
-    lines.push(b'\n');
-    Ok(())
+/// Adds a value as one line, or nothing if it cannot be written as JSON.
+pub(super) fn write_line<T: Serialize>(lines: &mut Vec<u8>, it: &T) -> io::Result<()> {
+    let complete = lines.len();
+    let written = serde_json::to_writer(&mut *lines, it).map_err(io::Error::other);
+    match written {
+        Ok(()) => lines.push(b'\n'),
+        Err(_) => lines.truncate(complete),
+    }
+    written
 }
 
 /// Parses the journal's complete lines. Returns their content, and the number of bytes that could be read. Reads

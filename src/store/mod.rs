@@ -38,7 +38,7 @@ use crate::message::{Block, Searched};
 use crate::session::{Phase, Session};
 use crate::text::cause;
 use file::SessionFile;
-use journal::{Journal, Line, Location, Piece};
+use journal::{Journal, Location, Piece, write_line};
 use sha2::{Digest, Sha256};
 use stamp::Stamp;
 use std::collections::HashSet;
@@ -89,7 +89,7 @@ pub struct Store {
     edited: Option<PathBuf>,
     journal: Journal,
     /// Journal lines that are not on disk yet.
-    backlog: Vec<Line>,
+    backlog: Vec<u8>,
     /// A draft that is not on disk yet.
     draft: Option<Draft>,
     /// The names of the outputs that have a file. Files of `unsynced` outputs are not synced to disk yet.
@@ -337,7 +337,7 @@ impl Store {
     /// enough. Otherwise the events go to the journal. Lines that cannot be written are kept, and the next call writes
     /// them first.
     pub fn record(&mut self, session: &Session, events: &[Event], sync: bool) -> io::Result<()> {
-        self.wait_for_disk(events);
+        self.wait_for_disk(events)?;
         let is_at_rest = session.phase == Phase::Idle && !session.is_blank();
         let is_due = self.size <= SMALL || self.journal.len() >= self.size / PART;
         let kept =
@@ -359,25 +359,26 @@ impl Store {
     /// Adds events to the journal. When this returns, the operating system has the events, so they survive a crash of
     /// the program. With `sync` they also survive a loss of power, which is needed before something is changed outside.
     pub fn append(&mut self, events: &[Event], sync: bool) -> io::Result<()> {
-        self.wait_for_disk(events);
+        self.wait_for_disk(events)?;
         self.flush(sync)
     }
 
     /// Adds a piece of a reply that is arriving. The complete reply later replaces its pieces.
     pub fn append_piece(&mut self, text: &str) -> io::Result<()> {
-        self.backlog.push(Line::Piece(Piece { piece: text.to_owned(), searched: None }));
+        let piece = Piece { piece: text.to_owned(), searched: None };
+        write_line(&mut self.backlog, &piece)?;
         self.flush(false)
     }
 
     /// Adds a search by the provider to a reply that is arriving.
     pub fn append_search(&mut self, searched: &Searched) -> io::Result<()> {
         let (piece, searched) = (String::new(), Some(searched.clone()));
-        self.backlog.push(Line::Piece(Piece { piece, searched }));
+        write_line(&mut self.backlog, &Piece { piece, searched })?;
         self.flush(false)
     }
 
-    fn wait_for_disk(&mut self, events: &[Event]) {
-        self.backlog.extend(events.iter().cloned().map(Line::Event));
+    fn wait_for_disk(&mut self, events: &[Event]) -> io::Result<()> {
+        events.iter().try_for_each(|it| write_line(&mut self.backlog, it))
     }
 
     fn flush(&mut self, sync: bool) -> io::Result<()> {
@@ -386,7 +387,8 @@ impl Store {
         }
         let path = self.journal_path();
         self.journal.append(Location { disk: &*self.disk, path: &path }, &self.backlog, sync)?;
-        self.backlog.clear();
+        // A large buffer is not kept.
+        self.backlog = Vec::new();
         Ok(())
     }
 
@@ -406,7 +408,7 @@ impl Store {
         }
         self.size = u64::try_from(json.len()).unwrap_or(0);
         self.stamp = Stamp::at(&self.path());
-        self.backlog.clear();
+        self.backlog = Vec::new();
         let is_durable = self.disk.sync_dir(&self.dir);
         self.clear_outputs();
         let path = self.journal_path();

@@ -123,7 +123,7 @@ async fn definition(desk: &Desk, found: Finding, mention: &Mention) -> Result<Ex
     let end = u32::try_from(source.text.line_count()).unwrap_or(u32::MAX);
     let lines = Some((first.saturating_add(1).min(end), last.saturating_add(1).min(end)));
     let of = Mention { path: shown.clone(), lines, ..mention.clone() };
-    let excerpt = cut(&source.text.content, &of, shown)?;
+    let excerpt = cut(source.text.content, &of, shown)?;
     Ok(Excerpt { keyword: mention.path.clone(), ..excerpt })
 }
 
