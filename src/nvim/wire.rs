@@ -292,6 +292,8 @@ pub enum ToNvim {
         path: PathBuf,
         /// The file on disk is not UTF-8: the answer has the text as Neovim decodes it.
         decode: bool,
+        /// The answer has the text of a loaded buffer even if the buffer is not modified.
+        unmodified: bool,
     },
     /// Asks what the user has in a part of the editor, for example which files are open. The answer is a `Scene`.
     Survey {

@@ -17,7 +17,13 @@ use crate::tool::{Arrival, Source, Stamp, Unreadable, Workspace, disk};
 use futures::future::{BoxFuture, join_all};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+/// How long to wait for the editor before a file counts as one that the user has not written. The editor does not
+/// answer while it waits for a key.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 pub struct Buffers {
     pub link: SessionLink,
@@ -33,7 +39,11 @@ impl Buffers {
     /// The editor's text of a file, and the number of the file's pending hunks. The text is `None` if the editor has
     /// the same text as the disk. With `decode`, the editor always sends the text.
     async fn shown(&self, path: &Path, decode: bool) -> (Option<Source>, u32) {
-        let asked = self.link.editor.call(ToNvim::Read { path: path.to_owned(), decode }).await;
+        let asked = self
+            .link
+            .editor
+            .call(ToNvim::Read { path: path.to_owned(), decode, unmodified: false })
+            .await;
         let buffer: BufferText =
             asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default();
         let BufferText { pending, text, eol, dos, bom, .. } = buffer;
@@ -58,6 +68,23 @@ impl Workspace for Buffers {
                 }
                 Err(why) => Err(why),
             }
+        })
+    }
+
+    fn has_written<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let question = ToNvim::Read { path: path.to_owned(), decode: false, unmodified: true };
+            let asked = timeout(PATIENCE, self.link.editor.call(question)).await.ok().flatten();
+            let buffer: BufferText =
+                asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default();
+            let BufferText { loaded: true, pending: 0, text: Some(text), eol, dos, bom } = buffer
+            else {
+                return false;
+            };
+            let shown = Text::from_lines_joined(&text, eol, dos, bom);
+            let path = path.to_owned();
+            let on_disk = tokio::task::spawn_blocking(move || disk::load(&path)).await;
+            on_disk.is_ok_and(|it| it == Ok(shown))
         })
     }
 

@@ -275,8 +275,8 @@ impl Limits {
     }
 
     /// Looks for files that the command creates although it may not.
-    pub(super) fn watch(&self) -> Option<Watch> {
-        self.places.as_ref().map(Places::watch)
+    pub(super) fn watch(&self, desk: &Desk) -> Option<Watch> {
+        self.places.as_ref().map(|it| it.watch(desk.workspace.clone()))
     }
 
     /// Sets the variables for the command's temporary folder, and removes the variables with sockets that the command

@@ -325,6 +325,11 @@ pub enum Stamp {
 /// disk. Tools read and write files only through this trait.
 pub trait Workspace: Send + Sync {
     fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<Source, Unreadable>>;
+    /// Whether the user has written this file from a buffer: the file has the text of a loaded buffer, in which the user
+    /// has decided every hunk.
+    fn has_written<'a>(&'a self, _path: &'a Path) -> BoxFuture<'a, bool> {
+        Box::pin(async { false })
+    }
     /// Shows proposals to the user, all at the same time. Returns the editor's answers in the same order, once all are
     /// known. Either all proposals of a call are put into their buffers or none.
     fn propose(&self, turn: TurnId, proposals: Vec<Proposal>) -> BoxFuture<'_, Vec<Arrival>>;

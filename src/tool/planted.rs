@@ -4,6 +4,7 @@
 
 use crate::reach::{Lock, Locks};
 use crate::regular::direct;
+use crate::tool::{Stamp, Workspace, disk};
 use std::collections::BTreeMap;
 use std::fs::{self, DirEntry};
 use std::os::unix::fs::symlink;
@@ -12,11 +13,15 @@ use std::sync::Arc;
 
 /// What is put behind the name of a file that was taken back.
 const MARK: &str = "refused";
+/// The most files of a new folder of which it is asked whether the user has written them.
+const MOST: usize = 20;
 /// The largest configuration of a new repository that is read.
 const LARGEST: u64 = 100_000;
 
 /// The locked paths that exist, with the target of those that are symbolic links.
 type Found = BTreeMap<PathBuf, Option<PathBuf>>;
+
+type Stamps = BTreeMap<PathBuf, Stamp>;
 
 /// The folders of a command in which locked paths may lie.
 #[derive(Clone)]
@@ -30,7 +35,10 @@ pub(super) struct Places {
 /// Looks for locked paths that a command creates.
 pub(super) struct Watch {
     places: Places,
+    workspace: Arc<dyn Workspace>,
     before: Found,
+    /// The files that the user has written in the editor meanwhile, for each locked path.
+    written: BTreeMap<PathBuf, Stamps>,
     taken: Vec<Taken>,
 }
 
@@ -64,8 +72,14 @@ impl Places {
         found
     }
 
-    pub(super) fn watch(&self) -> Watch {
-        Watch { places: self.clone(), before: self.found(), taken: Vec::new() }
+    pub(super) fn watch(&self, workspace: Arc<dyn Workspace>) -> Watch {
+        Watch {
+            places: self.clone(),
+            workspace,
+            before: self.found(),
+            written: BTreeMap::new(),
+            taken: Vec::new(),
+        }
     }
 }
 
@@ -89,8 +103,9 @@ fn is_link(entry: &DirEntry) -> bool {
 }
 
 impl Watch {
-    /// Takes back the locked paths that the command has created since the beginning.
-    pub(super) fn look(&mut self) {
+    /// Takes back the locked paths that the command has created since the beginning. A path that the user has written in
+    /// the editor meanwhile, such as a file whose proposal the user has accepted, stays.
+    pub(super) async fn look(&mut self) {
         let now = self.places.found();
         let is_new = |it: &(&PathBuf, &Option<PathBuf>)| match self.before.get(it.0) {
             None => true,
@@ -99,10 +114,29 @@ impl Watch {
         };
         let new: Vec<PathBuf> = now.iter().filter(is_new).map(|it| it.0.clone()).collect();
         for path in new {
-            if !self.is_fresh_repository(&path) {
+            if !self.is_fresh_repository(&path) && !self.is_written_by_user(&path).await {
                 self.take(&path);
             }
         }
+    }
+
+    /// Whether the user has written this file in the editor, or each file in this folder, and nobody has changed it
+    /// since.
+    async fn is_written_by_user(&mut self, path: &Path) -> bool {
+        let mut files = Stamps::new();
+        if !collect(path, &mut files) || files.is_empty() {
+            return false;
+        }
+        if self.written.get(path) == Some(&files) {
+            return true;
+        }
+        for file in files.keys() {
+            if !self.workspace.has_written(file).await {
+                return false;
+            }
+        }
+        self.written.insert(path.to_owned(), files);
+        true
     }
 
     /// The files that were taken back since the last call.
@@ -147,6 +181,18 @@ impl Watch {
             self.taken.push(it);
         }
     }
+}
+
+/// Adds the files of a folder and its subfolders, or the file itself. Returns false if there are too many files, or if
+/// there is something else than files and folders.
+fn collect(path: &Path, files: &mut Stamps) -> bool {
+    let Ok(there) = fs::symlink_metadata(path) else { return false };
+    if there.is_dir() {
+        let Ok(entries) = fs::read_dir(path) else { return false };
+        return entries.flatten().all(|it| collect(&it.path(), files));
+    }
+    files.insert(path.to_owned(), disk::stamp(path));
+    there.is_file() && files.len() <= MOST
 }
 
 /// Gives a file a name that nothing runs. Follows no links.

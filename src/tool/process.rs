@@ -179,7 +179,7 @@ impl Process {
                     }
                 }
                 _ = self.looks.tick(), if self.watch.is_some() => {
-                    self.watch.iter_mut().for_each(Watch::look);
+                    look(&mut self.watch).await;
                 }
                 () = sleep_until(deadline), if self.deadline.is_some() => match self.stage {
                     Stage::Exited | Stage::Killed => {
@@ -242,7 +242,7 @@ impl Process {
         let refused = self.refused();
         self.supervised.finish().await;
         // nothing of the command is left that could create a file after this look
-        self.watch.iter_mut().for_each(Watch::look);
+        look(&mut self.watch).await;
         let taken = self.watch.iter_mut().flat_map(Watch::taken).collect();
         End { refused, taken, ..self.end }
     }
@@ -307,6 +307,12 @@ impl End {
             Outcome::Code(code) => format!("exit {code}"),
             Outcome::Signal(_) | Outcome::Unknown => "killed".to_owned(),
         }
+    }
+}
+
+async fn look(watch: &mut Option<Watch>) {
+    if let Some(watch) = watch {
+        watch.look().await;
     }
 }
 

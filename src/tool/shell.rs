@@ -140,7 +140,7 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         let command = command.map_err(started)?;
         let unsaved = unsaved(desk).await;
         let gate = limits.as_ref().filter(|it| it.has_proxy()).map(|_| desk.confinement.gate(desk));
-        let watch = limits.as_ref().and_then(Limits::watch);
+        let watch = limits.as_ref().and_then(|it| it.watch(desk));
         if args.background {
             let is_contained = limits.is_some() && desk.confinement.contains(&desk.root);
             let start = Start {

@@ -53,8 +53,8 @@ local function decoded(path)
   return answer
 end
 
---- The text of a file's buffer if the buffer has unsaved changes or pending hunks. With `decode`,
---- always the text of the file.
+--- The text of a file's buffer if the buffer has unsaved changes or pending hunks. With
+--- `unmodified`, the text of any loaded buffer. With `decode`, always the text of the file.
 ---@param message caliban.Read
 ---@return caliban.BufferText
 function M.read(message)
@@ -66,7 +66,7 @@ function M.read(message)
     return { loaded = false, pending = 0 }
   end
   local hunks = reviews.pending(buf)
-  if hunks == 0 and not vim.bo[buf].modified then
+  if hunks == 0 and not vim.bo[buf].modified and not message.unmodified then
     return { loaded = true, pending = 0 }
   end
   local now = file.snapshot(buf)

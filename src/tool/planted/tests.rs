@@ -1,4 +1,6 @@
 use super::*;
+use crate::tool::disk::Disk;
+use futures::FutureExt;
 
 struct Room {
     dir: tempfile::TempDir,
@@ -13,8 +15,7 @@ impl Room {
         for it in files {
             write(&root, it, "old");
         }
-        let watch = Places::new(&root, None).watch();
-        Room { dir, watch }
+        Room { watch: watch(&root), dir }
     }
 
     fn path(&self, path: &str) -> PathBuf {
@@ -27,11 +28,15 @@ impl Room {
 
     /// The paths that are taken back now, and those to which they go.
     fn taken(&mut self) -> Vec<String> {
-        self.watch.look();
+        self.watch.look().now_or_never().unwrap();
         let taken = self.watch.taken();
         assert_eq!(told(&taken).is_none(), taken.is_empty());
         taken.into_iter().map(|it| format!("{} > {}", it.path, it.to.unwrap())).collect()
     }
+}
+
+fn watch(root: &Path) -> Watch {
+    Places::new(root, None).watch(Arc::new(Disk { root: root.to_owned() }))
 }
 
 fn write(root: &Path, path: &str, text: &str) {
@@ -108,7 +113,7 @@ fn a_link_that_was_replaced_is_there_again() {
     let root = dir.path().canonicalize().unwrap();
     write(&root, "AGENTS.md", "old");
     symlink("AGENTS.md", root.join("CLAUDE.md")).unwrap();
-    let mut room = Room { watch: Places::new(&root, None).watch(), dir };
+    let mut room = Room { watch: watch(&root), dir };
     assert!(room.taken().is_empty());
     fs::remove_file(root.join("CLAUDE.md")).unwrap();
     room.write("CLAUDE.md", "evil");

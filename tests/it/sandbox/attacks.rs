@@ -2,7 +2,8 @@
 
 use super::{is_full, shell};
 use crate::grants::is_asked;
-use crate::review::scene::Scene;
+use crate::kit::reply::Reply;
+use crate::review::scene::{Scene, write};
 use rustix::io::{FdFlags, fcntl_setfd};
 use serde_json::json;
 use std::fs::{self, File};
@@ -307,6 +308,41 @@ fn files_that_would_run_outside_are_taken_back_from_a_job_that_goes_on() {
     assert!(scene.on_disk(".envrc").is_none(), "{said}");
     said += &crate::grants::call(&scene, "job", json!({ "action": "read", "id": 1 }), "").0;
     assert!(said.contains("it is now .envrc.refused"), "{said}");
+}
+
+#[test]
+fn a_file_that_the_user_writes_or_accepts_during_a_command_stays_until_the_command_changes_it() {
+    if !is_full() {
+        return;
+    }
+    let scene = Scene::start(|it| it);
+    // each file that the job creates later shows that the looks before have seen the earlier ones
+    let job = "w() { until [ -e $1 ]; do sleep 0.02; done; }
+w .envrc; w .vscode/a.json; w AGENTS.md; echo x > .exrc; w .exrc.refused; echo all there
+w go; echo evil > .envrc; w .envrc.refused; echo changed; read x";
+    let command = json!({ "command": job, "background": true });
+    let (mut said, _) = crate::grants::call(&scene, "shell", command, ":Caliban approve<CR>");
+    scene.nvim.keys(":tabedit .envrc<CR>iexport A=1<Esc>:write<CR>");
+    scene.nvim.keys(":tabedit .vscode/a.json<CR>i{}<Esc>:write ++p<CR>");
+    scene.server.reply(Reply::new().call("w", "write", write("AGENTS.md", "Be brief.\n")));
+    scene.ask(Reply::said("I wrote it."));
+    scene.wait_pending(1);
+    scene.nvim.lua("require('caliban').accept({ scope = 'all' })", &[]);
+    scene.wait_idle("I wrote it.");
+    let mut until = |text: &str| {
+        while !said.contains(text) {
+            let read = json!({ "action": "read", "id": 1, "wait_s": 600 });
+            said += &crate::grants::call(&scene, "job", read, "").0;
+        }
+    };
+    until("all there");
+    assert_eq!(scene.on_disk(".envrc").as_deref(), Some("export A=1\n"));
+    assert_eq!(scene.on_disk(".vscode/a.json").as_deref(), Some("{}\n"));
+    assert_eq!(scene.on_disk("AGENTS.md").as_deref(), Some("Be brief.\n"));
+    fs::write(scene.nvim.setup.path("go"), "").unwrap();
+    until("changed");
+    assert_eq!(scene.on_disk(".envrc"), None);
+    assert_eq!(scene.on_disk(".envrc.refused").as_deref(), Some("evil\n"));
 }
 
 #[test]

@@ -159,6 +159,7 @@
 ---@field kind 'read'
 ---@field path string The absolute path.
 ---@field decode boolean The file on disk is not UTF-8: the answer has the text as Neovim decodes it.
+---@field unmodified boolean The answer has the text of a loaded buffer even if the buffer is not modified.
 
 --- Asks what the user has in a part of the editor, for example which files are open. The answer is a `Scene`.
 ---@class (exact) caliban.Survey
