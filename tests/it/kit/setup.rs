@@ -9,11 +9,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// The models that tests use by default. They are fixed, so that a change of Caliban's default models does not break
 /// unrelated tests. They are in the order in which Caliban looks for their providers.
 const MODELS: [&str; 3] = ["anthropic/claude-sonnet-4-5", "openai/gpt-5", "gemini/gemini-2.5-pro"];
+
+/// The number of folders that this process has made for tests.
+static FOLDERS: AtomicU32 = AtomicU32::new(0);
 
 /// A home, a project and settings. Starting Neovim again with the same `Setup` uses the same home and project.
 #[derive(Clone)]
@@ -58,7 +62,7 @@ impl Setup {
     /// An empty project (with a `.git` folder, so that it is its own root), no configuration, no keys.
     pub fn new() -> Setup {
         let parent = std::env::temp_dir().canonicalize().unwrap();
-        let place = tempfile::Builder::new().prefix("caliban-it-").tempdir_in(parent).unwrap();
+        let place = numbered(&parent);
         let setup = Setup {
             place: Rc::new(Place(place)),
             config: "{}".into(),
@@ -319,6 +323,18 @@ impl Setup {
             command.env("CALIBAN_MODEL", MODELS[model]);
         }
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+    }
+}
+
+/// A new folder whose name ends in six digits. With letters, the name of an arbitrary run would match what a test types.
+fn numbered(parent: &Path) -> tempfile::TempDir {
+    loop {
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed).wrapping_add(std::process::id() * 31);
+        let name = format!("caliban-it-{:06}", number % 1_000_000);
+        match tempfile::Builder::new().prefix(&name).rand_bytes(0).tempdir_in(parent) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => (),
+            made => return made.unwrap(),
+        }
     }
 }
 
