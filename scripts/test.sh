@@ -17,8 +17,8 @@ cargo test --locked --no-run
 step 3 "the tests"
 # A fixed seed, so that a new failure comes from the change and not from other random cases. Other seeds find more.
 export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-20}
-# Most tests wait for a Neovim or a program most of the time, so three of them keep one core busy.
-threads=$((3 * $(getconf _NPROCESSORS_ONLN)))
+# Most tests wait for a Neovim or a program most of the time, so four of them keep one core busy.
+threads=$((4 * $(getconf _NPROCESSORS_ONLN)))
 RUST_TEST_THREADS=${RUST_TEST_THREADS:-$threads} cargo test --locked -- --skip lints::
 
 [ "$last" = 4 ] || exit 0
