@@ -147,10 +147,11 @@ impl Journal {
     pub(super) fn append(&mut self, at: Location<'_>, lines: &[u8], sync: bool) -> io::Result<()> {
         self.cut(at)?;
         let mut header = Vec::new();
+        let mut written = Ok(());
         if self.len == 0 {
             write_line(&mut header, &Header { after_save: self.saves })?;
+            written = at.disk.append(at.path, &header);
         }
-        let mut written = at.disk.append(at.path, &header);
         if written.is_ok() {
             written = at.disk.append(at.path, lines);
         }
