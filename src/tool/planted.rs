@@ -106,7 +106,9 @@ impl Watch {
     /// Takes back the locked paths that the command has created since the beginning. A path that the user has written in
     /// the editor meanwhile, such as a file whose proposal the user has accepted, stays.
     pub(super) async fn look(&mut self) {
-        let now = self.places.found();
+        let places = self.places.clone();
+        // a folder with many files takes long to list
+        let Ok(now) = tokio::task::spawn_blocking(move || places.found()).await else { return };
         let is_new = |it: &(&PathBuf, &Option<PathBuf>)| match self.before.get(it.0) {
             None => true,
             // a link can be replaced, because no mount lies on it

@@ -1,6 +1,5 @@
 use super::*;
 use crate::tool::disk::Disk;
-use futures::FutureExt;
 
 struct Room {
     dir: tempfile::TempDir,
@@ -28,7 +27,8 @@ impl Room {
 
     /// The paths that are taken back now, and those to which they go.
     fn taken(&mut self) -> Vec<String> {
-        self.watch.look().now_or_never().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(self.watch.look());
         let taken = self.watch.taken();
         assert_eq!(told(&taken).is_none(), taken.is_empty());
         taken.into_iter().map(|it| format!("{} > {}", it.path, it.to.unwrap())).collect()
