@@ -8,6 +8,7 @@ mod grant;
 mod job;
 mod measure;
 mod mode;
+mod profile;
 mod trim;
 mod tuning;
 
@@ -19,6 +20,7 @@ pub use grant::{Grant, in_one_line};
 pub use job::Job;
 pub use measure::Measure;
 pub use mode::{MODES, Mode};
+pub use profile::{Profile, is_agent, offers};
 pub use trim::{Item, Trim};
 pub use tuning::Tuning;
 

@@ -9,12 +9,11 @@ pub use allowed::Allowed;
 
 use super::slash;
 use crate::text::unseen::spelt_out;
-use crate::tool::front::{self, Place};
-use crate::tool::{Desk, path};
+use crate::tool::Desk;
+use crate::tool::front::{self, Page};
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The folders of commands in a project, and those in the home folder. If two commands have the same name, the first
 /// one is used.
@@ -80,13 +79,11 @@ struct File {
 struct Files {
     found: Vec<File>,
     problems: Vec<String>,
-    /// The real paths of the folders that were read, so that no folder is read twice through a symbolic link.
-    seen: HashSet<PathBuf>,
 }
 
 /// All commands. A built-in command hides a file of the same name.
 pub fn find(desk: &Desk) -> Commands {
-    let Files { found: files, mut problems, .. } = files(desk);
+    let Files { found: files, mut problems } = files(desk);
     let mut found: Vec<Command> = Vec::new();
     for file in files {
         let shown = desk.shown(&file.path);
@@ -131,42 +128,19 @@ pub fn get(desk: &Desk, name: &str) -> Result<Option<Command>, String> {
 
 fn files(desk: &Desk) -> Files {
     let mut files = Files::default();
-    for place in front::places(desk, &PROJECTS, "commands", &USERS) {
-        files.walk(desk, &place, &place.path, "", DEPTH);
+    let places = front::places(desk, &PROJECTS, "commands", &USERS);
+    for page in front::pages(desk, &places, DEPTH, FILES) {
+        match page {
+            Ok(Page { names, path, is_users }) => {
+                files.add(desk, File { name: names.join(":"), path, is_users });
+            }
+            Err(problem) => files.problems.push(problem),
+        }
     }
     files
 }
 
 impl Files {
-    /// Adds the command files of a folder and of the folders in it. The commands' names begin with `prefix`.
-    fn walk(&mut self, desk: &Desk, place: &Place, folder: &Path, prefix: &str, depth: usize) {
-        let Ok(real) = folder.canonicalize() else { return };
-        if !self.seen.insert(real.clone()) || depth == 0 {
-            return;
-        }
-        if !place.is_users && !path::inside(&desk.root, &real) {
-            let shown = desk.shown(folder);
-            return self
-                .problems
-                .push(format!("`{shown}` leads out of the project. It was left out."));
-        }
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(FILES);
-        let mut paths: Vec<PathBuf> = entries.map(|it| it.path()).collect();
-        paths.sort();
-        for path in paths {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if name.starts_with('.') {
-                continue;
-            }
-            if path.is_dir() {
-                self.walk(desk, place, &path, &format!("{prefix}{name}:"), depth - 1);
-            } else if let Some(stem) = name.strip_suffix(".md") {
-                let name = format!("{prefix}{stem}");
-                self.add(desk, File { name, path, is_users: place.is_users });
-            }
-        }
-    }
-
     fn add(&mut self, desk: &Desk, file: File) {
         if !slash::is_word(&file.name) {
             let shown = desk.shown(&file.path).escape_debug().to_string();

@@ -8,7 +8,7 @@ mod tests;
 
 pub use rules::{offered, rules};
 
-use super::mention;
+use super::{agents, mention};
 use crate::message::{Excerpt, ExcerptKind};
 use crate::reach::{Reach, Reading};
 use crate::text::unseen::spelt_out;
@@ -111,7 +111,8 @@ pub fn changed(had: &[&Excerpt], now: &[Excerpt]) -> Option<String> {
 }
 
 fn in_folder(folder: &Path) -> Option<PathBuf> {
-    NAMES.iter().map(|it| folder.join(it)).find(|it| it.symlink_metadata().is_ok())
+    let is_file = |it: &PathBuf| it.symlink_metadata().is_ok() && !agents::is_list(it);
+    NAMES.iter().map(|it| folder.join(it)).find(is_file)
 }
 
 fn is_ignored(root: &Path, folder: &Path) -> bool {

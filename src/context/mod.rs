@@ -1,6 +1,7 @@
 //! Everything that the model gets besides its own replies: the system prompt, instructions, mentioned files and
 //! selections. Also makes the request from a session.
 
+pub mod agents;
 pub mod commands;
 pub mod compact;
 mod diff;

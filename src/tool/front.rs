@@ -3,6 +3,7 @@
 use super::{Desk, disk, path};
 use crate::text::unseen::spelt_out;
 use serde::de::DeserializeOwned;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// A folder in which files with front matter are looked for.
@@ -21,6 +22,68 @@ pub fn places(desk: &Desk, projects: &[&str], own: &str, homes: &[&str]) -> Vec<
     let users: Vec<PathBuf> = users.filter(|it| !projects.contains(it)).collect();
     let place = |is_users| move |path| Place { path, is_users };
     projects.into_iter().map(place(false)).chain(users.into_iter().map(place(true))).collect()
+}
+
+/// A Markdown file in one of the folders.
+pub struct Page {
+    /// The names of the folders below the place, and the name of the file without `.md`.
+    pub names: Vec<String>,
+    pub path: PathBuf,
+    pub is_users: bool,
+}
+
+/// The Markdown files of these places and of the folders in them, which may be nested `depth` deep. The files of a
+/// folder are sorted by name. Hidden files are left out. At most `most` folders are read, and `most` entries of each.
+/// The error is a sentence about a folder that was left out.
+pub fn pages(
+    desk: &Desk,
+    places: &[Place],
+    depth: usize,
+    most: usize,
+) -> Vec<Result<Page, String>> {
+    let mut walk = Walk { desk, most, pages: Vec::new(), seen: HashSet::new() };
+    for place in places {
+        walk.folder(place, &place.path, &[], depth);
+    }
+    walk.pages
+}
+
+struct Walk<'a> {
+    desk: &'a Desk,
+    most: usize,
+    pages: Vec<Result<Page, String>>,
+    /// The real paths of the folders that were read, so that no folder is read twice through a symbolic link.
+    seen: HashSet<PathBuf>,
+}
+
+impl Walk<'_> {
+    fn folder(&mut self, place: &Place, folder: &Path, names: &[String], depth: usize) {
+        let Ok(real) = folder.canonicalize() else { return };
+        if depth == 0 || self.seen.len() == self.most || !self.seen.insert(real.clone()) {
+            return;
+        }
+        if !place.is_users && !path::inside(&self.desk.root, &real) {
+            let shown = self.desk.shown(folder);
+            let text = format!("`{shown}` leads out of the project. It was left out.");
+            return self.pages.push(Err(text));
+        }
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(self.most);
+        let mut paths: Vec<PathBuf> = entries.map(|it| it.path()).collect();
+        paths.sort();
+        for path in paths {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if name.starts_with('.') {
+                continue;
+            }
+            let names_with = |name: &str| [names, &[name.to_owned()]].concat();
+            if path.is_dir() {
+                self.folder(place, &path, &names_with(&name), depth - 1);
+            } else if let Some(stem) = name.strip_suffix(".md") {
+                let (names, is_users) = (names_with(stem), place.is_users);
+                self.pages.push(Ok(Page { names, path, is_users }));
+            }
+        }
+    }
 }
 
 /// The text of a file of at most `most` bytes. `noun` is the word for the kind of file: `a skill`. A symbolic link in
@@ -79,8 +142,14 @@ pub fn split(text: &str) -> Option<(&str, &str)> {
 /// Many authors write a colon in a value without quotes (`description: Use it when: …`), which is not valid YAML. If
 /// the YAML cannot be parsed, such values of the outermost fields are read as if they had quotes.
 pub fn parse<T: DeserializeOwned>(yaml: &str) -> Result<T, String> {
-    // the line `---` is line 1 of the file, so an empty first line makes the line numbers in errors correct
-    let lines = |yaml: &str| serde_saphyr::from_str(&format!("\n{yaml}"));
+    parse_at(yaml, 1)
+}
+
+/// Does the same as `parse` for YAML whose first line `---` is the file's line `line`.
+pub fn parse_at<T: DeserializeOwned>(yaml: &str, line: usize) -> Result<T, String> {
+    // empty lines before the YAML make the line numbers in errors correct
+    let before = "\n".repeat(line);
+    let lines = |yaml: &str| serde_saphyr::from_str(&format!("{before}{yaml}"));
     let parsed = lines(yaml).or_else(|fault| lines(&quoted(yaml)).map_err(|_| fault));
     parsed.map_err(|fault| {
         let said = fault.to_string();

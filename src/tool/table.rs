@@ -88,6 +88,11 @@ impl Toolset {
         self.0.iter().find(|it| it.name == name).map(|it| &**it)
     }
 
+    /// The names of all tools, in their order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|it| &*it.name)
+    }
+
     /// A set of those tools for which `keep` is true.
     #[must_use]
     pub fn only(&self, keep: impl Fn(&Tool) -> bool) -> Toolset {

@@ -34,7 +34,7 @@ pub struct Allowed {
 
 impl Allowed {
     /// `is_tool` says whether a name is that of one of Caliban's own tools.
-    pub(super) fn read(field: Option<&Value>, is_tool: impl Fn(&str) -> bool) -> Allowed {
+    pub fn read(field: Option<&Value>, is_tool: impl Fn(&str) -> bool) -> Allowed {
         let mut allowed = Allowed::default();
         for written in items(field) {
             let (name, rest) = written.split_once('(').unwrap_or((&written, ""));
