@@ -84,6 +84,11 @@ pub enum Event {
         model: String,
         root: PathBuf,
     },
+    /// The conversation is a named agent, or none.
+    AgentChosen {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        profile: Option<Profile>,
+    },
     /// From now on the tags around strangers' texts hold this word.
     Marked {
         mark: String,

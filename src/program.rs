@@ -181,7 +181,9 @@ impl Program {
         match message {
             FromNvim::Open { session } => self.open(session),
             FromNvim::Look { session } => self.look(session),
-            FromNvim::New { name, ephemeral } => self.new_session(name, ephemeral, false),
+            FromNvim::New { name, ephemeral, agent } => {
+                self.new_session(name, ephemeral, false, agent);
+            }
             FromNvim::ListModels { session } => match self.sessions.find(&session) {
                 Some(it) => self.offer_models(it),
                 None => self.absent(&session),
@@ -269,7 +271,7 @@ impl Program {
         let current = || self.current.and_then(|it| self.sessions.name(it));
         let Some(id) = session.or_else(current) else {
             if self.site.config.resume == Resume::Fresh {
-                return self.new_session(None, false, false);
+                return self.new_session(None, false, false, None);
             }
             return self.begin(vec![Lane::Unnamed], |archive| async move {
                 vec![Outcome::Last(archive.on_thread(|it| it.project.last()).await)]
@@ -307,7 +309,7 @@ impl Program {
             Wish::Models => self.offer_models(session),
             Wish::Connect { provider } => self.ask_for_key(provider),
             Wish::LeaveOut { model, parameter } => self.leave_out(&model, parameter),
-            Wish::New { name } => self.new_session(name, false, true),
+            Wish::New { name, agent } => self.new_session(name, false, true, agent),
         }
     }
 

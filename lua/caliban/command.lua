@@ -146,8 +146,14 @@ local subcommands = {
   },
   new = {
     run = function(call)
-      local name = call.words[1]
-      require('caliban.chat').switch({ kind = 'new', name = name, ephemeral = call.bang })
+      local agent = call.words[1] and call.words[1]:match('^@(.*)')
+      local name = call.words[agent and 2 or 1]
+      api().new({ agent = agent, name = name, ephemeral = call.bang })
+    end,
+    complete = function()
+      return vim.tbl_map(function(name)
+        return '@' .. name
+      end, require('caliban.program.project').agents())
     end,
   },
   resume = {
@@ -315,6 +321,14 @@ local subcommands = {
   permissions = {
     run = function(call)
       require('caliban.sessions.permissions').ask(call.rest)
+    end,
+  },
+  agents = {
+    run = function(call)
+      require('caliban.sessions.agents').ask(call.words[1])
+    end,
+    complete = function()
+      return require('caliban.program.project').agents()
     end,
   },
   jobs = {

@@ -12,6 +12,23 @@ function M.open()
   require('caliban.chat').show(true)
 end
 
+---@class caliban.NewOpts
+---@field agent? string the named agent that the conversation is
+---@field name? string default: the program makes a name
+---@field ephemeral? boolean never save the conversation
+
+--- Begins a new conversation and shows it.
+---@param opts? caliban.NewOpts
+function M.new(opts)
+  opts = opts or {}
+  require('caliban.chat').switch({
+    kind = 'new',
+    name = opts.name,
+    ephemeral = opts.ephemeral or false,
+    agent = opts.agent,
+  })
+end
+
 --- Closes the chat's windows in this tab.
 function M.close()
   require('caliban.chat.windows').close()

@@ -15,6 +15,7 @@ end
 ---@field phase string
 ---@field model? string
 ---@field mode? string
+---@field agent? string the named agent that the conversation is
 ---@field usage { input: integer, output: integer, cached: integer, context: integer, window: integer, cost?: number }
 ---@field queue caliban.QueuedMessage[]
 ---@field jobs integer the background jobs that run
@@ -42,6 +43,7 @@ function M.state()
     phase = status.phase,
     model = status.model,
     mode = status.mode,
+    agent = status.agent,
     usage = {
       input = status.input,
       output = status.output,
@@ -72,7 +74,8 @@ function M.status(width)
     local others = words.questions(chat)
     local total = words.questions()
     local waiting = others > 0 and (total == 1 and '1 question' or total .. ' questions')
-    return 'caliban: ' .. words.join(mode ~= 'ask' and mode, words.words(chat), waiting)
+    local agent = chat.status.agent and '@' .. words.harmless(chat.status.agent)
+    return 'caliban: ' .. words.join(agent, mode ~= 'ask' and mode, words.words(chat), waiting)
   end
   local left, right = words.line(chat, width)
   return words.text(left) .. (#right == 0 and '' or '  ' .. words.text(right))

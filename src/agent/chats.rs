@@ -9,7 +9,7 @@ use crate::event::SessionId;
 use crate::message::{Block, Role};
 use crate::provider::key::Secret;
 use crate::regular;
-use crate::session::{Cut, Phase};
+use crate::session::{Cut, Input, Phase};
 use crate::text::cause;
 use crate::tool::Desk;
 use std::fs::File;
@@ -33,8 +33,30 @@ pub enum Act {
     },
 }
 
+pub(super) fn carry_out(agent: &mut Agent, act: Act) {
+    let conversation = &mut agent.conversation;
+    match act {
+        Act::Rename { to, done } => {
+            let renamed = rename(conversation, to);
+            if renamed.is_ok() {
+                agent.files.record.reread();
+            }
+            // The send fails only when the program is ending.
+            let _ = done.send(renamed);
+        }
+        Act::Title(title) => {
+            conversation.notice(Level::Info, format!("The title is now “{title}”."));
+            conversation.take(Input::Title { title });
+        }
+        Act::Fork(cut) => fork(conversation, cut),
+        Act::Export { file, force } => {
+            export(conversation, &agent.desk, &agent.sampler.models, &file, force);
+        }
+    }
+}
+
 /// Renames a conversation to a name that is not in use. The error is a sentence.
-pub(super) fn rename(conversation: &mut Conversation, to: SessionId) -> Result<(), String> {
+fn rename(conversation: &mut Conversation, to: SessionId) -> Result<(), String> {
     if conversation.session.phase != Phase::Idle {
         return Err("A turn is running. Stop it first (<C-c>), then rename.".to_owned());
     }
@@ -74,9 +96,9 @@ pub(super) fn clear(agent: &mut Agent) {
     }
     agent.files.record.clear(conversation);
     agent.desk.jobs.stop_all();
-    let mode = conversation.session.mode;
+    agent.opening.mode = conversation.session.mode;
+    agent.opening.agent = conversation.session.profile.as_ref().map(|it| it.name.clone());
     conversation.session = std::mem::take(&mut conversation.session).emptied();
-    agent.opening.mode = mode;
     agent.begin();
     agent.conversation.save_whole();
 }

@@ -18,13 +18,22 @@ pub(super) struct Consent {
     touched: Vec<Excerpt>,
     /// The files that the open question asks about.
     asked: Vec<Excerpt>,
+    /// The one of these files that is the conversation's agent.
+    agent: Option<Excerpt>,
     /// The number of questions so far.
     count: u32,
 }
 
 impl Consent {
     pub(super) fn new(answers: Option<Agreed>) -> Consent {
-        Consent { answers, here: Vec::new(), touched: Vec::new(), asked: Vec::new(), count: 0 }
+        Consent {
+            answers,
+            here: Vec::new(),
+            touched: Vec::new(),
+            asked: Vec::new(),
+            agent: None,
+            count: 0,
+        }
     }
 
     /// Whether a file of the project may go to the model.
@@ -39,6 +48,11 @@ impl Consent {
         here.or_else(|| answers.answer(&file.path, &file.text))
     }
 
+    /// Whether the open question is about the conversation's agent too.
+    pub(super) fn asks_about_agent(&self) -> bool {
+        self.agent.is_some()
+    }
+
     /// Notes an instruction file of a folder that the model has worked in, for the next question.
     pub(super) fn remember(&mut self, file: Excerpt) {
         self.touched.retain(|it| it.path != file.path);
@@ -47,8 +61,13 @@ impl Consent {
 
     /// Called before a message is sent. Asks the user about those of the project's instructions that the conversation
     /// does not have, and adds to the conversation those to which the user has agreed since the conversation began.
-    /// `found` are the instructions that a new conversation would get.
-    pub(super) fn ask(&mut self, conversation: &mut Conversation, found: Found) {
+    /// `found` are the instructions that a new conversation would get, `agent` is the text of the conversation's agent.
+    pub(super) fn ask(
+        &mut self,
+        conversation: &mut Conversation,
+        found: Found,
+        agent: Option<Excerpt>,
+    ) {
         let session = &conversation.session;
         if session.phase != Phase::Idle || session.consult.is_some() {
             return;
@@ -63,8 +82,10 @@ impl Consent {
         let begun = begun.filter(|it| given.iter().all(|given| given.path != it.path));
         let touched = std::mem::take(&mut self.touched).into_iter();
         let touched = touched.filter(|it| !given.iter().any(|given| same(given, it)));
-        let (open, answered): (Vec<Excerpt>, Vec<Excerpt>) =
+        let (mut open, answered): (Vec<Excerpt>, Vec<Excerpt>) =
             begun.chain(touched).partition(|it| self.answer(it).is_none());
+        self.agent = agent.filter(|it| self.answer(it).is_none());
+        open.extend(self.agent.clone());
         let files: Vec<Excerpt> = answered.into_iter().filter(|it| self.allows(it)).collect();
         let turns = session.turns;
         if !files.is_empty() {
@@ -87,10 +108,16 @@ impl Consent {
     }
 
     /// Notes the user's answer to the open question, and gives the conversation the files that may be used. Ignores
-    /// answers to other questions.
-    pub(super) fn rule(&mut self, conversation: &mut Conversation, id: &CallId, ruling: &Ruling) {
+    /// answers to other questions. If the question was about the conversation's agent too, returns whether the agent's
+    /// text may be used.
+    pub(super) fn rule(
+        &mut self,
+        conversation: &mut Conversation,
+        id: &CallId,
+        ruling: &Ruling,
+    ) -> Option<bool> {
         if !conversation.session.is_consulting(id) {
-            return;
+            return None;
         }
         let files = std::mem::take(&mut self.asked);
         let is_used = !matches!(ruling, Ruling::Denied { .. });
@@ -98,9 +125,13 @@ impl Consent {
         if *ruling != Ruling::Session {
             self.store(conversation, &files, Some(is_used));
         }
-        if is_used {
+        let agent = self.agent.take();
+        let files: Vec<Excerpt> =
+            files.into_iter().filter(|it| agent.as_ref() != Some(it)).collect();
+        if is_used && !files.is_empty() {
             conversation.take(Input::Instruct { files });
         }
+        agent.map(|_| is_used)
     }
 
     /// Counts instruction files as agreed to because the user has edited them or accepted their changes. Leaves out
@@ -118,15 +149,21 @@ impl Consent {
     }
 
     /// Asks again about the instruction files that the user has refused. Returns false if there are none.
-    pub(super) fn ask_again(&mut self, conversation: &mut Conversation, found: Found) -> bool {
+    pub(super) fn ask_again(
+        &mut self,
+        conversation: &mut Conversation,
+        found: Found,
+        agent: Option<Excerpt>,
+    ) -> bool {
         let mut files = found.files.split_at(found.own.min(found.files.len())).1.to_vec();
+        files.extend(agent.clone());
         files.retain(|it| self.answer(it) == Some(false));
         if files.is_empty() {
             return false;
         }
         self.here.retain(|(it, _)| !files.iter().any(|file| same(it, file)));
         self.store(conversation, &files, None);
-        self.ask(conversation, found);
+        self.ask(conversation, found, agent);
         true
     }
 
@@ -154,6 +191,7 @@ impl Consent {
             prompts::unqueue(conversation, id, true);
         }
         self.asked.clear();
+        self.agent = None;
         while let Some(open) = &conversation.session.consult {
             let ruling = Ruling::Denied { reason: String::new() };
             conversation.take(Input::Rule { call: open.id.clone(), ruling });

@@ -3,8 +3,10 @@
 
 use super::consent::Consent;
 use super::models::Models;
+use super::named::{self, Named};
 use super::permissions::Permissions;
 use super::setup::Instructions;
+use crate::context::agents::{NamedAgent, Origin};
 use crate::context::instructions::{self, Found, Places};
 use crate::context::prompt;
 use crate::conversation::Conversation;
@@ -25,6 +27,7 @@ pub(super) struct Guidance {
     /// Which of the project's instructions the user lets the model have.
     pub(super) consent: Consent,
     pub(super) permissions: Permissions,
+    pub(super) named: Named,
     choice: prompt::Choice,
     /// Where to look for instruction files; `None` if the user turned them off.
     places: Option<Places>,
@@ -37,14 +40,52 @@ impl Guidance {
         choice: prompt::Choice,
         setup: Instructions,
         permissions: Permissions,
+        named: Named,
     ) -> Guidance {
         let Instructions { places, agreed } = setup;
-        Guidance { consent: Consent::new(agreed), permissions, choice, places, outdated: None }
+        let consent = Consent::new(agreed);
+        Guidance { consent, permissions, named, choice, places, outdated: None }
     }
 
-    /// The system prompt for the user's settings, the project's folder, this edit format and the session's mark.
+    /// The system prompt for the user's settings, the project's folder, this edit format, the session's mark and the
+    /// conversation's agent.
     pub(super) fn system(&self, desk: &Desk, format: Format, mark: &str) -> Result<String, String> {
-        prompt::choose(&self.choice, &desk.root, &desk.tools.specs(format), mark)
+        let system = prompt::choose(&self.choice, &desk.root, &desk.tools.specs(format), mark)?;
+        Ok(named::composed(system, self.usable_agent(desk)))
+    }
+
+    /// The conversation's agent, if its text may go to the model.
+    pub(super) fn usable_agent(&self, desk: &Desk) -> Option<&NamedAgent> {
+        let lets = |it: &NamedAgent| {
+            let is_used = || self.consent.allows(&it.excerpt(desk));
+            it.origin == Origin::User || (self.places.is_some() && is_used())
+        };
+        self.named.now.as_ref().filter(|it| lets(it))
+    }
+
+    /// The text of the conversation's agent, if it is the project's and the user lets Caliban ask about it.
+    fn agent_of_project(&self, desk: &Desk) -> Option<Excerpt> {
+        let now = self.named.now.as_ref().filter(|it| it.origin == Origin::Project);
+        now.filter(|_| self.places.is_some()).map(|it| it.excerpt(desk))
+    }
+
+    /// Asks the user about the text of the conversation's agent. Returns false if nothing has to be asked.
+    pub(super) fn ask_about_agent(&mut self, conversation: &mut Conversation, desk: &Desk) -> bool {
+        let agent = self.agent_of_project(desk);
+        self.consent.ask(conversation, Found::default(), agent);
+        self.consent.asks_about_agent() && conversation.session.consult.is_some()
+    }
+
+    /// The sentence about an agent whose prompt the user's settings leave out.
+    pub(super) fn without_consent(&self) -> Option<String> {
+        let now = self.named.now.as_ref().filter(|it| it.origin == Origin::Project)?;
+        self.places.is_none().then(|| {
+            format!(
+                "The prompt of the agent `{}` is not used: it is the project's, and the setting `instructions = \
+                 'never'` turns the project's instructions off.",
+                now.name
+            )
+        })
     }
 
     /// The instructions on disk for a new conversation.
@@ -69,13 +110,16 @@ impl Guidance {
     ) {
         if !models.is_tour(&conversation.session.model) {
             let found = self.gathered();
-            self.consent.ask(conversation, found);
+            // the prompt of an agent can only come before the first message
+            let agent = self.agent_of_project(desk).filter(|_| conversation.session.turns == 0);
+            self.consent.ask(conversation, found, agent);
             self.permissions.trust.ask(conversation, &desk.root);
         }
     }
 
     /// Called when the user stops. Withdraws the questions that `consult` has asked.
     pub(super) fn withdraw(&mut self, conversation: &mut Conversation) {
+        self.named.is_renewing = false;
         self.permissions.trust.withdraw();
         self.consent.withdraw(conversation);
     }
@@ -90,9 +134,10 @@ impl Guidance {
 
     /// `/rules`: asks again about instructions that the user has refused. If there are none, adds the project's rules
     /// for other coding agents, unless the model has these rules.
-    pub(super) fn add_rules(&mut self, conversation: &mut Conversation) {
+    pub(super) fn add_rules(&mut self, conversation: &mut Conversation, desk: &Desk) {
+        let (found, agent) = (self.gathered(), self.agent_of_project(desk));
         if conversation.session.phase == Phase::Idle
-            && self.consent.ask_again(conversation, self.gathered())
+            && self.consent.ask_again(conversation, found, agent)
         {
             return;
         }
@@ -191,6 +236,7 @@ impl Guidance {
         context: &[Excerpt],
     ) {
         self.watch_instructions(conversation);
+        self.named.watch(conversation, desk);
         watch_skills(conversation, desk);
         let touched: Vec<PathBuf> = context.iter().map(|it| desk.root.join(&it.path)).collect();
         self.touch(conversation, &touched);
@@ -247,6 +293,9 @@ pub(super) fn shown(conversation: &Conversation) -> String {
 
 /// Adds the list of skills to the instructions of a new conversation.
 pub(super) fn with_skills(desk: &Desk, mut found: Found) -> Found {
+    if !has_skills(desk) {
+        return found;
+    }
     let skills = skills::find(desk);
     if !skills.found.is_empty() {
         found.files.push(named(&skills));
@@ -255,8 +304,16 @@ pub(super) fn with_skills(desk: &Desk, mut found: Found) -> Found {
     found
 }
 
+/// Whether the model has the tool that reads skills.
+fn has_skills(desk: &Desk) -> bool {
+    desk.tools.find("skill").is_some()
+}
+
 /// Tells the model with the next request if the list of skills has changed.
 fn watch_skills(conversation: &mut Conversation, desk: &Desk) {
+    if !has_skills(desk) {
+        return;
+    }
     let skills = skills::find(desk);
     let named = named(&skills);
     let heard = conversation.session.given(ExcerptKind::Skills).last();

@@ -19,6 +19,7 @@ mod jobs;
 mod known;
 mod ledger;
 mod lent;
+mod named;
 mod opening;
 mod partial;
 mod permissions;
@@ -58,6 +59,7 @@ use crate::tool::jobs::{Jobs, Notice};
 use files::{Changes, Files};
 use guidance::Guidance;
 use models::Models;
+use named::Named;
 use opening::Opening;
 use partial::Partial;
 use prompts::{Prepared, Prompt, Prompts};
@@ -146,12 +148,13 @@ impl Agent {
         let (files, changes) = Files::new();
         let (turn, results) = Turn::new(partial);
         let (jobs, notices) = Jobs::begin(session.last_job);
+        let named = Named::new(desk.tools.clone(), limits);
         let desk = Desk { jobs, ..desk };
         let agent = Agent {
             conversation: Conversation::new(id, session, store, read_only, channels),
             desk,
             sampler: Sampler::new(setup.models, setup.titles, setup.tally, setup.measures),
-            guidance: Guidance::new(setup.choice, setup.instructions, setup.permissions),
+            guidance: Guidance::new(setup.choice, setup.instructions, setup.permissions, named),
             files,
             turn,
             prompts,
@@ -159,6 +162,7 @@ impl Agent {
                 instead: setup.instead,
                 replayed: setup.replayed,
                 mode: setup.mode,
+                agent: setup.agent,
                 live: setup.live,
                 recorded: setup.recorded,
                 shown: setup.shown,
@@ -234,6 +238,11 @@ impl Agent {
         let view = if let Some(why) = conversation.read_only.clone() {
             self.opening.read(conversation, why)
         } else {
+            opening::distrust(conversation, &self.desk);
+            let is_fresh = opening::is_fresh(conversation);
+            let told = named::begin(self, is_fresh);
+            self.opening.warnings.extend(told);
+            let conversation = &mut self.conversation;
             let partial = self.turn.partial.take();
             let format = self.sampler.format(&conversation.session.model);
             let files = (&self.desk, &mut self.files);
@@ -290,7 +299,7 @@ impl Agent {
             }
             Command::Checked(check) => self.files.checked(conversation, &self.desk, *check),
             Command::Present => self.present(Show::Repaint),
-            Command::Act(act) => self.do_with_session(act),
+            Command::Act(act) => chats::carry_out(self, act),
             Command::Rewind(wanted) => self.files.record.rewind(conversation, &self.desk, wanted),
             Command::Undo(undo) => undo::carry_out(self, undo),
             Command::Permissions(wanted) => permissions::carry_out(self, wanted),
@@ -298,28 +307,6 @@ impl Agent {
             Command::StopJob(job) => self.desk.jobs.stop(job),
             Command::Largest(answer) => drop(answer.send(ledger::largest(self))),
             Command::Quit(_) => (),
-        }
-    }
-
-    fn do_with_session(&mut self, act: Act) {
-        let conversation = &mut self.conversation;
-        match act {
-            Act::Rename { to, done } => {
-                let renamed = chats::rename(conversation, to);
-                if renamed.is_ok() {
-                    self.files.record.reread();
-                }
-                // The send fails only when the program is ending.
-                let _ = done.send(renamed);
-            }
-            Act::Title(title) => {
-                conversation.notice(Level::Info, format!("The title is now “{title}”."));
-                conversation.take(Input::Title { title });
-            }
-            Act::Fork(cut) => chats::fork(conversation, cut),
-            Act::Export { file, force } => {
-                chats::export(conversation, &self.desk, &self.sampler.models, &file, force);
-            }
         }
     }
 

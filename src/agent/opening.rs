@@ -23,8 +23,9 @@ pub(super) struct Opening {
     pub(super) instead: Option<SessionId>,
     /// Whether the journal had events that the session's file does not have.
     pub(super) replayed: bool,
-    /// The mode of a new session.
+    /// The mode of a new session, and the named agent that it becomes.
     pub(super) mode: Mode,
+    pub(super) agent: Option<String>,
     /// Files that are under review in the editor.
     pub(super) live: Vec<PathBuf>,
     /// The reviews that the editor has to reopen.
@@ -56,16 +57,17 @@ impl Opening {
         partial: Option<Reply>,
         format: Format,
     ) -> View {
-        distrust(conversation, desk);
         if conversation.session.mark.is_empty() {
             conversation.recall(Input::Mark { mark: mark_of(http::seed()) });
         }
         let built = guidance.system(desk, format, &conversation.session.mark);
         let found = guidance.gathered();
         let mut told = std::mem::take(&mut self.warnings);
-        let is_fresh = conversation.session.messages.is_empty() && conversation.session.turns == 0;
+        let is_fresh = is_fresh(conversation);
+        let changed = guidance.named.begin(conversation, desk);
         let outdated = guidance.begin(conversation, is_fresh);
-        let intro = self.intro(&found.files, &guidance.offered(conversation));
+        let mut intro = self.intro(&found.files, &guidance.offered(conversation));
+        guidance.named.introduce(&mut intro, conversation, desk);
         let mut inputs = vec![Input::Leave { partial }];
         let mode = self.mode;
         if !is_fresh || built.is_err() {
@@ -86,12 +88,12 @@ impl Opening {
                 inputs.push(Input::Open { system, instructions, model, root });
                 inputs.push(Input::ChooseMode { mode });
             }
-            Ok(system) if system != conversation.system() => told.push(
+            Ok(system) if changed.is_none() && system != conversation.system() => told.push(
                 "The settings, the tools or the folder changed since this conversation began. The \
                  conversation keeps its old system prompt; `/system new` replaces the old prompt."
                     .into(),
             ),
-            Ok(_) => (),
+            Ok(_) => told.extend(changed),
             Err(why) => told.push(why),
         }
         told.extend(outdated);
@@ -147,9 +149,14 @@ impl Opening {
     }
 }
 
+/// Whether nothing was said yet in the conversation, so that it begins anew.
+pub(super) fn is_fresh(conversation: &Conversation) -> bool {
+    conversation.session.messages.is_empty() && conversation.session.turns == 0
+}
+
 /// Makes a session that was read from disk harmless: no pending work of the session is carried out, and no file behind
 /// a symbolic link is watched.
-fn distrust(conversation: &mut Conversation, desk: &Desk) {
+pub(super) fn distrust(conversation: &mut Conversation, desk: &Desk) {
     let session = &mut conversation.session;
     session.distrust(&desk.root);
     session.known.retain(|path, _| check_no_link(desk, path).is_ok());

@@ -3,6 +3,7 @@
 
 use super::Agent;
 use super::files::Files;
+use super::named;
 use super::trust::Trust;
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Permission, Report, Show};
@@ -253,7 +254,10 @@ pub(super) fn rule(agent: &mut Agent, call: CallId, answer: Answer) {
             Ruling::Once
         }
     };
-    agent.guidance.consent.rule(&mut agent.conversation, &call, &ruling);
+    let ruled = agent.guidance.consent.rule(&mut agent.conversation, &call, &ruling);
+    if let Some(is_used) = ruled {
+        named::ruled(agent, is_used);
+    }
     if agent.guidance.permissions.trust.rule(&mut agent.conversation, &call, &ruling) {
         agent.reload_rules();
     }

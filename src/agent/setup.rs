@@ -188,8 +188,9 @@ pub struct Setup {
     /// The file in which the sizes of requests are kept for other conversations; `None` if they are not kept.
     pub measures: Option<PathBuf>,
     pub glance: watch::Sender<Glance>,
-    /// The mode of a new session.
+    /// The mode of a new session, and the named agent that it becomes.
     pub mode: Mode,
+    pub agent: Option<String>,
     /// Whether to ask the model for a title.
     pub titles: bool,
     /// The most tokens and money that may be spent before the user is asked.

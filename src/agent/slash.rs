@@ -1,7 +1,9 @@
 //! What the user has written in the composer: a prompt, or a slash command.
 
 use super::prompts::Prompt;
-use super::{Agent, Wanted, chats, fitting, guidance, jobs, ledger, permissions, status, undo};
+use super::{
+    Agent, Wanted, chats, fitting, guidance, jobs, ledger, named, permissions, status, undo,
+};
 use crate::context::slash::{self, Parsed, Slash};
 use crate::context::{commands, init};
 use crate::conversation::report::{Level, Report, Show, Wish};
@@ -103,7 +105,8 @@ fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {
         Slash::Skills | Slash::Skill => {
             conversation.take(Input::Tell { text: guidance::list_of_skills(&agent.desk) });
         }
-        Slash::Rules => agent.guidance.add_rules(conversation),
+        Slash::Rules => agent.guidance.add_rules(conversation, &agent.desk),
+        Slash::Agents => named::list(agent, rest),
         Slash::Help => conversation.take(Input::Tell { text: help(&agent.desk) }),
         Slash::Usage => {
             let text = status::usage(conversation, &agent.sampler);
@@ -114,12 +117,12 @@ fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {
             let text = ledger::of(agent).line();
             agent.conversation.take(Input::Tell { text });
         }
-        Slash::System if rest == "new" => {
-            let format = agent.format();
-            agent.guidance.renew(&mut agent.conversation, &agent.desk, format);
-        }
+        Slash::System if rest == "new" => named::renew(agent),
         Slash::System => conversation.take(Input::Tell { text: guidance::shown(conversation) }),
-        Slash::New => conversation.wish(Wish::New { name: word }),
+        Slash::New => {
+            let (agent, name) = slash::new(rest);
+            conversation.wish(Wish::New { name, agent });
+        }
         Slash::Sessions => conversation.wish(Wish::Sessions { text: rest.to_owned() }),
         Slash::Rename => conversation.wish(Wish::Rename { text: rest.to_owned() }),
         Slash::Fork => chats::fork(conversation, None),

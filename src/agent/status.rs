@@ -32,6 +32,7 @@ pub(super) fn status(
         tool: running.map(|it| it.call.tool.clone()),
         model: session.model.clone(),
         mode: session.mode,
+        agent: session.profile.as_ref().map(|it| it.name.clone()),
         tour: sampler.models.is_tour(&session.model),
         unsaved: conversation.is_unsaved(),
         input: session.usage.read(),

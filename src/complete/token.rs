@@ -26,7 +26,10 @@ pub enum Kind {
 /// The token before the cursor. `line` is the composer's line up to the cursor. `is_first` says whether all lines above
 /// it are blank, because only there a slash begins a command.
 pub fn at(line: &str, is_first: bool) -> Option<Token> {
-    mention(line).or_else(|| is_first.then(|| command(line)).flatten())
+    let command = || is_first.then(|| command(line)).flatten();
+    // the `@` before the name of an agent begins no mention
+    let agent = command().filter(|it| it.kind == Kind::Argument(Argument::Agent));
+    agent.or_else(|| mention(line)).or_else(command)
 }
 
 fn mention(line: &str) -> Option<Token> {
@@ -84,6 +87,7 @@ mod tests {
         check("/export a b/c", expect![[r#"Argument(Path) 8 "a b/c""#]]);
         check("/context dr", expect![[r#"Argument(Word(["drop"])) 9 "dr""#]]);
         check("/context drop  1", expect![[r#"Argument(Drop) 15 "1""#]]);
+        check("/new @rev", expect![[r#"Argument(Agent) 5 "@rev""#]]);
         check("/plan the @src/b", expect![[r#"Mention 10 "src/b""#]]);
     }
 
@@ -99,6 +103,7 @@ mod tests {
             "/copy x",
             "a /mod",
             "/review a b",
+            "/new @a b",
         ] {
             assert_eq!(at(line, true), None, "{line}");
         }

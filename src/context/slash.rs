@@ -20,6 +20,7 @@ pub enum Slash {
     Rules,
     Skills,
     Skill,
+    Agents,
     Plan,
     Mode,
     Permissions,
@@ -39,10 +40,10 @@ impl Slash {
     /// Whether the command leaves the conversation unchanged, so that it is allowed in a read-only conversation.
     /// `/context drop` makes its own check.
     pub fn only_reads(self) -> bool {
+        use Slash::{Agents, Sessions, Usage};
         use Slash::{Context, ContextSize, Copy, Exit, Export, Fork, Help, History, New, Save};
-        use Slash::{Sessions, Usage};
         matches!(self, Context | ContextSize | Copy | Exit | Export | Fork | Help | History)
-            || matches!(self, New | Save | Sessions | Usage)
+            || matches!(self, New | Save | Sessions | Usage | Agents)
     }
 }
 
@@ -53,6 +54,8 @@ pub enum Argument {
     Provider,
     Session,
     Skill,
+    /// The name of an agent behind an `@`.
+    Agent,
     /// The path of a file, up to the end of the line.
     Path,
     /// A branch, a commit, or one of the words of `/review`.
@@ -82,8 +85,8 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "new",
         slash: Slash::New,
-        help: "starts a new conversation and keeps this one: `/new [name]`",
-        argument: None,
+        help: "starts a new conversation and keeps this one: `/new [@agent] [name]`",
+        argument: Some(Argument::Agent),
     },
     Row {
         name: "sessions",
@@ -201,13 +204,24 @@ pub const TABLE: &[Row] = &[
         argument: Some(Argument::Skill),
     },
     Row {
+        name: "agents",
+        slash: Slash::Agents,
+        help: "lists the named agents, to open the file of one: `/agents [name]`",
+        argument: Some(Argument::Agent),
+    },
+    Row {
         name: "rules",
         slash: Slash::Rules,
         help: "gives the model the project's rules for Copilot and Cursor; asks again about instructions that you left \
                out",
         argument: None,
     },
-    Row { name: "reset", slash: Slash::New, help: "the same as `/new`", argument: None },
+    Row {
+        name: "reset",
+        slash: Slash::New,
+        help: "the same as `/new`",
+        argument: Some(Argument::Agent),
+    },
     Row {
         name: "exit",
         slash: Slash::Exit,
@@ -271,6 +285,16 @@ pub fn parse(text: &str) -> Parsed<'_> {
     }
 }
 
+/// The agent and the name in the arguments of `/new`: `@agent name`, where either may be missing.
+pub fn new(rest: &str) -> (Option<String>, Option<String>) {
+    let (first, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    match first.strip_prefix('@') {
+        Some(agent) => (Some(agent.to_owned()), given(after.trim())),
+        None => (None, given(rest)),
+    }
+}
+
 /// Whether a word can be the name of a command. A `:` separates the names of its folders and of its file.
 pub fn is_word(word: &str) -> bool {
     let is_part = |it: &str| {
@@ -320,6 +344,19 @@ mod tests {
         assert_eq!(parse("say /new"), Parsed::Prompt);
         assert_eq!(parse("/git:fix  12 a\nb"), Parsed::Other("git:fix", "12 a\nb"));
         assert_eq!(parse("/note: a"), Parsed::Prompt);
+    }
+
+    #[test]
+    fn a_new_conversation_may_have_an_agent_and_a_name() {
+        let it = |agent: &str, name: &str| {
+            let given = |it: &str| (!it.is_empty()).then(|| it.to_owned());
+            (given(agent), given(name))
+        };
+        assert_eq!(new(""), it("", ""));
+        assert_eq!(new("fix"), it("", "fix"));
+        assert_eq!(new("@reviewer"), it("reviewer", ""));
+        assert_eq!(new("@reviewer  fix"), it("reviewer", "fix"));
+        assert_eq!(new("@").0.as_deref(), Some(""));
     }
 
     #[test]

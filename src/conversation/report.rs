@@ -76,6 +76,11 @@ pub enum Report {
     Permissions(Vec<Permission>),
     /// The background jobs, the oldest first.
     Jobs(Vec<JobRow>),
+    /// The named agents. `open` says that the file of the only one is to be opened.
+    Agents {
+        rows: Vec<AgentRow>,
+        open: bool,
+    },
     /// The last request as it was sent.
     Request {
         about: String,
@@ -103,6 +108,22 @@ pub struct JobRow {
     pub ended: Option<String>,
     /// Seconds since the job began.
     pub age: u64,
+}
+
+/// A named agent in a list for the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AgentRow {
+    pub name: String,
+    /// One line; may be empty.
+    pub description: String,
+    /// Whether the agent is the user's own, and not the project's.
+    pub is_users: bool,
+    /// The agent's file, and its name as the user would write it.
+    pub path: PathBuf,
+    pub shown: String,
+    /// The line of the file where the agent begins, from 1.
+    pub line: u32,
 }
 
 /// The facts about a session that the chat needs when the session opens.
@@ -144,6 +165,9 @@ pub struct Status {
     pub tool: Option<String>,
     pub model: String,
     pub mode: Mode,
+    /// The named agent that the conversation is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// Whether the model is the offline tour, a script inside the program.
     pub tour: bool,
     /// Whether the conversation is in memory only, because it is never saved or could not be saved.
@@ -290,6 +314,7 @@ pub struct Glance {
 pub enum Wish {
     New {
         name: Option<String>,
+        agent: Option<String>,
     },
     /// The user wants to choose among the sessions that contain this text.
     Sessions {

@@ -57,6 +57,8 @@ pub enum FromNvim {
         name: Option<String>,
         /// The session is never saved.
         ephemeral: bool,
+        /// The named agent that the session is.
+        agent: Option<String>,
     },
     /// A message of the user to the model.
     Send {
@@ -357,6 +359,7 @@ pub enum ToNvim {
     Undo(Undo),
     Permissions(Permissions),
     Jobs(Jobs),
+    Agents(Agents),
     Preview(Preview),
     /// Asks to change, delete or rename one file without a review. The answer is a `Restored`.
     Restore {

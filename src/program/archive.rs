@@ -97,6 +97,7 @@ impl Archive {
             others,
             relative: if others == 0 { relative() } else { None },
             warning: places::warning(self.project.root()),
+            agent: None,
             in_place_of: None,
             id,
             source,

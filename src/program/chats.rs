@@ -1,19 +1,22 @@
 //! Lists, begins, renames, copies and deletes the project's sessions.
 
 use super::Program;
-use super::archive::OpenRequest;
+use super::archive::{Archive, OpenRequest};
 use super::incoming::Outcome;
 use super::lanes::Lane;
 use super::unavailable::Source;
 use crate::agent::{Act, Command, Undo};
+use crate::context::agents;
 use crate::conversation::report::{Back, Branch, Copy, Level};
 use crate::event::SessionId;
 use crate::nvim::session_link::Handle;
 use crate::nvim::wire::{Deleted, Renamed, SessionRow, Sessions, ToNvim, WhereOpen};
 use crate::session::title;
 use crate::store::{self, Listed, Project};
+use crate::tool::disk::Disk;
 use std::collections::HashSet;
-use tokio::sync::oneshot;
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
 
 impl Program {
     /// Sends the editor all sessions of the project, or those that contain a text.
@@ -37,31 +40,72 @@ impl Program {
         });
     }
 
-    /// Begins a new session. `shown` says whether the chat shows it.
-    pub(super) fn new_session(&mut self, name: Option<String>, ephemeral: bool, shown: bool) {
+    /// Begins a new session. `shown` says whether the chat shows it, `agent` is the named agent that the session is.
+    pub(super) fn new_session(
+        &mut self,
+        name: Option<String>,
+        ephemeral: bool,
+        shown: bool,
+        agent: Option<String>,
+    ) {
         let base = name.unwrap_or_else(|| "main".to_owned());
         if !store::is_name(&base) {
             return self.bad_name(&base);
         }
         let taken = self.sessions.taken();
+        let Some(agent) = agent else {
+            return self.open_on_thread(vec![Lane::Unnamed], move |it| {
+                it.begun(&base, ephemeral, shown, taken)
+            });
+        };
+        let workspace = Arc::new(Disk { root: self.site.places.root.clone() });
+        let desk = self.site.desk(workspace, mpsc::unbounded_channel().0);
+        let has_current = self.current.is_some();
         self.open_on_thread(vec![Lane::Unnamed], move |it| {
-            if !ephemeral {
-                let (id, opened) = it.project.open_free(&base, &taken);
-                return match opened {
-                    Ok(opened) => it.started(id, Source::of(opened), shown),
-                    unavailable => it.loaded(
-                        id,
-                        unavailable,
-                        &OpenRequest { shown, has_current: false, taken },
-                    ),
-                };
+            let found = agents::load(&desk).get(&agent).map(|it| it.name.clone());
+            let (agent, problem) = match found {
+                Ok(agent) => (Some(agent), None),
+                Err(why) if has_current => {
+                    let text = format!("{why} No conversation was begun.");
+                    return vec![Outcome::Notice(Level::Error, text)];
+                }
+                // the editor shows a chat that waits for its conversation
+                Err(why) => {
+                    let text = format!("{why} This conversation has no agent.");
+                    (None, Some(Outcome::Notice(Level::Error, text)))
+                }
+            };
+            let mut outcomes = it.begun(&base, ephemeral, shown, taken);
+            for outcome in &mut outcomes {
+                if let Outcome::Start(start) = outcome {
+                    start.agent.clone_from(&agent);
+                }
             }
-            let is_taken = |name: &str| taken.iter().any(|it| it.eq_ignore_ascii_case(name));
-            let id = SessionId(it.project.free_name(&base, is_taken));
-            it.started(id, Source::in_memory(), shown)
+            problem.into_iter().chain(outcomes).collect()
         });
     }
+}
 
+impl Archive {
+    /// Begins a new session, whose name is made from `base`.
+    fn begun(&self, base: &str, ephemeral: bool, shown: bool, taken: Vec<String>) -> Vec<Outcome> {
+        if !ephemeral {
+            let (id, opened) = self.project.open_free(base, &taken);
+            return match opened {
+                Ok(opened) => self.started(id, Source::of(opened), shown),
+                unavailable => {
+                    let asked = OpenRequest { shown, has_current: false, taken };
+                    self.loaded(id, unavailable, &asked)
+                }
+            };
+        }
+        let is_taken = |name: &str| taken.iter().any(|it| it.eq_ignore_ascii_case(name));
+        let id = SessionId(self.project.free_name(base, is_taken));
+        self.started(id, Source::in_memory(), shown)
+    }
+}
+
+impl Program {
     pub(super) fn bad_name(&self, name: &str) {
         let name: String = title(name).chars().take(20).collect();
         let text = format!(

@@ -111,6 +111,7 @@ impl Program {
             Kind::Argument(Argument::Path) => return Some(Source::Paths),
             Kind::Argument(Argument::Session) => Asked::Sessions(self.archive.project.clone()),
             Kind::Argument(Argument::Skill) => Asked::Skills(desk()?),
+            Kind::Argument(Argument::Agent) => Asked::Agents(desk()?),
             Kind::Argument(Argument::Changes) => Asked::Changes(desk()?),
             Kind::Argument(Argument::Drop) => {
                 Asked::Largest(self.sessions.agent(self.sessions.find(session?)?)?.clone())

@@ -87,6 +87,8 @@ pub(super) enum Outcome {
 pub(super) struct Start {
     pub(super) id: SessionId,
     pub(super) source: Source,
+    /// The named agent that a new session becomes.
+    pub(super) agent: Option<String>,
     /// The session instead of which this one opens, and the reason. An empty reason is not shown.
     pub(super) in_place_of: Option<(SessionId, String)>,
     /// Whether the chat shows the session when it is opened.

@@ -88,10 +88,8 @@ impl Program {
         let Parts { store, mut session, replayed, partial, draft, warnings: others, read_only } =
             Parts::of(source, unsent);
         let warnings = why.into_iter().chain(warning).chain(others).collect();
-        if session.model.is_empty()
-            || self.site.models.is_tour(&session.model)
-            || self.site.models.resolve(&session.model).is_err()
-        {
+        let (models, model) = (&self.site.models, &session.model);
+        if model.is_empty() || models.is_tour(model) || models.resolve(model).is_err() {
             self.model_of_new().0.clone_into(&mut session.model);
         }
         let (output, outputs) = mpsc::unbounded_channel();
@@ -118,6 +116,7 @@ impl Program {
             measures: Some(data_dir().join("measures.json")),
             glance,
             mode: self.site.config.mode,
+            agent: start.agent,
             titles: self.site.config.titles,
             limits: self.site.limits(),
             choice: self.site.choice(),
@@ -152,10 +151,11 @@ impl Program {
     /// Called when a session was to be opened but a session with the same name has begun in the meantime. Then the chat
     /// shows the session that has begun. A new session that is never saved gets another name instead.
     fn came_twice(&mut self, open: Handle, start: Start) {
-        let Start { id, source, shown, .. } = start;
+        let Start { id, source, shown, agent, .. } = start;
         if matches!(&source, Source::InMemory(it) if it.is_blank()) {
             let name = Some(id.0);
-            return self.step(Incoming::from_editor(FromNvim::New { name, ephemeral: true }));
+            let new = FromNvim::New { name, ephemeral: true, agent };
+            return self.step(Incoming::from_editor(new));
         }
         if shown {
             self.tell(open, Command::Present);

@@ -135,6 +135,7 @@ fn setup(
         measures: Some(data_dir().join("measures.json")),
         glance: watch::channel(Glance::default()).0,
         mode: site.config.mode,
+        agent: None,
         titles: false,
         limits,
         choice: site.choice(),

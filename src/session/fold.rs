@@ -28,6 +28,7 @@ impl Session {
                 (self.model, self.root) = (model.clone(), root.clone());
                 self.set_system(system, instructions);
             }
+            Event::AgentChosen { profile } => self.profile.clone_from(profile),
             Event::Marked { mark } => self.mark.clone_from(mark),
             Event::Queued { message } => self.enqueue(message),
             Event::Unqueued { id } => self.unqueue(*id),

@@ -2,8 +2,8 @@
 
 use super::Consult;
 use crate::event::{
-    Access, Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Plan, Ruling, Trim,
-    Tuning, TurnId,
+    Access, Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Plan, Profile, Ruling,
+    Trim, Tuning, TurnId,
 };
 use crate::message::{CallId, Excerpt, Reply, ToolAnswer, ToolCall, Usage};
 use std::path::PathBuf;
@@ -17,6 +17,10 @@ pub enum Input {
         instructions: Vec<Excerpt>,
         model: String,
         root: PathBuf,
+    },
+    /// The conversation becomes a named agent, or none.
+    ChooseAgent {
+        profile: Option<Profile>,
     },
     /// Lines for the log of permissions.
     Log {

@@ -35,8 +35,8 @@ pub use unattended::Unattended;
 pub use undo::Prompt;
 
 use crate::event::{
-    Access, Awaited, Compaction, End, Event, Grant, Job, Measure, Mode, Named, Plan, Queued, Trim,
-    Tuning, TurnId,
+    Access, Awaited, Compaction, End, Event, Grant, Job, Measure, Mode, Named, Plan, Profile,
+    Queued, Trim, Tuning, TurnId,
 };
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, Message, Reply, Role, Stop, ToolAnswer, ToolCall, Usage,
@@ -81,6 +81,8 @@ pub struct Session {
     /// The user's settings of the model for this session, such as its thinking.
     pub tuning: Tuning,
     pub mode: Mode,
+    /// The named agent that the conversation is.
+    pub profile: Option<Profile>,
     /// The word in the tags around strangers' texts. Empty before the session is opened for the first time.
     pub mark: String,
     pub root: PathBuf,
@@ -233,6 +235,7 @@ impl Session {
             Input::Open { system, instructions, model, root } => {
                 Event::Opened { system, instructions, model, root }
             }
+            Input::ChooseAgent { profile } => Event::AgentChosen { profile },
             Input::Mark { mark } => Event::Marked { mark },
             Input::Revoke { grant } => Event::Revoked { grant },
             Input::ChooseModel { model, tuning } => Event::ModelChosen { model, tuning },

@@ -1,13 +1,15 @@
 //! A slash command of the user's own may name the tools of its turn. Calls of other tools are refused. Requests still
-//! list all tools: if the list changed, the provider's cache of the conversation would be lost.
+//! list all tools: if the list changed, the provider's cache of the conversation would be lost. A named agent may have
+//! fewer tools for the whole conversation; its requests list no others, and of the shell it may have some commands only.
 
 use super::Session;
-use crate::event::{Access, Plan};
+use crate::event::{Access, Plan, Profile};
 use crate::message::{Block, ExcerptKind, Reply, ToolCall};
 
 impl Session {
-    /// Refuses the calls that the turn's slash commands do not allow.
+    /// Refuses the calls that the turn's slash commands or the conversation's agent do not allow.
     pub(super) fn keep_to_commands(&self, reply: &Reply, plans: &mut [Plan]) {
+        self.keep_to_agent(reply, plans);
         let commands = self.narrowing();
         for (call, plan) in reply.calls().zip(plans) {
             let refusing = commands.iter().find(|it| !self.is_among(it.1, call, &plan.access));
@@ -17,6 +19,21 @@ impl Session {
                 plan.access = Access::Never(format!(
                     "The command `{path}` allows only these tools until its turn ends: {}. Go on with these, or tell \
                      the user what else is needed.",
+                    tools.join(", ")
+                ));
+            }
+        }
+    }
+
+    /// Refuses the calls that the conversation's agent may not make.
+    fn keep_to_agent(&self, reply: &Reply, plans: &mut [Plan]) {
+        let Some(Profile { name, tools: Some(tools), .. }) = &self.profile else { return };
+        for (call, plan) in reply.calls().zip(plans) {
+            if !self.is_among(tools, call, &plan.access) && !matches!(plan.access, Access::Never(_))
+            {
+                plan.access = Access::Never(format!(
+                    "The agent `{name}`, which you are, has only these tools: {}. Go on with these, or tell the user \
+                     what else is needed.",
                     tools.join(", ")
                 ));
             }

@@ -2,7 +2,7 @@
 //! request.
 
 use super::{Effect, Phase, Session, Step, say};
-use crate::event::{End, Event, Ruling, TurnId};
+use crate::event::{End, Event, Profile, Ruling, TurnId};
 use crate::message::CallId;
 
 /// The spending limits of a session. They are the user's settings, and are never saved.
@@ -67,9 +67,28 @@ impl Limits {
         Limits { session: self.session.anew(), turn: self.turn.anew(), ..self }
     }
 
+    /// These limits, or those of a named agent where they are lower.
+    #[must_use]
+    pub fn within(self, agent: &Profile) -> Limits {
+        let turn = Limit {
+            usd: least(self.turn.usd, agent.max_usd),
+            tokens: least(self.turn.tokens, agent.max_tokens),
+            ..self.turn
+        };
+        Limits { turn, requests: least(self.requests, agent.max_turns), ..self }
+    }
+
     /// Whether one of the limits is in USD.
     pub fn count_money(&self) -> bool {
         self.session.usd.is_some() || self.turn.usd.is_some()
+    }
+}
+
+/// The lower one of two limits. `None` is no limit.
+fn least<T: PartialOrd>(a: Option<T>, b: Option<T>) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if b < a { b } else { a }),
+        (a, b) => a.or(b),
     }
 }
 

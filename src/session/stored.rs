@@ -2,7 +2,7 @@
 //! cause any action.
 
 use super::{Session, Step, say};
-use crate::event::{Event, HIGHEST, Mode, Queued};
+use crate::event::{Event, HIGHEST, Mode, Profile, Queued};
 use crate::message::{Block, Usage, is_mark};
 use crate::place::Place;
 use std::collections::BTreeSet;
@@ -22,6 +22,7 @@ impl Session {
         if !is_mark(&self.mark) {
             self.mark.clear();
         }
+        self.profile = self.profile.take().and_then(Profile::harmless);
         self.consult = None;
         self.later.clear();
         self.limits = self.limits.anew();

@@ -56,6 +56,8 @@ impl Session {
         let is_ruled = self.rules.judge(&access).verdict > Some(Verdict::Allow);
         let is_narrowed =
             self.narrowing().iter().any(|it| !it.1.iter().any(|it| it == "web_search"));
+        let is_narrowed =
+            is_narrowed || self.profile.as_ref().is_some_and(|it| !it.offers("web_search"));
         let is_leak = self.mode == Mode::Auto && self.is_tainted() && self.pauses() == 0;
         !is_ruled && !is_narrowed && !is_leak
     }

@@ -3,7 +3,7 @@
 
 use super::Unavailable;
 use super::unknown::{Unknown, Written};
-use crate::event::{self, Compaction, Job, Measure, Mode, Queued, Trim, Tuning};
+use crate::event::{self, Compaction, Job, Measure, Mode, Profile, Queued, Trim, Tuning};
 use crate::message::{self, Excerpt, Message, Role, Usage};
 use crate::session::{Session, title};
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,9 @@ pub(super) struct SessionFile {
     tuning: Tuning,
     #[serde(default, skip_serializing_if = "Mode::is_default")]
     mode: Mode,
+    /// The named agent that the conversation is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent: Option<Profile>,
     /// The word in the tags around strangers' texts.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     mark: String,
@@ -130,6 +133,7 @@ impl SessionFile {
             model: String::new(),
             tuning: Tuning::default(),
             mode: Mode::default(),
+            agent: None,
             mark: String::new(),
             created: now(),
             updated: String::new(),
@@ -190,6 +194,7 @@ impl SessionFile {
             model: take(&mut self.model),
             tuning: self.tuning,
             mode: self.mode,
+            profile: self.agent.take(),
             mark: take(&mut self.mark),
             root: take(&mut self.root),
             usage: self.usage,
@@ -213,6 +218,7 @@ impl SessionFile {
         self.model.clone_from(&session.model);
         self.tuning = session.tuning;
         self.mode = session.mode;
+        self.agent.clone_from(&session.profile);
         self.mark.clone_from(&session.mark);
         self.root.clone_from(&session.root);
         self.turns = session.turns;

@@ -209,6 +209,7 @@ impl View {
             | Event::Uncompacted { .. } => self.shortened(event),
             Event::Ended { why, .. } => self.ended(why),
             Event::Opened { .. }
+            | Event::AgentChosen { .. }
             | Event::Marked { .. }
             | Event::Revoked { .. }
             | Event::JobBegan { .. }

@@ -4,6 +4,7 @@
 
 pub mod kit;
 
+mod agents;
 mod auto_edit;
 mod bad_days;
 mod bash;

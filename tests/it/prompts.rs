@@ -162,7 +162,7 @@ fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
         Commands:
         /help          this list
         /system        shows the system prompt; `/system new` rebuilds it from the settings
-        /new           starts a new conversation and keeps this one: `/new [name]`
+        /new           starts a new conversation and keeps this one: `/new [@agent] [name]`
         /sessions      opens another conversation of this project; `/sessions text` searches them
         /rename        renames this conversation; a text that cannot be a name becomes its title
         /fork          continues in a copy; this conversation stays as it is
@@ -182,6 +182,7 @@ fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
         /jobs          lists the commands that run in the background, to stop one
         /skills        lists the skills and their problems
         /skill         sends a message with the text of a skill: `/skill name [message]`
+        /agents        lists the named agents, to open the file of one: `/agents [name]`
         /rules         gives the model the project's rules for Copilot and Cursor; asks again about instructions that you left out
         /reset         the same as `/new`
         /exit          closes the chat's windows; the conversation and a running turn go on

@@ -29,7 +29,7 @@ end
 --- The name of a model or a tool, safe for a status that is used in a 'statusline', in which `%` begins an item.
 ---@param name string
 ---@return string
-local function harmless(name)
+function M.harmless(name)
   return (name:gsub('[%%%c]', '?'))
 end
 
@@ -41,7 +41,7 @@ function M.words(chat)
   if status.waiting_for then
     return waits[status.waiting_for]
   elseif status.phase == 'running' then
-    return waiting_edit(chat) or 'running ' .. harmless(status.tool or 'a tool')
+    return waiting_edit(chat) or 'running ' .. M.harmless(status.tool or 'a tool')
   elseif status.phase == 'retrying' then
     return ('trying again in %d s'):format(require('caliban.chat.countdown').left(chat))
   elseif chat.silent_since then
@@ -172,8 +172,19 @@ local fills = { long = 'CalibanLong', full = 'CalibanFull' } ---@type table<stri
 --- The parts of the winbar's text, in the order in which they are dropped if there is not enough
 --- room. The state is never dropped, nor a mode other than `ask`. If the model's window is rather
 --- full, the percentage is dropped later than the rest of the usage.
-local dropped_first =
-  { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'share', 'jobs', 'model', 'others' }
+local dropped_first = {
+  'all',
+  'provider',
+  'cached',
+  'mode',
+  'cost',
+  'usage',
+  'share',
+  'jobs',
+  'model',
+  'agent',
+  'others',
+}
 
 --- Drops a part because there is not enough room.
 ---@param parts table<string, string|false|nil>
@@ -193,7 +204,7 @@ local function drop(parts, name, status)
   end
 end
 
-local left_parts = { 'model', 'mode', 'tour', 'saved', 'state', 'jobs', 'others' }
+local left_parts = { 'agent', 'model', 'mode', 'tour', 'saved', 'state', 'jobs', 'others' }
 local right_parts = { 'usage', 'all', 'cached', 'cost' }
 
 --- A chat's state and figures, in at most `width` cells if the state fits.
@@ -207,7 +218,8 @@ function M.line(chat, width)
   end
   local others = M.questions(chat)
   local parts = {
-    model = harmless(status.model),
+    agent = status.agent and '@' .. M.harmless(status.agent),
+    model = M.harmless(status.model),
     mode = status.mode,
     tour = status.tour and 'offline tour',
     saved = chat.reading and 'read only' or status.unsaved and 'not saved',

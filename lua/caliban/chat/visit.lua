@@ -38,6 +38,22 @@ local function name_at(line, col)
   end
 end
 
+--- Shows a file at a line, if possible in a window of this tab that shows a file.
+---@param path string
+---@param lnum? integer
+function M.file(path, lnum)
+  local win = code_window()
+  if win then
+    api.nvim_set_current_win(win)
+    vim.cmd("normal! m'")
+  end
+  require('caliban.editor.file').show(path)
+  if lnum then
+    local last = api.nvim_buf_line_count(0)
+    api.nvim_win_set_cursor(0, { math.min(math.max(lnum, 1), last), 0 })
+  end
+end
+
 --- Opens the file under the cursor, at its line.
 ---@param chat caliban.Chat
 function M.go(chat)
@@ -52,16 +68,7 @@ function M.go(chat)
     require('caliban.editor.notify').show(why:format(names.shown(name)), vim.log.levels.WARN)
     return
   end
-  local win = code_window()
-  if win then
-    api.nvim_set_current_win(win)
-    vim.cmd("normal! m'")
-  end
-  require('caliban.editor.file').show(path)
-  if lnum then
-    local last = api.nvim_buf_line_count(0)
-    api.nvim_win_set_cursor(0, { math.min(math.max(tonumber(lnum) or 1, 1), last), 0 })
-  end
+  M.file(path, lnum and tonumber(lnum))
 end
 
 --- Moves the cursor to the next or previous message of the user. A count repeats this.

@@ -92,6 +92,9 @@ local handlers = {
   permissions = vim.schedule_wrap(function(message)
     require('caliban.sessions.permissions').offer(message)
   end),
+  agents = vim.schedule_wrap(function(message)
+    require('caliban.sessions.agents').offer(message)
+  end),
   jobs = vim.schedule_wrap(function(message)
     require('caliban.sessions.jobs').offer(message)
   end),

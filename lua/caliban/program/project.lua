@@ -9,6 +9,9 @@ local disk = require('caliban.editor.disk')
 --- as having a second line.
 local JOURNAL = 65536
 
+--- How many bytes of an agent's file are read to find its name.
+local AGENT = 65536
+
 --- The project's root: that of the current chat, otherwise the nearest folder with `.git`,
 --- otherwise the working directory.
 ---@return string
@@ -73,6 +76,47 @@ function M.sessions()
     names[#names + 1] = vim.fs.basename(file):match('^([%w_-]+)%.json$')
   end
   return names
+end
+
+--- The agents' names in a list of agents (`agents.md`).
+---@param path string
+---@return string[]
+local function listed(path)
+  local folder, file = vim.fs.dirname(path), vim.fs.basename(path)
+  -- a file system that ignores upper and lower case also finds instructions, whose name is AGENTS.md
+  local text = vim.tbl_contains(disk.names(folder), file) and disk.read(path, AGENT) or ''
+  local names = {} ---@type string[]
+  for name in ('\n' .. text):gmatch('\n# +([%w_-]+)%s*\n%-%-%-') do
+    names[#names + 1] = name
+  end
+  return names
+end
+
+--- The names of the project's and the user's agents, for completion. The program reads the files
+--- more exactly.
+---@return string[]
+function M.agents()
+  local home, own = vim.env.HOME or '~', M.folder('XDG_CONFIG_HOME', '.config')
+  local of_project = vim.fs.joinpath(M.root(), '.caliban')
+  local names = vim.list_extend(listed(own .. '/agents.md'), listed(of_project .. '/agents.md'))
+  for _, folder in ipairs({
+    own .. '/agents',
+    home .. '/.claude/agents',
+    of_project .. '/agents',
+    M.root() .. '/.claude/agents',
+  }) do
+    for _, file in ipairs(disk.names(folder)) do
+      local stem = file:match('^([^.].*)%.md$')
+      local text = stem and disk.read(folder .. '/' .. file, AGENT)
+      if stem and text then
+        local front = text:match('^%-%-%-%s*\n(.-)\n%-%-%-') or ''
+        local name = ('\n' .. front):match('\nname:%s*["\']?([^%s"\']+)')
+        names[#names + 1] = (name or stem):match('^[%w_-]+$')
+      end
+    end
+  end
+  table.sort(names)
+  return vim.fn.uniq(names) --[[@as string[] ]]
 end
 
 --- Whether a conversation has a session file, a journal or a draft on disk.

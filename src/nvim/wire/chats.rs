@@ -1,7 +1,7 @@
 //! The messages about whole sessions: to list, rename, copy, delete, export or take over a session.
 
 use crate::agent;
-use crate::conversation::report::UndoOffer;
+use crate::conversation::report::{AgentRow, UndoOffer};
 use crate::event::SessionId;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -211,4 +211,15 @@ pub enum WhereOpen {
     /// The session is open in another Neovim.
     Elsewhere,
     Nowhere,
+}
+
+/// The named agents of the project and of the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Agents {
+    pub session: SessionId,
+    /// The user's first.
+    pub agents: Vec<AgentRow>,
+    /// Whether the file of the only agent is to be opened, because the user has named it.
+    pub open: bool,
 }

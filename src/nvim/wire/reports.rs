@@ -1,6 +1,6 @@
 //! Converts the reports of an agent to messages to the editor.
 
-use super::{Copied, Exit, History, Jobs, Permissions, Preview, ToNvim, Turns, Undo};
+use super::{Agents, Copied, Exit, History, Jobs, Permissions, Preview, ToNvim, Turns, Undo};
 use crate::conversation::report::{Opened, Report};
 use crate::event::SessionId;
 
@@ -40,6 +40,7 @@ impl ToNvim {
                 let grants = grants.iter().map(Into::into).collect();
                 ToNvim::Permissions(Permissions { session, grants })
             }
+            Report::Agents { rows, open } => ToNvim::Agents(Agents { session, agents: rows, open }),
             Report::Jobs(jobs) => ToNvim::Jobs(Jobs { session, jobs }),
             Report::Request { about, body } => ToNvim::Request { session, about, body },
         }

@@ -4,7 +4,7 @@ use super::{apart, best, item};
 use crate::agent::Command;
 use crate::complete;
 use crate::context::slash::{Row, TABLE};
-use crate::context::{commands, mention, targets};
+use crate::context::{agents, commands, mention, targets};
 use crate::nvim::wire::{CompletionItem, CompletionKind};
 use crate::program::sessions::Agent;
 use crate::store::Project;
@@ -15,6 +15,8 @@ pub(super) enum Asked {
     /// Built-in commands; with a desk also the user's own commands, and the skills.
     Commands(Option<Desk>),
     Skills(Desk),
+    /// The named agents, each behind an `@`.
+    Agents(Desk),
     Symbols(Desk),
     Sessions(Project),
     /// The arguments of `/review`.
@@ -35,6 +37,16 @@ impl Asked {
             Asked::Skills(desk) => {
                 let skills = move || best(&query, of_skills(&desk, "").into_iter());
                 (apart(skills).await, false)
+            }
+            Asked::Agents(desk) => {
+                let agents = move || {
+                    let found = agents::load(&desk);
+                    let named = found.iter().map(|it| {
+                        item(CompletionKind::Word, format!("@{}", it.name), it.description.clone())
+                    });
+                    best(&query, named)
+                };
+                (apart(agents).await, false)
             }
             Asked::Symbols(desk) => {
                 let items = of_symbols(&desk, &query).await;

@@ -272,6 +272,7 @@ pub(super) fn setup(
         measures: None,
         glance: tokio::sync::watch::channel(Glance::default()).0,
         mode: Mode::Ask,
+        agent: None,
         titles: false,
         limits: Limits::default(),
         choice: Choice::default(),

@@ -150,6 +150,7 @@
 ---@field kind 'new'
 ---@field name? string If absent, the program makes a name.
 ---@field ephemeral boolean The session is never saved.
+---@field agent? string The named agent that the session is.
 
 --- A message of the user to the model.
 ---@class (exact) caliban.Send

@@ -72,6 +72,7 @@
 ---@field tool? string The running tool.
 ---@field model string
 ---@field mode 'plan'|'ask'|'auto-edit'|'auto'
+---@field agent? string The named agent that the conversation is.
 ---@field tour boolean Whether the model is the offline tour, a script inside the program.
 ---@field unsaved boolean Whether the conversation is in memory only, because it is never saved or could not be saved.
 ---@field input integer The number of input and output tokens that this session has used.
@@ -401,6 +402,22 @@
 ---@field ended? string How the job ended, as a clause that follows its name; absent if the job runs.
 ---@field age integer Seconds since the job began.
 
+--- The named agents of the project and of the user.
+---@class (exact) caliban.Agents
+---@field kind 'agents'
+---@field session caliban.SessionId
+---@field agents caliban.AgentRow[] The user's first.
+---@field open boolean Whether the file of the only agent is to be opened, because the user has named it.
+
+--- A named agent in a list for the user.
+---@class (exact) caliban.AgentRow
+---@field name string
+---@field description string One line; may be empty.
+---@field is_users boolean Whether the agent is the user's own, and not the project's.
+---@field path string The agent's file, and its name as the user would write it.
+---@field shown string
+---@field line integer The line of the file where the agent begins, from 1.
+
 --- The preview of a rewind: what would happen to each file.
 ---@class (exact) caliban.Preview
 ---@field kind 'preview'
@@ -481,6 +498,7 @@
 ---| caliban.Undo
 ---| caliban.Permissions
 ---| caliban.Jobs
+---| caliban.Agents
 ---| caliban.Preview
 ---| caliban.Restore
 ---| caliban.Refresh

@@ -1,0 +1,45 @@
+--- The named agents: a list from which the user can open the file of one.
+local M = {}
+
+--- Asks the program for the list, which `offer` shows.
+---@param name? string the agent whose file is to be opened
+function M.ask(name)
+  require('caliban.chat').send({
+    kind = 'send',
+    text = name and '/agents ' .. name or '/agents',
+    context = {},
+    steer = false,
+  })
+end
+
+--- Opens the file of an agent, at the agent's first line, in a window that shows no chat.
+---@param agent caliban.AgentRow
+local function open(agent)
+  local odd = require('caliban.editor.disk').odd(agent.path)
+  if odd or not vim.uv.fs_stat(agent.path) then
+    local text = ('%s is not opened: %s.'):format(agent.shown, odd or 'it does not exist')
+    local shown = require('caliban.editor.name').shown(text)
+    return require('caliban.editor.notify').show(shown, vim.log.levels.WARN)
+  end
+  require('caliban.chat.visit').file(agent.path, agent.line)
+end
+
+--- Offers the agents; opens the file of the chosen one.
+---@param message caliban.Agents
+function M.offer(message)
+  if message.open and message.agents[1] then
+    return open(message.agents[1])
+  end
+  local opts = {
+    prompt = 'Agents. Choose one to open its file:',
+    ---@param agent caliban.AgentRow
+    format_item = function(agent)
+      local whose = agent.is_users and 'yours' or "the project's"
+      local text = ('%s  %s  (%s, %s)'):format(agent.name, agent.description, whose, agent.shown)
+      return require('caliban.editor.name').shown(text)
+    end,
+  }
+  require('caliban.editor.pick').one(message.agents, opts, open)
+end
+
+return M

@@ -1,0 +1,263 @@
+//! The named agent that a conversation is: which tools, limits, model and prompt it brings, whether the project's agents
+//! have the user's consent, and what the user is told when the agent's file changes.
+
+use super::{Agent, models};
+use crate::context::agents::{self, NamedAgent, Origin};
+use crate::context::prompt;
+use crate::conversation::Conversation;
+use crate::conversation::report::{AgentRow, Report, Show};
+use crate::message::{Block, Excerpt, Role};
+use crate::session::{Input, Limits, Phase};
+use crate::tool::{Desk, Toolset};
+
+pub(super) struct Named {
+    /// The tools and the limits of a conversation that is no named agent.
+    tools: Toolset,
+    limits: Limits,
+    /// The agent as its file has it now; `None` if the conversation is no named agent, or the agent is gone.
+    pub(super) now: Option<NamedAgent>,
+    /// Whether the user waits for `/system new` with an agent whose text needs consent first.
+    pub(super) is_renewing: bool,
+    /// The last sentence that told the user about a changed agent.
+    outdated: Option<String>,
+}
+
+impl Named {
+    pub(super) fn new(tools: Toolset, limits: Limits) -> Named {
+        Named { tools, limits, now: None, is_renewing: false, outdated: None }
+    }
+
+    /// The desk with all tools, which the names in an agent's file are compared with.
+    fn whole(&self, desk: &Desk) -> Desk {
+        Desk { tools: self.tools.clone(), ..desk.clone() }
+    }
+
+    /// Reads the conversation's agent from its file.
+    fn reload(&mut self, conversation: &Conversation, desk: &Desk) {
+        let profile = conversation.session.profile.as_ref();
+        let whole = || self.whole(desk);
+        self.now = profile.and_then(|it| agents::load(&whole()).find(&it.name).cloned());
+    }
+
+    /// A sentence on how the agent's file differs from what the conversation has of it.
+    fn changed(&self, conversation: &Conversation, desk: &Desk) -> Option<String> {
+        let profile = conversation.session.profile.as_ref()?;
+        let name = &profile.name;
+        match &self.now {
+            None => Some(format!(
+                "The agent `{name}` of this conversation has no file any more. The conversation keeps the agent's \
+                 prompt, tools and limits; `/system new` goes on without the agent."
+            )),
+            Some(now) if now.profile().sha256 != profile.sha256 => Some(format!(
+                "The agent `{name}` (`{}`) changed since this conversation began. The conversation keeps the old \
+                 prompt, tools and limits; `/system new` uses the new ones.",
+                desk.shown(&now.path)
+            )),
+            Some(_) => None,
+        }
+    }
+
+    /// Called when a session opens. Returns the sentence about a changed agent.
+    pub(super) fn begin(&mut self, conversation: &Conversation, desk: &Desk) -> Option<String> {
+        self.outdated = self.changed(conversation, desk);
+        self.outdated.clone()
+    }
+
+    /// Names the agent, and its model, in the lines of an empty chat.
+    pub(super) fn introduce(
+        &self,
+        intro: &mut Vec<String>,
+        conversation: &Conversation,
+        desk: &Desk,
+    ) {
+        let Some(now) = &self.now else { return };
+        if let (Some(line), true) = (intro.get_mut(1), now.model.is_some()) {
+            *line = format!("Model    {}", conversation.session.model);
+        }
+        let at = intro.len().min(2);
+        intro.insert(at, format!("Agent    {}  ({})", now.name, desk.shown(&now.path)));
+    }
+
+    /// Called before a message is sent. Tells the user once if the agent's file has changed.
+    pub(super) fn watch(&mut self, conversation: &mut Conversation, desk: &Desk) {
+        if conversation.session.profile.is_none() {
+            return;
+        }
+        self.reload(conversation, desk);
+        let outdated = self.changed(conversation, desk);
+        if outdated != self.outdated {
+            self.outdated.clone_from(&outdated);
+            conversation.tell_once(outdated);
+        }
+    }
+}
+
+/// Called before a session is shown. A new session becomes the agent that was asked for. The session's tools and limits
+/// become those of its agent. Returns sentences for the user.
+pub(super) fn begin(agent: &mut Agent, is_fresh: bool) -> Vec<String> {
+    let wanted = agent.opening.agent.take().filter(|_| is_fresh);
+    agent.desk.tools = agent.guidance.named.tools.clone();
+    let mut told = Vec::new();
+    if let Some(name) = wanted {
+        let profile = match agents::load(&agent.desk).get(&name) {
+            Ok(found) => {
+                told.extend(found.problems.clone());
+                agent.opening.mode = found.mode_within(agent.opening.mode);
+                Some(found.profile())
+            }
+            Err(why) => {
+                told.push(format!("{why} This conversation has no agent."));
+                None
+            }
+        };
+        agent.conversation.recall(Input::ChooseAgent { profile });
+    }
+    agent.guidance.named.reload(&agent.conversation, &agent.desk);
+    adopt(agent);
+    if is_fresh {
+        told.extend(choose_model(agent));
+    }
+    told.extend(agent.guidance.without_consent());
+    told
+}
+
+/// Gives the conversation the tools and limits of its agent.
+fn adopt(agent: &mut Agent) {
+    let named = &agent.guidance.named;
+    let session = &mut agent.conversation.session;
+    agent.desk.tools = named.tools.clone();
+    session.limits = named.limits;
+    if let Some(profile) = &session.profile {
+        agent.desk.tools = named.tools.only(|it| profile.offers(&it.name));
+        session.limits = named.limits.within(profile);
+    }
+}
+
+/// Gives a new conversation the model of its agent. Returns a sentence if there is no such model.
+fn choose_model(agent: &mut Agent) -> Option<String> {
+    let now = agent.guidance.usable_agent(&agent.desk)?;
+    let (name, wanted) = (now.name.clone(), now.model.clone()?);
+    let session = &agent.conversation.session;
+    match agent.sampler.chosen(session, &wanted) {
+        Ok((chosen, tuning)) => {
+            let model = models::full_name(&chosen);
+            agent.conversation.recall(Input::ChooseModel { model, tuning });
+            None
+        }
+        Err(why) => Some(format!(
+            "The agent `{name}` asks for the model `{wanted}`. {why} This conversation has the model {}.",
+            session.model
+        )),
+    }
+}
+
+/// Called after the user has answered whether the text of the conversation's agent may be used. The agent's prompt
+/// becomes part of the system prompt, if nothing was sent yet or the user has asked for it.
+pub(super) fn ruled(agent: &mut Agent, is_used: bool) {
+    if std::mem::take(&mut agent.guidance.named.is_renewing) {
+        return renew(agent);
+    }
+    if !is_used {
+        return;
+    }
+    let session = &agent.conversation.session;
+    if session.turns > 0 {
+        let text = "`/system new` gives the model the agent's prompt.".to_owned();
+        return agent.conversation.take(Input::Tell { text });
+    }
+    let problem = choose_model(agent);
+    agent.conversation.tell_once(problem);
+    if let Ok(system) = agent.system() {
+        let instructions = begun_with(&agent.conversation);
+        let session = &agent.conversation.session;
+        let (model, root) = (session.model.clone(), session.root.clone());
+        agent.conversation.take(Input::Open { system, instructions, model, root });
+    }
+}
+
+/// The instructions in the conversation's first message.
+fn begun_with(conversation: &Conversation) -> Vec<Excerpt> {
+    let first = conversation.session.messages.first();
+    let first = first.filter(|it| it.role == Role::System);
+    let excerpts = first.into_iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
+        Block::Excerpt(it) => Some(it.clone()),
+        _ => None,
+    });
+    excerpts.collect()
+}
+
+/// `/system new`: replaces the system prompt, the instructions, and the agent's tools and limits by the current ones.
+pub(super) fn renew(agent: &mut Agent) {
+    let conversation = &mut agent.conversation;
+    if conversation.session.phase != Phase::Idle {
+        return conversation.refuse_while_running();
+    }
+    if let Some(profile) = conversation.session.profile.clone() {
+        let guidance = &mut agent.guidance;
+        guidance.named.reload(conversation, &agent.desk);
+        if guidance.ask_about_agent(conversation, &agent.desk) {
+            guidance.named.is_renewing = true;
+            return;
+        }
+        let now = guidance.named.now.as_ref();
+        if now.is_none() {
+            let text = format!(
+                "The agent `{}` has no file any more. The conversation goes on without it.",
+                profile.name
+            );
+            conversation.take(Input::Tell { text });
+        }
+        let (problems, profile) = (now.map(|it| it.problems.clone()), now.map(NamedAgent::profile));
+        conversation.take(Input::ChooseAgent { profile });
+        conversation.tell_once(problems.unwrap_or_default());
+        agent.guidance.named.outdated = None;
+        adopt(agent);
+    }
+    let format = agent.format();
+    agent.guidance.renew(&mut agent.conversation, &agent.desk, format);
+}
+
+/// The system prompt `system` with that of the conversation's agent.
+pub(super) fn composed(system: String, now: Option<&NamedAgent>) -> String {
+    match now.filter(|it| !it.prompt.is_empty()) {
+        Some(it) => prompt::of_agent(&system, &it.name, &it.prompt),
+        None => system,
+    }
+}
+
+/// `/agents`: offers the agents to the user, or opens the file of the one with this name.
+pub(super) fn list(agent: &mut Agent, name: &str) {
+    let (conversation, desk) = (&mut agent.conversation, &agent.desk);
+    let mut found = agents::load(&agent.guidance.named.whole(desk));
+    let own: Vec<String> = found.iter().flat_map(|it| it.problems.clone()).collect();
+    conversation.tell_once(found.problems.drain(..).chain(own));
+    let name = name.trim_start_matches('@');
+    if !name.is_empty() {
+        match found.get(name) {
+            Ok(_) => found.retain(|it| it.name == name),
+            Err(why) => return conversation.take(Input::Tell { text: why }),
+        }
+    }
+    let rows: Vec<AgentRow> = found.iter().map(|it| row(it, desk)).collect();
+    if rows.is_empty() {
+        let places: Vec<String> = agents::places(desk).iter().map(|it| format!("`{it}`")).collect();
+        let text = format!(
+            "There are no agents. An agent is a Markdown file with front matter, in one of {}: `:help caliban-agents`.",
+            places.join(", ")
+        );
+        return conversation.take(Input::Tell { text });
+    }
+    let open = !name.is_empty();
+    conversation.show(Show::Tell(Report::Agents { rows, open }));
+}
+
+fn row(it: &NamedAgent, desk: &Desk) -> AgentRow {
+    AgentRow {
+        name: it.name.clone(),
+        description: it.description.clone(),
+        is_users: it.origin == Origin::User,
+        shown: desk.shown(&it.path),
+        path: it.path.clone(),
+        line: u32::try_from(it.line).unwrap_or(1),
+    }
+}
