@@ -105,6 +105,7 @@ impl Conversation {
         self.log_decisions(&step.decisions);
         let is_first = |it: &Event| matches!(it, Event::Ended { turn: TurnId(1), why: End::Done });
         let has_begun = step.events.iter().any(is_first);
+        let asks = self.asks(&step.events);
         for event in step.events {
             if let Event::Retried { wait_ms, failure, .. } = &event {
                 self.retry = Some(Retry { ms: *wait_ms, why: failure.brief() });
@@ -114,6 +115,9 @@ impl Conversation {
             if let Some(report) = announced {
                 self.show(Show::Tell(report));
             }
+        }
+        if let Some(report) = asks {
+            self.show(Show::Tell(report));
         }
         self.queue_effects(step.effects, saved.as_ref().err());
         if has_begun {

@@ -24,7 +24,7 @@ pub use profile::{Profile, is_agent, offers};
 pub use trim::{Item, Trim};
 pub use tuning::Tuning;
 
-use crate::message::{CallId, Excerpt, Reply, Searched, ToolAnswer, Usage};
+use crate::message::{CallId, Excerpt, Given, Reply, Searched, ToolAnswer, Usage};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::path::PathBuf;
@@ -157,6 +157,17 @@ pub enum Event {
         #[serde(default)]
         about: Matter,
         question: String,
+    },
+    /// The user has answered some of the model's questions: `given` has the answers to the first ones, `marked` the
+    /// options of the next question that are marked so far.
+    Chose {
+        call: CallId,
+        given: Vec<Given>,
+        marked: Vec<usize>,
+    },
+    /// The user has closed the model's questions without an answer.
+    Unanswered {
+        call: CallId,
     },
     Ruled {
         turn: TurnId,

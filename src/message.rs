@@ -3,11 +3,13 @@
 
 mod foreign;
 mod image;
+pub mod inquiry;
 mod parameter;
 mod searched;
 
 pub use foreign::{Foreign, Origin, is_mark, mark_of};
 pub use image::{Content, Image};
+pub use inquiry::{Given, Inquiry, Question};
 pub use parameter::Parameter;
 pub use searched::{Found, Searched};
 
@@ -156,6 +158,9 @@ pub struct ToolAnswer {
     /// Where the text comes from, if a stranger may have written it.
     #[serde(default)]
     pub foreign: Option<Foreign>,
+    /// The questions that the call has asked, until the user closes them without an answer.
+    #[serde(default)]
+    pub inquiry: Option<Box<Inquiry>>,
 }
 
 impl ToolAnswer {
@@ -170,6 +175,7 @@ impl ToolAnswer {
             images: Vec::new(),
             job_end: None,
             foreign: None,
+            inquiry: None,
         }
     }
 
@@ -200,6 +206,9 @@ impl Serialize for ToolAnswer {
         }
         if let Some(foreign) = &self.foreign {
             fields.serialize_field("foreign", foreign)?;
+        }
+        if let Some(inquiry) = &self.inquiry {
+            fields.serialize_field("inquiry", inquiry)?;
         }
         fields.end()
     }
@@ -239,7 +248,7 @@ impl Excerpt {
     /// Whether the program makes the excerpt from the message's text when the message is sent. If a message goes back
     /// to the composer, such an excerpt is removed, because sending makes it again.
     pub fn is_made(&self) -> bool {
-        self.kind == ExcerptKind::Command || !self.keyword.is_empty()
+        matches!(self.kind, ExcerptKind::Command | ExcerptKind::Answers) || !self.keyword.is_empty()
     }
 
     /// Where the text comes from, if a stranger may have written it: a page of the web, or a file outside of the
@@ -294,6 +303,9 @@ pub enum ExcerptKind {
     Clipboard,
     /// A web page. The excerpt's path is the page's address.
     Page,
+    /// The user's answers to the model's questions. The program makes this excerpt. It has the model's words too, so its
+    /// text is never taken for words of the user.
+    Answers,
 }
 
 /// Why a model stopped. A reason that the program does not know becomes `Unknown`; it never counts as a normal end.

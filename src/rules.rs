@@ -182,7 +182,9 @@ impl Rules {
             }
             Access::Fetch { host, .. } | Access::Search { host, .. } => self.page(host),
             Access::Edit { paths } => self.edits(paths),
-            Access::Read | Access::Guarded(_) | Access::Never(_) => Judgement::default(),
+            Access::Read | Access::Guarded(_) | Access::Ask { .. } | Access::Never(_) => {
+                Judgement::default()
+            }
         }
     }
 

@@ -267,6 +267,14 @@ local subcommands = {
       api().deny(call.rest)
     end,
   },
+  answer = {
+    run = function(call)
+      require('caliban.chat.answer').command(call.rest)
+    end,
+    complete = function()
+      return require('caliban.chat.answer').complete()
+    end,
+  },
   model = {
     run = function(call)
       if call.rest ~= '' then

@@ -179,6 +179,12 @@ function M.deny(reason)
   require('caliban.chat.consent').rule('deny', reason)
 end
 
+--- Answers the model's open question. Opens a picker if no answer is given.
+---@param answer? integer|integer[]|string|false numbers of options from 1, your own words, or false to skip the question
+function M.answer(answer)
+  require('caliban.chat.answer').answer(answer)
+end
+
 --- Sets the mode: how much the agent does without asking.
 ---@param name? caliban.Mode default: the mode after the current one
 function M.mode(name)

@@ -20,6 +20,7 @@ end
 ---@field queue caliban.QueuedMessage[]
 ---@field jobs integer the background jobs that run
 ---@field waiting_for? 'permission'|'question'|'review'
+---@field question? caliban.OpenQuestion the model's question that the user answers next
 ---@field questions integer the number of chats whose question waits for the user
 
 --- The state of the current chat.
@@ -55,6 +56,7 @@ function M.state()
     queue = vim.deepcopy(status.queue),
     jobs = status.jobs,
     waiting_for = status.waiting_for,
+    question = status.question and vim.deepcopy(status.question),
     questions = require('caliban.chat.status').questions(),
   }
 end

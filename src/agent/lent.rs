@@ -1,6 +1,6 @@
 //! A slash command of the user's own may ask for a model. The conversation uses that model for the command's turn only.
 
-use super::{Agent, models};
+use super::{Agent, choice, models};
 use crate::event::{Tuning, TurnId};
 use crate::session::{Input, Phase};
 
@@ -34,7 +34,7 @@ fn lend_model(agent: &mut Agent, wanted: &str) {
             let model = models::full_name(&chosen);
             let own = (session.model.clone(), session.tuning);
             if model != own.0 {
-                agent.change_model(&chosen, tuning);
+                choice::change(agent, &chosen, tuning);
                 agent.sampler.lent = Some(Lent { turn: None, model, own });
             }
         }
@@ -62,6 +62,6 @@ pub(super) fn return_model(agent: &mut Agent, lent: Lent) {
     if agent.conversation.session.model == lent.model
         && let Ok(chosen) = agent.sampler.models.resolve(&model)
     {
-        agent.change_model(&chosen, tuning);
+        choice::change(agent, &chosen, tuning);
     }
 }

@@ -8,6 +8,7 @@ mod cache;
 mod chats;
 mod checkpoints;
 mod checks;
+mod choice;
 mod command_changes;
 mod compaction;
 mod consent;
@@ -24,6 +25,7 @@ mod opening;
 mod partial;
 mod permissions;
 mod prompts;
+mod questions;
 mod refactor;
 mod rewind;
 mod sampler;
@@ -48,23 +50,20 @@ pub use undo::Undo;
 use crate::context::mention;
 use crate::conversation::report::{Level, Show};
 use crate::conversation::{Channels, Conversation, Work};
-use crate::event::{Delta, Failure, Tuning, TurnId};
+use crate::event::{Delta, Failure, TurnId};
 use crate::message::{CallId, Excerpt, Reply, Stop};
 use crate::provider::Sampled;
-use crate::provider::endpoint::Chosen;
 use crate::session::{Effect, Input, Phase, Session};
 use crate::store::measures;
 use crate::tool::Desk;
 use crate::tool::jobs::{Jobs, Notice};
 use files::{Changes, Files};
 use guidance::Guidance;
-use models::Models;
 use named::Named;
 use opening::Opening;
 use partial::Partial;
 use prompts::{Prepared, Prompt, Prompts};
 use sampler::Sampler;
-use std::path::Path;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use turn::{Results, Turn};
@@ -276,18 +275,21 @@ impl Agent {
             Command::Draft(draft) => self.prompts.keep_draft(conversation, draft),
             Command::Stop => self.stop(),
             Command::Rule { call, answer } => permissions::rule(self, call, answer),
+            Command::Respond { call, question, response } => {
+                questions::respond(self, call, question, response);
+            }
             Command::Toggle { block, line } => conversation.show(Show::Toggle { block, line }),
             Command::Retry => {
                 if let Some(turn) = conversation.session.turn() {
                     conversation.take(Input::Rested { turn });
                 }
             }
-            Command::ChooseModel(model) => self.choose_model(&model),
+            Command::ChooseModel(model) => choice::choose(self, &model),
             Command::ChooseMode(mode) => {
                 let mode = mode.unwrap_or_else(|| conversation.session.mode.next());
                 permissions::choose_mode(conversation, &self.desk, mode);
             }
-            Command::Connect(provider, file) => self.connect(&provider, &file),
+            Command::Connect(provider, file) => choice::connect(self, &provider, &file),
             Command::LeaveOut(model, parameter) => {
                 self.sampler.models.leave_out(&model, parameter);
             }
@@ -343,45 +345,8 @@ impl Agent {
         lent::send(self, Input::Send { text, context, steer }, model);
     }
 
-    /// `text` is a model's full name, settings like `thinking=high`, or both. Settings alone change the current model.
-    fn choose_model(&mut self, text: &str) {
-        match self.sampler.chosen(&self.conversation.session, text) {
-            Ok((chosen, tuning)) => self.change_model(&chosen, tuning),
-            Err(why) => self.conversation.notice(Level::Error, why),
-        }
-    }
-
     fn system(&self) -> Result<String, String> {
         self.guidance.system(&self.desk, self.format(), &self.conversation.session.mark)
-    }
-
-    fn change_model(&mut self, chosen: &Chosen, tuning: Tuning) {
-        let model = models::full_name(chosen);
-        let before = self.conversation.session.model.clone();
-        let was_current = self.system().is_ok_and(|it| it == self.conversation.system());
-        self.conversation.take(Input::ChooseModel { model, tuning });
-        // the system prompt names the tools, and another model may have other ones
-        if let (true, Ok(system)) = (was_current, self.system())
-            && system != self.conversation.system()
-        {
-            let instructions = self.guidance.usable().files;
-            self.conversation.take(Input::ChooseSystem { system, instructions });
-        }
-        if let Some(text) = Models::ignored(chosen, tuning) {
-            self.conversation.take(Input::Tell { text });
-        }
-        let (conversation, desk) = (&mut self.conversation, &self.desk);
-        fitting::switched(&self.sampler.models, conversation, desk, &before);
-    }
-
-    /// Uses a new key of a provider. A session on the tour changes to that provider's model.
-    fn connect(&mut self, provider: &str, file: &Path) {
-        let models = &mut self.sampler.models;
-        models.connect(provider, file);
-        let is_tour = models.is_tour(&self.conversation.session.model);
-        if is_tour && models.resolve(provider).is_ok() {
-            self.choose_model(provider);
-        }
     }
 
     fn sampled(&mut self, turn: TurnId, sampled: Sampled) {

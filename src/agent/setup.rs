@@ -9,7 +9,7 @@ use crate::conversation::Conversation;
 use crate::conversation::report::{Glance, Level, Show, Wish};
 use crate::event::{Mode, SessionId};
 use crate::message::{Block, CallId, Excerpt, Parameter, ToolAnswer};
-use crate::session::{Limits, Session};
+use crate::session::{Limits, Response, Session};
 use crate::store::{Agreed, Draft, Recorded, Store};
 use crate::text::Text;
 use crate::tool::Desk;
@@ -37,6 +37,12 @@ pub enum Command {
     Rule {
         call: CallId,
         answer: Answer,
+    },
+    /// What the user does with the question of this index, which this call asks.
+    Respond {
+        call: CallId,
+        question: usize,
+        response: Response,
     },
     /// Opens or closes a block of the chat. In a question, opens or closes only the fold at this line of the block.
     Toggle {
@@ -145,6 +151,7 @@ impl Command {
             Command::ChooseModel(_)
             | Command::ChooseMode(_)
             | Command::Rule { .. }
+            | Command::Respond { .. }
             | Command::Unqueue { .. }
             | Command::SendHeld(_)
             | Command::Retry

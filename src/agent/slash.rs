@@ -2,7 +2,7 @@
 
 use super::prompts::Prompt;
 use super::{
-    Agent, Wanted, chats, fitting, guidance, jobs, ledger, named, permissions, status, undo,
+    Agent, Wanted, chats, choice, fitting, guidance, jobs, ledger, named, permissions, status, undo,
 };
 use crate::context::slash::{self, Parsed, Slash};
 use crate::context::{commands, init};
@@ -134,7 +134,7 @@ fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {
         Slash::History => conversation.show(Show::Tell(Report::History)),
         Slash::Clear => chats::clear(agent),
         Slash::Models if rest.is_empty() => conversation.wish(Wish::Models),
-        Slash::Models => agent.choose_model(rest),
+        Slash::Models => choice::choose(agent, rest),
         Slash::Permissions if rest.is_empty() => permissions::carry_out(agent, Wanted::List),
         Slash::Permissions => permissions::carry_out(agent, Wanted::Explain(rest.to_owned())),
         Slash::Jobs => jobs::list(conversation, &agent.desk),

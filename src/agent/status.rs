@@ -1,6 +1,7 @@
 //! The status of a conversation, for the winbar and for scripts.
 
 use super::fitting;
+use super::questions;
 use super::sampler::Sampler;
 use super::turn::Turn;
 use crate::conversation::Conversation;
@@ -28,6 +29,7 @@ pub(super) fn status(
     Status {
         phase,
         waiting_for,
+        question: questions::open(session).map(Box::new),
         turn: session.turns,
         tool: running.map(|it| it.call.tool.clone()),
         model: session.model.clone(),
@@ -88,7 +90,9 @@ pub(super) fn usage(conversation: &Conversation, sampler: &Sampler) -> String {
 fn phase(conversation: &Conversation, turn: &Turn) -> (Stage, Option<Wait>) {
     let session = &conversation.session;
     match &session.phase {
-        Phase::Idle if session.consult.is_some() => (Stage::Asking, Some(Wait::Question)),
+        Phase::Idle if session.consult.is_some() || session.inquiry().is_some() => {
+            (Stage::Asking, Some(Wait::Question))
+        }
         Phase::Idle => (Stage::Idle, None),
         Phase::Sampling { .. } if turn.partial.is_empty() => (Stage::Sending, None),
         Phase::Sampling { .. } => (Stage::Streaming, None),

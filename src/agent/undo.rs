@@ -83,8 +83,18 @@ fn offer_undo(agent: &mut Agent, prompt: &Prompt) {
     let Some(changed) = changed else { return keep(agent, prompt.at, false) };
     let files = changed.paths.iter().map(|it| agent.desk.shown(it)).collect();
     let message = u32::try_from(prompt.at).unwrap_or(u32::MAX);
-    let offer = UndoOffer { message, title: title(&prompt.text), files };
+    let offer = UndoOffer { message, title: named(prompt), files };
     conversation.show(Show::Tell(Report::Undo(offer)));
+}
+
+/// The first line of a message, for the user.
+fn named(prompt: &Prompt) -> String {
+    let is_answer = prompt.context.iter().any(|it| it.kind == ExcerptKind::Answers);
+    if prompt.text.is_empty() && is_answer {
+        "your answers".to_owned()
+    } else {
+        title(&prompt.text)
+    }
 }
 
 /// Asks the program to save a copy of the conversation. The program answers with `Undo::Kept`.
@@ -108,7 +118,7 @@ fn go_back(agent: &mut Agent, prompt: Prompt, back: &Back, name: &SessionId) {
     let text = format!(
         "You went back to before “{}”. The whole conversation is kept as `{name}`: /sessions \
          opens it.",
-        title(&prompt.text)
+        named(&prompt)
     );
     conversation.take(Input::Tell { text });
     let typed = message::typed(prompt.text.clone(), &prompt.context);

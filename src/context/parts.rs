@@ -48,8 +48,8 @@ impl Section {
         match excerpt.kind {
             ExcerptKind::Instructions => Section::Instructions,
             ExcerptKind::Skills | ExcerptKind::Skill => Section::Skills,
-            // the text of a slash command says what the user wants, so it counts as the user's message
-            ExcerptKind::Command => Section::Conversation,
+            // these texts say what the user wants, so they count as the user's message
+            ExcerptKind::Command | ExcerptKind::Answers => Section::Conversation,
             _ if excerpt.image.is_some() => Section::Images,
             _ => Section::Files,
         }

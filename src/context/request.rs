@@ -228,6 +228,7 @@ fn labelled(excerpt: &Excerpt) -> String {
         ExcerptKind::Diff => ("context", context("diff", &path, excerpt)),
         ExcerptKind::Page => ("context", context("page", &path, excerpt)),
         ExcerptKind::Clipboard => ("context", context("clipboard", "", excerpt)),
+        ExcerptKind::Answers => ("answers", String::new()),
     };
     let text = excerpt.text.trim_end_matches('\n');
     let text = match (text, &*excerpt.note) {

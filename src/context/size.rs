@@ -240,12 +240,12 @@ mod tests {
 
     /// By Caliban's estimate, and by a stricter one of 3.5 bytes for each token.
     #[test]
-    fn the_tools_of_a_request_take_less_than_4000_tokens() {
+    fn the_tools_of_a_request_take_less_than_5000_tokens() {
         for format in [Format::Replace, Format::Patch, Format::Whole] {
             let bytes = of_tools(&crate::tool::tests::arguments::all(), format);
             for scale in [Scale::ASSUMED, Scale { tokens: 2, bytes: 7 }] {
                 let tokens = scale.tokens(bytes);
-                assert!(tokens < 4_000, "{format:?}: {tokens} tokens, {bytes} bytes");
+                assert!(tokens < 5_000, "{format:?}: {tokens} tokens, {bytes} bytes");
             }
         }
     }

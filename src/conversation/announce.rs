@@ -48,6 +48,16 @@ impl Conversation {
         Some(Report::Event { name, data })
     }
 
+    /// The report that tells scripts of the model's questions with which these events have ended the turn.
+    pub(super) fn asks(&self, events: &[Event]) -> Option<Report> {
+        let has_ended = events.iter().any(|it| matches!(it, Event::Ended { .. }));
+        let (call, inquiry) = self.session.inquiry().filter(|_| has_ended)?;
+        let mut data = BTreeMap::from([("kind", "question".to_owned())]);
+        self.name(call, &mut data);
+        data.insert("question", brief(&inquiry.text()));
+        Some(Report::Event { name: "CalibanAsk", data })
+    }
+
     /// Adds what a question is about to `data`. Names of one kind are joined by newlines.
     fn subject(&self, id: &CallId, event: &Event, data: &mut BTreeMap<&'static str, String>) {
         let kind = match event {
@@ -96,7 +106,7 @@ impl Conversation {
                 data.insert("kind", "file".to_owned());
                 data.insert("paths", brief(&paths.join("\n")));
             }
-            Access::Read | Access::Edit { .. } | Access::Never(_) => (),
+            Access::Read | Access::Edit { .. } | Access::Ask { .. } | Access::Never(_) => (),
         }
     }
 

@@ -62,6 +62,7 @@ mod tests {
             images: Vec::new(),
             job_end: None,
             foreign: None,
+            inquiry: None,
         }
     }
 

@@ -4,7 +4,8 @@
 use super::ran::Ran;
 use crate::context::size::{Fill, Scale};
 use crate::event::{Delta, Event, Grant, Mode, Queued, SessionId};
-use crate::message::{Excerpt, Parameter};
+use crate::message::inquiry::AnswerOption;
+use crate::message::{Excerpt, ExcerptKind, Parameter};
 use crate::session::Session;
 use crate::store::Draft;
 use crate::text::unseen;
@@ -158,6 +159,9 @@ pub struct Status {
     pub phase: Stage,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<Wait>,
+    /// The model's question that the user answers next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<Box<OpenQuestion>>,
     /// The number of the running turn. If no turn runs, the number of the last one.
     pub turn: u32,
     /// The running tool.
@@ -205,6 +209,24 @@ pub struct Status {
     pub unpriced: bool,
 }
 
+/// One of the questions that a call asks the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct OpenQuestion {
+    pub call: String,
+    /// Which of the call's questions it is, from 0.
+    pub question: u32,
+    /// How many questions the call asks.
+    pub of: u32,
+    pub text: String,
+    /// The options. The first one is the model's suggestion.
+    pub options: Vec<AnswerOption>,
+    /// Whether several options may be chosen.
+    pub multiple: bool,
+    /// The options that are marked so far, from 0.
+    pub marked: Vec<u32>,
+}
+
 /// What a session is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -221,7 +243,7 @@ pub enum Stage {
     Compacting,
     /// A tool runs.
     Running,
-    /// The user is asked whether a call may run, or whether the turn may spend more.
+    /// The user is asked whether a call may run or the turn may spend more, or is asked by the model.
     Asking,
     /// The turn waits for the user's review.
     Reviewing,
@@ -233,7 +255,7 @@ pub enum Stage {
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
     Permission,
-    /// An answer to the question whether the turn may go beyond a spending limit.
+    /// An answer to the model, or to the question whether the turn may go beyond a spending limit.
     Question,
     Review,
 }
@@ -260,8 +282,15 @@ impl QueuedMessage {
         context.retain(|it| !it.is_made());
         let held = session.held.contains(&id);
         let shown = if held { unseen::exact(&text).into_owned() } else { String::new() };
+        let text = if text.is_empty() { answers(it) } else { text };
         QueuedMessage { id, text, context, steer, held, shown }
     }
+}
+
+/// The text of a message that has only answers to the model's questions.
+fn answers(message: &Queued) -> String {
+    let answers = message.context.iter().filter(|it| it.kind == ExcerptKind::Answers);
+    answers.map(|it| it.text.as_str()).collect()
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

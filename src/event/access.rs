@@ -1,6 +1,7 @@
 //! The access that a call needs.
 
 use super::{Grant, grant};
+use crate::message::Question;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// The access that a call needs. `policy` decides whether the call may run, and words the question to the user.
@@ -45,6 +46,8 @@ pub enum Access {
     Fetch { url: String, host: String },
     /// Sends this query to a search service at this host.
     Search { query: String, host: String },
+    /// Ends the turn with these questions to the user.
+    Ask { questions: Vec<Question> },
     /// The call cannot run: the tool does not exist, its arguments are wrong, or no tool may touch the path. The text
     /// tells the model why.
     #[serde(alias = "refused")]
@@ -86,6 +89,11 @@ impl Access {
         matches!(self, Read | Guarded(_) | Fetch { .. } | Search { .. })
     }
 
+    /// Whether the call ends the turn, because the user has to answer before the model goes on.
+    pub fn ends_turn(&self) -> bool {
+        matches!(self, Access::Ask { .. })
+    }
+
     /// Whether the call changes files of the project.
     pub fn edits(&self) -> bool {
         matches!(self, Access::Edit { .. } | Access::Format { .. })
@@ -115,7 +123,7 @@ impl Access {
                 let labels: Vec<String> = self.grants().iter().map(Grant::label).collect();
                 Some(labels.join(", "))
             }
-            Access::Read | Access::Never(_) => None,
+            Access::Read | Access::Ask { .. } | Access::Never(_) => None,
         }
     }
 
@@ -148,7 +156,9 @@ impl Access {
             Access::Fetch { host, .. } | Access::Search { host, .. } => {
                 vec![Grant::Fetch(host.clone())]
             }
-            Access::Read | Access::Edit { .. } | Access::Never(_) => Vec::new(),
+            Access::Read | Access::Edit { .. } | Access::Ask { .. } | Access::Never(_) => {
+                Vec::new()
+            }
         }
     }
 
@@ -228,6 +238,7 @@ mod tests {
             Access::Input { job: 1, command: "sh".into(), text: "a\n".into(), is_contained: true },
             Access::Fetch { url: "https://a.org/b".into(), host: "a.org".into() },
             Access::Search { query: "a b".into(), host: "a.org".into() },
+            Access::Ask { questions: vec![Question::default()] },
             Access::Never("no such tool".into()),
         ];
         for access in all {

@@ -220,6 +220,7 @@ fn joined(id: CallId, mut answers: Vec<ToolAnswer>) -> ToolAnswer {
         images: Vec::new(),
         job_end: None,
         foreign: None,
+        inquiry: None,
     }
 }
 

@@ -12,6 +12,7 @@ mod jobs;
 #[cfg(test)]
 mod lua;
 mod permissions;
+mod questions;
 mod reports;
 mod servers;
 mod verdict;
@@ -22,6 +23,7 @@ pub use config::*;
 pub use files::*;
 pub use jobs::*;
 pub use permissions::*;
+pub use questions::*;
 pub use servers::{CheckState, Checked, Consult, Found, Unparsed};
 pub use verdict::{ProposedText, Reason, Reviewed, WireFormatting};
 
@@ -153,6 +155,7 @@ pub enum FromNvim {
     Undo(UndoWanted),
     Permissions(PermissionsWanted),
     Jobs(JobsWanted),
+    Respond(Respond),
     Claim(Claim),
     Yield(Yield),
     Arrived(Arrived),

@@ -25,6 +25,7 @@ pub(super) fn answer(id: &str, text: &str, failed: bool) -> Block {
         images: Vec::new(),
         job_end: None,
         foreign: None,
+        inquiry: None,
     })
 }
 

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 impl Session {
     /// Begins each call when its turn has come. Once every call is answered, asks the model again.
     pub(super) fn advance(&mut self, turn: TurnId, step: &mut Step) {
+        self.skip_after_last_call(turn, step);
         for _ in 0..self.open().len() {
             let Some(it) = self.next_call() else { break };
             self.begin(turn, it, step);
@@ -22,17 +23,21 @@ impl Session {
     }
 
     /// The next call to begin: first calls that will be denied, then reads, then edits, then commands. A command waits
-    /// for all other calls of the reply, including their reviews, and for the commands before it.
+    /// for all other calls of the reply, including their reviews, and for the commands before it. A call that ends the
+    /// turn comes last, and waits for no review.
     fn next_call(&self) -> Option<Open> {
         let is_reading = |it: &&Open| it.access.reads() && it.state == State::Running;
         let has_room = self.open().iter().filter(is_reading).count() < MAX_READS;
         let is_asking = self.asking().is_some();
-        let mut undone = self.open().iter().filter(|it| !matches!(it.state, State::Done(_)));
+        let ends = |it: &Open| it.access.ends_turn() && !self.nobody_answers();
+        let is_undone = |it: &&Open| !matches!(it.state, State::Done(_)) && !ends(it);
+        let mut undone = self.open().iter().filter(is_undone);
         let only_commands = undone.clone().all(|it| it.access.acts());
         let command = undone.next().filter(|_| only_commands).map(|it| &it.call.id);
         let rank = |it: &Open| match (self.decide(it), &it.access) {
             (Decision::Deny(_), _) => Some(0),
             (Decision::Ask(_), _) if self.is_unattended() => Some(0),
+            (Decision::Allow, _) if ends(it) => self.is_last_left(it).then_some(4),
             (_, Access::Edit { .. }) | (Decision::Allow, Access::Format { .. }) => Some(2),
             (_, Access::Act { .. } | Access::Input { .. }) => {
                 (command == Some(&it.call.id)).then_some(3)
@@ -54,6 +59,11 @@ impl Session {
             step.decisions.extend(self.decided(&it, decision));
         }
         match decision {
+            Decision::Allow if it.access.ends_turn() => {
+                if let Access::Ask { questions } = it.access {
+                    self.ask_user(turn, &it.call, questions, step);
+                }
+            }
             Decision::Allow if it.access.edits() => {
                 let at_once = self.writes_at_once(&it.access);
                 self.propose(turn, it.call, at_once, step);
@@ -80,7 +90,7 @@ impl Session {
     }
 
     /// The policy's decision about a call. If the user has already consented to the call, `Ask` becomes `Allow`.
-    fn decide<'a>(&self, it: &'a Open) -> Decision<'a> {
+    pub(super) fn decide<'a>(&self, it: &'a Open) -> Decision<'a> {
         match policy::decide(self.mode, &self.granted, &it.judged, &it.access) {
             Decision::Ask(_) if it.state == State::Allowed => Decision::Allow,
             decision => decision,

@@ -44,6 +44,7 @@ impl Session {
             | Event::Consulted { .. }
             | Event::Changed { .. }
             | Event::Needed { .. } => self.apply_question(event),
+            Event::Chose { .. } | Event::Unanswered { .. } => self.apply_inquiry(event),
             Event::Ruled { call, ruling, .. } => self.apply_ruling(call, ruling),
             Event::Revoked { grant } => self.granted.retain(|it| it != grant),
             Event::Started { call, .. } => self.set(call, State::Running),
@@ -99,6 +100,7 @@ impl Session {
 
     fn begin_turn(&mut self, turn: TurnId, message: &Queued) {
         self.turns = turn.0;
+        self.forget_answers();
         if self.title.is_empty() {
             self.title = title(&message.text);
         }

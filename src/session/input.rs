@@ -1,6 +1,6 @@
 //! The inputs of a session, and the effects: the actions that the session asks others to carry out.
 
-use super::Consult;
+use super::{Consult, Response};
 use crate::event::{
     Access, Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Plan, Profile, Ruling,
     Trim, Tuning, TurnId,
@@ -145,6 +145,12 @@ pub enum Input {
     /// The buffers of these files have text that the user has accepted but that is not on disk.
     Unsaved {
         paths: Vec<String>,
+    },
+    /// What the user does with one of the model's questions: that of this call and this index.
+    Respond {
+        call: CallId,
+        question: usize,
+        response: Response,
     },
     /// Asks the user whether something of the project may be used, after the answer to the open question if there is
     /// one.

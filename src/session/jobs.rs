@@ -42,6 +42,9 @@ impl Session {
 
     pub(super) fn apply_answer(&mut self, answer: &ToolAnswer) {
         self.set(&answer.id, State::Done(answer.clone()));
+        if answer.inquiry.is_some() {
+            self.asked_after = self.queued;
+        }
         if let Some(job) = answer.job_end {
             self.jobs.remove(&job);
         }

@@ -11,8 +11,11 @@ mod failing;
 mod fold;
 mod fork;
 mod input;
+mod inquiry;
 mod jobs;
+mod last_call;
 mod narrow;
+mod queue;
 mod repeat;
 mod say;
 mod spending;
@@ -28,7 +31,8 @@ mod tests;
 pub use consult::Consult;
 pub use fork::Cut;
 pub use input::{Effect, Input, Step};
-pub use say::{is_for_both, is_over_limit, mode_of};
+pub use inquiry::Response;
+pub use say::{NO_ANSWER, is_for_both, is_over_limit, mode_of};
 pub use spending::{Limit, Limits};
 pub use title::title;
 pub use unattended::Unattended;
@@ -128,6 +132,10 @@ pub struct Session {
     pub later: Vec<Consult>,
     /// The turn that nobody attends, which runs or is about to begin. Never saved.
     pub unattended: Option<Unattended>,
+    /// Whether another agent gave the conversation its task, so that no user answers the model's questions. Never saved.
+    pub is_worker: bool,
+    /// While the model's questions are open, a message with a higher id answers them. Never saved.
+    pub asked_after: u32,
     pub phase: Phase,
 }
 
@@ -217,6 +225,7 @@ impl Session {
             Input::Unsaved { paths } => self.note_unsaved(paths, &mut step),
             Input::ChooseMode { mode } if mode != self.mode => self.choose_mode(mode, &mut step),
             Input::Consult(consult) => self.consult(consult, &mut step),
+            it @ Input::Respond { .. } => self.respond(it, &mut step),
             Input::Know { path, hash } => self.know(path, hash, &mut step),
             Input::Name { of, named } => self.name(&of, named, &mut step),
             it @ (Input::Trim { .. }
@@ -316,42 +325,12 @@ impl Session {
         reviewing
     }
 
-    fn send(&mut self, text: String, context: Vec<Excerpt>, steer: bool, step: &mut Step) {
-        let is_empty = text.trim().is_empty() && context.is_empty();
-        if !is_empty {
-            let id = self.queued.checked_add(1).unwrap_or_else(|| self.unused_id());
-            let steer = steer && self.phase != Phase::Idle;
-            let message = Queued { id, text, context, steer };
-            self.record(Event::Queued { message }, step);
-        }
-        match self.turn() {
-            None => self.prompt_next(step),
-            Some(turn) if !is_empty && self.awaits_review_only() => {
-                self.leave_review(turn, step);
-            }
-            Some(_) => (),
-        }
-    }
-
-    /// An id that no message in the queue has. A message that was read from a file may already have the highest
-    /// possible id.
-    fn unused_id(&self) -> u32 {
-        let is_unused = |id: &u32| self.queue.iter().all(|it| it.id != *id);
-        (1..=u32::MAX).find(is_unused).unwrap_or(0)
-    }
-
-    fn take_back(&mut self, id: u32, step: &mut Step) {
-        if self.queue.iter().any(|it| it.id == id) {
-            self.record(Event::Unqueued { id }, step);
-        }
-    }
-
     fn prompt_next(&mut self, step: &mut Step) {
         if self.consult.is_some() {
             return;
         }
-        let Some(message) = self.ready().next().cloned() else { return };
-        let message = self.without_repeats(message);
+        let Some(message) = self.next_message().cloned() else { return };
+        let message = self.without_repeats(self.answering(message));
         let turn = TurnId(self.turns.saturating_add(1));
         self.record(Event::Prompted { turn, message }, step);
         self.sample(turn, step);

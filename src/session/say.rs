@@ -95,6 +95,34 @@ pub(super) fn unattended(call: &CallId, question: &str) -> ToolAnswer {
     ToolAnswer::failed(call, text, "denied: nobody is here")
 }
 
+/// The answer to a call of `ask` whose questions are open.
+pub(super) fn asked(call: &CallId) -> ToolAnswer {
+    let text = "Your questions are on the user's screen, and the turn ends here. The user's next message answers them.";
+    ToolAnswer::done(call, text.to_owned(), "asked")
+}
+
+/// The answer to a call of `ask` where no user answers.
+pub(super) fn nobody_answers(call: &CallId) -> ToolAnswer {
+    let text = "Nobody is here to answer. Decide yourself, go on, and name in your final answer what you assumed.";
+    ToolAnswer::done(call, text.to_owned(), "nobody is here")
+}
+
+/// The note for the model when the user has closed its questions.
+pub(super) const UNANSWERED: &str = "The user closed your last questions without an answer. Go by what the user says \
+    next, and do not ask the same again.";
+
+/// The words at the end of the line of a call whose questions the user has closed.
+pub const NO_ANSWER: &str = "closed without an answer";
+
+/// The answer to a call that came after one that ends the turn.
+pub(super) fn skipped(call: &CallId, tool: &str) -> ToolAnswer {
+    let text = format!(
+        "Skipped: your call of `{tool}` before this one ends the turn. Call again after the user's answer if you still \
+         need this."
+    );
+    ToolAnswer::failed(call, text, "skipped")
+}
+
 /// The question about an edit that waits for a review.
 pub(super) fn review(paths: &[String]) -> String {
     format!("Change {}?", paths.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", "))
@@ -147,6 +175,16 @@ pub(super) fn undecided(call: &CallId, what: Awaited) -> ToolAnswer {
     let text = format!(
         "Not decided yet: {what} of this edit {} under review in the user's buffer, not on disk. The user sent a \
          message first; the user's verdict on this edit will follow.",
+        if what.is_one() { "is" } else { "are" }
+    );
+    ToolAnswer::done(call, text, "under review")
+}
+
+/// The answer to an edit under review when a call of this tool ends the turn.
+pub(super) fn undecided_at_end(call: &CallId, what: Awaited, tool: &str) -> ToolAnswer {
+    let text = format!(
+        "Not decided yet: {what} of this edit {} under review in the user's buffer, not on disk. Your call of `{tool}` \
+         ended the turn first; the user's verdict on this edit will follow.",
         if what.is_one() { "is" } else { "are" }
     );
     ToolAnswer::done(call, text, "under review")
@@ -327,10 +365,10 @@ fn is_aftermath(note: &str) -> bool {
     [End::Cancelled, End::Interrupted].iter().any(|it| aftermath(it) == Some(note))
 }
 
-/// Whether the chat also shows this note for the model. Notes about modes and ends of turns are not shown, because the
-/// chat tells the user about these in other words.
+/// Whether the chat also shows this note for the model. Notes about modes, ends of turns and closed questions are not
+/// shown, because the chat tells the user about these in other words.
 pub fn is_for_both(note: &str) -> bool {
-    !is_mode(note) && !is_aftermath(note)
+    !is_mode(note) && !is_aftermath(note) && note != UNANSWERED
 }
 
 /// The sentence for the user at the end of a turn that did not end by itself.

@@ -43,6 +43,7 @@ impl Session {
             cache_write: cap(cache_write),
         };
         self.spent = self.spent.clamp(0.0, MOST_SPENT);
+        self.distrust_inquiries();
         self.hold_queue();
     }
 

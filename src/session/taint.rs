@@ -2,7 +2,7 @@
 
 use super::{Open, Session, State};
 use crate::event::{Access, Grant, Mode};
-use crate::message::{Block, Origin, Role};
+use crate::message::{Block, ExcerptKind, Origin, Role};
 use crate::rules::{Judgement, Leak, Verdict};
 
 impl Session {
@@ -116,6 +116,8 @@ impl Session {
             match it {
                 Block::Searched(it) => it.results.iter().any(|it| it.url == url),
                 Block::Text { text } => names(text, url),
+                // the text repeats the model's questions
+                Block::Excerpt(it) if it.kind == ExcerptKind::Answers => false,
                 Block::Excerpt(it) => {
                     it.path == url || names(&it.path, url) || names(&it.text, url)
                 }

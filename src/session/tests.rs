@@ -2,6 +2,7 @@
 
 mod compact;
 mod files;
+mod inquiries;
 mod laws;
 mod limits;
 mod modes;
@@ -59,6 +60,7 @@ fn reply(turn: TurnId, text: &str, calls: &[(&str, &str)]) -> Input {
                 background: false,
                 hosts: Vec::new(),
             },
+            "ask" => Access::Ask { questions: inquiries::questions() },
             _ => Access::Never("no such tool".into()),
         },
     };
@@ -82,6 +84,7 @@ fn answer(id: &str) -> ToolAnswer {
         images: Vec::new(),
         job_end: None,
         foreign: None,
+        inquiry: None,
     }
 }
 

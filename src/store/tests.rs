@@ -96,6 +96,7 @@ fn answer(id: &str) -> ToolAnswer {
         images: Vec::new(),
         job_end: None,
         foreign: None,
+        inquiry: None,
     }
 }
 

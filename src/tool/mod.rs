@@ -19,6 +19,7 @@ pub mod scene;
 pub mod skills;
 pub mod walk;
 
+mod ask;
 mod code_action;
 mod definition;
 mod delete;
@@ -105,6 +106,9 @@ pub enum Work {
     Fetch { address: Where, run: Run },
     /// Searches the web. Queries go to this host.
     Search { host: String, run: Run },
+    /// Ends the turn, because the user has to answer before the model goes on. `access` checks the arguments. Where no
+    /// user answers, the turn goes on.
+    Last { access: Ends },
     /// Runs a command, or sends input to a running one. `access` returns what the user has to consent to.
     Act { access: Needs, run: Run },
 }
@@ -129,6 +133,7 @@ pub type Paths = Arc<dyn Fn(&Value) -> Vec<String> + Send + Sync>;
 pub type Parse = Arc<dyn Fn(&Value) -> Result<Vec<Edit>, String> + Send + Sync>;
 pub type Ask = Arc<dyn Fn(&Desk, &Value) -> Result<lsp::Question, String> + Send + Sync>;
 pub type Where = Arc<dyn Fn(&Value) -> Result<Option<Address>, String> + Send + Sync>;
+pub type Ends = Arc<dyn Fn(&Value) -> Result<Access, String> + Send + Sync>;
 pub type Needs = Arc<dyn Fn(&Desk, &Value) -> Result<Access, String> + Send + Sync>;
 
 impl Tool {

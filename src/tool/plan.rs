@@ -59,6 +59,7 @@ fn found(desk: &Desk, call: &ToolCall) -> Result<Access, String> {
             Access::Edit { paths: vec![path::unmistakable(&desk.root, &found)] }
         }
         Work::Own { .. } => Access::Read,
+        Work::Last { access } => access(&args)?,
         Work::Act { access, .. } => access(desk, &args)?,
         Work::Search { host, .. } => {
             Access::Search { query: web_search::query(desk, &args)?, host: host.clone() }
@@ -221,6 +222,9 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> (ToolAnswer, Vec<String>) {
                 asked => (None, Err(asked.err().unwrap_or_else(|| proposes(tool)))),
             },
             Work::Edit { .. } => (None, Err(proposes(tool))),
+            Work::Last { .. } => {
+                (None, Err(format!("{} ends the turn; it does not run.", tool.name)))
+            }
         },
     };
     match done {
@@ -275,7 +279,7 @@ fn origin(desk: &Desk, tool: &Tool, args: &Value) -> Option<Origin> {
             }
             (!desk.reach.is_open(&path)).then(|| Origin::Outside(desk.shown(&path)))
         }),
-        Work::Own { .. } | Work::Edit { .. } | Work::Refactor { .. } => None,
+        Work::Own { .. } | Work::Last { .. } | Work::Edit { .. } | Work::Refactor { .. } => None,
     }
 }
 
@@ -321,7 +325,14 @@ pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
             named.map(|it| it.to_string_lossy().into_owned()).collect()
         }
         Ok((Work::Refactor { .. }, args)) => lsp::paths(&args),
-        Ok((Work::Own { .. } | Work::Act { .. } | Work::Fetch { .. } | Work::Search { .. }, _))
+        Ok((
+            Work::Own { .. }
+            | Work::Last { .. }
+            | Work::Act { .. }
+            | Work::Fetch { .. }
+            | Work::Search { .. },
+            _,
+        ))
         | Err(_) => Vec::new(),
     };
     written.iter().filter_map(|it| path::resolve(desk, it).ok()).collect()

@@ -2,8 +2,8 @@
 //! runs. A set is a plain value.
 
 use super::{
-    Tool, Work, code_action, comment, definition, delete, diagnostics, edit, fetch, format, glob,
-    grep, hover, job, job_input, list, patch, read, references, rename, rename_symbol, shell,
+    Tool, Work, ask, code_action, comment, definition, delete, diagnostics, edit, fetch, format,
+    glob, grep, hover, job, job_input, list, patch, read, references, rename, rename_symbol, shell,
     skill, symbols, todo, web_search, write,
 };
 use crate::edit::Format;
@@ -41,6 +41,7 @@ pub fn own() -> Toolset {
         job_input::tool(),
         fetch::tool(),
         todo::tool(),
+        ask::tool(),
         skill::tool(),
         comment::tool(),
     ];
@@ -81,6 +82,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("diagnostics", &["lint", "errors", "problems"]),
     ("references", &["usages"]),
     ("symbols", &["outline"]),
+    ("ask", &["question"]),
 ];
 
 impl Toolset {

@@ -87,6 +87,7 @@ impl View {
     }
 
     pub(super) fn consulted(&mut self, id: &CallId, question: &str) {
+        self.hide_inquiry();
         self.ask(id, Question::new(question, Keys::Project));
     }
 
@@ -102,6 +103,9 @@ impl View {
         self.forget_question(Some(call));
         if let Ruling::Denied { .. } = ruling {
             self.set_right(call, "denied");
+        }
+        if self.inquiry.shown.is_none() {
+            self.show_inquiry();
         }
     }
 

@@ -71,6 +71,7 @@ pub(super) fn user(blocks: &[Part]) -> (Vec<String>, Vec<String>) {
                 kind: ExcerptKind::Instructions | ExcerptKind::Skills | ExcerptKind::Changes,
                 ..
             }) => (),
+            Part::Excerpt(it) if it.kind == ExcerptKind::Answers => lines.extend(prompt(&it.text)),
             Part::Excerpt(excerpt) => below.push(format!("▏{}", sized(excerpt))),
             _ => (),
         }
@@ -284,6 +285,11 @@ fn argument(key: &str, value: &Value) -> Option<String> {
         Value::Null => return None,
         Value::Array(_) | Value::Object(_) if matches!(key, "edits" | "todos") => return None,
         Value::String(_) if key == "text" => return None,
+        Value::Array(items) if key == "questions" => {
+            let first = brief(items.first()?["question"].as_str()?, 2 * ARGUMENT);
+            let more = items.len() - 1;
+            if more == 0 { first } else { format!("{first} (and {more} more)") }
+        }
         Value::Array(items) => format!("{key}={}", items.len()),
         Value::Object(_) => format!("{key}={{…}}"),
         Value::String(text) => format!("{key}={}", Value::String(clip(text, ARGUMENT))),

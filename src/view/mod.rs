@@ -2,6 +2,7 @@
 //! what the editor has painted, so that only changes are painted.
 
 mod calls;
+mod inquiry;
 mod lines;
 mod notes;
 mod paint;
@@ -11,7 +12,7 @@ mod second_person;
 mod tests;
 
 pub use lines::{called, clean, grouped, sized, sized_as};
-pub use paint::{BlockUpdate, Shape};
+pub use paint::{Asks, BlockUpdate, Shape};
 
 use crate::event::{Delta, End, Event, Queued};
 use crate::message::{Block as Part, CallId, Message, Reply, Role, ToolAnswer, ToolCall};
@@ -104,6 +105,7 @@ pub struct View {
     calls: HashMap<CallId, usize>,
     /// The blocks of the calls without an answer.
     unanswered: BTreeSet<usize>,
+    inquiry: inquiry::Asking,
     /// The call that shows the current todo list. Only this call is open unless the user opens others.
     todo: Option<usize>,
     /// The blocks of the arriving reply. They are completed or removed when the reply ends.
@@ -128,6 +130,7 @@ impl View {
             view.message(message, &over_limit);
         }
         session.notes.iter().chain(session.ends_of_jobs()).for_each(|it| view.noted(it));
+        view.inquire(session.inquiry());
         if let Some(Consult { id, question, .. }) = &session.consult {
             view.consulted(id, question);
         }
@@ -179,6 +182,7 @@ impl View {
                 self.ask(id, Question::new(question, Keys::Limit));
             }
             Event::Consulted { id, question, .. } => self.consulted(id, question),
+            Event::Chose { .. } | Event::Unanswered { .. } => self.responded(event),
             Event::Ruled { call, ruling, .. } => self.ruled(call, ruling),
             Event::Changed { call, .. } => self.forget_question(Some(call)),
             Event::Started { call, .. } => self.started(call, now_ms),
@@ -186,7 +190,7 @@ impl View {
                 self.set_if_unanswered(call, "under review");
                 self.set_right(call, &format!("{what} to review"));
             }
-            Event::Answered { answer, .. } => self.answered(answer, Some(now_ms)),
+            Event::Answered { answer, .. } => self.answered_now(answer, now_ms),
             Event::Instructed { files } => self.instructed(files),
             Event::Noted { text } => self.notice(&second_person::worded(text)),
             Event::Told { text } | Event::JobEnded { note: text, .. } => self.notice(text),
@@ -271,6 +275,7 @@ impl View {
     }
 
     fn prompted(&mut self, message: &Queued) {
+        self.forget_inquiry();
         let mut blocks: Vec<Part> = message.context.iter().cloned().map(Part::Excerpt).collect();
         blocks.push(Part::Text { text: message.text.clone() });
         self.user(&blocks);
@@ -447,6 +452,7 @@ impl View {
             let shape = if matches!(why, End::Failed(_)) { Shape::Error } else { Shape::Notice };
             self.push_lines(shape, lines::notice(&text));
         }
+        self.show_inquiry();
     }
 
     fn push_lines(&mut self, shape: Shape, lines: Vec<String>) -> usize {

@@ -1,5 +1,6 @@
 //! Turns changed blocks into updates for the editor.
 
+use super::question::Question;
 use super::{Block, Content, OPEN_LINES, Sent, View, lines};
 use serde::Serialize;
 
@@ -65,12 +66,26 @@ pub struct BlockUpdate {
     /// In a question, the command that the user may change.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub command: String,
+    /// In a question of the model: its place and its options.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asks: Option<Asks>,
     /// In a list on whose items keys act, the number of items. They are the block's last lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<u32>,
     /// Whether the block is removed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub remove: bool,
+}
+
+/// A question of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Asks {
+    /// Which of the call's questions it is, from 0.
+    pub question: u32,
+    pub options: u32,
+    /// Whether several options may be chosen.
+    pub multiple: bool,
 }
 
 impl BlockUpdate {
@@ -89,9 +104,19 @@ impl BlockUpdate {
             folds: None,
             always: false,
             command: String::new(),
+            asks: None,
             items: None,
             remove: false,
         }
+    }
+
+    /// Adds what the editor has to know of a question. `first` says whether the block is the first of the chat.
+    fn ask(&mut self, question: &Question, first: bool) {
+        let above = u32::from(!first);
+        self.folds = Some(question.closed().map(|it| it + above).collect());
+        self.always = question.proposes_rule();
+        self.command.clone_from(&question.command);
+        self.asks = question.asks();
     }
 }
 
@@ -221,10 +246,7 @@ fn update(
         content => {
             let (whole, live) = painted(content, first);
             if let Content::Question(question) = content {
-                let above = u32::from(!first);
-                update.folds = Some(question.closed().map(|it| it + above).collect());
-                update.always = question.proposes_rule();
-                update.command.clone_from(&question.command);
+                update.ask(question, first);
             }
             if let Content::List { items, .. } = content {
                 update.items = Some(*items);

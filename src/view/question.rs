@@ -5,6 +5,7 @@
 mod tests;
 
 use super::lines::count;
+use super::paint::Asks;
 use crate::text::unseen;
 use std::ops::Range;
 
@@ -34,6 +35,12 @@ pub(super) enum Keys {
     Limit,
     /// About something of the project that is used only with the user's consent.
     Project,
+    /// Asked by the model, with this many options.
+    Choice {
+        options: usize,
+        is_first: bool,
+        multiple: bool,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +52,8 @@ pub(super) struct Question {
     keys: Keys,
     /// The command, if the user may change it; else empty.
     pub(super) command: String,
+    /// In a question of the model, which of the call's questions it is, from 0.
+    at: usize,
 }
 
 /// A row of the question: a line, or a part of a long line.
@@ -66,8 +75,13 @@ enum Kind {
 }
 
 impl Keys {
-    fn line(self) -> &'static str {
-        match self {
+    fn line(self) -> String {
+        let line = match self {
+            Keys::Choice { options, is_first, multiple } => {
+                let choose = if multiple { "mark   <CR> send" } else { "choose" };
+                let back = if is_first { "" } else { "   u back" };
+                return format!("  1-{options} {choose}   e own words   x skip{back}");
+            }
             Keys::Call => "  y once   s this session   n no   e no, because …",
             Keys::Command => "  y once   s session   c change   n no   e no, because …",
             Keys::Always => "  y once   s session   a always   c change   n no   e no, because …",
@@ -75,7 +89,8 @@ impl Keys {
                 "  y use them   s only in this conversation   n leave them out   e leave them out, because …"
             }
             Keys::Limit => "  y once more   s no limit   n stop   e stop, because …",
-        }
+        };
+        line.to_owned()
     }
 }
 
@@ -84,12 +99,24 @@ impl Question {
         let text = without_blanks(&unseen::exact(question));
         let rows = rows(&text);
         let folds = folds(&text, &rows);
-        Question { text, rows, folds, keys, command: String::new() }
+        Question { text, rows, folds, keys, command: String::new(), at: 0 }
     }
 
     /// The same question, about a command that the user may change.
     pub(super) fn about(self, command: &str) -> Question {
         Question { command: command.to_owned(), ..self }
+    }
+
+    /// The same question, as the one with this index of a call.
+    pub(super) fn of_call(self, at: usize) -> Question {
+        Question { at, ..self }
+    }
+
+    /// Its place and its options, if the model asks it.
+    pub(super) fn asks(&self) -> Option<Asks> {
+        let Keys::Choice { options, multiple, .. } = self.keys else { return None };
+        let [question, options] = [self.at, options].map(|it| u32::try_from(it).unwrap_or(0));
+        Some(Asks { question, options, multiple })
     }
 
     pub(super) fn proposes_rule(&self) -> bool {
@@ -104,7 +131,7 @@ impl Question {
         });
         let keys = match self.keys.line() {
             line if self.command.is_empty() => line.replace("   c change", ""),
-            line => line.to_owned(),
+            line => line,
         };
         lines.chain([keys]).collect()
     }

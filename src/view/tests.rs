@@ -139,6 +139,7 @@ fn answered(id: &str, text: &str, summary: &str) -> Event {
         images: Vec::new(),
         job_end: None,
         foreign: None,
+        inquiry: None,
     };
     Event::Answered { turn: TurnId(1), answer }
 }

@@ -5,6 +5,8 @@
 pub mod kit;
 
 mod agents;
+mod answers;
+mod asks;
 mod auto_edit;
 mod bad_days;
 mod bash;

@@ -198,9 +198,9 @@ end
 
 --- Why an answer is not accepted yet, in one sentence.
 ---@param question caliban.Question
----@param ruling caliban.WireRuling
+---@param ruling? caliban.WireRuling absent for an answer to the model
 ---@return string?
-local function objection(question, ruling)
+function M.objection(question, ruling)
   if ruling == 'always' and not question.always then
     return 'Caliban proposes no rule for this call. Allow it once or for this session.'
   elseif not question.armed then
@@ -243,7 +243,7 @@ local function answer(chat, question, ruling, reason, command)
   elseif not (open and open.call == question.call) then
     return say('The question has been answered or withdrawn.')
   end
-  local why = objection(open, ruling)
+  local why = M.objection(open, ruling)
   if why then
     return say(why)
   end
@@ -252,14 +252,23 @@ local function answer(chat, question, ruling, reason, command)
   open.answered = require('caliban.chat.chats').send(chat, message)
 end
 
---- The question under the cursor, if it accepts keys now.
+--- The question under the cursor, if it accepts keys now. It may be the model's own.
 ---@param block? caliban.Block
 ---@param chat caliban.Chat
 ---@return caliban.Question?
-local function taking(chat, block)
+function M.taking(chat, block)
   local question = chat.question
   local is_open = question and question.armed and block and block.call == question.call
   return is_open and fn.reg_executing() == '' and question or nil
+end
+
+--- The question under the cursor that asks for consent, if it accepts keys now.
+---@param chat caliban.Chat
+---@param block? caliban.Block
+---@return caliban.Question?
+local function taking(chat, block)
+  local question = M.taking(chat, block)
+  return question and not question.asks and question or nil
 end
 
 --- A function that answers the question, for a key; absent if the question does not accept keys
@@ -298,7 +307,7 @@ end
 ---@param chat caliban.Chat
 ---@param question caliban.Question
 local function change(chat, question)
-  local why = objection(question, 'once')
+  local why = M.objection(question, 'once')
   if why then
     return say(why)
   end
@@ -342,13 +351,14 @@ end
 
 --- The chat whose question a command answers: preferably one on the screen, otherwise the current
 --- one.
+---@param by_model boolean whether the model asks, and not for consent
 ---@return caliban.Chat?
 ---@return boolean shown
-local function asking()
+function M.asking(by_model)
   local chats = require('caliban.chat.chats')
   local best, rank = nil, -1 ---@type caliban.Chat?, number
   for _, chat in ipairs(chats.all) do
-    if chat.question then
+    if chat.question and (chat.question.asks ~= nil) == by_model then
       local _, shown = window(chat)
       local it = (shown and 2 or 0) + (chat == chats.current and 1 or 0)
       if it > rank then
@@ -361,7 +371,7 @@ end
 
 --- Shows a pending question.
 ---@param chat caliban.Chat
-local function show(chat)
+function M.show(chat)
   require('caliban.chat.chats').current = chat
   require('caliban.chat.windows').open(chat, false)
   local win = window(chat)
@@ -369,7 +379,9 @@ local function show(chat)
   if win and block then
     api.nvim_win_set_cursor(win, { row + (block.head or 0) + 1, 0 })
   end
-  say(('`%s` asks for your permission. Read the question, then answer.'):format(chat.session))
+  local what = chat.question and chat.question.asks and 'asks you a question'
+    or 'asks for your permission'
+  say(('`%s` %s. Read the question, then answer.'):format(chat.session, what))
 end
 
 --- Answers the open question if it is on the screen. Otherwise only shows the question.
@@ -377,7 +389,7 @@ end
 ---@param reason? string
 ---@param command? string runs in place of the question's command
 function M.rule(ruling, reason, command)
-  local chat, shown = asking()
+  local chat, shown = M.asking(false)
   if not (chat and chat.question) then
     require('caliban.editor.notify').say('Nothing waits for your permission.', vim.log.levels.INFO)
   elseif shown and command and not chat.question.command then
@@ -385,7 +397,7 @@ function M.rule(ruling, reason, command)
   elseif shown then
     answer(chat, chat.question, ruling, reason, command)
   else
-    show(chat)
+    M.show(chat)
   end
 end
 

@@ -341,6 +341,7 @@ local function ended(why, unsent)
       -- the phase is set here because no program runs that could send it
       local status = chat.status --[[@as table]]
       status.phase, status.waiting_for, status.tool = 'offline', nil, nil
+      status.question = nil
       chat.retry_at, chat.silent_since = nil, nil
       show_countdown(chat)
     end

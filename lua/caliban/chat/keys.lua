@@ -37,25 +37,22 @@ local function send(chat, message)
   end)
 end
 
----@type fun()?
-local due
-
---- Runs the function that was passed to the last call of `at_once`.
-function M.run()
-  local fn = due
-  due = nil
-  if fn then
-    fn()
-  end
-end
-
---- Returns keys for an <expr> mapping that run `fn`. They are a command, because a scheduled call
---- would run only after keys that were typed ahead.
 ---@param fn fun()
 ---@return string
 local function at_once(fn)
-  due = fn
-  return '<Cmd>lua require("caliban.chat.keys").run()<CR>'
+  return require('caliban.chat.at_once').keys(fn)
+end
+
+--- A key on a question.
+---@param name 'rule'|'because'|'change'|'choose'|'words'|'done'|'skip'|'back' a function of `caliban.chat.question_keys`
+---@param key string
+---@param with? any
+---@return fun(chat: caliban.Chat): string|false
+local function on_question(name, key, with)
+  return function(chat)
+    local block = under(chat, { 'ask' })
+    return require('caliban.chat.question_keys')[name](chat, block, key, with)
+  end
 end
 
 --- Returns keys that run an action on the list of changes.
@@ -69,45 +66,13 @@ local function on_list(chat, name)
   end) or nil
 end
 
---- Answers a question if the user typed the key. A key that comes from a mapping or a macro keeps its meaning in Vim.
----@param key string
----@param fn? fun() absent if the question takes no keys yet
----@return string|false
-local function by_hand(key, fn)
-  return fn
-      and at_once(function()
-        local _, typed = require('caliban.chat.question').last_key()
-        if typed then
-          return fn()
-        end
-        local count = vim.v.count > 0 and vim.v.count or ''
-        api.nvim_feedkeys(('"%s%s%s'):format(vim.v.register, count, key), 'ni', false)
-      end)
-    or false
-end
-
----@param key string
----@param ruling caliban.WireRuling
----@return fun(chat: caliban.Chat): string|false
-local function rule(key, ruling)
-  return function(chat)
-    return by_hand(key, require('caliban.chat.consent').key(chat, under(chat, { 'ask' }), ruling))
-  end
-end
-
 ---@param chat caliban.Chat
 ---@return string|false
 local function refuse(chat)
-  local block = under(chat, { 'ask' })
-  return by_hand('e', require('caliban.chat.consent').because(chat, block))
+  return on_question('because', 'e')(chat)
+    or on_question('words', 'e')(chat)
     or on_list(chat, 'because')
     or false
-end
-
----@param chat caliban.Chat
----@return string|false
-local function change(chat)
-  return by_hand('c', require('caliban.chat.consent').change(chat, under(chat, { 'ask' })))
 end
 
 ---@param chat caliban.Chat
@@ -134,7 +99,7 @@ end
 ---@param chat caliban.Chat
 ---@return boolean|string
 local function allow_or_send(chat)
-  return rule('s', 'session')(chat) or send_held(false)(chat)
+  return on_question('rule', 's', 'session')(chat) or send_held(false)(chat)
 end
 
 ---@param chat caliban.Chat
@@ -149,8 +114,12 @@ local function unqueue(chat, edit)
 end
 
 ---@param chat caliban.Chat
----@return boolean
+---@return boolean|string
 local function remove(chat)
+  local skipped = on_question('skip', 'x')(chat)
+  if skipped then
+    return skipped
+  end
   local block, index = under(chat, { 'notice' })
   local number = block and block.items and index - (block.n - block.items) + 1 or 0
   if number < 1 then
@@ -181,6 +150,10 @@ end
 ---@param chat caliban.Chat
 ---@return boolean|string
 local function enter(chat)
+  local done = on_question('done', '<CR>')(chat)
+  if done then
+    return done
+  end
   if not unqueue(chat, true) then
     return on_list(chat, 'enter') or toggle(chat)
   end
@@ -254,7 +227,7 @@ end
 ---@param chat caliban.Chat
 ---@return string
 local function always_or_write(chat)
-  return rule('a', 'always')(chat) or at_once(function()
+  return on_question('rule', 'a', 'always')(chat) or at_once(function()
     write(chat)
   end)
 end
@@ -305,7 +278,7 @@ local keys = {
       mode = 'n',
       lhs = 'y',
       desc = 'on a question: yes, once',
-      run = rule('y', 'once'),
+      run = on_question('rule', 'y', 'once'),
       own = true,
     },
     {
@@ -322,19 +295,31 @@ local keys = {
       run = send_held(true),
       own = true,
     },
-    { mode = 'n', lhs = 'n', desc = 'on a question: no', run = rule('n', 'deny'), own = true },
-    { mode = 'n', lhs = 'c', desc = 'on a question: change the command', run = change, own = true },
+    {
+      mode = 'n',
+      lhs = 'n',
+      desc = 'on a question: no',
+      run = on_question('rule', 'n', 'deny'),
+      own = true,
+    },
+    {
+      mode = 'n',
+      lhs = 'c',
+      desc = 'on a question: change the command',
+      run = on_question('change', 'c'),
+      own = true,
+    },
     {
       mode = 'n',
       lhs = 'e',
-      desc = 'on a question: no, because …; on a change: reject it, because …',
+      desc = 'on a question: no, because …, or your own words; on a change: reject it, because …',
       run = refuse,
       own = true,
     },
     {
       mode = 'n',
       lhs = '<CR>',
-      desc = 'open or close; on a change: go there; on a queued message: edit it',
+      desc = 'open or close; on a change: go there; on a queued message: edit it; on marked options: send',
       run = enter,
       own = true,
     },
@@ -348,7 +333,7 @@ local keys = {
     {
       mode = 'n',
       lhs = 'x',
-      desc = 'on a queued message: remove it; on an item of /context: take it out',
+      desc = 'on a queued message: remove it; on an item of /context: take it out; on options: skip',
       run = remove,
       own = true,
     },
@@ -436,6 +421,20 @@ local keys = {
     },
   },
 }
+
+for n = 1, 4 do
+  local key = tostring(n)
+  local desc = 'on a question with options: choose option ' .. key
+  local run = on_question('choose', key, n)
+  table.insert(keys.transcript, { mode = 'n', lhs = key, desc = desc, run = run, own = true })
+end
+table.insert(keys.transcript, {
+  mode = 'n',
+  lhs = 'u',
+  desc = 'on a question with options: back to the question before',
+  run = on_question('back', 'u'),
+  own = true,
+})
 
 --- Shows the keys of the buffer in a small window.
 ---@param part 'transcript'|'composer'

@@ -15,6 +15,7 @@ local WAITS = '  …'
 ---@field armed? boolean whether the question takes keys
 ---@field always? boolean whether a rule is proposed
 ---@field command? string the command, if the user may change it
+---@field asks? caliban.Asks the place and the options of a question that the model asks
 ---@field answered? boolean whether an answer was sent: a later question of the same call then starts with no line seen
 
 --- When the last key was pressed, and whether the user pressed it (not a mapping or a macro). Kept
@@ -44,6 +45,10 @@ end
 ---@return (true|table<integer, true>)[]
 local function carried(old, lines)
   local seen, n = {}, #lines
+  -- the user has marked an option of the model's question, in which nothing else changes
+  if old and old.asks and #old.lines == n then
+    return old.seen
+  end
   for i = 1, n do
     seen[i] = {}
   end
@@ -71,6 +76,7 @@ function M.take(chat, update)
   local lines = update.lines or {}
   local old = chat.question or chat.repainted
   old = old and old.call == update.call and not old.answered and old or nil
+  old = old and vim.deep_equal(old.asks, update.asks) and old or nil
   local folds = {}
   for _, at in ipairs(update.folds or {}) do
     folds[at + 1] = true
@@ -82,6 +88,7 @@ function M.take(chat, update)
     folds = folds,
     always = update.always,
     command = update.command,
+    asks = update.asks,
     armed = old and old == chat.question and old.armed or nil,
   }
   chat.question, chat.repainted = question, nil

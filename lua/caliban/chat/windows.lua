@@ -58,8 +58,10 @@ local RUNNING = '<CR> queue · %s steer · <C-c> stop'
 ---@param chat caliban.Chat
 ---@param win integer
 local function hint(chat, win)
-  local phase = chat.status and chat.status.phase or 'idle'
-  local keys = hints[phase] or RUNNING:format(require('caliban.chat.steer').key())
+  local status = chat.status
+  local phase = status and status.phase or 'idle'
+  local answers = status and status.question and '<CR> answer in your own words'
+  local keys = answers or hints[phase] or RUNNING:format(require('caliban.chat.steer').key())
   require('caliban.editor.name').winbar(win, '%%=%%#CalibanDim#%s · g? keys ', keys)
 end
 

@@ -223,6 +223,9 @@ fn prompt(message: &Message) -> Option<String> {
     for block in message.blocks.iter().filter(|_| message.role == Role::User) {
         match block {
             Block::Text { text: said } => text.push_str(&format!("{said}\n")),
+            Block::Excerpt(it) if it.kind == ExcerptKind::Answers => {
+                text.push_str(&format!("{}\n", it.text));
+            }
             Block::Excerpt(it) if !is_kept(it) && it.kind != ExcerptKind::Changes => {
                 let lines = it.lines.map(|(a, b)| format!(":{a}-{b}")).unwrap_or_default();
                 text.push_str(&format!("[attached: {}{lines}]\n", it.path));

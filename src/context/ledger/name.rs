@@ -48,6 +48,7 @@ fn excerpt(it: &Excerpt) -> String {
         ExcerptKind::Diagnostics => "diagnostics of",
         ExcerptKind::Diff => "diff of",
         ExcerptKind::Page => "page",
+        ExcerptKind::Answers => return "your answers to questions".to_owned(),
     };
     let lines = it.lines.map(|(a, b)| format!(":{a}-{b}")).unwrap_or_default();
     format!("{kind} {}{lines}", short(&it.path))

@@ -30,6 +30,7 @@ fn answer(id: &str, text: &str) -> Block {
         images: Vec::new(),
         job_end: None,
         foreign: None,
+        inquiry: None,
     })
 }
 

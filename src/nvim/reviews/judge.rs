@@ -74,6 +74,7 @@ impl Judge<'_> {
             images: Vec::new(),
             job_end: None,
             foreign: None,
+            inquiry: None,
         }
     }
 
@@ -249,6 +250,7 @@ fn answer_to_whole(
         images: Vec::new(),
         job_end: None,
         foreign: None,
+        inquiry: None,
     }
 }
 

@@ -70,6 +70,8 @@ enum Act {
     Need(usize, u8),
     /// The user changes the command that asks, to a text with or without a hidden character.
     Change(bool),
+    /// The user responds to the model's question.
+    Respond(Response),
     Unrecorded(usize),
     Rested,
     Cancel(bool),
@@ -91,7 +93,7 @@ enum Act {
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         2 => any::<bool>().prop_map(Act::Send),
-        4 => prop::collection::vec(0_u8..5, 0..5).prop_map(Act::Reply),
+        4 => prop::collection::vec(0_u8..6, 0..5).prop_map(Act::Reply),
         1 => (stop(), any::<bool>()).prop_map(|(stop, calls)| Act::Stop(stop, calls)),
         2 => (failure(), any::<bool>()).prop_map(|(failure, partial)| Act::Fail(failure, partial)),
         5 => (0_usize..5).prop_map(Act::Answer),
@@ -101,6 +103,7 @@ fn act() -> impl Strategy<Value = Act> {
         4 => (0_u8..6).prop_map(Act::Rule),
         2 => (0_usize..5, 0_u8..3).prop_map(|(at, kind)| Act::Need(at, kind)),
         2 => any::<bool>().prop_map(Act::Change),
+        4 => response().prop_map(Act::Respond),
         1 => (0_usize..5).prop_map(Act::Unrecorded),
         1 => Just(Act::Rested),
         1 => any::<bool>().prop_map(Act::Cancel),
@@ -114,6 +117,17 @@ fn act() -> impl Strategy<Value = Act> {
         2 => Just(Act::Compact),
         2 => any::<bool>().prop_map(Act::Summary),
         1 => Just(Act::Uncompact),
+    ]
+}
+
+fn response() -> impl Strategy<Value = Response> {
+    prop_oneof![
+        (0_usize..3).prop_map(Response::Mark),
+        prop::collection::vec(0_usize..3, 0..3).prop_map(Response::Choose),
+        Just(Response::Done),
+        Just(Response::Words("mine".into())),
+        Just(Response::Skip),
+        Just(Response::Back),
     ]
 }
 
@@ -147,7 +161,7 @@ fn partial(has_any: bool) -> Option<Reply> {
 }
 
 fn replied(session: &Session, turn: TurnId, kinds: &[u8], n: usize) -> Input {
-    let tools = ["read", "peek", "edit", "run", "other"];
+    let tools = ["read", "peek", "edit", "run", "other", "ask"];
     let ids: Vec<String> = (0..kinds.len()).map(|i| format!("c{n}-{i}")).collect();
     let calls: Vec<(&str, &str)> =
         ids.iter().zip(kinds).map(|(id, kind)| (id.as_str(), tools[usize::from(*kind)])).collect();
@@ -189,6 +203,7 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
             Input::Reviewed { path: "/p/a".into(), answers: vec![answer(&open(*at))] }
         }
         Act::Rule(_) | Act::Change(_) => ruled(session, act),
+        Act::Respond(response) => inquiries::respond(session, response.clone()),
         Act::Need(at, kind) => {
             Input::Needed { turn, call: CallId(open(*at)), access: access(*kind) }
         }

@@ -55,6 +55,7 @@ fn block() -> impl Strategy<Value = Block> {
                 images: Vec::new(),
                 job_end: None,
                 foreign: None,
+                inquiry: None,
             })
         });
     prop_oneof![

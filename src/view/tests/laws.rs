@@ -151,6 +151,7 @@ impl Driven {
                     images: Vec::new(),
                     job_end: None,
                     foreign: None,
+                    inquiry: None,
                 };
                 self.step(session::Input::Answered { turn, answer });
             }

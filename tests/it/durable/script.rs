@@ -165,6 +165,7 @@ impl Live {
             images: Vec::new(),
             job_end: None,
             foreign: None,
+            inquiry: None,
         };
         self.take(Input::Answered { turn, answer }, false);
     }

@@ -69,6 +69,16 @@ impl Nvim {
         self.wait(takes_keys, "a question that takes keys");
     }
 
+    /// Waits until a question of the model with this text is on the screen and accepts keys.
+    pub fn wait_asked(&self, text: &str) {
+        let open = "local chat = require('caliban.chat.chats').current
+            local it = chat and chat.question
+            return it ~= nil and it.armed == true and it.asks ~= nil and not it.answered";
+        let takes_keys =
+            |nvim: &Nvim| nvim.grid.borrow().find(text).is_some() && nvim.lua_str(open) == "true";
+        self.wait(takes_keys, &format!("the question {text:?}, which takes keys"));
+    }
+
     /// The name of the current conversation; empty if there is none.
     pub fn session(&self) -> String {
         self.lua_str("return require('caliban').state().session or ''")

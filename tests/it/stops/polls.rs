@@ -375,6 +375,7 @@ impl Talk {
                         images: Vec::new(),
                         job_end: None,
                         foreign: None,
+                        inquiry: None,
                     };
                     let answers = vec![answer];
                     let _ = inbox.send(Command::Reviewed(Decided {

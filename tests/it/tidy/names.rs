@@ -75,7 +75,7 @@ const OWN: [(&str, &str); 7] = [
     ("lua/caliban/health.lua", "fs.normalize(file)"),
     // a register and a count that the user typed, and a key from Caliban's table of keys
     (
-        "lua/caliban/chat/keys.lua",
+        "lua/caliban/chat/question_keys.lua",
         "nvim_feedkeys(('\"%s%s%s'):format(vim.v.register, count, key), 'ni', false)",
     ),
     // the result of `winrestcmd()`

@@ -167,7 +167,7 @@
 ---@field lines? [integer, integer] The first and the last line, from 1, inclusive. If absent, the excerpt is the
 --- whole file.
 ---@field filetype? string
----@field kind 'file'|'folder'|'selection'|'diagnostics'|'diff'|'clipboard'|'instructions'|'skills'|'skill'|'command'|'changes'|'hunk'|'buffer'|'list'|'page'
+---@field kind 'file'|'folder'|'selection'|'diagnostics'|'diff'|'clipboard'|'instructions'|'skills'|'skill'|'command'|'changes'|'hunk'|'buffer'|'list'|'page'|'answers'
 ---@field text string
 ---@field note? string A few words for the model and the user: what was cut from the text, or why there is no text.
 ---@field keyword? string The keyword in the message that brought the excerpt, for example `buffer`, or the slash
@@ -192,6 +192,7 @@
 ---| 'buffer' # The text of a buffer that shows no file.
 ---| 'list' # A list in the editor: of the open files, the quickfix list, a location list.
 ---| 'page' # A web page. The excerpt's path is the page's address.
+---| 'answers' # The user's answers to the model's questions. The program makes this excerpt. It has the model's words too, so its text is never taken for words of the user.
 
 ---@class (exact) caliban.Image
 ---@field file string The name of the file with the content: the hash of the content, and `.png` or `.jpg`.
@@ -360,6 +361,25 @@
 ---@field kind 'jobs'
 ---@field session caliban.SessionId
 ---@field stop? integer The number of the job to stop. If it is `None`, the list of jobs is asked for.
+
+--- What the user does with one of the model's questions.
+---@class (exact) caliban.Respond
+---@field kind 'respond'
+---@field session caliban.SessionId
+---@field call string The call that asks.
+---@field question integer Which of the call's questions it is, from 0. If the user has answered it meanwhile, nothing
+--- happens.
+---@field response 'choose'|'skip'|'mark'|'done'|'words'|'back'
+---@field options? integer[] The options that are chosen, or the one that is marked, from 0.
+---@field text? string The user's own words.
+
+---@alias caliban.WireResponse
+---| 'choose'
+---| 'skip'
+---| 'mark' # Marks an option, or takes the mark back.
+---| 'done' # Chooses the marked options.
+---| 'words' # Answers in the user's own words.
+---| 'back' # Takes the answer to the question before back.
 
 --- The user's choice what to do about a session that is open in another Neovim.
 ---@class (exact) caliban.Claim
@@ -592,6 +612,7 @@
 ---| caliban.UndoWanted
 ---| caliban.PermissionsWanted
 ---| caliban.JobsWanted
+---| caliban.Respond
 ---| caliban.Claim
 ---| caliban.Yield
 ---| caliban.Arrived

@@ -48,6 +48,7 @@
 --- folds are open.
 ---@field always? boolean Whether a question offers to store a rule.
 ---@field command? string In a question, the command that the user may change.
+---@field asks? caliban.Asks In a question of the model: its place and its options.
 ---@field items? integer In a list on whose items keys act, the number of items. They are the block's last lines.
 ---@field remove? boolean Whether the block is removed.
 
@@ -62,12 +63,19 @@
 ---| 'intro'
 ---| 'boundary' # The place at which the conversation was compacted.
 
+--- A question of the model.
+---@class (exact) caliban.Asks
+---@field question integer Which of the call's questions it is, from 0.
+---@field options integer
+---@field multiple boolean Whether several options may be chosen.
+
 --- The state of a session.
 ---@class (exact) caliban.Status
 ---@field kind 'status'
 ---@field session caliban.SessionId
 ---@field phase 'idle'|'sending'|'streaming'|'retrying'|'compacting'|'running'|'asking'|'reviewing'
 ---@field waiting_for? 'permission'|'review'|'question'
+---@field question? caliban.OpenQuestion The model's question that the user answers next.
 ---@field turn integer The number of the running turn. If no turn runs, the number of the last one.
 ---@field tool? string The running tool.
 ---@field model string
@@ -100,14 +108,28 @@
 ---| 'retrying' # A request failed and will be sent again after a pause.
 ---| 'compacting' # A model is asked for a summary of the conversation.
 ---| 'running' # A tool runs.
----| 'asking' # The user is asked whether a call may run, or whether the turn may spend more.
+---| 'asking' # The user is asked whether a call may run or the turn may spend more, or is asked by the model.
 ---| 'reviewing' # The turn waits for the user's review.
 
 --- What a turn needs from the user to go on.
 ---@alias caliban.Wait
 ---| 'permission'
 ---| 'review'
----| 'question' # An answer to the question whether the turn may go beyond a spending limit.
+---| 'question' # An answer to the model, or to the question whether the turn may go beyond a spending limit.
+
+--- One of the questions that a call asks the user.
+---@class (exact) caliban.OpenQuestion
+---@field call string
+---@field question integer Which of the call's questions it is, from 0.
+---@field of integer How many questions the call asks.
+---@field text string
+---@field options caliban.AnswerOption[] The options. The first one is the model's suggestion.
+---@field multiple boolean Whether several options may be chosen.
+---@field marked integer[] The options that are marked so far, from 0.
+
+---@class (exact) caliban.AnswerOption
+---@field label string
+---@field about? string A few words about the option; may be empty.
 
 --- How full a model's window is. An unknown window is never full.
 ---@alias caliban.Fill

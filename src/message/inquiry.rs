@@ -1,0 +1,144 @@
+//! Questions of the model to the user, with the answers given so far.
+
+use crate::text::unseen;
+use serde::{Deserialize, Serialize};
+
+/// The most questions of one call, and the fewest and the most options of a question.
+pub const QUESTIONS: usize = 4;
+pub const FEWEST: usize = 2;
+pub const OPTIONS: usize = 4;
+/// The most characters of a question, of an option's label and of its description.
+pub const TEXT: usize = 400;
+pub const LABEL: usize = 80;
+pub const ABOUT: usize = 200;
+/// The most characters of the user's own words in one answer.
+pub const WORDS: usize = 20_000;
+
+/// The questions of one call. They are open until the user's next message.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inquiry {
+    pub questions: Vec<Question>,
+    /// The answers to the first questions, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<Given>,
+    /// The options of the next question that the user has marked so far, from 0, ascending. Always empty if only one
+    /// may be chosen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marked: Vec<usize>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    pub text: String,
+    /// The options. The first one is the model's suggestion.
+    pub options: Vec<AnswerOption>,
+    /// Whether several options may be chosen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub multiple: bool,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AnswerOption {
+    pub label: String,
+    /// A few words about the option; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+}
+
+/// The user's answer to one question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Given {
+    /// The chosen options, from 0, ascending; at least one.
+    Chosen(Vec<usize>),
+    Words(String),
+    Skipped,
+}
+
+impl Inquiry {
+    pub fn new(questions: Vec<Question>) -> Inquiry {
+        Inquiry { questions, ..Inquiry::default() }
+    }
+
+    /// The question that the user answers next, with its index; `None` if all are answered.
+    pub fn next(&self) -> Option<(usize, &Question)> {
+        let at = self.given.len();
+        self.questions.get(at).map(|it| (at, it))
+    }
+
+    /// Whether the questions keep the limits of the tool `ask`, and the answers fit the questions. Anybody may have
+    /// written the session's file.
+    pub fn is_sound(&self) -> bool {
+        let is_option = |it: &AnswerOption| {
+            is_line(&it.label, LABEL) && (it.about.is_empty() || is_line(&it.about, ABOUT))
+        };
+        let is_sound = |it: &Question| {
+            is_line(&it.text, TEXT)
+                && (FEWEST..=OPTIONS).contains(&it.options.len())
+                && it.options.iter().all(is_option)
+        };
+        let fits = |it: (&Question, &Given)| match it.1 {
+            Given::Chosen(at) => !at.is_empty() && it.0.may_be(at),
+            Given::Words(words) => words.chars().nth(WORDS).is_none(),
+            Given::Skipped => true,
+        };
+        (1..=QUESTIONS).contains(&self.questions.len())
+            && self.questions.iter().all(is_sound)
+            && self.given.len() <= self.questions.len()
+            && self.questions.iter().zip(&self.given).all(fits)
+            && match self.next() {
+                Some((_, it)) if it.multiple => it.may_be(&self.marked),
+                _ => self.marked.is_empty(),
+            }
+    }
+
+    /// The questions and the user's answers, for the model. Questions without an answer say so.
+    pub fn answers(&self) -> String {
+        let is_one = self.questions.len() == 1;
+        let given = self.given.iter().chain(std::iter::repeat(&Given::Skipped));
+        let each = self.questions.iter().zip(given).enumerate().map(|(at, (question, given))| {
+            let said = match given {
+                Given::Chosen(at) => {
+                    let labels = at.iter().filter_map(|it| question.options.get(*it));
+                    labels.map(|it| it.label.as_str()).collect::<Vec<_>>().join("; ")
+                }
+                Given::Words(words) => format!("(own words) {}", indented(words)),
+                Given::Skipped => "(no answer)".to_owned(),
+            };
+            let number = if is_one { String::new() } else { format!("{}. ", at + 1) };
+            format!("{number}{}\n   → {said}", indented(&question.text))
+        });
+        each.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The questions as one text for scripts and logs, with their options.
+    pub fn text(&self) -> String {
+        let each = self.questions.iter().map(|it| {
+            let options = it.options.iter().map(|it| format!("\n- {}", it.label));
+            format!("{}{}", it.text, options.collect::<String>())
+        });
+        each.collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Question {
+    /// Whether these indices, which have to ascend, are options that may be chosen together.
+    pub fn may_be(&self, at: &[usize]) -> bool {
+        at.iter().all(|it| *it < self.options.len())
+            && at.is_sorted_by(|one, other| one < other)
+            && (self.multiple || at.len() <= 1)
+    }
+}
+
+/// Whether a text is one line of at most `most` characters, without characters that nobody sees.
+pub fn is_line(text: &str, most: usize) -> bool {
+    !text.trim().is_empty()
+        && text.chars().nth(most).is_none()
+        && !text.chars().any(|it| it.is_control() || unseen::is_hidden(it))
+}
+
+/// A text whose later lines stand below its first line in a numbered list.
+fn indented(text: &str) -> String {
+    text.trim().replace('\n', "\n   ")
+}

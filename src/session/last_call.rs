@@ -1,0 +1,57 @@
+//! A call that ends the turn, because the user has to answer before the model goes on. The calls before it are done
+//! first, the calls after it are skipped. So every call has one answer, and the user's answer begins the next turn.
+
+use super::{Event, Open, Session, State, Step, say};
+use crate::event::{End, TurnId};
+use crate::message::ToolAnswer;
+use crate::policy::Decision;
+
+impl Session {
+    /// Whether no user can answer a question of the model: nobody attends the turn, or another agent gave the
+    /// conversation its task.
+    pub fn nobody_answers(&self) -> bool {
+        self.is_unattended() || self.is_worker
+    }
+
+    /// The index of the call with which the turn will end. Where nobody answers there is none.
+    fn last_call(&self) -> Option<usize> {
+        let ends = |it: &Open| {
+            it.access.ends_turn() && it.state == State::Ready && self.decide(it) == Decision::Allow
+        };
+        if self.nobody_answers() { None } else { self.open().iter().position(ends) }
+    }
+
+    /// Answers the calls after the one with which the turn will end. None of them has begun.
+    pub(super) fn skip_after_last_call(&mut self, turn: TurnId, step: &mut Step) {
+        let Some(at) = self.last_call() else { return };
+        let tool = &self.open()[at].call.tool;
+        let later = self.open()[at + 1..].iter().filter(|it| !matches!(it.state, State::Done(_)));
+        let skipped: Vec<ToolAnswer> = later.map(|it| say::skipped(&it.call.id, tool)).collect();
+        for answer in skipped {
+            self.record(Event::Answered { turn, answer }, step);
+        }
+    }
+
+    /// Whether all other calls of the reply are answered, or wait only for the user's review.
+    pub(super) fn is_last_left(&self, last: &Open) -> bool {
+        self.open().iter().all(|it| {
+            it.call.id == last.call.id
+                || matches!(it.state, State::Done(_) | State::Reviewing { .. })
+        })
+    }
+
+    /// Ends the turn with this answer to its last call. Reviews go on after the turn.
+    pub(super) fn end_with(&mut self, turn: TurnId, answer: ToolAnswer, step: &mut Step) {
+        let last = self.open().iter().find(|it| it.call.id == answer.id);
+        let tool = last.map(|it| it.call.tool.clone()).unwrap_or_default();
+        let reviewing = self.open().iter().filter_map(|it| match &it.state {
+            State::Reviewing { what, .. } => Some(say::undecided_at_end(&it.call.id, *what, &tool)),
+            _ => None,
+        });
+        for answer in reviewing.collect::<Vec<_>>() {
+            self.record(Event::Answered { turn, answer }, step);
+        }
+        self.record(Event::Answered { turn, answer }, step);
+        self.end(turn, End::Done, step);
+    }
+}
