@@ -21,6 +21,8 @@ end
 ---@param opts? caliban.NewOpts
 function M.new(opts)
   opts = opts or {}
+  vim.validate('agent', opts.agent, 'string', true)
+  vim.validate('name', opts.name, 'string', true)
   require('caliban.chat').switch({
     kind = 'new',
     name = opts.name,

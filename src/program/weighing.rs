@@ -5,6 +5,7 @@ use super::Program;
 use crate::context::mention::{self, Brought};
 use crate::context::request;
 use crate::context::size::Scale;
+use crate::context::slash::{self, Parsed, Slash};
 use crate::nvim::wire::{ToNvim, Weigh, Weighed, Weight};
 use crate::text::unseen;
 use crate::tool::Desk;
@@ -35,7 +36,9 @@ impl Program {
 
 async fn weighed(desk: &Desk, question: Weigh, scale: Scale) -> Weighed {
     let Weigh { id, session, text, preview } = question;
-    let brought = mention::each(desk, &text, MOST).await;
+    // the `@` before the name of an agent begins no mention
+    let is_agent = matches!(slash::parse(&text), Parsed::Known(Slash::New | Slash::Agents, _));
+    let brought = mention::each(desk, if is_agent { "" } else { &text }, MOST).await;
     let preview = preview.map(|context| {
         let of_mentions = brought.iter().flat_map(|it| &it.excerpts);
         let texts = context.iter().chain(of_mentions).map(|it| request::fenced(it, ""));

@@ -24,6 +24,8 @@ pub struct Limit {
     from: Spent,
     /// Whether the user has allowed the same amount once more.
     is_extended: bool,
+    /// Whether `usd` and `tokens` are the named agent's own limits, and not those of the user's settings.
+    of_agent: [bool; 2],
 }
 
 /// The amount that a session has spent. Replies whose price is not known are not in the USD.
@@ -40,19 +42,21 @@ impl Limit {
 
     /// The limit as the user has set it, counting from zero.
     fn anew(self) -> Limit {
-        Limit::new(self.usd, self.tokens)
+        Limit { of_agent: self.of_agent, ..Limit::new(self.usd, self.tokens) }
     }
 
-    /// If the limit is reached, the words for the amount that was spent. `name` is the beginning of the setting's name.
+    /// If the limit is reached, the words for the amount that was spent. `name` is the beginning of the setting's name;
+    /// the fields of an agent begin with `max_`.
     fn reached(&self, spender: &str, name: &str, now: Spent) -> Option<String> {
         let usd = now.usd - self.from.usd;
         let tokens = now.tokens.saturating_sub(self.from.tokens);
         let since = if self.is_extended { " since you allowed more" } else { "" };
+        let [of_usd, of_tokens] = self.of_agent.map(|it| if it { "max_" } else { name });
         if let Some(limit) = self.usd.filter(|it| usd >= *it) {
-            return Some(format!("{spender} has cost ${usd:.2}{since} ({name}usd = {limit})"));
+            return Some(format!("{spender} has cost ${usd:.2}{since} ({of_usd}usd = {limit})"));
         }
         let limit = self.tokens.filter(|it| tokens >= *it)?;
-        Some(format!("{spender} has used {tokens} tokens{since} ({name}tokens = {limit})"))
+        Some(format!("{spender} has used {tokens} tokens{since} ({of_tokens}tokens = {limit})"))
     }
 
     fn extend(&mut self, now: Spent) {
@@ -70,11 +74,10 @@ impl Limits {
     /// These limits, or those of a named agent where they are lower.
     #[must_use]
     pub fn within(self, agent: &Profile) -> Limits {
-        let turn = Limit {
-            usd: least(self.turn.usd, agent.max_usd),
-            tokens: least(self.turn.tokens, agent.max_tokens),
-            ..self.turn
-        };
+        let usd = least(self.turn.usd, agent.max_usd);
+        let tokens = least(self.turn.tokens, agent.max_tokens);
+        let of_agent = [usd != self.turn.usd, tokens != self.turn.tokens];
+        let turn = Limit { usd, tokens, of_agent, ..self.turn };
         Limits { turn, requests: least(self.requests, agent.max_turns), ..self }
     }
 

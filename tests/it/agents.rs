@@ -178,6 +178,25 @@ fn an_agents_limit_of_requests_ends_its_turn() {
 }
 
 #[test]
+fn an_agents_limit_of_tokens_asks_and_the_users_lower_limit_stays() {
+    let setup = |max: u32| {
+        let few = agent(&format!("max_tokens: {max}"), "You.");
+        Setup::new().file("a.txt", "a\n").file("../config/caliban/agents/few.md", few)
+    };
+    for (max, told) in [(500, "(max_tokens = 500)"), (5000, "(limit.turn_tokens = 1000)")] {
+        let server = Server::start();
+        let call = Reply::new().call("c1", "read", json!({"path": "a.txt"}));
+        server.reply(call.usage(1000, 100));
+        let config = "{ limit = { turn_tokens = 1000 } }";
+        let nvim = Nvim::start(&setup(max).config(config).anthropic(&server).size(150, 40));
+        begin(&nvim, "@few");
+        nvim.lua("require('caliban').ask('go')", &[]);
+        nvim.wait_transcript(told);
+        nvim.wait_phase("asking");
+    }
+}
+
+#[test]
 fn tools_that_an_agent_lacks_are_neither_offered_nor_run_in_any_dialect() {
     for dialect in DIALECTS {
         let server = Server::start();

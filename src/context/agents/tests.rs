@@ -299,3 +299,25 @@ fn an_agent_is_found_by_its_exact_name_and_a_similar_one_is_suggested() {
     expect!["There is no agent `a b[U+001B]`. The agents are: reviewer, writer."]
         .assert_eq(&said("a\nb\u{1b}").unwrap_err());
 }
+
+const HELP: &str = include_str!("../../../doc/caliban.txt");
+
+/// The first example below a tag of the help, without its indentation.
+fn example(tag: &str) -> String {
+    let below = HELP.split_once(tag).unwrap().1.split_once(" >\n").unwrap().1;
+    let lines = below.split_once("\n<").unwrap().0.lines();
+    let lines: Vec<&str> = lines.map(|it| it.strip_prefix("        ").unwrap_or(it)).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn the_examples_of_the_help_are_agents_without_problems() {
+    let room = room();
+    room.file("../home/.config/caliban/agents/reviewer.md", example("*caliban-agents*"));
+    room.file(".caliban/agents.md", example("*caliban-agents.md*"));
+    let agents = load(&room.desk);
+    let found = agents.iter().map(|it| (it.name.as_str(), it.prompt.lines().count()));
+    assert_eq!(found.collect::<Vec<_>>(), [("reviewer", 2), ("planner", 1), ("tester", 1)]);
+    let own = agents.iter().flat_map(|it| &it.problems);
+    assert_eq!(agents.problems.iter().chain(own).collect::<Vec<_>>(), Vec::<&String>::new());
+}

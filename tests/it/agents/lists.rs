@@ -41,6 +41,7 @@ fn the_composer_completes_the_agent_of_a_new_conversation() {
     nvim.keys("i/new @wri");
     nvim.wait_screen("@writer");
     nvim.wait_screen("Writes");
+    assert!(!nvim.screen().contains("names no file"), "{}", nvim.screen());
     nvim.keys("<C-n><C-y><C-s>");
     nvim.wait(
         |nvim| nvim.lua_str("return require('caliban').state().agent or ''") == "writer",
