@@ -6,6 +6,7 @@ use crate::context::agents::{self, NamedAgent, Origin};
 use crate::context::prompt;
 use crate::conversation::Conversation;
 use crate::conversation::report::{AgentRow, Report, Show};
+use crate::event::Tuning;
 use crate::message::{Block, Excerpt, Role};
 use crate::session::{Input, Limits, Phase};
 use crate::tool::{Desk, Toolset};
@@ -136,19 +137,29 @@ fn adopt(agent: &mut Agent) {
 /// Gives a new conversation the model of its agent. Returns a sentence if there is no such model.
 fn choose_model(agent: &mut Agent) -> Option<String> {
     let now = agent.guidance.usable_agent(&agent.desk)?;
-    let (name, wanted) = (now.name.clone(), now.model.clone()?);
-    let session = &agent.conversation.session;
-    match agent.sampler.chosen(session, &wanted) {
-        Ok((chosen, tuning)) => {
-            let model = models::full_name(&chosen);
+    match model_of(agent, now)? {
+        Ok((model, tuning)) => {
             agent.conversation.recall(Input::ChooseModel { model, tuning });
             None
         }
-        Err(why) => Some(format!(
-            "The agent `{name}` asks for the model `{wanted}`. {why} This conversation has the model {}.",
-            session.model
-        )),
+        Err(why) => Some(why),
     }
+}
+
+/// The full name and the settings of the model that an agent asks for. The error is a sentence.
+fn model_of(agent: &Agent, of: &NamedAgent) -> Option<Result<(String, Tuning), String>> {
+    let wanted = of.model.as_ref()?;
+    let session = &agent.conversation.session;
+    let chosen = agent.sampler.chosen(session, wanted);
+    Some(chosen.map(|(chosen, tuning)| (models::full_name(&chosen), tuning)).map_err(|why| {
+        format!(
+            "`{}`, line {}: the agent `{}` asks for the model `{wanted}`. {why} It has the model {} now.",
+            agent.desk.shown(&of.path),
+            of.model_line,
+            of.name,
+            session.model
+        )
+    }))
 }
 
 /// Called after the user has answered whether the text of the conversation's agent may be used. The agent's prompt
@@ -227,10 +238,14 @@ pub(super) fn composed(system: String, now: Option<&NamedAgent>) -> String {
 
 /// `/agents`: offers the agents to the user, or opens the file of the one with this name.
 pub(super) fn list(agent: &mut Agent, name: &str) {
+    let mut found = agents::load(&agent.guidance.named.whole(&agent.desk));
+    let mut problems = std::mem::take(&mut found.problems);
+    for it in found.iter() {
+        problems.extend(it.problems.clone());
+        problems.extend(model_of(agent, it).and_then(Result::err));
+    }
     let (conversation, desk) = (&mut agent.conversation, &agent.desk);
-    let mut found = agents::load(&agent.guidance.named.whole(desk));
-    let own: Vec<String> = found.iter().flat_map(|it| it.problems.clone()).collect();
-    conversation.tell_once(found.problems.drain(..).chain(own));
+    conversation.tell_once(problems);
     let name = name.trim_start_matches('@');
     if !name.is_empty() {
         match found.get(name) {

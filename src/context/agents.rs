@@ -53,6 +53,8 @@ pub struct NamedAgent {
     pub tools: Option<Vec<String>>,
     /// The model, and settings of the model, as `:Caliban model` takes them. Nobody has checked yet that it exists.
     pub model: Option<String>,
+    /// The line of the file that names the model, from 1.
+    pub model_line: usize,
     /// The mode that the agent begins in, if the user's own mode allows as much.
     pub mode: Option<Mode>,
     /// The most requests, tokens and USD of one turn.
@@ -96,11 +98,10 @@ pub fn places(desk: &Desk) -> Vec<String> {
     folders.iter().map(|it| &it.path).chain(&lists).map(|it| desk.shown(it)).collect()
 }
 
-/// Whether the path leads to a list of agents. On a file system that ignores upper and lower case, the path of
-/// instructions does so if the folder has an `agents.md`.
-pub fn is_list(path: &Path) -> bool {
-    let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
-    let has_list = folder == OF_PROJECT || folder == "caliban";
+/// Whether the path of instructions leads to a list of agents: on a file system that ignores upper and lower case, it
+/// does so if the folder has an `agents.md`. `is_config` says whether the folder is the user's own.
+pub fn is_list(path: &Path, is_config: bool) -> bool {
+    let has_list = is_config || path.parent().is_some_and(|it| it.ends_with(OF_PROJECT));
     has_list && !is_spelt(path) && is_spelt(&path.with_file_name(LIST))
 }
 

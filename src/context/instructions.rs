@@ -70,7 +70,7 @@ pub fn nested(places: &Places, touched: &[PathBuf]) -> Found {
         let mut folders: Vec<&Path> = path
             .ancestors()
             .take_while(|it| it.starts_with(&places.root))
-            .filter(|it| !places.cwd.starts_with(it) && in_folder(it).is_some())
+            .filter(|it| !places.cwd.starts_with(it) && in_folder(it, false).is_some())
             .collect();
         folders.reverse();
         for folder in folders.into_iter().filter(|it| !is_ignored(&places.root, it)) {
@@ -110,8 +110,9 @@ pub fn changed(had: &[&Excerpt], now: &[Excerpt]) -> Option<String> {
     })
 }
 
-fn in_folder(folder: &Path) -> Option<PathBuf> {
-    let is_file = |it: &PathBuf| it.symlink_metadata().is_ok() && !agents::is_list(it);
+/// The instruction file of a folder. `is_config` says whether the folder is the user's own.
+fn in_folder(folder: &Path, is_config: bool) -> Option<PathBuf> {
+    let is_file = |it: &PathBuf| it.symlink_metadata().is_ok() && !agents::is_list(it, is_config);
     NAMES.iter().map(|it| folder.join(it)).find(is_file)
 }
 
@@ -136,7 +137,7 @@ impl Reader<'_> {
     }
 
     fn folder(&mut self, folder: &Path, is_users: bool) {
-        if let Some(path) = in_folder(folder) {
+        if let Some(path) = in_folder(folder, is_users) {
             let shown = self.shown(&path);
             if let Err(why) = self.file(&path, is_users, 0) {
                 self.found.problems.push(format!("`{shown}` {why} It was left out."));

@@ -131,6 +131,7 @@ impl<'a> Definition<'a> {
             prompt: spelt_out(self.prompt.trim()).0.into_owned(),
             tools: None,
             model: None,
+            model_line: self.front,
             mode: None,
             requests: None,
             tokens: None,
@@ -162,6 +163,9 @@ impl Reader<'_> {
             let plain = plain.to_lowercase();
             if value.is_null() {
                 continue;
+            }
+            if plain == "model" {
+                self.agent.model_line = self.definition.line_of(key);
             }
             if let Some(problem) = self.field(key, &plain, value) {
                 let (shown, line) = (self.shown, self.definition.line_of(key));

@@ -252,13 +252,14 @@ fn instructions_are_no_list_of_agents_and_a_list_is_no_instructions() {
     room.file(".caliban/AGENTS.md", "# x\n---\n---\nBe kind.");
     room.file("../home/.config/caliban/AGENTS.md", "# y\n---\n---\nBe kind.");
     assert_eq!(told(&room), "");
-    assert!(!is_list(&room.desk.root.join(".caliban/AGENTS.md")));
+    assert!(!is_list(&room.desk.root.join(".caliban/AGENTS.md"), false));
     fs::remove_file(room.desk.root.join(".caliban/AGENTS.md")).unwrap();
     room.file(".caliban/agents.md", "# x\n---\n---\nX");
     // this is the path by which a file system that ignores upper and lower case opens the list
-    assert!(is_list(&room.desk.root.join(".caliban/AGENTS.md")));
+    assert!(is_list(&room.desk.root.join(".caliban/AGENTS.md"), false));
     room.file("agents.md", "Be kind.");
-    assert!(!is_list(&room.desk.root.join("AGENTS.md")));
+    assert!(!is_list(&room.desk.root.join("AGENTS.md"), false));
+    assert!(is_list(&room.desk.root.join("AGENTS.md"), true));
 }
 
 #[test]

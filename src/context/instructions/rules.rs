@@ -32,7 +32,7 @@ struct Front {
 /// The names of the project's rule files for other coding agents. Empty if the project has instruction files for
 /// Caliban.
 pub fn offered(places: &Places) -> Vec<&'static str> {
-    if in_folder(&places.root).is_some() {
+    if in_folder(&places.root, false).is_some() {
         return Vec::new();
     }
     let mut names: Vec<&str> =

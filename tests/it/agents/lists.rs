@@ -92,6 +92,10 @@ fn the_list_names_descriptions_and_origins_and_opens_the_file_of_one() {
     let setup = project()
         .file(".caliban/agents.md", list)
         .file(".claude/agents/reviewer.md", agent("description: Another", "No."))
+        .file(
+            "../config/caliban/agents/writer.md",
+            agent("description: Writes\nmodel: nobody/x", "W."),
+        )
         .before(
             "vim.ui.select = function(items, opts, done)
                _G.rows = vim.tbl_map(opts.format_item, items)
@@ -109,6 +113,9 @@ fn the_list_names_descriptions_and_origins_and_opens_the_file_of_one() {
     assert_eq!(rows[3], "planner  Plans [U+001B][2J%{x}  (the project's, .caliban/agents.md)");
     assert_eq!(rows.len(), 4);
     nvim.wait_transcript("has the same name, `reviewer`. It is used, and this one was left out.");
+    nvim.wait_transcript(
+        "line 3: the agent `writer` asks for the model `nobody/x`. No provider is called",
+    );
     nvim.keys(":Caliban agents writer<CR>");
     nvim.wait(|nvim| nvim.lua_str("return vim.fn.expand('%:t')") == "writer.md", "the file");
     nvim.keys(":Caliban agents nobody<CR>");

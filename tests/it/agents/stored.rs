@@ -127,6 +127,26 @@ fn the_projects_agent_gets_its_prompt_only_after_the_user_has_agreed_in_every_di
 }
 
 #[test]
+fn the_model_of_the_projects_agent_is_used_only_after_the_user_has_agreed() {
+    for key in ["s", "n"] {
+        let of_project = agent("model: anthropic/claude-haiku-4-5", "You help.");
+        let (server, nvim) = start(Setup::new().file(OF_PROJECT, of_project).cautious());
+        begin(&nvim, "@helper");
+        let model = |nvim: &Nvim| nvim.lua_str("return require('caliban').state().model");
+        let before = model(&nvim);
+        nvim.keys("<Esc>:Caliban<CR>ihello<C-s><Esc>");
+        nvim.wait_transcript("? May the model follow these instructions?");
+        nvim.go_to_transcript("? May the model follow");
+        nvim.wait_screen("y use them");
+        nvim.keys(key);
+        server.wait_count(1);
+        nvim.wait_phase("idle");
+        let used = server.requests()[0].json["model"].as_str().unwrap().to_owned();
+        assert_eq!((used == "claude-haiku-4-5", before == model(&nvim)), (key == "s", key == "n"));
+    }
+}
+
+#[test]
 fn a_refused_agent_of_the_project_narrows_but_says_nothing() {
     let (server, nvim) = start(helper(Setup::new()).cautious());
     begin(&nvim, "@helper");
