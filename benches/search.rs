@@ -52,6 +52,7 @@ fn desk(root: &Path) -> Desk {
         confinement: tool::confinement::Confinement::default(),
         jobs: tool::jobs::Jobs::default(),
         root: root.to_owned(),
+        session: String::new(),
         home: None,
         config: root.join("config"),
         workspace: Arc::new(Disk { root: root.to_owned() }),

@@ -77,6 +77,7 @@ plug('n', 'prev', 'prev()', 'previous change')
 plug('n', 'approve', 'approve("once")', 'allow the call that asks for permission')
 plug('n', 'deny', 'deny()', 'deny the call that asks for permission')
 plug('n', 'mode', 'mode()', 'the next mode')
+plug('n', 'todo', 'todo()', 'show or hide the to-do list')
 plug('n', 'unchip', 'unchip()', 'remove the last piece of context')
 vim.keymap.set('n', '<Plug>(caliban-add)', function()
   vim.go.operatorfunc = "v:lua.require'caliban'._operator"

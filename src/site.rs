@@ -63,6 +63,7 @@ impl Site {
     ) -> Desk {
         let env = |name: &str| std::env::var(name).ok();
         Desk {
+            session: String::new(),
             root: self.places.root.clone(),
             home: dirs::home_dir(),
             config: config_dir(),

@@ -331,6 +331,19 @@ local subcommands = {
       require('caliban.sessions.permissions').ask(call.rest)
     end,
   },
+  todo = {
+    run = function(call)
+      local act = call.words[1]
+      if not act then
+        api().todo()
+      elseif one_of(act, { 'take', 'remove' }) then
+        require('caliban.chat').send({ kind = 'todo', act = act })
+      end
+    end,
+    complete = function()
+      return { 'take', 'remove' }
+    end,
+  },
   agents = {
     run = function(call)
       require('caliban.sessions.agents').ask(call.words[1])

@@ -181,6 +181,11 @@ function M.deny(reason)
   require('caliban.chat.consent').rule('deny', reason)
 end
 
+--- Opens or closes the small window with the model's to-do list. The current window stays the same.
+function M.todo()
+  require('caliban.chat.todo').toggle()
+end
+
 --- Answers the model's open question. Opens a picker if no answer is given.
 ---@param answer? integer|integer[]|string|false numbers of options from 1, your own words, or false to skip the question
 function M.answer(answer)

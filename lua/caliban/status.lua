@@ -19,6 +19,7 @@ end
 ---@field usage { input: integer, output: integer, cached: integer, context: integer, window: integer, cost?: number }
 ---@field queue caliban.QueuedMessage[]
 ---@field jobs integer the background jobs that run
+---@field todo? { done: integer, all: integer } how far the to-do list is
 ---@field waiting_for? 'permission'|'question'|'review'
 ---@field question? caliban.OpenQuestion the model's question that the user answers next
 ---@field questions integer the number of chats whose question waits for the user
@@ -55,6 +56,7 @@ function M.state()
     },
     queue = vim.deepcopy(status.queue),
     jobs = status.jobs,
+    todo = chat and require('caliban.chat.todo').count(chat),
     waiting_for = status.waiting_for,
     question = status.question and vim.deepcopy(status.question),
     questions = require('caliban.chat.status').questions(),
@@ -77,7 +79,9 @@ function M.status(width)
     local total = words.questions()
     local waiting = others > 0 and (total == 1 and '1 question' or total .. ' questions')
     local agent = chat.status.agent and '@' .. words.harmless(chat.status.agent)
-    return 'caliban: ' .. words.join(agent, mode ~= 'ask' and mode, words.words(chat), waiting)
+    local todo = require('caliban.chat.todo').brief(chat)
+    local shown = words.join(agent, mode ~= 'ask' and mode, words.words(chat), todo, waiting)
+    return 'caliban: ' .. shown
   end
   local left, right = words.line(chat, width)
   return words.text(left) .. (#right == 0 and '' or '  ' .. words.text(right))

@@ -1,7 +1,7 @@
 //! Renames, copies, clears and exports a session.
 
-use super::Agent;
 use super::models::Models;
+use super::{Agent, todo};
 use crate::context::export;
 use crate::conversation::Conversation;
 use crate::conversation::report::{Copy, Level, Report, Show, Wish};
@@ -37,7 +37,7 @@ pub(super) fn carry_out(agent: &mut Agent, act: Act) {
     let conversation = &mut agent.conversation;
     match act {
         Act::Rename { to, done } => {
-            let renamed = rename(conversation, to);
+            let renamed = rename(conversation, &agent.desk, to);
             if renamed.is_ok() {
                 agent.files.record.reread();
             }
@@ -56,14 +56,15 @@ pub(super) fn carry_out(agent: &mut Agent, act: Act) {
 }
 
 /// Renames a conversation to a name that is not in use. The error is a sentence.
-fn rename(conversation: &mut Conversation, to: SessionId) -> Result<(), String> {
+fn rename(conversation: &mut Conversation, desk: &Desk, to: SessionId) -> Result<(), String> {
     if conversation.session.phase != Phase::Idle {
         return Err("A turn is running. Stop it first (<C-c>), then rename.".to_owned());
     }
     if let Some(store) = &mut conversation.store {
         store.rename(&conversation.session, &to).map_err(|it| it.say(&to.0))?;
     }
-    conversation.id = to;
+    let from = std::mem::replace(&mut conversation.id, to);
+    todo::renamed(desk, &from, &conversation.id);
     Ok(())
 }
 

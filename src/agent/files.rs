@@ -5,6 +5,7 @@ use super::checkpoints::{KeeperMessage, Record};
 use super::checks::{Check, Checks, Looked};
 use super::known::{Known, Observation, Tracker};
 use super::setup::Decided;
+use super::todo::Todo;
 use super::turn::Turn;
 use super::{edits, work};
 use crate::conversation::Conversation;
@@ -19,6 +20,7 @@ pub(super) struct Files {
     pub(super) known: Known,
     pub(super) record: Record,
     pub(super) checks: Checks,
+    pub(super) todo: Todo,
     /// Files whose accepted text is in the buffer but not on disk.
     unsaved: Vec<PathBuf>,
 }
@@ -33,7 +35,8 @@ impl Files {
     pub(super) fn new() -> (Files, Changes) {
         let (known, observations) = Known::new();
         let (record, keeper_messages) = Record::new();
-        let files = Files { known, record, checks: Checks::default(), unsaved: Vec::new() };
+        let (checks, todo) = (Checks::default(), Todo::default());
+        let files = Files { known, record, checks, todo, unsaved: Vec::new() };
         (files, Changes { observations, keeper_messages })
     }
 

@@ -33,6 +33,7 @@ mod setup;
 mod slash;
 mod status;
 mod title;
+mod todo;
 mod trust;
 mod turn;
 mod unattended;
@@ -45,6 +46,7 @@ pub use checks::{Check, Looked};
 pub use permissions::{Answer, Permissions, Wanted};
 pub use rewind::Rewind;
 pub use setup::{Command, Decided, Instructions, Setup};
+pub use todo::TodoAct;
 pub use undo::Undo;
 
 use crate::context::mention;
@@ -209,6 +211,7 @@ impl Agent {
             Effect::Run { turn, call, is_closed, opened } => {
                 let mut job = self.files.run(conversation, desk, &self.turn, &call);
                 job.desk.confinement = job.desk.confinement.connecting(is_closed, opened);
+                job.desk.session.clone_from(&conversation.id.0);
                 self.turn.run(job, turn, call);
             }
             Effect::Propose { turn, calls, at_once } => {
@@ -254,6 +257,7 @@ impl Agent {
     fn present(&mut self, show: Show) {
         let draft = self.prompts.draft.clone();
         self.opening.present(&mut self.conversation, &self.desk, draft, show);
+        self.files.todo.show(&self.conversation, &self.desk, true);
         self.do_work();
         self.conversation.announce();
     }
@@ -307,6 +311,7 @@ impl Agent {
             Command::Permissions(wanted) => permissions::carry_out(self, wanted),
             Command::ListJobs => jobs::list(conversation, &self.desk),
             Command::StopJob(job) => self.desk.jobs.stop(job),
+            Command::Todo(act) => todo::act(self, act),
             Command::Largest(answer) => drop(answer.send(ledger::largest(self))),
             Command::Quit(_) => (),
         }
@@ -420,6 +425,7 @@ impl Agent {
 
     fn result(&mut self, input: Input) {
         let conversation = &mut self.conversation;
+        let lists = todo::is_changed_by(&input, &conversation.session);
         self.sampler.fitting.note(&input, &self.sampler.models, &conversation.session, &self.desk);
         if let Input::Applied { files, .. } = &input {
             for (path, saved) in files {
@@ -430,6 +436,9 @@ impl Agent {
             Some(input @ Input::Applied { .. }) => self.files.checks.judged(conversation, input),
             Some(input) => conversation.take(input),
             None => (),
+        }
+        if lists {
+            self.files.todo.show(&self.conversation, &self.desk, false);
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::files::Files;
 use super::guidance::{self, Guidance};
-use super::jobs;
 use super::rewind::check_no_link;
+use super::{jobs, todo};
 use crate::context::instructions::Found;
 use crate::conversation::Conversation;
 use crate::conversation::report::{Opened, Report, Show};
@@ -97,6 +97,7 @@ impl Opening {
             Err(why) => told.push(why),
         }
         told.extend(outdated);
+        told.extend(is_fresh.then(|| todo::left(desk, &conversation.id.0)).flatten());
         let notices = told.into_iter().filter(|it| !conversation.was_told(it));
         inputs.extend(notices.map(|text| Input::Tell { text }).collect::<Vec<_>>());
         for input in inputs {

@@ -1,7 +1,7 @@
 //! The parts that an agent is made of, and the commands of the program to it.
 
 use super::models::Models;
-use super::{Act, Answer, Check, Permissions, Rewind, Undo, Wanted};
+use super::{Act, Answer, Check, Permissions, Rewind, TodoAct, Undo, Wanted};
 use crate::context::instructions::Places;
 use crate::context::prompt;
 use crate::context::slash::{self, Parsed};
@@ -72,6 +72,8 @@ pub enum Command {
     /// Shows the background jobs.
     ListJobs,
     StopJob(u32),
+    /// The user takes or removes the project's to-do list.
+    Todo(TodoAct),
     /// Asks what `/context drop` can take out: a few words about each item, the largest first.
     Largest(oneshot::Sender<Vec<String>>),
     /// Saves everything and ends.
@@ -161,6 +163,7 @@ impl Command {
             | Command::Permissions(_)
             | Command::ListJobs
             | Command::StopJob(_)
+            | Command::Todo(_)
             | Command::Act(Act::Title(_)) => {
                 conversation.notice(Level::Warn, why);
                 None

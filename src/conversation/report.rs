@@ -9,6 +9,7 @@ use crate::message::{Excerpt, ExcerptKind, Parameter};
 use crate::session::Session;
 use crate::store::Draft;
 use crate::text::unseen;
+use crate::tool::todo::list::TodoItem;
 use crate::view::View;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -82,6 +83,8 @@ pub enum Report {
         rows: Vec<AgentRow>,
         open: bool,
     },
+    /// The items of the conversation's to-do list, which has changed.
+    Todo(Vec<TodoItem>),
     /// The last request as it was sent.
     Request {
         about: String,

@@ -15,6 +15,7 @@ mod permissions;
 mod questions;
 mod reports;
 mod servers;
+mod todo;
 mod verdict;
 
 pub use chats::*;
@@ -25,6 +26,7 @@ pub use jobs::*;
 pub use permissions::*;
 pub use questions::*;
 pub use servers::{CheckState, Checked, Consult, Found, Unparsed};
+pub use todo::*;
 pub use verdict::{ProposedText, Reason, Reviewed, WireFormatting};
 
 use crate::conversation::report::{Level, Status};
@@ -156,6 +158,7 @@ pub enum FromNvim {
     Permissions(PermissionsWanted),
     Jobs(JobsWanted),
     Respond(Respond),
+    Todo(TodoWanted),
     Claim(Claim),
     Yield(Yield),
     Arrived(Arrived),
@@ -363,6 +366,7 @@ pub enum ToNvim {
     Permissions(Permissions),
     Jobs(Jobs),
     Agents(Agents),
+    Todo(Todo),
     Preview(Preview),
     /// Asks to change, delete or rename one file without a review. The answer is a `Restored`.
     Restore {

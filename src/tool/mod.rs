@@ -17,6 +17,7 @@ pub mod path;
 pub mod pdf;
 pub mod scene;
 pub mod skills;
+pub mod todo;
 pub mod walk;
 
 mod ask;
@@ -46,7 +47,6 @@ mod shell;
 mod skill;
 mod symbols;
 mod table;
-mod todo;
 mod web_search;
 mod write;
 #[cfg(test)]
@@ -196,6 +196,8 @@ pub struct Desk {
     pub tools: Toolset,
     /// The project's root, canonical.
     pub root: PathBuf,
+    /// The name of the conversation, as the file of the to-do list has it.
+    pub session: String,
     pub home: Option<PathBuf>,
     /// The user's own configuration folder.
     pub config: PathBuf,

@@ -56,6 +56,7 @@ pub fn room() -> Room {
         program: PathBuf::new(),
         web: crate::web::Web::new(Vec::new(), PathBuf::new()),
         root,
+        session: String::new(),
     };
     Room { _dir: dir, desk }
 }

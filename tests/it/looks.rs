@@ -263,7 +263,7 @@ fn an_unknown_subcommand_names_the_nearest_and_subcommands_complete() {
     nvim.keys(":Caliban aprove<CR>");
     nvim.wait_screen(":Caliban has no subcommand 'aprove'. Did you mean 'approve'?");
     let complete = "return table.concat(vim.fn.getcompletion('Caliban a', 'cmdline'), ' ')";
-    assert_eq!(nvim.lua_str(complete), "accept add agents approve ask");
+    assert_eq!(nvim.lua_str(complete), "accept add agents answer approve ask");
     let complete = "return table.concat(vim.fn.getcompletion('Caliban approve ', 'cmdline'), ' ')";
     assert_eq!(nvim.lua_str(complete), "once session always");
 }

@@ -37,6 +37,7 @@ pub(crate) fn room() -> Room {
         confinement: tool::confinement::Confinement::default(),
         jobs: tool::jobs::Jobs::default(),
         workspace: Arc::new(Disk { root: root.clone() }),
+        session: String::new(),
         home: None,
         config: std::path::PathBuf::new(),
         output,

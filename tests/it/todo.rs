@@ -53,6 +53,7 @@ fn a_todo_list_is_kept_in_a_file_of_the_project_until_all_its_items_are_done() {
 
         Half.
         {
+          "session": "main",
           "todos": [
             {
               "text": "look",
@@ -76,26 +77,218 @@ fn a_todo_list_is_kept_in_a_file_of_the_project_until_all_its_items_are_done() {
 }
 
 #[test]
-fn the_todo_list_is_shared_and_not_written_over_unsaved_changes() {
+fn the_todo_list_is_not_written_over_unsaved_changes() {
     let server = Server::start();
     server.reply(todo("c1", write(&["look", "write"])));
     server.reply(Reply::said("One."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.ask("go", "One.");
-    nvim.keys(":Caliban new<CR>");
-    nvim.wait_screen("caliban://main-2");
-    server.reply(todo("c2", json!({"action": "read"})));
-    server.reply(Reply::said("Two."));
-    nvim.ask("go on", "Two.");
-    assert_eq!(server.requests()[3].answer("c2"), "[ ] look\n[ ] write");
     nvim.command("edit .todos.json");
     nvim.keys("ggOmine<Esc>");
     server.reply(todo("c3", update("look", "completed")));
     server.reply(Reply::said("Three."));
     nvim.ask("more", "Three.");
     let said = ".todos.json has unsaved changes in the editor. Nothing was done.";
-    assert_eq!(server.requests()[5].answer("c3"), said);
+    assert_eq!(server.requests()[3].answer("c3"), said);
+    nvim.command("Caliban todo remove");
+    nvim.wait_screen(".todos.json has unsaved changes. Write or undo them first.");
     assert!(nvim.setup.on_disk(".todos.json").unwrap().contains("pending"));
+}
+
+/// A new conversation beside `main`, whose list has one of two items done.
+fn beside(server: &Server) -> Nvim {
+    server.reply(todo("c1", write(&["look", "write"])));
+    server.reply(todo("c2", update("look", "completed")));
+    server.reply(Reply::said("One."));
+    let nvim = Nvim::start(&Setup::new().anthropic(server));
+    nvim.ask("go", "One.");
+    nvim.keys(":Caliban new<CR>");
+    nvim.wait_session("main-2");
+    nvim
+}
+
+#[test]
+fn a_list_that_another_conversation_left_is_offered_and_not_taken() {
+    let server = Server::start();
+    let nvim = beside(&server);
+    nvim.wait_transcript(
+        "! .todos.json has the to-do list of the conversation `main` (1 of 2 done).",
+    );
+    let before = nvim.setup.on_disk(".todos.json");
+    for (id, input) in [
+        ("c3", json!({"action": "read"})),
+        ("c4", write(&["mine"])),
+        ("c5", update("write", "completed")),
+    ] {
+        server.reply(todo(id, input));
+    }
+    server.reply(Reply::said("Two."));
+    nvim.ask("go on", "Two.");
+    let answers = server.requests().pop().unwrap().answers();
+    let answers: Vec<&str> = answers.iter().map(|it| it.1.as_str()).collect();
+    expect![[r#"
+        .todos.json has the to-do list of the conversation `main` (1 of 2 done). It is not yours, so nothing was done. The user can hand it to you with `:Caliban todo take` or remove it with `:Caliban todo remove`. Until then, go on without a list.
+        .todos.json has the to-do list of the conversation `main` (1 of 2 done). It is not yours, so nothing was done. The user can hand it to you with `:Caliban todo take` or remove it with `:Caliban todo remove`. Until then, go on without a list.
+        .todos.json has the to-do list of the conversation `main` (1 of 2 done). It is not yours, so nothing was done. The user can hand it to you with `:Caliban todo take` or remove it with `:Caliban todo remove`. Until then, go on without a list."#]].assert_eq(&answers.join("\n"));
+    assert_eq!(nvim.setup.on_disk(".todos.json"), before);
+    assert_eq!(nvim.lua_json("return require('caliban').state().todo or vim.NIL"), Value::Null);
+    nvim.command("Caliban todo take");
+    nvim.wait(
+        |nvim| nvim.lua_str("return require('caliban').status()").contains("1/2"),
+        "the list",
+    );
+    server.reply(todo("c6", update("write", "completed")));
+    server.reply(Reply::said("Three."));
+    nvim.ask("now", "Three.");
+    let mut requests = server.requests();
+    expect![[r#"
+        <notice>
+        The user handed you the to-do list that another conversation left. It is yours now:
+        [x] look
+        [ ] write
+        </notice>
+        now"#]]
+    .assert_eq(&requests[requests.len() - 2].last_user_text());
+    assert_eq!(nvim.setup.on_disk(".todos.json"), None);
+    assert_grows(requests.split_off(3));
+}
+
+#[test]
+fn the_user_can_remove_a_list_that_another_conversation_left() {
+    let server = Server::start();
+    let nvim = beside(&server);
+    nvim.command("Caliban todo remove");
+    nvim.wait(|nvim| nvim.setup.on_disk(".todos.json").is_none(), "the file to be gone");
+    nvim.command("Caliban todo remove");
+    nvim.wait_screen("The project has no to-do list.");
+}
+
+#[test]
+fn the_list_of_a_renamed_conversation_stays_its_own() {
+    let server = Server::start();
+    server.reply(todo("c1", write(&["look", "write"])));
+    server.reply(Reply::said("One."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.ask("go", "One.");
+    nvim.command("Caliban rename mine");
+    nvim.wait_session("mine");
+    server.reply(todo("c2", update("look", "completed")));
+    server.reply(Reply::said("Two."));
+    nvim.ask("more", "Two.");
+    assert_eq!(server.requests()[3].answer("c2"), "[x] look\n[ ] write");
+}
+
+#[test]
+fn a_foreign_or_hostile_file_stays_untouched_and_is_explained_in_one_sentence() {
+    let item = |text: &str| json!({ "text": text, "status": "pending" });
+    let files = [
+        "not json".to_owned(),
+        json!({ "todos": [item("a\u{1b}[31mb")] }).to_string(),
+        json!({ "todos": [item("a\u{202e}b")] }).to_string(),
+        json!({ "todos": [item(&"x".repeat(501))] }).to_string(),
+        json!({ "todos": vec![item("x"); 101] }).to_string(),
+        json!({ "session": "../../a", "todos": [item("x")] }).to_string(),
+        "x".repeat(1_000_001),
+    ];
+    let said = files.map(|file| {
+        let server = Server::start();
+        server.reply(todo("c1", write(&["mine"])));
+        server.reply(Reply::said("One."));
+        let nvim = Nvim::start(&Setup::new().file(".todos.json", &file).anthropic(&server));
+        nvim.ask("go", "One.");
+        let said = server.requests()[1].answer("c1");
+        nvim.command("Caliban todo take");
+        nvim.wait_screen("is not a to-do list of Caliban's");
+        nvim.command("Caliban todo remove");
+        assert_eq!(nvim.setup.on_disk(".todos.json").as_deref(), Some(&*file));
+        said
+    });
+    expect![[r#"
+        .todos.json in the project is not a to-do list of Caliban's (expected ident at line 1 column 2), so it was not changed. Tell the user, and go on without a list.
+        .todos.json in the project is not a to-do list of Caliban's (an item is empty, longer than 500 characters, or has characters that nobody sees), so it was not changed. Tell the user, and go on without a list.
+        .todos.json in the project is not a to-do list of Caliban's (an item is empty, longer than 500 characters, or has characters that nobody sees), so it was not changed. Tell the user, and go on without a list.
+        .todos.json in the project is not a to-do list of Caliban's (an item is empty, longer than 500 characters, or has characters that nobody sees), so it was not changed. Tell the user, and go on without a list.
+        .todos.json in the project is not a to-do list of Caliban's (it has more than 100 items), so it was not changed. Tell the user, and go on without a list.
+        .todos.json in the project is not a to-do list of Caliban's (it names no conversation), so it was not changed. Tell the user, and go on without a list.
+        .todos.json in the project is not a to-do list of Caliban's (it is a link, a folder or too large), so it was not changed. Tell the user, and go on without a list."#]].assert_eq(&said.join("\n"));
+}
+
+/// The lines in the window of the to-do list; empty if it is not open or hidden.
+fn window(nvim: &Nvim) -> String {
+    nvim.lua_str(
+        "for _, win in ipairs(vim.api.nvim_list_wins()) do
+           local config = vim.api.nvim_win_get_config(win)
+           if config.relative ~= '' and not config.hide then
+             local lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)
+             return vim.trim(config.title[1][1]) .. '|' .. table.concat(lines, '|')
+           end
+         end
+         return ''",
+    )
+}
+
+#[test]
+fn the_window_of_the_list_follows_the_model_and_never_takes_the_focus() {
+    let server = Server::start();
+    server.reply(todo("c1", write(&["look", "write"])));
+    server.reply(Reply::said("One."));
+    let nvim = Nvim::start(&Setup::new().file("a.txt", "alpha\n").anthropic(&server));
+    nvim.command("edit a.txt");
+    nvim.command("Caliban todo");
+    nvim.wait_screen("This conversation has no to-do list.");
+    nvim.ask("go", "One.");
+    nvim.wait_screen("0/2");
+    let focus = || nvim.lua_str("return vim.fn.win_getid() .. vim.fn.bufname()");
+    let before = focus();
+    nvim.command("Caliban todo");
+    assert_eq!(window(&nvim), "0/2|[ ] look|[ ] write");
+    nvim.wait_screen("[ ] look");
+    server.reply(todo("c2", update("look", "in_progress")));
+    let gate = server.reply(Reply::new().gate().text("Two."));
+    nvim.lua("require('caliban').ask('more')", &[]);
+    nvim.wait(|nvim| window(nvim) == "0/2|[>] look|[ ] write", "the new state");
+    assert_eq!(nvim.phase(), "sending");
+    gate.release();
+    nvim.wait_phase("idle");
+    assert_eq!(focus(), before);
+    nvim.keys("<C-w>w<C-w>w<C-w>w");
+    assert_eq!(focus(), before);
+    nvim.resize(100, 20);
+    nvim.command("Caliban close");
+    nvim.wait_screen("[>] look");
+    nvim.command("Caliban todo");
+    assert_eq!(window(&nvim), "");
+    nvim.command("Caliban todo");
+    assert_eq!(window(&nvim), "0/2|[>] look|[ ] write");
+    let done =
+        json!([{"text": "look", "status": "completed"}, {"text": "write", "status": "completed"}]);
+    server.reply(todo("c3", json!({"action": "update", "todos": done})));
+    server.reply(Reply::said("Three."));
+    nvim.ask("go on", "Three.");
+    nvim.wait(|nvim| window(nvim).is_empty(), "the window to close");
+}
+
+#[test]
+fn the_window_of_the_list_makes_room_for_a_question() {
+    let server = Server::start();
+    server.reply(todo("c1", write(&["look"])));
+    server.reply(Reply::said("One."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>");
+    nvim.ask("go", "One.");
+    nvim.keys("<C-w>kgl");
+    nvim.wait(|nvim| window(nvim) == "0/1|[ ] look", "the list");
+    server.reply(Reply::new().call("c2", "shell", json!({ "command": "echo ran > out" })));
+    server.reply(Reply::said("Over."));
+    nvim.lua("require('caliban').ask('run it')", &[]);
+    nvim.wait_question();
+    assert_eq!(window(&nvim), "");
+    nvim.go_to_transcript("? Run");
+    nvim.keys("y");
+    nvim.wait_transcript("Over.");
+    nvim.wait(|nvim| window(nvim) == "0/1|[ ] look", "the list again");
+    nvim.keys("gl");
+    assert_eq!(window(&nvim), "");
 }
 
 #[test]

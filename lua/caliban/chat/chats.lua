@@ -20,6 +20,7 @@ local api = vim.api
 ---@field status? caliban.Status
 ---@field question? caliban.Question the chat's open question
 ---@field repainted? caliban.Question the chat's open question before the transcript was reset
+---@field todo? caliban.TodoItem[] the chat's to-do list
 ---@field listing? caliban.Listing the list of the chat's changes under review
 ---@field context caliban.Excerpt[] the excerpts that go with the next message
 ---@field state? [string, string][] the status line, as virtual text that is shown above the composer's text

@@ -304,6 +304,20 @@ function M.status(message)
   require('caliban.chat.status').changed(chat, before)
 end
 
+--- The to-do list of a chat has changed.
+---@param message caliban.Todo
+function M.todo(message)
+  local chat = chats.find(message.session)
+  if not chat then
+    return
+  end
+  require('caliban.chat.todo').take(chat, message.items)
+  require('caliban.chat.windows').decorate(chat)
+  if vim.o.laststatus > 0 then
+    vim.cmd.redrawstatus({ bang = true, mods = { emsg_silent = true } })
+  end
+end
+
 --- Handles a message that the program could not use and has sent back.
 ---@param message caliban.Bounce
 function M.bounce(message)

@@ -44,7 +44,7 @@ local function at_once(fn)
 end
 
 --- A key on a question.
----@param name 'rule'|'because'|'change'|'choose'|'words'|'done'|'skip'|'back' a function of `caliban.chat.question_keys`
+---@param name caliban.QuestionKey
 ---@param key string
 ---@param with? any
 ---@return fun(chat: caliban.Chat): string|false
@@ -422,19 +422,17 @@ local keys = {
   },
 }
 
-for n = 1, 4 do
-  local key = tostring(n)
-  local desc = 'on a question with options: choose option ' .. key
-  local run = on_question('choose', key, n)
-  table.insert(keys.transcript, { mode = 'n', lhs = key, desc = desc, run = run, own = true })
+vim.list_extend(keys.transcript, require('caliban.chat.question_keys').rows(on_question))
+for _, part in pairs(keys) do
+  table.insert(part, {
+    mode = 'n',
+    lhs = 'gl',
+    desc = 'show or hide the to-do list',
+    run = function()
+      require('caliban.chat.todo').toggle()
+    end,
+  })
 end
-table.insert(keys.transcript, {
-  mode = 'n',
-  lhs = 'u',
-  desc = 'on a question with options: back to the question before',
-  run = on_question('back', 'u'),
-  own = true,
-})
 
 --- Shows the keys of the buffer in a small window.
 ---@param part 'transcript'|'composer'

@@ -92,6 +92,7 @@ function M.take(chat, update)
     armed = old and old == chat.question and old.armed or nil,
   }
   chat.question, chat.repainted = question, nil
+  require('caliban.chat.todo').avoid(chat)
   vim.on_key(function(_, typed)
     pressed, by_hand = M.now(), typed ~= ''
   end, ns)
@@ -114,6 +115,7 @@ end
 ---@param chat caliban.Chat
 function M.gone(chat)
   chat.question, chat.repainted = nil, nil
+  require('caliban.chat.todo').avoid(chat)
   if not any() then
     vim.on_key(nil, ns)
   end

@@ -2,6 +2,17 @@
 --- keeps its meaning in Vim.
 local M = {}
 
+--- The functions of this module that keys run.
+---@alias caliban.QuestionKey
+---| 'rule'
+---| 'because'
+---| 'change'
+---| 'choose'
+---| 'words'
+---| 'done'
+---| 'skip'
+---| 'back'
+
 local api = vim.api
 
 --- Answers a question if the user typed the key. A key that comes from a mapping or a macro keeps its meaning in Vim.
@@ -141,6 +152,22 @@ function M.back(chat, block, key)
   return respond(chat, block, key, 'back', function(_, asks)
     return asks.question > 0
   end)
+end
+
+--- The keys that only the model's questions have.
+---@param on fun(name: caliban.QuestionKey, key: string, with?: any): fun(chat: caliban.Chat): string|false
+---@return caliban.Key[]
+function M.rows(on)
+  local rows = {} ---@type caliban.Key[]
+  local function add(key, desc, run)
+    table.insert(rows, { mode = 'n', lhs = key, desc = desc, run = run, own = true })
+  end
+  for n = 1, 4 do
+    local key = tostring(n)
+    add(key, 'on a question with options: choose option ' .. key, on('choose', key, n))
+  end
+  add('u', 'on a question with options: back to the question before', on('back', 'u'))
+  return rows
 end
 
 return M

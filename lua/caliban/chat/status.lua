@@ -178,6 +178,7 @@ local dropped_first = {
   'cached',
   'mode',
   'cost',
+  'todo',
   'usage',
   'share',
   'jobs',
@@ -204,7 +205,7 @@ local function drop(parts, name, status)
   end
 end
 
-local left_parts = { 'agent', 'model', 'mode', 'tour', 'saved', 'state', 'jobs', 'others' }
+local left_parts = { 'agent', 'model', 'mode', 'tour', 'saved', 'state', 'todo', 'jobs', 'others' }
 local right_parts = { 'usage', 'all', 'cached', 'cost' }
 
 --- A chat's state and figures, in at most `width` cells if the state fits.
@@ -224,6 +225,7 @@ function M.line(chat, width)
     tour = status.tour and 'offline tour',
     saved = chat.reading and 'read only' or status.unsaved and 'not saved',
     state = (status.phase == 'idle' and '○ ' or '● ') .. M.words(chat),
+    todo = require('caliban.chat.todo').brief(chat),
     jobs = jobs(status),
     others = others > 0 and (others == 1 and '1 other chat waits' or others .. ' other chats wait'),
     usage = usage(status),

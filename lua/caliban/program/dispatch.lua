@@ -98,6 +98,9 @@ local handlers = {
   jobs = vim.schedule_wrap(function(message)
     require('caliban.sessions.jobs').offer(message)
   end),
+  todo = function(message)
+    require('caliban.chat').todo(message)
+  end,
   preview = function(message)
     require('caliban.sessions.rewind').preview(message)
   end,

@@ -71,6 +71,7 @@ fn desk(trap: bool) -> (Desk, tempfile::TempDir) {
         confinement: tool::confinement::Confinement::default(),
         jobs: tool::jobs::Jobs::default(),
         workspace,
+        session: String::new(),
         home: None,
         config: root.join("config"),
         output: mpsc::unbounded_channel().0,

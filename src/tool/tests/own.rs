@@ -210,10 +210,10 @@ async fn a_todo_file_of_another_program_is_not_changed() {
         (
             "{\"todos\": [], \"mine\": 1}",
             expect![[r#"
-            ! (failed)
-            .todos.json in the project is not a to-do list of Caliban's (unknown field `mine`, expected `todos`), so it was not changed. Tell the user, and go on without a list.
-            -- {"todos":[],"mine":1}
-        "#]],
+                ! (failed)
+                .todos.json in the project is not a to-do list of Caliban's (unknown field `mine`, expected `session` or `todos`), so it was not changed. Tell the user, and go on without a list.
+                -- {"todos":[],"mine":1}
+            "#]],
         ),
     ] {
         room.file(".todos.json", text);

@@ -225,6 +225,7 @@ pub(super) fn desk(world: &Shared, root: &Path, tools: Toolset) -> Desk {
         rules: Arc::default(),
         confinement: tool::confinement::Confinement::default(),
         jobs: tool::jobs::Jobs::default(),
+        session: String::new(),
         root: root.clone(),
         home: None,
         config: root.join("config"),

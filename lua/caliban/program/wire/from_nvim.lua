@@ -381,6 +381,16 @@
 ---| 'words' # Answers in the user's own words.
 ---| 'back' # Takes the answer to the question before back.
 
+--- The user takes or removes the project's to-do list.
+---@class (exact) caliban.TodoWanted
+---@field kind 'todo'
+---@field session caliban.SessionId
+---@field act 'remove'|'take'
+
+---@alias caliban.WireTodo
+---| 'remove'
+---| 'take' # The list that another conversation left becomes this one's.
+
 --- The user's choice what to do about a session that is open in another Neovim.
 ---@class (exact) caliban.Claim
 ---@field kind 'claim'
@@ -613,6 +623,7 @@
 ---| caliban.PermissionsWanted
 ---| caliban.JobsWanted
 ---| caliban.Respond
+---| caliban.TodoWanted
 ---| caliban.Claim
 ---| caliban.Yield
 ---| caliban.Arrived

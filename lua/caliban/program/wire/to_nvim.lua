@@ -440,6 +440,19 @@
 ---@field shown string
 ---@field line integer The line of the file where the agent begins, from 1.
 
+--- The to-do list of a session has changed.
+---@class (exact) caliban.Todo
+---@field kind 'todo'
+---@field session caliban.SessionId
+---@field items caliban.TodoItem[] The items; none if the session keeps no list.
+
+---@class (exact) caliban.TodoItem
+---@field text string
+---@field status 'pending'|'in_progress'|'completed'
+
+--- How far an item of a to-do list is.
+---@alias caliban.Progress 'pending'|'in_progress'|'completed'
+
 --- The preview of a rewind: what would happen to each file.
 ---@class (exact) caliban.Preview
 ---@field kind 'preview'
@@ -521,6 +534,7 @@
 ---| caliban.Permissions
 ---| caliban.Jobs
 ---| caliban.Agents
+---| caliban.Todo
 ---| caliban.Preview
 ---| caliban.Restore
 ---| caliban.Refresh

@@ -1,0 +1,173 @@
+--- The to-do list of a chat: its count for the status, and a small window that follows the list and never takes the
+--- focus.
+local M = {}
+
+local api = vim.api
+local ns = api.nvim_create_namespace('caliban.todo')
+
+--- The window, its buffer, and the chat whose list it shows.
+local shown ---@type { win: integer, buf: integer, chat: caliban.Chat }?
+
+local marks = { pending = '[ ]', in_progress = '[>]', completed = '[x]' } ---@type table<string, string>
+local groups = { in_progress = 'CalibanTool', completed = 'CalibanDim' } ---@type table<string, string?>
+
+--- How far the list of a chat is; nil if the chat has none.
+---@param chat caliban.Chat
+---@return { done: integer, all: integer }?
+function M.count(chat)
+  local items = chat.todo
+  if not items or #items == 0 then
+    return nil
+  end
+  local done = 0
+  for _, item in ipairs(items) do
+    done = done + (item.status == 'completed' and 1 or 0)
+  end
+  return { done = done, all = #items }
+end
+
+--- The count in a few cells, such as `3/7`.
+---@param chat caliban.Chat
+---@return string?
+function M.brief(chat)
+  local count = M.count(chat)
+  return count and ('%d/%d'):format(count.done, count.all)
+end
+
+---@return boolean
+local function is_open()
+  return shown ~= nil and api.nvim_win_is_valid(shown.win)
+end
+
+--- Closes the window.
+function M.close()
+  local win = is_open() and shown and shown.win
+  shown = nil
+  api.nvim_create_augroup('caliban_todo', {})
+  if win then
+    pcall(api.nvim_win_close, win, true)
+  end
+end
+
+--- Where the window is: at the upper right of the chat, or of the screen if this tab does not show the chat.
+---@param chat caliban.Chat
+---@param lines string[]
+---@return vim.api.keyset.win_config
+local function place(chat, lines)
+  local over ---@type integer?
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    over = over or api.nvim_win_get_buf(win) == chat.transcript and win or nil
+  end
+  local columns = over and api.nvim_win_get_width(over) or vim.o.columns
+  local rows = over and api.nvim_win_get_height(over) or vim.o.lines
+  local width = 10
+  for _, line in ipairs(lines) do
+    width = math.max(width, math.min(api.nvim_strwidth(line), math.floor(columns / 2)))
+  end
+  local count = M.brief(chat) or ''
+  local config = {
+    relative = over and 'win' or 'editor',
+    win = over,
+    anchor = 'NE',
+    row = over and 0 or 1,
+    col = columns,
+    width = math.max(1, math.min(width, columns - 2)),
+    height = math.max(1, math.min(#lines, math.floor(rows / 2))),
+    focusable = false,
+    style = 'minimal',
+    border = 'single',
+    title = (' %s '):format(count),
+    -- a question can be answered only while no window covers it
+    hide = chat.question ~= nil,
+  }
+  return config ---@as vim.api.keyset.win_config
+end
+
+--- Writes the list into the window, and moves the window to its place.
+local function draw()
+  if not (is_open() and shown) then
+    return
+  end
+  local chat, buf, win = shown.chat, shown.buf, shown.win
+  local items = chat.todo or {}
+  if #items == 0 or not api.nvim_buf_is_valid(buf) then
+    return M.close()
+  end
+  local lines, current = {}, 1 ---@type string[], integer
+  for i, item in ipairs(items) do
+    local text = require('caliban.editor.name').shown(item.text)
+    lines[i] = ('%s %s'):format(marks[item.status], text)
+    current = item.status == 'in_progress' and i or current
+  end
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  api.nvim_buf_clear_namespace(buf, ns, 0, -1)
+  for i, item in ipairs(items) do
+    local group = groups[item.status]
+    if group then
+      api.nvim_buf_set_extmark(buf, ns, i - 1, 0, { end_col = #lines[i], hl_group = group })
+    end
+  end
+  local config = place(chat, lines)
+  api.nvim_win_set_config(win, config)
+  local rows = api.nvim_win_text_height(win, {}).all
+  local most = math.floor(vim.o.lines / 2)
+  config.height = math.max(1, math.min(rows, most))
+  api.nvim_win_set_config(win, config)
+  api.nvim_win_set_cursor(win, { current, 0 })
+end
+
+---@param chat caliban.Chat
+local function open(chat)
+  local buf = api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = 'wipe'
+  local config = place(chat, { '' })
+  config.noautocmd = true
+  shown = { win = api.nvim_open_win(buf, false, config), buf = buf, chat = chat }
+  local options = vim.wo[shown.win][0]
+  options.wrap, options.linebreak, options.breakindent = true, true, true
+  options.breakindentopt = 'shift:4'
+  options.winfixbuf = true
+  api.nvim_create_autocmd({ 'WinResized', 'VimResized', 'WinClosed', 'TabEnter' }, {
+    group = api.nvim_create_augroup('caliban_todo', {}),
+    desc = 'caliban: move the window of the to-do list',
+    callback = vim.schedule_wrap(draw),
+  })
+  draw()
+end
+
+--- Opens or closes the window for the current chat's list.
+function M.toggle()
+  local chat = require('caliban.chat.chats').current
+  if is_open() and shown then
+    local same = shown.chat == chat
+    M.close()
+    if same then
+      return
+    end
+  end
+  if not (chat and M.count(chat)) then
+    local text = 'This conversation has no to-do list.'
+    return require('caliban.editor.notify').say(text, vim.log.levels.INFO)
+  end
+  open(chat)
+end
+
+--- The question of a chat has appeared or is gone: the window makes room for it.
+---@param chat caliban.Chat
+function M.avoid(chat)
+  if shown and shown.chat == chat then
+    draw()
+  end
+end
+
+--- The program has sent the list of a chat.
+---@param chat caliban.Chat
+---@param items caliban.TodoItem[]
+function M.take(chat, items)
+  chat.todo = items
+  if shown and shown.chat == chat then
+    draw()
+  end
+end
+
+return M
