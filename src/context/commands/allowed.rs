@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// The names of tools in other agents, each with Caliban's tools for the same work. The search of the web has its name
 /// here too, because the model's provider may search where Caliban has no tool for it.
-const NAMES: [(&str, &[&str]); 15] = [
+const NAMES: [(&str, &[&str]); 16] = [
     ("Bash", &["shell"]),
     ("Read", &["read"]),
     ("LS", &["list"]),
@@ -20,6 +20,7 @@ const NAMES: [(&str, &[&str]); 15] = [
     ("TodoRead", &["todo"]),
     ("TodoWrite", &["todo"]),
     ("Skill", &["skill"]),
+    ("AskUserQuestion", &["ask"]),
     ("SlashCommand", &[]),
 ];
 
@@ -125,6 +126,7 @@ mod tests {
         check(json!("Read Grep Bash"), expect!["read, grep, shell; "]);
         check(json!("Edit"), expect!["edit, apply_patch, rename_symbol; "]);
         check(json!("Bash(*)"), expect!["shell; "]);
+        check(json!("AskUserQuestion"), expect!["ask; "]);
     }
 
     #[test]

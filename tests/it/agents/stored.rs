@@ -7,6 +7,7 @@ use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
+use crate::run::Ran;
 use serde_json::{Value, json};
 use std::fs;
 
@@ -88,10 +89,30 @@ fn a_copy_and_a_cleared_conversation_stay_the_agent() {
     nvim.ask("two", "two\n\nDone.");
     nvim.keys(":Caliban<CR>i/clear<C-s><Esc>");
     nvim.wait_gone("two");
-    nvim.ask("three", "Done.");
+    nvim.ask("three", "three\n\nDone.");
+    assert_eq!(server.count(), 3);
     for it in server.requests() {
         assert_eq!((times(&it, "You review."), it.tools().len()), (1, 2));
     }
+}
+
+#[test]
+fn a_run_without_the_editor_continues_the_agents_conversation() {
+    let (server, nvim) = start(project());
+    begin(&nvim, "@reviewer it");
+    nvim.ask("one", "Done.");
+    nvim.quit_with(":qa!<CR>");
+    nvim.wait_program_end();
+    let settings = nvim.setup.dir().join("settings.json");
+    fs::write(&settings, json!({"system": "Work."}).to_string()).unwrap();
+    let settings = settings.display().to_string();
+    let ran =
+        Ran::of(&mut nvim.setup.program(&["run", "--config", &settings, "--session", "it", "two"]));
+    assert_eq!((ran.code, ran.out.trim()), (0, "Done."), "{}", ran.err);
+    let requests = server.requests();
+    assert_eq!((times(&requests[1], "You review."), requests[1].tools().len()), (1, 2));
+    assert_grows(requests);
+    assert_eq!(stored(&nvim.setup, "it")["name"], "reviewer");
 }
 
 #[test]
@@ -187,7 +208,8 @@ fn a_forged_agent_in_a_session_file_only_narrows_and_its_unknown_fields_are_kept
         nvim.keys(":Caliban resume it<CR>");
         nvim.wait_session("it");
         let count = server.count();
-        nvim.ask("more", "more\n\nDone.");
+        let words = format!("more {count}");
+        nvim.ask(&words, &format!("{words}\n\nDone."));
         nvim.quit_with(":qa!<CR>");
         nvim.wait_program_end();
         server.requests()[count].clone()
