@@ -56,6 +56,7 @@ fn turn(n: usize, output: usize) -> [Message; 4] {
         images: Vec::new(),
         job_end: None,
         foreign: None,
+        session: None,
         inquiry: None,
     };
     let prompt = format!("prompt {n}: {}", words(80, n));

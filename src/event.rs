@@ -9,6 +9,7 @@ mod job;
 mod measure;
 mod mode;
 mod profile;
+mod parent;
 mod trim;
 mod tuning;
 
@@ -20,6 +21,7 @@ pub use grant::{Grant, in_one_line};
 pub use job::Job;
 pub use measure::Measure;
 pub use mode::{MODES, Mode};
+pub use parent::Parent;
 pub use profile::{Profile, is_agent, offers};
 pub use trim::{Item, Trim};
 pub use tuning::Tuning;
@@ -120,15 +122,8 @@ pub enum Event {
         turn: TurnId,
         call: CallId,
         question: String,
-        /// The command in the permission rule that the question offers to store; empty if the question offers no rule.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        always: String,
-        /// The hosts in the permission rules about connections that the question offers to store.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        hosts: Vec<String>,
-        /// The command, if the user may change it; else empty.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        command: String,
+        #[serde(flatten)]
+        offer: Offer,
     },
     /// The user changed the command of a call that asked.
     Changed {
@@ -150,13 +145,16 @@ pub enum Event {
         id: CallId,
         question: String,
     },
-    /// The user is asked whether something of the project may be used. Messages wait in the queue until the answer.
+    /// The user is asked whether something of the project may be used, or about a call of a subagent. Messages wait in
+    /// the queue until the answer.
     /// `id` identifies this question, as a call's id identifies the question about a call.
     Consulted {
         id: CallId,
         #[serde(default)]
         about: Matter,
         question: String,
+        #[serde(flatten)]
+        offer: Offer,
     },
     /// The user has answered some of the model's questions: `given` has the answers to the first ones, `marked` the
     /// options of the next question that are marked so far.
@@ -177,6 +175,21 @@ pub enum Event {
     /// The user revokes a permission for the session.
     Revoked {
         grant: Grant,
+    },
+    /// The session works for another one, as a subagent.
+    Assigned {
+        parent: Parent,
+    },
+    /// A subagent works on the call in the session of this name.
+    Delegated {
+        turn: TurnId,
+        call: CallId,
+        session: SessionId,
+    },
+    /// A subagent has used these tokens, and this much money in USD; `None` if the price is not known.
+    ChildSpent {
+        usage: Usage,
+        cost: Option<f64>,
     },
     /// The program begins to run the call. If the program ends before the answer, the model is told that the call may
     /// have run.
@@ -326,7 +339,7 @@ pub enum Event {
     },
 }
 
-/// What of a project is used only with the user's consent.
+/// The subject of a question that is not about a call of the conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Matter {
@@ -334,6 +347,22 @@ pub enum Matter {
     Instructions,
     /// The permission rules that allow calls.
     Rules,
+    /// A call of a subagent.
+    Subagent,
+}
+
+/// What the user may do in a question besides allowing and denying.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offer {
+    /// The command in the permission rule that the question offers to store; empty if the question offers no rule.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub always: String,
+    /// The hosts in the permission rules about connections that the question offers to store.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// The command, if the user may change it; else empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub command: String,
 }
 
 /// A model's title for a conversation, and the cost of asking for it.
@@ -393,5 +422,10 @@ pub enum Delta {
     Output {
         call: CallId,
         text: String,
+    },
+    /// What the subagent that works on the call does now, in one line.
+    Doing {
+        call: CallId,
+        line: String,
     },
 }

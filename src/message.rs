@@ -161,6 +161,9 @@ pub struct ToolAnswer {
     /// The questions that the call has asked, until the user closes them without an answer.
     #[serde(default)]
     pub inquiry: Option<Box<Inquiry>>,
+    /// The session in which a subagent worked on the call.
+    #[serde(default)]
+    pub session: Option<String>,
 }
 
 impl ToolAnswer {
@@ -176,6 +179,7 @@ impl ToolAnswer {
             job_end: None,
             foreign: None,
             inquiry: None,
+            session: None,
         }
     }
 
@@ -209,6 +213,9 @@ impl Serialize for ToolAnswer {
         }
         if let Some(inquiry) = &self.inquiry {
             fields.serialize_field("inquiry", inquiry)?;
+        }
+        if let Some(session) = &self.session {
+            fields.serialize_field("session", session)?;
         }
         fields.end()
     }

@@ -57,7 +57,7 @@ pub fn decide<'a>(
         Access::Never(why) => Decision::Deny(Reason::Never(why)),
         _ if is_plan && (access.edits() || access.acts()) => Decision::Deny(Reason::PlanMode),
         _ if judged.verdict == Some(Verdict::Deny) => Decision::Deny(Reason::Rule(&judged.why)),
-        Access::Read | Access::Ask { .. } => Decision::Allow,
+        Access::Read | Access::Ask { .. } | Access::Delegate { .. } => Decision::Allow,
         Access::Edit { .. } if mode >= Mode::AutoEdit || is_allowed => Decision::Allow,
         Access::Edit { paths } => Decision::Ask(Question::Review(paths)),
         Access::Fetch { url, .. } if mode == Mode::Auto && judged.leak.is_some() => {

@@ -3,6 +3,7 @@
 
 mod archive;
 mod chats;
+mod children;
 mod completion;
 mod connect;
 mod unavailable;
@@ -15,7 +16,7 @@ mod weighing;
 #[cfg(test)]
 mod tests;
 
-use crate::agent::{Command, Decided};
+use crate::agent::{Command, Decided, PlaceWanted};
 use crate::complete::Files;
 use crate::conversation::report::{Level, Wish};
 use crate::event::SessionId;
@@ -75,6 +76,7 @@ pub async fn run() -> ExitCode {
                 None => break link.await.unwrap_or(link::End::Unreadable),
             },
             Some((session, wish)) = ends.wishes.recv() => Incoming::Wish(session, wish),
+            Some((session, wanted)) = ends.places.recv() => Incoming::Place(session, wanted),
             Some(done) = ends.done.recv() => Incoming::TaskDone(done),
             _ = terminated.recv(), if !is_terminated => {
                 is_terminated = true;
@@ -126,6 +128,8 @@ struct Program {
     /// The task that computes the sizes of mentions. A newer question for sizes ends it.
     weighing: Option<JoinHandle<()>>,
     wishes: mpsc::UnboundedSender<(Handle, Wish)>,
+    /// Requests for sessions of subagents.
+    places: mpsc::UnboundedSender<(Handle, PlaceWanted)>,
     /// Messages to sessions that wait until a task of the program ends.
     lanes: Lanes<Incoming>,
     done: mpsc::UnboundedSender<Done>,
@@ -135,6 +139,7 @@ struct Program {
 
 struct Ends {
     wishes: mpsc::UnboundedReceiver<(Handle, Wish)>,
+    places: mpsc::UnboundedReceiver<(Handle, PlaceWanted)>,
     done: mpsc::UnboundedReceiver<Done>,
     /// The task that stores which session was used last. It ends when all names are on disk.
     noted: JoinHandle<()>,
@@ -148,6 +153,7 @@ impl Program {
         let archive = Archive { project: site.project.clone(), reach: reach.clone() };
         let (reviews, review_orders) = mpsc::unbounded_channel();
         let (wishes, wishes_end) = mpsc::unbounded_channel();
+        let (places, places_end) = mpsc::unbounded_channel();
         let (done, done_end) = mpsc::unbounded_channel();
         let (notes, notes_end) = mpsc::unbounded_channel();
         let noted = tokio::spawn(archive::note(archive.clone(), notes_end));
@@ -170,11 +176,12 @@ impl Program {
             reviews,
             questions,
             wishes,
+            places,
             lanes: Lanes::default(),
             done,
             notes,
         };
-        (program, Ends { wishes: wishes_end, done: done_end, noted })
+        (program, Ends { wishes: wishes_end, places: places_end, done: done_end, noted })
     }
 
     fn handle(&mut self, message: FromNvim) {
@@ -284,7 +291,9 @@ impl Program {
         match open.and_then(|it| Some((it, self.sessions.agent(it)?))) {
             Some((session, agent)) => {
                 drop(agent.send(Command::Present));
-                self.note_last(session);
+                if !self.sessions.opens_child(session) {
+                    self.note_last(session);
+                }
             }
             None => self.load(id),
         }

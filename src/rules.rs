@@ -182,9 +182,11 @@ impl Rules {
             }
             Access::Fetch { host, .. } | Access::Search { host, .. } => self.page(host),
             Access::Edit { paths } => self.edits(paths),
-            Access::Read | Access::Guarded(_) | Access::Ask { .. } | Access::Never(_) => {
-                Judgement::default()
-            }
+            Access::Read
+            | Access::Guarded(_)
+            | Access::Ask { .. }
+            | Access::Delegate { .. }
+            | Access::Never(_) => Judgement::default(),
         }
     }
 

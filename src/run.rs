@@ -2,6 +2,7 @@
 //! disk at once; the agent, the session and the session's files are the same as in the editor.
 
 mod arguments;
+mod children;
 mod config;
 mod human;
 mod json;
@@ -98,6 +99,7 @@ async fn attend(mut launched: Launched, text: String, output: &mut dyn Output) -
                     launched.tell(Command::LeaveOut(model, parameter));
                 }
             }
+            Some(wanted) = launched.places.recv() => launched.place(wanted),
             show = launched.shown.recv() => {
                 let code = match show {
                     Some(show) => shown(&show, deadline.is_some(), output),

@@ -39,6 +39,8 @@ pub(super) enum KeeperMessage {
     Rewound { title: String, lines: Vec<String>, is_undone: bool },
     /// Changes of a command that ran in this turn may be missing.
     Gap(TurnId, Gap),
+    /// The user has decided on all changes of a file, which a subagent made; see `Record::settle`.
+    Settled(PathBuf, Option<Text>),
     /// Asks for the changes of the last turn.
     LastTurn(oneshot::Sender<LastTurn>),
 }
@@ -79,17 +81,20 @@ pub(super) struct Record {
     gaps: Vec<(TurnId, Gap)>,
     /// Whether the user was told that nothing can be stored.
     has_failed: bool,
+    /// The keeper of a subagent's parent, which keeps the subagent's changes.
+    lent: Option<Keeper>,
     messages: mpsc::UnboundedSender<KeeperMessage>,
     /// Each keeper has a receiver, so this is closed when no task can store any more.
     keepers: watch::Sender<()>,
 }
 
 impl Record {
-    pub(super) fn new() -> (Record, mpsc::UnboundedReceiver<KeeperMessage>) {
+    pub(super) fn new(lent: Option<Keeper>) -> (Record, mpsc::UnboundedReceiver<KeeperMessage>) {
         let (messages, messages_end) = mpsc::unbounded_channel();
         let keepers = watch::Sender::new(());
         let gaps = Vec::new();
-        (Record { checkpoints: None, gaps, has_failed: false, messages, keepers }, messages_end)
+        let record = Record { checkpoints: None, gaps, has_failed: false, lent, messages, keepers };
+        (record, messages_end)
     }
 
     /// The checkpoints; `None` for a conversation that is never saved.
@@ -115,8 +120,17 @@ impl Record {
     }
 
     pub(super) fn keeper(&mut self, conversation: &Conversation) -> Option<Keeper> {
+        if self.lent.is_some() {
+            return self.lent.clone();
+        }
         let blobs = self.checkpoints(conversation)?.blobs();
-        Some(Keeper { blobs, messages: self.messages.clone(), _counted: self.keepers.subscribe() })
+        let messages = self.messages.clone();
+        Some(Keeper { blobs, of: None, messages, _counted: self.keepers.subscribe() })
+    }
+
+    /// The keeper for a subagent that works in this turn.
+    pub(super) fn lend(&mut self, conversation: &Conversation, turn: TurnId) -> Option<Keeper> {
+        self.keeper(conversation).map(|it| Keeper { of: Some(turn), ..it })
     }
 
     /// The changes of the last turn, as soon as no task stores changes any more.
@@ -157,6 +171,7 @@ impl Record {
                 let _ = ids.send(begun);
                 kept.and(written)
             }
+            KeeperMessage::Settled(path, text) => all.settle(&path, text.as_ref()),
             KeeperMessage::Void(id) => all.alter(id, |it| it.state = State::Void),
             KeeperMessage::Written(id, after) => all.alter(id, |it| it.after = after),
             KeeperMessage::Rewound { title, lines, is_undone } => {
@@ -180,6 +195,11 @@ impl Record {
     /// Called when the user has decided on all changes of a file. `text` is the file's text now; `None` if the file
     /// does not exist any more.
     pub(super) fn settle(&mut self, conversation: &Conversation, path: &Path, text: Option<&Text>) {
+        if let Some(lent) = &self.lent {
+            let settled = KeeperMessage::Settled(path.to_owned(), text.cloned());
+            // the send fails if the parent has ended
+            return drop(lent.messages.send(settled));
+        }
         if let Some(all) = self.checkpoints(conversation) {
             let written = all.settle(path, text);
             self.warn(conversation, written);
@@ -230,6 +250,8 @@ fn rewound(conversation: &mut Conversation, title: &str, lines: &[String], is_un
 #[derive(Clone)]
 pub(super) struct Keeper {
     pub(super) blobs: Blobs,
+    /// For a subagent: the turn of its parent, to which its changes belong.
+    of: Option<TurnId>,
     messages: mpsc::UnboundedSender<KeeperMessage>,
     _counted: watch::Receiver<()>,
 }
@@ -238,6 +260,11 @@ impl Keeper {
     /// Stores the contents of files before and after these changes. The changes may be made when this returns. Returns
     /// the numbers of the changes, or no numbers if nothing could be stored.
     pub(super) async fn begin(&self, by: ChangedBy, planned: Vec<Planned>) -> Vec<u32> {
+        let by = match (by, self.of) {
+            (ChangedBy::Turn(_), Some(turn)) => ChangedBy::Turn(turn),
+            (ChangedBy::Command(_), Some(turn)) => ChangedBy::Command(turn),
+            (by, _) => by,
+        };
         let blobs = self.blobs.clone();
         let kept = tokio::task::spawn_blocking(move || {
             let mut failed = Ok(());
@@ -297,7 +324,7 @@ impl Keeper {
 
     /// Notes why changes of a command may be missing.
     pub(super) fn note_gap(&self, turn: TurnId, gap: Gap) {
-        let _ = self.messages.send(KeeperMessage::Gap(turn, gap));
+        let _ = self.messages.send(KeeperMessage::Gap(self.of.unwrap_or(turn), gap));
     }
 
     pub(super) fn void(&self, id: u32) {

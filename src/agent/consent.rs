@@ -3,7 +3,7 @@
 use super::prompts;
 use crate::context::instructions::Found;
 use crate::conversation::Conversation;
-use crate::event::{Matter, Ruling};
+use crate::event::{Matter, Offer, Ruling};
 use crate::message::{CallId, Excerpt, ExcerptKind};
 use crate::session::{Consult, Input, Phase};
 use crate::store::Agreed;
@@ -104,7 +104,8 @@ impl Consent {
         let question = question(&asked);
         self.asked = asked;
         let about = Matter::Instructions;
-        conversation.take(Input::Consult(Consult { id, about, question }));
+        let offer = Offer::default();
+        conversation.take(Input::Consult(Consult { id, about, question, offer }));
     }
 
     /// Notes the user's answer to the open question, and gives the conversation the files that may be used. Ignores
@@ -183,7 +184,9 @@ impl Consent {
     /// answer go back into the composer. When the user sends the next message, they are asked again.
     pub(super) fn withdraw(&mut self, conversation: &mut Conversation) {
         let session = &conversation.session;
-        if session.consult.is_none() {
+        // a subagent's question is withdrawn when the subagent ends
+        let is_ours = |it: &&Consult| it.about != Matter::Subagent;
+        if !session.consult.as_ref().is_some_and(|it| is_ours(&it)) {
             return;
         }
         let waiting = session.queue.iter().filter(|it| !session.held.contains(&it.id));
@@ -192,7 +195,7 @@ impl Consent {
         }
         self.asked.clear();
         self.agent = None;
-        while let Some(open) = &conversation.session.consult {
+        while let Some(open) = conversation.session.consult.as_ref().filter(is_ours) {
             let ruling = Ruling::Denied { reason: String::new() };
             conversation.take(Input::Rule { call: open.id.clone(), ruling });
         }

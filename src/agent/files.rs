@@ -1,7 +1,7 @@
 //! The user's files: the texts that the model knows, the content before each turn changed it, checks of diagnostics,
 //! and files that are not saved.
 
-use super::checkpoints::{KeeperMessage, Record};
+use super::checkpoints::{Keeper, KeeperMessage, Record};
 use super::checks::{Check, Checks, Looked};
 use super::known::{Known, Observation, Tracker};
 use super::setup::Decided;
@@ -32,9 +32,10 @@ pub(super) struct Changes {
 }
 
 impl Files {
-    pub(super) fn new() -> (Files, Changes) {
+    /// `lent` is the keeper of a subagent's parent.
+    pub(super) fn new(lent: Option<Keeper>) -> (Files, Changes) {
         let (known, observations) = Known::new();
-        let (record, keeper_messages) = Record::new();
+        let (record, keeper_messages) = Record::new(lent);
         let (checks, todo) = (Checks::default(), Todo::default());
         let files = Files { known, record, checks, todo, unsaved: Vec::new() };
         (files, Changes { observations, keeper_messages })

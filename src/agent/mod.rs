@@ -9,6 +9,7 @@ mod chats;
 mod checkpoints;
 mod checks;
 mod choice;
+mod children;
 mod command_changes;
 mod compaction;
 mod consent;
@@ -43,9 +44,10 @@ mod work;
 
 pub use chats::Act;
 pub use checks::{Check, Looked};
+pub use children::{PlaceWanted, Work as SubagentWork};
 pub use permissions::{Answer, Permissions, Wanted};
 pub use rewind::Rewind;
-pub use setup::{Command, Decided, Instructions, Setup};
+pub use setup::{Command, Decided, Inherited, Instructions, Setup};
 pub use todo::TodoAct;
 pub use undo::Undo;
 
@@ -59,6 +61,8 @@ use crate::session::{Effect, Input, Phase, Session};
 use crate::store::measures;
 use crate::tool::Desk;
 use crate::tool::jobs::{Jobs, Notice};
+use crate::tool::task;
+use children::{Children, News};
 use files::{Changes, Files};
 use guidance::Guidance;
 use named::Named;
@@ -88,6 +92,7 @@ struct Ends {
     prepared: mpsc::UnboundedReceiver<Prepared>,
     outputs: mpsc::UnboundedReceiver<(CallId, String)>,
     jobs: mpsc::UnboundedReceiver<Notice>,
+    children: mpsc::UnboundedReceiver<(CallId, News)>,
 }
 
 /// Runs until the quit command comes, or until every sender of commands is dropped.
@@ -117,6 +122,8 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
             }
             // a call's answer may tell the end of a job
             Some(notice) = ends.jobs.recv() => jobs::note(&mut agent.conversation, notice),
+            // a subagent's last news come before its answer
+            Some((call, news)) = ends.children.recv() => children::take(&mut agent, &call, news),
             Some(input) = ends.results.inputs.recv() => agent.result(input),
             Some((turn, sampled)) = ends.results.samples.recv() => {
                 agent.sampled(turn, sampled);
@@ -146,8 +153,9 @@ impl Agent {
         let (secrets, glance) = (desk.secrets.clone(), setup.glance);
         let channels = Channels { screen, wishes, glance, secrets };
         let (prompts, prepared) = Prompts::new(&desk, draft);
-        let (files, changes) = Files::new();
-        let (turn, results) = Turn::new(partial);
+        let (files, changes) = Files::new(setup.inherited.keeper);
+        let (children, news) = Children::new(setup.places);
+        let (turn, results) = Turn::new(partial, children);
         let (jobs, notices) = Jobs::begin(session.last_job);
         let named = Named::new(desk.tools.clone(), limits);
         let desk = Desk { jobs, ..desk };
@@ -160,6 +168,8 @@ impl Agent {
             turn,
             prompts,
             opening: Opening {
+                grants: setup.inherited.grants,
+                is_hidden: setup.inherited.is_subagent,
                 instead: setup.instead,
                 replayed: setup.replayed,
                 mode: setup.mode,
@@ -171,7 +181,17 @@ impl Agent {
                 warnings: setup.warnings,
             },
         };
-        (agent, Ends { results, changes, prepared, outputs: setup.outputs, jobs: notices })
+        (
+            agent,
+            Ends {
+                results,
+                changes,
+                prepared,
+                outputs: setup.outputs,
+                jobs: notices,
+                children: news,
+            },
+        )
     }
 
     /// Carries out the next work of the conversation, and shows the conversation's status.
@@ -189,9 +209,11 @@ impl Agent {
             self.sampler.fitting.catch_up(&self.sampler.models, &mut self.conversation, &self.desk);
             next = self.conversation.next_work();
         }
+        self.turn.children.follow(&mut self.conversation);
         unattended::end(self);
-        let status = status::status(&self.conversation, &self.desk, &self.sampler, &self.turn);
-        self.conversation.show_status(status);
+        let Agent { conversation, desk, sampler, turn, .. } = self;
+        let status = status::status(conversation, desk, sampler, turn);
+        conversation.show_status(status);
     }
 
     fn carry_out(&mut self, effect: Effect) {
@@ -207,6 +229,9 @@ impl Agent {
             Effect::Compact { turn, model, focus } => {
                 let asked = (turn, model, focus);
                 self.sampler.compact(conversation, desk, &mut self.turn, asked);
+            }
+            Effect::Run { turn, call, .. } if task::is_delegated(desk, &call) => {
+                children::begin(self, turn, &call);
             }
             Effect::Run { turn, call, is_closed, opened } => {
                 let mut job = self.files.run(conversation, desk, &self.turn, &call);
@@ -224,6 +249,7 @@ impl Agent {
             Effect::Abort { turn } => {
                 self.turn.abort();
                 self.desk.workspace.halt(turn);
+                self.turn.children.forget(&mut self.conversation);
             }
         }
     }
@@ -241,6 +267,7 @@ impl Agent {
             self.opening.read(conversation, why)
         } else {
             opening::distrust(conversation, &self.desk);
+            conversation.session.granted.append(&mut self.opening.grants);
             let is_fresh = opening::is_fresh(conversation);
             let told = named::begin(self, is_fresh);
             self.opening.warnings.extend(told);
@@ -250,6 +277,9 @@ impl Agent {
             let files = (&self.desk, &mut self.files);
             self.opening.begin(conversation, files, &mut self.guidance, partial, format)
         };
+        if self.opening.is_hidden {
+            return self.conversation.show(Show::View(Box::new(view)));
+        }
         self.present(Show::View(Box::new(view)));
     }
 
@@ -278,6 +308,12 @@ impl Agent {
             Command::Unqueue { id, edit } => prompts::unqueue(conversation, id, edit),
             Command::Draft(draft) => self.prompts.keep_draft(conversation, draft),
             Command::Stop => self.stop(),
+            Command::Work(work) => children::set_to_work(self, *work),
+            Command::End(why) => {
+                let partial = self.turn.partial.take();
+                self.conversation.take(Input::End { partial, why });
+            }
+            Command::Revoke(grant) => self.conversation.take(Input::Revoke { grant }),
             Command::Rule { call, answer } => permissions::rule(self, call, answer),
             Command::Respond { call, question, response } => {
                 questions::respond(self, call, question, response);

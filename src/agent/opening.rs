@@ -8,7 +8,7 @@ use crate::context::instructions::Found;
 use crate::conversation::Conversation;
 use crate::conversation::report::{Opened, Report, Show};
 use crate::edit::Format;
-use crate::event::{Mode, SessionId};
+use crate::event::{Grant, Mode, SessionId};
 use crate::message::{Excerpt, Reply, mark_of};
 use crate::provider::http;
 use crate::session::Input;
@@ -32,6 +32,10 @@ pub(super) struct Opening {
     pub(super) recorded: Vec<Recorded>,
     /// Whether the chat shows this session when it is opened.
     pub(super) shown: bool,
+    /// What the user has allowed a subagent's parent for the session.
+    pub(super) grants: Vec<Grant>,
+    /// Whether the session is not shown until the user opens it.
+    pub(super) is_hidden: bool,
     /// The four lines of an empty chat.
     pub(super) intro: Vec<String>,
     /// Problems while opening, as sentences for the user.
@@ -122,7 +126,8 @@ impl Opening {
             instead: self.instead.take(),
             root: desk.root.clone(),
             ephemeral: conversation.store.is_none() && conversation.read_only.is_none(),
-            reading: conversation.read_only.is_some(),
+            reading: conversation.read_only.is_some()
+                || conversation.session.subagent_of().is_some(),
             reviews: self.recorded.iter().map(|it| it.name.clone()).collect(),
             show: std::mem::take(&mut self.shown),
             draft,

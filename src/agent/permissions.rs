@@ -145,7 +145,10 @@ pub(super) fn carry_out(agent: &mut Agent, wanted: Wanted) {
                 connection.map_or_else(explained, |it| desk.rules.explain_connection(it.trim()));
             conversation.take(Input::Tell { text });
         }
-        Wanted::Revoke(Permission::Grant(grant)) => files.revoke(conversation, desk, grant),
+        Wanted::Revoke(Permission::Grant(grant)) => {
+            agent.turn.children.revoke(&grant);
+            files.revoke(conversation, desk, grant);
+        }
         Wanted::Revoke(Permission::Rule(label)) => revoke(agent, &label),
     }
 }
@@ -237,6 +240,9 @@ pub(super) fn mode(agent: &mut Agent, word: &str) {
 
 /// Takes the user's answer to a question about a call. “Always” allows the call and stores a rule for calls like it.
 pub(super) fn rule(agent: &mut Agent, call: CallId, answer: Answer) {
+    if agent.turn.children.rule(&mut agent.conversation, &call, &answer) {
+        return agent.reload_rules();
+    }
     let ruling = match answer {
         Answer::Ruling(ruling) => ruling,
         Answer::Change(command) => {
@@ -291,6 +297,7 @@ fn keep_always(agent: &mut Agent, judged: &Judgement) {
 }
 
 /// An answer to a question.
+#[derive(Clone)]
 pub enum Answer {
     Ruling(Ruling),
     /// Allows the call, and stores a rule that allows calls like it from now on.

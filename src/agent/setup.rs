@@ -1,5 +1,7 @@
 //! The parts that an agent is made of, and the commands of the program to it.
 
+use super::checkpoints::Keeper;
+use super::children::{PlaceWanted, Work};
 use super::models::Models;
 use super::{Act, Answer, Check, Permissions, Rewind, TodoAct, Undo, Wanted};
 use crate::context::instructions::Places;
@@ -7,7 +9,7 @@ use crate::context::prompt;
 use crate::context::slash::{self, Parsed};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Glance, Level, Show, Wish};
-use crate::event::{Mode, SessionId};
+use crate::event::{Grant, Mode, SessionId};
 use crate::message::{Block, CallId, Excerpt, Parameter, ToolAnswer};
 use crate::session::{Limits, Response, Session};
 use crate::store::{Agreed, Draft, Recorded, Store};
@@ -34,6 +36,12 @@ pub enum Command {
     SendHeld(Option<u32>),
     Draft(Draft),
     Stop,
+    /// The parent of a subagent gives it its task.
+    Work(Box<Work>),
+    /// The parent of a subagent ends the subagent's turn for this reason.
+    End(String),
+    /// The parent of a subagent takes a permission back.
+    Revoke(Grant),
     Rule {
         call: CallId,
         answer: Answer,
@@ -124,10 +132,7 @@ impl Command {
     /// Returns the command if the conversation accepts it. A read-only conversation refuses commands that would change
     /// it, and tells the user the reason.
     pub(super) fn permitted(self, conversation: &Conversation) -> Option<Command> {
-        if conversation.read_only.is_none() {
-            return Some(self);
-        }
-        let why = "This conversation is read-only here. /fork continues it in a copy.".to_owned();
+        let Some(why) = self.refusal(conversation) else { return Some(self) };
         match self {
             Command::Send { text, context, steer } => {
                 let parsed = slash::parse(&text);
@@ -170,6 +175,9 @@ impl Command {
             }
             Command::Draft(_)
             | Command::Stop
+            | Command::Work(_)
+            | Command::End(_)
+            | Command::Revoke(_)
             | Command::Connect(..)
             | Command::LeaveOut(..)
             | Command::Reviewed(_)
@@ -177,6 +185,56 @@ impl Command {
             | Command::Largest(_) => None,
         }
     }
+}
+
+impl Command {
+    /// Why the conversation takes only commands that do not change it; `None` if it takes this one.
+    fn refusal(&self, conversation: &Conversation) -> Option<String> {
+        if conversation.read_only.is_some() {
+            let why = "This conversation is read-only here. /fork continues it in a copy.";
+            return Some(why.to_owned());
+        }
+        let parent = conversation.session.subagent_of().filter(|_| !self.is_for_subagents())?;
+        Some(format!(
+            "A subagent of `{}` works here, and takes no messages of yours. <C-c> stops the subagent.",
+            parent.session
+        ))
+    }
+
+    /// Whether a running subagent takes the command: commands of its parent, reports of the editor, and those of the
+    /// user's commands that do not change its conversation.
+    fn is_for_subagents(&self) -> bool {
+        matches!(
+            self,
+            Command::Work(_)
+                | Command::End(_)
+                | Command::Revoke(_)
+                | Command::Stop
+                | Command::Rule { .. }
+                | Command::ChooseMode(Some(_))
+                | Command::Retry
+                | Command::Connect(..)
+                | Command::LeaveOut(..)
+                | Command::ShowRequest
+                | Command::Reviewed(_)
+                | Command::Checked(_)
+                | Command::Permissions(Wanted::List | Wanted::Explain(_))
+                | Command::ListJobs
+                | Command::StopJob(_)
+                | Command::Largest(_)
+        )
+    }
+}
+
+/// What a subagent has from its parent. The default is that of a session which is no subagent's.
+#[derive(Default)]
+pub struct Inherited {
+    pub(super) is_subagent: bool,
+    /// What the user has allowed the parent for the session.
+    pub(super) grants: Vec<Grant>,
+    /// Stores the contents of files in the parent's checkpoints, so that a rewind of the parent's turn takes the
+    /// subagent's changes back.
+    pub(super) keeper: Option<Keeper>,
 }
 
 /// The parts that an agent is made of.
@@ -220,6 +278,9 @@ pub struct Setup {
     pub shown: bool,
     pub outputs: mpsc::UnboundedReceiver<(CallId, String)>,
     pub wishes: mpsc::UnboundedSender<Wish>,
+    /// The channel for requests for sessions of subagents.
+    pub places: mpsc::UnboundedSender<PlaceWanted>,
+    pub inherited: Inherited,
     /// The four lines of an empty chat.
     pub intro: Vec<String>,
     /// Problems while opening, as sentences for the user.

@@ -6,6 +6,7 @@ use super::sampler::Sampler;
 use super::turn::Turn;
 use crate::conversation::Conversation;
 use crate::conversation::report::{QueuedMessage, Stage, Status, Wait};
+use crate::event::Matter;
 use crate::session::{Phase, State};
 use crate::tool::Desk;
 use crate::view::grouped;
@@ -89,7 +90,9 @@ pub(super) fn usage(conversation: &Conversation, sampler: &Sampler) -> String {
 
 fn phase(conversation: &Conversation, turn: &Turn) -> (Stage, Option<Wait>) {
     let session = &conversation.session;
+    let asks_for_subagent = session.consult.as_ref().is_some_and(|it| it.about == Matter::Subagent);
     match &session.phase {
+        _ if asks_for_subagent => (Stage::Asking, Some(Wait::Permission)),
         Phase::Idle if session.consult.is_some() || session.inquiry().is_some() => {
             (Stage::Asking, Some(Wait::Question))
         }
@@ -103,7 +106,7 @@ fn phase(conversation: &Conversation, turn: &Turn) -> (Stage, Option<Wait>) {
             let running = open.iter().any(|it| it.state == State::Running);
             if session.asking().is_some() {
                 (Stage::Asking, Some(Wait::Permission))
-            } else if running {
+            } else if running && !turn.children.wait_for_review(session) {
                 (Stage::Running, None)
             } else {
                 (Stage::Reviewing, Some(Wait::Review))

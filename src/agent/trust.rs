@@ -2,7 +2,7 @@
 
 use super::permissions::{self, FILE};
 use crate::conversation::Conversation;
-use crate::event::{Matter, Ruling};
+use crate::event::{Matter, Offer, Ruling};
 use crate::message::CallId;
 use crate::rules::{self, Rule};
 use crate::session::{Consult, Input, Phase};
@@ -57,7 +57,8 @@ impl Trust {
         let id = CallId(format!("rules-{}-{}", session.turns, self.count));
         self.asked = Some((id.clone(), text));
         let question = question(&allowing);
-        conversation.take(Input::Consult(Consult { id, about: Matter::Rules, question }));
+        let (about, offer) = (Matter::Rules, Offer::default());
+        conversation.take(Input::Consult(Consult { id, about, question, offer }));
     }
 
     /// Asks again about the file, whatever the user has answered.

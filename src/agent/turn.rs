@@ -1,5 +1,6 @@
 //! The running turn: its tasks, and the results that wait while it is being stopped.
 
+use super::children::Children;
 use super::partial::Partial;
 use super::{edits, work};
 use crate::event::{Failure, TurnId};
@@ -26,6 +27,8 @@ pub(super) struct Turn {
     proposing: Option<AbortHandle>,
     stopping: watch::Sender<bool>,
     resting: Option<AbortHandle>,
+    /// The subagents that work on calls of the turn.
+    pub(super) children: Children,
     /// The results that arrived after the user stopped the turn while edits were on their way to buffers. `None` if the
     /// turn is not being stopped.
     landed: Option<Vec<Input>>,
@@ -43,7 +46,7 @@ pub(super) struct Results {
 }
 
 impl Turn {
-    pub(super) fn new(partial: Partial) -> (Turn, Results) {
+    pub(super) fn new(partial: Partial, children: Children) -> (Turn, Results) {
         let (results, inputs) = mpsc::unbounded_channel();
         let (samples, samples_end) = mpsc::unbounded_channel();
         let turn = Turn {
@@ -54,6 +57,7 @@ impl Turn {
             proposing: None,
             stopping: watch::Sender::new(false),
             resting: None,
+            children,
             landed: None,
             partial,
             last_activity: Instant::now(),
@@ -93,6 +97,11 @@ impl Turn {
     }
 
     pub(super) fn compact(&mut self, job: impl Future<Output = ()> + Send + 'static) {
+        self.work.spawn(job);
+    }
+
+    /// Waits for a subagent.
+    pub(super) fn attend(&mut self, job: impl Future<Output = ()> + Send + 'static) {
         self.work.spawn(job);
     }
 

@@ -8,7 +8,7 @@ use crate::event::{Access, Plan, SessionId, TurnId};
 use crate::message::{Block, CallId, Input as Arguments, Reply, Request, ToolAnswer, ToolCall};
 use crate::provider::{Provider, Sampled};
 use crate::session::{Input, MAX_CALLS, Session};
-use crate::tool::{self, Desk, Source, Tool};
+use crate::tool::{self, Desk, Source, Tool, Workspace};
 use futures::{FutureExt, StreamExt};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
@@ -56,19 +56,43 @@ pub(super) struct Job {
     pub(super) keeper: Option<(Keeper, Vec<PathBuf>)>,
 }
 
+impl Job {
+    /// Looks at the files that the model knows, before a call that may change them.
+    pub(super) async fn look(&self) -> Looked {
+        let files = self.desk.workspace.clone();
+        let before = known::look(&*files, &self.watched).await;
+        let watched = known::after(self.watched.clone(), &before);
+        let observations = self.observations.clone();
+        let _ = observations.send(Observation::Looked(Cause::User, before));
+        Looked { files, watched, observations }
+    }
+}
+
+/// The files that the model knows, as they were before a call.
+pub(super) struct Looked {
+    files: Arc<dyn Workspace>,
+    watched: Vec<Watched>,
+    observations: mpsc::UnboundedSender<Observation>,
+}
+
+impl Looked {
+    /// Looks again, after the call.
+    pub(super) async fn again(self) {
+        let after = known::look(&*self.files, &self.watched).await;
+        let _ = self.observations.send(Observation::Looked(Cause::Command, after));
+    }
+}
+
 /// Runs one read or command. The call gets an answer even if the tool panics.
 pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     let acts = job.desk.tools.find(&call.tool).is_some_and(Tool::acts);
     if acts && !job.unsaved.is_empty() {
-        let unsaved = job.desk.workspace.save(job.unsaved).await;
+        let unsaved = job.desk.workspace.save(job.unsaved.clone()).await;
         let root = &job.desk.root;
         let paths = unsaved.iter().map(|it| tool::path::show(root, it)).collect();
         let _ = job.results.send(Input::Unsaved { paths });
     }
-    let files = job.desk.workspace.clone();
-    let before = known::look(&*files, &job.watched).await;
-    let watched = known::after(job.watched, &before);
-    let _ = job.observations.send(Observation::Looked(Cause::User, before));
+    let looked = job.look().await;
     let watch = match job.keeper {
         Some((keeper, touched)) => Some(Watch::begin(&job.desk, touched, keeper, turn).await),
         None => None,
@@ -88,8 +112,7 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     if let Some(watch) = watch {
         watch.end().await;
     }
-    let after = known::look(&*files, &watched).await;
-    let _ = job.observations.send(Observation::Looked(Cause::Command, after));
+    looked.again().await;
     let _ = job.results.send(Input::Answered { turn, answer });
 }
 

@@ -64,6 +64,7 @@ impl Conversation {
             Event::Limited { .. } => "limit",
             Event::Consulted { about: Matter::Instructions, .. } => "instructions",
             Event::Consulted { about: Matter::Rules, .. } => "rules",
+            Event::Consulted { about: Matter::Subagent, .. } => "subagent",
             _ => "call",
         };
         data.insert("kind", kind.to_owned());
@@ -106,7 +107,11 @@ impl Conversation {
                 data.insert("kind", "file".to_owned());
                 data.insert("paths", brief(&paths.join("\n")));
             }
-            Access::Read | Access::Edit { .. } | Access::Ask { .. } | Access::Never(_) => (),
+            Access::Read
+            | Access::Edit { .. }
+            | Access::Ask { .. }
+            | Access::Delegate { .. }
+            | Access::Never(_) => (),
         }
     }
 

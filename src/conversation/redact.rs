@@ -63,6 +63,7 @@ mod tests {
             job_end: None,
             foreign: None,
             inquiry: None,
+            session: None,
         }
     }
 

@@ -48,6 +48,8 @@ pub enum Access {
     Search { query: String, host: String },
     /// Ends the turn with these questions to the user.
     Ask { questions: Vec<Question> },
+    /// Gives a task to a subagent, which asks for each of its own calls. `title` says in a few words which task.
+    Delegate { title: String },
     /// The call cannot run: the tool does not exist, its arguments are wrong, or no tool may touch the path. The text
     /// tells the model why.
     #[serde(alias = "refused")]
@@ -123,6 +125,9 @@ impl Access {
                 let labels: Vec<String> = self.grants().iter().map(Grant::label).collect();
                 Some(labels.join(", "))
             }
+            Access::Delegate { title } => {
+                Some(format!("give a subagent the task {}", grant::in_one_line(title)))
+            }
             Access::Read | Access::Ask { .. } | Access::Never(_) => None,
         }
     }
@@ -156,9 +161,11 @@ impl Access {
             Access::Fetch { host, .. } | Access::Search { host, .. } => {
                 vec![Grant::Fetch(host.clone())]
             }
-            Access::Read | Access::Edit { .. } | Access::Ask { .. } | Access::Never(_) => {
-                Vec::new()
-            }
+            Access::Read
+            | Access::Edit { .. }
+            | Access::Ask { .. }
+            | Access::Delegate { .. }
+            | Access::Never(_) => Vec::new(),
         }
     }
 

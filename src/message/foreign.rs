@@ -30,6 +30,8 @@ pub enum Origin {
     Outside(String),
     /// The output of a command.
     Command,
+    /// The report of a subagent that has read strangers' texts.
+    Subagent,
 }
 
 /// The origin in words for the model.
@@ -39,6 +41,7 @@ impl fmt::Display for Origin {
             Origin::Web(what) => write!(f, "the web: {what}"),
             Origin::Outside(path) => write!(f, "outside the project: {path}"),
             Origin::Command => f.write_str("a command"),
+            Origin::Subagent => f.write_str("a subagent that has read strangers' texts"),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::message::{CallId, ToolAnswer};
 use crate::text::{self, Text};
 use crate::tool::Arrival;
 use judge::{is_on_disk, judge, on_disk};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
@@ -166,9 +166,9 @@ fn judged(
 }
 
 /// Answers that wait for the reviews of other files. A call that changes several files is answered once, when the last
-/// review is settled.
+/// review is settled. Calls of two sessions may have the same id.
 #[derive(Default)]
-struct Partial(BTreeMap<CallId, BTreeMap<PathBuf, ToolAnswer>>);
+struct Partial(HashMap<(Option<Handle>, CallId), BTreeMap<PathBuf, ToolAnswer>>);
 
 impl Partial {
     /// Keeps back the answers to calls that still have other files under review. Every other answer is joined with the
@@ -181,10 +181,12 @@ impl Partial {
         for answer in one_a_call(std::mem::take(&mut verdict.answers)) {
             let call = answer.id.clone();
             if waits(&call) {
-                self.0.entry(call).or_default().insert(verdict.path.clone(), answer);
+                let key = (verdict.session, call);
+                self.0.entry(key).or_default().insert(verdict.path.clone(), answer);
                 continue;
             }
-            let mut files = self.0.remove(&call).unwrap_or_default();
+            let key = (verdict.session, call.clone());
+            let mut files = self.0.remove(&key).unwrap_or_default();
             files.insert(verdict.path.clone(), answer);
             verdict.answers.push(joined(call, files.into_values().collect()));
         }
@@ -221,6 +223,7 @@ fn joined(id: CallId, mut answers: Vec<ToolAnswer>) -> ToolAnswer {
         job_end: None,
         foreign: None,
         inquiry: None,
+        session: None,
     }
 }
 

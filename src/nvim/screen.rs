@@ -18,21 +18,25 @@ const PIECE_PAUSE: Duration = Duration::from_millis(8);
 /// The pause after a paint that the editor refused.
 const RETRY_PAUSE: Duration = Duration::from_millis(250);
 
-/// Runs until the sender is dropped.
+/// Runs until the sender is dropped. A hidden session is painted once the agent reports it as opened.
 pub async fn run(
     link: SessionLink,
     outputs: Option<Outputs>,
+    is_hidden: bool,
     mut inbox: mpsc::UnboundedReceiver<Show>,
 ) {
     let began = Instant::now();
     let (view, reports) = (View::default(), Vec::new());
-    let mut screen = Screen { link, outputs, view, began, reports };
+    let mut screen = Screen { link, outputs, view, began, reports, is_hidden };
     let mut due = began;
     loop {
         let mut urgent = false;
-        if !screen.view.is_dirty() {
+        if screen.is_hidden || !screen.view.is_dirty() {
             let Some(first) = inbox.recv().await else { return };
             urgent = screen.fold(first);
+        }
+        if screen.is_hidden {
+            continue;
         }
         // Streamed text waits until the next paint is due, and is painted together with the text that arrives until
         // then.
@@ -76,6 +80,8 @@ struct Screen {
     view: View,
     began: Instant,
     reports: Vec<Report>,
+    /// Whether the user has not opened the session yet. Then nothing is painted.
+    is_hidden: bool,
 }
 
 impl Screen {
@@ -97,6 +103,7 @@ impl Screen {
                 }
                 self.view.toggle(block, line);
             }
+            Show::Tell(report) if self.is_hidden => self.report(report),
             Show::Tell(report) => self.reports.push(report),
             Show::Now(report) => {
                 self.report(report);
@@ -128,13 +135,15 @@ impl Screen {
 
     /// Sends a report to the editor. After the session has ended, another session may have its name. Then only reports
     /// that need no chat are sent: events for scripts, notices, and texts that go back to the user.
-    fn report(&self, report: Report) {
+    fn report(&mut self, report: Report) {
+        self.is_hidden &= !matches!(report, Report::Opened(_));
         let is_heard = match &report {
+            Report::Event { .. } if self.is_hidden => false,
             Report::Event { .. }
             | Report::Notice { .. }
             | Report::Bounce { .. }
             | Report::Copied(_) => true,
-            _ => !self.link.is_over(),
+            _ => !self.link.is_over() && !self.is_hidden,
         };
         if is_heard {
             self.link.tell(|session| ToNvim::of(session, report));

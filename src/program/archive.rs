@@ -7,7 +7,7 @@ use crate::conversation::report::{Branch, Copy, Level};
 use crate::event::SessionId;
 use crate::nvim::session_link::Handle;
 use crate::reach::Reach;
-use crate::session::Session;
+use crate::session::{Input, Session};
 use crate::site::places;
 use crate::store::{Draft, Opened, Project, Unavailable};
 use std::io;
@@ -210,6 +210,11 @@ impl Archive {
             Err(_) => return Vec::new(),
         };
         let has_reviews = !self.project.under_review(&id, &self.reach).is_empty();
+        if let Some(session) = opened.session.as_mut().filter(|it| it.subagent_of().is_some()) {
+            session.step(Input::Leave { partial: None });
+            let settled = opened.store.settle(session);
+            return settled.map(|()| Vec::new()).unwrap_or_default();
+        }
         let session = opened.session.as_ref().filter(|it| !it.is_blank());
         if session.is_some() && (opened.interrupted || has_reviews) {
             let text = "A turn was interrupted in this project. :Caliban shows the conversation."

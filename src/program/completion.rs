@@ -129,7 +129,7 @@ impl Program {
     pub(super) fn desk_of(&self, session: Option<&SessionId>) -> Option<Desk> {
         let link = self.sessions.link(self.sessions.find(session?)?)?;
         let (output, _) = mpsc::unbounded_channel();
-        Some(self.desk(link, output))
+        Some(self.desk(link.clone(), link, output))
     }
 }
 

@@ -3,11 +3,12 @@
 
 use super::Program;
 use super::archive::Archive;
+use super::children::Placed;
 use super::commands;
 use super::connect::Connected;
 use super::lanes::Lane;
 use super::unavailable::Source;
-use crate::agent::Command;
+use crate::agent::{Command, PlaceWanted};
 use crate::conversation::report::{Back, Copy, Level, Wish};
 use crate::event::SessionId;
 use crate::nvim::reviews::Verdict;
@@ -25,6 +26,8 @@ pub(super) enum Incoming {
     Editor(Box<FromNvim>),
     /// A session's agent asks the program for something.
     Wish(Handle, Wish),
+    /// A session's agent needs a session for a subagent.
+    Place(Handle, PlaceWanted),
     /// A task of the program has ended.
     TaskDone(Done),
 }
@@ -80,6 +83,10 @@ pub(super) enum Outcome {
     Judged(SessionId, Vec<Verdict>),
     /// A provider's key was tried, and stored or not.
     Connected(Connected),
+    /// A session for a subagent is open.
+    Placed(Box<Placed>),
+    /// The agent of a subagent has ended.
+    ChildEnded(Handle),
     Notice(Level, String),
 }
 
@@ -118,6 +125,7 @@ impl Program {
             }
             Some(Incoming::Editor(message)) => self.handle(*message),
             Some(Incoming::Wish(session, wish)) => self.wish(session, wish),
+            Some(Incoming::Place(session, wanted)) => self.open_place(session, wanted),
             Some(Incoming::TaskDone(done)) => self.done(done),
             None => (),
         }
@@ -206,6 +214,8 @@ impl Program {
                 }
             }
             Outcome::Connected(connected) => self.connected(connected),
+            Outcome::Placed(placed) => self.placed(*placed),
+            Outcome::ChildEnded(session) => self.child_ended(session),
             Outcome::Notice(level, text) => self.notice(level, text),
         }
     }
@@ -215,7 +225,9 @@ impl Program {
         let lanes: Vec<Option<Handle>> = match incoming {
             Incoming::SessionCommand(session, _) => vec![self.sessions.find(session)],
             Incoming::Editor(message) => return self.lanes_of_message(message),
-            Incoming::Wish(_, Wish::New { .. }) => return vec![Lane::Unnamed],
+            Incoming::Wish(_, Wish::New { .. }) | Incoming::Place(..) => {
+                return vec![Lane::Unnamed];
+            }
             Incoming::Wish(session, Wish::Rename { text }) => {
                 vec![Some(*session), self.whose(text.trim())]
             }

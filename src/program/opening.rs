@@ -5,7 +5,8 @@ use super::incoming::{Incoming, Start};
 use super::unavailable::Source;
 use crate::agent::models::full_name;
 use crate::agent::{self, Command};
-use crate::conversation::report::{Level, Wish};
+use crate::conversation::report::{Glance, Level};
+use crate::event::SessionId;
 use crate::message::{Block, CallId};
 use crate::nvim::screen;
 use crate::nvim::session_link::{Handle, SessionLink};
@@ -19,7 +20,7 @@ use crate::site::settings;
 use crate::store::{Draft, Store};
 use crate::tool::Desk;
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 /// The fourth line of an empty chat without a model.
 const TOUR: &str = "Tour     any message begins it: `i`, a word, `<Esc>`, `<CR>`";
@@ -58,14 +59,16 @@ impl Parts {
 }
 
 impl Program {
-    /// The root folder, files, rules and settings that a session's tools work with.
+    /// The root folder, files, rules and settings that a session's tools work with. The user reviews the session's
+    /// proposals in the session `owner`.
     pub(super) fn desk(
         &self,
         link: SessionLink,
+        owner: SessionLink,
         output: mpsc::UnboundedSender<(CallId, String)>,
     ) -> Desk {
         let workspace = Buffers {
-            owner: link.clone(),
+            owner,
             link,
             reviews: self.reviews.clone(),
             questions: self.questions.clone(),
@@ -92,60 +95,75 @@ impl Program {
         if model.is_empty() || models.is_tour(model) || models.resolve(model).is_err() {
             self.model_of_new().0.clone_into(&mut session.model);
         }
-        let (output, outputs) = mpsc::unbounded_channel();
-        let (show, show_end) = mpsc::unbounded_channel();
         let (agent, inbox) = mpsc::unbounded_channel();
         if self.current.and_then(|it| self.sessions.name(it)).as_ref() != Some(&id) {
             let _ = self.notes.send((id.clone(), is_kept));
         }
         let (link, glance) = self.sessions.begin(&id, agent, read_only.is_some());
         self.current = Some(link.session);
-        tokio::spawn(screen::run(link.clone(), store.as_ref().map(Store::outputs), show_end));
         let setup = agent::Setup {
-            id,
-            wishes: self.wishes_of(link.session),
-            desk: self.desk(link, output),
-            screen: show,
-            store,
             session,
             replayed,
             partial,
             draft,
+            agent: start.agent,
+            titles: self.site.config.titles,
+            recorded,
+            shown,
+            intro,
+            warnings,
+            instead,
+            read_only,
+            ..self.setup(id, (link.clone(), link), (store, false), glance)
+        };
+        tokio::spawn(agent::run(setup, inbox));
+    }
+
+    /// The parts of a new session's agent, and its screen. The user reviews the session's proposals in the session
+    /// `owner`. A hidden session is not shown until the user opens it.
+    pub(super) fn setup(
+        &self,
+        id: SessionId,
+        (link, owner): (SessionLink, SessionLink),
+        (store, is_hidden): (Option<Store>, bool),
+        glance: watch::Sender<Glance>,
+    ) -> agent::Setup {
+        let (output, outputs) = mpsc::unbounded_channel();
+        let (screen, shows) = mpsc::unbounded_channel();
+        let files = store.as_ref().map(Store::outputs);
+        tokio::spawn(screen::run(link.clone(), files, is_hidden, shows));
+        agent::Setup {
+            id,
+            wishes: marked(link.session, self.wishes.clone()),
+            places: marked(link.session, self.places.clone()),
+            inherited: agent::Inherited::default(),
+            desk: self.desk(link, owner, output),
+            screen,
+            store,
+            session: Session::default(),
+            replayed: false,
+            partial: Vec::new(),
+            draft: Draft::default(),
             models: self.site.models.clone(),
             tally: Some(data_dir().join("edits.json")),
             measures: Some(data_dir().join("measures.json")),
             glance,
             mode: self.site.config.mode,
-            agent: start.agent,
-            titles: self.site.config.titles,
+            agent: None,
+            titles: false,
             limits: self.site.limits(),
             choice: self.site.choice(),
             permissions: self.site.permissions(),
             instructions: self.site.instructions(),
             live: self.live.clone(),
-            recorded,
-            shown,
+            recorded: Vec::new(),
+            shown: false,
             outputs,
-            intro,
-            warnings,
-            instead,
-            read_only,
-        };
-        tokio::spawn(agent::run(setup, inbox));
-    }
-
-    /// A channel for the requests (wishes) of a session's agent to the program. The agent does not know its session's
-    /// handle, so a task adds the handle to each request.
-    fn wishes_of(&self, session: Handle) -> mpsc::UnboundedSender<Wish> {
-        let (wishes, mut wished) = mpsc::unbounded_channel();
-        let to = self.wishes.clone();
-        tokio::spawn(async move {
-            while let Some(wish) = wished.recv().await {
-                // The send fails only when the program is ending.
-                let _ = to.send((session, wish));
-            }
-        });
-        wishes
+            intro: Vec::new(),
+            warnings: Vec::new(),
+            instead: None,
+            read_only: None,
+        }
     }
 
     /// Called when a session was to be opened but a session with the same name has begun in the meantime. Then the chat
@@ -227,4 +245,20 @@ impl Program {
             if self.site.models.is_tour(model) { TOUR.to_owned() } else { resume },
         ]
     }
+}
+
+/// A channel for requests of a session's agent to the program. The agent does not know its session's handle, so a
+/// task adds the handle to each request.
+fn marked<T: Send + 'static>(
+    session: Handle,
+    to: mpsc::UnboundedSender<(Handle, T)>,
+) -> mpsc::UnboundedSender<T> {
+    let (wishes, mut wished) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        while let Some(wish) = wished.recv().await {
+            // The send fails only when the program is ending.
+            let _ = to.send((session, wish));
+        }
+    });
+    wishes
 }

@@ -17,6 +17,8 @@ struct Running {
     agent: Option<Agent>,
     /// Whether the session is read-only.
     read_only: bool,
+    /// For the session of a subagent: whether the user has opened it.
+    child: Option<bool>,
     /// What the composer uses of the agent's conversation; `None` for a session without an agent.
     glance: Option<watch::Receiver<Glance>>,
 }
@@ -105,6 +107,30 @@ impl Sessions {
         (self.add(name, Some(agent), read_only, Some(seen)), glance)
     }
 
+    /// As `begin`, for the session of a subagent.
+    pub(super) fn begin_child(
+        &mut self,
+        name: &SessionId,
+        agent: Agent,
+    ) -> (SessionLink, watch::Sender<Glance>) {
+        let (link, glance) = self.begin(name, agent, false);
+        if let Some(it) = self.running.get_mut(&link.session) {
+            it.child = Some(false);
+        }
+        (link, glance)
+    }
+
+    /// Notes that the user has opened a session. Returns whether it is the session of a subagent.
+    pub(super) fn opens_child(&mut self, session: Handle) -> bool {
+        let child = self.running.get_mut(&session).and_then(|it| it.child.as_mut());
+        child.map(|it| *it = true).is_some()
+    }
+
+    /// Whether this is the session of a subagent which the user has opened.
+    pub(super) fn is_shown(&self, session: Handle) -> bool {
+        self.running.get(&session).is_some_and(|it| it.child == Some(true))
+    }
+
     fn add(
         &mut self,
         name: &SessionId,
@@ -114,7 +140,7 @@ impl Sessions {
     ) -> SessionLink {
         self.last = self.last.next();
         let (name, given) = watch::channel(name.clone());
-        self.running.insert(self.last, Running { name, agent, read_only, glance });
+        self.running.insert(self.last, Running { name, agent, read_only, child: None, glance });
         SessionLink::new(self.last, self.editor.clone(), given)
     }
 
@@ -145,7 +171,7 @@ impl Sessions {
         }
     }
 
-    fn end(&mut self, session: Handle) {
+    pub(super) fn end(&mut self, session: Handle) {
         self.running.remove(&session);
         self.former.retain(|_, it| *it != session);
     }

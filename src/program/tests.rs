@@ -33,6 +33,7 @@ fn program(dir: &Path) -> (Program, Ends, mpsc::UnboundedReceiver<Order>) {
     let (done, done_end) = mpsc::unbounded_channel();
     let (notes, notes_end) = mpsc::unbounded_channel();
     let (wishes, wishes_end) = mpsc::unbounded_channel();
+    let (places, places_end) = mpsc::unbounded_channel();
     let noted = tokio::spawn(archive::note(archive.clone(), notes_end));
     let program = Program {
         site,
@@ -47,11 +48,12 @@ fn program(dir: &Path) -> (Program, Ends, mpsc::UnboundedReceiver<Order>) {
         completion: mpsc::unbounded_channel().0,
         weighing: None,
         wishes,
+        places,
         lanes: Lanes::default(),
         done,
         notes,
     };
-    (program, Ends { wishes: wishes_end, done: done_end, noted }, orders)
+    (program, Ends { wishes: wishes_end, places: places_end, done: done_end, noted }, orders)
 }
 
 fn id(name: &str) -> SessionId {

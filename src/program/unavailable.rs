@@ -19,6 +19,9 @@ const HANDOVER: Duration = Duration::from_millis(500);
 /// busy.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Why the session of a subagent is read-only.
+const WORK: &str = "A subagent has worked here. /fork continues its conversation in a copy.";
+
 /// Where the content of a beginning session comes from.
 pub(super) enum Source {
     Opened(Box<Opened>),
@@ -29,8 +32,12 @@ pub(super) enum Source {
 }
 
 impl Source {
-    pub(super) fn of(opened: Opened) -> Source {
-        Source::Opened(Box::new(opened))
+    /// A session from disk. The session of a subagent is read-only once the subagent has ended.
+    pub(super) fn of(mut opened: Opened) -> Source {
+        match opened.session.take_if(|it| it.subagent_of().is_some()) {
+            Some(session) => Source::ReadOnly(Box::new(session), WORK.to_owned()),
+            None => Source::Opened(Box::new(opened)),
+        }
     }
 
     /// An empty session that is never saved.

@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::config;
 use crate::agent::models::full_name;
-use crate::agent::{self, Command};
+use crate::agent::{self, Command, PlaceWanted};
 use crate::conversation::report::{Glance, Show, Wish};
 use crate::event::{Mode, SessionId};
 use crate::log;
@@ -33,12 +33,18 @@ pub(super) struct Launched {
     pub(super) agent: mpsc::UnboundedSender<Command>,
     pub(super) shown: mpsc::UnboundedReceiver<Show>,
     pub(super) wishes: mpsc::UnboundedReceiver<Wish>,
+    /// Requests for sessions of subagents.
+    pub(super) places: mpsc::UnboundedReceiver<PlaceWanted>,
     pub(super) session: SessionId,
     pub(super) model: String,
     pub(super) mode: Mode,
     pub(super) root: PathBuf,
     /// Ends when the Neovim that started this run is gone; `None` without one.
     pub(super) neovim: Option<JoinHandle<()>>,
+    pub(super) site: Site,
+    pub(super) arguments: Arguments,
+    /// The sessions among which those of subagents are saved.
+    pub(super) project: Project,
     /// The folder of a session that is not saved.
     _temporary: Option<tempfile::TempDir>,
     _log: Option<WorkerGuard>,
@@ -59,23 +65,29 @@ pub(super) async fn launch(arguments: Arguments) -> Result<(Launched, String), S
     own.model.clone_from(&model);
     let (screen, shown) = mpsc::unbounded_channel();
     let (wish, wishes) = mpsc::unbounded_channel();
+    let (place, places) = mpsc::unbounded_channel();
     let (agent, inbox) = mpsc::unbounded_channel();
-    let setup = setup(&site, &arguments, (session.clone(), opened), (screen, wish));
+    let setup = setup(&site, &arguments, (session.clone(), opened), (screen, wish, place));
     tokio::spawn(agent::run(setup, inbox));
     if let (Some(mode), false) = (arguments.mode, is_new) {
         // the send fails only if the agent has failed
         let _ = agent.send(Command::ChooseMode(Some(mode)));
     }
-    let (mode, root) = (site.config.mode, site.places.root);
+    let (mode, root) = (site.config.mode, site.places.root.clone());
+    let apart = temporary.as_ref().map(|it| Project::new(it.path(), &root));
     let launched = Launched {
         agent,
         shown,
         wishes,
+        places,
         session,
         model,
         mode,
         root,
         neovim: arguments.neovim.then(|| tokio::task::spawn_blocking(until_closed)),
+        project: apart.unwrap_or_else(|| site.project.clone()),
+        site,
+        arguments,
         _temporary: temporary,
         _log: log,
     };
@@ -107,11 +119,15 @@ fn settings(arguments: &Arguments) -> Result<(PathBuf, WireConfig), String> {
 }
 
 /// What the agent of an opened session is made of.
-fn setup(
+pub(super) fn setup(
     site: &Site,
     arguments: &Arguments,
     (id, opened): (SessionId, Opened),
-    (screen, wishes): (mpsc::UnboundedSender<Show>, mpsc::UnboundedSender<Wish>),
+    (screen, wishes, places): (
+        mpsc::UnboundedSender<Show>,
+        mpsc::UnboundedSender<Wish>,
+        mpsc::UnboundedSender<PlaceWanted>,
+    ),
 ) -> agent::Setup {
     let (output, outputs) = mpsc::unbounded_channel();
     let mut limits = site.limits();
@@ -148,6 +164,8 @@ fn setup(
         shown: false,
         outputs,
         wishes,
+        places,
+        inherited: agent::Inherited::default(),
         intro: Vec::new(),
         warnings: opened.warnings,
     }

@@ -1,10 +1,10 @@
-//! Answers the calls of a reply: reads together, then edits together, then commands one after the other.
+//! Answers the calls of a reply: reads and subagents together, then edits together, then commands one after the other.
 
 use super::{
-    Effect, Event, Input, LOOP_END, LOOP_REFUSED, MAX_READS, MAX_REQUESTS, Open, Phase, Session,
-    State, Step, audit, changed, say,
+    Effect, Event, Input, LOOP_END, LOOP_REFUSED, MAX_CHILDREN, MAX_READS, MAX_REQUESTS, Open,
+    Phase, Session, State, Step, audit, changed, say,
 };
-use crate::event::{Access, End, Mode, Plan, Ruling, TurnId};
+use crate::event::{Access, End, Mode, Offer, Plan, Ruling, TurnId};
 use crate::message::{Block, CallId, Reply, Role, ToolAnswer, ToolCall};
 use crate::policy::{self, Decision};
 use crate::rules::Judgement;
@@ -22,12 +22,13 @@ impl Session {
         self.sample_if_answered(turn, step);
     }
 
-    /// The next call to begin: first calls that will be denied, then reads, then edits, then commands. A command waits
-    /// for all other calls of the reply, including their reviews, and for the commands before it. A call that ends the
-    /// turn comes last, and waits for no review.
+    /// The next call to begin: first calls that will be denied, then reads and tasks for subagents, then edits, then
+    /// commands. A command waits for all other calls of the reply, including their reviews, and for the commands before
+    /// it. A call that ends the turn comes last, and waits for no review.
     fn next_call(&self) -> Option<Open> {
         let is_reading = |it: &&Open| it.access.reads() && it.state == State::Running;
         let has_room = self.open().iter().filter(is_reading).count() < MAX_READS;
+        let has_room_for_child = self.running_children().count() < MAX_CHILDREN;
         let is_asking = self.asking().is_some();
         let ends = |it: &Open| it.access.ends_turn() && !self.nobody_answers();
         let is_undone = |it: &&Open| !matches!(it.state, State::Done(_)) && !ends(it);
@@ -42,6 +43,7 @@ impl Session {
             (_, Access::Act { .. } | Access::Input { .. }) => {
                 (command == Some(&it.call.id)).then_some(3)
             }
+            (_, Access::Delegate { .. }) => has_room_for_child.then_some(1),
             (Decision::Allow, _) => has_room.then_some(1),
             (Decision::Ask(_), _) => (!is_asking).then_some(1),
         };
@@ -76,8 +78,8 @@ impl Session {
                 Some(question) => {
                     let command = changeable(&it.access);
                     let Judgement { always, unruled: hosts, .. } = it.judged;
-                    let call = it.call.id;
-                    let asked = Event::Asked { turn, call, question, always, hosts, command };
+                    let (call, offer) = (it.call.id, Offer { always, hosts, command });
+                    let asked = Event::Asked { turn, call, question, offer };
                     self.record(asked, step);
                 }
                 None => self.propose(turn, it.call, false, step),
@@ -126,8 +128,8 @@ impl Session {
                 self.deny(turn, &call, question, step);
                 return self.advance(turn, step);
             }
-            let (always, hosts, command) = (String::new(), Vec::new(), String::new());
-            self.record(Event::Asked { turn, call, question, always, hosts, command }, step);
+            let offer = Offer::default();
+            self.record(Event::Asked { turn, call, question, offer }, step);
         }
     }
 

@@ -1,8 +1,8 @@
-//! The question whether something of the project may be used. While the question is open, messages wait in the queue, and
-//! a running turn goes on.
+//! Questions that are not about a call of the conversation: whether something of the project may be used, and whether a
+//! call of a subagent may run. While such a question is open, messages wait in the queue, and a running turn goes on.
 
 use super::{Phase, Session, Step, say};
-use crate::event::{Event, Matter, Ruling, TurnId};
+use crate::event::{Event, Matter, Offer, Ruling, TurnId};
 use crate::message::CallId;
 
 /// A question. It is never saved: if the answer is still needed, the program asks again.
@@ -11,6 +11,7 @@ pub struct Consult {
     pub id: CallId,
     pub about: Matter,
     pub question: String,
+    pub offer: Offer,
 }
 
 impl Session {
@@ -23,8 +24,8 @@ impl Session {
         if self.consult.is_some() {
             return self.later.push(consult);
         }
-        let Consult { id, about, question } = consult;
-        self.record(Event::Consulted { id, about, question }, step);
+        let Consult { id, about, question, offer } = consult;
+        self.record(Event::Consulted { id, about, question, offer }, step);
     }
 
     /// Takes the user's answer. If the user gives a reason, the model is told.
@@ -33,10 +34,27 @@ impl Session {
         if let Ruling::Denied { reason } = &ruling
             && !reason.is_empty()
             && let Some(open) = &self.consult
+            && let Some(text) = say::left_out(open.about, reason)
         {
-            self.record(Event::Noted { text: say::left_out(open.about, reason) }, step);
+            self.record(Event::Noted { text }, step);
         }
         self.record(Event::Ruled { turn, call: id.clone(), ruling }, step);
+        self.consult_next(step);
+    }
+
+    /// Takes back a question that needs no answer any more.
+    pub(super) fn withdraw(&mut self, id: &CallId, step: &mut Step) {
+        self.later.retain(|it| it.id != *id);
+        if self.is_consulting(id) {
+            let turn = self.turn().unwrap_or(TurnId(self.turns));
+            let ruling = Ruling::Denied { reason: String::new() };
+            self.record(Event::Ruled { turn, call: id.clone(), ruling }, step);
+            self.consult_next(step);
+        }
+    }
+
+    /// Asks the next waiting question. If none waits, the next message in the queue begins a turn.
+    fn consult_next(&mut self, step: &mut Step) {
         if !self.later.is_empty() {
             let next = self.later.remove(0);
             self.consult(next, step);

@@ -32,11 +32,7 @@ impl Session {
             Event::Marked { mark } => self.mark.clone_from(mark),
             Event::Queued { message } => self.enqueue(message),
             Event::Unqueued { id } => self.unqueue(*id),
-            Event::Prompted { turn, message } => {
-                self.begin_turn(*turn, message);
-                self.begin_spending();
-                self.phase = Phase::Sampling { turn: *turn, requests: 1, tries: 1 };
-            }
+            Event::Prompted { turn, message } => self.begin_turn(*turn, message),
             Event::Steered { message, .. } => self.say_user(message, None),
             Event::Replied { turn, reply, plans } => self.apply_reply(*turn, reply, plans),
             Event::Asked { call, question, .. } => self.ask(call, question),
@@ -45,6 +41,9 @@ impl Session {
             | Event::Changed { .. }
             | Event::Needed { .. } => self.apply_question(event),
             Event::Chose { .. } | Event::Unanswered { .. } => self.apply_inquiry(event),
+            Event::Assigned { .. } | Event::Delegated { .. } | Event::ChildSpent { .. } => {
+                self.apply_delegation(event);
+            }
             Event::Ruled { call, ruling, .. } => self.apply_ruling(call, ruling),
             Event::Revoked { grant } => self.granted.retain(|it| it != grant),
             Event::Started { call, .. } => self.set(call, State::Running),
@@ -105,6 +104,8 @@ impl Session {
             self.title = title(&message.text);
         }
         self.say_user(message, Some(turn.0));
+        self.begin_spending();
+        self.phase = Phase::Sampling { turn, requests: 1, tries: 1 };
     }
 
     fn unqueue(&mut self, id: u32) {
@@ -224,9 +225,9 @@ impl Session {
             Event::Limited { id, .. } => self.apply_limited(id),
             Event::Changed { call, command, .. } => self.apply_change(call, command),
             Event::Needed { call, access, .. } => self.apply_need(call, access),
-            Event::Consulted { id, about, question } => {
-                let (id, question) = (id.clone(), question.clone());
-                self.consult = Some(Consult { id, about: *about, question });
+            Event::Consulted { id, about, question, offer } => {
+                let (id, question, offer) = (id.clone(), question.clone(), offer.clone());
+                self.consult = Some(Consult { id, about: *about, question, offer });
             }
             _ => (),
         }

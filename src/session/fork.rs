@@ -31,6 +31,9 @@ impl Session {
         copy.held.clear();
         copy.reviewing.clear();
         copy.granted.clear();
+        if let Some(parent) = &mut copy.parent {
+            parent.is_copy = true;
+        }
         if copy.running_jobs().next().is_some() {
             copy.notes.push(say::JOBS_STAY.to_owned());
         }

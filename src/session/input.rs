@@ -2,8 +2,8 @@
 
 use super::{Consult, Response};
 use crate::event::{
-    Access, Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Plan, Profile, Ruling,
-    Trim, Tuning, TurnId,
+    Access, Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Parent, Plan, Profile,
+    Ruling, SessionId, Trim, Tuning, TurnId,
 };
 use crate::message::{CallId, Excerpt, Reply, ToolAnswer, ToolCall, Usage};
 use std::path::PathBuf;
@@ -55,6 +55,11 @@ pub enum Input {
     /// edits. No further call begins.
     Stop {
         landed: Vec<Input>,
+    },
+    /// The turn ends for this reason. `partial` is the part of the reply that had arrived.
+    End {
+        partial: Option<Reply>,
+        why: String,
     },
     /// The editor or the program ends, or has ended, in the middle of a turn. `partial` is the part of the reply that
     /// had arrived.
@@ -152,9 +157,28 @@ pub enum Input {
         question: usize,
         response: Response,
     },
-    /// Asks the user whether something of the project may be used, after the answer to the open question if there is
-    /// one.
+    /// Asks the user whether something of the project may be used, or whether a call of a subagent may run, after the
+    /// answer to the open question if there is one.
     Consult(Consult),
+    /// A question that `Consult` asked needs no answer any more.
+    Withdraw {
+        id: CallId,
+    },
+    /// The session works for another one, as a subagent.
+    Assign {
+        parent: Parent,
+    },
+    /// A subagent begins to work on the call in this session.
+    Delegated {
+        turn: TurnId,
+        call: CallId,
+        session: SessionId,
+    },
+    /// A subagent has spent something; see `Event::ChildSpent`.
+    ChildSpent {
+        usage: Usage,
+        cost: Option<f64>,
+    },
     Tell {
         text: String,
     },

@@ -5,6 +5,7 @@
 mod acting;
 mod audit;
 mod changed;
+mod children;
 mod compact;
 mod consult;
 mod failing;
@@ -39,8 +40,8 @@ pub use unattended::Unattended;
 pub use undo::Prompt;
 
 use crate::event::{
-    Access, Awaited, Compaction, End, Event, Grant, Job, Measure, Mode, Named, Plan, Profile,
-    Queued, Trim, Tuning, TurnId,
+    Access, Awaited, Compaction, End, Event, Grant, Job, Measure, Mode, Named, Parent, Plan,
+    Profile, Queued, Trim, Tuning, TurnId,
 };
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, Message, Reply, Role, Stop, ToolAnswer, ToolCall, Usage,
@@ -57,6 +58,8 @@ pub const MAX_REQUESTS: u32 = 100;
 pub const MAX_CALLS: usize = 200;
 /// The most reads of one reply that run at the same time, because each may have a file of 50 MB in memory.
 const MAX_READS: usize = 16;
+/// The most subagents of a conversation that work at the same time. The tasks of the others wait.
+const MAX_CHILDREN: usize = 4;
 /// How many times in a row a reply that the provider paused is sent back to be continued.
 const MAX_PAUSES: usize = 10;
 /// A call that has had the same answer this many times is refused. At `LOOP_END` the turn ends.
@@ -107,6 +110,8 @@ pub struct Session {
     pub limits: Limits,
     /// The user's permission rules. Never saved.
     pub rules: Arc<Rules>,
+    /// If the session works as a subagent: the call that began it.
+    pub parent: Option<Parent>,
     /// The number of turns begun.
     pub turns: u32,
     /// The highest id that a queued message has got so far.
@@ -199,6 +204,9 @@ impl Session {
             Input::Unqueue { id } => self.take_back(id, &mut step),
             Input::Stop { landed } => self.stop(landed, &mut step),
             Input::Cancel { partial } => self.break_off(partial, End::Cancelled, &mut step),
+            Input::End { partial, why } => {
+                self.break_off(partial, End::Stopped(why), &mut step);
+            }
             Input::Leave { partial } => self.break_off(partial, End::Interrupted, &mut step),
             it @ (Input::Rule { .. } | Input::Change { .. } | Input::Needed { .. }) => {
                 self.ruled(it, &mut step);
@@ -226,6 +234,10 @@ impl Session {
             Input::ChooseMode { mode } if mode != self.mode => self.choose_mode(mode, &mut step),
             Input::Consult(consult) => self.consult(consult, &mut step),
             it @ Input::Respond { .. } => self.respond(it, &mut step),
+            Input::Withdraw { id } => self.withdraw(&id, &mut step),
+            it @ (Input::Assign { .. } | Input::Delegated { .. } | Input::ChildSpent { .. }) => {
+                self.delegated(it, &mut step);
+            }
             Input::Know { path, hash } => self.know(path, hash, &mut step),
             Input::Name { of, named } => self.name(&of, named, &mut step),
             it @ (Input::Trim { .. }

@@ -40,7 +40,8 @@ impl Session {
         }
     }
 
-    /// The slash commands of the running turn that name tools: their files and the tools.
+    /// The slash commands of the running turn that name tools: their files and the tools. For a subagent, those of its
+    /// parent's turn too.
     pub(super) fn narrowing(&self) -> Vec<(&str, &[String])> {
         let start = self.messages.iter().rposition(|it| it.turn.is_some()).unwrap_or(0);
         let blocks = self.messages[start..].iter().flat_map(|it| &it.blocks);
@@ -50,7 +51,16 @@ impl Session {
             }
             _ => None,
         });
-        commands.collect()
+        let of_parent = self.parent.iter().flat_map(|it| &it.limits);
+        commands.chain(of_parent.map(|(path, tools)| (path.as_str(), tools.as_slice()))).collect()
+    }
+
+    /// What narrows the tools of a subagent that this session begins: the session's agent, and slash commands.
+    pub fn narrowed(&self) -> Vec<(String, Vec<String>)> {
+        let own =
+            self.profile.iter().filter_map(|it| Some((it.name.as_str(), it.tools.as_deref()?)));
+        let all = own.chain(self.narrowing());
+        all.map(|(name, tools)| (name.to_owned(), tools.to_vec())).collect()
     }
 
     /// Whether a call is allowed by these tools. A command line of the shell is allowed if each of its commands is.

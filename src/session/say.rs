@@ -123,20 +123,27 @@ pub(super) fn skipped(call: &CallId, tool: &str) -> ToolAnswer {
     ToolAnswer::failed(call, text, "skipped")
 }
 
+/// What a subagent's model is told before its task.
+pub(super) const SUBAGENT: &str = "You are a subagent: another agent gives you one task and gets only your last reply. \
+    Nobody answers questions. Work on the task until it is done, decide open questions yourself, and end with a report: \
+    the result, the paths that prove it, what you assumed, and what is not done.";
+
 /// The question about an edit that waits for a review.
 pub(super) fn review(paths: &[String]) -> String {
     format!("Change {}?", paths.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", "))
 }
 
 /// What the model is told if the user gives a reason for leaving the project's instructions out.
-pub(super) fn left_out(about: Matter, reason: &str) -> String {
+pub(super) fn left_out(about: Matter, reason: &str) -> Option<String> {
     match about {
         Matter::Instructions => {
-            format!("The user left the project's instructions out, and says: {reason}")
+            Some(format!("The user left the project's instructions out, and says: {reason}"))
         }
-        Matter::Rules => {
-            format!("The user does not let the project's rules allow calls, and says: {reason}")
-        }
+        Matter::Rules => Some(format!(
+            "The user does not let the project's rules allow calls, and says: {reason}"
+        )),
+        // the answer to the subagent's call says it
+        Matter::Subagent => None,
     }
 }
 
@@ -332,12 +339,16 @@ pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer
         Access::Read | Access::Guarded(_) | Access::Fetch { .. } | Access::Search { .. } => {
             format!("Stopped while it ran: {ended}.")
         }
+        Access::Delegate { .. } => format!(
+            "The subagent was stopped before it had finished: {ended}. It may have had effects: look for them before \
+             you repeat the task."
+        ),
         _ => format!(
             "Stopped while it ran: {ended}. The call may have had effects: look for them before you repeat the call."
         ),
     };
-    let summary =
-        if access.acts() && *why == End::Interrupted { "may have run" } else { "stopped" };
+    let has_effects = access.acts() || matches!(access, Access::Delegate { .. });
+    let summary = if has_effects && *why == End::Interrupted { "may have run" } else { "stopped" };
     ToolAnswer::failed(call, text, summary)
 }
 

@@ -38,14 +38,20 @@ impl Session {
     }
 
     /// Whether a stranger's text has come into the conversation: a page, a file outside of the project, the output of a
-    /// command. A compaction does not change the answer, because the summary may repeat what the text asked for.
-    pub(super) fn is_tainted(&self) -> bool {
-        self.messages.iter().flat_map(|it| &it.blocks).any(|it| match it {
-            Block::Answer(answer) => answer.foreign.is_some(),
-            Block::Excerpt(excerpt) => excerpt.origin().is_some(),
-            Block::Searched(it) => it.failed.is_empty(),
-            _ => false,
-        })
+    /// command, or the task of a subagent whose parent had read such a text. A compaction does not change the answer, because the summary may repeat what the text asked for.
+    pub fn is_tainted(&self) -> bool {
+        self.is_born_tainted()
+            || self.messages.iter().flat_map(|it| &it.blocks).any(|it| match it {
+                Block::Answer(answer) => answer.foreign.is_some(),
+                Block::Excerpt(excerpt) => excerpt.origin().is_some(),
+                Block::Searched(it) => it.failed.is_empty(),
+                _ => false,
+            })
+    }
+
+    /// Whether the session is that of a subagent whose task may repeat a stranger's wishes.
+    fn is_born_tainted(&self) -> bool {
+        self.parent.as_ref().is_some_and(|it| it.is_tainted)
     }
 
     /// Whether the provider, at this host, may search the web by itself for the next reply. The user cannot be asked
@@ -64,12 +70,15 @@ impl Session {
 
     /// Whether a page, a search or a file outside of the project has come into the conversation.
     fn has_read_elsewhere(&self) -> bool {
-        self.messages.iter().flat_map(|it| &it.blocks).any(|it| match it {
-            Block::Answer(it) => it.foreign.as_ref().is_some_and(|it| it.from != Origin::Command),
-            Block::Excerpt(excerpt) => excerpt.origin().is_some(),
-            Block::Searched(it) => it.failed.is_empty(),
-            _ => false,
-        })
+        self.is_born_tainted()
+            || self.messages.iter().flat_map(|it| &it.blocks).any(|it| match it {
+                Block::Answer(it) => {
+                    it.foreign.as_ref().is_some_and(|it| it.from != Origin::Command)
+                }
+                Block::Excerpt(excerpt) => excerpt.origin().is_some(),
+                Block::Searched(it) => it.failed.is_empty(),
+                _ => false,
+            })
     }
 
     /// Whether a command is not connected to the hosts that the rules allow: auto mode runs it without the user's consent,
@@ -112,8 +121,11 @@ impl Session {
     fn is_named(&self, url: &str) -> bool {
         let said =
             self.messages.iter().flat_map(|it| it.blocks.iter().map(move |block| (it.role, block)));
+        let is_task = self.parent.is_some();
         said.filter(|it| it.0 == Role::User || matches!(it.1, Block::Searched(_))).any(|(_, it)| {
             match it {
+                // a subagent's task is the words of a model
+                Block::Text { .. } if is_task => false,
                 Block::Searched(it) => it.results.iter().any(|it| it.url == url),
                 Block::Text { text } => names(text, url),
                 // the text repeats the model's questions

@@ -85,6 +85,7 @@ fn answer(id: &str) -> ToolAnswer {
         job_end: None,
         foreign: None,
         inquiry: None,
+        session: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! A turn that nobody attends: a call that would ask the user is denied, and the turn ends at a limit.
 
 use super::{Open, Session, Step, audit, say};
-use crate::event::{End, Event, Ruling, TurnId};
+use crate::event::{End, Event, Offer, Ruling, TurnId};
 use crate::message::{CallId, Usage};
 use crate::policy::Question;
 
@@ -58,9 +58,8 @@ impl Session {
     /// Records that a question about a call was asked and not answered, and then the answer to the call.
     pub(super) fn deny(&mut self, turn: TurnId, call: &CallId, question: String, step: &mut Step) {
         let answer = say::unattended(call, &question);
-        let (always, hosts, command) = (String::new(), Vec::new(), String::new());
-        let call = call.clone();
-        let asked = Event::Asked { turn, call: call.clone(), question, always, hosts, command };
+        let (call, offer) = (call.clone(), Offer::default());
+        let asked = Event::Asked { turn, call: call.clone(), question, offer };
         self.record(asked, step);
         let ruling = Ruling::Denied { reason: "nobody was here to answer".to_owned() };
         self.record(Event::Ruled { turn, call, ruling }, step);

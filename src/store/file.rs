@@ -3,7 +3,7 @@
 
 use super::Unavailable;
 use super::unknown::{Unknown, Written};
-use crate::event::{self, Compaction, Job, Measure, Mode, Profile, Queued, Trim, Tuning};
+use crate::event::{self, Compaction, Job, Measure, Mode, Parent, Profile, Queued, Trim, Tuning};
 use crate::message::{self, Excerpt, Message, Role, Usage};
 use crate::session::{Session, title};
 use serde::{Deserialize, Serialize};
@@ -48,6 +48,9 @@ pub(super) struct SessionFile {
     /// The named agent that the conversation is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agent: Option<Profile>,
+    /// If the session works as a subagent: the call that began it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parent: Option<Parent>,
     /// The word in the tags around strangers' texts.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     mark: String,
@@ -134,6 +137,7 @@ impl SessionFile {
             tuning: Tuning::default(),
             mode: Mode::default(),
             agent: None,
+            parent: None,
             mark: String::new(),
             created: now(),
             updated: String::new(),
@@ -195,6 +199,7 @@ impl SessionFile {
             tuning: self.tuning,
             mode: self.mode,
             profile: self.agent.take(),
+            parent: take(&mut self.parent),
             mark: take(&mut self.mark),
             root: take(&mut self.root),
             usage: self.usage,
@@ -219,6 +224,7 @@ impl SessionFile {
         self.tuning = session.tuning;
         self.mode = session.mode;
         self.agent.clone_from(&session.profile);
+        self.parent.clone_from(&session.parent);
         self.mark.clone_from(&session.mark);
         self.root.clone_from(&session.root);
         self.turns = session.turns;

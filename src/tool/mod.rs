@@ -17,6 +17,7 @@ pub mod path;
 pub mod pdf;
 pub mod scene;
 pub mod skills;
+pub mod task;
 pub mod todo;
 pub mod walk;
 
@@ -109,6 +110,8 @@ pub enum Work {
     /// Ends the turn, because the user has to answer before the model goes on. `access` checks the arguments. Where no
     /// user answers, the turn goes on.
     Last { access: Ends },
+    /// Gives a task to a subagent. The agent carries the call out.
+    Delegate,
     /// Runs a command, or sends input to a running one. `access` returns what the user has to consent to.
     Act { access: Needs, run: Run },
 }
@@ -164,7 +167,7 @@ impl Tool {
 
     /// Whether the tool's calls may change files without a review.
     pub fn changes(&self) -> bool {
-        matches!(self.work, Work::Act { .. } | Work::Own { .. })
+        matches!(self.work, Work::Act { .. } | Work::Own { .. } | Work::Delegate)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::lsp::{self, Question};
 use super::path::{self, Led};
 use super::schema::Form;
-use super::{Desk, Done, Tool, Work, job, web_search};
+use super::{Desk, Done, Tool, Work, job, task, web_search};
 use crate::edit::{Change, Edit, Whole, kept};
 use crate::event::{Access, Guarded};
 use crate::message::{Foreign, Input, Origin, ToolAnswer, ToolCall};
@@ -60,6 +60,7 @@ fn found(desk: &Desk, call: &ToolCall) -> Result<Access, String> {
         }
         Work::Own { .. } => Access::Read,
         Work::Last { access } => access(&args)?,
+        Work::Delegate => Access::Delegate { title: task::read(args)?.description },
         Work::Act { access, .. } => access(desk, &args)?,
         Work::Search { host, .. } => {
             Access::Search { query: web_search::query(desk, &args)?, host: host.clone() }
@@ -221,7 +222,7 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> (ToolAnswer, Vec<String>) {
                 }
                 asked => (None, Err(asked.err().unwrap_or_else(|| proposes(tool)))),
             },
-            Work::Edit { .. } => (None, Err(proposes(tool))),
+            Work::Edit { .. } | Work::Delegate => (None, Err(proposes(tool))),
             Work::Last { .. } => {
                 (None, Err(format!("{} ends the turn; it does not run.", tool.name)))
             }
@@ -279,7 +280,11 @@ fn origin(desk: &Desk, tool: &Tool, args: &Value) -> Option<Origin> {
             }
             (!desk.reach.is_open(&path)).then(|| Origin::Outside(desk.shown(&path)))
         }),
-        Work::Own { .. } | Work::Last { .. } | Work::Edit { .. } | Work::Refactor { .. } => None,
+        Work::Own { .. }
+        | Work::Delegate
+        | Work::Last { .. }
+        | Work::Edit { .. }
+        | Work::Refactor { .. } => None,
     }
 }
 
@@ -328,6 +333,7 @@ pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
         Ok((
             Work::Own { .. }
             | Work::Last { .. }
+            | Work::Delegate
             | Work::Act { .. }
             | Work::Fetch { .. }
             | Work::Search { .. },
@@ -339,7 +345,7 @@ pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
 }
 
 /// The call's tool, and its arguments in the form that the schema requires.
-fn fitted<'a>(desk: &'a Desk, call: &ToolCall) -> Result<(&'a Tool, Value), String> {
+pub(super) fn fitted<'a>(desk: &'a Desk, call: &ToolCall) -> Result<(&'a Tool, Value), String> {
     let tools = &desk.tools;
     let tool = tools.find(&call.tool).ok_or_else(|| tools.unknown(&call.tool))?;
     let given = match &call.input {

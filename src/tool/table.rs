@@ -4,7 +4,7 @@
 use super::{
     Tool, Work, ask, code_action, comment, definition, delete, diagnostics, edit, fetch, format,
     glob, grep, hover, job, job_input, list, patch, read, references, rename, rename_symbol, shell,
-    skill, symbols, todo, web_search, write,
+    skill, symbols, task, todo, web_search, write,
 };
 use crate::edit::Format;
 use crate::message::ToolSpec;
@@ -44,6 +44,7 @@ pub fn own() -> Toolset {
         ask::tool(),
         skill::tool(),
         comment::tool(),
+        task::tool(),
     ];
     Toolset(Arc::new(own.into_iter().map(Arc::new).collect()))
 }
@@ -72,6 +73,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("grep", &["search", "rg"]),
     ("glob", &["find"]),
     ("list", &["ls", "dir"]),
+    ("task", &["agent", "delegate", "spawn"]),
     ("write", &["create"]),
     ("edit", &["replace", "patch"]),
     ("delete", &["remove", "unlink"]),

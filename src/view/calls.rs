@@ -1,10 +1,25 @@
 //! The chat's lines for tool calls, and for the questions before some of them.
 
 use super::question::{Keys, Question};
-use super::{Content, LIVE_LINES, Shape, Tool, View, lines};
-use crate::event::Ruling;
+use super::{Content, LIVE_LINES, Shape, View, lines};
+use crate::event::{Matter, Offer, Ruling, SessionId};
 use crate::message::{Block as Part, CallId, Input, Searched, ToolAnswer, ToolCall};
 use serde_json::json;
+
+/// A tool call in the chat.
+#[derive(Debug, Clone)]
+pub(super) struct Tool {
+    pub(super) call: Option<ToolCall>,
+    pub(super) name: String,
+    pub(super) answer: Option<ToolAnswer>,
+    /// The session in which a subagent works on the call.
+    pub(super) session: Option<String>,
+    pub(super) live: String,
+    pub(super) open: bool,
+    pub(super) began_ms: Option<u64>,
+    /// The words at the right end of the call's line if the turn ends without an answer.
+    pub(super) if_unanswered: &'static str,
+}
 
 impl View {
     pub(super) fn complete(&mut self, at: usize, call: &ToolCall) {
@@ -50,6 +65,7 @@ impl View {
             call: Some(ToolCall { id, tool: tool.clone(), input: Input::Json(input) }),
             name: tool,
             answer: Some(answer),
+            session: None,
             live: String::new(),
             open,
             began_ms: None,
@@ -58,27 +74,21 @@ impl View {
         self.changed(at);
     }
 
-    /// `always` has what the question offers to allow from now on: a command, or hosts.
-    pub(super) fn asked(
-        &mut self,
-        call: &CallId,
-        question: &str,
-        always: (&str, &[String]),
-        command: &str,
-    ) {
+    pub(super) fn asked(&mut self, call: &CallId, question: &str, offer: &Offer) {
+        let Offer { always, hosts, command } = offer;
         // the call's line may still say that the call is running
         self.set_if_unanswered(call, "not run");
         self.set_right(call, "");
-        let (keys, proposed) = match (always, command) {
-            (("", []), "") => (Keys::Call, String::new()),
-            (("", []), _) => (Keys::Command, String::new()),
-            (("", hosts), _) => {
+        let (keys, proposed) = match (&**always, &**hosts, &**command) {
+            ("", [], "") => (Keys::Call, String::new()),
+            ("", [], _) => (Keys::Command, String::new()),
+            ("", hosts, _) => {
                 let hosts = hosts.join("`, `");
                 let proposed =
                     format!("\n`a` opens `{hosts}` to this project's commands from now on.");
                 (Keys::Always, proposed)
             }
-            ((always, _), _) => {
+            (always, ..) => {
                 (Keys::Always, format!("\n`a` allows `{always} …` in this project from now on."))
             }
         };
@@ -86,9 +96,34 @@ impl View {
         self.ask(call, question.about(command));
     }
 
-    pub(super) fn consulted(&mut self, id: &CallId, question: &str) {
+    pub(super) fn consulted(&mut self, id: &CallId, about: Matter, question: &str, offer: &Offer) {
         self.hide_inquiry();
-        self.ask(id, Question::new(question, Keys::Project));
+        match about {
+            Matter::Subagent => self.asked(id, question, offer),
+            Matter::Instructions | Matter::Rules => {
+                self.ask(id, Question::new(question, Keys::Project));
+            }
+        }
+    }
+
+    /// Notes in which session a subagent works on the call.
+    pub(super) fn delegated(&mut self, call: &CallId, session: &SessionId) {
+        let Some(at) = self.calls.get(call).copied() else { return };
+        if let Content::Tool(tool) = &mut self.blocks[at].content {
+            tool.session = Some(session.0.clone());
+            self.changed(at);
+        }
+    }
+
+    /// Shows what the subagent that works on the call does now.
+    pub(super) fn doing(&mut self, call: &CallId, line: &str) {
+        let Some(at) = self.calls.get(call).copied() else { return };
+        let Content::Tool(tool) = &mut self.blocks[at].content else { return };
+        if tool.answer.is_none() {
+            tool.live = lines::clean(line);
+            tool.open = true;
+            self.changed(at);
+        }
     }
 
     /// Shows a question. `id` is the id of the call that the question is about. A question that is not about a call has
@@ -187,6 +222,7 @@ impl View {
         let is_list = tool.name == "todo" && !answer.failed;
         tool.open = is_list;
         tool.live = String::new();
+        tool.session = answer.session.clone().or(tool.session.take());
         tool.answer = Some(answer.clone());
         self.changed(at);
         if is_list && let Some(before) = self.todo.replace(at).filter(|it| *it != at) {
@@ -220,6 +256,7 @@ impl View {
             call: call.cloned(),
             name: name.to_owned(),
             answer: None,
+            session: None,
             live: String::new(),
             open: false,
             began_ms,

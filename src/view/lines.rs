@@ -276,6 +276,7 @@ fn main_argument(call: &ToolCall) -> Option<&'static str> {
         "shell" => Some("command"),
         "todo" => Some("action"),
         "skill" => Some("name"),
+        "task" => Some("description"),
         _ => None,
     }
 }
@@ -284,7 +285,7 @@ fn argument(key: &str, value: &Value) -> Option<String> {
     Some(match value {
         Value::Null => return None,
         Value::Array(_) | Value::Object(_) if matches!(key, "edits" | "todos") => return None,
-        Value::String(_) if key == "text" => return None,
+        Value::String(_) if matches!(key, "text" | "prompt") => return None,
         Value::Array(items) if key == "questions" => {
             let first = brief(items.first()?["question"].as_str()?, 2 * ARGUMENT);
             let more = items.len() - 1;
@@ -297,12 +298,18 @@ fn argument(key: &str, value: &Value) -> Option<String> {
     })
 }
 
+/// A call that has begun, in one line without the mark of a fold.
+pub fn begun(call: &ToolCall) -> String {
+    called(call, &ToolAnswer::done(&call.id, String::new(), ""), None)
+}
+
 /// An answered call in one line.
 pub fn called(call: &ToolCall, answer: &ToolAnswer, took_ms: Option<u64>) -> String {
     let shown = Tool {
         call: Some(call.clone()),
         name: call.tool.clone(),
         answer: None,
+        session: None,
         live: String::new(),
         open: false,
         began_ms: None,

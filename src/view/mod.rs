@@ -11,12 +11,13 @@ mod second_person;
 #[cfg(test)]
 mod tests;
 
-pub use lines::{called, clean, grouped, sized, sized_as};
+pub use lines::{begun, called, clean, grouped, sized, sized_as};
 pub use paint::{Asks, BlockUpdate, Shape};
 
 use crate::event::{Delta, End, Event, Queued};
-use crate::message::{Block as Part, CallId, Message, Reply, Role, ToolAnswer, ToolCall};
+use crate::message::{Block as Part, CallId, Message, Reply, Role, ToolCall};
 use crate::session::{Consult, MAX_CALLS, Session, is_over_limit};
+use calls::Tool;
 use lines::Thought;
 use question::{Keys, Question};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -25,6 +26,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 const LIVE_LINES: usize = 400;
 /// The most lines of an opened result that are painted.
 const OPEN_LINES: usize = 2000;
+
+/// The user's sentence about another system prompt.
+const RENEWED: &str =
+    "The system prompt was replaced. The model reads the whole conversation again.";
 
 /// One block of the transcript.
 #[derive(Debug, Clone)]
@@ -67,18 +72,6 @@ enum Content {
         open: bool,
     },
     Gone,
-}
-
-#[derive(Debug, Clone)]
-struct Tool {
-    call: Option<ToolCall>,
-    name: String,
-    answer: Option<ToolAnswer>,
-    live: String,
-    open: bool,
-    began_ms: Option<u64>,
-    /// The words at the right end of the call's line if the turn ends without an answer.
-    if_unanswered: &'static str,
 }
 
 /// The part of a block that the editor has painted.
@@ -131,8 +124,8 @@ impl View {
         }
         session.notes.iter().chain(session.ends_of_jobs()).for_each(|it| view.noted(it));
         view.inquire(session.inquiry());
-        if let Some(Consult { id, question, .. }) = &session.consult {
-            view.consulted(id, question);
+        if let Some(Consult { id, about, question, offer }) = &session.consult {
+            view.consulted(id, *about, question, offer);
         }
         view.repaint();
         view
@@ -175,13 +168,14 @@ impl View {
                 self.prompted(message);
             }
             Event::Replied { reply, .. } => self.replied(reply, now_ms),
-            Event::Asked { call, question, always, hosts, command, .. } => {
-                self.asked(call, question, (always, hosts), command);
-            }
+            Event::Asked { call, question, offer, .. } => self.asked(call, question, offer),
             Event::Limited { id, question, .. } => {
                 self.ask(id, Question::new(question, Keys::Limit));
             }
-            Event::Consulted { id, question, .. } => self.consulted(id, question),
+            Event::Consulted { id, about, question, offer } => {
+                self.consulted(id, *about, question, offer);
+            }
+            Event::Delegated { call, session, .. } => self.delegated(call, session),
             Event::Chose { .. } | Event::Unanswered { .. } => self.responded(event),
             Event::Ruled { call, ruling, .. } => self.ruled(call, ruling),
             Event::Changed { call, .. } => self.forget_question(Some(call)),
@@ -201,11 +195,7 @@ impl View {
             Event::ModeChosen { mode } => {
                 self.notice(&format!("Mode {mode}: {}.", mode.means()));
             }
-            Event::SystemChosen { .. } => {
-                self.notice(
-                    "The system prompt was replaced. The model reads the whole conversation again.",
-                );
-            }
+            Event::SystemChosen { .. } => self.notice(RENEWED),
             Event::Trimmed { .. }
             | Event::Compacting { .. }
             | Event::Compacted { .. }
@@ -215,6 +205,8 @@ impl View {
             Event::Opened { .. }
             | Event::AgentChosen { .. }
             | Event::Marked { .. }
+            | Event::Assigned { .. }
+            | Event::ChildSpent { .. }
             | Event::Revoked { .. }
             | Event::JobBegan { .. }
             | Event::Titled { .. }
@@ -244,6 +236,7 @@ impl View {
                 }
             }
             Delta::Output { call, text } => self.output(call, text),
+            Delta::Doing { call, line } => self.doing(call, line),
             Delta::Searched(it) => {
                 self.close_live(Some(now_ms));
                 let at = self.push_search(it);

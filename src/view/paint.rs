@@ -57,6 +57,9 @@ pub struct BlockUpdate {
     /// In a question, the call that it is about. The question's last line names the keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
+    /// In a call, the session in which a subagent works on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// In a question, the indices of the lines that are folds. The user can consent only when all folds are open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folds: Option<Vec<u32>>,
@@ -101,6 +104,7 @@ impl BlockUpdate {
             right: None,
             below: None,
             call: None,
+            session: None,
             folds: None,
             always: false,
             command: String::new(),
@@ -247,6 +251,9 @@ fn update(
             let (whole, live) = painted(content, first);
             if let Content::Question(question) = content {
                 update.ask(question, first);
+            }
+            if let Content::Tool(tool) = content {
+                update.session.clone_from(&tool.session);
             }
             if let Content::List { items, .. } = content {
                 update.items = Some(*items);

@@ -3,7 +3,8 @@
 mod laws;
 
 use super::*;
-use crate::event::{Awaited, Failure, Plan, Ruling, Tuning, TurnId};
+use crate::event::{Awaited, Failure, Offer, Plan, Ruling, Tuning, TurnId};
+use crate::message::ToolAnswer;
 use crate::message::{Excerpt, ExcerptKind, Input, Stop, Usage};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -140,6 +141,7 @@ fn answered(id: &str, text: &str, summary: &str) -> Event {
         job_end: None,
         foreign: None,
         inquiry: None,
+        session: None,
     };
     Event::Answered { turn: TurnId(1), answer }
 }
@@ -204,9 +206,7 @@ fn a_turn_is_shown_with_its_prompt_thought_reply_and_tool_lines() {
                 turn: TurnId(1),
                 call: CallId("c2".into()),
                 question: "Run `make`?\nIt acts.".into(),
-                always: String::new(),
-                hosts: Vec::new(),
-                command: String::new(),
+                offer: Offer::default(),
             },
         ],
         expect![[r#"
@@ -237,9 +237,7 @@ fn an_answered_question_disappears_and_a_verdict_remains() {
         turn: TurnId(1),
         call: CallId(id.into()),
         question: "Run it?".into(),
-        always: String::new(),
-        hosts: Vec::new(),
-        command: String::new(),
+        offer: Offer::default(),
     };
     let rule = |id: &str, ruling| Event::Ruled { turn: TurnId(1), call: CallId(id.into()), ruling };
     check(
@@ -324,9 +322,7 @@ fn control_characters_are_never_painted() {
             turn: TurnId(1),
             call: CallId("c2".into()),
             question: evil.into(),
-            always: String::new(),
-            hosts: Vec::new(),
-            command: String::new(),
+            offer: Offer::default(),
         },
         answered("c1", evil, evil),
         Event::Told { text: evil.into() },

@@ -105,6 +105,7 @@ mod steer;
 mod stops;
 mod swapped;
 mod syntax;
+mod tasks;
 mod thoughts;
 mod tidy;
 mod todo;

@@ -19,7 +19,7 @@ fn the_default_system_prompt_names_the_project_and_every_tool() {
         nvim.ask("hello", "Yes.");
         let request = &server.requests()[0];
         let system = request.system_text();
-        assert_eq!(request.tools().len(), 24);
+        assert_eq!(request.tools().len(), 25);
         for tool in request.tools() {
             assert!(system.contains(&format!("\n- {tool}: ")), "{tool} is not in: {system}");
         }
@@ -58,6 +58,7 @@ fn the_default_system_prompt_names_the_project_and_every_tool() {
         - ask: Asks the user one to four questions with options.
         - skill: Loads a skill: how the user or the project wants a particular kind of work done.
         - comment: Leaves comments on lines of files in the user's editor, as diagnostics and in the quickfix list.
+        - task: Gives a task to a subagent with a context of its own.
 
         How edits work: your edits become changes in the user's own buffers. The user accepts, rejects or reworks each hunk; nothing is on disk before that, unless they chose auto-edit mode. The result of an edit says what they accepted, rejected or reworked: respect it, and do not repeat what they rejected. Put all edits that belong together into one reply. A file open in the editor is read with its unsaved text. Commands run in the working directory after the user agrees, and see the files on disk.
 

@@ -15,6 +15,7 @@ M.ns = ns
 ---@field final boolean
 ---@field done integer number of finished lines that were scanned for fences
 ---@field call? string
+---@field session? string the session in which a subagent works on this call
 ---@field items? integer the number of items that take keys; they are the last lines
 ---@field right? string
 ---@field need? integer the cells that the block's first line and `right` need in one row
@@ -24,8 +25,7 @@ M.ns = ns
 ---@field fences caliban.Fence[]
 ---@field spans table<integer, integer[]?> the highlights of lines that have been drawn, by index
 
---- The highlight of each shape whose blocks have a single highlight. The blocks of other shapes are highlighted as
---- Markdown.
+--- The highlights of blocks that have a single one, by shape. Other blocks are highlighted as Markdown.
 local spans = {
   thinking = 'CalibanDim',
   boundary = 'CalibanDim',
@@ -288,7 +288,7 @@ local function apply(chat, update)
   end
   block.final = update.final
   if update.lines then
-    block.call, block.items = update.call, update.items
+    block.call, block.items, block.session = update.call, update.items, update.session
   end
   block.right, block.below = update.right or block.right, update.below or block.below
   return block, row

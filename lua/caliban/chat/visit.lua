@@ -1,4 +1,4 @@
---- Goes from the transcript to the file under the cursor.
+--- Goes from the transcript to the file or the subagent's chat under the cursor.
 local M = {}
 
 local api = vim.api
@@ -54,9 +54,15 @@ function M.file(path, lnum)
   end
 end
 
---- Opens the file under the cursor, at its line.
+--- Opens the file under the cursor, at its line; on the call of a subagent, opens the subagent's chat.
 ---@param chat caliban.Chat
 function M.go(chat)
+  local block = require('caliban.chat.paint').at(chat, api.nvim_win_get_cursor(0)[1] - 1)
+  if block and block.session then
+    local open = { kind = 'open', session = block.session }
+    require('caliban.chat.chats').wanted = require('caliban.program.process').ask(open)
+    return
+  end
   local line = api.nvim_get_current_line()
   local file, after = name_at(line, api.nvim_win_get_cursor(0)[2])
   local lnum = after:match('^"?%s+lines=(%d+)') or after:match('^:(%d+)') or file:match(':(%d+)')

@@ -75,6 +75,7 @@ impl Judge<'_> {
             job_end: None,
             foreign: None,
             inquiry: None,
+            session: None,
         }
     }
 
@@ -251,6 +252,7 @@ fn answer_to_whole(
         job_end: None,
         foreign: None,
         inquiry: None,
+        session: None,
     }
 }
 

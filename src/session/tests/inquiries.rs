@@ -1,6 +1,7 @@
 //! Tests the model's questions to the user, and the calls before and after them.
 
 use super::*;
+use crate::event::Offer;
 use crate::message::inquiry::AnswerOption;
 use crate::message::{Given, Inquiry, Question};
 
@@ -229,7 +230,8 @@ fn a_message_that_was_sent_before_the_questions_does_not_answer_them() {
 fn answers_wait_for_another_question_and_can_be_taken_back_from_the_queue() {
     let mut session = asked();
     let about = crate::event::Matter::Instructions;
-    let consult = Consult { id: CallId("q".into()), about, question: "Use them?".into() };
+    let (id, question, offer) = (CallId("q".into()), "Use them?".into(), Offer::default());
+    let consult = Consult { id, about, question, offer };
     session.step(Input::Consult(consult));
     let step = given(&mut session, vec![Response::Choose(vec![0]), Response::Skip]);
     assert_eq!((step.effects, session.queue.len()), (Vec::new(), 1));

@@ -208,6 +208,10 @@ async fn empty_and_huge_texts_are_answered_shortly_by_every_tool() {
         fetch url huge: url: `x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/
         skill name empty: There is no skill ``. There are no skills at all.
         skill name huge: There is no skill `x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x
+        task description empty: The arguments are not valid for the tool `task`, so nothing was done.
+        task description huge: taken
+        task prompt empty: The arguments are not valid for the tool `task`, so nothing was done.
+        task prompt huge: taken
         web_search query empty: query: expected 1 to 400 characters.
         web_search query huge: query: expected 1 to 400 characters.
         apply_patch input empty: The patch does not begin with `*** Begin Patch`, so nothing was done.

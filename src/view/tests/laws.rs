@@ -152,6 +152,7 @@ impl Driven {
                     job_end: None,
                     foreign: None,
                     inquiry: None,
+                    session: None,
                 };
                 self.step(session::Input::Answered { turn, answer });
             }

@@ -286,6 +286,8 @@ pub(super) fn setup(
         shown: false,
         outputs: mpsc::unbounded_channel().1,
         wishes: mpsc::unbounded_channel().0,
+        places: mpsc::unbounded_channel().0,
+        inherited: agent::Inherited::default(),
         intro: Vec::new(),
         warnings: Vec::new(),
     }
@@ -377,6 +379,7 @@ impl Talk {
                         job_end: None,
                         foreign: None,
                         inquiry: None,
+                        session: None,
                     };
                     let answers = vec![answer];
                     let _ = inbox.send(Command::Reviewed(Decided {

@@ -44,6 +44,7 @@
 ---@field right? string Virtual text at the right end of the block's first line that is not empty.
 ---@field below? string[] Virtual lines under the block: the context of a user's message.
 ---@field call? string In a question, the call that it is about. The question's last line names the keys.
+---@field session? string In a call, the session in which a subagent works on it.
 ---@field folds? integer[] In a question, the indices of the lines that are folds. The user can consent only when all
 --- folds are open.
 ---@field always? boolean Whether a question offers to store a rule.

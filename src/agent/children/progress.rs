@@ -1,0 +1,202 @@
+//! A subagent's work as its parent sees it, from the events of the subagent's session.
+
+use super::News;
+use crate::event::{Access, End, Event, Plan, SessionId};
+use crate::message::{Block, CallId, Foreign, Origin, Reply, ToolAnswer, ToolCall, Usage};
+use crate::session::ending;
+use crate::tool::clip::{self, Limits};
+use crate::view::{begun, grouped};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// How much of a subagent's last reply its parent gets.
+const LIMITS: Limits = Limits { lines: 600, bytes: 24_000, wide: 2_000, head: 60 };
+/// The most paths in a list for the parent.
+const PATHS: usize = 40;
+/// The most characters of what a subagent does now.
+const DOING: usize = 120;
+
+pub(super) struct Progress {
+    session: SessionId,
+    root: PathBuf,
+    requests: u32,
+    tokens: u64,
+    /// The text of the last reply, and its calls with the access that each needs.
+    text: String,
+    calls: Vec<(ToolCall, Access)>,
+    /// Whether nobody answers the subagent's questions, so that the parent need not ask them.
+    is_unattended: bool,
+    /// How many calls of the last reply have no answer yet.
+    unanswered: usize,
+    /// The calls about which the user is asked.
+    asking: BTreeSet<CallId>,
+    /// The changed files, as the user sees their paths.
+    changed: BTreeSet<String>,
+    /// Where strangers' texts that the subagent has read came from.
+    read: Option<Origin>,
+    end: Option<End>,
+}
+
+impl Progress {
+    pub(super) fn new(session: SessionId, root: PathBuf, is_unattended: bool) -> Progress {
+        Progress {
+            session,
+            root,
+            requests: 0,
+            tokens: 0,
+            text: String::new(),
+            calls: Vec::new(),
+            is_unattended,
+            unanswered: 0,
+            asking: BTreeSet::new(),
+            changed: BTreeSet::new(),
+            read: None,
+            end: None,
+        }
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// Takes in an event of the subagent's session. Returns the news for the parent.
+    pub(super) fn event(&mut self, event: &Event) -> Vec<News> {
+        match event {
+            Event::Prompted { .. } => vec![self.doing("thinking")],
+            Event::Replied { reply, plans, .. } => self.replied(reply, plans),
+            Event::Spent { cost } => vec![News::Spent { usage: Usage::default(), cost: *cost }],
+            Event::Compacted { usage, cost, .. } | Event::NotCompacted { usage, cost, .. } => {
+                vec![News::Spent { usage: *usage, cost: *cost }]
+            }
+            Event::Started { call, .. } => {
+                let begun = self.calls.iter().find(|it| it.0.id == *call).map(|it| begun(&it.0));
+                begun.map(|it| self.doing(&it)).into_iter().collect()
+            }
+            Event::Asked { .. } if self.is_unattended => Vec::new(),
+            Event::Asked { call, question, offer, .. } => {
+                self.asking.insert(call.clone());
+                let (call, question, offer) = (call.clone(), question.clone(), offer.clone());
+                vec![self.doing("waits for your answer"), News::Asked { call, question, offer }]
+            }
+            Event::Ruled { call, .. } | Event::Changed { call, .. } => self.settled(call),
+            Event::Proposed { what, .. } => {
+                vec![self.doing(&format!("waits for your review of {what}"))]
+            }
+            Event::Answered { answer, .. } => self.answered(answer),
+            Event::Retried { failure, .. } => vec![self.doing(&failure.brief())],
+            Event::Ended { why, .. } => {
+                self.end = Some(why.clone());
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn replied(&mut self, reply: &Reply, plans: &[Plan]) -> Vec<News> {
+        self.requests += 1;
+        self.tokens = self.tokens.saturating_add(reply.usage.total());
+        let texts = reply.blocks.iter().filter_map(|it| match it {
+            Block::Text { text } => Some(text.trim()),
+            _ => None,
+        });
+        self.text = texts.filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n\n");
+        let accesses = plans.iter().map(|it| it.access.clone());
+        self.calls = reply.calls().cloned().zip(accesses).collect();
+        if reply.blocks.iter().any(|it| matches!(it, Block::Searched(it) if it.failed.is_empty())) {
+            self.read = Some(Origin::Subagent);
+        }
+        self.unanswered = reply.calls().count();
+        let spent = News::Spent { usage: reply.usage, cost: Some(0.0) };
+        vec![spent, self.doing("thinking")]
+    }
+
+    fn settled(&mut self, call: &CallId) -> Vec<News> {
+        self.asking.remove(call);
+        vec![News::Settled(call.clone()), self.doing("thinking")]
+    }
+
+    fn answered(&mut self, answer: &ToolAnswer) -> Vec<News> {
+        match &answer.foreign {
+            Some(Foreign { from: Origin::Command, .. }) => {
+                self.read.get_or_insert(Origin::Command);
+            }
+            Some(_) => self.read = Some(Origin::Subagent),
+            None => (),
+        }
+        let access = self.calls.iter().find(|it| it.0.id == answer.id).map(|it| &it.1);
+        if let (Some(Access::Edit { paths }), false) = (access, answer.failed) {
+            self.changed.extend(paths.iter().cloned());
+        }
+        self.unanswered = self.unanswered.saturating_sub(1);
+        match (self.asking.contains(&answer.id), self.unanswered) {
+            (true, _) => self.settled(&answer.id),
+            (false, 0) => vec![self.doing("thinking")],
+            (false, _) => Vec::new(),
+        }
+    }
+
+    fn doing(&self, what: &str) -> News {
+        let what: String = what.chars().take(DOING).collect();
+        News::Doing(format!("{what} · {}", self.size()))
+    }
+
+    /// The number of requests and tokens so far, in words.
+    fn size(&self) -> String {
+        let requests = if self.requests == 1 { "request" } else { "requests" };
+        format!("{} {requests} · {} tokens", self.requests, grouped(self.tokens))
+    }
+
+    /// The answer to the parent's call. If the last reply is too long for the parent, the folder `overflow` gets the
+    /// whole reply.
+    pub(super) fn answer(&self, call: &CallId, overflow: &Path) -> ToolAnswer {
+        let text = clip::clip(overflow, LIMITS, &self.text);
+        let named = if text.len() < self.text.len() { self.named(&text) } else { Vec::new() };
+        let why = self.end.as_ref().and_then(ending);
+        let mut own = Vec::new();
+        match &why {
+            Some(why) => {
+                own.push(format!("[The subagent ended before its task was done: {why}]"));
+            }
+            None if text.is_empty() => {
+                own.push("[The subagent ended without a report.]".to_owned());
+            }
+            None => (),
+        }
+        own.extend(list("It changed", self.changed.iter().map(String::as_str)));
+        own.extend(list("The part that was left out names", named.iter().map(String::as_str)));
+        own.push(format!("[Its conversation is `{}`: {}.]", self.session, self.size()));
+        let foreign = self.read.clone().filter(|_| !text.is_empty());
+        let foreign = foreign.map(|from| Foreign { from, own: own.len() });
+        if !text.is_empty() {
+            own.insert(0, text);
+        }
+        let failed = why.is_some() && self.text.is_empty();
+        let summary = if why.is_some() { "not finished".to_owned() } else { self.size() };
+        let session = Some(self.session.0.clone());
+        ToolAnswer { failed, foreign, session, ..ToolAnswer::done(call, own.join("\n"), summary) }
+    }
+
+    /// The files of the project that the reply names, but not the part of it that the parent gets.
+    fn named(&self, shown: &str) -> Vec<String> {
+        let is_apart = |it: char| it.is_whitespace() || "`'\"()[]<>{},;".contains(it);
+        let words = self.text.split(is_apart).filter_map(|it| {
+            let path = it.split(':').next().unwrap_or_default().trim_end_matches('.');
+            let is_path = (3..400).contains(&path.len()) && path.contains(['/', '.']);
+            (is_path && !path.starts_with('/') && !path.contains("..")).then_some(path)
+        });
+        let words: BTreeSet<&str> = words.filter(|it| !shown.contains(it)).take(2_000).collect();
+        let is_file = |it: &&str| self.root.join(it).is_file();
+        words.into_iter().filter(is_file).take(PATHS + 1).map(str::to_owned).collect()
+    }
+}
+
+/// A line that lists paths; `None` without a path.
+fn list<'a>(what: &str, paths: impl Iterator<Item = &'a str>) -> Option<String> {
+    let paths: Vec<&str> = paths.collect();
+    let more = if paths.len() > PATHS { " and others" } else { "" };
+    let shown = paths.iter().take(PATHS).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
+    (!paths.is_empty()).then(|| format!("[{what} {shown}{more}.]"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+use super::*;
+use crate::event::{Failure, TurnId};
+use crate::message::Stop;
+use expect_test::{Expect, expect};
+
+const TURN: TurnId = TurnId(1);
+
+fn replied(text: &str) -> Event {
+    let reply = Reply {
+        blocks: vec![Block::Text { text: text.to_owned() }],
+        stop: Stop::EndTurn,
+        usage: Usage { input: 1_000, output: 200, ..Usage::default() },
+        model: String::new(),
+        by: String::new(),
+    };
+    Event::Replied { turn: TURN, reply, plans: Vec::new() }
+}
+
+fn answered(from: Option<Origin>) -> Event {
+    let id = CallId("c1".into());
+    let foreign = from.map(|from| Foreign { from, own: 0 });
+    let answer = ToolAnswer { foreign, ..ToolAnswer::done(&id, "text".into(), "") };
+    Event::Answered { turn: TURN, answer }
+}
+
+fn ended(why: End) -> Event {
+    Event::Ended { turn: TURN, why }
+}
+
+/// The answer to the parent's call after these events.
+fn answer(events: &[Event]) -> ToolAnswer {
+    let mut progress = Progress::new(SessionId("main-task".into()), "/p".into(), false);
+    for it in events {
+        drop(progress.event(it));
+    }
+    assert!(progress.has_ended());
+    progress.answer(&CallId("t1".into()), Path::new("/nowhere"))
+}
+
+fn check(events: &[Event], expected: &Expect) {
+    let ToolAnswer { text, failed, summary, .. } = answer(events);
+    expected.assert_eq(&format!("{text}\nfailed: {failed}, summary: {summary}"));
+}
+
+#[test]
+fn the_parent_gets_the_last_reply_and_is_told_how_it_came_about() {
+    check(
+        &[replied("I look."), answered(None), replied("It is there."), ended(End::Done)],
+        &expect![[r#"
+            It is there.
+            [Its conversation is `main-task`: 2 requests · 2,400 tokens.]
+            failed: false, summary: 2 requests · 2,400 tokens"#]],
+    );
+    check(
+        &[replied("Half of it."), ended(End::Stopped("Stopped after 12 requests.".into()))],
+        &expect![[r#"
+            Half of it.
+            [The subagent ended before its task was done: Stopped after 12 requests.]
+            [Its conversation is `main-task`: 1 request · 1,200 tokens.]
+            failed: false, summary: not finished"#]],
+    );
+    check(
+        &[ended(End::Cancelled)],
+        &expect![[r#"
+            [The subagent ended before its task was done: Stopped.]
+            [Its conversation is `main-task`: 0 requests · 0 tokens.]
+            failed: true, summary: not finished"#]],
+    );
+    check(
+        &[replied(" "), ended(End::Done)],
+        &expect![[r#"
+            [The subagent ended without a report.]
+            [Its conversation is `main-task`: 1 request · 1,200 tokens.]
+            failed: false, summary: 1 request · 1,200 tokens"#]],
+    );
+}
+
+/// The parent's model must not take a stranger's words in the report for the subagent's own.
+#[test]
+fn the_report_of_a_subagent_that_read_a_strangers_text_counts_as_a_strangers() {
+    let page = || Some(Origin::Web("https://a.org".into()));
+    for (read, expected) in [
+        (vec![None], None),
+        (vec![Some(Origin::Command), None], Some(Origin::Command)),
+        (vec![page()], Some(Origin::Subagent)),
+        (vec![Some(Origin::Command), page()], Some(Origin::Subagent)),
+        (vec![page(), Some(Origin::Command)], Some(Origin::Subagent)),
+        (vec![Some(Origin::Subagent)], Some(Origin::Subagent)),
+    ] {
+        let mut events: Vec<Event> = read.into_iter().map(answered).collect();
+        events.extend([replied("A report\nof two lines."), ended(End::Done)]);
+        let ToolAnswer { foreign, text, .. } = answer(&events);
+        assert_eq!(foreign.as_ref().map(|it| it.from.clone()), expected);
+        if let Some(foreign) = foreign {
+            assert_eq!(foreign.split(&text).0, "A report\nof two lines.");
+        }
+    }
+}
+
+#[test]
+fn each_request_of_a_subagent_is_news_of_its_costs() {
+    let mut progress = Progress::new(SessionId("main-task".into()), "/p".into(), false);
+    let spent = |news: Vec<News>| {
+        let all = news.into_iter().filter_map(|it| match it {
+            News::Spent { usage, cost } => Some((usage.total(), cost)),
+            _ => None,
+        });
+        all.collect::<Vec<_>>()
+    };
+    assert_eq!(spent(progress.event(&Event::Spent { cost: Some(0.5) })), [(0, Some(0.5))]);
+    assert_eq!(spent(progress.event(&Event::Spent { cost: None })), [(0, None)]);
+    assert_eq!(spent(progress.event(&replied("x"))), [(1_200, Some(0.0))]);
+    let failure = Failure::Offline { host: "a.org".into(), why: "no route".into() };
+    assert_eq!(spent(progress.event(&ended(End::Failed(failure)))), []);
+}

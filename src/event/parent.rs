@@ -1,0 +1,23 @@
+//! The session for which a subagent works.
+
+use super::SessionId;
+use crate::message::CallId;
+use serde::{Deserialize, Serialize};
+
+/// Links a subagent's session to the call that began it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    pub session: SessionId,
+    pub call: CallId,
+    /// Whether a stranger's text had come into the parent's conversation, so that the task may repeat the stranger's
+    /// wishes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_tainted: bool,
+    /// What narrows the parent's tools: the parent's agent, and slash commands of its turn. Each has its name and the
+    /// tools that it allows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<(String, Vec<String>)>,
+    /// Whether the session is a copy of the subagent's session, which the user continues.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_copy: bool,
+}

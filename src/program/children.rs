@@ -1,0 +1,83 @@
+//! The sessions of subagents: opens them, and removes their records when they have ended.
+
+use super::Program;
+use super::archive::Archive;
+use super::incoming::Outcome;
+use super::lanes::Lane;
+use crate::agent::PlaceWanted;
+use crate::event::SessionId;
+use crate::nvim::session_link::Handle;
+use crate::store::Opened;
+
+/// A session that a subagent of `parent` gets. `opened` is `None` if the session is never saved.
+pub(super) struct Placed {
+    parent: Handle,
+    id: SessionId,
+    opened: Option<Opened>,
+    wanted: PlaceWanted,
+}
+
+impl Program {
+    /// Opens a session for a subagent. If the parent is never saved, neither is the subagent's session.
+    pub(super) fn open_place(&mut self, parent: Handle, wanted: PlaceWanted) {
+        let taken = self.sessions.taken();
+        self.begin(vec![Lane::Unnamed], move |archive| async move {
+            let (name, is_saved) = (wanted.name.clone(), wanted.is_saved);
+            let open = move |archive: &Archive| Some(free(archive, &name, &taken, is_saved));
+            match archive.on_thread(open).await {
+                Some(Ok((id, opened))) => {
+                    vec![Outcome::Placed(Box::new(Placed { parent, id, opened, wanted }))]
+                }
+                failed => {
+                    let why = failed.and_then(Result::err).unwrap_or_default();
+                    // the send fails if the parent has stopped
+                    let _ = wanted.place.send(Err(why));
+                    Vec::new()
+                }
+            }
+        });
+    }
+
+    /// Gives a subagent its session, unless its parent has stopped or ended in the meantime.
+    pub(super) fn placed(&mut self, placed: Placed) {
+        let Placed { parent, id, opened, wanted: PlaceWanted { commands, place, .. } } = placed;
+        let Some(owner) = self.sessions.link(parent).filter(|_| !place.is_closed()) else { return };
+        let (link, glance) = self.sessions.begin_child(&id, commands.clone());
+        let session = link.session;
+        self.begin(Vec::new(), move |_| async move {
+            commands.closed().await;
+            vec![Outcome::ChildEnded(session)]
+        });
+        let store = opened.map(|it| it.store);
+        let setup = self.setup(id, (link, owner), (store, true), glance);
+        let _ = place.send(Ok(Box::new(setup)));
+    }
+
+    /// Removes the record of a subagent that has ended. If its chat is open, the chat goes on as a read-only one.
+    pub(super) fn child_ended(&mut self, session: Handle) {
+        let shown = self.sessions.name(session).filter(|_| self.sessions.is_shown(session));
+        self.sessions.end(session);
+        if let Some(id) = shown {
+            let lanes = vec![Lane::Session(self.sessions.reserve(&id))];
+            self.open_on_thread(lanes, move |it| it.read(id, false));
+        }
+    }
+}
+
+/// Opens a session under a free name.
+fn free(
+    archive: &Archive,
+    name: &str,
+    taken: &[String],
+    is_saved: bool,
+) -> Result<(SessionId, Option<Opened>), String> {
+    if !is_saved {
+        let is_taken = |name: &str| taken.iter().any(|it| it.eq_ignore_ascii_case(name));
+        return Ok((SessionId(archive.project.free_name(name, is_taken)), None));
+    }
+    let (id, opened) = archive.project.open_free(name, taken);
+    match opened {
+        Ok(opened) => Ok((id, Some(opened))),
+        Err(unavailable) => Err(unavailable.say(&id.0)),
+    }
+}

@@ -1,0 +1,45 @@
+//! Subagents: the task that the session itself has, and the calls on which subagents of the session work.
+
+use super::{Event, Input, Open, Session, State, Step, say};
+use crate::event::{Access, Parent};
+
+impl Session {
+    /// The call that began this session, if it is a subagent's own session and no copy.
+    pub fn subagent_of(&self) -> Option<&Parent> {
+        self.parent.as_ref().filter(|it| !it.is_copy)
+    }
+
+    /// The calls on which a subagent works.
+    pub fn running_children(&self) -> impl Iterator<Item = &Open> {
+        self.open()
+            .iter()
+            .filter(|it| it.state == State::Running && matches!(it.access, Access::Delegate { .. }))
+    }
+
+    pub(super) fn delegated(&mut self, input: Input, step: &mut Step) {
+        match input {
+            Input::Assign { parent } => {
+                self.record(Event::Assigned { parent }, step);
+                self.record(Event::Noted { text: say::SUBAGENT.to_owned() }, step);
+            }
+            Input::Delegated { turn, call, session } if self.is_running(turn, &call) => {
+                self.record(Event::Delegated { turn, call, session }, step);
+            }
+            Input::ChildSpent { usage, cost } => {
+                self.record(Event::ChildSpent { usage, cost }, step);
+            }
+            _ => (),
+        }
+    }
+
+    pub(super) fn apply_delegation(&mut self, event: &Event) {
+        match event {
+            Event::Assigned { parent } => self.parent = Some(parent.clone()),
+            Event::ChildSpent { usage, cost } => {
+                self.usage += *usage;
+                self.spend(*cost);
+            }
+            _ => (),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The tool `task`: gives work to a subagent, which has a session of its own. The agent carries it out.
+
+use super::schema::Form;
+use super::{Desk, Tool, Work, plan};
+use crate::message::ToolCall;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+const NAME: &str = "task";
+/// The tools that a subagent does not have: it gives no tasks away, and the to-do list belongs to the user's
+/// conversation.
+const WITHHELD: [&str; 4] = [NAME, "todo", "ask", "plan"];
+/// The most characters of a task's description.
+const TITLE: usize = 80;
+
+const PURPOSE: &str = "Gives a task to a subagent with a context of its own. Only its last reply comes back to you. Use \
+    it for work that would fill your context, such as a search through many files or a change that stands by itself. \
+    Calls in one reply work at the same time. The subagent has your tools but knows nothing of this conversation: \
+    `prompt` says the goal, the paths and what to report. The user reviews its edits like yours. Example: \
+    {\"description\":\"Find the callers\",\"prompt\":\"List each call of `parse` in src/ as path:line.\"}";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: NAME.to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Delegate,
+    }
+}
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "description": { "type": "string", "description": "three to six words for the user" },
+            "prompt": { "type": "string" }
+        },
+        "required": ["description", "prompt"]
+    })
+}
+
+/// A task for a subagent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Task {
+    /// A few words for the user.
+    pub description: String,
+    /// Everything that the subagent is told.
+    pub prompt: String,
+}
+
+pub(super) fn read(args: Value) -> Result<Task, String> {
+    let task: Task = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
+    let description: String = task.description.chars().take(TITLE).collect();
+    match (task.description.trim(), task.prompt.trim()) {
+        ("", _) => Err(misfit("$.description: expected a few words, got nothing")),
+        (_, "") => Err(misfit("$.prompt: expected the task, got nothing")),
+        _ => Ok(Task { description, ..task }),
+    }
+}
+
+fn misfit(fault: &str) -> String {
+    Form { tool: NAME, purpose: PURPOSE, schema: &schema() }.refuse(fault)
+}
+
+/// The task of a call.
+pub fn of(desk: &Desk, call: &ToolCall) -> Result<Task, String> {
+    read(plan::fitted(desk, call)?.1)
+}
+
+/// Whether a subagent works on the call.
+pub fn is_delegated(desk: &Desk, call: &ToolCall) -> bool {
+    desk.tools.find(&call.tool).is_some_and(|it| matches!(it.work, Work::Delegate))
+}
+
+/// Whether a subagent has the tool of this name if its parent has it.
+pub fn is_lent(tool: &Tool) -> bool {
+    !WITHHELD.contains(&&*tool.name)
+}

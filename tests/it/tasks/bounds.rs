@@ -1,0 +1,156 @@
+//! What a subagent may not do: more than its parent, or more than the user wants to spend.
+
+use super::{has_got, is_of, saved, task};
+use crate::kit::reply::Reply;
+use crate::review::scene::{Scene, edit, nine};
+use serde_json::json;
+
+#[test]
+fn a_subagent_follows_the_mode_of_its_parent() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config("{ mode = 'auto-edit' }"));
+    let prompt = "Change it.";
+    scene.server.reply(Reply::new().call("t1", "task", task(prompt)));
+    let first = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")]));
+    scene.server.reply_to(has_got(prompt, 0), first);
+    let gate =
+        scene.server.reply(Reply::new().gate().call("e2", "edit", edit("a.txt", &[("l3", "L3")])));
+    scene.nvim.keys(":Caliban ask please<CR>");
+    scene.server.wait_count(3);
+    assert!(scene.nvim.setup.on_disk("a.txt").unwrap().contains("L2"));
+    scene.nvim.keys(":Caliban mode plan<CR>");
+    scene.wait_chat("Mode plan");
+    scene.server.reply_to(has_got(prompt, 2), Reply::said("It is refused."));
+    scene.server.reply(Reply::said("So it is."));
+    gate.finish();
+    scene.wait_idle("So it is.");
+    let all = scene.server.requests();
+    let child = all.iter().rfind(|it| is_of(prompt)(it)).unwrap();
+    assert!(child.answer("e2").starts_with("Not run: the user chose plan mode"));
+    assert!(!scene.nvim.setup.on_disk("a.txt").unwrap().contains("L3"));
+}
+
+#[test]
+fn a_subagent_has_no_subagents() {
+    let scene = Scene::start(|it| it);
+    let prompt = "Pass it on.";
+    scene.server.reply(Reply::new().call("t1", "task", task(prompt)));
+    scene.server.reply_to(has_got(prompt, 0), Reply::new().call("t2", "task", task("Deeper.")));
+    scene.server.reply_to(has_got(prompt, 1), Reply::said("There is none."));
+    scene.server.reply(Reply::said("So it is."));
+    scene.nvim.keys(":Caliban ask please<CR>");
+    scene.wait_idle("So it is.");
+    let all = scene.server.requests();
+    let child = all.iter().rfind(|it| is_of(prompt)(it)).unwrap();
+    assert!(child.answer("t2").starts_with("There is no tool `task`."), "{}", child.answer("t2"));
+}
+
+/// A slash command or a mention in a task would do something that only the user's own words may do.
+#[test]
+fn a_task_is_no_command_and_mentions_no_file() {
+    for prompt in ["/clear", "/mode auto", "See @a.txt"] {
+        let scene = Scene::start(|it| it.file("a.txt", nine()));
+        scene.server.reply(Reply::new().call("t1", "task", task(prompt)));
+        scene.server.reply_to(is_of(prompt), Reply::said("I see."));
+        scene.server.reply(Reply::said("So it is."));
+        scene.nvim.keys(":Caliban ask please<CR>");
+        scene.wait_idle("So it is.");
+        let all = scene.server.requests();
+        assert!(!all[1].last_user_text().contains("l2"), "{}", all[1].last_user_text());
+        assert!(all[1].last_user_text().ends_with(prompt));
+        assert!(all[2].answer("t1").starts_with("I see."));
+    }
+}
+
+#[test]
+fn a_wrong_task_is_answered_and_begins_nothing() {
+    let scene = Scene::start(|it| it);
+    let calls = Reply::new()
+        .call("t1", "task", json!({ "description": "Find it" }))
+        .call("t2", "task", json!({ "description": " ", "prompt": "Find it." }))
+        .call("t3", "task", json!({ "description": "Find it", "prompt": "  " }));
+    scene.server.reply(calls);
+    scene.server.reply(Reply::said("So it is."));
+    scene.nvim.keys(":Caliban ask please<CR>");
+    scene.wait_idle("So it is.");
+    for (id, fault) in [("t1", "$.prompt"), ("t2", "$.description"), ("t3", "$.prompt")] {
+        let answer = scene.answer(2, id);
+        assert!(answer.contains(fault) && answer.contains("Example: "), "{answer}");
+    }
+    assert_eq!(scene.server.count(), 2);
+}
+
+#[test]
+fn what_subagents_spend_counts_for_their_parent() {
+    let limit = "{ limit = { tokens = 1000 } }";
+    let scene = Scene::start(|it| it.config(limit).size(160, 40));
+    let prompt = "Find it.";
+    scene.server.reply(Reply::new().call("t1", "task", task(prompt)).usage(100, 10));
+    let first = Reply::said("I have a half.").call("l1", "list", json!({}));
+    scene.server.reply_to(has_got(prompt, 0), first.usage(900, 50));
+    scene.nvim.keys(":Caliban ask please<CR>");
+    scene.nvim.wait_question();
+    scene.wait_chat("The spending limit is reached");
+    scene.server.reply(Reply::said("So it is."));
+    scene.nvim.keys(":Caliban approve<CR>");
+    scene.wait_idle("So it is.");
+    let answer = scene.server.requests().pop().unwrap().answer("t1");
+    assert!(
+        answer.contains("[The subagent ended before its task was done: the spending limit is"),
+        "{answer}"
+    );
+    assert!(answer.starts_with("I have a half."), "{answer}");
+    assert_eq!(scene.server.requests().iter().filter(|it| is_of(prompt)(it)).count(), 1);
+}
+
+#[test]
+fn a_report_of_one_huge_line_is_cut_and_the_whole_is_kept() {
+    let scene = Scene::start(|it| it.file("src/deep.rs", "x\n"));
+    let prompt = "Find it.";
+    scene.server.reply(Reply::new().call("t1", "task", task(prompt)));
+    let long = format!("{} src/deep.rs:7 {}", "word ".repeat(200_000), "word ".repeat(200_000));
+    scene.server.reply_to(is_of(prompt), Reply::said(&long));
+    scene.server.reply(Reply::said("So it is."));
+    scene.nvim.keys(":Caliban ask please<CR>");
+    scene.wait_idle("So it is.");
+    let answer = scene.answer(3, "t1");
+    assert!(answer.len() < 30_000, "{}", answer.len());
+    assert!(
+        answer.contains("[The part that was left out names `src/deep.rs`.]"),
+        "{}",
+        &answer[answer.len() - 600..]
+    );
+}
+
+#[test]
+fn subagents_that_a_crash_interrupted_are_answered_and_their_edits_stay_under_review() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).before("vim.o.swapfile = false"));
+    scene.nvim.keys(":edit a.txt<CR>");
+    let calls = Reply::new().call("t1", "task", task("One.")).call("t2", "task", task("Two."));
+    scene.server.reply(calls);
+    let change = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")]));
+    scene.server.reply_to(has_got("One.", 0), change);
+    scene.server.reply(Reply::said("I begin.").gate());
+    scene.nvim.keys(":Caliban ask please<CR>");
+    scene.wait_hunks(1);
+    scene.server.wait_count(3);
+    let Scene { server, nvim } = scene;
+    nvim.kill();
+    nvim.wait_program_end();
+    let nvim = crate::kit::nvim::Nvim::start(&nvim.setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript("Interrupted: ");
+    nvim.wait_hunks(1);
+    server.reply(Reply::said("So it is."));
+    nvim.ask("and?", "So it is.");
+    let last = server.requests().pop().unwrap();
+    for id in ["t1", "t2"] {
+        assert!(
+            last.answer(id).starts_with(
+                "The subagent was stopped before it had finished: the editor or Caliban ended"
+            ),
+            "{}",
+            last.answer(id)
+        );
+    }
+    assert_eq!(saved(&nvim.setup, "main-task")["parent"]["session"], "main");
+}
