@@ -156,12 +156,12 @@ impl Report {
                 Target::Most(100.0),
             ),
             own(
-                "question about 1 MB, the editor held up, max, ms",
+                "question about 96 kB, the editor held up, max, ms",
                 median(self.questions.iter().map(|it| it[1][2])),
                 Target::Most(16.0),
             ),
             own(
-                "question about 1 MB, last byte to screen, p50, ms",
+                "question about 96 kB, last byte to screen, p50, ms",
                 median(self.questions.iter().map(|it| it[0][0])),
                 Target::None,
             ),

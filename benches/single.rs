@@ -67,7 +67,7 @@ pub(crate) fn stop(count: usize) -> [f64; 3] {
     ranked(milliseconds(&(0..count).map(|_| turns.stop()).collect::<Vec<_>>()).collect())
 }
 
-/// Questions about commands of a megabyte: the time from the call's last byte to the screen, and the editor's longest
+/// Questions about commands of 96 kB: the time from the call's last byte to the screen, and the editor's longest
 /// pause.
 pub(crate) fn question(count: usize) -> [[f64; 3]; 2] {
     let server = Server::start();

@@ -160,11 +160,12 @@ impl<'a> Turns<'a> {
         self.server.next().last - stopped
     }
 
-    /// Sends a message that is answered with a command of a megabyte. Returns the time from the call's last byte to the
-    /// question on the screen, and the editor's longest pause in milliseconds.
+    /// Sends a message that is answered with a command of 96 kB, nearly the longest that Caliban runs. Returns the time
+    /// from the call's last byte to the question on the screen, and the editor's longest pause in milliseconds.
     pub(crate) fn question(&mut self, program: u32) -> (Duration, f64) {
         let sign = self.sign();
-        let command = format!("ls {}\n{}echo {sign}", "x".repeat(1 << 19), "ls\n".repeat(1 << 17));
+        // no rule allows `mk`, so the command asks
+        let command = format!("mk {}\n{}echo {sign}", "x".repeat(48_000), "mk\n".repeat(16_000));
         let input = serde_json::json!({ "command": command });
         self.server.will(Reply::Call { name: "shell", input });
         self.settle(program);
