@@ -197,6 +197,7 @@ impl Agent {
     /// Carries out the next work of the conversation, and shows the conversation's status.
     fn do_work(&mut self) {
         lent::take_back_model(self);
+        self.turn.settle(&mut self.conversation);
         let mut next = self.conversation.next_work();
         while let Some(work) = next {
             match work {

@@ -3,6 +3,7 @@
 use super::children::Children;
 use super::partial::Partial;
 use super::{edits, work};
+use crate::conversation::Conversation;
 use crate::event::{Failure, TurnId};
 use crate::message::{Reply, Request, ToolCall};
 use crate::provider::{Provider, Sampled};
@@ -129,6 +130,16 @@ impl Turn {
 
     pub(super) fn is_working(&self) -> bool {
         !self.work.is_empty()
+    }
+
+    /// Ends a turn that only reviews keep from ending with its last call, once no edit is on its way to the editor.
+    pub(super) fn settle(&self, conversation: &mut Conversation) {
+        if let Some(turn) = conversation.session.turn()
+            && conversation.session.awaits_last_call()
+            && !self.is_working()
+        {
+            conversation.take(Input::Landed { turn });
+        }
     }
 
     pub(super) fn is_proposing(&self) -> bool {

@@ -24,7 +24,7 @@ impl Session {
 
     /// The next call to begin: first calls that will be denied, then reads and tasks for subagents, then edits, then
     /// commands. A command waits for all other calls of the reply, including their reviews, and for the commands before
-    /// it. A call that ends the turn comes last, and waits for no review.
+    /// it. A call that ends the turn comes last.
     fn next_call(&self) -> Option<Open> {
         let is_reading = |it: &&Open| it.access.reads() && it.state == State::Running;
         let has_room = self.open().iter().filter(is_reading).count() < MAX_READS;
@@ -55,7 +55,7 @@ impl Session {
 
     /// Begins a call: decides by the policy whether the call runs, is proposed, needs the user's answer, or is denied.
     /// Every call goes through this function.
-    fn begin(&mut self, turn: TurnId, it: Open, step: &mut Step) {
+    pub(super) fn begin(&mut self, turn: TurnId, it: Open, step: &mut Step) {
         let decision = self.decide(&it);
         if !(matches!(decision, Decision::Ask(_)) && self.is_unattended()) {
             step.decisions.extend(self.decided(&it, decision));

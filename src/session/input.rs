@@ -115,6 +115,10 @@ pub enum Input {
         path: PathBuf,
         what: Awaited,
     },
+    /// No edit of the turn is on its way to the editor any more.
+    Landed {
+        turn: TurnId,
+    },
     /// All changes of the call are in their buffers, in a mode that writes files at once. For each file, the flag says
     /// whether it was written.
     Applied {

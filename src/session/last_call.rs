@@ -32,12 +32,30 @@ impl Session {
         }
     }
 
-    /// Whether all other calls of the reply are answered, or wait only for the user's review.
+    /// Whether all other calls of the reply are answered.
     pub(super) fn is_last_left(&self, last: &Open) -> bool {
-        self.open().iter().all(|it| {
-            it.call.id == last.call.id
-                || matches!(it.state, State::Done(_) | State::Reviewing { .. })
-        })
+        let is_done = |it: &Open| matches!(it.state, State::Done(_));
+        self.open().iter().all(|it| it.call.id == last.call.id || is_done(it))
+    }
+
+    /// The call with which the turn will end, if all others are answered or wait only for the user's review.
+    fn awaited_last_call(&self) -> Option<&Open> {
+        let last = &self.open()[self.last_call()?];
+        let rests = |it: &Open| matches!(it.state, State::Done(_) | State::Reviewing { .. });
+        self.open().iter().all(|it| it.call.id == last.call.id || rests(it)).then_some(last)
+    }
+
+    /// Whether the turn ends as soon as no edit is on its way to the editor any more.
+    pub fn awaits_last_call(&self) -> bool {
+        self.awaited_last_call().is_some()
+    }
+
+    /// No edit is on its way to the editor: the turn ends, if only reviews keep it.
+    pub(super) fn landed(&mut self, turn: TurnId, step: &mut Step) {
+        let last = self.awaited_last_call().cloned();
+        if let Some(last) = last.filter(|_| self.turn() == Some(turn)) {
+            self.begin(turn, last, step);
+        }
     }
 
     /// Ends the turn with this answer to its last call. Reviews go on after the turn.

@@ -222,6 +222,7 @@ impl Session {
             Input::Entered { turn, call, path, what } => {
                 self.entered(turn, call, path, what, &mut step);
             }
+            Input::Landed { turn } => self.landed(turn, &mut step),
             Input::Applied { answer, .. } => self.take_verdicts(vec![answer], &mut step),
             Input::Answered { turn, answer } if self.is_running(turn, &answer.id) => {
                 self.answered(turn, answer, &mut step);

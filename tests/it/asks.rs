@@ -338,3 +338,41 @@ fn in_an_unattended_run_nobody_answers_and_the_model_is_told_to_decide() {
     assert_eq!(request.answer("c1"), said);
     assert!(request.answer("c2").contains("alpha"));
 }
+
+#[test]
+fn an_edit_before_the_question_stays_under_review_and_its_verdict_follows() {
+    let server = Server::start();
+    let files =
+        ["a.txt", "b.txt"].map(|path| json!({ "old": "alpha", "new": "beta", "path": path }));
+    let mut reply = Reply::new();
+    for (n, edit) in files.iter().enumerate() {
+        let args = json!({ "path": edit["path"], "edits": [{ "old": "alpha", "new": "beta" }] });
+        reply = reply.call(&format!("c{n}"), "edit", args);
+    }
+    let questions = json!({ "questions": [which()] });
+    server.reply(reply.call("c2", "ask", questions));
+    let setup = Setup::new().file("a.txt", "alpha\n").file("b.txt", "alpha\n").anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>igo<C-s><Esc><C-w>k");
+    nvim.wait_asked("? Which database?");
+    assert_eq!(nvim.pending(), 2);
+    server.reply(Reply::said("Good."));
+    nvim.go_to_transcript("? Which database?");
+    nvim.keys("1");
+    nvim.wait_transcript("Good.");
+    nvim.lua("require('caliban').accept({ scope = 'all' })", &[]);
+    nvim.wait_hunks(0);
+    server.reply(Reply::said("Over."));
+    nvim.ask("and now?", "Over.");
+    let requests = server.requests();
+    let under_review = requests[1].answer("c0");
+    assert!(
+        under_review.starts_with("Not decided yet: 1 hunk of this edit is under review"),
+        "{under_review}"
+    );
+    let told = requests[2].last_user_text();
+    for file in ["a.txt", "b.txt"] {
+        assert!(told.contains(&format!("The user accepted the change in {file}.")), "{told}");
+    }
+    assert_grows(requests);
+}

@@ -247,7 +247,7 @@ fn the_window_of_the_list_follows_the_model_and_never_takes_the_focus() {
     let gate = server.reply(Reply::new().gate().text("Two."));
     nvim.lua("require('caliban').ask('more')", &[]);
     nvim.wait(|nvim| window(nvim) == "0/2|[>] look|[ ] write", "the new state");
-    assert_eq!(nvim.phase(), "sending");
+    nvim.wait_phase("sending");
     gate.release();
     nvim.wait_phase("idle");
     assert_eq!(focus(), before);
@@ -269,26 +269,31 @@ fn the_window_of_the_list_follows_the_model_and_never_takes_the_focus() {
 }
 
 #[test]
-fn the_window_of_the_list_makes_room_for_a_question() {
-    let server = Server::start();
-    server.reply(todo("c1", write(&["look"])));
-    server.reply(Reply::said("One."));
-    let nvim = Nvim::start(&Setup::new().anthropic(&server));
-    nvim.keys(":Caliban<CR>");
-    nvim.ask("go", "One.");
-    nvim.keys("<C-w>kgl");
-    nvim.wait(|nvim| window(nvim) == "0/1|[ ] look", "the list");
-    server.reply(Reply::new().call("c2", "shell", json!({ "command": "echo ran > out" })));
-    server.reply(Reply::said("Over."));
-    nvim.lua("require('caliban').ask('run it')", &[]);
-    nvim.wait_question();
-    assert_eq!(window(&nvim), "");
-    nvim.go_to_transcript("? Run");
-    nvim.keys("y");
-    nvim.wait_transcript("Over.");
-    nvim.wait(|nvim| window(nvim) == "0/1|[ ] look", "the list again");
-    nvim.keys("gl");
-    assert_eq!(window(&nvim), "");
+fn the_window_of_the_list_does_not_cover_a_question() {
+    for (rows, is_covered) in [(40, false), (16, true)] {
+        let server = Server::start();
+        server.reply(todo("c1", write(&["look", "write", "test"])));
+        server.reply(Reply::said("One."));
+        let nvim = Nvim::start(&Setup::new().size(120, rows).anthropic(&server));
+        nvim.keys(":Caliban<CR>");
+        nvim.ask("go", "One.");
+        nvim.keys("<C-w>kgl");
+        let list = "0/3|[ ] look|[ ] write|[ ] test";
+        nvim.wait(|nvim| window(nvim) == list, "the list");
+        server.reply(Reply::new().call("c2", "shell", json!({ "command": "echo ran > out" })));
+        server.reply(Reply::said("Over."));
+        nvim.keys("G");
+        nvim.lua("require('caliban').ask('run it')", &[]);
+        nvim.wait_question();
+        let shown = if is_covered { "" } else { list };
+        nvim.wait(|nvim| window(nvim) == shown, "the list to make room");
+        nvim.go_to_transcript("? Run");
+        nvim.keys("y");
+        nvim.wait_transcript("Over.");
+        nvim.wait(|nvim| window(nvim) == list, "the list again");
+        nvim.keys("gl");
+        assert_eq!(window(&nvim), "");
+    }
 }
 
 #[test]

@@ -77,10 +77,23 @@ local function place(chat, lines)
     style = 'minimal',
     border = 'single',
     title = (' %s '):format(count),
-    -- a question can be answered only while no window covers it
-    hide = chat.question ~= nil,
+    hide = false,
   }
   return config ---@as vim.api.keyset.win_config
+end
+
+--- Whether the window would cover the chat's question, which can be answered only after it has been seen.
+---@param chat caliban.Chat
+---@param config vim.api.keyset.win_config
+---@return boolean
+local function covers(chat, config)
+  if not (chat.question and config.win) then
+    return false
+  end
+  local top = api.nvim_buf_line_count(chat.transcript) - #chat.question.lines
+  local at = vim.fn.screenpos(config.win, math.max(1, top), 1).row
+  local border = 2
+  return at == 0 or at <= vim.fn.getwininfo(config.win)[1].winrow + (config.height or 1) + border
 end
 
 --- Writes the list into the window, and moves the window to its place.
@@ -112,6 +125,7 @@ local function draw()
   local rows = api.nvim_win_text_height(win, {}).all
   local most = math.floor(vim.o.lines / 2)
   config.height = math.max(1, math.min(rows, most))
+  config.hide = covers(chat, config)
   api.nvim_win_set_config(win, config)
   api.nvim_win_set_cursor(win, { current, 0 })
 end
@@ -156,7 +170,8 @@ end
 ---@param chat caliban.Chat
 function M.avoid(chat)
   if shown and shown.chat == chat then
-    draw()
+    -- the lines of the question are not in the buffer yet
+    vim.schedule(draw)
   end
 end
 

@@ -70,26 +70,45 @@ fn ask_ends_the_turn_after_the_calls_before_it_and_skips_those_after_it() {
 }
 
 #[test]
-fn ask_waits_for_commands_before_it_but_for_no_review() {
+fn ask_waits_for_edits_on_their_way_to_the_editor_but_for_no_review() {
+    let reviewed = || Input::Reviewed { path: "/p/a".into(), answers: vec![answer("c1")] };
     check(
         vec![
             send("go"),
+            Input::Landed { turn: T1 },
             reply(T1, "", &[("c1", "edit"), ("c2", "ask"), ("c3", "run")]),
+            Input::Landed { turn: T1 },
             entered(T1, "c1"),
-            Input::Reviewed { path: "/p/a".into(), answers: vec![answer("c1")] },
+            Input::Landed { turn: T1 },
+            reviewed(),
+            send("yes"),
         ],
         expect![[r#"
             sample 1
             propose c1
+            sample 2
             user: go
             assistant: edit(c1) ask(c2) run(c3)
-            user: c1=[answer of c1] c2=[Your questions are on the user's screen, and the turn ends here. The user's next message answers them.] c3=[Skipped: your call of `ask` before this one ends the turn. Call again after the user's answer if you still need this.]
+            user: c1=[Not decided yet: 2 hunks of this edit are under review in the user's buffer, not on disk. Your call of `ask` ended the turn first; the user's verdict on this edit will follow.] c2=[Your questions are on the user's screen, and the turn ends here. The user's next message answers them.] c3=[Skipped: your call of `ask` before this one ends the turn. Call again after the user's answer if you still need this.]
+            user: <answer of c1> yes
         "#]],
     );
+    let mut session = opened();
+    session.step(send("go"));
+    session.step(reply(T1, "", &[("c1", "edit"), ("c2", "ask")]));
+    session.step(entered(T1, "c1"));
+    assert_eq!((session.turn(), session.awaits_last_call()), (Some(T1), true));
+    session.step(reviewed());
+    assert_eq!((session.turn(), session.inquiry().is_some()), (None, true));
+}
+
+#[test]
+fn ask_waits_for_the_commands_before_it() {
     check(
         vec![
             send("go"),
             reply(T1, "", &[("c1", "run"), ("c2", "ask")]),
+            Input::Landed { turn: T1 },
             rule("c1", Ruling::Once),
             answered(T1, "c1"),
         ],

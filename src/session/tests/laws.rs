@@ -62,6 +62,7 @@ enum Act {
     Fail(Failure, bool),
     Answer(usize),
     Enter(usize),
+    Landed,
     Apply(usize),
     Review(usize),
     /// The user answers the open question, or, as a late answer would, one that is not open.
@@ -98,6 +99,7 @@ fn act() -> impl Strategy<Value = Act> {
         2 => (failure(), any::<bool>()).prop_map(|(failure, partial)| Act::Fail(failure, partial)),
         5 => (0_usize..5).prop_map(Act::Answer),
         3 => (0_usize..5).prop_map(Act::Enter),
+        2 => Just(Act::Landed),
         2 => (0_usize..5).prop_map(Act::Apply),
         3 => (0_usize..5).prop_map(Act::Review),
         4 => (0_u8..6).prop_map(Act::Rule),
@@ -198,6 +200,7 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
         }
         Act::Answer(at) => answered(turn, &open(*at)),
         Act::Enter(at) => entered(turn, &open(*at)),
+        Act::Landed => Input::Landed { turn },
         Act::Apply(at) => applied(&open(*at)),
         Act::Review(at) => {
             Input::Reviewed { path: "/p/a".into(), answers: vec![answer(&open(*at))] }
