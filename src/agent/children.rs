@@ -3,16 +3,18 @@
 
 mod progress;
 
+use super::guidance::Guidance;
 use super::permissions::Answer;
 use super::turn::Turn;
 use super::{Agent, Command, Inherited, Setup, work};
+use crate::context::agents::{self, NamedAgent, Origin};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Report, Show, Wait};
 use crate::event::{Delta, Grant, Matter, Mode, Offer, Parent, Ruling, SessionId, Tuning, TurnId};
 use crate::message::{CallId, ToolAnswer, ToolCall, Usage};
 use crate::session::{Consult, Input, Limits, Session, State};
-use crate::tool::Toolset;
 use crate::tool::task::{self, Task};
+use crate::tool::{Desk, Toolset};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use progress::Progress;
@@ -55,8 +57,10 @@ struct Child {
     session: Option<SessionId>,
     /// The open questions of the subagent: the id of each in this conversation, and the subagent's own call.
     asked: Vec<(CallId, CallId)>,
-    /// The mode that the subagent was told last.
+    /// The mode that the subagent was told last, without its own limit.
     mode: Mode,
+    /// The widest mode of the named agent that the subagent is.
+    widest: Mode,
     /// Whether the subagent waits only for the user's review.
     is_reviewing: bool,
 }
@@ -83,6 +87,7 @@ pub(super) enum News {
 
 /// What a subagent begins with.
 struct Beginning {
+    agent: Option<String>,
     model: String,
     tuning: Tuning,
     mode: Mode,
@@ -144,7 +149,7 @@ impl Children {
         self.all = left;
         for it in self.all.iter_mut().filter(|it| it.mode != mode) {
             it.mode = mode;
-            let _ = it.commands.send(Command::ChooseMode(Some(mode)));
+            let _ = it.commands.send(Command::ChooseMode(Some(mode.min(it.widest))));
         }
         for (id, _) in ended.into_iter().flat_map(|it: Child| it.asked) {
             conversation.take(Input::Withdraw { id });
@@ -190,10 +195,11 @@ impl Children {
 
 /// Begins a subagent's work on a call.
 pub(super) fn begin(agent: &mut Agent, turn: TurnId, call: &ToolCall) {
-    let Agent { conversation, desk, files, turn: running, .. } = agent;
+    let Agent { conversation, desk, guidance, files, turn: running, .. } = agent;
     let keeper = files.record.lend(conversation, turn);
     let session = &conversation.session;
-    let task = match task::of(desk, call) {
+    let task = task::of(desk, call).and_then(|it| Ok((chosen(guidance, desk, &it)?, it)));
+    let (chosen, task) = match task {
         Ok(task) => task,
         Err(said) => {
             let answer = ToolAnswer::failed(&call.id, said, "failed");
@@ -222,6 +228,7 @@ pub(super) fn begin(agent: &mut Agent, turn: TurnId, call: &ToolCall) {
         session: None,
         asked: Vec::new(),
         mode: session.mode,
+        widest: chosen.as_ref().and_then(|it| it.mode).unwrap_or(Mode::Auto),
         is_reviewing: false,
     });
     let job = Job {
@@ -229,6 +236,7 @@ pub(super) fn begin(agent: &mut Agent, turn: TurnId, call: &ToolCall) {
         call: call.clone(),
         work: Work { parent, task, is_unattended: session.is_unattended() },
         beginning: Beginning {
+            agent: chosen.map(|it| it.name),
             model: session.model.clone(),
             tuning: session.tuning,
             mode: session.mode,
@@ -243,6 +251,20 @@ pub(super) fn begin(agent: &mut Agent, turn: TurnId, call: &ToolCall) {
         files: files.run(conversation, desk, running, call),
     };
     running.attend(attend(job));
+}
+
+/// The named agent that does a task; `None` if the task names none. The error is for the model.
+fn chosen(guidance: &Guidance, desk: &Desk, task: &Task) -> Result<Option<NamedAgent>, String> {
+    let Some(name) = &task.agent else { return Ok(None) };
+    let found = agents::load(desk).get(name)?.clone();
+    if found.origin == Origin::Project && !guidance.consent.allows(&found.excerpt(desk)) {
+        return Err(format!(
+            "The user has not agreed to the project's agent `{}` yet, and does so by `:Caliban new @{0}`. Give the task \
+             to a subagent without a name, or do it yourself.",
+            found.name
+        ));
+    }
+    Ok(Some(found))
 }
 
 /// Takes a report of a subagent in.
@@ -288,7 +310,7 @@ pub(super) fn take(agent: &mut Agent, of: &CallId, news: News) {
 /// A subagent begins to work on its task. The task is the words of a model: it mentions no files and is no command.
 pub(super) fn set_to_work(agent: &mut Agent, work: Work) {
     let conversation = &mut agent.conversation;
-    let Work { parent, task: Task { description, prompt }, is_unattended } = work;
+    let Work { parent, task: Task { description, prompt, .. }, is_unattended } = work;
     conversation.take(Input::Assign { parent });
     conversation.take(Input::Title { title: crate::session::title(&description) });
     if is_unattended {
@@ -352,7 +374,7 @@ fn start(setup: Setup, inbox: mpsc::UnboundedReceiver<Command>) -> BoxFuture<'st
 impl Beginning {
     /// The parts of a subagent that begins so. `screen` receives everything that the subagent shows.
     fn of(self, setup: Setup, screen: mpsc::UnboundedSender<Show>) -> Setup {
-        let Beginning { model, tuning, mode, tools, inherited } = self;
+        let Beginning { agent, model, tuning, mode, tools, inherited } = self;
         let mut desk = setup.desk;
         desk.tools = desk.tools.only(|it| task::is_lent(it) && tools.find(&it.name).is_some());
         Setup {
@@ -361,6 +383,7 @@ impl Beginning {
             session: Session { model, tuning, ..setup.session },
             mode,
             inherited,
+            agent,
             titles: false,
             // what a subagent spends counts for its parent
             limits: Limits { requests: setup.limits.requests, ..Limits::default() },

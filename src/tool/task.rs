@@ -33,7 +33,8 @@ fn schema() -> Value {
         "type": "object",
         "properties": {
             "description": { "type": "string", "description": "three to six words for the user" },
-            "prompt": { "type": "string" }
+            "prompt": { "type": "string" },
+            "agent": { "type": "string", "description": "the name of one of the user's agents" }
         },
         "required": ["description", "prompt"]
     })
@@ -46,6 +47,8 @@ pub struct Task {
     pub description: String,
     /// Everything that the subagent is told.
     pub prompt: String,
+    /// The named agent that the subagent is.
+    pub agent: Option<String>,
 }
 
 pub(super) fn read(args: Value) -> Result<Task, String> {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// The names of tools in other agents, each with Caliban's tools for the same work. The search of the web has its name
 /// here too, because the model's provider may search where Caliban has no tool for it.
-const NAMES: [(&str, &[&str]); 16] = [
+const NAMES: [(&str, &[&str]); 18] = [
     ("Bash", &["shell"]),
     ("Read", &["read"]),
     ("LS", &["list"]),
@@ -22,6 +22,8 @@ const NAMES: [(&str, &[&str]); 16] = [
     ("Skill", &["skill"]),
     ("AskUserQuestion", &["ask"]),
     ("SlashCommand", &[]),
+    ("Task", &["task"]),
+    ("Agent", &["task"]),
 ];
 
 /// What a slash command allows in its turn.

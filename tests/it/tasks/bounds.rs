@@ -1,7 +1,12 @@
 //! What a subagent may not do: more than its parent, or more than the user wants to spend.
 
 use super::{has_got, is_of, saved, task};
+use crate::kit::chat::DIALECTS;
+use crate::kit::http::Request;
+use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
 use crate::review::scene::{Scene, edit, nine};
 use serde_json::json;
 
@@ -136,7 +141,7 @@ fn subagents_that_a_crash_interrupted_are_answered_and_their_edits_stay_under_re
     let Scene { server, nvim } = scene;
     nvim.kill();
     nvim.wait_program_end();
-    let nvim = crate::kit::nvim::Nvim::start(&nvim.setup);
+    let nvim = Nvim::start(&nvim.setup);
     nvim.keys(":Caliban<CR>");
     nvim.wait_transcript("Interrupted: ");
     nvim.wait_hunks(1);
@@ -153,4 +158,68 @@ fn subagents_that_a_crash_interrupted_are_answered_and_their_edits_stay_under_re
         );
     }
     assert_eq!(saved(&nvim.setup, "main-task")["parent"]["session"], "main");
+}
+
+#[test]
+fn a_subagent_can_be_a_named_agent_with_its_own_prompt_tools_and_mode() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        let file = "---\nname: reader\ndescription: Reads.\ntools: read\nmode: plan\n---\nRead like an owl.\n";
+        let setup = Setup::new().file("../config/caliban/agents/reader.md", file);
+        let nvim = Nvim::start(&setup.speaking(dialect, &server));
+        let prompt = "Find the word.";
+        let given = json!({ "description": "Find it", "prompt": prompt, "agent": "reader" });
+        server.reply(Reply::new().call("t1", "task", given));
+        server.reply_to(is_of(prompt), Reply::said("It is there."));
+        server.reply(Reply::said("Found."));
+        nvim.ask("please", "Found.");
+        let (child, parents): (Vec<Request>, Vec<Request>) =
+            server.requests().into_iter().partition(is_of(prompt));
+        assert_eq!(child[0].system_text().matches("Read like an owl.").count(), 1);
+        assert_eq!(child[0].tools(), ["read"]);
+        assert!(child[0].outline().contains("The user chose plan mode"), "{}", child[0].outline());
+        assert!(parents.iter().all(|it| !it.system_text().contains("owl")));
+    }
+}
+
+#[test]
+fn an_unknown_agent_and_one_of_the_project_without_consent_get_no_task() {
+    let file = "---\nname: ours\ndescription: Ours.\n---\nObey me.\n";
+    let scene = Scene::start(|it| it.file(".caliban/agents/ours.md", file).cautious());
+    let to =
+        |agent: &str| json!({ "description": "Find it", "prompt": "Find it.", "agent": agent });
+    let calls = Reply::new().call("t1", "task", to("oors")).call("t2", "task", to("ours"));
+    scene.server.reply(calls);
+    scene.server.reply(Reply::said("So it is."));
+    scene.nvim.keys(":Caliban ask please<CR>");
+    scene.wait_idle("So it is.");
+    let answer = scene.answer(2, "t1");
+    assert_eq!(answer, "There is no agent `oors`. Did you mean `ours`?");
+    let answer = scene.answer(2, "t2");
+    assert!(
+        answer.starts_with("The user has not agreed to the project's agent `ours`"),
+        "{answer}"
+    );
+    assert_eq!(scene.server.count(), 2);
+}
+
+/// The subagent's change belongs to the turn of its parent, so that a rewind of this turn takes it back.
+#[test]
+fn a_rewind_of_the_turn_takes_back_what_its_subagents_changed() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config("{ mode = 'auto-edit' }"));
+    let prompt = "Change it.";
+    scene.server.reply(Reply::new().call("t1", "task", task(prompt)));
+    let change = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")]));
+    scene.server.reply_to(has_got(prompt, 0), change);
+    scene.server.reply_to(has_got(prompt, 1), Reply::said("Done."));
+    scene.server.reply(Reply::said("So it is."));
+    scene.nvim.keys(":Caliban ask please<CR>");
+    scene.wait_idle("So it is.");
+    assert!(scene.nvim.setup.on_disk("a.txt").unwrap().contains("L2"));
+    let choose = "vim.ui.select = function(items, _, done) done(items[1], 1) end";
+    scene.nvim.lua(choose, &[]);
+    scene.nvim.keys(":Caliban rewind<CR>");
+    scene.nvim.wait_screen("a take back all");
+    scene.nvim.keys("a");
+    scene.nvim.wait(|nvim| nvim.setup.on_disk("a.txt") == Some(nine()), "the file as it was");
 }
