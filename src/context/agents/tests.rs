@@ -103,13 +103,13 @@ fn the_fields_of_an_agent_are_read_by_the_names_of_caliban_and_of_claude_code() 
 #[test]
 fn a_field_that_cannot_be_applied_is_named_with_its_file_and_line() {
     check(
-        "---\nname: it\ntools: Read, Task, mcp__git__log\nmodel: sonnet\nmode: bypassPermissions\nmax_turns: 0\n\
+        "---\nname: it\ntools: Read, NotebookEdit, mcp__git__log\nmodel: sonnet\nmode: bypassPermissions\nmax_turns: 0\n\
          max-tokens: many\nmax_usd: -1\nthinking: loud\nhooks:\n  x: y\nmodle: x\ntemper: \"x\"\n---\nX",
         expect![[r#"
             it (project, .caliban/agents/it.md:1): 
               tools: read
               "X"
-              ! `.caliban/agents/it.md`, line 3: Caliban has no such tool, or cannot apply the limit in brackets, in `tools`: `Task`, `mcp__git__log`.
+              ! `.caliban/agents/it.md`, line 3: Caliban has no such tool, or cannot apply the limit in brackets, in `tools`: `NotebookEdit`, `mcp__git__log`.
               ! `.caliban/agents/it.md`, line 4: `sonnet` is Claude Code's name for a model. Write `provider/model`; until then the agent has the conversation's model.
               ! `.caliban/agents/it.md`, line 5: `mode` has to be plan, ask, auto-edit or auto, and was ignored.
               ! `.caliban/agents/it.md`, line 6: `max_turns` has to be a number of requests from 1, and was ignored.

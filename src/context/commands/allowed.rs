@@ -138,6 +138,6 @@ mod tests {
         check(json!("Bash(git * main)"), expect!["shell; Bash(git * main)"]);
         check(json!("Bash(ls; rm)"), expect!["shell; Bash(ls; rm)"]);
         check(json!(7), expect!["; "]);
-        check(json!("Task"), expect!["; Task"]);
+        check(json!("NotebookEdit"), expect!["; NotebookEdit"]);
     }
 }

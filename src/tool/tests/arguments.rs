@@ -212,6 +212,8 @@ async fn empty_and_huge_texts_are_answered_shortly_by_every_tool() {
         task description huge: taken
         task prompt empty: The arguments are not valid for the tool `task`, so nothing was done.
         task prompt huge: taken
+        task agent empty: taken
+        task agent huge: taken
         web_search query empty: query: expected 1 to 400 characters.
         web_search query huge: query: expected 1 to 400 characters.
         apply_patch input empty: The patch does not begin with `*** Begin Patch`, so nothing was done.
