@@ -125,6 +125,13 @@ impl Conversation {
         }
     }
 
+    /// Sends a failed request again now, without waiting for the end of the pause.
+    pub fn try_again(&mut self) {
+        if let Some(turn) = self.session.turn() {
+            self.take(Input::Rested { turn });
+        }
+    }
+
     /// Takes an input while the session is being opened. Nothing is shown yet, and the input's effects are not carried
     /// out.
     pub fn recall(&mut self, input: Input) {

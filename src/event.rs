@@ -10,6 +10,7 @@ mod measure;
 mod mode;
 mod profile;
 mod parent;
+mod submitted;
 mod trim;
 mod tuning;
 
@@ -23,6 +24,7 @@ pub use measure::Measure;
 pub use mode::{MODES, Mode};
 pub use parent::Parent;
 pub use profile::{Profile, is_agent, offers};
+pub use submitted::{PlanStage, PlanVerdict, Planning, Reading, Remark, Submitted};
 pub use trim::{Item, Trim};
 pub use tuning::Tuning;
 
@@ -280,6 +282,16 @@ pub enum Event {
     /// The mode applies from the next call on.
     ModeChosen {
         mode: Mode,
+    },
+    /// The model has submitted a plan by this call. The plan waits for the user's decision.
+    PlanSubmitted {
+        turn: TurnId,
+        call: CallId,
+    },
+    /// The user has decided on the plan of this call.
+    PlanDecided {
+        call: CallId,
+        verdict: PlanVerdict,
     },
     /// The cost of a request and its reply in USD; `None` if the price is not known.
     Spent {

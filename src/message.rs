@@ -313,6 +313,10 @@ pub enum ExcerptKind {
     /// The user's answers to the model's questions. The program makes this excerpt. It has the model's words too, so its
     /// text is never taken for words of the user.
     Answers,
+    /// A plan, as the user approves it or sends it back.
+    Plan,
+    /// Lines of a plan that is sent back, with the user's comment on them.
+    Remark,
 }
 
 /// Why a model stopped. A reason that the program does not know becomes `Unknown`; it never counts as a normal end.

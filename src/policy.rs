@@ -38,6 +38,8 @@ pub enum Reason<'a> {
     /// The call is not allowed in any mode. The text tells the model why.
     Never(&'a str),
     PlanMode,
+    /// A plan is submitted only in plan mode.
+    NoPlanMode,
     /// A rule of the user denies the call. The sentence names the rule's subject and reason.
     Rule(&'a str),
 }
@@ -58,6 +60,8 @@ pub fn decide<'a>(
         _ if is_plan && (access.edits() || access.acts()) => Decision::Deny(Reason::PlanMode),
         _ if judged.verdict == Some(Verdict::Deny) => Decision::Deny(Reason::Rule(&judged.why)),
         Access::Read | Access::Ask { .. } | Access::Delegate { .. } => Decision::Allow,
+        Access::Plan if is_plan => Decision::Allow,
+        Access::Plan => Decision::Deny(Reason::NoPlanMode),
         Access::Edit { .. } if mode >= Mode::AutoEdit || is_allowed => Decision::Allow,
         Access::Edit { paths } => Decision::Ask(Question::Review(paths)),
         Access::Fetch { url, .. } if mode == Mode::Auto && judged.leak.is_some() => {

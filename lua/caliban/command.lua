@@ -11,7 +11,7 @@ local M = {}
 
 ---@class caliban.Subcommand
 ---@field run fun(call: caliban.Invocation)
----@field complete? fun(lead: string): string[]
+---@field complete? fun(lead: string, rest: string): string[] `rest` is the text after the subcommand
 
 ---@param text string
 local function say(text)
@@ -119,6 +119,16 @@ local function show_log(path, none)
   vim.cmd('split')
   vim.wo.winfixbuf = false
   require('caliban.editor.file').show(path)
+end
+
+local plan_acts = { 'accept', 'change', 'drop', 'save' }
+
+--- The modes in which the work on a plan can begin.
+---@return string[]
+local function work_modes()
+  return vim.tbl_filter(function(mode)
+    return mode ~= 'plan'
+  end, require('caliban.config').modes)
 end
 
 ---@type table<string, caliban.Subcommand>
@@ -300,6 +310,32 @@ local subcommands = {
       return require('caliban.config').modes
     end,
   },
+  plan = {
+    run = function(call)
+      local act = call.words[1] or 'show'
+      if act ~= 'show' and not one_of(act, plan_acts) then
+        return
+      end
+      local rest = vim.trim(call.rest:sub(#act + 1))
+      local opts = { force = call.bang } ---@type caliban.PlanOpts
+      if act == 'accept' and rest ~= '' then
+        if not one_of(rest, work_modes()) then
+          return
+        end
+        opts.mode = rest --[[@as caliban.Mode]]
+      elseif rest ~= '' then
+        opts[act == 'save' and 'path' or 'text'] = rest
+      end
+      api().plan(act --[[@as 'show'|'accept'|'change'|'drop'|'save']], opts)
+    end,
+    complete = function(lead, rest)
+      local act = rest:match('^(%S+)%s')
+      if not act then
+        return plan_acts
+      end
+      return act == 'accept' and work_modes() or act == 'save' and paths(lead) or {}
+    end,
+  },
   connect = {
     run = function(call)
       if #call.words > 1 then
@@ -441,11 +477,11 @@ end
 ---@param line string
 ---@return string[]
 function M.complete(lead, line)
-  local _, _, name = line:find('Caliban!?%s+([%w_]+)!?%s')
+  local name, rest = line:match('Caliban!?%s+([%w_]+)!?%s(.*)$')
   local list
   if name then
     local subcommand = subcommands[name]
-    list = subcommand and subcommand.complete and subcommand.complete(lead) or {}
+    list = subcommand and subcommand.complete and subcommand.complete(lead, rest or '') or {}
   else
     list = names()
   end

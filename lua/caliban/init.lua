@@ -134,10 +134,15 @@ function M.reject(opts)
   end
 end
 
---- Sends the model a comment on a hunk. The hunk stays pending.
+--- Sends the model a comment on a hunk. The hunk stays pending. In the buffer of a plan the comment
+--- is kept until the plan is sent back.
 ---@param text? string default: prompts for it
 ---@param opts? caliban.ReviewOpts
 function M.comment(text, opts)
+  local plan = package.loaded['caliban.sessions.plan'] ---@type table?
+  if plan and plan.commented(text, opts) then
+    return
+  end
   local choice = chosen(opts)
   if choice then
     require('caliban.context.comment').comment(text, choice)
@@ -196,6 +201,19 @@ end
 ---@param name? caliban.Mode default: the mode after the current one
 function M.mode(name)
   require('caliban.sessions.mode').set(name)
+end
+
+---@class caliban.PlanOpts
+---@field mode? caliban.Mode for `accept`: the mode in which the work begins; default: the user chooses
+---@field text? string for `change`: what to change; default: prompts for it
+---@field path? string for `save`: the file; default: `plan.md` in the project
+---@field force? boolean for `save`: overwrite a file that exists
+
+--- Shows the plan of the current chat, or decides on it. Without a plan, plan mode begins.
+---@param act? 'show'|'accept'|'change'|'drop'|'save' default: `show`
+---@param opts? caliban.PlanOpts
+function M.plan(act, opts)
+  require('caliban.sessions.plan').act(act or 'show', opts or {})
 end
 
 --- The state of the current chat.

@@ -16,6 +16,7 @@ end
 ---@field model? string
 ---@field mode? string
 ---@field agent? string the named agent that the conversation is
+---@field plan? caliban.PlanStage the state of the last plan
 ---@field usage { input: integer, output: integer, cached: integer, context: integer, window: integer, cost?: number }
 ---@field queue caliban.QueuedMessage[]
 ---@field jobs integer the background jobs that run
@@ -46,6 +47,7 @@ function M.state()
     model = status.model,
     mode = status.mode,
     agent = status.agent,
+    plan = status.plan and status.plan.stage,
     usage = {
       input = status.input,
       output = status.output,

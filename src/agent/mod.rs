@@ -25,6 +25,7 @@ mod named;
 mod opening;
 mod partial;
 mod permissions;
+mod plan;
 mod prompts;
 mod questions;
 mod refactor;
@@ -46,6 +47,7 @@ pub use chats::Act;
 pub use checks::{Check, Looked};
 pub use children::{PlaceWanted, Work as SubagentWork};
 pub use permissions::{Answer, Permissions, Wanted};
+pub use plan::{PlanAct, PlanWanted};
 pub use rewind::Rewind;
 pub use setup::{Command, Decided, Inherited, Instructions, Setup};
 pub use todo::TodoAct;
@@ -212,6 +214,7 @@ impl Agent {
         }
         self.turn.children.follow(&mut self.conversation);
         unattended::end(self);
+        plan::catch_up(self, false);
         let Agent { conversation, desk, sampler, turn, .. } = self;
         let status = status::status(conversation, desk, sampler, turn);
         conversation.show_status(status);
@@ -278,6 +281,7 @@ impl Agent {
             let files = (&self.desk, &mut self.files);
             self.opening.begin(conversation, files, &mut self.guidance, partial, format)
         };
+        plan::catch_up(self, true);
         if self.opening.is_hidden {
             return self.conversation.show(Show::View(Box::new(view)));
         }
@@ -320,11 +324,7 @@ impl Agent {
                 questions::respond(self, call, question, response);
             }
             Command::Toggle { block, line } => conversation.show(Show::Toggle { block, line }),
-            Command::Retry => {
-                if let Some(turn) = conversation.session.turn() {
-                    conversation.take(Input::Rested { turn });
-                }
-            }
+            Command::Retry => conversation.try_again(),
             Command::ChooseModel(model) => choice::choose(self, &model),
             Command::ChooseMode(mode) => {
                 let mode = mode.unwrap_or_else(|| conversation.session.mode.next());
@@ -343,6 +343,7 @@ impl Agent {
             Command::Checked(check) => self.files.checked(conversation, &self.desk, *check),
             Command::Present => self.present(Show::Repaint),
             Command::Act(act) => chats::carry_out(self, act),
+            Command::Plan(act) => plan::carry_out(self, act),
             Command::Rewind(wanted) => self.files.record.rewind(conversation, &self.desk, wanted),
             Command::Undo(undo) => undo::carry_out(self, undo),
             Command::Permissions(wanted) => permissions::carry_out(self, wanted),
@@ -375,7 +376,10 @@ impl Agent {
         let Some((prompt, observations)) = self.prompts.prepared(conversation, prepared) else {
             return conversation.session.attend();
         };
-        let Prompt { text, context, steer, model, review, .. } = prompt;
+        let Prompt { text, context, steer, model, review, plan, .. } = prompt;
+        if plan.is_some_and(|it| !plan::decide(conversation, &self.desk, it)) {
+            return;
+        }
         if review.is_some() {
             self.desk.workspace.uncomment();
         }

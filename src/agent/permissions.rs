@@ -208,6 +208,11 @@ fn revoke(agent: &mut Agent, wanted: &str) {
 
 pub(super) fn choose_mode(conversation: &mut Conversation, desk: &Desk, mode: Mode) {
     conversation.take(Input::ChooseMode { mode });
+    warn_of_mode(conversation, desk, mode);
+}
+
+/// Tells the user if the mode does not do what its name says on this machine.
+pub(super) fn warn_of_mode(conversation: &Conversation, desk: &Desk, mode: Mode) {
     if mode == Mode::Auto && !desk.confinement.contains(&desk.root) {
         let text = "Commands need your consent in auto mode too, because there is no full sandbox or your settings \
                     weaken it. \

@@ -1,6 +1,7 @@
 //! The user's messages before they are sent: the files that they mention are read first, one message after the other.
 
 use super::known::{self, Cause, Observation, Watched};
+use super::plan::{Decided, Plan};
 use crate::context::{mention, review};
 use crate::conversation::Conversation;
 use crate::conversation::report::Level;
@@ -26,6 +27,8 @@ pub(super) struct Prompt {
     pub(super) watched: Vec<Watched>,
     /// The words behind `/review`. They say what to review: the message and its diff are made from them.
     pub(super) review: Option<String>,
+    /// The user's decision on a plan, which the message tells the model.
+    pub(super) plan: Option<Decided>,
 }
 
 pub(super) struct Prepared {
@@ -53,6 +56,8 @@ pub(super) struct Prompts {
     bounced: Option<String>,
     /// The text in the composer.
     pub(super) draft: Draft,
+    /// The plan, as the user edits it.
+    pub(super) plan: Plan,
 }
 
 impl Prompts {
@@ -61,8 +66,16 @@ impl Prompts {
         let (prepared, prepared_end) = mpsc::unbounded_channel();
         let (stopped, stops) = watch::channel(0);
         tokio::spawn(read(desk.clone(), prompts, stops, prepared));
-        let prompts =
-            Prompts { queue, sent: 0, stopped, preparing: 0, withdrawn: 0, bounced: None, draft };
+        let prompts = Prompts {
+            queue,
+            sent: 0,
+            stopped,
+            preparing: 0,
+            withdrawn: 0,
+            bounced: None,
+            draft,
+            plan: Plan::default(),
+        };
         (prompts, prepared_end)
     }
 

@@ -3,7 +3,7 @@
 use super::checkpoints::Keeper;
 use super::children::{PlaceWanted, Work};
 use super::models::Models;
-use super::{Act, Answer, Check, Permissions, Rewind, TodoAct, Undo, Wanted};
+use super::{Act, Answer, Check, Permissions, PlanAct, PlanWanted, Rewind, TodoAct, Undo, Wanted};
 use crate::context::instructions::Places;
 use crate::context::prompt;
 use crate::context::slash::{self, Parsed};
@@ -74,6 +74,8 @@ pub enum Command {
     /// Sends the session's state and transcript to the editor again.
     Present,
     Act(Act),
+    /// Something about the last plan of the conversation.
+    Plan(PlanAct),
     Rewind(Rewind),
     Undo(Undo),
     Permissions(Wanted),
@@ -125,6 +127,7 @@ impl Command {
                 | Command::Reviewed(_)
                 | Command::Checked(_)
                 | Command::Largest(_)
+                | Command::Plan(PlanAct { what: PlanWanted::Keep | PlanWanted::Show, .. })
                 | Command::Present
         )
     }
@@ -156,6 +159,7 @@ impl Command {
                 None
             }
             Command::ChooseModel(_)
+            | Command::Plan(_)
             | Command::ChooseMode(_)
             | Command::Rule { .. }
             | Command::Respond { .. }

@@ -5,9 +5,9 @@ use super::questions;
 use super::sampler::Sampler;
 use super::turn::Turn;
 use crate::conversation::Conversation;
-use crate::conversation::report::{QueuedMessage, Stage, Status, Wait};
+use crate::conversation::report::{PlanStatus, QueuedMessage, Stage, Status, Wait};
 use crate::event::Matter;
-use crate::session::{Phase, State};
+use crate::session::{Phase, Session, State};
 use crate::tool::Desk;
 use crate::view::grouped;
 
@@ -36,6 +36,7 @@ pub(super) fn status(
         model: session.model.clone(),
         mode: session.mode,
         agent: session.profile.as_ref().map(|it| it.name.clone()),
+        plan: plan(session),
         tour: sampler.models.is_tour(&session.model),
         unsaved: conversation.is_unsaved(),
         input: session.usage.read(),
@@ -88,12 +89,22 @@ pub(super) fn usage(conversation: &Conversation, sampler: &Sampler) -> String {
     text + &format!("\ncost     {cost}")
 }
 
+fn plan(session: &Session) -> Option<PlanStatus> {
+    let planning = &session.planning;
+    let last = planning.last.as_ref()?;
+    Some(PlanStatus { call: last.call.0.clone(), stage: last.stage, before: planning.before })
+}
+
 fn phase(conversation: &Conversation, turn: &Turn) -> (Stage, Option<Wait>) {
     let session = &conversation.session;
     let asks_for_subagent = session.consult.as_ref().is_some_and(|it| it.about == Matter::Subagent);
     match &session.phase {
         _ if asks_for_subagent => (Stage::Asking, Some(Wait::Permission)),
-        Phase::Idle if session.consult.is_some() || session.inquiry().is_some() => {
+        Phase::Idle
+            if session.consult.is_some()
+                || session.inquiry().is_some()
+                || session.planning.waiting().is_some() =>
+        {
             (Stage::Asking, Some(Wait::Question))
         }
         Phase::Idle => (Stage::Idle, None),

@@ -7,8 +7,9 @@ use super::{Agent, slash};
 use crate::conversation::Conversation;
 use crate::conversation::ran::{Exit, Ran, Spent};
 use crate::conversation::report::Show;
-use crate::message::{Block, Role};
+use crate::message::{Block, Role, ToolCall};
 use crate::session::{Phase, Unattended};
+use crate::tool::submit_plan;
 
 /// Sends a message and begins a turn that nobody attends.
 pub(super) fn run(agent: &mut Agent, text: String) {
@@ -68,12 +69,18 @@ fn result(conversation: &Conversation, ended: &Unattended) -> Ran {
     }
 }
 
-/// The text of the last reply since the message with this index.
+/// The text of the last reply since the message with this index, and the plan that the reply has submitted.
 fn answer(conversation: &Conversation, from: usize) -> String {
     let mut since = conversation.session.messages.iter().skip(from);
     let last = since.rfind(|it| it.role == Role::Assistant);
+    let answers = conversation.session.messages.iter().rev().flat_map(|it| &it.blocks);
+    let is_taken = |call: &ToolCall| {
+        let is_answer = |it: &&Block| matches!(it, Block::Answer(it) if it.id == call.id);
+        matches!(answers.clone().find(is_answer), Some(Block::Answer(it)) if !it.failed)
+    };
     let texts = last.into_iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
-        Block::Text { text } => Some(text.as_str()),
+        Block::Text { text } => Some(text.clone()),
+        Block::Call(call) if is_taken(call) => submit_plan::text(call),
         _ => None,
     });
     texts.collect::<Vec<_>>().join("\n\n").trim().to_owned()

@@ -147,7 +147,11 @@ fn own(mut context: Vec<Excerpt>, text: &str, desk: &Desk) -> Vec<Excerpt> {
     };
     context.retain(|it| match it.kind {
         _ if it.is_made() => false,
-        ExcerptKind::Selection | ExcerptKind::Hunk | ExcerptKind::Skill => true,
+        ExcerptKind::Selection
+        | ExcerptKind::Hunk
+        | ExcerptKind::Skill
+        | ExcerptKind::Plan
+        | ExcerptKind::Remark => true,
         ExcerptKind::File | ExcerptKind::Folder => !is_mentioned(it),
         _ => false,
     });

@@ -49,7 +49,10 @@ impl Section {
             ExcerptKind::Instructions => Section::Instructions,
             ExcerptKind::Skills | ExcerptKind::Skill => Section::Skills,
             // these texts say what the user wants, so they count as the user's message
-            ExcerptKind::Command | ExcerptKind::Answers => Section::Conversation,
+            ExcerptKind::Command
+            | ExcerptKind::Answers
+            | ExcerptKind::Plan
+            | ExcerptKind::Remark => Section::Conversation,
             _ if excerpt.image.is_some() => Section::Images,
             _ => Section::Files,
         }

@@ -221,6 +221,8 @@ fn labelled(excerpt: &Excerpt) -> String {
         ExcerptKind::Skills => ("skills", String::new()),
         ExcerptKind::Skill => ("skill", path),
         ExcerptKind::Command => ("command", path),
+        ExcerptKind::Plan => ("plan", String::new()),
+        ExcerptKind::Remark => ("comment", context("plan", "", excerpt)),
         ExcerptKind::Hunk => ("hunk", context("pending", &path, excerpt)),
         ExcerptKind::Buffer => ("context", context("buffer", &path, excerpt)),
         ExcerptKind::List => ("context", context("list", &path, excerpt)),

@@ -43,6 +43,12 @@ impl Conversation {
                 data.insert("question", brief(question));
                 "CalibanAsk"
             }
+            Event::PlanSubmitted { call, .. } => {
+                self.name(call, &mut data);
+                data.insert("kind", "plan".to_owned());
+                data.insert("question", brief("Carry out this plan?"));
+                "CalibanAsk"
+            }
             _ => return None,
         };
         Some(Report::Event { name, data })
@@ -111,6 +117,7 @@ impl Conversation {
             | Access::Edit { .. }
             | Access::Ask { .. }
             | Access::Delegate { .. }
+            | Access::Plan
             | Access::Never(_) => (),
         }
     }

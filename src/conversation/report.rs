@@ -3,7 +3,7 @@
 
 use super::ran::Ran;
 use crate::context::size::{Fill, Scale};
-use crate::event::{Delta, Event, Grant, Mode, Queued, SessionId};
+use crate::event::{Delta, Event, Grant, Mode, PlanStage, Queued, Remark, SessionId};
 use crate::message::inquiry::AnswerOption;
 use crate::message::{Excerpt, ExcerptKind, Parameter};
 use crate::session::Session;
@@ -76,6 +76,8 @@ pub enum Report {
     },
     /// The permissions of the session, and the rules.
     Permissions(Vec<Permission>),
+    /// A plan, to be shown to the user.
+    Plan(PlanShown),
     /// The background jobs, the oldest first.
     Jobs(Vec<JobRow>),
     /// The named agents. `open` says that the file of the only one is to be opened.
@@ -130,6 +132,31 @@ pub struct AgentRow {
     pub line: u32,
 }
 
+/// A plan as it reads now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PlanShown {
+    /// The call that submitted the plan.
+    pub call: String,
+    pub stage: PlanStage,
+    pub text: String,
+    /// The user's comments.
+    pub remarks: Vec<Remark>,
+    /// The user asked for the plan: its window becomes the current one.
+    pub asked: bool,
+}
+
+/// The last plan of a session, without its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PlanStatus {
+    /// The call that submitted the plan.
+    pub call: String,
+    pub stage: PlanStage,
+    /// The mode before plan mode.
+    pub before: Mode,
+}
+
 /// The facts about a session that the chat needs when the session opens.
 #[derive(Debug, Clone)]
 pub struct Opened {
@@ -175,6 +202,9 @@ pub struct Status {
     /// The named agent that the conversation is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The last plan; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanStatus>,
     /// Whether the model is the offline tour, a script inside the program.
     pub tour: bool,
     /// Whether the conversation is in memory only, because it is never saved or could not be saved.
@@ -258,7 +288,8 @@ pub enum Stage {
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
     Permission,
-    /// An answer to the model, or to the question whether the turn may go beyond a spending limit.
+    /// An answer to the model, a decision on a plan, or an answer to the question whether the turn may go beyond a spending
+    /// limit.
     Question,
     Review,
 }

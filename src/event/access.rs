@@ -50,6 +50,8 @@ pub enum Access {
     Ask { questions: Vec<Question> },
     /// Gives a task to a subagent, which asks for each of its own calls. `title` says in a few words which task.
     Delegate { title: String },
+    /// Submits a plan for the user's decision, which ends the turn.
+    Plan,
     /// The call cannot run: the tool does not exist, its arguments are wrong, or no tool may touch the path. The text
     /// tells the model why.
     #[serde(alias = "refused")]
@@ -93,7 +95,7 @@ impl Access {
 
     /// Whether the call ends the turn, because the user has to answer before the model goes on.
     pub fn ends_turn(&self) -> bool {
-        matches!(self, Access::Ask { .. })
+        matches!(self, Access::Ask { .. } | Access::Plan)
     }
 
     /// Whether the call changes files of the project.
@@ -128,7 +130,7 @@ impl Access {
             Access::Delegate { title } => {
                 Some(format!("give a subagent the task {}", grant::in_one_line(title)))
             }
-            Access::Read | Access::Ask { .. } | Access::Never(_) => None,
+            Access::Read | Access::Ask { .. } | Access::Plan | Access::Never(_) => None,
         }
     }
 
@@ -165,6 +167,7 @@ impl Access {
             | Access::Edit { .. }
             | Access::Ask { .. }
             | Access::Delegate { .. }
+            | Access::Plan
             | Access::Never(_) => Vec::new(),
         }
     }
@@ -246,6 +249,7 @@ mod tests {
             Access::Fetch { url: "https://a.org/b".into(), host: "a.org".into() },
             Access::Search { query: "a b".into(), host: "a.org".into() },
             Access::Ask { questions: vec![Question::default()] },
+            Access::Plan,
             Access::Never("no such tool".into()),
         ];
         for access in all {

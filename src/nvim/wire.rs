@@ -13,6 +13,7 @@ mod jobs;
 mod lua;
 mod permissions;
 mod questions;
+mod plan;
 mod reports;
 mod servers;
 mod todo;
@@ -24,6 +25,7 @@ pub use config::*;
 pub use files::*;
 pub use jobs::*;
 pub use permissions::*;
+pub use plan::*;
 pub use questions::*;
 pub use servers::{CheckState, Checked, Consult, Found, Unparsed};
 pub use todo::*;
@@ -156,6 +158,7 @@ pub enum FromNvim {
     Rewind(RewindWanted),
     Undo(UndoWanted),
     Permissions(PermissionsWanted),
+    Plan(PlanMessage),
     Jobs(JobsWanted),
     Respond(Respond),
     Todo(TodoWanted),
@@ -364,6 +367,7 @@ pub enum ToNvim {
     Turns(Turns),
     Undo(Undo),
     Permissions(Permissions),
+    PlanOpened(PlanOpened),
     Jobs(Jobs),
     Agents(Agents),
     Todo(Todo),

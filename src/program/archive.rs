@@ -278,6 +278,7 @@ impl Archive {
         if let Err(error) = self.project.copy_checkpoints(&of, &id, turns) {
             tracing::warn!("the copy cannot be rewound: {error}");
         }
+        self.copy_plan(&of, &id);
         if copy.name.is_some() {
             let (level, text) = match opened.store.save(&copy.session) {
                 Ok(()) => (Level::Info, format!("A copy is saved as `{id}`.")),
@@ -321,7 +322,14 @@ impl Archive {
         if let Err(error) = self.project.copy_checkpoints(&of, &name, copy.turns) {
             tracing::warn!("the copy cannot be rewound: {error}");
         }
+        self.copy_plan(&of, &name);
         vec![Outcome::Branched { session, name, back }]
+    }
+
+    fn copy_plan(&self, from: &SessionId, to: &SessionId) {
+        if let Err(error) = self.project.copy_plan(from, to) {
+            tracing::warn!("the copy has the plan without the user's edits: {error}");
+        }
     }
 
     /// The existing name that equals this name except for upper and lower case, because some file systems ignore case.

@@ -53,6 +53,7 @@ pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command),
         FromNvim::Jobs(it) => it.into(),
         FromNvim::Respond(it) => it.into(),
         FromNvim::Todo(it) => it.into(),
+        FromNvim::Plan(it) => it.into(),
         FromNvim::Checked(it) => {
             let (session, check) = it.into();
             (session, Command::Checked(Box::new(check)))

@@ -30,7 +30,7 @@ impl Session {
         let has_room = self.open().iter().filter(is_reading).count() < MAX_READS;
         let has_room_for_child = self.running_children().count() < MAX_CHILDREN;
         let is_asking = self.asking().is_some();
-        let ends = |it: &Open| it.access.ends_turn() && !self.nobody_answers();
+        let ends = |it: &Open| self.ends(it);
         let is_undone = |it: &&Open| !matches!(it.state, State::Done(_)) && !ends(it);
         let mut undone = self.open().iter().filter(is_undone);
         let only_commands = undone.clone().all(|it| it.access.acts());
@@ -61,6 +61,9 @@ impl Session {
             step.decisions.extend(self.decided(&it, decision));
         }
         match decision {
+            Decision::Allow if it.access == Access::Plan => {
+                self.submit_plan(turn, &it.call.id, step);
+            }
             Decision::Allow if it.access.ends_turn() => {
                 if let Access::Ask { questions } = it.access {
                     self.ask_user(turn, &it.call, questions, step);

@@ -69,6 +69,7 @@ impl Session {
             Event::ThoughtsDropped { model, .. } => self.disown(model),
             Event::ModelChosen { model, tuning } => self.set_model(model, *tuning),
             Event::ModeChosen { mode } => self.set_mode(*mode),
+            Event::PlanSubmitted { .. } | Event::PlanDecided { .. } => self.apply_plan(event),
             Event::Spent { cost } => self.spend(*cost),
             Event::Measured { model, measure } => self.set_measure(model, *measure),
             Event::SystemChosen { system, instructions } => self.set_system(system, instructions),
@@ -155,6 +156,9 @@ impl Session {
 
     /// Sets the mode. If the user chooses several modes in a row, the model is told only about the last one.
     pub(super) fn set_mode(&mut self, mode: Mode) {
+        if mode == Mode::Plan && self.mode != Mode::Plan {
+            self.planning.before = self.mode;
+        }
         self.mode = mode;
         self.notes.retain(|it| !say::is_mode(it));
         self.notes.push(say::mode(mode).to_owned());

@@ -2,8 +2,8 @@
 
 use super::{Consult, Response};
 use crate::event::{
-    Access, Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Parent, Plan, Profile,
-    Ruling, SessionId, Trim, Tuning, TurnId,
+    Access, Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Parent, Plan,
+    PlanVerdict, Profile, Ruling, SessionId, Trim, Tuning, TurnId,
 };
 use crate::message::{CallId, Excerpt, Reply, ToolAnswer, ToolCall, Usage};
 use std::path::PathBuf;
@@ -197,6 +197,11 @@ pub enum Input {
     },
     ChooseMode {
         mode: Mode,
+    },
+    /// The user has decided on the plan of this call.
+    DecidePlan {
+        call: CallId,
+        verdict: PlanVerdict,
     },
     /// The cost of a reply in USD; `None` if the price is not known.
     Spend {

@@ -2,7 +2,7 @@
 //! first, the calls after it are skipped. So every call has one answer, and the user's answer begins the next turn.
 
 use super::{Event, Open, Session, State, Step, say};
-use crate::event::{End, TurnId};
+use crate::event::{Access, End, TurnId};
 use crate::message::ToolAnswer;
 use crate::policy::Decision;
 
@@ -13,12 +13,17 @@ impl Session {
         self.is_unattended() || self.is_worker
     }
 
-    /// The index of the call with which the turn will end. Where nobody answers there is none.
+    /// Whether the turn ends with this call. Where nobody answers, a question does not end it, but a plan is its result.
+    pub(super) fn ends(&self, it: &Open) -> bool {
+        it.access.ends_turn() && (it.access == Access::Plan || !self.nobody_answers())
+    }
+
+    /// The index of the call with which the turn will end.
     fn last_call(&self) -> Option<usize> {
-        let ends = |it: &Open| {
-            it.access.ends_turn() && it.state == State::Ready && self.decide(it) == Decision::Allow
+        let is_last = |it: &Open| {
+            self.ends(it) && it.state == State::Ready && self.decide(it) == Decision::Allow
         };
-        if self.nobody_answers() { None } else { self.open().iter().position(ends) }
+        self.open().iter().position(is_last)
     }
 
     /// Answers the calls after the one with which the turn will end. None of them has begun.

@@ -16,6 +16,7 @@ mod inquiry;
 mod jobs;
 mod last_call;
 mod narrow;
+mod plan;
 mod queue;
 mod repeat;
 mod say;
@@ -33,7 +34,7 @@ pub use consult::Consult;
 pub use fork::Cut;
 pub use input::{Effect, Input, Step};
 pub use inquiry::Response;
-pub use say::{NO_ANSWER, is_for_both, is_over_limit, mode_of};
+pub use say::{NO_ANSWER, ending, is_dropped_plan, is_for_both, is_over_limit, mode_of};
 pub use spending::{Limit, Limits};
 pub use title::title;
 pub use unattended::Unattended;
@@ -41,7 +42,7 @@ pub use undo::Prompt;
 
 use crate::event::{
     Access, Awaited, Compaction, End, Event, Grant, Job, Measure, Mode, Named, Parent, Plan,
-    Profile, Queued, Trim, Tuning, TurnId,
+    Planning, Profile, Queued, Trim, Tuning, TurnId,
 };
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, Message, Reply, Role, Stop, ToolAnswer, ToolCall, Usage,
@@ -90,6 +91,7 @@ pub struct Session {
     pub mode: Mode,
     /// The named agent that the conversation is.
     pub profile: Option<Profile>,
+    pub planning: Planning,
     /// The word in the tags around strangers' texts. Empty before the session is opened for the first time.
     pub mark: String,
     pub root: PathBuf,
@@ -239,6 +241,7 @@ impl Session {
             it @ (Input::Assign { .. } | Input::Delegated { .. } | Input::ChildSpent { .. }) => {
                 self.delegated(it, &mut step);
             }
+            Input::DecidePlan { call, verdict } => self.decide_plan(&call, verdict, &mut step),
             Input::Know { path, hash } => self.know(path, hash, &mut step),
             Input::Name { of, named } => self.name(&of, named, &mut step),
             it @ (Input::Trim { .. }
@@ -484,9 +487,4 @@ impl Session {
     fn is_sampling(&self, of: TurnId) -> bool {
         matches!(self.phase, Phase::Sampling { turn, .. } if turn == of)
     }
-}
-
-/// The sentence for the user at the end of a turn that did not end by itself.
-pub fn ending(why: &End) -> Option<String> {
-    say::ending(why)
 }

@@ -59,7 +59,7 @@ fn has_label_of(one: &Excerpt, other: &Excerpt) -> bool {
 
 /// Whether a note may replace the text: the note is shorter, and the text is not something that the user says.
 fn may_repeat(excerpt: &Excerpt) -> bool {
-    use ExcerptKind::{Answers, Command, Hunk, Skill};
-    let is_added = !matches!(excerpt.kind, Hunk | Skill | Command | Answers);
+    use ExcerptKind::{Answers, Command, Hunk, Plan, Remark, Skill};
+    let is_added = !matches!(excerpt.kind, Hunk | Skill | Command | Answers | Plan | Remark);
     is_added && (excerpt.text.len() > SAME.len() || excerpt.image.is_some())
 }

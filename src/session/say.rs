@@ -213,8 +213,11 @@ pub(super) fn not_run_undecided(call: &CallId) -> ToolAnswer {
 pub(super) fn mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Plan => {
-            "The user chose plan mode: calls that edit or run something are refused until they leave it. Read the \
-             code, ask about what is unclear, and say what you would change and how you would test it."
+            "The user chose plan mode: calls that edit or run something are refused until they leave it. Do not change \
+             anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call \
+             `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without \
+             asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. \
+             A plan that was sent back is submitted again as a whole."
         }
         Mode::Ask => {
             "The user chose ask mode: you may propose edits and commands, and they decide on each."
@@ -252,6 +255,10 @@ pub(super) fn refused(call: &ToolCall, reason: Reason<'_>) -> ToolAnswer {
     match reason {
         Reason::Never(why) => ToolAnswer::failed(&call.id, why.to_owned(), "refused"),
         Reason::PlanMode => planning(call),
+        Reason::NoPlanMode => {
+            let text = "Not shown: the user is not in plan mode, so go on without a plan, or write it in your answer.";
+            ToolAnswer::failed(&call.id, text.to_owned(), "refused: no plan mode")
+        }
         Reason::Rule(why) => {
             let text = format!(
                 "Not run. {why} The user made this rule, so do not look for a way around it. Go on without the call, or \
@@ -269,6 +276,37 @@ fn planning(call: &ToolCall) -> ToolAnswer {
         call.tool
     );
     ToolAnswer::failed(&call.id, text, "refused: plan mode")
+}
+
+/// What the model is told about a plan that it has submitted.
+pub(super) fn submitted(call: &CallId, is_attended: bool) -> ToolAnswer {
+    let (text, summary) = if is_attended {
+        (
+            "The user has the plan. They approve it, send it back or drop it. Do not begin before.",
+            "waits for you",
+        )
+    } else {
+        ("Nobody is here to decide: the plan is the result of this turn.", "the result")
+    };
+    ToolAnswer::done(call, text.to_owned(), summary)
+}
+
+/// Tells the user that a plan waits.
+pub(super) fn plan_waits(replaces: bool) -> String {
+    let replaces = if replaces { " It replaces the plan that waited." } else { "" };
+    format!(
+        "A plan waits for you.{replaces} `:Caliban plan` shows it, `:Caliban plan accept`, `change` and `drop` decide."
+    )
+}
+
+/// The note for the model about a plan that the user has dropped, and the sentence for the user.
+pub(super) const PLAN_DROPPED: &str = "The user dropped the plan. Do not carry it out.";
+pub(super) const PLAN_DROPPED_FOR_USER: &str =
+    "You dropped the plan. The model learns it with your next message.";
+
+/// Whether a note for the model says that the user has dropped the plan.
+pub fn is_dropped_plan(note: &str) -> bool {
+    note == PLAN_DROPPED
 }
 
 pub(super) fn looping(call: &ToolCall, times: usize) -> String {
@@ -376,14 +414,14 @@ fn is_aftermath(note: &str) -> bool {
     [End::Cancelled, End::Interrupted].iter().any(|it| aftermath(it) == Some(note))
 }
 
-/// Whether the chat also shows this note for the model. Notes about modes, ends of turns and closed questions are not
-/// shown, because the chat tells the user about these in other words.
+/// Whether the chat also shows this note for the model. Notes about modes, ends of turns, closed questions and dropped
+/// plans are not shown, because the chat tells the user about these in other words.
 pub fn is_for_both(note: &str) -> bool {
-    !is_mode(note) && !is_aftermath(note) && note != UNANSWERED
+    !is_mode(note) && !is_aftermath(note) && note != UNANSWERED && !is_dropped_plan(note)
 }
 
 /// The sentence for the user at the end of a turn that did not end by itself.
-pub(super) fn ending(why: &End) -> Option<String> {
+pub fn ending(why: &End) -> Option<String> {
     match why {
         End::Done => None,
         End::Cancelled => Some("Stopped.".into()),

@@ -24,6 +24,7 @@ impl Session {
         }
         self.profile = self.profile.take().and_then(Profile::harmless);
         self.consult = None;
+        self.forget_removed_plan();
         self.later.clear();
         self.limits = self.limits.anew();
         self.unsaved.clear();
@@ -65,6 +66,7 @@ impl Session {
     pub(super) fn resume(&mut self, setting: Mode, step: &mut Step) {
         let left = self.mode;
         let mode = left.min(setting);
+        self.planning.before = self.planning.before.min(setting);
         if mode != left || self.told_mode() != mode {
             self.record(Event::ModeChosen { mode }, step);
         }

@@ -119,6 +119,7 @@ impl Session {
     /// Whether the user, a page or a result of a search has named this whole address. Files and outputs of commands do not
     /// count, because the model can write any address into them.
     fn is_named(&self, url: &str) -> bool {
+        use ExcerptKind::{Answers, Plan, Remark};
         let said =
             self.messages.iter().flat_map(|it| it.blocks.iter().map(move |block| (it.role, block)));
         let is_task = self.parent.is_some();
@@ -128,8 +129,8 @@ impl Session {
                 Block::Text { .. } if is_task => false,
                 Block::Searched(it) => it.results.iter().any(|it| it.url == url),
                 Block::Text { text } => names(text, url),
-                // the text repeats the model's questions
-                Block::Excerpt(it) if it.kind == ExcerptKind::Answers => false,
+                // the text has words of the model
+                Block::Excerpt(it) if matches!(it.kind, Answers | Plan | Remark) => false,
                 Block::Excerpt(it) => {
                     it.path == url || names(&it.path, url) || names(&it.text, url)
                 }

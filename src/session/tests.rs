@@ -6,6 +6,7 @@ mod inquiries;
 mod laws;
 mod limits;
 mod modes;
+mod plans;
 mod repeats;
 mod spending;
 
@@ -54,6 +55,7 @@ fn reply(turn: TurnId, text: &str, calls: &[(&str, &str)]) -> Input {
                 ..Guarded::default()
             }),
             "edit" => Access::Edit { paths: Vec::new() },
+            "plan" => Access::Plan,
             "run" => Access::Act {
                 command: "it".into(),
                 outside: None,
@@ -74,19 +76,7 @@ fn reply(turn: TurnId, text: &str, calls: &[(&str, &str)]) -> Input {
 }
 
 fn answer(id: &str) -> ToolAnswer {
-    let text = format!("answer of {id}");
-    ToolAnswer {
-        id: CallId(id.into()),
-        text,
-        failed: false,
-        summary: String::new(),
-        output: None,
-        images: Vec::new(),
-        job_end: None,
-        foreign: None,
-        inquiry: None,
-        session: None,
-    }
+    ToolAnswer::done(&CallId(id.into()), format!("answer of {id}"), "")
 }
 
 fn answered(turn: TurnId, id: &str) -> Input {

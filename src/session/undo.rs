@@ -62,6 +62,7 @@ impl Session {
         self.notes.clear();
         self.instructions.clear();
         self.forget_removed_texts(&removed);
+        self.forget_removed_plan();
         if !self.messages.iter().any(is_shown) {
             self.title.clear();
         }

@@ -3,7 +3,9 @@
 
 use super::Unavailable;
 use super::unknown::{Unknown, Written};
-use crate::event::{self, Compaction, Job, Measure, Mode, Parent, Profile, Queued, Trim, Tuning};
+use crate::event::{
+    self, Compaction, Job, Measure, Mode, Parent, Planning, Profile, Queued, Trim, Tuning,
+};
 use crate::message::{self, Excerpt, Message, Role, Usage};
 use crate::session::{Session, title};
 use serde::{Deserialize, Serialize};
@@ -51,6 +53,8 @@ pub(super) struct SessionFile {
     /// If the session works as a subagent: the call that began it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     parent: Option<Parent>,
+    #[serde(default, skip_serializing_if = "Planning::is_empty")]
+    planning: Planning,
     /// The word in the tags around strangers' texts.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     mark: String,
@@ -138,6 +142,7 @@ impl SessionFile {
             mode: Mode::default(),
             agent: None,
             parent: None,
+            planning: Planning::default(),
             mark: String::new(),
             created: now(),
             updated: String::new(),
@@ -200,6 +205,7 @@ impl SessionFile {
             mode: self.mode,
             profile: self.agent.take(),
             parent: take(&mut self.parent),
+            planning: take(&mut self.planning),
             mark: take(&mut self.mark),
             root: take(&mut self.root),
             usage: self.usage,
@@ -225,6 +231,7 @@ impl SessionFile {
         self.mode = session.mode;
         self.agent.clone_from(&session.profile);
         self.parent.clone_from(&session.parent);
+        self.planning.clone_from(&session.planning);
         self.mark.clone_from(&session.mark);
         self.root.clone_from(&session.root);
         self.turns = session.turns;

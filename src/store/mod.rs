@@ -17,6 +17,7 @@ pub mod measures;
 mod reading;
 mod outputs;
 mod permitted;
+mod plan;
 mod shared;
 mod shelf;
 mod stamp;

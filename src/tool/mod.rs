@@ -17,6 +17,7 @@ pub mod path;
 pub mod pdf;
 pub mod scene;
 pub mod skills;
+pub mod submit_plan;
 pub mod task;
 pub mod todo;
 pub mod walk;
@@ -54,7 +55,8 @@ mod write;
 pub mod tests;
 
 pub use plan::{
-    Resolved, access, edits_of, is_malformed_edit, question_of, resolved, run, short, touched,
+    Resolved, access, edits_of, is_malformed_edit, question_of, resolved, run, savable, short,
+    touched,
 };
 pub use read::shows_all;
 pub use table::{Toolset, own, searching};

@@ -148,6 +148,17 @@ fn editable(desk: &Desk, written: &str) -> Result<Led, String> {
     }
 }
 
+/// The file to which the user saves something of Caliban's. The rules for edits apply; a file that edits may change only
+/// after a review is refused, because there is none. The error is a sentence for the user.
+pub fn savable(desk: &Desk, written: &str) -> Result<PathBuf, String> {
+    let led = editable(desk, written);
+    let led = led.map_err(|said| said.trim_start_matches("path: ").to_owned())?;
+    match led.writing {
+        Writing::Reviewed(why) => Err(format!("`{written}` {why}, so nothing was saved there.")),
+        Writing::Free | Writing::Never(_) => Ok(led.path),
+    }
+}
+
 /// The edits of a call, with their real paths (without symbolic links).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Resolved {

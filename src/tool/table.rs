@@ -4,7 +4,7 @@
 use super::{
     Tool, Work, ask, code_action, comment, definition, delete, diagnostics, edit, fetch, format,
     glob, grep, hover, job, job_input, list, patch, read, references, rename, rename_symbol, shell,
-    skill, symbols, task, todo, web_search, write,
+    skill, submit_plan, symbols, task, todo, web_search, write,
 };
 use crate::edit::Format;
 use crate::message::ToolSpec;
@@ -42,6 +42,7 @@ pub fn own() -> Toolset {
         fetch::tool(),
         todo::tool(),
         ask::tool(),
+        submit_plan::tool(),
         skill::tool(),
         comment::tool(),
         task::tool(),

@@ -132,7 +132,7 @@ fn each_edit_format_has_its_tools_in_a_fixed_order() {
         assert_eq!(
             names.join(" "),
             format!(
-                "{looks} {edits} delete rename rename_symbol code_action format shell job job_input fetch todo ask skill comment task"
+                "{looks} {edits} delete rename rename_symbol code_action format shell job job_input fetch todo ask plan skill comment task"
             )
         );
     }
@@ -191,7 +191,7 @@ async fn built_in_tools_and_tools_defined_at_run_time_are_offered_checked_and_ru
         }
     }
     expect![[r#"
-        a conversation: read list glob grep diagnostics definition references hover symbols write delete rename rename_symbol code_action format shell job job_input fetch todo ask skill comment task shout
+        a conversation: read list glob grep diagnostics definition references hover symbols write delete rename rename_symbol code_action format shell job job_input fetch todo ask plan skill comment task shout
           read {"path":"a.txt"}: 1 alpha
           delete {"path":"a.txt"}: edits a.txt
           shout {"text":"hey"}: HEY
@@ -373,11 +373,11 @@ fn the_answer_to_a_call_that_does_not_fit_its_schema_names_the_wrong_argument() 
         Required: command. Known: command, background, terminal, hosts, outside_sandbox, timeout_s.
         Example: {"command":"cargo test","timeout_s":300}
         > Bash {}
-        Refused: There is no tool `Bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, code_action, format, shell, job, job_input, fetch, todo, ask, skill, comment, task.
+        Refused: There is no tool `Bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, code_action, format, shell, job, job_input, fetch, todo, ask, plan, skill, comment, task.
         > read_file {}
-        Refused: There is no tool `read_file`. Did you mean `read`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, code_action, format, shell, job, job_input, fetch, todo, ask, skill, comment, task.
+        Refused: There is no tool `read_file`. Did you mean `read`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, code_action, format, shell, job, job_input, fetch, todo, ask, plan, skill, comment, task.
         > quux {}
-        Refused: There is no tool `quux`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, code_action, format, shell, job, job_input, fetch, todo, ask, skill, comment, task.
+        Refused: There is no tool `quux`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, code_action, format, shell, job, job_input, fetch, todo, ask, plan, skill, comment, task.
     "#]]);
 }
 

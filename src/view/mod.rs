@@ -192,10 +192,8 @@ impl View {
             // no block shows that a retry waits, because the editor itself shows the countdown
             Event::Retried { .. } | Event::ThoughtsDropped { .. } => self.take_back(),
             Event::ModelChosen { model, tuning } => self.model_chosen(model, *tuning),
-            Event::ModeChosen { mode } => {
-                self.notice(&format!("Mode {mode}: {}.", mode.means()));
-            }
             Event::SystemChosen { .. } => self.notice(RENEWED),
+            Event::ModeChosen { mode } => self.mode_chosen(*mode),
             Event::Trimmed { .. }
             | Event::Compacting { .. }
             | Event::Compacted { .. }
@@ -207,6 +205,8 @@ impl View {
             | Event::Marked { .. }
             | Event::Assigned { .. }
             | Event::ChildSpent { .. }
+            | Event::PlanSubmitted { .. }
+            | Event::PlanDecided { .. }
             | Event::Revoked { .. }
             | Event::JobBegan { .. }
             | Event::Titled { .. }

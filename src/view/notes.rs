@@ -2,7 +2,7 @@
 //! lines that mark compactions.
 
 use super::{Content, Part, Shape, View, lines, second_person};
-use crate::event::{Event, Tuning};
+use crate::event::{Event, Mode, Tuning};
 use crate::message::{Excerpt, ExcerptKind};
 use crate::session::is_for_both;
 
@@ -82,6 +82,10 @@ impl View {
         } else {
             self.notice(&format!("Model: {model}, {tuning}."));
         }
+    }
+
+    pub(super) fn mode_chosen(&mut self, mode: Mode) {
+        self.notice(&format!("Mode {mode}: {}.", mode.means()));
     }
 
     pub(super) fn notice(&mut self, text: &str) {

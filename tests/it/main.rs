@@ -74,6 +74,7 @@ mod pasted;
 mod pdf;
 mod permitted;
 mod pipes;
+mod plans;
 mod plugins;
 mod prefix;
 mod prompts;

@@ -56,7 +56,7 @@ fn plan_mode_allows_only_reading_in_every_dialect() {
     });
     expect![[r#"
         <notice>
-        The user chose plan mode: calls that edit or run something are refused until they leave it. Read the code, ask about what is unclear, and say what you would change and how you would test it.
+        The user chose plan mode: calls that edit or run something are refused until they leave it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.
         </notice>
         go
         --
@@ -88,7 +88,7 @@ fn a_mode_switched_during_a_turn_applies_to_waiting_calls() {
         assistant: shell(c1) | shell(c2)
         user: [c1] Not run: the user refused, and says: they chose plan mode instead | [c2] Not run: the user chose plan mode, and `shell` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.
         user: <notice>
-        The user chose plan mode: calls that edit or run something are refused until they leave it. Read the code, ask about what is unclear, and say what you would change and how you would test it.
+        The user chose plan mode: calls that edit or run something are refused until they leave it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.
         </notice>"#]].assert_eq(&scene.request(2).outline());
 }
 

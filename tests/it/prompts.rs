@@ -19,7 +19,7 @@ fn the_default_system_prompt_names_the_project_and_every_tool() {
         nvim.ask("hello", "Yes.");
         let request = &server.requests()[0];
         let system = request.system_text();
-        assert_eq!(request.tools().len(), 25);
+        assert_eq!(request.tools().len(), 26);
         for tool in request.tools() {
             assert!(system.contains(&format!("\n- {tool}: ")), "{tool} is not in: {system}");
         }
@@ -56,6 +56,7 @@ fn the_default_system_prompt_names_the_project_and_every_tool() {
         - fetch: Fetches one page of the web by its address: HTML as Markdown, the text of a PDF, other text and JSON as they are.
         - todo: Keeps a to-do list that the user sees.
         - ask: Asks the user one to four questions with options.
+        - plan: Submits your plan in plan mode and ends your turn.
         - skill: Loads a skill: how the user or the project wants a particular kind of work done.
         - comment: Leaves comments on lines of files in the user's editor, as diagnostics and in the quickfix list.
         - task: Gives a task to a subagent with a context of its own.

@@ -74,7 +74,7 @@ fn the_answer_is_on_standard_output_and_all_else_on_standard_error() {
     let first = requests[0].outline();
     assert!(first.contains("what does a.txt say?"), "{first}");
     assert!(first.contains("nobody answers questions"), "{first}");
-    let tools = "read list glob grep edit write delete rename shell job job_input fetch todo ask skill comment";
+    let tools = "read list glob grep edit write delete rename shell job job_input fetch todo ask plan skill comment task";
     assert_eq!(requests[0].tools().join(" "), tools);
     assert!(requests[1].answer("c1").contains("alpha"));
 }

@@ -210,7 +210,7 @@ fn a_malformed_call_is_not_run_and_the_model_is_told_why() {
         "{\"command\": \"ls\"}",
         expect![[r#"
             ▸ bash  command="ls"
-            There is no tool `bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, code_action, format, shell, job, job_input, fetch, todo, ask, skill, comment, task."#]],
+            There is no tool `bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, code_action, format, shell, job, job_input, fetch, todo, ask, plan, skill, comment, task."#]],
     );
     check_call(
         "read",

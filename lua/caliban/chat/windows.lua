@@ -53,15 +53,20 @@ local hints = {
   offline = ':Caliban restart',
   reviewing = '<CR> send, review later · <C-c> stop',
 }
+--- The hint while a plan waits: no turn runs.
+local PLAN = '<CR> send · :Caliban plan'
 local RUNNING = '<CR> queue · %s steer · <C-c> stop'
 
 ---@param chat caliban.Chat
 ---@param win integer
 local function hint(chat, win)
-  local status = chat.status
+  local status = chat.status ---@type caliban.Status?
   local phase = status and status.phase or 'idle'
-  local answers = status and status.question and '<CR> answer in your own words'
-  local keys = answers or hints[phase] or RUNNING:format(require('caliban.chat.steer').key())
+  local asks = phase == 'asking' and status
+  local plans = asks and asks.plan and asks.plan.stage == 'waiting' and PLAN
+  local answers = asks and asks.question and '<CR> answer in your own words'
+  local keys = answers or plans or hints[phase]
+  keys = keys or RUNNING:format(require('caliban.chat.steer').key())
   require('caliban.editor.name').winbar(win, '%%=%%#CalibanDim#%s · g? keys ', keys)
 end
 
@@ -176,7 +181,7 @@ end
 ---@generic T
 ---@param fn fun(): T
 ---@return T
-local function keeping_sizes(fn)
+function M.keeping_sizes(fn)
   if not vim.o.equalalways then
     return fn()
   end
@@ -266,7 +271,7 @@ local function open(chat)
     swap(upper, chat, 'transcript')
   else
     local under = lower
-    upper = keeping_sizes(function()
+    upper = M.keeping_sizes(function()
       return open_transcript(chat, under)
     end)
     local last = api.nvim_buf_line_count(chat.transcript)
@@ -276,7 +281,7 @@ local function open(chat)
     swap(lower, chat, 'composer')
   else
     local above = upper
-    lower = keeping_sizes(function()
+    lower = M.keeping_sizes(function()
       return open_composer(chat, above)
     end)
   end
@@ -337,7 +342,7 @@ end
 
 --- Closes the chat's windows in this tab.
 function M.close()
-  keeping_sizes(function()
+  M.keeping_sizes(function()
     for _, part in ipairs({ 'composer', 'transcript' }) do
       local win = require('caliban.chat.layout').showing(part)
       while win do

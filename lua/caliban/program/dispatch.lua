@@ -11,9 +11,13 @@ local handlers = {
   end,
   renamed = function(message)
     require('caliban.chat').renamed(message)
+    local plan = package.loaded['caliban.sessions.plan'] ---@type table?
+    local _ = plan and plan.renamed(message)
   end,
   deleted = function(message)
     require('caliban.chat').deleted(message)
+    local plan = package.loaded['caliban.sessions.plan'] ---@type table?
+    local _ = plan and plan.deleted(message.session)
   end,
   copied = function(message)
     require('caliban.sessions.list').copy(message.text)
@@ -29,6 +33,8 @@ local handlers = {
   end,
   status = function(message)
     require('caliban.chat').status(message)
+    local plan = package.loaded['caliban.sessions.plan'] ---@type table?
+    local _ = plan and plan.status(message)
   end,
   bounce = function(message)
     require('caliban.chat').bounce(message)
@@ -94,6 +100,9 @@ local handlers = {
   end),
   agents = vim.schedule_wrap(function(message)
     require('caliban.sessions.agents').offer(message)
+  end),
+  plan_opened = vim.schedule_wrap(function(message)
+    require('caliban.sessions.plan').received(message)
   end),
   jobs = vim.schedule_wrap(function(message)
     require('caliban.sessions.jobs').offer(message)

@@ -56,8 +56,11 @@ end
 ---@param name string
 function M.delete(name)
   local chat = require('caliban.chat.chats').find(name)
-  local phase = chat and chat.status and chat.status.phase or 'idle'
-  local runs = phase ~= 'idle' and phase ~= 'offline'
+  local status = chat and chat.status ---@type caliban.Status?
+  local phase = status and status.phase or 'idle'
+  -- a plan and the model's own question wait after the end of their turn
+  local is_over = status and (status.plan and status.plan.stage == 'waiting' or status.question)
+  local runs = phase ~= 'idle' and phase ~= 'offline' and not (phase == 'asking' and is_over)
   local opts = {
     prompt = ('Delete the conversation %s?'):format(name)
       .. (runs and ' Its turn is running and will be stopped.' or ''),

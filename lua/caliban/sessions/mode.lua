@@ -1,8 +1,9 @@
 --- The modes: how much the agent does without asking the user.
 local M = {}
 
+--- What each mode means, for a list.
 ---@type table<caliban.Mode, string>
-local means = {
+M.means = {
   plan = 'looks only: nothing is edited or run',
   ask = 'you decide on each edit and command',
   ['auto-edit'] = 'edits are written at once and reviewed afterwards; you decide on each command',
@@ -22,7 +23,7 @@ function M.ask()
   local opts = {
     prompt = 'Mode',
     format_item = function(name)
-      return ('%s  %s%s'):format(name, means[name], name == now and '  (now)' or '')
+      return ('%s  %s%s'):format(name, M.means[name], name == now and '  (now)' or '')
     end,
   }
   vim.ui.select(require('caliban.config').modes, opts, function(name)

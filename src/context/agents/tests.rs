@@ -71,7 +71,7 @@ fn the_fields_of_an_agent_are_read_by_the_names_of_caliban_and_of_claude_code() 
         "---\ndisallowedTools: Bash, WebSearch, Bash(rm:*)\n---\n",
         expect![[r#"
             it (project, .caliban/agents/it.md:1): 
-              tools: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, code_action, format, job, job_input, fetch, todo, ask, skill, comment, task
+              tools: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, code_action, format, job, job_input, fetch, todo, ask, plan, skill, comment, task
               ""
         "#]],
     );

@@ -9,6 +9,7 @@ use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, Input, Message, Role, ToolAnswer, ToolCall,
 };
 use crate::session::{self, Session};
+use crate::tool::submit_plan;
 use std::collections::{HashMap, HashSet};
 
 /// The bytes of a token, by estimate.
@@ -16,6 +17,8 @@ const BYTES: u64 = 4;
 
 /// The most tokens of the user's messages that are kept.
 const MOST: u64 = 20_000;
+/// The tokens that a plan may have whatever else is kept: as many as a plan has that a model submits.
+const PLAN: u64 = submit_plan::LONGEST as u64 / BYTES;
 
 /// What a hand-off has beside the summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +30,8 @@ pub(super) struct Kept {
 }
 
 /// What a hand-off keeps of the messages before `at`. Instructions and skills may take half of the room that the
-/// window leaves beside a reply; the user's messages a quarter of the rest, verdicts and the plan an eighth each.
+/// window leaves beside a reply; the user's messages a quarter of the rest, verdicts an eighth. A plan has an eighth too,
+/// and never less than a plan of a model needs, unless that is more than a quarter of the window.
 pub(super) fn kept(
     session: &Session,
     at: usize,
@@ -42,12 +46,13 @@ pub(super) fn kept(
     let given = Given::of(session, gone, &calls, room);
     let rest = limits.full.saturating_sub(given.tokens) / 4;
     let budget = if limits.window == 0 { MOST } else { MOST.min(rest) };
+    let least = if limits.window == 0 { PLAN } else { PLAN.min(limits.full / 4) };
     let before: Vec<String> =
         std::iter::once(intro.to_owned()).chain(given.texts).chain(told(&given.left_out)).collect();
     let parts = [
         tagged("user_messages", &of_user(gone, budget)),
         tagged("verdicts", &verdicts(gone, &calls, budget / 2, edits)),
-        tagged("plan", &clip(plan(gone).unwrap_or_default(), budget / 2)),
+        tagged("plan", &clip(&plan(session, gone), least.max(budget / 2))),
         tagged("todo", calls.last_of("todo").map_or("", |it| it.text.as_str())),
         tagged("last_reply", &clip(last_reply(gone).unwrap_or_default(), budget / 10)),
         state(session, gone),
@@ -223,7 +228,7 @@ fn prompt(message: &Message) -> Option<String> {
     for block in message.blocks.iter().filter(|_| message.role == Role::User) {
         match block {
             Block::Text { text: said } => text.push_str(&format!("{said}\n")),
-            Block::Excerpt(it) if it.kind == ExcerptKind::Answers => {
+            Block::Excerpt(it) if matches!(it.kind, ExcerptKind::Answers | ExcerptKind::Remark) => {
                 text.push_str(&format!("{}\n", it.text));
             }
             Block::Excerpt(it) if !is_kept(it) && it.kind != ExcerptKind::Changes => {
@@ -264,15 +269,29 @@ fn verdicts(
     kept.join("\n")
 }
 
-/// The last reply that the model gave in plan mode.
-fn plan(messages: &[Message]) -> Option<&str> {
-    let (mut mode, mut plan) = (Mode::default(), None);
-    for message in messages {
+/// The plan that the user has approved or edited last, else the plan that the model has submitted last, else its last
+/// reply in plan mode. Empty if the user has dropped the plan.
+fn plan(session: &Session, gone: &[Message]) -> String {
+    let (mut mode, mut plan, mut is_submitted) = (Mode::default(), String::new(), false);
+    let last = session.planning.last.as_ref().map(|it| &it.call);
+    for message in gone {
+        let is_reply = message.role == Role::Assistant;
         for block in &message.blocks {
             match block {
+                Block::Notice { text } if session::is_dropped_plan(text) => {
+                    (plan, is_submitted) = (String::new(), false);
+                }
                 Block::Notice { text } => mode = session::mode_of(text).unwrap_or(mode),
-                Block::Text { text } if message.role == Role::Assistant && mode == Mode::Plan => {
-                    plan = Some(text.as_str());
+                Block::Excerpt(it) if it.kind == ExcerptKind::Plan && !is_reply => {
+                    (plan, is_submitted) = (it.text.clone(), true);
+                }
+                Block::Call(call) if is_reply && (mode == Mode::Plan || last == Some(&call.id)) => {
+                    if let Some(text) = submit_plan::text(call) {
+                        (plan, is_submitted) = (text, true);
+                    }
+                }
+                Block::Text { text } if is_reply && mode == Mode::Plan && !is_submitted => {
+                    plan.clone_from(text);
                 }
                 _ => (),
             }

@@ -33,8 +33,10 @@ fn notice(words: &str) -> Block {
     Block::Notice { text: words.into() }
 }
 
-const PLAN_MODE: &str = "The user chose plan mode: calls that edit or run something are refused until they leave it. Read the code, ask \
-     about what is unclear, and say what you would change and how you would test it.";
+const PLAN_MODE: &str = "The user chose plan mode: calls that edit or run something are refused until they leave it. Do not change \
+     anything yet. First read the code that the task touches, and ask about what you cannot find out. Then \
+     call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out \
+     without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.";
 const ASK_MODE: &str =
     "The user chose ask mode: you may propose edits and commands, and they decide on each.";
 
@@ -130,6 +132,51 @@ fn a_hand_off_keeps_what_the_user_said_and_decided() {
 
         Go on from here. You no longer have the text of files that you read or were given before, even if a later message says that it was sent: read a file again before you edit it or rely on it."##]]
     .assert_eq(&text.replace(summary().trim_end(), "SUMMARY"));
+}
+
+/// A conversation in which the model submits a plan, and the user approves it with an edit.
+fn approved() -> Session {
+    let input = json!({"summary": "Fast.", "changes": "- a.rs", "interfaces": "none", "tests": "all",
+        "assumptions": "none", "risks": "none"});
+    let id = CallId("p1".into());
+    let call = ToolCall { id: id.clone(), tool: "plan".into(), input: Arguments::Json(input) };
+    let answer = ToolAnswer::done(&id, "The user has the plan.".into(), "");
+    let plan = Excerpt {
+        path: "plan".into(),
+        kind: ExcerptKind::Plan,
+        text: format!("# Plan\n\n{}", "- edit `a.rs` as I say\n".repeat(900)),
+        ..Excerpt::default()
+    };
+    let messages = vec![
+        user(vec![notice(PLAN_MODE), text("Make the parser fast.")]),
+        Message::new(Role::Assistant, vec![text("My plan."), Block::Call(call)]),
+        user(vec![Block::Answer(answer)]),
+        user(vec![notice(ASK_MODE), Block::Excerpt(plan), text("Carry out this plan.")]),
+        said("I begin."),
+    ];
+    Session { messages, root: "/p".into(), ..Session::default() }
+}
+
+/// What a hand-off of these messages keeps of the plan.
+fn kept_plan(session: &Session) -> String {
+    let kept = kept::kept(session, session.messages.len(), &Limits::default(), |_| false).after;
+    let rest = kept.split_once("<plan>\n").map_or("", |it| it.1);
+    rest.split_once("\n</plan>").map_or("", |it| it.0).to_owned()
+}
+
+#[test]
+fn a_plan_is_kept_word_for_word_as_the_user_approved_it() {
+    let mut session = approved();
+    let plan = kept_plan(&session);
+    assert_eq!(plan.matches("- edit `a.rs` as I say").count(), 900);
+    // before the user has decided, the plan is the one that the model has submitted
+    session.messages.truncate(3);
+    let plan = kept_plan(&session);
+    assert!(plan.starts_with("# Plan\n\n## Summary\n\nFast.\n"), "{plan}");
+    session
+        .messages
+        .push(user(vec![notice("The user dropped the plan. Do not carry it out."), text("No.")]));
+    assert_eq!(kept_plan(&session), "");
 }
 
 fn guide(path: &str, kind: ExcerptKind, size: usize) -> Block {

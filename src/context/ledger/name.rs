@@ -49,6 +49,8 @@ fn excerpt(it: &Excerpt) -> String {
         ExcerptKind::Diff => "diff of",
         ExcerptKind::Page => "page",
         ExcerptKind::Answers => return "your answers to questions".to_owned(),
+        ExcerptKind::Plan => return "plan".to_owned(),
+        ExcerptKind::Remark => "comment on",
     };
     let lines = it.lines.map(|(a, b)| format!(":{a}-{b}")).unwrap_or_default();
     format!("{kind} {}{lines}", short(&it.path))

@@ -1,6 +1,9 @@
 //! Converts the reports of an agent to messages to the editor.
 
-use super::{Agents, Copied, Exit, History, Jobs, Permissions, Preview, ToNvim, Todo, Turns, Undo};
+use super::{
+    Agents, Copied, Exit, History, Jobs, Permissions, PlanOpened, Preview, ToNvim, Todo, Turns,
+    Undo,
+};
 use crate::conversation::report::{Opened, Report};
 use crate::event::SessionId;
 
@@ -42,6 +45,7 @@ impl ToNvim {
             }
             Report::Agents { rows, open } => ToNvim::Agents(Agents { session, agents: rows, open }),
             Report::Todo(items) => ToNvim::Todo(Todo { session, items }),
+            Report::Plan(plan) => ToNvim::PlanOpened(PlanOpened { session, plan }),
             Report::Jobs(jobs) => ToNvim::Jobs(Jobs { session, jobs }),
             Report::Request { about, body } => ToNvim::Request { session, about, body },
         }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::context::ledger::Ledger;
 use crate::context::{request, size};
-use crate::event::Measure;
+use crate::event::{Measure, PlanVerdict};
 use crate::policy::{self, Decision, Question};
 use crate::provider::dialect::{Dialect, Quirks};
 use crate::text::unseen;
@@ -81,6 +81,8 @@ enum Act {
     Unqueue,
     Late,
     Mode,
+    /// The user decides on the plan.
+    Decide(u8),
     /// Trims the call that was answered this many calls ago, and the excerpt with this number.
     Trim(u32),
     /// A provider's count of tokens, and the number of bytes of the request.
@@ -94,7 +96,7 @@ enum Act {
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         2 => any::<bool>().prop_map(Act::Send),
-        4 => prop::collection::vec(0_u8..6, 0..5).prop_map(Act::Reply),
+        4 => prop::collection::vec(0_u8..7, 0..5).prop_map(Act::Reply),
         1 => (stop(), any::<bool>()).prop_map(|(stop, calls)| Act::Stop(stop, calls)),
         2 => (failure(), any::<bool>()).prop_map(|(failure, partial)| Act::Fail(failure, partial)),
         5 => (0_usize..5).prop_map(Act::Answer),
@@ -114,6 +116,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::Unqueue),
         1 => Just(Act::Late),
         1 => Just(Act::Mode),
+        1 => (0_u8..3).prop_map(Act::Decide),
         1 => (0_u32..9).prop_map(Act::Trim),
         1 => (count(), count()).prop_map(|(tokens, bytes)| Act::Measure(tokens, bytes)),
         2 => Just(Act::Compact),
@@ -163,7 +166,7 @@ fn partial(has_any: bool) -> Option<Reply> {
 }
 
 fn replied(session: &Session, turn: TurnId, kinds: &[u8], n: usize) -> Input {
-    let tools = ["read", "peek", "edit", "run", "other", "ask"];
+    let tools = ["read", "peek", "edit", "run", "other", "ask", "plan"];
     let ids: Vec<String> = (0..kinds.len()).map(|i| format!("c{n}-{i}")).collect();
     let calls: Vec<(&str, &str)> =
         ids.iter().zip(kinds).map(|(id, kind)| (id.as_str(), tools[usize::from(*kind)])).collect();
@@ -220,6 +223,7 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
         Act::Unqueue => Input::Unqueue { id: session.queued },
         Act::Late => answered(TurnId(turn.0.wrapping_sub(1)), &open(0)),
         Act::Mode => Input::ChooseMode { mode: session.mode.next() },
+        Act::Decide(kind) => decided(session, *kind),
         Act::Trim(at) => trimmed(session, *at),
         Act::Measure(tokens, bytes) => {
             let measure = Measure { tokens: *tokens, bytes: *bytes };
@@ -232,6 +236,17 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
         Act::Summary(is_one) => summarised(session, turn, n, *is_one),
         Act::Uncompact => Input::Uncompact { told: "Undone.".into() },
     }
+}
+
+/// The user's decision on the plan that waits.
+fn decided(session: &Session, kind: u8) -> Input {
+    let call = session.planning.waiting().cloned().unwrap_or(CallId("none".into()));
+    let verdict = match kind {
+        0 => PlanVerdict::Approve { mode: Mode::AutoEdit },
+        1 => PlanVerdict::SendBack,
+        _ => PlanVerdict::Drop,
+    };
+    Input::DecidePlan { call, verdict }
 }
 
 /// The user's answer to the open question.

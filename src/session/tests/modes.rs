@@ -20,7 +20,7 @@ fn plan_mode_runs_reads_and_refuses_edits_and_commands() {
             sample 1
             run r1
             sample 1
-            user: <The user chose plan mode: calls that edit or run something are refused until they leave it. Read the code, ask about what is unclear, and say what you would change and how you would test it.> go
+            user: <The user chose plan mode: calls that edit or run something are refused until they leave it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.> go
             assistant: read(r1) edit(e1) run(c1) frobnicate(x1)
             user: r1=[answer of r1] e1=[Not run: the user chose plan mode, and `edit` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.] c1=[Not run: the user chose plan mode, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.] x1=[no such tool]
             assistant: done
@@ -59,7 +59,7 @@ fn a_mode_switched_in_mid_turn_applies_from_the_next_call_on() {
             user: go
             assistant: edit(e1) run(c1) run(c2)
             user: e1=[answer of e1] c1=[Not run: the user chose plan mode, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.] c2=[Not run: the user chose plan mode, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.]
-            user: <The user chose plan mode: calls that edit or run something are refused until they leave it. Read the code, ask about what is unclear, and say what you would change and how you would test it.>
+            user: <The user chose plan mode: calls that edit or run something are refused until they leave it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.>
             assistant: read(r1)
             user: r1=[answer of r1]
             user: <The user chose ask mode: you may propose edits and commands, and they decide on each.>
@@ -88,7 +88,7 @@ fn switching_to_plan_mode_refuses_the_call_of_an_open_question() {
             user: go
             assistant: run(c1) run(c2)
             user: c1=[answer of c1] c2=[Not run: the user chose plan mode, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.]
-            user: <The user chose plan mode: calls that edit or run something are refused until they leave it. Read the code, ask about what is unclear, and say what you would change and how you would test it.>
+            user: <The user chose plan mode: calls that edit or run something are refused until they leave it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.>
             assistant: run(c3)
             user: c3=[Not run: the user chose plan mode, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.]
         "#]],
@@ -108,7 +108,7 @@ fn switching_to_plan_mode_refuses_the_call_of_an_open_question() {
             user: go
             assistant: run(c1) peek(p1)
             user: c1=[Not run: the user refused, and says: they chose plan mode instead] p1=[answer of p1]
-            user: <The user chose plan mode: calls that edit or run something are refused until they leave it. Read the code, ask about what is unclear, and say what you would change and how you would test it.>
+            user: <The user chose plan mode: calls that edit or run something are refused until they leave it. Do not change anything yet. First read the code that the task touches, and ask about what you cannot find out. Then call `plan` once, alone and last, with the whole plan: so exact that somebody else could carry it out without asking, and as short as that allows. The user approves the plan, sends it back with comments, or drops it. A plan that was sent back is submitted again as a whole.>
         "#]],
     );
 }

@@ -167,7 +167,7 @@
 ---@field lines? [integer, integer] The first and the last line, from 1, inclusive. If absent, the excerpt is the
 --- whole file.
 ---@field filetype? string
----@field kind 'file'|'folder'|'selection'|'diagnostics'|'diff'|'clipboard'|'instructions'|'skills'|'skill'|'command'|'changes'|'hunk'|'buffer'|'list'|'page'|'answers'
+---@field kind 'file'|'folder'|'selection'|'diagnostics'|'diff'|'clipboard'|'instructions'|'skills'|'skill'|'command'|'changes'|'hunk'|'buffer'|'list'|'page'|'answers'|'plan'|'remark'
 ---@field text string
 ---@field note? string A few words for the model and the user: what was cut from the text, or why there is no text.
 ---@field keyword? string The keyword in the message that brought the excerpt, for example `buffer`, or the slash
@@ -193,6 +193,8 @@
 ---| 'list' # A list in the editor: of the open files, the quickfix list, a location list.
 ---| 'page' # A web page. The excerpt's path is the page's address.
 ---| 'answers' # The user's answers to the model's questions. The program makes this excerpt. It has the model's words too, so its text is never taken for words of the user.
+---| 'plan' # A plan, as the user approves it or sends it back.
+---| 'remark' # Lines of a plan that is sent back, with the user's comment on them.
 
 ---@class (exact) caliban.Image
 ---@field file string The name of the file with the content: the hash of the content, and `.png` or `.jpg`.
@@ -355,6 +357,33 @@
 ---@field is_rule? boolean Whether this is a rule instead of a permission for the session.
 ---@field job? integer If given, the permission is for input to this job.
 ---@field what string The path, the command, the host or the rule in one line.
+
+--- Something that the user does with the last plan of a session.
+---@class (exact) caliban.PlanMessage
+---@field kind 'plan'
+---@field session caliban.SessionId
+---@field act 'accept'|'change'|'drop'|'save'|'show'|'keep'
+---@field call? string The call of the plan that the editor has; absent if it has none.
+---@field text? string The plan as it reads in the editor; absent if the editor does not have it.
+---@field remarks? caliban.Remark[] The user's comments on the plan.
+---@field mode? 'plan'|'ask'|'auto-edit'|'auto' For `accept`: the mode in which the work begins. Absent: the mode
+--- before plan mode.
+---@field words? string For `change`: the user's words. For `save`: the file.
+---@field force? boolean For `save`: a file that exists is overwritten.
+
+---@alias caliban.WirePlanAct
+---| 'accept'
+---| 'change'
+---| 'drop'
+---| 'save'
+---| 'show' # Asks for the plan. The answer is `plan_opened`, or a sentence.
+---| 'keep' # The user has edited the plan or commented on it.
+
+--- A comment of the user's on lines of a plan.
+---@class (exact) caliban.Remark
+---@field first integer The first and the last line, counted from 1.
+---@field last integer
+---@field text string
 
 --- Asks for the list of a session's background jobs, or stops one of them. The answer is `jobs`, or a sentence.
 ---@class (exact) caliban.JobsWanted
@@ -621,6 +650,7 @@
 ---| caliban.RewindWanted
 ---| caliban.UndoWanted
 ---| caliban.PermissionsWanted
+---| caliban.PlanMessage
 ---| caliban.JobsWanted
 ---| caliban.Respond
 ---| caliban.TodoWanted

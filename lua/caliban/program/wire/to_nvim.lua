@@ -82,6 +82,7 @@
 ---@field model string
 ---@field mode 'plan'|'ask'|'auto-edit'|'auto'
 ---@field agent? string The named agent that the conversation is.
+---@field plan? caliban.PlanStatus The last plan; absent if there is none.
 ---@field tour boolean Whether the model is the offline tour, a script inside the program.
 ---@field unsaved boolean Whether the conversation is in memory only, because it is never saved or could not be saved.
 ---@field input integer The number of input and output tokens that this session has used.
@@ -116,7 +117,7 @@
 ---@alias caliban.Wait
 ---| 'permission'
 ---| 'review'
----| 'question' # An answer to the model, or to the question whether the turn may go beyond a spending limit.
+---| 'question' # An answer to the model, a decision on a plan, or an answer to the question whether the turn may go beyond a spending limit.
 
 --- One of the questions that a call asks the user.
 ---@class (exact) caliban.OpenQuestion
@@ -131,6 +132,18 @@
 ---@class (exact) caliban.AnswerOption
 ---@field label string
 ---@field about? string A few words about the option; may be empty.
+
+--- The last plan of a session, without its text.
+---@class (exact) caliban.PlanStatus
+---@field call string The call that submitted the plan.
+---@field stage 'approved'|'waiting'|'sent_back'
+---@field before 'plan'|'ask'|'auto-edit'|'auto' The mode before plan mode.
+
+--- How far the user has come with a plan.
+---@alias caliban.PlanStage
+---| 'approved'
+---| 'waiting' # The plan waits for the user's decision.
+---| 'sent_back' # The user has sent the plan back to be changed.
 
 --- How full a model's window is. An unknown window is never full.
 ---@alias caliban.Fill
@@ -412,6 +425,16 @@
 ---@field job? integer If given, the permission is for input to this job.
 ---@field what string The path, the command, the host or the rule in one line.
 
+--- A plan to show.
+---@class (exact) caliban.PlanOpened
+---@field kind 'plan_opened'
+---@field session caliban.SessionId
+---@field call string The call that submitted the plan.
+---@field stage 'approved'|'waiting'|'sent_back'
+---@field text string
+---@field remarks caliban.Remark[] The user's comments.
+---@field asked boolean The user asked for the plan: its window becomes the current one.
+
 --- The background jobs of a session.
 ---@class (exact) caliban.Jobs
 ---@field kind 'jobs'
@@ -533,6 +556,7 @@
 ---| caliban.Turns
 ---| caliban.Undo
 ---| caliban.Permissions
+---| caliban.PlanOpened
 ---| caliban.Jobs
 ---| caliban.Agents
 ---| caliban.Todo

@@ -1,0 +1,141 @@
+--- The windows of a plan: opens them beside the chat, and shows in their winbars what can be done.
+local M = {}
+
+local api = vim.api
+
+--- The window of this tab that shows a buffer.
+---@param buf integer
+---@return integer?
+local function window(buf)
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    if api.nvim_win_get_buf(win) == buf then
+      return win
+    end
+  end
+end
+
+--- The window to split: the user's last one in this tab outside of the chats, else the transcript's.
+---@return integer?
+local function anchor()
+  local outside = require('caliban.chat.outside').last()
+  local here = api.nvim_get_current_tabpage()
+  local win = outside and outside.win
+  if
+    win
+    and api.nvim_win_is_valid(win)
+    and api.nvim_win_get_tabpage(win) == here
+    and api.nvim_win_get_config(win).relative == ''
+    and not require('caliban.chat.chats').of(api.nvim_win_get_buf(win))
+  then
+    return win
+  end
+  return (require('caliban.chat.layout').showing('transcript'))
+end
+
+---@param buf integer
+---@return integer win
+local function split(buf)
+  local beside = anchor()
+  local config = { split = 'above', win = beside } ---@type vim.api.keyset.win_config
+  if beside and api.nvim_win_get_config(beside).relative ~= '' then
+    config = { split = 'above', win = -1 }
+  end
+  local win = require('caliban.chat.windows').keeping_sizes(function()
+    return api.nvim_open_win(buf, false, config)
+  end)
+  vim.w[win].caliban_plan = true
+  for option, value in pairs({ wrap = true, linebreak = true, breakindent = true }) do
+    vim.wo[win][0][option] = value
+  end
+  return win
+end
+
+--- Shows a plan in this tab.
+---@param buf integer
+---@param focus boolean
+---@return boolean # whether a window shows the plan
+function M.open(buf, focus)
+  local win = window(buf)
+  if not win then
+    local ok, made = pcall(split, buf) ---@type boolean, any
+    if not ok then
+      local full = tostring(made):find('E36:', 1, true)
+      local why = full and 'There is no room for the plan here. Close a window first.'
+        or tostring(made)
+      require('caliban.editor.notify').say(why)
+      return false
+    end
+    win = made
+  end
+  if focus and #vim.fn.getcmdwintype() == 0 then
+    api.nvim_set_current_win(win)
+  end
+  return true
+end
+
+--- Whether a window of this tab shows a plan.
+---@param buf integer
+---@return boolean
+function M.visible(buf)
+  return api.nvim_buf_is_valid(buf) and window(buf) ~= nil
+end
+
+--- Closes the windows that were opened for a plan, unless the user types in them.
+---@param buf integer
+function M.close(buf)
+  local typing = api.nvim_get_mode().mode ~= 'n'
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local is_ours = vim.w[win].caliban_plan and not (typing and win == api.nvim_get_current_win())
+    if is_ours and #api.nvim_tabpage_list_wins(api.nvim_win_get_tabpage(win)) > 1 then
+      require('caliban.chat.windows').keeping_sizes(function()
+        local _ = pcall(api.nvim_win_close, win, false)
+      end)
+    end
+  end
+end
+
+--- Whether the user is in normal or insert mode, not in the plan's own buffer while typing, and sees the chat.
+---@param chat caliban.Chat
+---@param buf? integer the plan's buffer, if there is one
+---@return boolean
+function M.may_open(chat, buf)
+  local mode = api.nvim_get_mode()
+  local types = mode.mode == 'i' and buf ~= api.nvim_get_current_buf()
+  local is_calm = not mode.blocking
+    and (mode.mode == 'n' or types)
+    and #vim.fn.getcmdwintype() == 0
+    and vim.fn.reg_recording() == ''
+    and vim.fn.reg_executing() == ''
+    and vim.fn.pumvisible() == 0
+  return is_calm and require('caliban.chat.layout').visible(chat)
+end
+
+--- Whether no command of the user is incomplete.
+---@return boolean
+function M.is_safe()
+  return vim.fn.state('moSawx') == ''
+end
+
+--- Sets the winbars of a plan's windows. Narrow windows show shorter words.
+---@param buf integer
+---@param state string what the plan waits for
+---@param keys string[] what can be pressed, in words; the longest first
+function M.decorate(buf, state, keys)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local name, shown = 'Plan · ', keys[1] or ''
+    local room = api.nvim_win_get_width(win) - api.nvim_strwidth(state) - 4
+    if api.nvim_strwidth(name .. shown) > room then
+      name = ''
+    end
+    for _, it in ipairs(keys) do
+      shown = it
+      if api.nvim_strwidth(name .. it) <= room then
+        break
+      end
+    end
+    local format = ' %s%%#CalibanAsk#%s%%*%%=%%#CalibanDim#%s '
+    require('caliban.editor.name').winbar(win, format, name, state, shown)
+  end
+end
+
+return M
