@@ -10,7 +10,7 @@ impl Session {
     /// Whether no user can answer a question of the model: nobody attends the turn, or another agent gave the
     /// conversation its task.
     pub fn nobody_answers(&self) -> bool {
-        self.is_unattended() || self.is_worker
+        self.is_unattended() || self.subagent_of().is_some()
     }
 
     /// Whether the turn ends with this call. Where nobody answers, a question does not end it, but a plan is its result.

@@ -139,8 +139,6 @@ pub struct Session {
     pub later: Vec<Consult>,
     /// The turn that nobody attends, which runs or is about to begin. Never saved.
     pub unattended: Option<Unattended>,
-    /// Whether another agent gave the conversation its task, so that no user answers the model's questions. Never saved.
-    pub is_worker: bool,
     /// While the model's questions are open, a message with a higher id answers them. Never saved.
     pub asked_after: u32,
     pub phase: Phase,

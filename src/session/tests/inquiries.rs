@@ -1,7 +1,7 @@
 //! Tests the model's questions to the user, and the calls before and after them.
 
 use super::*;
-use crate::event::Offer;
+use crate::event::{Offer, Parent, SessionId};
 use crate::message::inquiry::AnswerOption;
 use crate::message::{Given, Inquiry, Question};
 
@@ -141,8 +141,17 @@ fn a_refused_call_of_ask_skips_nothing() {
 #[test]
 fn where_nobody_answers_the_turn_goes_on() {
     let unattended = |session: &mut Session| session.leave_unattended();
-    let worker = |session: &mut Session| session.is_worker = true;
-    for alone in [unattended as fn(&mut Session), worker] {
+    let subagent = |session: &mut Session| {
+        let parent = Parent {
+            session: SessionId("main".into()),
+            call: CallId("t1".into()),
+            is_tainted: false,
+            limits: Vec::new(),
+            is_copy: false,
+        };
+        session.step(Input::Assign { parent });
+    };
+    for alone in [unattended as fn(&mut Session), subagent] {
         let mut session = opened();
         alone(&mut session);
         session.step(send("go"));
