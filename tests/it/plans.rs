@@ -237,7 +237,7 @@ fn a_plan_does_not_take_the_cursor_from_a_user_who_types() {
     nvim.keys(":edit a.txt<CR>:Caliban<CR>i/plan go<C-s>and then");
     server.wait_count(1);
     gate.finish();
-    nvim.wait_screen(" waits for you");
+    nvim.wait_plan();
     nvim.keys(" I type");
     nvim.wait(|nvim| nvim.composer() == "and then I type", "the typed text");
     assert_eq!(nvim.lua_str("return vim.api.nvim_get_mode().mode"), "i");
