@@ -25,9 +25,44 @@ pub(super) struct Fitting {
     overflowed: Option<TurnId>,
     /// The largest items, as `/context` listed them last.
     pub(super) listed: Vec<Entry>,
+    /// The last estimate of a conversation that the provider has not counted, and its basis.
+    estimate: Option<(Basis, u64)>,
+}
+
+/// All that the estimated size of a conversation depends on. Messages are only added, or leave with the first ones.
+#[derive(PartialEq)]
+struct Basis {
+    messages: usize,
+    beginning: usize,
+    trimmed: usize,
+    model: String,
+    tools: u64,
 }
 
 impl Fitting {
+    /// As `size`, without estimating the same long conversation again for each status.
+    pub(super) fn shown_size(&mut self, models: &Models, session: &Session, desk: &Desk) -> u64 {
+        let tools = tools(models, session, desk);
+        if session.context > 0 {
+            return size::of_next(session, tools);
+        }
+        let basis = Basis {
+            messages: session.messages.len(),
+            beginning: session.beginning(),
+            trimmed: session.trimmed.len(),
+            model: session.model.clone(),
+            tools,
+        };
+        match &self.estimate {
+            Some((known, size)) if *known == basis => *size,
+            _ => {
+                let size = size::of_next(session, tools);
+                self.estimate = Some((basis, size));
+                size
+            }
+        }
+    }
+
     /// Called before a request: trims or compacts the conversation if it is too long. Returns true if a compaction
     /// begins. The request is then sent after the compaction.
     pub(super) fn prepare(

@@ -1,6 +1,5 @@
 //! The status of a conversation, for the winbar and for scripts.
 
-use super::fitting;
 use super::questions;
 use super::sampler::Sampler;
 use super::turn::Turn;
@@ -15,17 +14,18 @@ use crate::view::grouped;
 pub(super) fn status(
     conversation: &Conversation,
     desk: &Desk,
-    sampler: &Sampler,
+    sampler: &mut Sampler,
     turn: &Turn,
 ) -> Status {
     let session = &conversation.session;
+    let Sampler { fitting, models, .. } = &mut *sampler;
+    let size = if session.is_blank() { 0 } else { fitting.shown_size(models, session, desk) };
     let (phase, waiting_for) = phase(conversation, turn);
     let running = session.open().iter().find(|it| it.state == State::Running);
     let chosen = sampler.models.resolve(&session.model).ok();
     let rests = matches!(session.phase, Phase::Resting { .. });
     let limits = chosen.as_ref().map(|it| sampler.models.limits(it, session.tuning));
     let limits = limits.unwrap_or_default();
-    let size = if session.is_blank() { 0 } else { fitting::size(&sampler.models, session, desk) };
     let retry = conversation.retry.as_ref().filter(|_| rests);
     Status {
         phase,
