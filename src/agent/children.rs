@@ -149,7 +149,7 @@ impl Children {
         self.all = left;
         for it in self.all.iter_mut().filter(|it| it.mode != mode) {
             it.mode = mode;
-            let _ = it.commands.send(Command::ChooseMode(Some(mode.min(it.widest))));
+            let _ = it.commands.send(Command::Follow(mode.min(it.widest)));
         }
         for (id, _) in ended.into_iter().flat_map(|it: Child| it.asked) {
             conversation.take(Input::Withdraw { id });
@@ -363,7 +363,9 @@ async fn delegated(job: Job) -> ToolAnswer {
             return progress.answer(&call.id, &overflow);
         }
     }
-    failed("it failed inside Caliban.")
+    let text = "The subagent failed inside Caliban before its task was done. It may have had effects: look for them before \
+                you repeat the task.";
+    ToolAnswer::failed(&call.id, text.to_owned(), "failed")
 }
 
 /// Runs a subagent's agent. The type of the future is hidden because an agent has futures of this kind itself.

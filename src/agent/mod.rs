@@ -318,6 +318,7 @@ impl Agent {
                 let partial = self.turn.partial.take();
                 self.conversation.take(Input::End { partial, why });
             }
+            Command::Follow(mode) => conversation.take(Input::ChooseMode { mode }),
             Command::Revoke(grant) => self.conversation.take(Input::Revoke { grant }),
             Command::Rule { call, answer } => permissions::rule(self, call, answer),
             Command::Respond { call, question, response } => {

@@ -40,6 +40,8 @@ pub enum Command {
     Work(Box<Work>),
     /// The parent of a subagent ends the subagent's turn for this reason.
     End(String),
+    /// The parent of a subagent changes the subagent's mode.
+    Follow(Mode),
     /// The parent of a subagent takes a permission back.
     Revoke(Grant),
     Rule {
@@ -181,6 +183,7 @@ impl Command {
             | Command::Stop
             | Command::Work(_)
             | Command::End(_)
+            | Command::Follow(_)
             | Command::Revoke(_)
             | Command::Connect(..)
             | Command::LeaveOut(..)
@@ -212,10 +215,10 @@ impl Command {
             self,
             Command::Work(_)
                 | Command::End(_)
+                | Command::Follow(_)
                 | Command::Revoke(_)
                 | Command::Stop
                 | Command::Rule { .. }
-                | Command::ChooseMode(Some(_))
                 | Command::Retry
                 | Command::Connect(..)
                 | Command::LeaveOut(..)

@@ -29,7 +29,8 @@ impl Program {
                     vec![Outcome::Placed(Box::new(Placed { parent, id, opened, wanted }))]
                 }
                 failed => {
-                    let why = failed.and_then(Result::err).unwrap_or_default();
+                    let why = failed.and_then(Result::err);
+                    let why = why.unwrap_or_else(|| "Its session could not be opened.".to_owned());
                     // the send fails if the parent has stopped
                     let _ = wanted.place.send(Err(why));
                     Vec::new()
@@ -57,7 +58,8 @@ impl Program {
     pub(super) fn child_ended(&mut self, session: Handle) {
         let shown = self.sessions.name(session).filter(|_| self.sessions.is_shown(session));
         self.sessions.end(session);
-        if let Some(id) = shown {
+        // a session that was never saved cannot be opened again
+        if let Some(id) = shown.filter(|it| !self.archive.project.is_free(&it.0)) {
             let lanes = vec![Lane::Session(self.sessions.reserve(&id))];
             self.open_on_thread(lanes, move |it| it.read(id, false));
         }
