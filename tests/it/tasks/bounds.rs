@@ -223,3 +223,25 @@ fn a_rewind_of_the_turn_takes_back_what_its_subagents_changed() {
     scene.nvim.keys("a");
     scene.nvim.wait(|nvim| nvim.setup.on_disk("a.txt") == Some(nine()), "the file as it was");
 }
+
+#[test]
+fn the_user_cannot_widen_a_subagents_mode_in_its_chat() {
+    let scene = Scene::start(|it| it.size(160, 40));
+    let prompt = "Change it.";
+    scene.server.reply(Reply::new().call("t1", "task", task(prompt)));
+    let gate = scene.server.reply(Reply::said("I begin.").gate());
+    scene.nvim.keys(":Caliban ask please<CR>");
+    scene.server.wait_count(2);
+    scene.wait_chat("main-task · ");
+    scene.nvim.keys(":Caliban<CR><Esc>");
+    scene.nvim.go_to_transcript("task  Find it");
+    scene.nvim.keys("gf");
+    scene.nvim.wait_session("main-task");
+    scene.nvim.keys(":Caliban mode auto<CR>");
+    scene.nvim.wait_screen("takes no messages of yours");
+    assert!(!scene.nvim.transcript().contains("Mode auto"), "{}", scene.nvim.transcript());
+    scene.server.reply(Reply::said("So it is."));
+    gate.finish();
+    scene.nvim.keys(":Caliban resume main<CR>");
+    scene.wait_idle("So it is.");
+}
