@@ -13,6 +13,7 @@ mod parent;
 mod submitted;
 mod trim;
 mod tuning;
+mod worker;
 
 pub use access::{Access, Guarded};
 pub use awaited::Awaited;
@@ -27,6 +28,10 @@ pub use profile::{Profile, is_agent, offers};
 pub use submitted::{PlanStage, PlanVerdict, Planning, Reading, Remark, Submitted};
 pub use trim::{Item, Trim};
 pub use tuning::Tuning;
+pub use worker::{
+    HandOff, Isolation, Order, Post, ROLES, Worker, WorkerAct, WorkerEvent, WorkerId, WorkerRole,
+    WorkerState,
+};
 
 use crate::message::{CallId, Excerpt, Given, Reply, Searched, ToolAnswer, Usage};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -193,6 +198,8 @@ pub enum Event {
         usage: Usage,
         cost: Option<f64>,
     },
+    /// Something about the workers of a coordinator.
+    Worker(WorkerEvent),
     /// The program begins to run the call. If the program ends before the answer, the model is told that the call may
     /// have run.
     Started {
@@ -439,5 +446,12 @@ pub enum Delta {
     Doing {
         call: CallId,
         line: String,
+    },
+    /// What a worker does now, in one line, and what it has used so far.
+    Working {
+        worker: WorkerId,
+        line: String,
+        requests: u32,
+        tokens: u64,
     },
 }

@@ -258,12 +258,13 @@ impl Excerpt {
         matches!(self.kind, ExcerptKind::Command | ExcerptKind::Answers) || !self.keyword.is_empty()
     }
 
-    /// Where the text comes from, if a stranger may have written it: a page of the web, or a file outside of the
-    /// project.
+    /// Where the text comes from, if a stranger may have written it: a page of the web, a file outside of the project, or
+    /// a worker, which may have read either.
     pub fn origin(&self) -> Option<Origin> {
-        use ExcerptKind::{Changes, File, Folder, Page, Selection};
+        use ExcerptKind::{Changes, File, Folder, Page, Result, Selection};
         match self.kind {
             Page => Some(Origin::Web(self.path.clone())),
+            Result => Some(Origin::Subagent),
             File | Folder | Selection | Changes if self.path.starts_with(['/', '~']) => {
                 Some(Origin::Outside(self.path.clone()))
             }
@@ -317,6 +318,8 @@ pub enum ExcerptKind {
     Plan,
     /// Lines of a plan that is sent back, with the user's comment on them.
     Remark,
+    /// The result of a worker that its coordinator has not read.
+    Result,
 }
 
 /// Why a model stopped. A reason that the program does not know becomes `Unknown`; it never counts as a normal end.
@@ -460,6 +463,8 @@ pub struct Request {
     /// A key that identifies the conversation, for providers that cache each conversation separately. It tells nothing
     /// about the user.
     pub thread: String,
+    /// A text behind the last message that is part of this request only. Empty if there is none.
+    pub tail: String,
     /// The parameters that the server has refused in earlier requests to this model.
     pub without: BTreeSet<Parameter>,
 }

@@ -59,7 +59,9 @@ pub fn decide<'a>(
         Access::Never(why) => Decision::Deny(Reason::Never(why)),
         _ if is_plan && (access.edits() || access.acts()) => Decision::Deny(Reason::PlanMode),
         _ if judged.verdict == Some(Verdict::Deny) => Decision::Deny(Reason::Rule(&judged.why)),
-        Access::Read | Access::Ask { .. } | Access::Delegate { .. } => Decision::Allow,
+        Access::Read | Access::Ask { .. } | Access::Delegate { .. } | Access::Workers(_) => {
+            Decision::Allow
+        }
         Access::Plan if is_plan => Decision::Allow,
         Access::Plan => Decision::Deny(Reason::NoPlanMode),
         Access::Edit { .. } if mode >= Mode::AutoEdit || is_allowed => Decision::Allow,

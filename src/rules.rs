@@ -186,6 +186,7 @@ impl Rules {
             | Access::Guarded(_)
             | Access::Ask { .. }
             | Access::Delegate { .. }
+            | Access::Workers(_)
             | Access::Plan
             | Access::Never(_) => Judgement::default(),
         }

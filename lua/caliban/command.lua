@@ -302,12 +302,12 @@ local subcommands = {
       local mode, word = require('caliban.sessions.mode'), call.words[1]
       if not word then
         mode.ask()
-      elseif one_of(word, require('caliban.config').modes) then
-        mode.set(word --[[@as caliban.Mode]])
+      elseif one_of(word, mode.names()) then
+        mode.set(word --[[@as caliban.ChosenMode]])
       end
     end,
     complete = function()
-      return require('caliban.config').modes
+      return require('caliban.sessions.mode').names()
     end,
   },
   plan = {

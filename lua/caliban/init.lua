@@ -198,7 +198,7 @@ function M.answer(answer)
 end
 
 --- Sets the mode: how much the agent does without asking.
----@param name? caliban.Mode default: the mode after the current one
+---@param name? caliban.ChosenMode default: the mode after the current one
 function M.mode(name)
   require('caliban.sessions.mode').set(name)
 end

@@ -15,6 +15,7 @@ end
 ---@field phase string
 ---@field model? string
 ---@field mode? string
+---@field coordinates? boolean whether the conversation is a coordinator, which keeps to the mode
 ---@field agent? string the named agent that the conversation is
 ---@field plan? caliban.PlanStage the state of the last plan
 ---@field usage { input: integer, output: integer, cached: integer, context: integer, window: integer, cost?: number }
@@ -46,6 +47,7 @@ function M.state()
     phase = status.phase,
     model = status.model,
     mode = status.mode,
+    coordinates = status.coordinates,
     agent = status.agent,
     plan = status.plan and status.plan.stage,
     usage = {
@@ -76,7 +78,7 @@ function M.status(width)
   end
   local words = require('caliban.chat.status')
   if not width then
-    local mode = chat.status.mode
+    local mode = words.mode(chat.status)
     local others = words.questions(chat)
     local total = words.questions()
     local waiting = others > 0 and (total == 1 and '1 question' or total .. ' questions')

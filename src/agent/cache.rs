@@ -1,7 +1,7 @@
 //! Reports in the debug log when a provider's cache is lost shortly after it was filled.
 
 use super::sampler::{Sampler, Sent};
-use crate::message::{Reply, Usage};
+use crate::message::{Reply, Request, Usage};
 use crate::provider::prefix::first_difference;
 use serde_json::Value;
 use std::time::Duration;
@@ -31,7 +31,8 @@ impl Sampler {
             return;
         }
         let body = |(provider, request): &Sent| -> Option<Value> {
-            let shown = self.models.without_keys(provider.shown(request)?.1);
+            let kept = Request { tail: String::new(), ..(**request).clone() };
+            let shown = self.models.without_keys(provider.shown(&kept)?.1);
             serde_json::from_str(&shown).ok()
         };
         let bodies = body(&before.sent).zip(self.sent.as_ref().and_then(body));

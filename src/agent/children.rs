@@ -1,24 +1,25 @@
 //! The subagents of a conversation. Each works on one `task` call in a session of its own, by an agent like any other,
 //! and reports to its parent's agent.
 
-mod progress;
+mod job;
+pub(super) mod progress;
 
 use super::guidance::Guidance;
 use super::permissions::Answer;
 use super::turn::Turn;
-use super::{Agent, Command, Inherited, Setup, work};
+use super::{Agent, ChildCommand, Command, Inherited, Setup, work};
 use crate::context::agents::{self, NamedAgent, Origin};
 use crate::conversation::Conversation;
-use crate::conversation::report::{Report, Show, Wait};
-use crate::event::{Delta, Grant, Matter, Mode, Offer, Parent, Ruling, SessionId, Tuning, TurnId};
+use crate::conversation::report::Show;
+use crate::event::{
+    Access, Delta, Grant, Matter, Mode, Offer, Parent, Post, Ruling, SessionId, TurnId, WorkerId,
+};
 use crate::message::{CallId, ToolAnswer, ToolCall, Usage};
-use crate::session::{Consult, Input, Limits, Session, State};
+use crate::session::{Consult, Input, Open, Session, State, WorkerInput};
 use crate::tool::task::{self, Task};
 use crate::tool::{Desk, Toolset};
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use progress::Progress;
-use std::path::PathBuf;
+use job::{Beginning, attend};
+pub(super) use job::{Job, worked};
 use tokio::sync::{mpsc, oneshot};
 
 /// The most bytes of a session's name that the name of its subagents begins with.
@@ -46,12 +47,21 @@ pub struct Work {
 
 pub(super) struct Children {
     places: mpsc::UnboundedSender<PlaceWanted>,
-    news: mpsc::UnboundedSender<(CallId, News)>,
+    pub(super) news: mpsc::UnboundedSender<(Whom, News)>,
     all: Vec<Child>,
 }
 
+/// By what a subagent is known to its parent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Whom {
+    /// The call on which the subagent works.
+    Call(CallId),
+    /// The worker that the subagent is.
+    Worker(WorkerId),
+}
+
 struct Child {
-    call: CallId,
+    whom: Whom,
     commands: mpsc::UnboundedSender<Command>,
     /// The subagent's session, once it is open.
     session: Option<SessionId>,
@@ -67,9 +77,9 @@ struct Child {
 
 /// The reports of a subagent.
 pub(super) enum News {
-    Began(TurnId, SessionId),
-    /// What the subagent does now, in one line.
-    Doing(String),
+    Began(SessionId),
+    /// What the subagent does now, in one line, and the requests and tokens that it has used.
+    Doing(String, u32, u64),
     /// Whether the subagent waits only for the user's review.
     Reviewing(bool),
     Asked {
@@ -79,53 +89,18 @@ pub(super) enum News {
     },
     /// The question about this call needs no answer any more.
     Settled(CallId),
+    /// A worker reports its progress.
+    Noticed(String),
     Spent {
         usage: Usage,
         cost: Option<f64>,
     },
 }
 
-/// What a subagent begins with.
-struct Beginning {
-    agent: Option<String>,
-    model: String,
-    tuning: Tuning,
-    mode: Mode,
-    /// The tools of the parent.
-    tools: Toolset,
-    inherited: Inherited,
-}
-
-/// One subagent's work, from the parent's side.
-struct Job {
-    turn: TurnId,
-    call: ToolCall,
-    work: Work,
-    beginning: Beginning,
-    commands: mpsc::UnboundedSender<Command>,
-    inbox: mpsc::UnboundedReceiver<Command>,
-    place: oneshot::Receiver<Result<Box<Setup>, String>>,
-    news: mpsc::UnboundedSender<(CallId, News)>,
-    overflow: PathBuf,
-    /// The files that the parent knows, to be compared before and after.
-    files: work::Job,
-}
-
-/// Tells a subagent to stop, to save its session and to end, when its parent no longer waits for it.
-struct Leash(mpsc::UnboundedSender<Command>);
-
-impl Drop for Leash {
-    fn drop(&mut self) {
-        // the sends fail if the subagent has ended
-        let _ = self.0.send(Command::Stop);
-        let _ = self.0.send(Command::Quit(oneshot::channel().0));
-    }
-}
-
 impl Children {
     pub(super) fn new(
         places: mpsc::UnboundedSender<PlaceWanted>,
-    ) -> (Children, mpsc::UnboundedReceiver<(CallId, News)>) {
+    ) -> (Children, mpsc::UnboundedReceiver<(Whom, News)>) {
         let (news, reports) = mpsc::unbounded_channel();
         (Children { places, news, all: Vec::new() }, reports)
     }
@@ -137,19 +112,24 @@ impl Children {
         }
     }
 
-    /// Tells the subagents the mode of their parent, if it has changed, and forgets those whose calls are answered.
+    /// Tells the subagents the mode of their parent, if it has changed, and forgets those whose work is over.
     pub(super) fn follow(&mut self, conversation: &mut Conversation) {
         if self.all.is_empty() {
             return;
         }
         let session = &conversation.session;
-        let (mode, open) = (session.mode, session.running_children());
-        let running: Vec<CallId> = open.map(|it| it.call.id.clone()).collect();
-        let (left, ended) = self.all.drain(..).partition(|it| running.contains(&it.call));
+        let mode = session.mode;
+        let open: Vec<CallId> = session.running_children().map(|it| it.call.id.clone()).collect();
+        let workers: Vec<WorkerId> = session.workers.running().map(|it| it.0).collect();
+        let runs = |it: &Child| match &it.whom {
+            Whom::Call(call) => open.contains(call),
+            Whom::Worker(worker) => workers.contains(worker),
+        };
+        let (left, ended) = self.all.drain(..).partition(runs);
         self.all = left;
         for it in self.all.iter_mut().filter(|it| it.mode != mode) {
             it.mode = mode;
-            let _ = it.commands.send(Command::Follow(mode.min(it.widest)));
+            it.tell(ChildCommand::Follow(mode.min(it.widest)));
         }
         for (id, _) in ended.into_iter().flat_map(|it: Child| it.asked) {
             conversation.take(Input::Withdraw { id });
@@ -159,16 +139,45 @@ impl Children {
     /// Whether the turn waits only for the user's review of what subagents have changed.
     pub(super) fn wait_for_review(&self, session: &Session) -> bool {
         let mut running = session.open().iter().filter(|it| it.state == State::Running).peekable();
-        running.peek().is_some()
-            && running.all(|it| {
-                self.all.iter().any(|child| child.is_reviewing && child.call == it.call.id)
-            })
+        let is_reviewing = |it: &Open| {
+            let is_meant = |child: &&Child| match &child.whom {
+                Whom::Call(call) => *call == it.call.id,
+                Whom::Worker(_) => matches!(it.access, Access::Workers(_)),
+            };
+            let mut meant = self.all.iter().filter(is_meant).peekable();
+            meant.peek().is_some() && meant.all(|child| child.is_reviewing)
+        };
+        running.peek().is_some() && running.all(is_reviewing)
+    }
+
+    /// Tells a worker something. Returns false if it does not work yet or any more.
+    pub(super) fn tell(&self, worker: WorkerId, told: ChildCommand) -> bool {
+        let child = self.all.iter().find(|it| it.whom == Whom::Worker(worker));
+        let Some(child) = child.filter(|it| it.session.is_some()) else { return false };
+        child.tell(told);
+        true
+    }
+
+    /// Ends a worker that has not got its session yet.
+    pub(super) fn quit(&self, worker: WorkerId) {
+        if let Some(child) = self.all.iter().find(|it| it.whom == Whom::Worker(worker)) {
+            let _ = child.commands.send(Command::Quit(oneshot::channel().0));
+        }
     }
 
     /// Takes a permission back from the subagents.
     pub(super) fn revoke(&self, grant: &Grant) {
         for it in &self.all {
-            let _ = it.commands.send(Command::Revoke(grant.clone()));
+            it.tell(ChildCommand::Revoke(grant.clone()));
+        }
+    }
+
+    /// Notes whether a worker waits for the user.
+    fn note_wait(&self, conversation: &mut Conversation, of: &Whom) {
+        let child = self.all.iter().find(|it| it.whom == *of);
+        if let (&Whom::Worker(worker), Some(child)) = (of, child) {
+            let waits = child.is_reviewing || !child.asked.is_empty();
+            conversation.take(Input::Worker(WorkerInput::Waits { worker, waits }));
         }
     }
 
@@ -193,11 +202,16 @@ impl Children {
     }
 }
 
+impl Child {
+    fn tell(&self, told: ChildCommand) {
+        // the send fails if the subagent has ended
+        let _ = self.commands.send(Command::Child(told));
+    }
+}
+
 /// Begins a subagent's work on a call.
 pub(super) fn begin(agent: &mut Agent, turn: TurnId, call: &ToolCall) {
     let Agent { conversation, desk, guidance, files, turn: running, .. } = agent;
-    let keeper = files.record.lend(conversation, turn);
-    let session = &conversation.session;
     let task = task::of(desk, call).and_then(|it| Ok((chosen(guidance, desk, &it)?, it)));
     let (chosen, task) = match task {
         Ok(task) => task,
@@ -206,24 +220,58 @@ pub(super) fn begin(agent: &mut Agent, turn: TurnId, call: &ToolCall) {
             return conversation.take(Input::Answered { turn, answer });
         }
     };
+    let files = files.run(conversation, desk, running, call);
+    let tools = guidance.named.own(&conversation.session).only(task::is_lent);
+    let lent = Lent { chosen, tools, requests: None, post: None, files };
+    let job = employ(agent, turn, (Whom::Call(call.id.clone()), &call.id), task, lent);
+    agent.turn.attend(attend(job, turn, call.clone()));
+}
+
+/// What a subagent gets from its parent.
+pub(super) struct Lent {
+    /// The named agent that the subagent is.
+    pub(super) chosen: Option<NamedAgent>,
+    pub(super) tools: Toolset,
+    pub(super) requests: Option<u32>,
+    /// The work of a worker.
+    pub(super) post: Option<Post>,
+    /// The files that the parent knows.
+    pub(super) files: work::Job,
+}
+
+/// Asks for a session for a subagent, and makes everything that the subagent begins with. `call` has ordered it.
+pub(super) fn employ(
+    agent: &mut Agent,
+    turn: TurnId,
+    (whom, call): (Whom, &CallId),
+    task: Task,
+    Lent { chosen, tools, requests, post, files }: Lent,
+) -> Job {
+    let Agent { conversation, desk, files: all, turn: running, .. } = agent;
+    let keeper = all.record.lend(conversation, turn);
+    let session = &conversation.session;
     let parent = Parent {
         session: conversation.id.clone(),
-        call: call.id.clone(),
+        call: call.clone(),
         is_tainted: session.is_tainted(),
         limits: session.narrowed(),
+        post,
         is_copy: false,
     };
     let (commands, inbox) = mpsc::unbounded_channel();
     let (place, placed) = oneshot::channel();
     let stem = &conversation.id.0[..conversation.id.0.len().min(STEM)];
-    let name = format!("{stem}-task");
+    let name = match &whom {
+        Whom::Call(_) => format!("{stem}-task"),
+        Whom::Worker(worker) => format!("{stem}-{worker}"),
+    };
     let is_saved = conversation.store.is_some();
     let wanted = PlaceWanted { name, is_saved, commands: commands.clone(), place };
     // the send fails only when the program is ending
     let children = &mut running.children;
     let _ = children.places.send(wanted);
     children.all.push(Child {
-        call: call.id.clone(),
+        whom: whom.clone(),
         commands: commands.clone(),
         session: None,
         asked: Vec::new(),
@@ -231,16 +279,16 @@ pub(super) fn begin(agent: &mut Agent, turn: TurnId, call: &ToolCall) {
         widest: chosen.as_ref().and_then(|it| it.mode).unwrap_or(Mode::Auto),
         is_reviewing: false,
     });
-    let job = Job {
-        turn,
-        call: call.clone(),
+    Job {
+        whom,
         work: Work { parent, task, is_unattended: session.is_unattended() },
         beginning: Beginning {
             agent: chosen.map(|it| it.name),
             model: session.model.clone(),
             tuning: session.tuning,
             mode: session.mode,
-            tools: desk.tools.clone(),
+            tools,
+            requests,
             inherited: Inherited { is_subagent: true, grants: session.granted.clone(), keeper },
         },
         commands,
@@ -248,9 +296,8 @@ pub(super) fn begin(agent: &mut Agent, turn: TurnId, call: &ToolCall) {
         place: placed,
         news: children.news.clone(),
         overflow: desk.overflow.clone(),
-        files: files.run(conversation, desk, running, call),
-    };
-    running.attend(attend(job));
+        files,
+    }
 }
 
 /// The named agent that does a task; `None` if the task names none. The error is for the model.
@@ -268,18 +315,29 @@ fn chosen(guidance: &Guidance, desk: &Desk, task: &Task) -> Result<Option<NamedA
 }
 
 /// Takes a report of a subagent in.
-pub(super) fn take(agent: &mut Agent, of: &CallId, news: News) {
+pub(super) fn take(agent: &mut Agent, of: &Whom, news: News) {
     let Agent { conversation, turn: Turn { children, .. }, .. } = agent;
-    let Some(child) = children.all.iter_mut().find(|it| it.call == *of) else { return };
+    let Some(child) = children.all.iter_mut().find(|it| it.whom == *of) else { return };
     let name = child.session.as_ref().map_or("subagent", |it| it.0.as_str());
     match news {
-        News::Began(turn, session) => {
+        News::Began(session) => {
             child.session = Some(session.clone());
-            conversation.take(Input::Delegated { turn, call: of.clone(), session });
+            conversation.take(match of.clone() {
+                Whom::Call(call) => {
+                    let turn = conversation.session.turn().unwrap_or_default();
+                    Input::Delegated { turn, call, session }
+                }
+                Whom::Worker(worker) => Input::Worker(WorkerInput::Placed { worker, session }),
+            });
         }
-        News::Doing(line) => {
-            let line = format!("{name} · {line}");
-            conversation.show(Show::Delta(Delta::Doing { call: of.clone(), line }));
+        News::Doing(line, requests, tokens) => {
+            conversation.show(Show::Delta(match of.clone() {
+                Whom::Call(call) => {
+                    let line = format!("{name} · {line} · {}", progress::size(requests, tokens));
+                    Delta::Doing { call, line }
+                }
+                Whom::Worker(worker) => Delta::Working { worker, line, requests, tokens },
+            }));
         }
         News::Reviewing(is_reviewing) => child.is_reviewing = is_reviewing,
         News::Asked { call, question, offer } => {
@@ -295,20 +353,46 @@ pub(super) fn take(agent: &mut Agent, of: &CallId, news: News) {
                 conversation.take(Input::Withdraw { id });
             }
         }
+        News::Noticed(text) => {
+            if let Whom::Worker(worker) = *of {
+                conversation.take(Input::Worker(WorkerInput::Noticed { worker, text }));
+            }
+        }
         News::Spent { usage, cost } => {
             conversation.take(Input::ChildSpent { usage, cost });
             if let Some(reached) = conversation.session.limit_reached() {
                 for it in &children.all {
                     let why = format!("the spending limit is reached: {reached}");
-                    let _ = it.commands.send(Command::End(why));
+                    it.tell(ChildCommand::End(why));
                 }
+            }
+        }
+    }
+    children.note_wait(conversation, of);
+}
+
+/// A subagent carries out what its parent tells it.
+pub(super) fn obey(agent: &mut Agent, told: ChildCommand) {
+    let conversation = &mut agent.conversation;
+    match told {
+        ChildCommand::Work(work) => set_to_work(agent, *work),
+        ChildCommand::End(why) => {
+            let partial = agent.turn.partial.take();
+            conversation.take(Input::End { partial, why });
+        }
+        ChildCommand::Follow(mode) => conversation.take(Input::ChooseMode { mode }),
+        ChildCommand::Revoke(grant) => conversation.take(Input::Revoke { grant }),
+        ChildCommand::Message(text) => {
+            // after the end of its turn a worker does nothing more
+            if conversation.session.turn().is_some() {
+                conversation.take(Input::Send { text, context: Vec::new(), steer: true });
             }
         }
     }
 }
 
 /// A subagent begins to work on its task. The task is the words of a model: it mentions no files and is no command.
-pub(super) fn set_to_work(agent: &mut Agent, work: Work) {
+fn set_to_work(agent: &mut Agent, work: Work) {
     let conversation = &mut agent.conversation;
     let Work { parent, task: Task { description, prompt, .. }, is_unattended } = work;
     conversation.take(Input::Assign { parent });
@@ -317,79 +401,4 @@ pub(super) fn set_to_work(agent: &mut Agent, work: Work) {
         conversation.session.leave_unattended();
     }
     conversation.take(Input::Send { text: prompt, context: Vec::new(), steer: false });
-}
-
-/// Has a subagent work on a call, and answers the call with the subagent's last reply.
-async fn attend(job: Job) {
-    let Job { turn, call, files, .. } = &job;
-    let (turn, id, results) = (*turn, call.id.clone(), files.results.clone());
-    let look = files.look().await;
-    let answer = delegated(job).await;
-    look.again().await;
-    let _ = results.send(Input::Answered { turn, answer: ToolAnswer { id, ..answer } });
-}
-
-async fn delegated(job: Job) -> ToolAnswer {
-    let Job { turn, call, work, beginning, commands, inbox, place, news, overflow, .. } = job;
-    let failed = |why: &str| {
-        let text = format!("The subagent could not begin: {why} Do the task yourself.");
-        ToolAnswer::failed(&call.id, text, "failed")
-    };
-    let setup = match place.await {
-        Ok(Ok(setup)) => *setup,
-        Ok(Err(why)) => return failed(&why),
-        Err(_) => return failed("Caliban is ending."),
-    };
-    let (session, screen) = (setup.id.clone(), setup.screen.clone());
-    let (shown, mut shows) = mpsc::unbounded_channel();
-    let (root, is_unattended) = (setup.desk.root.clone(), work.is_unattended);
-    let _leash = Leash(commands.clone());
-    tokio::spawn(start(beginning.of(setup, shown), inbox));
-    let tell = |it| drop(news.send((call.id.clone(), it)));
-    tell(News::Began(turn, session.clone()));
-    // the send fails only if the subagent has panicked
-    let _ = commands.send(Command::Work(Box::new(work)));
-    let mut progress = Progress::new(session, root, is_unattended);
-    while let Some(show) = shows.recv().await {
-        match &show {
-            Show::Event(event) => progress.event(event).into_iter().for_each(tell),
-            Show::Tell(Report::Status(status)) => {
-                tell(News::Reviewing(status.waiting_for == Some(Wait::Review)));
-            }
-            _ => (),
-        }
-        let _ = screen.send(show);
-        if progress.has_ended() {
-            return progress.answer(&call.id, &overflow);
-        }
-    }
-    let text = "The subagent failed inside Caliban before its task was done. It may have had effects: look for them before \
-                you repeat the task.";
-    ToolAnswer::failed(&call.id, text.to_owned(), "failed")
-}
-
-/// Runs a subagent's agent. The type of the future is hidden because an agent has futures of this kind itself.
-fn start(setup: Setup, inbox: mpsc::UnboundedReceiver<Command>) -> BoxFuture<'static, ()> {
-    super::run(setup, inbox).boxed()
-}
-
-impl Beginning {
-    /// The parts of a subagent that begins so. `screen` receives everything that the subagent shows.
-    fn of(self, setup: Setup, screen: mpsc::UnboundedSender<Show>) -> Setup {
-        let Beginning { agent, model, tuning, mode, tools, inherited } = self;
-        let mut desk = setup.desk;
-        desk.tools = desk.tools.only(|it| task::is_lent(it) && tools.find(&it.name).is_some());
-        Setup {
-            desk,
-            screen,
-            session: Session { model, tuning, ..setup.session },
-            mode,
-            inherited,
-            agent,
-            titles: false,
-            // what a subagent spends counts for its parent
-            limits: Limits { requests: setup.limits.requests, ..Limits::default() },
-            ..setup
-        }
-    }
 }

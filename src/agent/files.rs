@@ -134,6 +134,23 @@ impl Files {
         }
     }
 
+    /// The files that the model knows, which a worker may change.
+    pub(super) fn watched(
+        &self,
+        conversation: &Conversation,
+        desk: &Desk,
+        turn: &Turn,
+    ) -> work::Job {
+        work::Job {
+            desk: desk.clone(),
+            results: turn.results(),
+            observations: self.known.observations(),
+            watched: self.known.watched(&conversation.session, desk),
+            unsaved: Vec::new(),
+            keeper: None,
+        }
+    }
+
     /// Everything that these edits need.
     pub(super) fn propose(
         &mut self,

@@ -42,6 +42,7 @@ mod unattended;
 mod undo;
 mod whole;
 mod work;
+mod workers;
 
 pub use chats::Act;
 pub use checks::{Check, Looked};
@@ -49,7 +50,7 @@ pub use children::{PlaceWanted, Work as SubagentWork};
 pub use permissions::{Answer, Permissions, Wanted};
 pub use plan::{PlanAct, PlanWanted};
 pub use rewind::Rewind;
-pub use setup::{Command, Decided, Inherited, Instructions, Setup};
+pub use setup::{ChildCommand, Command, Decided, Inherited, Instructions, Setup, WorkerWanted};
 pub use todo::TodoAct;
 pub use undo::Undo;
 
@@ -64,7 +65,7 @@ use crate::store::measures;
 use crate::tool::Desk;
 use crate::tool::jobs::{Jobs, Notice};
 use crate::tool::task;
-use children::{Children, News};
+use children::{Children, News, Whom};
 use files::{Changes, Files};
 use guidance::Guidance;
 use named::Named;
@@ -94,7 +95,7 @@ struct Ends {
     prepared: mpsc::UnboundedReceiver<Prepared>,
     outputs: mpsc::UnboundedReceiver<(CallId, String)>,
     jobs: mpsc::UnboundedReceiver<Notice>,
-    children: mpsc::UnboundedReceiver<(CallId, News)>,
+    children: mpsc::UnboundedReceiver<(Whom, News)>,
 }
 
 /// Runs until the quit command comes, or until every sender of commands is dropped.
@@ -125,7 +126,7 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
             // a call's answer may tell the end of a job
             Some(notice) = ends.jobs.recv() => jobs::note(&mut agent.conversation, notice),
             // a subagent's last news come before its answer
-            Some((call, news)) = ends.children.recv() => children::take(&mut agent, &call, news),
+            Some((whom, news)) = ends.children.recv() => children::take(&mut agent, &whom, news),
             Some(input) = ends.results.inputs.recv() => agent.result(input),
             Some((turn, sampled)) = ends.results.samples.recv() => {
                 agent.sampled(turn, sampled);
@@ -199,6 +200,7 @@ impl Agent {
     /// Carries out the next work of the conversation, and shows the conversation's status.
     fn do_work(&mut self) {
         lent::take_back_model(self);
+        named::follow(self);
         self.turn.settle(&mut self.conversation);
         let mut next = self.conversation.next_work();
         while let Some(work) = next {
@@ -237,6 +239,7 @@ impl Agent {
             Effect::Run { turn, call, .. } if task::is_delegated(desk, &call) => {
                 children::begin(self, turn, &call);
             }
+            Effect::Employ { .. } | Effect::Dismiss { .. } => workers::lead(self, effect),
             Effect::Run { turn, call, is_closed, opened } => {
                 let mut job = self.files.run(conversation, desk, &self.turn, &call);
                 job.desk.confinement = job.desk.confinement.connecting(is_closed, opened);
@@ -313,13 +316,9 @@ impl Agent {
             Command::Unqueue { id, edit } => prompts::unqueue(conversation, id, edit),
             Command::Draft(draft) => self.prompts.keep_draft(conversation, draft),
             Command::Stop => self.stop(),
-            Command::Work(work) => children::set_to_work(self, *work),
-            Command::End(why) => {
-                let partial = self.turn.partial.take();
-                self.conversation.take(Input::End { partial, why });
-            }
-            Command::Follow(mode) => conversation.take(Input::ChooseMode { mode }),
-            Command::Revoke(grant) => self.conversation.take(Input::Revoke { grant }),
+            Command::Child(told) => children::obey(self, told),
+            Command::Coordinate => workers::coordinate(self),
+            Command::Worker(worker, wanted) => workers::carry_out(self, worker, wanted),
             Command::Rule { call, answer } => permissions::rule(self, call, answer),
             Command::Respond { call, question, response } => {
                 questions::respond(self, call, question, response);

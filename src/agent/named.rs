@@ -8,13 +8,15 @@ use crate::conversation::Conversation;
 use crate::conversation::report::{AgentRow, Report, Show};
 use crate::event::Tuning;
 use crate::message::{Block, Excerpt, Role};
-use crate::session::{Input, Limits, Phase};
+use crate::session::{Input, Limits, Phase, Session};
 use crate::tool::{Desk, Toolset};
 
 pub(super) struct Named {
     /// The tools and the limits of a conversation that is no named agent.
     tools: Toolset,
     limits: Limits,
+    /// Whether the desk has the tools of a coordinator.
+    coordinates: bool,
     /// The agent as its file has it now; `None` if the conversation is no named agent, or the agent is gone.
     pub(super) now: Option<NamedAgent>,
     /// Whether the user waits for `/system new` with an agent whose text needs consent first.
@@ -25,12 +27,20 @@ pub(super) struct Named {
 
 impl Named {
     pub(super) fn new(tools: Toolset, limits: Limits) -> Named {
-        Named { tools, limits, now: None, is_renewing: false, outdated: None }
+        Named { tools, limits, coordinates: false, now: None, is_renewing: false, outdated: None }
     }
 
     /// The desk with all tools, which the names in an agent's file are compared with.
     fn whole(&self, desk: &Desk) -> Desk {
         Desk { tools: self.tools.clone(), ..desk.clone() }
+    }
+
+    /// The tools that the conversation has when it works by itself.
+    pub(super) fn own(&self, session: &Session) -> Toolset {
+        match &session.profile {
+            Some(profile) => self.tools.only(|it| profile.offers(&it.name)),
+            None => self.tools.clone(),
+        }
     }
 
     /// Reads the conversation's agent from its file.
@@ -124,13 +134,23 @@ pub(super) fn begin(agent: &mut Agent, is_fresh: bool) -> Vec<String> {
 
 /// Gives the conversation the tools and limits of its agent.
 fn adopt(agent: &mut Agent) {
-    let named = &agent.guidance.named;
+    let named = &mut agent.guidance.named;
     let session = &mut agent.conversation.session;
-    agent.desk.tools = named.tools.clone();
+    named.coordinates = session.workers.is_on;
+    let own = named.own(session);
+    agent.desk.tools = if named.coordinates { own.coordinating() } else { own };
     session.limits = named.limits;
     if let Some(profile) = &session.profile {
-        agent.desk.tools = named.tools.only(|it| profile.offers(&it.name));
         session.limits = named.limits.within(profile);
+    }
+}
+
+/// Gives a conversation that has become a coordinator, or is none any more, its tools.
+pub(super) fn follow(agent: &mut Agent) {
+    if agent.guidance.named.coordinates != agent.conversation.session.workers.is_on {
+        let limits = agent.conversation.session.limits;
+        adopt(agent);
+        agent.conversation.session.limits = limits;
     }
 }
 

@@ -5,6 +5,7 @@ use super::Agent;
 use super::files::Files;
 use super::named;
 use super::trust::Trust;
+use super::workers;
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Permission, Report, Show};
 use crate::event::{Grant, MODES, Mode, Ruling};
@@ -206,7 +207,11 @@ fn revoke(agent: &mut Agent, wanted: &str) {
     agent.conversation.notice(Level::Info, text);
 }
 
+/// The user chooses a mode. A coordinator is none any more then, unless its workers run.
 pub(super) fn choose_mode(conversation: &mut Conversation, desk: &Desk, mode: Mode) {
+    if !workers::leave(conversation) {
+        return;
+    }
     conversation.take(Input::ChooseMode { mode });
     warn_of_mode(conversation, desk, mode);
 }
@@ -221,18 +226,28 @@ pub(super) fn warn_of_mode(conversation: &Conversation, desk: &Desk, mode: Mode)
     }
 }
 
+/// The word for a coordinator, where a mode is named.
+const COORDINATOR: &str = "coordinator";
+
 /// `/mode`: shows the mode, or chooses the named one.
 pub(super) fn mode(agent: &mut Agent, word: &str) {
+    if word == COORDINATOR {
+        return workers::coordinate(agent);
+    }
     let conversation = &mut agent.conversation;
     let now = conversation.session.mode;
     match MODES.into_iter().find(|it| it.name() == word) {
         Some(mode) => choose_mode(conversation, &agent.desk, mode),
         None if word.is_empty() => {
-            conversation.take(Input::Tell { text: format!("Mode {now}: {}.", now.means()) });
+            let coordinator =
+                if conversation.session.workers.is_on { "Coordinator, mode" } else { "Mode" };
+            let text = format!("{coordinator} {now}: {}.", now.means());
+            conversation.take(Input::Tell { text });
         }
         None => {
-            let names = MODES.map(Mode::name);
-            let hint = nearest::find(word, names).map(|it| format!(" Did you mean {it}?"));
+            let names: Vec<&str> = MODES.iter().map(|it| it.name()).chain([COORDINATOR]).collect();
+            let hint =
+                nearest::find(word, names.iter().copied()).map(|it| format!(" Did you mean {it}?"));
             let text = format!(
                 "There is no such mode.{} The modes are {}.",
                 hint.unwrap_or_default(),

@@ -6,7 +6,7 @@ use super::lent::Lent;
 use super::models::{self, Models};
 use super::turn::Turn;
 use super::work;
-use crate::context::{request, size};
+use crate::context::{digest, request, size};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Report, Show, Wish};
 use crate::edit::Format;
@@ -101,7 +101,8 @@ impl Sampler {
         let mut tools = desk.tools.specs(chosen.facts.edits);
         tools.retain(|it| !searches || it.name != "web_search");
         let thread = work::thread(&desk.root, &conversation.id);
-        let base = Request { tools, searches, thread, ..base };
+        let tail = digest::of(&conversation.session);
+        let base = Request { tools, searches, thread, tail, ..base };
         if conversation.session.limits.count_money() && chosen.facts.price.is_none() {
             conversation.tell_once(self.models.unpriced(&chosen));
         }

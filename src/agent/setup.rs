@@ -9,7 +9,7 @@ use crate::context::prompt;
 use crate::context::slash::{self, Parsed};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Glance, Level, Show, Wish};
-use crate::event::{Grant, Mode, SessionId};
+use crate::event::{Grant, Mode, SessionId, WorkerId};
 use crate::message::{Block, CallId, Excerpt, Parameter, ToolAnswer};
 use crate::session::{Limits, Response, Session};
 use crate::store::{Agreed, Draft, Recorded, Store};
@@ -36,14 +36,12 @@ pub enum Command {
     SendHeld(Option<u32>),
     Draft(Draft),
     Stop,
-    /// The parent of a subagent gives it its task.
-    Work(Box<Work>),
-    /// The parent of a subagent ends the subagent's turn for this reason.
-    End(String),
-    /// The parent of a subagent changes the subagent's mode.
-    Follow(Mode),
-    /// The parent of a subagent takes a permission back.
-    Revoke(Grant),
+    /// The parent of a subagent tells it something.
+    Child(ChildCommand),
+    /// The conversation becomes a coordinator.
+    Coordinate,
+    /// The user stops a worker, or sends it a message.
+    Worker(WorkerId, WorkerWanted),
     Rule {
         call: CallId,
         answer: Answer,
@@ -90,6 +88,26 @@ pub enum Command {
     Largest(oneshot::Sender<Vec<String>>),
     /// Saves everything and ends.
     Quit(oneshot::Sender<()>),
+}
+
+/// What the parent of a subagent tells it.
+pub enum ChildCommand {
+    /// The task.
+    Work(Box<Work>),
+    /// The subagent's turn ends for this reason.
+    End(String),
+    /// The subagent's mode changes.
+    Follow(Mode),
+    /// A permission is taken back.
+    Revoke(Grant),
+    /// The user has sent the subagent this message.
+    Message(String),
+}
+
+/// What the user wants of a worker.
+pub enum WorkerWanted {
+    Stop,
+    Message(String),
 }
 
 /// The user's decisions on the changes of a file.
@@ -163,6 +181,8 @@ impl Command {
             Command::ChooseModel(_)
             | Command::Plan(_)
             | Command::ChooseMode(_)
+            | Command::Coordinate
+            | Command::Worker(..)
             | Command::Rule { .. }
             | Command::Respond { .. }
             | Command::Unqueue { .. }
@@ -181,10 +201,7 @@ impl Command {
             }
             Command::Draft(_)
             | Command::Stop
-            | Command::Work(_)
-            | Command::End(_)
-            | Command::Follow(_)
-            | Command::Revoke(_)
+            | Command::Child(_)
             | Command::Connect(..)
             | Command::LeaveOut(..)
             | Command::Reviewed(_)
@@ -213,10 +230,7 @@ impl Command {
     fn is_for_subagents(&self) -> bool {
         matches!(
             self,
-            Command::Work(_)
-                | Command::End(_)
-                | Command::Follow(_)
-                | Command::Revoke(_)
+            Command::Child(_)
                 | Command::Stop
                 | Command::Rule { .. }
                 | Command::Retry

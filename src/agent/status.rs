@@ -4,7 +4,7 @@ use super::questions;
 use super::sampler::Sampler;
 use super::turn::Turn;
 use crate::conversation::Conversation;
-use crate::conversation::report::{PlanStatus, QueuedMessage, Stage, Status, Wait};
+use crate::conversation::report::{PlanStatus, QueuedMessage, Stage, Status, Wait, WorkersStatus};
 use crate::event::Matter;
 use crate::session::{Phase, Session, State};
 use crate::tool::Desk;
@@ -35,6 +35,8 @@ pub(super) fn status(
         tool: running.map(|it| it.call.tool.clone()),
         model: session.model.clone(),
         mode: session.mode,
+        coordinates: session.workers.is_on,
+        workers: workers(session),
         agent: session.profile.as_ref().map(|it| it.name.clone()),
         plan: plan(session),
         tour: sampler.models.is_tour(&session.model),
@@ -87,6 +89,15 @@ pub(super) fn usage(conversation: &Conversation, sampler: &Sampler) -> String {
         (false, false) => "none".to_owned(),
     };
     text + &format!("\ncost     {cost}")
+}
+
+fn workers(session: &Session) -> Option<WorkersStatus> {
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let all = &session.workers;
+    let active = count(all.active().count());
+    let asking = count(all.active().filter(|it| it.1.waits).count());
+    let unread = count(all.unread().count());
+    (active + unread > 0).then_some(WorkersStatus { active, asking, unread })
 }
 
 fn plan(session: &Session) -> Option<PlanStatus> {

@@ -5,6 +5,7 @@ pub mod agents;
 pub mod commands;
 pub mod compact;
 mod diff;
+pub mod digest;
 pub mod export;
 pub mod fence;
 pub mod init;

@@ -48,6 +48,7 @@ impl Section {
         match excerpt.kind {
             ExcerptKind::Instructions => Section::Instructions,
             ExcerptKind::Skills | ExcerptKind::Skill => Section::Skills,
+            ExcerptKind::Result => Section::Results,
             // these texts say what the user wants, so they count as the user's message
             ExcerptKind::Command
             | ExcerptKind::Answers

@@ -218,6 +218,7 @@ fn labelled(excerpt: &Excerpt) -> String {
             ("instructions", format!(" of=\"{of}\"{path}"))
         }
         ExcerptKind::Changes => ("context", context("changes", &path, excerpt)),
+        ExcerptKind::Result => ("result", format!(" of=\"{}\"", attribute(&excerpt.path))),
         ExcerptKind::Skills => ("skills", String::new()),
         ExcerptKind::Skill => ("skill", path),
         ExcerptKind::Command => ("command", path),

@@ -143,7 +143,8 @@ pub fn of_next(session: &Session, tools: u64) -> u64 {
 pub fn of_request(request: &Request) -> u64 {
     let messages: u64 = request.messages.iter().map(of_message).sum();
     let tools = request.tools.iter().map(|it| of_tool(&it.name, &it.purpose, &it.schema));
-    request.system.len() as u64 + messages + tools.sum::<u64>()
+    let texts = request.system.len() + request.tail.len();
+    texts as u64 + messages + tools.sum::<u64>()
 }
 
 /// The bytes of the tools in a request to a model that writes edits in this format.

@@ -175,8 +175,8 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "mode",
         slash: Slash::Mode,
-        help: "shows the mode, or changes it: `/mode [plan|ask|auto-edit|auto]`",
-        argument: Some(Argument::Word(&["plan", "ask", "auto-edit", "auto"])),
+        help: "shows the mode, or changes it: `/mode [plan|ask|auto-edit|auto|coordinator]`",
+        argument: Some(Argument::Word(&["plan", "ask", "auto-edit", "auto", "coordinator"])),
     },
     Row {
         name: "permissions",

@@ -117,6 +117,7 @@ impl Conversation {
             | Access::Edit { .. }
             | Access::Ask { .. }
             | Access::Delegate { .. }
+            | Access::Workers(_)
             | Access::Plan
             | Access::Never(_) => (),
         }

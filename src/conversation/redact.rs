@@ -2,7 +2,7 @@
 //! in those files.
 
 use crate::message::{Excerpt, ToolAnswer};
-use crate::session::{Consult, Input};
+use crate::session::{Consult, Input, WorkerInput};
 use crate::text::secret;
 
 /// Replaces these keys in the texts of an input, and adds the number of replaced keys to each changed text. The user's
@@ -20,7 +20,10 @@ pub(super) fn without_keys(input: &mut Input, keys: &[String]) {
         | Input::Send { context: files, .. }
         | Input::ChooseSystem { instructions: files, .. }
         | Input::Instruct { files } => files.iter_mut().for_each(|it| in_excerpt(it, keys)),
-        Input::Note { text } | Input::Consult(Consult { question: text, .. }) => mark(text, keys),
+        Input::Note { text }
+        | Input::Consult(Consult { question: text, .. })
+        | Input::Worker(WorkerInput::Noticed { text, .. }) => mark(text, keys),
+        Input::Worker(WorkerInput::Ended { result, .. }) => mark(&mut result.text, keys),
         _ => (),
     }
 }

@@ -185,6 +185,7 @@ pub enum Level {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub struct Status {
     pub phase: Stage,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -199,6 +200,11 @@ pub struct Status {
     pub tool: Option<String>,
     pub model: String,
     pub mode: Mode,
+    /// Whether the conversation is a coordinator, which keeps to the mode.
+    pub coordinates: bool,
+    /// The conversation's workers; absent if none is at work and every result is read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workers: Option<WorkersStatus>,
     /// The named agent that the conversation is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
@@ -240,6 +246,18 @@ pub struct Status {
     pub cost: Option<f64>,
     /// Whether the price of at least one reply is not known.
     pub unpriced: bool,
+}
+
+/// How many workers a conversation has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WorkersStatus {
+    /// The workers that run or wait in line.
+    pub active: u32,
+    /// The workers that wait for the user.
+    pub asking: u32,
+    /// The workers that have ended and whose results the model has not read.
+    pub unread: u32,
 }
 
 /// One of the questions that a call asks the user.

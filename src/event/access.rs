@@ -1,6 +1,6 @@
 //! The access that a call needs.
 
-use super::{Grant, grant};
+use super::{Grant, WorkerAct, grant};
 use crate::message::Question;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -50,6 +50,8 @@ pub enum Access {
     Ask { questions: Vec<Question> },
     /// Gives a task to a subagent, which asks for each of its own calls. `title` says in a few words which task.
     Delegate { title: String },
+    /// Acts on the workers of a coordinator. Each worker asks for its own calls.
+    Workers(WorkerAct),
     /// Submits a plan for the user's decision, which ends the turn.
     Plan,
     /// The call cannot run: the tool does not exist, its arguments are wrong, or no tool may touch the path. The text
@@ -130,7 +132,11 @@ impl Access {
             Access::Delegate { title } => {
                 Some(format!("give a subagent the task {}", grant::in_one_line(title)))
             }
-            Access::Read | Access::Ask { .. } | Access::Plan | Access::Never(_) => None,
+            Access::Read
+            | Access::Ask { .. }
+            | Access::Workers(_)
+            | Access::Plan
+            | Access::Never(_) => None,
         }
     }
 
@@ -167,6 +173,7 @@ impl Access {
             | Access::Edit { .. }
             | Access::Ask { .. }
             | Access::Delegate { .. }
+            | Access::Workers(_)
             | Access::Plan
             | Access::Never(_) => Vec::new(),
         }

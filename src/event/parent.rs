@@ -1,6 +1,6 @@
 //! The session for which a subagent works.
 
-use super::SessionId;
+use super::{Post, SessionId};
 use crate::message::CallId;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,9 @@ pub struct Parent {
     /// tools that it allows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<(String, Vec<String>)>,
+    /// If the subagent is a worker of a coordinator: its work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub post: Option<Post>,
     /// Whether the session is a copy of the subagent's session, which the user continues.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_copy: bool,

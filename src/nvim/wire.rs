@@ -18,6 +18,7 @@ mod reports;
 mod servers;
 mod todo;
 mod verdict;
+mod workers;
 
 pub use chats::*;
 pub use complete::*;
@@ -30,9 +31,10 @@ pub use questions::*;
 pub use servers::{CheckState, Checked, Consult, Found, Unparsed};
 pub use todo::*;
 pub use verdict::{ProposedText, Reason, Reviewed, WireFormatting};
+pub use workers::{ChosenMode, WorkerMessage};
 
 use crate::conversation::report::{Level, Status};
-use crate::event::{Mode, SessionId};
+use crate::event::SessionId;
 use crate::message::Excerpt;
 use crate::provider::key::Secret;
 use crate::tool::scene::Part;
@@ -130,7 +132,7 @@ pub enum FromNvim {
     SetMode {
         session: SessionId,
         /// If absent, the mode after the current one is chosen.
-        mode: Option<Mode>,
+        mode: Option<ChosenMode>,
     },
     /// Asks for a list of all models. The answer is `models`.
     ListModels {
@@ -160,6 +162,7 @@ pub enum FromNvim {
     Permissions(PermissionsWanted),
     Plan(PlanMessage),
     Jobs(JobsWanted),
+    Worker(WorkerMessage),
     Respond(Respond),
     Todo(TodoWanted),
     Claim(Claim),

@@ -29,7 +29,9 @@ pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command),
         FromNvim::Toggle { session, block, line } => (session, Command::Toggle { block, line }),
         FromNvim::Retry { session } => (session, Command::Retry),
         FromNvim::SetModel { session, model } => (session, Command::ChooseModel(model)),
-        FromNvim::SetMode { session, mode } => (session, Command::ChooseMode(mode)),
+        FromNvim::SetMode { session, mode } => {
+            (session, mode.map_or(Command::ChooseMode(None), Command::from))
+        }
         FromNvim::ShowRequest { session } => (session, Command::ShowRequest),
         FromNvim::ForkSession(it) => {
             let cut = it.after.map(|after| Cut { after: after as usize, is_prompt: it.is_prompt });
@@ -51,6 +53,7 @@ pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command),
             (session, Command::Permissions(wanted))
         }
         FromNvim::Jobs(it) => it.into(),
+        FromNvim::Worker(it) => it.into(),
         FromNvim::Respond(it) => it.into(),
         FromNvim::Todo(it) => it.into(),
         FromNvim::Plan(it) => it.into(),

@@ -6,7 +6,7 @@ use super::facts::ThinkingKind;
 use super::lines::Lines;
 use super::parameter::{self, Sent};
 use super::sse::{Frame, Sse, TooLarge};
-use super::{Sampled, anthropic, fault, gemini, ollama, openai_chat, openai_responses};
+use super::{Sampled, anthropic, fault, gemini, ollama, openai_chat, openai_responses, tail};
 use crate::event::Failure;
 use crate::message::{Block, CallId, Input, Request, Role, Stop};
 use serde::Deserialize;
@@ -129,6 +129,7 @@ impl Dialect {
             Dialect::Ollama => ollama::body(request),
         };
         parameter::leave_out(self, &request.without, &mut body);
+        tail::append(self, quirks, &request.tail, &mut body);
         body
     }
 

@@ -20,6 +20,7 @@ mod azure;
 pub mod endpoint;
 pub mod http;
 pub mod prefix;
+mod tail;
 pub mod probe;
 pub mod tour;
 #[cfg(test)]

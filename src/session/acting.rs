@@ -44,6 +44,7 @@ impl Session {
                 (command == Some(&it.call.id)).then_some(3)
             }
             (_, Access::Delegate { .. }) => has_room_for_child.then_some(1),
+            (_, Access::Workers(_)) => Some(1),
             (Decision::Allow, _) => has_room.then_some(1),
             (Decision::Ask(_), _) => (!is_asking).then_some(1),
         };
@@ -68,6 +69,9 @@ impl Session {
                 if let Access::Ask { questions } = it.access {
                     self.ask_user(turn, &it.call, questions, step);
                 }
+            }
+            Decision::Allow if matches!(it.access, Access::Workers(_)) => {
+                self.act_on_workers(turn, &it, step);
             }
             Decision::Allow if it.access.edits() => {
                 let at_once = self.writes_at_once(&it.access);
@@ -163,7 +167,7 @@ impl Session {
         }
     }
 
-    fn sample_if_answered(&mut self, turn: TurnId, step: &mut Step) {
+    pub(super) fn sample_if_answered(&mut self, turn: TurnId, step: &mut Step) {
         if !self.is_sampling(turn) {
             return;
         }
@@ -227,7 +231,8 @@ impl Session {
         match input {
             Input::Rule { call, ruling } => self.rule(&call, ruling, step),
             Input::Change { call, command } => self.change(call, command, step),
-            Input::Needed { turn, call, access } if self.is_running(turn, &call) => {
+            Input::Needed { turn, call, mut access } if self.is_running(turn, &call) => {
+                self.keep_to_owned(&mut access);
                 self.record(Event::Needed { turn, call, access }, step);
                 self.advance(turn, step);
             }

@@ -1,6 +1,6 @@
 //! Subagents: the task that the session itself has, and the calls on which subagents of the session work.
 
-use super::{Event, Input, Open, Session, State, Step, say};
+use super::{Event, Input, Open, Session, State, Step, say, workers};
 use crate::event::{Access, Parent};
 
 impl Session {
@@ -19,8 +19,10 @@ impl Session {
     pub(super) fn delegated(&mut self, input: Input, step: &mut Step) {
         match input {
             Input::Assign { parent } => {
+                let post = parent.post.as_ref().map(workers::post);
+                let text = post.unwrap_or_else(|| say::SUBAGENT.to_owned());
                 self.record(Event::Assigned { parent }, step);
-                self.record(Event::Noted { text: say::SUBAGENT.to_owned() }, step);
+                self.record(Event::Noted { text }, step);
             }
             Input::Delegated { turn, call, session } if self.is_running(turn, &call) => {
                 self.record(Event::Delegated { turn, call, session }, step);

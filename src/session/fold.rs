@@ -44,6 +44,7 @@ impl Session {
             Event::Assigned { .. } | Event::Delegated { .. } | Event::ChildSpent { .. } => {
                 self.apply_delegation(event);
             }
+            Event::Worker(event) => self.apply_worker(event),
             Event::Ruled { call, ruling, .. } => self.apply_ruling(call, ruling),
             Event::Revoked { grant } => self.granted.retain(|it| it != grant),
             Event::Started { call, .. } => self.set(call, State::Running),
@@ -100,6 +101,7 @@ impl Session {
 
     fn begin_turn(&mut self, turn: TurnId, message: &Queued) {
         self.turns = turn.0;
+        self.workers.begin_turn();
         self.forget_answers();
         if self.title.is_empty() {
             self.title = title(&message.text);
@@ -309,6 +311,7 @@ impl Session {
     /// Ends the turn and answers every open call, because every provider requires an answer to each call.
     fn settle(&mut self, why: &End) {
         self.note_end(why);
+        self.settle_workers(why);
         if let Phase::Acting { open, .. } = std::mem::take(&mut self.phase) {
             let answers = open.into_iter().map(|it| match &it.state {
                 State::Done(answer) => answer.clone(),

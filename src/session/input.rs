@@ -1,9 +1,9 @@
 //! The inputs of a session, and the effects: the actions that the session asks others to carry out.
 
-use super::{Consult, Response};
+use super::{Consult, Response, WorkerInput};
 use crate::event::{
-    Access, Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Parent, Plan,
-    PlanVerdict, Profile, Ruling, SessionId, Trim, Tuning, TurnId,
+    Access, Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Order, Parent, Plan,
+    PlanVerdict, Profile, Ruling, SessionId, Trim, Tuning, TurnId, WorkerId,
 };
 use crate::message::{CallId, Excerpt, Reply, ToolAnswer, ToolCall, Usage};
 use std::path::PathBuf;
@@ -183,6 +183,8 @@ pub enum Input {
         usage: Usage,
         cost: Option<f64>,
     },
+    /// Something happens to the conversation's workers.
+    Worker(WorkerInput),
     Tell {
         text: String,
     },
@@ -294,6 +296,10 @@ pub enum Effect {
     /// Propose the edits of these calls together. If `at_once` is set, they are written before the user has reviewed
     /// them.
     Propose { turn: TurnId, calls: Vec<ToolCall>, at_once: bool },
+    /// Have a worker begin, which this call has ordered.
+    Employ { turn: TurnId, call: CallId, worker: WorkerId, order: Order },
+    /// Have a worker stop, for this reason. Its end follows as an input.
+    Dismiss { worker: WorkerId, why: String },
     /// Wait this long, then send `Rested`.
     Rest { turn: TurnId, time: Duration },
     /// Stop all work of the turn.

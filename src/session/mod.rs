@@ -11,6 +11,7 @@ mod consult;
 mod failing;
 mod fold;
 mod fork;
+pub mod handoff;
 mod input;
 mod inquiry;
 mod jobs;
@@ -27,6 +28,7 @@ mod title;
 mod trim;
 mod unattended;
 mod undo;
+mod workers;
 #[cfg(test)]
 mod tests;
 
@@ -34,11 +36,13 @@ pub use consult::Consult;
 pub use fork::Cut;
 pub use input::{Effect, Input, Step};
 pub use inquiry::Response;
+pub use narrow::NOTIFY;
 pub use say::{NO_ANSWER, ending, is_dropped_plan, is_for_both, is_over_limit, mode_of};
 pub use spending::{Limit, Limits};
 pub use title::title;
 pub use unattended::Unattended;
 pub use undo::Prompt;
+pub use workers::{WORKER_REQUESTS, WorkerInput, Workers, is_coordinating};
 
 use crate::event::{
     Access, Awaited, Compaction, End, Event, Grant, Job, Measure, Mode, Named, Parent, Plan,
@@ -92,6 +96,8 @@ pub struct Session {
     /// The named agent that the conversation is.
     pub profile: Option<Profile>,
     pub planning: Planning,
+    /// The workers, if the conversation is or was a coordinator.
+    pub workers: Workers,
     /// The word in the tags around strangers' texts. Empty before the session is opened for the first time.
     pub mark: String,
     pub root: PathBuf,
@@ -239,6 +245,7 @@ impl Session {
             it @ (Input::Assign { .. } | Input::Delegated { .. } | Input::ChildSpent { .. }) => {
                 self.delegated(it, &mut step);
             }
+            Input::Worker(it) => self.take_worker(it, &mut step),
             Input::DecidePlan { call, verdict } => self.decide_plan(&call, verdict, &mut step),
             Input::Know { path, hash } => self.know(path, hash, &mut step),
             Input::Name { of, named } => self.name(&of, named, &mut step),
@@ -392,13 +399,14 @@ impl Session {
             Some(why) => self.end(turn, End::Stopped(why), step),
             None if acts => self.advance(turn, step),
             None if goes_back => self.sample(turn, step),
-            None => self.end(turn, End::Done, step),
+            None => self.finish(turn, step),
         }
     }
 
     /// Ends a turn for this reason. If the turn ended by itself and a message waits in the queue, begins the next turn.
     fn end(&mut self, turn: TurnId, why: End, step: &mut Step) {
         let goes_on = why == End::Done;
+        self.dismiss_all(step);
         self.record(Event::Ended { turn, why }, step);
         if goes_on {
             self.prompt_next(step);

@@ -6,10 +6,16 @@ use super::Session;
 use crate::event::{Access, Plan, Profile};
 use crate::message::{Block, ExcerptKind, Reply, ToolCall};
 
+/// The tool by which a worker reports its progress.
+pub const NOTIFY: &str = "notify";
+
 impl Session {
-    /// Refuses the calls that the turn's slash commands or the conversation's agent do not allow.
+    /// Refuses the calls that the turn's slash commands, the conversation's agent or a worker's coordinator do not allow.
     pub(super) fn keep_to_commands(&self, reply: &Reply, plans: &mut [Plan]) {
         self.keep_to_agent(reply, plans);
+        for it in plans.iter_mut() {
+            self.keep_to_owned(&mut it.access);
+        }
         let commands = self.narrowing();
         for (call, plan) in reply.calls().zip(plans) {
             let refusing = commands.iter().find(|it| !self.is_among(it.1, call, &plan.access));
@@ -40,6 +46,24 @@ impl Session {
         }
     }
 
+    /// Refuses an edit of a file that the session does not own as a worker.
+    pub(super) fn keep_to_owned(&self, access: &mut Access) {
+        let Some(post) = self.subagent_of().and_then(|it| it.post.as_ref()) else { return };
+        let paths = match access {
+            Access::Edit { paths } => paths.as_slice(),
+            Access::Format { path, .. } => std::slice::from_ref(path),
+            _ => return,
+        };
+        let is_owned = |path: &String| post.owns.iter().any(|it| is_within(it, path));
+        if let Some(path) = paths.iter().find(|it| !is_owned(it)) {
+            let owns = post.owns.join("`, `");
+            *access = Access::Never(format!(
+                "Not edited: `{path}` is not yours. You may edit `{owns}` only. Go on without this edit, and name it in \
+                 your hand-off."
+            ));
+        }
+    }
+
     /// The slash commands of the running turn that name tools: their files and the tools. For a subagent, those of its
     /// parent's turn too.
     pub(super) fn narrowing(&self) -> Vec<(&str, &[String])> {
@@ -67,7 +91,16 @@ impl Session {
     fn is_among(&self, tools: &[String], call: &ToolCall, access: &Access) -> bool {
         let words = || tools.iter().filter_map(|it| it.strip_prefix("shell(")?.strip_suffix(')'));
         let allows = |line: &str| self.rules.with_only(words()).allows(line);
-        tools.contains(&call.tool)
+        // these concern only the conversation's own workers, each of which keeps to the same tools, or its coordinator
+        let is_between = matches!(access, Access::Workers(_)) || call.tool == NOTIFY;
+        is_between
+            || tools.contains(&call.tool)
             || matches!(access, Access::Act { command, .. } if call.tool == "shell" && allows(command))
     }
+}
+
+/// Whether a path is `folder`, or lies in it. Both are as the paths of edits are shown.
+fn is_within(folder: &str, path: &str) -> bool {
+    let below = path.strip_prefix(folder).map(|rest| rest.is_empty() || rest.starts_with('/'));
+    folder == "." && !path.starts_with('/') || below == Some(true)
 }

@@ -22,6 +22,9 @@ impl Session {
             Some(turn) if !is_empty && self.awaits_review_only() => {
                 self.leave_review(turn, step);
             }
+            Some(turn) if !is_empty && steer && self.awaits_workers() => {
+                self.leave_workers(turn, step);
+            }
             Some(_) => (),
         }
     }

@@ -1,5 +1,6 @@
 //! The program's own sentences for the model and for the user.
 
+use super::workers::is_coordinating;
 use crate::event::{Access, Awaited, End, MODES, Matter, Mode};
 use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
 use crate::policy::{Question, Reason};
@@ -377,6 +378,7 @@ pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer
         Access::Read | Access::Guarded(_) | Access::Fetch { .. } | Access::Search { .. } => {
             format!("Stopped while it ran: {ended}.")
         }
+        Access::Workers(_) => format!("No longer waited: {ended}."),
         Access::Delegate { .. } => format!(
             "The subagent was stopped before it had finished: {ended}. It may have had effects: look for them before \
              you repeat the task."
@@ -417,7 +419,8 @@ fn is_aftermath(note: &str) -> bool {
 /// Whether the chat also shows this note for the model. Notes about modes, ends of turns, closed questions and dropped
 /// plans are not shown, because the chat tells the user about these in other words.
 pub fn is_for_both(note: &str) -> bool {
-    !is_mode(note) && !is_aftermath(note) && note != UNANSWERED && !is_dropped_plan(note)
+    let is_told = is_mode(note) || is_coordinating(note).is_some() || is_aftermath(note);
+    !is_told && note != UNANSWERED && !is_dropped_plan(note)
 }
 
 /// The sentence for the user at the end of a turn that did not end by itself.

@@ -25,6 +25,7 @@ impl Session {
         self.profile = self.profile.take().and_then(Profile::harmless);
         self.consult = None;
         self.forget_removed_plan();
+        self.distrust_workers();
         self.later.clear();
         self.limits = self.limits.anew();
         self.unsaved.clear();

@@ -40,7 +40,10 @@ impl Session {
     /// Whether a stranger's text has come into the conversation: a page, a file outside of the project, the output of a
     /// command, or the task of a subagent whose parent had read such a text. A compaction does not change the answer, because the summary may repeat what the text asked for.
     pub fn is_tainted(&self) -> bool {
+        // the model gets the workers' notices with each request, and a stranger's text may be in one
+        let has_notices = self.workers.all.values().any(|it| !it.notice.is_empty());
         self.is_born_tainted()
+            || has_notices
             || self.messages.iter().flat_map(|it| &it.blocks).any(|it| match it {
                 Block::Answer(answer) => answer.foreign.is_some(),
                 Block::Excerpt(excerpt) => excerpt.origin().is_some(),

@@ -9,6 +9,7 @@ mod modes;
 mod plans;
 mod repeats;
 mod spending;
+mod workers;
 
 use super::*;
 use crate::event::{Awaited, Failure, Guarded, Handoff, Item, Ruling};
@@ -63,6 +64,7 @@ fn reply(turn: TurnId, text: &str, calls: &[(&str, &str)]) -> Input {
                 hosts: Vec::new(),
             },
             "ask" => Access::Ask { questions: inquiries::questions() },
+            it if it.starts_with("w:") => Access::Workers(workers::act(it)),
             _ => Access::Never("no such tool".into()),
         },
     };
@@ -112,6 +114,8 @@ fn check(inputs: Vec<Input>, expect: Expect) {
                 Effect::Rest { time, .. } => format!("rest {} ms\n", time.as_millis()),
                 Effect::Compact { turn, .. } => format!("compact {}\n", turn.0),
                 Effect::Abort { .. } => "abort\n".to_owned(),
+                Effect::Employ { worker, .. } => format!("employ {worker}\n"),
+                Effect::Dismiss { worker, .. } => format!("dismiss {worker}\n"),
             });
         }
     }

@@ -69,6 +69,7 @@ impl Session {
         if self.told_mode() != self.mode {
             self.set_mode(self.mode);
         }
+        self.forget_removed_workers();
     }
 
     /// A file that removed messages name may have another text in the messages that are left, so the model has to read

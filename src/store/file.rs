@@ -4,10 +4,11 @@
 use super::Unavailable;
 use super::unknown::{Unknown, Written};
 use crate::event::{
-    self, Compaction, Job, Measure, Mode, Parent, Planning, Profile, Queued, Trim, Tuning,
+    self, Compaction, Job, Measure, Mode, Parent, Planning, Profile, Queued, Trim, Tuning, Worker,
+    WorkerId,
 };
 use crate::message::{self, Excerpt, Message, Role, Usage};
-use crate::session::{Session, title};
+use crate::session::{Session, Workers, title};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -91,6 +92,13 @@ pub(super) struct SessionFile {
     /// The number of the last job.
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "event::number")]
     last_job: u32,
+    /// Whether the conversation is a coordinator, its workers, and the number of the last one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    coordinates: bool,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    workers: BTreeMap<WorkerId, Worker>,
+    #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "event::number")]
+    last_worker: u32,
     /// Excerpts that go with the next request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     instructions: Vec<Excerpt>,
@@ -157,6 +165,9 @@ impl SessionFile {
             notes: Vec::new(),
             jobs: BTreeMap::new(),
             last_job: 0,
+            coordinates: false,
+            workers: BTreeMap::new(),
+            last_worker: 0,
             instructions: Vec::new(),
             known: BTreeMap::new(),
             trimmed: Vec::new(),
@@ -193,6 +204,7 @@ impl SessionFile {
             notes: take(&mut self.notes),
             jobs: take(&mut self.jobs),
             last_job: self.last_job,
+            workers: Workers::stored(self.coordinates, take(&mut self.workers), self.last_worker),
             instructions: take(&mut self.instructions),
             known: take(&mut self.known),
             trimmed: take(&mut self.trimmed),
@@ -244,6 +256,9 @@ impl SessionFile {
         self.notes.clone_from(&session.notes);
         self.jobs.clone_from(&session.jobs);
         self.last_job = session.last_job;
+        self.coordinates = session.workers.is_on;
+        self.workers.clone_from(&session.workers.all);
+        self.last_worker = session.workers.last;
         self.instructions.clone_from(&session.instructions);
         self.known.clone_from(&session.known);
         self.trimmed.clone_from(&session.trimmed);

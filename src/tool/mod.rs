@@ -21,6 +21,7 @@ pub mod submit_plan;
 pub mod task;
 pub mod todo;
 pub mod walk;
+pub mod workers;
 
 mod ask;
 mod code_action;
@@ -114,6 +115,8 @@ pub enum Work {
     Last { access: Ends },
     /// Gives a task to a subagent. The agent carries the call out.
     Delegate,
+    /// Leads the workers of a coordinator. The session carries the call out, as `access` reads it.
+    Lead { access: Needs },
     /// Runs a command, or sends input to a running one. `access` returns what the user has to consent to.
     Act { access: Needs, run: Run },
 }

@@ -61,7 +61,7 @@ fn found(desk: &Desk, call: &ToolCall) -> Result<Access, String> {
         Work::Own { .. } => Access::Read,
         Work::Last { access } => access(&args)?,
         Work::Delegate => Access::Delegate { title: task::read(args)?.description },
-        Work::Act { access, .. } => access(desk, &args)?,
+        Work::Act { access, .. } | Work::Lead { access } => access(desk, &args)?,
         Work::Search { host, .. } => {
             Access::Search { query: web_search::query(desk, &args)?, host: host.clone() }
         }
@@ -159,6 +159,18 @@ pub fn savable(desk: &Desk, written: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// A file or folder of the project that a worker may edit; it need not exist. The error is for the model.
+pub(super) fn owned(desk: &Desk, written: &str) -> Result<PathBuf, String> {
+    let led = path::lead(desk, written)?;
+    if !path::inside(&desk.root, &led.path) {
+        return Err(format!("`{written}` is outside the project"));
+    }
+    match led.writing {
+        Writing::Never(why) => Err(format!("`{written}` {why}")),
+        Writing::Free | Writing::Reviewed(_) => Ok(led.path),
+    }
+}
+
 /// The edits of a call, with their real paths (without symbolic links).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
@@ -233,7 +245,7 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> (ToolAnswer, Vec<String>) {
                 }
                 asked => (None, Err(asked.err().unwrap_or_else(|| proposes(tool)))),
             },
-            Work::Edit { .. } | Work::Delegate => (None, Err(proposes(tool))),
+            Work::Edit { .. } | Work::Delegate | Work::Lead { .. } => (None, Err(proposes(tool))),
             Work::Last { .. } => {
                 (None, Err(format!("{} ends the turn; it does not run.", tool.name)))
             }
@@ -293,6 +305,7 @@ fn origin(desk: &Desk, tool: &Tool, args: &Value) -> Option<Origin> {
         }),
         Work::Own { .. }
         | Work::Delegate
+        | Work::Lead { .. }
         | Work::Last { .. }
         | Work::Edit { .. }
         | Work::Refactor { .. } => None,
@@ -345,6 +358,7 @@ pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
             Work::Own { .. }
             | Work::Last { .. }
             | Work::Delegate
+            | Work::Lead { .. }
             | Work::Act { .. }
             | Work::Fetch { .. }
             | Work::Search { .. },

@@ -4,7 +4,7 @@
 use super::{
     Tool, Work, ask, code_action, comment, definition, delete, diagnostics, edit, fetch, format,
     glob, grep, hover, job, job_input, list, patch, read, references, rename, rename_symbol, shell,
-    skill, submit_plan, symbols, task, todo, web_search, write,
+    skill, submit_plan, symbols, task, todo, web_search, workers, write,
 };
 use crate::edit::Format;
 use crate::message::ToolSpec;
@@ -102,6 +102,14 @@ impl Toolset {
     #[must_use]
     pub fn only(&self, keep: impl Fn(&Tool) -> bool) -> Toolset {
         Toolset(Arc::new(self.0.iter().filter(|it| keep(it)).cloned().collect()))
+    }
+
+    /// The tools of a coordinator: those of these tools that read, and those that lead workers.
+    #[must_use]
+    pub fn coordinating(&self) -> Toolset {
+        let own = workers::of_coordinator().into_iter().map(Arc::new);
+        let reads = self.0.iter().filter(|it| workers::is_for_coordinator(it)).cloned();
+        Toolset(Arc::new(reads.chain(own).collect()))
     }
 
     /// The tools that work where there is no editor.

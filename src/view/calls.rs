@@ -15,6 +15,8 @@ pub(super) struct Tool {
     /// The session in which a subagent works on the call.
     pub(super) session: Option<String>,
     pub(super) live: String,
+    /// One line for each worker that the call has ordered.
+    pub(super) rows: Vec<String>,
     pub(super) open: bool,
     pub(super) began_ms: Option<u64>,
     /// The words at the right end of the call's line if the turn ends without an answer.
@@ -67,6 +69,7 @@ impl View {
             answer: Some(answer),
             session: None,
             live: String::new(),
+            rows: Vec::new(),
             open,
             began_ms: None,
             if_unanswered: "",
@@ -258,6 +261,7 @@ impl View {
             answer: None,
             session: None,
             live: String::new(),
+            rows: Vec::new(),
             open: false,
             began_ms,
             if_unanswered: "not run",

@@ -68,7 +68,11 @@ pub(super) fn user(blocks: &[Part]) -> (Vec<String>, Vec<String>) {
         match block {
             Part::Text { text } => lines.extend(prompt(text)),
             Part::Excerpt(Excerpt {
-                kind: ExcerptKind::Instructions | ExcerptKind::Skills | ExcerptKind::Changes,
+                kind:
+                    ExcerptKind::Instructions
+                    | ExcerptKind::Skills
+                    | ExcerptKind::Changes
+                    | ExcerptKind::Result,
                 ..
             }) => (),
             Part::Excerpt(it) if it.kind == ExcerptKind::Answers => lines.extend(prompt(&it.text)),
@@ -311,6 +315,7 @@ pub fn called(call: &ToolCall, answer: &ToolAnswer, took_ms: Option<u64>) -> Str
         answer: None,
         session: None,
         live: String::new(),
+        rows: Vec::new(),
         open: false,
         began_ms: None,
         if_unanswered: "",

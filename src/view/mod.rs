@@ -8,6 +8,7 @@ mod notes;
 mod paint;
 mod question;
 mod second_person;
+mod workers;
 #[cfg(test)]
 mod tests;
 
@@ -99,6 +100,7 @@ pub struct View {
     /// The blocks of the calls without an answer.
     unanswered: BTreeSet<usize>,
     inquiry: inquiry::Asking,
+    workers: workers::Team,
     /// The call that shows the current todo list. Only this call is open unless the user opens others.
     todo: Option<usize>,
     /// The blocks of the arriving reply. They are completed or removed when the reply ends.
@@ -123,6 +125,7 @@ impl View {
             view.message(message, &over_limit);
         }
         session.notes.iter().chain(session.ends_of_jobs()).for_each(|it| view.noted(it));
+        view.recall_workers(&session.workers);
         view.inquire(session.inquiry());
         if let Some(Consult { id, about, question, offer }) = &session.consult {
             view.consulted(id, *about, question, offer);
@@ -176,6 +179,7 @@ impl View {
                 self.consulted(id, *about, question, offer);
             }
             Event::Delegated { call, session, .. } => self.delegated(call, session),
+            Event::Worker(event) => self.worker(event),
             Event::Chose { .. } | Event::Unanswered { .. } => self.responded(event),
             Event::Ruled { call, ruling, .. } => self.ruled(call, ruling),
             Event::Changed { call, .. } => self.forget_question(Some(call)),
@@ -237,6 +241,9 @@ impl View {
             }
             Delta::Output { call, text } => self.output(call, text),
             Delta::Doing { call, line } => self.doing(call, line),
+            Delta::Working { worker, line, requests, tokens } => {
+                self.working(*worker, line, (*requests, *tokens));
+            }
             Delta::Searched(it) => {
                 self.close_live(Some(now_ms));
                 let at = self.push_search(it);
@@ -430,6 +437,7 @@ impl View {
 
     fn ended(&mut self, why: &End) {
         self.forget_question(None);
+        self.settle_rows();
         let arriving = self.take_arriving();
         self.remove_unfinished(arriving);
         self.close_live(None);

@@ -47,6 +47,7 @@ impl View {
                 ExcerptKind::Instructions => {
                     self.notice(&format!("Instructions: {}", lines::sized(it)));
                 }
+                ExcerptKind::Result => self.notice(&it.text),
                 ExcerptKind::Skills => self.notice("The skills have changed: /skills lists them."),
                 ExcerptKind::Changes => {
                     let path = lines::clean(&it.path).replace('\n', " ");

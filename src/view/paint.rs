@@ -297,6 +297,7 @@ fn painted(content: &Content, first: bool) -> (Vec<String>, usize) {
         }
         Content::Tool(tool) => {
             whole.push(lines::tool(tool));
+            whole.extend(tool.rows.iter().map(|it| format!("    {it}")));
             if tool.open {
                 whole.extend(lines::opened(tool, OPEN_LINES));
                 live = tool.live.len();

@@ -142,7 +142,7 @@ fn the_mode_is_chosen_by_a_command_a_key_a_list_or_a_slash_command() {
     let setup = Setup::new().anthropic(&server);
     let nvim = Nvim::start(&setup.before("vim.keymap.set('n', '<F2>', '<Plug>(caliban-mode)')"));
     let complete = "return table.concat(vim.fn.getcompletion('Caliban mode ', 'cmdline'), ' ')";
-    assert_eq!(nvim.lua_str(complete), "plan ask auto-edit auto");
+    assert_eq!(nvim.lua_str(complete), "plan ask auto-edit auto coordinator");
     nvim.keys(":Caliban<CR><F2>");
     wait_mode(&nvim, "auto-edit");
     nvim.keys("<F2>");
@@ -158,7 +158,9 @@ fn the_mode_is_chosen_by_a_command_a_key_a_list_or_a_slash_command() {
     nvim.keys(":Caliban mode ask<CR>");
     wait_mode(&nvim, "ask");
     nvim.keys(":Caliban mode plum<CR>");
-    nvim.wait_screen("'plum' is not one of plan, ask, auto-edit, auto. Did you mean 'plan'?");
+    nvim.wait_screen(
+        "'plum' is not one of plan, ask, auto-edit, auto, coordinator. Did you mean 'plan'?",
+    );
     wait_mode(&nvim, "ask");
     nvim.keys(":Caliban<CR>i/plan find it<Esc><CR>");
     nvim.wait_transcript("A plan.");

@@ -180,7 +180,7 @@ fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
         /context       shows what fills the model's window; `/context drop 1` takes out item 1
         /context_size  says how full the model's window is, in one line
         /plan          switches to plan mode, which edits and runs nothing: `/plan [message]`
-        /mode          shows the mode, or changes it: `/mode [plan|ask|auto-edit|auto]`
+        /mode          shows the mode, or changes it: `/mode [plan|ask|auto-edit|auto|coordinator]`
         /permissions   lists your permissions and rules and revokes them; with a command, says how it would be judged: `/permissions [command]`
         /jobs          lists the commands that run in the background, to stop one
         /skills        lists the skills and their problems

@@ -127,6 +127,13 @@ function M.questions(but)
   return n
 end
 
+--- The mode in words. A coordinator keeps to the mode that it had.
+---@param status caliban.Status
+---@return string
+function M.mode(status)
+  return (status.coordinates and 'coordinator · ' or '') .. status.mode
+end
+
 --- The highlight of each mode's name.
 ---@type table<string, string?>
 local mode_groups = {
@@ -200,7 +207,7 @@ local function drop(parts, name, status)
     parts.usage = nil
   elseif name == 'model' then
     parts.model, parts.tour = nil, nil
-  elseif name ~= 'mode' or status.mode == 'ask' then
+  elseif name ~= 'mode' or M.mode(status) == 'ask' then
     parts[name] = nil
   end
 end
@@ -221,7 +228,7 @@ function M.line(chat, width)
   local parts = {
     agent = status.agent and '@' .. M.harmless(status.agent),
     model = M.harmless(status.model),
-    mode = status.mode,
+    mode = M.mode(status),
     tour = status.tour and 'offline tour',
     saved = chat.reading and 'read only' or status.unsaved and 'not saved',
     state = (status.phase == 'idle' and '○ ' or '● ') .. M.words(chat),

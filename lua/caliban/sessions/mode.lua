@@ -2,16 +2,23 @@
 local M = {}
 
 --- What each mode means, for a list.
----@type table<caliban.Mode, string>
+---@type table<caliban.ChosenMode, string>
 M.means = {
   plan = 'looks only: nothing is edited or run',
   ask = 'you decide on each edit and command',
   ['auto-edit'] = 'edits are written at once and reviewed afterwards; you decide on each command',
   auto = 'as auto-edit, and commands run in the sandbox without a question',
+  coordinator = 'hands the work to workers, which keep to the mode',
 }
 
+--- The modes that can be chosen for a chat, in the order of a list.
+---@return caliban.ChosenMode[]
+function M.names()
+  return vim.list_extend(vim.list_slice(require('caliban.config').modes), { 'coordinator' })
+end
+
 --- Sets the mode of the current chat.
----@param mode? caliban.Mode default: the mode after the current one
+---@param mode? caliban.ChosenMode default: the mode after the current one
 function M.set(mode)
   require('caliban.chat').send({ kind = 'set_mode', mode = mode })
 end
@@ -19,14 +26,15 @@ end
 --- Lets the user choose a mode.
 function M.ask()
   local chat = require('caliban.chat.chats').current
-  local now = chat and chat.status and chat.status.mode
+  local status = chat and chat.status
+  local now = status and (status.coordinates and 'coordinator' or status.mode)
   local opts = {
     prompt = 'Mode',
     format_item = function(name)
       return ('%s  %s%s'):format(name, M.means[name], name == now and '  (now)' or '')
     end,
   }
-  vim.ui.select(require('caliban.config').modes, opts, function(name)
+  vim.ui.select(M.names(), opts, function(name)
     if name then
       M.set(name)
     end

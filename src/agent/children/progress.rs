@@ -1,9 +1,10 @@
 //! A subagent's work as its parent sees it, from the events of the subagent's session.
 
 use super::News;
-use crate::event::{Access, End, Event, Plan, SessionId};
-use crate::message::{Block, CallId, Foreign, Origin, Reply, ToolAnswer, ToolCall, Usage};
-use crate::session::ending;
+use crate::event::{Access, End, Event, HandOff, Plan, SessionId};
+use crate::message::{Block, CallId, Foreign, Input, Origin, Reply, ToolAnswer, ToolCall, Usage};
+use crate::session::handoff::Report;
+use crate::session::{NOTIFY, WORKER_REQUESTS, ending};
 use crate::tool::clip::{self, Limits};
 use crate::view::{begun, grouped};
 use std::collections::BTreeSet;
@@ -16,7 +17,7 @@ const PATHS: usize = 40;
 /// The most characters of what a subagent does now.
 const DOING: usize = 120;
 
-pub(super) struct Progress {
+pub(in crate::agent) struct Progress {
     session: SessionId,
     root: PathBuf,
     requests: u32,
@@ -82,7 +83,10 @@ impl Progress {
             Event::Proposed { what, .. } => {
                 vec![self.doing(&format!("waits for your review of {what}"))]
             }
-            Event::Answered { answer, .. } => self.answered(answer),
+            Event::Answered { answer, .. } => {
+                let notice = self.notice(answer);
+                notice.into_iter().chain(self.answered(answer)).collect()
+            }
             Event::Retried { failure, .. } => vec![self.doing(&failure.brief())],
             Event::Ended { why, .. } => {
                 self.end = Some(why.clone());
@@ -135,15 +139,61 @@ impl Progress {
         }
     }
 
+    /// What a worker reports by the call of this answer.
+    fn notice(&self, answer: &ToolAnswer) -> Option<News> {
+        let (call, _) = self.calls.iter().find(|it| it.0.id == answer.id)?;
+        match &call.input {
+            Input::Json(given) if call.tool == NOTIFY && !answer.failed => {
+                given["text"].as_str().map(|it| News::Noticed(it.to_owned()))
+            }
+            _ => None,
+        }
+    }
+
     fn doing(&self, what: &str) -> News {
-        let what: String = what.chars().take(DOING).collect();
-        News::Doing(format!("{what} · {}", self.size()))
+        News::Doing(what.chars().take(DOING).collect(), self.requests, self.tokens)
     }
 
     /// The number of requests and tokens so far, in words.
     fn size(&self) -> String {
-        let requests = if self.requests == 1 { "request" } else { "requests" };
-        format!("{} {requests} · {} tokens", self.requests, grouped(self.tokens))
+        size(self.requests, self.tokens)
+    }
+
+    /// The hand-off of a worker to its coordinator. If the report is too long, the folder `overflow` gets the whole.
+    pub(in crate::agent) fn hand_off(&self, overflow: &Path) -> HandOff {
+        let is_out = self.requests >= WORKER_REQUESTS && matches!(self.end, Some(End::Stopped(_)));
+        let why = if is_out {
+            Some(format!("The worker used up its {WORKER_REQUESTS} requests."))
+        } else {
+            self.end.as_ref().and_then(ending)
+        };
+        let mut report = Report::of(&self.text);
+        if let Some(why) = &why {
+            report = report.broken_off(why);
+        }
+        let whole = report.what_was_done.clone();
+        report.what_was_done = clip::clip(overflow, LIMITS, &whole);
+        let named = if report.what_was_done.len() < whole.len() {
+            self.named(&report.what_was_done)
+        } else {
+            Vec::new()
+        };
+        let mut lines = vec![report.json()];
+        lines.extend(list("It changed", self.changed.iter().map(String::as_str)));
+        lines.extend(list("The part that was left out names", named.iter().map(String::as_str)));
+        lines.push(format!("[Its conversation is `{}`: {}.]", self.session, self.size()));
+        let foreign = self.read.clone();
+        HandOff { text: lines.join("\n"), foreign, is_partial: !report.is_done() }
+    }
+
+    /// Whether the turn has ended by itself.
+    pub(in crate::agent) fn is_whole(&self) -> bool {
+        self.end == Some(End::Done)
+    }
+
+    /// The requests and tokens that were used.
+    pub(in crate::agent) fn used(&self) -> (u32, u64) {
+        (self.requests, self.tokens)
     }
 
     /// The answer to the parent's call. If the last reply is too long for the parent, the folder `overflow` gets the
@@ -188,6 +238,12 @@ impl Progress {
         let is_file = |it: &&str| self.root.join(it).is_file();
         words.into_iter().filter(is_file).take(PATHS + 1).map(str::to_owned).collect()
     }
+}
+
+/// A number of requests and of tokens, in words.
+pub(super) fn size(requests: u32, tokens: u64) -> String {
+    let unit = if requests == 1 { "request" } else { "requests" };
+    format!("{requests} {unit} · {} tokens", grouped(tokens))
 }
 
 /// A line that lists paths; `None` without a path.

@@ -231,7 +231,10 @@ fn prompt(message: &Message) -> Option<String> {
             Block::Excerpt(it) if matches!(it.kind, ExcerptKind::Answers | ExcerptKind::Remark) => {
                 text.push_str(&format!("{}\n", it.text));
             }
-            Block::Excerpt(it) if !is_kept(it) && it.kind != ExcerptKind::Changes => {
+            Block::Excerpt(it)
+                if !is_kept(it)
+                    && !matches!(it.kind, ExcerptKind::Changes | ExcerptKind::Result) =>
+            {
                 let lines = it.lines.map(|(a, b)| format!(":{a}-{b}")).unwrap_or_default();
                 text.push_str(&format!("[attached: {}{lines}]\n", it.path));
             }
@@ -315,6 +318,11 @@ fn state(session: &Session, gone: &[Message]) -> String {
         _ => None,
     });
     let mut lines: Vec<String> = notices.next_back().into_iter().collect();
+    let mut coordinating = gone.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
+        Block::Notice { text } => session::is_coordinating(text).map(|is_on| (is_on, text)),
+        _ => None,
+    });
+    lines.extend(coordinating.next_back().filter(|it| it.0).map(|it| it.1.clone()));
     if !session.granted.is_empty() {
         let granted: Vec<String> = session.granted.iter().map(Grant::label).collect();
         lines

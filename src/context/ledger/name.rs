@@ -41,6 +41,7 @@ fn excerpt(it: &Excerpt) -> String {
         ExcerptKind::Skills => return "list of the skills".to_owned(),
         ExcerptKind::Skill => "skill",
         ExcerptKind::Command => "command",
+        ExcerptKind::Result => "the result of",
         ExcerptKind::Changes => "changes in",
         ExcerptKind::Hunk => "change under review in",
         ExcerptKind::Buffer => "buffer",

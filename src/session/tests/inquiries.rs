@@ -147,6 +147,7 @@ fn where_nobody_answers_the_turn_goes_on() {
             call: CallId("t1".into()),
             is_tainted: false,
             limits: Vec::new(),
+            post: None,
             is_copy: false,
         };
         session.step(Input::Assign { parent });

@@ -167,7 +167,7 @@
 ---@field lines? [integer, integer] The first and the last line, from 1, inclusive. If absent, the excerpt is the
 --- whole file.
 ---@field filetype? string
----@field kind 'file'|'folder'|'selection'|'diagnostics'|'diff'|'clipboard'|'instructions'|'skills'|'skill'|'command'|'changes'|'hunk'|'buffer'|'list'|'page'|'answers'|'plan'|'remark'
+---@field kind 'file'|'folder'|'selection'|'diagnostics'|'diff'|'clipboard'|'instructions'|'skills'|'skill'|'command'|'changes'|'hunk'|'buffer'|'list'|'page'|'answers'|'plan'|'remark'|'result'
 ---@field text string
 ---@field note? string A few words for the model and the user: what was cut from the text, or why there is no text.
 ---@field keyword? string The keyword in the message that brought the excerpt, for example `buffer`, or the slash
@@ -195,6 +195,7 @@
 ---| 'answers' # The user's answers to the model's questions. The program makes this excerpt. It has the model's words too, so its text is never taken for words of the user.
 ---| 'plan' # A plan, as the user approves it or sends it back.
 ---| 'remark' # Lines of a plan that is sent back, with the user's comment on them.
+---| 'result' # The result of a worker that its coordinator has not read.
 
 ---@class (exact) caliban.Image
 ---@field file string The name of the file with the content: the hash of the content, and `.png` or `.jpg`.
@@ -263,7 +264,10 @@
 ---@class (exact) caliban.SetMode
 ---@field kind 'set_mode'
 ---@field session caliban.SessionId
----@field mode? 'plan'|'ask'|'auto-edit'|'auto' If absent, the mode after the current one is chosen.
+---@field mode? 'plan'|'ask'|'auto-edit'|'auto'|'coordinator' If absent, the mode after the current one is chosen.
+
+--- A mode as the user chooses it. A coordinator keeps the mode that it had.
+---@alias caliban.ChosenMode 'plan'|'ask'|'auto-edit'|'auto'|'coordinator'
 
 --- Asks for a list of all models. The answer is `models`.
 ---@class (exact) caliban.ListModels
@@ -390,6 +394,16 @@
 ---@field kind 'jobs'
 ---@field session caliban.SessionId
 ---@field stop? integer The number of the job to stop. If it is `None`, the list of jobs is asked for.
+
+--- Stops a worker of a session's coordinator, or sends it a message.
+---@class (exact) caliban.WorkerMessage
+---@field kind 'worker'
+---@field session caliban.SessionId
+---@field worker caliban.WorkerId
+---@field text? string The message. If absent, the worker is stopped.
+
+--- The number of a worker in its conversation, from 1. In words `w3`.
+---@alias caliban.WorkerId integer
 
 --- What the user does with one of the model's questions.
 ---@class (exact) caliban.Respond
@@ -652,6 +666,7 @@
 ---| caliban.PermissionsWanted
 ---| caliban.PlanMessage
 ---| caliban.JobsWanted
+---| caliban.WorkerMessage
 ---| caliban.Respond
 ---| caliban.TodoWanted
 ---| caliban.Claim

@@ -81,6 +81,9 @@
 ---@field tool? string The running tool.
 ---@field model string
 ---@field mode 'plan'|'ask'|'auto-edit'|'auto'
+---@field coordinates boolean Whether the conversation is a coordinator, which keeps to the mode.
+---@field workers? caliban.WorkersStatus The conversation's workers; absent if none is at work and every result is
+--- read.
 ---@field agent? string The named agent that the conversation is.
 ---@field plan? caliban.PlanStatus The last plan; absent if there is none.
 ---@field tour boolean Whether the model is the offline tour, a script inside the program.
@@ -132,6 +135,12 @@
 ---@class (exact) caliban.AnswerOption
 ---@field label string
 ---@field about? string A few words about the option; may be empty.
+
+--- How many workers a conversation has.
+---@class (exact) caliban.WorkersStatus
+---@field active integer The workers that run or wait in line.
+---@field asking integer The workers that wait for the user.
+---@field unread integer The workers that have ended and whose results the model has not read.
 
 --- The last plan of a session, without its text.
 ---@class (exact) caliban.PlanStatus

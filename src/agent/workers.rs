@@ -1,0 +1,118 @@
+//! A coordinator's workers, from the agent's side: begins and ends them, and carries out what the user wants of them.
+
+use super::children::{self, Job, Lent, Whom};
+use super::{Agent, ChildCommand, WorkerWanted};
+use crate::conversation::Conversation;
+use crate::conversation::report::Level;
+use crate::event::{HandOff, Order, Post, TurnId, WorkerId, WorkerState};
+use crate::message::CallId;
+use crate::session::handoff::Report;
+use crate::session::{Effect, Input, Phase, WORKER_REQUESTS, WorkerInput};
+use crate::tool::task::Task;
+use crate::tool::workers;
+
+/// Begins or ends a worker.
+pub(super) fn lead(agent: &mut Agent, effect: Effect) {
+    match effect {
+        Effect::Employ { turn, call, worker, order } => begin(agent, turn, &call, worker, order),
+        Effect::Dismiss { worker, why } => {
+            let children = &agent.turn.children;
+            // a worker without a session would begin its task after the order to end it
+            if !children.tell(worker, ChildCommand::End(why)) {
+                children.quit(worker);
+            }
+        }
+        _ => (),
+    }
+}
+
+fn begin(agent: &mut Agent, turn: TurnId, call: &CallId, worker: WorkerId, order: Order) {
+    let Agent { conversation, desk, guidance, files, turn: running, .. } = agent;
+    let files = files.watched(conversation, desk, running);
+    let own = guidance.named.own(&conversation.session);
+    let tools = own.only(|it| workers::is_for(order.role, it)).with(workers::notify());
+    let Order { role, title, prompt, owns, .. } = order;
+    let post = Some(Post { worker, role, owns });
+    let lent = Lent { chosen: None, tools, requests: Some(WORKER_REQUESTS), post, files };
+    let task = Task { description: title, prompt, agent: None };
+    let job = children::employ(agent, turn, (Whom::Worker(worker), call), task, lent);
+    agent.turn.attend(attend(job, worker));
+}
+
+/// Waits for a worker, and reports its hand-off.
+async fn attend(job: Job, worker: WorkerId) {
+    let (results, overflow) = (job.files.results.clone(), job.overflow.clone());
+    let ended = match children::worked(job).await {
+        Ok(progress) => {
+            let (requests, tokens) = progress.used();
+            let (result, is_whole) = (progress.hand_off(&overflow), progress.is_whole());
+            WorkerInput::Ended { worker, result, is_whole, requests, tokens }
+        }
+        Err(why) => {
+            let text = Report::partial("Not known.", &why, "Look for effects, then decide.").json();
+            let result = HandOff { text, foreign: None, is_partial: true };
+            WorkerInput::Ended { worker, result, is_whole: false, requests: 0, tokens: 0 }
+        }
+    };
+    let _ = results.send(Input::Worker(ended));
+}
+
+/// The conversation becomes a coordinator.
+pub(super) fn coordinate(agent: &mut Agent) {
+    let conversation = &mut agent.conversation;
+    if conversation.session.workers.is_on {
+        let text = "This conversation is a coordinator already.";
+        return conversation.notice(Level::Info, text.to_owned());
+    }
+    if conversation.session.phase != Phase::Idle {
+        return conversation.refuse_while_running();
+    }
+    conversation.take(Input::Worker(WorkerInput::Coordinate { is_on: true }));
+}
+
+/// A coordinator works by itself again, because the user chooses a mode. Returns false if its workers run.
+pub(super) fn leave(conversation: &mut Conversation) -> bool {
+    if !conversation.session.workers.is_on {
+        return true;
+    }
+    let running = conversation.session.workers.active().count();
+    if running > 0 {
+        let workers = if running == 1 { "A worker runs" } else { "Workers run" };
+        let text =
+            format!("{workers}, so the mode stays coordinator. Stop the turn first (<C-c>).");
+        conversation.notice(Level::Warn, text);
+        return false;
+    }
+    conversation.take(Input::Worker(WorkerInput::Coordinate { is_on: false }));
+    true
+}
+
+/// Carries out what the user wants of a worker.
+pub(super) fn carry_out(agent: &mut Agent, worker: WorkerId, wanted: WorkerWanted) {
+    let conversation = &mut agent.conversation;
+    let state = conversation.session.workers.all.get(&worker).map(|it| it.state);
+    let why = match (state, &wanted) {
+        (None, _) => Some("does not exist"),
+        (Some(WorkerState::Waiting), WorkerWanted::Message(_)) => Some("has not begun yet"),
+        (Some(state), _) if state.is_over() => Some("has ended"),
+        _ => None,
+    };
+    if let Some(why) = why {
+        return conversation.notice(Level::Warn, format!("The worker {worker} {why}."));
+    }
+    match wanted {
+        WorkerWanted::Stop => {
+            conversation.take(Input::Worker(WorkerInput::Dismiss { worker }));
+        }
+        WorkerWanted::Message(text) if text.trim().is_empty() => (),
+        WorkerWanted::Message(text) => {
+            let told = ChildCommand::Message(text.clone());
+            if agent.turn.children.tell(worker, told) {
+                conversation.take(Input::Worker(WorkerInput::Told { worker, text }));
+            } else {
+                let text = format!("The worker {worker} has not begun yet.");
+                conversation.notice(Level::Warn, text);
+            }
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! The workers of a coordinator: which of them run, what their calls are answered, and when the turn may end.
+
+mod answers;
+mod ends;
+mod words;
+
+pub use words::is_coordinating;
+pub(super) use words::post;
+
+use super::{Effect, Event, Open, Session, State, Step};
+use crate::event::{
+    Access, HandOff, Order, SessionId, TurnId, Worker, WorkerAct, WorkerEvent, WorkerId,
+    WorkerState,
+};
+use crate::message::{CallId, ToolAnswer};
+use std::collections::BTreeMap;
+
+/// The most workers that work at the same time. The others wait in line.
+const AT_ONCE: usize = 8;
+/// The most workers that run, wait in line or have a result that the coordinator has not got.
+const UNSETTLED: usize = 32;
+/// The most workers whose results are kept after the coordinator has got them.
+const KEPT: usize = 64;
+/// The most requests of a worker.
+pub const WORKER_REQUESTS: u32 = 12;
+/// The most characters of a notice.
+const NOTICE: usize = 300;
+
+const BY_USER: &str = "The user stopped the worker";
+/// The first line of an answer to a call that no longer waits, because the user has sent a message.
+const USER_SPEAKS: &str = "The user has sent a message, which follows. Answer it, then wait again.";
+
+/// A conversation's workers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Workers {
+    /// Whether the conversation is a coordinator, which hands its work out.
+    pub is_on: bool,
+    pub all: BTreeMap<WorkerId, Worker>,
+    /// The number of the last worker.
+    pub last: u32,
+    /// How many replies of the turn were held.
+    held: u32,
+}
+
+/// What happens to a conversation's workers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WorkerInput {
+    /// The user has the conversation become a coordinator, or work by itself again.
+    Coordinate {
+        is_on: bool,
+    },
+    /// The worker works in this session.
+    Placed {
+        worker: WorkerId,
+        session: SessionId,
+    },
+    /// The worker begins or ends to wait for the user.
+    Waits {
+        worker: WorkerId,
+        waits: bool,
+    },
+    Noticed {
+        worker: WorkerId,
+        text: String,
+    },
+    /// The user stops the worker.
+    Dismiss {
+        worker: WorkerId,
+    },
+    /// The user has sent the worker this message.
+    Told {
+        worker: WorkerId,
+        text: String,
+    },
+    /// The worker has ended. `is_whole` says that its turn ended by itself.
+    Ended {
+        worker: WorkerId,
+        result: HandOff,
+        is_whole: bool,
+        requests: u32,
+        tokens: u64,
+    },
+}
+
+impl Workers {
+    pub fn running(&self) -> impl Iterator<Item = (WorkerId, &Worker)> {
+        let all = self.all.iter().filter(|it| it.1.state == WorkerState::Running);
+        all.map(|(id, it)| (*id, it))
+    }
+
+    /// The workers that run or wait in line.
+    pub fn active(&self) -> impl Iterator<Item = (WorkerId, &Worker)> {
+        self.all.iter().filter(|it| !it.1.state.is_over()).map(|(id, it)| (*id, it))
+    }
+
+    /// The workers whose results the coordinator has not got.
+    pub fn unread(&self) -> impl Iterator<Item = (WorkerId, &Worker)> {
+        self.all.iter().filter(|it| it.1.is_unread()).map(|(id, it)| (*id, it))
+    }
+
+    /// The workers as a session's file has them.
+    pub fn stored(is_on: bool, all: BTreeMap<WorkerId, Worker>, last: u32) -> Workers {
+        Workers { is_on, all, last, held: 0 }
+    }
+
+    /// Called when a turn begins.
+    pub(super) fn begin_turn(&mut self) {
+        self.held = 0;
+    }
+
+    fn is_running(&self, worker: WorkerId) -> bool {
+        self.all.get(&worker).is_some_and(|it| it.state == WorkerState::Running)
+    }
+
+    /// The first in line.
+    fn next(&self) -> Option<WorkerId> {
+        let mut waiting = self.all.iter().filter(|it| it.1.state == WorkerState::Waiting);
+        waiting.next().map(|(id, _)| *id)
+    }
+
+    /// Removes the oldest workers whose results the coordinator has got, if there are many.
+    fn forget_old(&mut self) {
+        let settled: Vec<WorkerId> = self
+            .all
+            .iter()
+            .filter(|it| it.1.state.is_over() && it.1.is_read)
+            .map(|(id, _)| *id)
+            .collect();
+        for id in settled.iter().take(settled.len().saturating_sub(KEPT)) {
+            self.all.remove(id);
+        }
+    }
+}
+
+impl Session {
+    pub(super) fn take_worker(&mut self, input: WorkerInput, step: &mut Step) {
+        match input {
+            WorkerInput::Coordinate { is_on } => self.coordinate(is_on, step),
+            WorkerInput::Placed { worker, session } if self.workers.is_running(worker) => {
+                self.note_worker(WorkerEvent::Placed { worker, session }, step);
+            }
+            WorkerInput::Waits { worker, waits }
+                if self.workers.all.get(&worker).is_some_and(|it| it.waits != waits) =>
+            {
+                self.note_worker(WorkerEvent::Waits { worker, waits }, step);
+            }
+            WorkerInput::Noticed { worker, text } if self.workers.is_running(worker) => {
+                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                let text = text.chars().take(NOTICE).collect();
+                self.note_worker(WorkerEvent::Noticed { worker, text }, step);
+            }
+            WorkerInput::Told { worker, text } if self.workers.is_running(worker) => {
+                let text = format!("The user has told {worker}: {text}");
+                self.record(Event::Noted { text }, step);
+            }
+            WorkerInput::Dismiss { worker } => {
+                if self.dismiss(worker, BY_USER, step) {
+                    let text = format!("The user stopped {worker}.");
+                    self.record(Event::Noted { text }, step);
+                }
+                self.go_on_with_workers(step);
+            }
+            WorkerInput::Ended { worker, result, is_whole, requests, tokens }
+                if self.workers.is_running(worker) =>
+            {
+                let is_dismissed = self.workers.all[&worker].is_dismissed;
+                let state = match (is_dismissed, is_whole) {
+                    (true, _) => WorkerState::Stopped,
+                    (_, true) => WorkerState::Finished,
+                    (..) => WorkerState::Failed,
+                };
+                let ended = WorkerEvent::Ended { worker, state, result, requests, tokens };
+                self.note_worker(ended, step);
+                self.go_on_with_workers(step);
+            }
+            _ => (),
+        }
+    }
+
+    fn note_worker(&mut self, event: WorkerEvent, step: &mut Step) {
+        self.record(Event::Worker(event), step);
+    }
+
+    /// The conversation becomes a coordinator, or works by itself again. The results that it has not got as a coordinator
+    /// go with the next request.
+    fn coordinate(&mut self, is_on: bool, step: &mut Step) {
+        if is_on == self.workers.is_on || self.workers.active().next().is_some() {
+            return;
+        }
+        if !is_on {
+            self.append_unread(step);
+        }
+        self.note_worker(WorkerEvent::Coordinating { is_on }, step);
+    }
+
+    /// Carries out a call of the coordinator.
+    pub(super) fn act_on_workers(&mut self, turn: TurnId, it: &Open, step: &mut Step) {
+        let (call, Access::Workers(act)) = (&it.call.id, &it.access) else { return };
+        self.record(Event::Started { turn, call: call.clone() }, step);
+        let answer = match act {
+            WorkerAct::Spawn(orders) => self.spawn(call, orders, step),
+            WorkerAct::List => self.list_workers(call),
+            WorkerAct::Await { workers, is_any } => match self.named(workers) {
+                Err(why) => ToolAnswer::failed(call, why, "failed"),
+                Ok(named) if self.is_awaited(&named, *is_any) => return,
+                Ok(named) => self.results(call, &named, "", step),
+            },
+            WorkerAct::Result(name) => self.result(call, name, step),
+            WorkerAct::Stop(name) => self.stop_worker(call, name, step),
+        };
+        self.record(Event::Answered { turn, answer }, step);
+    }
+
+    fn spawn(&mut self, call: &CallId, orders: &[Order], step: &mut Step) -> ToolAnswer {
+        let unsettled = self.workers.active().count() + self.workers.unread().count();
+        if unsettled + orders.len() > UNSETTLED {
+            return ToolAnswer::failed(
+                call,
+                words::too_many(orders.len(), unsettled, UNSETTLED),
+                "failed",
+            );
+        }
+        let mut begun = Vec::new();
+        for order in orders {
+            let worker = WorkerId(self.workers.last.saturating_add(1));
+            let ordered = WorkerEvent::Ordered { call: call.clone(), worker, order: order.clone() };
+            self.note_worker(ordered, step);
+            begun.push(worker);
+        }
+        self.employ(step);
+        let lines = begun.iter().map(|id| {
+            let Worker { order, state, .. } = &self.workers.all[id];
+            format!("{id} {} · {} · {}", order.role.name(), order.title, state.name())
+        });
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let summary = match &begun[..] {
+            [one] => one.to_string(),
+            all => format!("{} workers", all.len()),
+        };
+        ToolAnswer::done(call, text, summary)
+    }
+
+    /// Begins the first workers in line, while there is room.
+    fn employ(&mut self, step: &mut Step) {
+        let Some(turn) = self.turn() else { return };
+        while self.workers.running().count() < AT_ONCE
+            && let Some(worker) = self.workers.next()
+        {
+            let Worker { call, order, .. } = self.workers.all[&worker].clone();
+            self.note_worker(WorkerEvent::Began { worker }, step);
+            step.effects.push(Effect::Employ { turn, call, worker, order });
+        }
+    }
+
+    /// Begins the next workers in line, and answers the calls that wait for workers which have ended.
+    fn go_on_with_workers(&mut self, step: &mut Step) {
+        self.employ(step);
+        let Some(turn) = self.turn() else { return };
+        let awaiting: Vec<Open> = self.awaiting().cloned().collect();
+        for Open { call, access, .. } in awaiting {
+            let Access::Workers(WorkerAct::Await { workers, is_any }) = access else { continue };
+            let named = self.named(&workers).unwrap_or_default();
+            if !self.is_awaited(&named, is_any) {
+                let answer = self.results(&call.id, &named, "", step);
+                self.answered(turn, answer, step);
+            }
+        }
+    }
+
+    /// The calls that wait for workers.
+    fn awaiting(&self) -> impl Iterator<Item = &Open> {
+        self.open().iter().filter(|it| {
+            it.state == State::Running
+                && matches!(it.access, Access::Workers(WorkerAct::Await { .. }))
+        })
+    }
+
+    /// Whether the turn waits for workers.
+    pub(super) fn awaits_workers(&self) -> bool {
+        self.awaiting().next().is_some()
+    }
+
+    /// The user has sent a message that goes with the next request: the calls that wait for workers wait no longer.
+    pub(super) fn leave_workers(&mut self, turn: TurnId, step: &mut Step) {
+        let awaiting: Vec<Open> = self.awaiting().cloned().collect();
+        for Open { call, access, .. } in awaiting {
+            let Access::Workers(WorkerAct::Await { workers, .. }) = access else { continue };
+            let named = self.named(&workers).unwrap_or_default();
+            let answer = self.results(&call.id, &named, USER_SPEAKS, step);
+            self.answered(turn, answer, step);
+        }
+    }
+
+    /// Has a worker stop. Returns false if the worker has ended or was told before.
+    fn dismiss(&mut self, worker: WorkerId, why: &str, step: &mut Step) -> bool {
+        let Some(it) = self.workers.all.get(&worker) else { return false };
+        match it.state {
+            WorkerState::Waiting => {
+                let result = words::broken_off(it, &format!("{why} before it began."));
+                let state = WorkerState::Stopped;
+                let ended = WorkerEvent::Ended { worker, state, result, requests: 0, tokens: 0 };
+                self.note_worker(ended, step);
+                true
+            }
+            WorkerState::Running if !it.is_dismissed => {
+                self.note_worker(WorkerEvent::Dismissed { worker }, step);
+                step.effects.push(Effect::Dismiss { worker, why: format!("{why}.") });
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn apply_worker(&mut self, event: &WorkerEvent) {
+        let one = |id: &WorkerId, all: &mut Workers, change: &dyn Fn(&mut Worker)| {
+            if let Some(it) = all.all.get_mut(id) {
+                change(it);
+            }
+        };
+        let all = &mut self.workers;
+        match event {
+            WorkerEvent::Coordinating { is_on } => self.set_coordinating(*is_on),
+            WorkerEvent::Ordered { call, worker, order } => {
+                all.last = all.last.max(worker.0);
+                all.all.insert(*worker, Worker::new(call.clone(), order.clone()));
+                all.forget_old();
+            }
+            WorkerEvent::Began { worker } => one(worker, all, &|it| {
+                it.state = WorkerState::Running;
+                it.order.prompt.clear();
+            }),
+            WorkerEvent::Placed { worker, session } => {
+                one(worker, all, &|it| it.session = Some(session.clone()));
+            }
+            WorkerEvent::Waits { worker, waits } => one(worker, all, &|it| it.waits = *waits),
+            WorkerEvent::Noticed { worker, text } => {
+                one(worker, all, &|it| it.notice.clone_from(text));
+            }
+            WorkerEvent::Dismissed { worker } => one(worker, all, &|it| it.is_dismissed = true),
+            WorkerEvent::Ended { worker, state, result, requests, tokens } => {
+                one(worker, all, &|it| {
+                    it.end(*state, result.clone());
+                    (it.requests, it.tokens) = (*requests, *tokens);
+                });
+            }
+            WorkerEvent::Read { workers } => {
+                for id in workers {
+                    one(id, all, &|it| it.is_read = true);
+                }
+            }
+            WorkerEvent::Held { text, .. } => self.apply_hold(text),
+        }
+    }
+}
