@@ -50,7 +50,15 @@ pub struct Message {
     /// The number of the turn that this message of the user began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u32>,
+    #[serde(deserialize_with = "blocks")]
     pub blocks: Vec<Block>,
+}
+
+/// Reads blocks without room for more of them: while a list is read it has room for four, and most messages have one.
+fn blocks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Block>, D::Error> {
+    let mut all: Vec<Block> = Vec::deserialize(from)?;
+    all.shrink_to_fit();
+    Ok(all)
 }
 
 impl Message {

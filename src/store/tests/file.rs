@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::context::request;
+use crate::message::{Message, Role};
 use crate::session::Phase;
 use expect_test::{Expect, expect_file};
 
@@ -292,4 +293,16 @@ fn a_session_with_the_highest_possible_numbers_loads_and_continues() {
         opened.store.save(&session).unwrap();
         assert!(100 * session.usage.cache_read > 0 && 100 * session.context > 0);
     }
+}
+
+/// A session of 10,000 messages would take three times the memory.
+#[test]
+fn messages_that_are_read_have_no_room_for_more_blocks() {
+    let place = place();
+    let mut opened = place.open();
+    let messages = vec![Message::new(Role::User, vec![Block::Text { text: "go".into() }]); 3];
+    opened.store.save(&Session { messages, ..Session::default() }).unwrap();
+    drop(opened);
+    let read = place.open().session.unwrap().messages;
+    assert_eq!(read.iter().map(|it| it.blocks.capacity()).collect::<Vec<_>>(), [1, 1, 1]);
 }
