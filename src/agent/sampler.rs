@@ -32,6 +32,8 @@ pub(super) struct Sampler {
     tally: Option<PathBuf>,
     /// The file in which the sizes of requests are kept for other conversations.
     measures: Option<PathBuf>,
+    /// The model and the measure that were kept last.
+    kept: Option<(String, Measure)>,
     pub(super) sent: Option<Sent>,
     /// The last answered request, and the state of its provider's cache after it.
     pub(super) cached: Option<Cached>,
@@ -55,6 +57,7 @@ impl Sampler {
             titles,
             tally,
             measures,
+            kept: None,
             sent: None,
             cached: None,
             hit: None,
@@ -91,6 +94,7 @@ impl Sampler {
         work: &mut Turn,
         turn: TurnId,
     ) {
+        desk.confinement.probe();
         let (provider, chosen) = match self.models.provider(&conversation.session.model) {
             Ok(found) => found,
             Err(failure) => return work.fail(turn, failure),
@@ -194,14 +198,24 @@ impl Sampler {
             let measure = Measure { tokens: usage.read(), bytes: size::of_request(sent) };
             conversation.take(Input::Measure { model: reply.by.clone(), measure });
             // a chat that is never saved writes nothing
-            let file = self.measures.clone().filter(|_| conversation.store.is_some());
-            if let Some(file) = file {
-                let model = reply.by.clone();
-                tokio::task::spawn_blocking(move || measures::keep(&file, model, measure));
+            if conversation.store.is_some() {
+                self.keep(&reply.by, measure);
             }
         }
         let price = self.models.resolve(&reply.by).ok().and_then(|it| it.facts.price);
         conversation.take(Input::Spend { cost: price.map(|it| it.of(usage)) });
+    }
+
+    /// Keeps a measure for other conversations, unless the one kept before says almost the same.
+    fn keep(&mut self, model: &str, measure: Measure) {
+        let is_near = |kept: &(String, Measure)| kept.0 == model && kept.1.is_near(measure);
+        if self.kept.as_ref().is_some_and(is_near) {
+            return;
+        }
+        let Some(file) = self.measures.clone() else { return };
+        let model = model.to_owned();
+        self.kept = Some((model.clone(), measure));
+        tokio::task::spawn_blocking(move || measures::keep(&file, model, measure));
     }
 
     fn warn_of_model(&self, conversation: &mut Conversation, reply: &Reply) {
