@@ -44,7 +44,6 @@ impl Site {
         models.note_keys();
         let confinement =
             Confinement::new(settings::sandbox(&config), vec![data_dir()], own_file());
-        confinement.probe();
         let places = Places {
             cwd: std::fs::canonicalize(cwd).unwrap_or_else(|_| root.clone()),
             config: config_dir(),

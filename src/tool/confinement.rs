@@ -107,14 +107,16 @@ impl Confinement {
         self.settings.is_on
     }
 
-    /// Finds out, on another thread, which sandbox works on this machine.
+    /// Finds out, on another thread, which sandbox works on this machine. Does nothing if this is known.
     pub fn probe(&self) {
-        let probing = self.clone();
-        tokio::task::spawn_blocking(move || probing.wait());
+        if self.strength.get().is_none() {
+            let probing = self.clone();
+            tokio::task::spawn_blocking(move || probing.wait());
+        }
     }
 
     /// Waits until it is known which sandbox works on this machine. This takes some milliseconds, only once after the
-    /// program's start.
+    /// program's start; `probe` begins it with the first request.
     pub fn wait(&self) -> Option<Strength> {
         let probed = || self.settings.is_on.then(|| sandbox::probed(&self.program)).flatten();
         *self.strength.get_or_init(probed)
