@@ -2,7 +2,7 @@
 
 use super::Subject;
 use super::editor::Editor;
-use super::server::{Reply, Server};
+use super::server::{MESSAGE, Reply, Server};
 use super::stream::{Turns, WARM, milliseconds, ranked};
 use super::text;
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ fn stopped(calls: usize, arriving: bool) -> Duration {
     let input = if arriving { read } else { |_| json!({ "command": "true" }) };
     let name = if arriving { "read" } else { "shell" };
     turns.server.will(Reply::Calls { count: calls, stays: arriving, name, input });
-    turns.editor.lua("BenchSubmit(...)", &["What would you change?".into()]);
+    turns.editor.lua("BenchSubmit(...)", &[MESSAGE.into()]);
     if arriving {
         turns.editor.listen(Duration::from_millis(700));
     } else {

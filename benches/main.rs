@@ -2,7 +2,7 @@
 //! chooses a part: `complete` (completion), `decode` (the decoders), `edits` (the matching of edits), `reach` (the
 //! checks of paths), `request` (a request of a long conversation), `rope` (a rope compared with a `String`), `review`
 //! (reviews), `way` (large texts and many hunks from end to end), `sessions` (large sessions), `flood` (replies of
-//! thousands of calls), `run` (the start of `caliban run`), `search`
+//! thousands of calls), `workers` (the workers of a coordinator), `run` (the start of `caliban run`), `search`
 //! (grep and glob beside `rg` and `fd`). `BENCH=quick` makes a short run, and `BENCH_ONLY=0,6,once` measures single rows; both only
 //! print. The floors are two minimal chats: *plain* appends the text as it comes, *marked* also highlights each
 //! finished line once.
@@ -37,6 +37,7 @@ mod single;
 mod stream;
 mod text;
 mod way;
+mod workers;
 
 use report::Report;
 use stream::Scenario;
@@ -89,7 +90,7 @@ impl Part {
     }
 }
 
-const PARTS: [Part; 13] = [
+const PARTS: [Part; 14] = [
     Part { name: "complete", table: complete::table },
     Part { name: "decode", table: decode::table },
     Part { name: "edits", table: edits::table },
@@ -103,6 +104,7 @@ const PARTS: [Part; 13] = [
     Part { name: "way", table: way::table },
     Part { name: "sessions", table: sessions::table },
     Part { name: "flood", table: flood::table },
+    Part { name: "workers", table: workers::table },
 ];
 
 fn main() {

@@ -1,7 +1,7 @@
 //! Messages that mention twenty large files, in a real Neovim.
 
 use super::editor::Editor;
-use super::server::Server;
+use super::server::{MESSAGE, Server};
 use super::stream::{Turns, WARM, milliseconds, ranked};
 use super::{Subject, text};
 use std::fs;
@@ -37,7 +37,7 @@ pub(crate) fn table() -> String {
             turns.editor.listen(Duration::from_millis(300));
             turns.settle(program);
             let files: Vec<String> = (0..FILES).map(|file| format!("@{n}/{file}.rs")).collect();
-            let said = if is_large { files.join(" ") } else { "What would you change?".into() };
+            let said = if is_large { files.join(" ") } else { MESSAGE.into() };
             let sent = Instant::now();
             let signs =
                 turns.submit_text(&said, text::tokens(60, n as u64), (1000, Duration::ZERO));

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 /// The number of characters of a call's arguments in one event.
 const PIECE: usize = 64;
+/// The user's message in most turns of the bench.
+pub(crate) const MESSAGE: &str = "What would you change?";
 
 /// The reply to one request.
 pub(crate) enum Reply {
@@ -27,8 +29,18 @@ pub(crate) enum Reply {
     Open { word: String },
 }
 
+/// A text that answers each request which has the word, and no user's message of the bench.
+pub(crate) struct Stream {
+    pub(crate) word: &'static str,
+    pub(crate) tokens: Vec<String>,
+    /// Tokens per second; 0 is as fast as possible.
+    pub(crate) rate: u32,
+}
+
 /// The times of one request.
 pub(crate) struct Times {
+    /// Whether a `Stream` was the answer.
+    pub(crate) is_streamed: bool,
     pub(crate) arrived: Instant,
     pub(crate) first: Instant,
     pub(crate) last: Instant,
@@ -38,6 +50,13 @@ pub(crate) struct Server {
     pub(crate) port: u16,
     replies: Sender<Reply>,
     pub(crate) times: Receiver<Times>,
+    inbox: Arc<Inbox>,
+}
+
+/// The replies to come. Whoever waits for one holds only its own lock.
+struct Inbox {
+    replies: Mutex<Receiver<Reply>>,
+    stream: Mutex<Option<Stream>>,
 }
 
 impl Server {
@@ -46,14 +65,20 @@ impl Server {
         let port = listener.local_addr().unwrap().port();
         let (replies, inbox) = channel();
         let (log, times) = channel();
-        let inbox = Arc::new(Mutex::new(inbox));
+        let inbox = Arc::new(Inbox { replies: Mutex::new(inbox), stream: Mutex::new(None) });
+        let shared = inbox.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let (inbox, log) = (inbox.clone(), log.clone());
+                let (inbox, log) = (shared.clone(), log.clone());
                 std::thread::spawn(move || serve(stream, &inbox, &log));
             }
         });
-        Server { port, replies, times }
+        Server { port, replies, times, inbox }
+    }
+
+    /// Answers the requests of the stream by it from now on.
+    pub(crate) fn streams(&self, stream: Stream) {
+        *self.inbox.stream.lock().unwrap() = Some(stream);
     }
 
     pub(crate) fn will(&self, reply: Reply) {
@@ -65,24 +90,38 @@ impl Server {
     }
 }
 
-fn serve(stream: TcpStream, inbox: &Mutex<Receiver<Reply>>, log: &Sender<Times>) {
+fn serve(stream: TcpStream, inbox: &Inbox, log: &Sender<Times>) {
     stream.set_nodelay(true).unwrap();
     let mut writer = stream.try_clone().unwrap();
     let mut reader = BufReader::with_capacity(1 << 16, stream);
-    while let Some(arrived) = request(&mut reader) {
-        let Ok(reply) = inbox.lock().unwrap().recv() else { return };
+    while let Some((body, arrived)) = request(&mut reader) {
+        let streamed = inbox.streamed(&body);
+        let is_streamed = streamed.is_some();
+        let next = streamed.or_else(|| inbox.replies.lock().unwrap().recv().ok());
+        let Some(reply) = next else { return };
         let stays = matches!(reply, Reply::Open { .. } | Reply::Calls { stays: true, .. });
         let Ok((first, mut last)) = answer(&mut writer, reply) else { return };
         if stays {
             let _ = reader.read(&mut [0]);
             last = Instant::now();
         }
-        let _ = log.send(Times { arrived, first, last });
+        let _ = log.send(Times { is_streamed, arrived, first, last });
     }
 }
 
-/// Reads one request. Returns when it had arrived; `None` if the connection was closed.
-fn request(reader: &mut impl BufRead) -> Option<Instant> {
+impl Inbox {
+    /// The reply to a request that belongs to the stream.
+    fn streamed(&self, body: &[u8]) -> Option<Reply> {
+        let stream = self.stream.lock().unwrap();
+        let has = |word: &str| body.windows(word.len()).any(|it| it == word.as_bytes());
+        let Stream { tokens, rate, .. } =
+            stream.as_ref().filter(|it| has(it.word) && !has(MESSAGE))?;
+        Some(Reply::Text { tokens: tokens.clone(), rate: *rate, pause: Duration::ZERO })
+    }
+}
+
+/// Reads one request. Returns its body and when it had arrived; `None` if the connection was closed.
+fn request(reader: &mut impl BufRead) -> Option<(Vec<u8>, Instant)> {
     let mut length = 0;
     let mut line = String::new();
     loop {
@@ -98,8 +137,9 @@ fn request(reader: &mut impl BufRead) -> Option<Instant> {
             break;
         }
     }
-    std::io::copy(&mut reader.take(length), &mut std::io::sink()).ok()?;
-    Some(Instant::now())
+    let mut body = Vec::new();
+    reader.take(length).read_to_end(&mut body).ok()?;
+    Some((body, Instant::now()))
 }
 
 fn answer(out: &mut TcpStream, reply: Reply) -> std::io::Result<(Instant, Instant)> {

@@ -77,6 +77,7 @@ fn session(messages: usize, output: usize) -> Session {
         title: "a large one".into(),
         model: "anthropic/claude-sonnet-4-5".into(),
         turns: (messages / 4) as u32,
+        context: 90_000,
         messages: all,
         ..Session::default()
     }

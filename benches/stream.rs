@@ -2,7 +2,7 @@
 //! nobody types, so that the cost of the stream is not hidden by the cost of typing.
 
 use super::editor::Editor;
-use super::server::{Reply, Server};
+use super::server::{MESSAGE, Reply, Server};
 use super::{Subject, proc, text};
 use std::time::{Duration, Instant};
 
@@ -120,7 +120,7 @@ impl<'a> Turns<'a> {
         rate: u32,
         pause: Duration,
     ) -> (char, char) {
-        self.submit_text("What would you change?", tokens, (rate, pause))
+        self.submit_text(MESSAGE, tokens, (rate, pause))
     }
 
     /// Like `submit`, with this text as the message.
@@ -144,7 +144,7 @@ impl<'a> Turns<'a> {
         self.server.will(Reply::Call { name, input });
         let (tokens, pause) = (vec![format!("{sign} ")], Duration::ZERO);
         self.server.will(Reply::Text { tokens, rate: 0, pause });
-        self.editor.lua("BenchSubmit(...)", &["What would you change?".into()]);
+        self.editor.lua("BenchSubmit(...)", &[MESSAGE.into()]);
         sign
     }
 
@@ -153,7 +153,7 @@ impl<'a> Turns<'a> {
     pub(crate) fn stop(&mut self) -> Duration {
         let sign = self.sign();
         self.server.will(Reply::Open { word: format!("{sign} ") });
-        self.editor.lua("BenchSubmit(...)", &["What would you change?".into()]);
+        self.editor.lua("BenchSubmit(...)", &[MESSAGE.into()]);
         self.editor.wait(sign);
         let stopped = Instant::now();
         self.editor.lua("require('caliban').stop()", &[]);
@@ -170,7 +170,7 @@ impl<'a> Turns<'a> {
         self.server.will(Reply::Call { name: "shell", input });
         self.settle(program);
         self.editor.lua("Probe.start()", &[]);
-        self.editor.lua("BenchSubmit(...)", &["What would you change?".into()]);
+        self.editor.lua("BenchSubmit(...)", &[MESSAGE.into()]);
         let shown = self.editor.wait(sign);
         let probed = self.editor.lua("return Probe.stop()", &[]);
         let delay = probed[0].as_array().into_iter().flatten().map(number).fold(0.0, f64::max);
