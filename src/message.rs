@@ -301,6 +301,8 @@ pub enum ExcerptKind {
     Instructions,
     /// The names and purposes of the skills that exist.
     Skills,
+    /// The names and purposes of the agents that tasks can be given to.
+    Agents,
     /// The text of one skill.
     Skill,
     /// The text of the user's own slash command that the message calls, with the message's arguments in it. The program

@@ -7,6 +7,7 @@ mod config;
 mod human;
 mod json;
 mod launch;
+mod named;
 
 use crate::agent::Command;
 use crate::conversation::ran::{Exit, Ran};

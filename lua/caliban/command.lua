@@ -80,17 +80,14 @@ local function settings()
   return vim.list_extend(efforts, { 'temperature=', 'max_output=' })
 end
 
---- For completion: the conversations of this project, on disk or open in this Neovim.
+--- For completion: the conversations of this project, on disk or open in this Neovim, and those in
+--- which subagents work.
 ---@return string[]
 local function sessions()
   local names = require('caliban.program.project').sessions()
-  for _, chat in ipairs(require('caliban.chat.chats').all) do
-    if chat.session and not vim.tbl_contains(names, chat.session) then
-      table.insert(names, chat.session)
-    end
-  end
+  vim.list_extend(names, require('caliban.chat.chats').sessions())
   table.sort(names)
-  return names
+  return vim.fn.uniq(names) --[[@as string[] ]]
 end
 
 --- Completes a path. Hidden files are offered only after a `.`.

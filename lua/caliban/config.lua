@@ -4,6 +4,7 @@ local M = {}
 
 ---@class (exact) caliban.Config
 ---@field model? string
+---@field subagent_model? string the model of subagents, if it is another one
 ---@field providers? table<string, caliban.ProviderConfig>
 ---@field models? table<string, caliban.ModelConfig>
 ---@field thinking? 'off'|'low'|'medium'|'high'|'max'
@@ -219,6 +220,7 @@ end
 ---@type table<string, caliban.Check>
 local known = {
   model = is('string'),
+  subagent_model = is('string'),
   providers = is('table'),
   models = is('table'),
   thinking = one_of(M.efforts),
@@ -449,6 +451,7 @@ function M.wire()
   end
   return {
     model = c.model,
+    subagent_model = c.subagent_model,
     providers = c.providers,
     models = c.models,
     thinking = c.thinking,

@@ -2,20 +2,22 @@
 //! and reports to its parent's agent.
 
 mod job;
+mod model;
 pub(super) mod progress;
+mod review;
 
 use super::guidance::Guidance;
 use super::permissions::Answer;
 use super::turn::Turn;
 use super::{Agent, ChildCommand, Command, Inherited, Setup, work};
-use crate::context::agents::{self, NamedAgent, Origin};
+use crate::context::agents::{self, NamedAgent};
 use crate::conversation::Conversation;
 use crate::conversation::report::Show;
 use crate::event::{
-    Access, Delta, Grant, Matter, Mode, Offer, Parent, Post, Ruling, SessionId, TurnId, WorkerId,
+    Delta, Grant, Matter, Mode, Offer, Parent, Post, Ruling, SessionId, TurnId, WorkerId,
 };
 use crate::message::{CallId, ToolAnswer, ToolCall, Usage};
-use crate::session::{Consult, Input, Open, Session, State, WorkerInput};
+use crate::session::{Consult, Input, WorkerInput};
 use crate::tool::task::{self, Task};
 use crate::tool::{Desk, Toolset};
 use job::{Beginning, attend};
@@ -49,6 +51,8 @@ pub(super) struct Children {
     places: mpsc::UnboundedSender<PlaceWanted>,
     pub(super) news: mpsc::UnboundedSender<(Whom, News)>,
     all: Vec<Child>,
+    /// Whether the user has sent a message instead of reviewing what the subagents have changed.
+    is_left: bool,
 }
 
 /// By what a subagent is known to its parent.
@@ -102,7 +106,7 @@ impl Children {
         places: mpsc::UnboundedSender<PlaceWanted>,
     ) -> (Children, mpsc::UnboundedReceiver<(Whom, News)>) {
         let (news, reports) = mpsc::unbounded_channel();
-        (Children { places, news, all: Vec::new() }, reports)
+        (Children { places, news, all: Vec::new(), is_left: false }, reports)
     }
 
     /// Called when a turn has been broken off: its subagents have been stopped, and their questions are withdrawn.
@@ -114,6 +118,7 @@ impl Children {
 
     /// Tells the subagents the mode of their parent, if it has changed, and forgets those whose work is over.
     pub(super) fn follow(&mut self, conversation: &mut Conversation) {
+        self.go_on(conversation);
         if self.all.is_empty() {
             return;
         }
@@ -134,20 +139,6 @@ impl Children {
         for (id, _) in ended.into_iter().flat_map(|it: Child| it.asked) {
             conversation.take(Input::Withdraw { id });
         }
-    }
-
-    /// Whether the turn waits only for the user's review of what subagents have changed.
-    pub(super) fn wait_for_review(&self, session: &Session) -> bool {
-        let mut running = session.open().iter().filter(|it| it.state == State::Running).peekable();
-        let is_reviewing = |it: &Open| {
-            let is_meant = |child: &&Child| match &child.whom {
-                Whom::Call(call) => *call == it.call.id,
-                Whom::Worker(_) => matches!(it.access, Access::Workers(_)),
-            };
-            let mut meant = self.all.iter().filter(is_meant).peekable();
-            meant.peek().is_some() && meant.all(|child| child.is_reviewing)
-        };
-        running.peek().is_some() && running.all(is_reviewing)
     }
 
     /// Tells a worker something. Returns false if it does not work yet or any more.
@@ -247,6 +238,7 @@ pub(super) fn employ(
     task: Task,
     Lent { chosen, tools, requests, post, files }: Lent,
 ) -> Job {
+    let (model, tuning) = model::choose(agent, chosen.as_ref());
     let Agent { conversation, desk, files: all, turn: running, .. } = agent;
     let keeper = all.record.lend(conversation, turn);
     let session = &conversation.session;
@@ -284,8 +276,8 @@ pub(super) fn employ(
         work: Work { parent, task, is_unattended: session.is_unattended() },
         beginning: Beginning {
             agent: chosen.map(|it| it.name),
-            model: session.model.clone(),
-            tuning: session.tuning,
+            model,
+            tuning,
             mode: session.mode,
             tools,
             requests,
@@ -304,14 +296,18 @@ pub(super) fn employ(
 fn chosen(guidance: &Guidance, desk: &Desk, task: &Task) -> Result<Option<NamedAgent>, String> {
     let Some(name) = &task.agent else { return Ok(None) };
     let found = agents::load(desk).get(name)?.clone();
-    if found.origin == Origin::Project && !guidance.consent.allows(&found.excerpt(desk)) {
-        return Err(format!(
-            "The user has not agreed to the project's agent `{}` yet, and does so by `:Caliban new @{0}`. Give the task \
-             to a subagent without a name, or do it yourself.",
-            found.name
-        ));
+    if guidance.may_use(&found, desk) {
+        return Ok(Some(found));
     }
-    Ok(Some(found))
+    let name = found.name;
+    let why = if guidance.leaves_project_out() {
+        format!("The user's settings leave the project's agents out, such as `{name}`.")
+    } else {
+        format!(
+            "The user has not agreed to the project's agent `{name}` yet, and does so by `:Caliban new @{name}`."
+        )
+    };
+    Err(format!("{why} Give the task to a subagent without a name, or do it yourself."))
 }
 
 /// Takes a report of a subagent in.
@@ -339,7 +335,10 @@ pub(super) fn take(agent: &mut Agent, of: &Whom, news: News) {
                 Whom::Worker(worker) => Delta::Working { worker, line, requests, tokens },
             }));
         }
-        News::Reviewing(is_reviewing) => child.is_reviewing = is_reviewing,
+        News::Reviewing(is_reviewing) => {
+            child.is_reviewing = is_reviewing;
+            children.go_on(conversation);
+        }
         News::Asked { call, question, offer } => {
             let id = CallId(format!("{name}/{call}"));
             let question = format!("{name}: {question}");
@@ -381,6 +380,7 @@ pub(super) fn obey(agent: &mut Agent, told: ChildCommand) {
             conversation.take(Input::End { partial, why });
         }
         ChildCommand::Follow(mode) => conversation.take(Input::ChooseMode { mode }),
+        ChildCommand::LeaveReview => conversation.take(Input::LeaveReview),
         ChildCommand::Revoke(grant) => conversation.take(Input::Revoke { grant }),
         ChildCommand::Message(text) => {
             // after the end of its turn a worker does nothing more

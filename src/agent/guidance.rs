@@ -56,11 +56,18 @@ impl Guidance {
 
     /// The conversation's agent, if its text may go to the model.
     pub(super) fn usable_agent(&self, desk: &Desk) -> Option<&NamedAgent> {
-        let lets = |it: &NamedAgent| {
-            let is_used = || self.consent.allows(&it.excerpt(desk));
-            it.origin == Origin::User || (self.places.is_some() && is_used())
-        };
-        self.named.now.as_ref().filter(|it| lets(it))
+        self.named.now.as_ref().filter(|it| self.may_use(it, desk))
+    }
+
+    /// Whether an agent's text may go to a model: it is the user's own, or the user has agreed to it.
+    pub(super) fn may_use(&self, it: &NamedAgent, desk: &Desk) -> bool {
+        let is_agreed = || self.places.is_some() && self.consent.allows(&it.excerpt(desk));
+        it.origin == Origin::User || is_agreed()
+    }
+
+    /// Whether the user's settings turn off all texts of the project that tell a model what to do.
+    pub(super) fn leaves_project_out(&self) -> bool {
+        self.places.is_none()
     }
 
     /// The text of the conversation's agent, if it is the project's and the user lets Caliban ask about it.
@@ -217,7 +224,7 @@ impl Guidance {
                 conversation.refuse_while_running();
             }
             Ok(system) => {
-                let found = with_skills(desk, self.usable());
+                let found = self.with_agents(desk, with_skills(desk, self.usable()));
                 let Found { files: instructions, problems, .. } = found;
                 conversation.take(Input::ChooseSystem { system, instructions });
                 self.outdated = None;
@@ -238,6 +245,7 @@ impl Guidance {
         self.watch_instructions(conversation);
         self.named.watch(conversation, desk);
         watch_skills(conversation, desk);
+        self.watch_agents(conversation, desk);
         let touched: Vec<PathBuf> = context.iter().map(|it| desk.root.join(&it.path)).collect();
         self.touch(conversation, &touched);
     }

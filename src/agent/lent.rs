@@ -17,7 +17,17 @@ pub(super) fn send(agent: &mut Agent, message: Input, model: Option<String>) {
     if let Some(model) = model {
         lend_model(agent, &model);
     }
-    agent.conversation.take(message);
+    let waits = agent.turn.children.wait_for_review(&agent.conversation.session);
+    agent.conversation.take(match message {
+        // a message that ends the wait for a review goes with the next request of the running turn
+        Input::Send { text, context, steer } => {
+            Input::Send { text, context, steer: steer || waits }
+        }
+        other => other,
+    });
+    if waits {
+        agent.turn.children.leave_review(&mut agent.conversation);
+    }
     if let Some(lent) = &mut agent.sampler.lent {
         lent.turn = lent.turn.or(agent.conversation.session.turn());
     }

@@ -4,7 +4,7 @@ use crate::context::size::Limits;
 use crate::event::{Failure, Tuning};
 use crate::message::{Effort, Parameter, Request, Thinking, Usage};
 use crate::provider::dialect::Dialect;
-use crate::provider::endpoint::{self, Chosen, Endpoint, Unresolved, UserProvider};
+use crate::provider::endpoint::{self, Chosen, Endpoint, Unresolved, UserProvider, claude};
 use crate::provider::facts::{Share, ThinkingKind, UserModel};
 use crate::provider::http::Http;
 use crate::provider::key::{Secret, Used};
@@ -30,6 +30,8 @@ pub struct Models {
     providers: BTreeMap<String, Arc<dyn Provider>>,
     /// Whether the user lets providers search the web by themselves.
     searches: bool,
+    /// The model of subagents, and settings of the model, as the user has set them.
+    pub subagents: Option<String>,
     /// The parameters that servers have refused, by the models' full names.
     refused: BTreeMap<String, BTreeSet<Parameter>>,
     /// The API keys that this value or a clone of it has used.
@@ -115,6 +117,21 @@ impl Models {
             chosen.facts = chosen.facts.with(own, kind);
         }
         Ok(chosen)
+    }
+
+    /// The full name of the model that a short name of Claude Code's, such as `haiku`, stands for at the provider of the
+    /// model `now`. A provider of the user's may have this name. The error is a sentence.
+    pub fn lengthened(&self, now: &str, name: &str) -> Result<String, String> {
+        if !claude::is_short(name) || self.users.contains_key(name) {
+            return Ok(name.to_owned());
+        }
+        let Endpoint { name: provider, .. } = &self.resolve(now)?.endpoint;
+        let env = |name: &str| std::env::var(name).ok();
+        let endpoint = endpoint::named(provider, &self.users, &env).ok();
+        let model = endpoint.and_then(|it| claude::newest(&it, name));
+        model.map(|it| format!("{provider}/{it}")).ok_or_else(|| {
+            format!("This is Claude Code's name for a model, and the provider {provider} is not known to have one.")
+        })
     }
 
     /// A request to the model, to which the conversation is still to be added. `tuning` has the session's settings.

@@ -1,15 +1,23 @@
 //! The named agent that a conversation is: which tools, limits, model and prompt it brings, whether the project's agents
 //! have the user's consent, and what the user is told when the agent's file changes.
 
+use super::guidance::{self, Guidance};
 use super::{Agent, models};
 use crate::context::agents::{self, NamedAgent, Origin};
+use crate::context::instructions::Found;
 use crate::context::prompt;
 use crate::conversation::Conversation;
 use crate::conversation::report::{AgentRow, Report, Show};
 use crate::event::Tuning;
-use crate::message::{Block, Excerpt, Role};
+use crate::message::{Block, Excerpt, ExcerptKind, Role};
 use crate::session::{Input, Limits, Phase, Session};
-use crate::tool::{Desk, Toolset};
+use crate::tool::{Desk, Toolset, front, task};
+
+/// The most bytes of the list of agents for the model, and the most characters of a description in it.
+const LIST: usize = 8 * 1024;
+const LISTED: usize = 300;
+/// The text that the model gets instead of the list when there is no agent any more.
+const NONE: &str = "There are no agents for tasks now.";
 
 pub(super) struct Named {
     /// The tools and the limits of a conversation that is no named agent.
@@ -167,7 +175,7 @@ fn choose_model(agent: &mut Agent) -> Option<String> {
 }
 
 /// The full name and the settings of the model that an agent asks for. The error is a sentence.
-fn model_of(agent: &Agent, of: &NamedAgent) -> Option<Result<(String, Tuning), String>> {
+pub(super) fn model_of(agent: &Agent, of: &NamedAgent) -> Option<Result<(String, Tuning), String>> {
     let wanted = of.model.as_ref()?;
     let session = &agent.conversation.session;
     let chosen = agent.sampler.chosen(session, wanted);
@@ -180,6 +188,39 @@ fn model_of(agent: &Agent, of: &NamedAgent) -> Option<Result<(String, Tuning), S
             session.model
         )
     }))
+}
+
+impl Guidance {
+    /// Adds the list of agents for tasks to the instructions of a new conversation.
+    pub(super) fn with_agents(&self, desk: &Desk, mut found: Found) -> Found {
+        let list = self.agents(desk).filter(|it| it.text != NONE);
+        found.files.extend(list);
+        found
+    }
+
+    /// Tells the model with the next request if the list of agents for tasks has changed.
+    pub(super) fn watch_agents(&self, conversation: &mut Conversation, desk: &Desk) {
+        let heard = conversation.session.given(ExcerptKind::Agents).last();
+        let heard = heard.map_or(NONE, |it| &it.text);
+        if let Some(list) = self.agents(desk).filter(|it| it.text != heard) {
+            conversation.take(Input::Instruct { files: vec![list] });
+        }
+    }
+
+    /// The agents that the model may give tasks to; `None` if it has no tool for tasks.
+    fn agents(&self, desk: &Desk) -> Option<Excerpt> {
+        desk.tools.find(task::NAME)?;
+        let found = agents::load(&self.named.whole(desk));
+        let usable = found.iter().filter(|it| self.may_use(it, desk));
+        let short: Vec<(&str, String)> =
+            usable.map(|it| (&*it.name, front::line(&it.description, LISTED).0)).collect();
+        let text = match front::list(short.iter().map(|it| (it.0, &*it.1)), LIST) {
+            (list, _) if list.is_empty() => NONE.to_owned(),
+            (list, 0) => list,
+            (list, more) => format!("{list}({more} more agents are not listed.)\n"),
+        };
+        Some(guidance::excerpt("agents", ExcerptKind::Agents, text))
+    }
 }
 
 /// Called after the user has answered whether the text of the conversation's agent may be used. The agent's prompt

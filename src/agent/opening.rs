@@ -17,6 +17,9 @@ use crate::tool::Desk;
 use crate::view::View;
 use std::path::PathBuf;
 
+const CHANGED: &str = "The settings, the tools or the folder changed since this conversation began. The \
+                       conversation keeps its old system prompt; `/system new` replaces the old prompt.";
+
 /// The facts that are needed once, when a session opens.
 pub(super) struct Opening {
     /// The session that could not be opened, in whose place this one was opened.
@@ -72,8 +75,9 @@ impl Opening {
         let outdated = guidance.begin(conversation, is_fresh);
         let mut intro = self.intro(&found.files, &guidance.offered(conversation));
         guidance.named.introduce(&mut intro, conversation, desk);
-        let mut inputs = vec![Input::Leave { partial }];
-        let mode = self.mode;
+        // a subagent had other tools than a conversation that is opened
+        let is_compared = conversation.session.subagent_of().is_none();
+        let (mut inputs, mode) = (vec![Input::Leave { partial }], self.mode);
         if !is_fresh || built.is_err() {
             inputs.push(Input::Resume { mode });
         }
@@ -84,20 +88,18 @@ impl Opening {
         inputs.extend(lost.map(|it| Input::ReviewLost { path: it.clone() }));
         match built {
             Ok(system) if is_fresh => {
-                let found = guidance.usable();
-                let Found { files: instructions, problems, .. } =
-                    guidance::with_skills(desk, found);
+                let found = guidance::with_skills(desk, guidance.usable());
+                let Found { files: instructions, problems, .. } = guidance.with_agents(desk, found);
                 told.extend(problems);
                 let (model, root) = (conversation.session.model.clone(), desk.root.clone());
                 inputs.push(Input::Open { system, instructions, model, root });
                 inputs.push(Input::ChooseMode { mode });
             }
-            Ok(system) if changed.is_none() && system != conversation.system() => told.push(
-                "The settings, the tools or the folder changed since this conversation began. The \
-                 conversation keeps its old system prompt; `/system new` replaces the old prompt."
-                    .into(),
-            ),
-            Ok(_) => told.extend(changed),
+            Ok(_) if changed.is_some() => told.extend(changed),
+            Ok(system) if is_compared && system != conversation.system() => {
+                told.push(CHANGED.to_owned());
+            }
+            Ok(_) => (),
             Err(why) => told.push(why),
         }
         told.extend(outdated);

@@ -77,12 +77,15 @@ impl Sampler {
     }
 
     /// The model and settings that a text chooses: a model's full name, settings like `thinking=high`, or both.
-    /// Settings alone are for the current model.
+    /// Settings alone are for the current model. Claude Code's short names are models of the current provider.
     pub(super) fn chosen(&self, now: &Session, text: &str) -> Result<(Chosen, Tuning), String> {
         let (model, tuning) = Tuning::parse(text)?;
         Ok(match model {
             "" => (self.models.resolve(&now.model)?, tuning.or(now.tuning)),
-            model => (self.models.resolve(model)?, tuning),
+            model => {
+                let model = self.models.lengthened(&now.model, model)?;
+                (self.models.resolve(&model)?, tuning)
+            }
         })
     }
 

@@ -98,6 +98,8 @@ pub enum ChildCommand {
     End(String),
     /// The subagent's mode changes.
     Follow(Mode),
+    /// The subagent does not wait for the user's review.
+    LeaveReview,
     /// A permission is taken back.
     Revoke(Grant),
     /// The user has sent the subagent this message.

@@ -55,6 +55,9 @@ pub struct NamedAgent {
     pub model: Option<String>,
     /// The line of the file that names the model, from 1.
     pub model_line: usize,
+    /// Whether the agent has the model of the conversation that gives it a task, also if the user has set another one
+    /// for subagents.
+    pub inherits: bool,
     /// The mode that the agent begins in, if the user's own mode allows as much.
     pub mode: Option<Mode>,
     /// The most requests, tokens and USD of one turn.

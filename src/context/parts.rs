@@ -46,7 +46,7 @@ impl Section {
 
     fn of_excerpt(excerpt: &Excerpt) -> Section {
         match excerpt.kind {
-            ExcerptKind::Instructions => Section::Instructions,
+            ExcerptKind::Instructions | ExcerptKind::Agents => Section::Instructions,
             ExcerptKind::Skills | ExcerptKind::Skill => Section::Skills,
             ExcerptKind::Result => Section::Results,
             // these texts say what the user wants, so they count as the user's message

@@ -220,6 +220,7 @@ fn labelled(excerpt: &Excerpt) -> String {
         ExcerptKind::Changes => ("context", context("changes", &path, excerpt)),
         ExcerptKind::Result => ("result", format!(" of=\"{}\"", attribute(&excerpt.path))),
         ExcerptKind::Skills => ("skills", String::new()),
+        ExcerptKind::Agents => ("agents", String::new()),
         ExcerptKind::Skill => ("skill", path),
         ExcerptKind::Command => ("command", path),
         ExcerptKind::Plan => ("plan", String::new()),

@@ -352,19 +352,41 @@ impl Archive {
         was_last
     }
 
-    /// Moves the files of a closed session to the trash. `was_open` says whether the session was open here.
-    pub(super) fn delete(&self, session: SessionId, was_open: bool) -> Vec<Outcome> {
-        let (notice, is_gone) = match self.project.delete(&session) {
-            Ok(()) => {
-                let trash = self.project.dir().join("trash");
-                let text = format!("`{session}` is in the trash: {}.", trash.display());
-                (Outcome::Notice(Level::Info, text), true)
+    /// Moves the files of a closed session, and of its closed subagents, to the trash. `was_open` says whether the session
+    /// was open here.
+    pub(super) fn delete(
+        &self,
+        session: SessionId,
+        was_open: bool,
+        subagents: Vec<SessionId>,
+    ) -> Vec<Outcome> {
+        if let Err(unavailable) = self.project.delete(&session) {
+            let notice = Outcome::Notice(Level::Error, unavailable.say(&session.0));
+            return vec![notice, Outcome::Deleted { session, is_gone: was_open }];
+        }
+        let mut notices = Vec::new();
+        let mut gone = Vec::new();
+        for it in subagents {
+            match self.project.delete(&it) {
+                Ok(()) => gone.push(it),
+                Err(unavailable) => {
+                    notices.push(Outcome::Notice(Level::Error, unavailable.say(&it.0)));
+                }
             }
-            Err(unavailable) => {
-                (Outcome::Notice(Level::Error, unavailable.say(&session.0)), was_open)
-            }
+        }
+        let with = match gone.len() {
+            0 => "is".to_owned(),
+            1 => "and its subagent's conversation are".to_owned(),
+            n => format!("and the {n} conversations of its subagents are"),
         };
-        vec![notice, Outcome::Deleted { session, is_gone }]
+        let trash = self.project.dir().join("trash");
+        let text = format!("`{session}` {with} in the trash: {}.", trash.display());
+        notices.push(Outcome::Notice(Level::Info, text));
+        let gone = gone.into_iter().chain([session]);
+        notices
+            .into_iter()
+            .chain(gone.map(|it| Outcome::Deleted { session: it, is_gone: true }))
+            .collect()
     }
 
     /// Opens a session read-only that another Neovim has taken over.

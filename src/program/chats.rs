@@ -199,13 +199,36 @@ impl Program {
         }
         // Former names of running sessions are ignored here, because the disk may have another session with this name.
         let of = self.sessions.reserve(&id);
-        let agent = self.sessions.close(of);
+        if self.sessions.is_running_child(of) {
+            let text = format!(
+                "A subagent works in `{id}`; nothing was deleted. Stop it first, by <C-c> in its chat."
+            );
+            return self.notice(Level::Warn, text);
+        }
+        let agents: Vec<_> =
+            self.sessions.children(of).into_iter().chain(self.sessions.close(of)).collect();
         self.begin(vec![Lane::Session(of)], |archive| async move {
-            let was_open = agent.is_some();
-            if let Some(agent) = agent {
-                agent.closed().await;
+            let was_open = !agents.is_empty();
+            for it in agents {
+                it.closed().await;
             }
-            archive.on_thread(move |it| it.delete(id, was_open)).await
+            let name = id.clone();
+            let subagents = archive.on_thread(move |it| it.project.subagents(&name)).await;
+            vec![Outcome::Closed(Closed { session: id, was_open, subagents })]
+        });
+    }
+
+    /// Moves a closed session and those of its subagents to the trash.
+    pub(super) fn trash(&mut self, closed: Closed) {
+        let Closed { session, was_open, subagents } = closed;
+        let all = || std::iter::once(&session).chain(&subagents);
+        let handles: Vec<Handle> = all().map(|it| self.sessions.reserve(it)).collect();
+        let agents: Vec<_> = handles.iter().filter_map(|it| self.sessions.close(*it)).collect();
+        self.begin(handles.into_iter().map(Lane::Session).collect(), |archive| async move {
+            for it in agents {
+                it.closed().await;
+            }
+            archive.on_thread(move |it| it.delete(session, was_open, subagents)).await
         });
     }
 
@@ -219,6 +242,15 @@ impl Program {
     }
 }
 
+/// A session that was closed to be deleted.
+pub(super) struct Closed {
+    pub(super) session: SessionId,
+    /// Whether the session was open here.
+    pub(super) was_open: bool,
+    /// The sessions of its subagents.
+    pub(super) subagents: Vec<SessionId>,
+}
+
 /// The sentence for the user about a session whose agent has panicked.
 pub(super) fn broke_off(session: &SessionId) -> String {
     format!("The conversation `{session}` failed inside Caliban. :Caliban restart opens it again.")
@@ -230,7 +262,7 @@ fn row(it: Listed, here: &HashSet<String>) -> SessionRow {
         (false, true) => WhereOpen::Elsewhere,
         (false, false) => WhereOpen::Nowhere,
     };
-    let Listed { name, title, age, bytes, turns, locked: _, problem, line } = it;
-    let age = age.as_secs();
-    SessionRow { name, title, age, bytes, turns, open, problem, line, root: None }
+    let Listed { name, title, age, bytes, turns, locked: _, problem, line, parent } = it;
+    let (age, parent) = (age.as_secs(), parent.map(|it| it.session));
+    SessionRow { name, title, age, bytes, turns, open, problem, line, parent, root: None }
 }

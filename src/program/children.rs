@@ -43,7 +43,7 @@ impl Program {
     pub(super) fn placed(&mut self, placed: Placed) {
         let Placed { parent, id, opened, wanted: PlaceWanted { commands, place, .. } } = placed;
         let Some(owner) = self.sessions.link(parent).filter(|_| !place.is_closed()) else { return };
-        let (link, glance) = self.sessions.begin_child(&id, commands.clone());
+        let (link, glance) = self.sessions.begin_child(&id, commands.clone(), parent);
         let session = link.session;
         self.begin(Vec::new(), move |_| async move {
             commands.closed().await;

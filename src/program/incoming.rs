@@ -3,6 +3,7 @@
 
 use super::Program;
 use super::archive::Archive;
+use super::chats::Closed;
 use super::children::Placed;
 use super::commands;
 use super::connect::Connected;
@@ -28,6 +29,8 @@ pub(super) enum Incoming {
     Wish(Handle, Wish),
     /// A session's agent needs a session for a subagent.
     Place(Handle, PlaceWanted),
+    /// A closed session and its subagents' are to be deleted.
+    Trash(Closed),
     /// A task of the program has ended.
     TaskDone(Done),
 }
@@ -72,6 +75,8 @@ pub(super) enum Outcome {
         session: SessionId,
         is_gone: bool,
     },
+    /// A session was closed to be deleted, and its subagents are known.
+    Closed(Closed),
     /// A copy of the whole session is saved under this name, so its agent may now undo messages.
     Branched {
         session: Handle,
@@ -126,6 +131,7 @@ impl Program {
             Some(Incoming::Editor(message)) => self.handle(*message),
             Some(Incoming::Wish(session, wish)) => self.wish(session, wish),
             Some(Incoming::Place(session, wanted)) => self.open_place(session, wanted),
+            Some(Incoming::Trash(closed)) => self.trash(closed),
             Some(Incoming::TaskDone(done)) => self.done(done),
             None => (),
         }
@@ -206,6 +212,7 @@ impl Program {
             Outcome::Leaving(session) => self.look_later(session),
             Outcome::Free(session) => self.step(Incoming::from_editor(FromNvim::Look { session })),
             Outcome::Renamed { session, to, was_last } => self.renamed(session, to, was_last),
+            Outcome::Closed(closed) => self.step(Incoming::Trash(closed)),
             Outcome::Deleted { session, is_gone } => self.deleted(session, is_gone),
             Outcome::Branched { session, name, back } => self.branched(session, name, back),
             Outcome::Judged(session, verdicts) => {
@@ -243,6 +250,10 @@ impl Program {
                     _ => None,
                 });
                 starts.collect()
+            }
+            Incoming::Trash(Closed { session, subagents, .. }) => {
+                let all = std::iter::once(session).chain(subagents);
+                all.map(|it| self.sessions.named(it)).collect()
             }
             Incoming::Wish(..) | Incoming::TaskDone(_) => Vec::new(),
         };

@@ -17,8 +17,8 @@ struct Running {
     agent: Option<Agent>,
     /// Whether the session is read-only.
     read_only: bool,
-    /// For the session of a subagent: whether the user has opened it.
-    child: Option<bool>,
+    /// For the session of a subagent: the parent, and whether the user has opened the session.
+    child: Option<(Handle, bool)>,
     /// What the composer uses of the agent's conversation; `None` for a session without an agent.
     glance: Option<watch::Receiver<Glance>>,
 }
@@ -112,23 +112,36 @@ impl Sessions {
         &mut self,
         name: &SessionId,
         agent: Agent,
+        parent: Handle,
     ) -> (SessionLink, watch::Sender<Glance>) {
         let (link, glance) = self.begin(name, agent, false);
         if let Some(it) = self.running.get_mut(&link.session) {
-            it.child = Some(false);
+            it.child = Some((parent, false));
         }
         (link, glance)
+    }
+
+    /// The agents of the subagents that work for a session.
+    pub(super) fn children(&self, of: Handle) -> Vec<Agent> {
+        let all = self.running.values();
+        let all = all.filter(|it| it.child.is_some_and(|it| it.0 == of));
+        all.filter_map(|it| it.agent.clone()).collect()
+    }
+
+    /// Whether a subagent works in this session.
+    pub(super) fn is_running_child(&self, session: Handle) -> bool {
+        self.runs(session) && self.running.get(&session).is_some_and(|it| it.child.is_some())
     }
 
     /// Notes that the user has opened a session. Returns whether it is the session of a subagent.
     pub(super) fn opens_child(&mut self, session: Handle) -> bool {
         let child = self.running.get_mut(&session).and_then(|it| it.child.as_mut());
-        child.map(|it| *it = true).is_some()
+        child.map(|it| it.1 = true).is_some()
     }
 
     /// Whether this is the session of a subagent which the user has opened.
     pub(super) fn is_shown(&self, session: Handle) -> bool {
-        self.running.get(&session).is_some_and(|it| it.child == Some(true))
+        self.running.get(&session).is_some_and(|it| it.child.is_some_and(|it| it.1))
     }
 
     fn add(

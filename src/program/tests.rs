@@ -172,7 +172,8 @@ async fn closing_a_session_delays_no_messages_to_other_sessions() {
     assert_eq!((heard(&mut a), heard(&mut b)), (vec!["stop", "quit"], vec!["retry"]));
     assert!(ends.done.try_recv().is_err());
     drop(a);
-    // first the session is deleted, then it is opened again
+    // first the session is closed and deleted, then it is opened again
+    end_one(&mut program, &mut ends).await;
     end_one(&mut program, &mut ends).await;
     assert!(!runs(&program, "a") && program.lanes.is_busy(handle(&program, "a")));
     end_one(&mut program, &mut ends).await;

@@ -1,5 +1,6 @@
 //! The data of the built-in endpoints and of the user's own endpoints, and the choice of an endpoint.
 
+pub mod claude;
 mod header;
 mod table;
 

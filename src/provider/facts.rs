@@ -117,15 +117,8 @@ impl Facts {
     /// The facts about a model, from the table's entry whose name is the longest prefix of the model's name. If there
     /// is no such entry, the window is unknown and the limit of replies is low.
     pub fn of(model: &str) -> Facts {
-        let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
-        // `OpenRouter` writes `claude-sonnet-4.5`
-        let dashed = name.replace('.', "-");
-        table::MODELS
-            .iter()
-            .filter(|(start, _)| name.starts_with(start) || dashed.starts_with(start))
-            .max_by_key(|(start, _)| start.len())
-            .map_or(UNKNOWN, |(_, facts)| *facts)
-            .writing(edits(&name))
+        let name = plain(model);
+        place(&name).map_or(UNKNOWN, |at| table::MODELS[at].1).writing(edits(&name))
     }
 
     fn writing(self, edits: Format) -> Facts {
@@ -149,6 +142,26 @@ impl Facts {
             ..self
         }
     }
+}
+
+/// The model's name without the name of its house, in small letters.
+fn plain(model: &str) -> String {
+    model.rsplit('/').next().unwrap_or(model).to_lowercase()
+}
+
+/// The index of the table's entry whose name is the longest prefix of a model's plain name.
+fn place(name: &str) -> Option<usize> {
+    // `OpenRouter` writes `claude-sonnet-4.5`
+    let dashed = name.replace('.', "-");
+    let rows = table::MODELS.iter().enumerate();
+    rows.filter(|(_, (start, _))| name.starts_with(start) || dashed.starts_with(start))
+        .max_by_key(|(_, (start, _))| start.len())
+        .map(|(at, _)| at)
+}
+
+/// Orders models of a line: the newest comes first, and models that are not known come last.
+pub fn rank(model: &str) -> usize {
+    place(&plain(model)).unwrap_or(usize::MAX)
 }
 
 /// The newest model of a line such as `claude-sonnet-*`, where `*` stands for the version: the first match in the

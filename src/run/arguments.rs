@@ -14,6 +14,7 @@ Carries out one prompt without Neovim. Nobody is asked: a call that needs your c
 
   --mode plan|ask|auto-edit|auto   what the model may do without your consent
   --model provider/model           the model
+  --agent NAME                     the named agent that the conversation becomes
   --limit-usd N                    ends the turn when it has cost N US dollars
   --limit-tokens N                 ends the turn when it has used N tokens
   --max-requests N                 ends the turn after N requests
@@ -32,6 +33,7 @@ nobody could be asked, 4 a limit was reached, 130 interrupted. In Neovim: :help 
 pub(super) struct Arguments {
     pub(super) mode: Option<Mode>,
     pub(super) model: Option<String>,
+    pub(super) agent: Option<String>,
     pub(super) usd: Option<f64>,
     pub(super) tokens: Option<u64>,
     pub(super) requests: Option<u32>,
@@ -69,6 +71,7 @@ fn read(given: impl Iterator<Item = OsString>) -> Result<Parsed, lexopt::Error> 
             Short('h') | Long("help") => return Ok(Parsed::Help),
             Long("mode") => all.mode = Some(parser.value()?.parse_with(mode)?),
             Long("model") => all.model = Some(parser.value()?.string()?),
+            Long("agent") => all.agent = Some(parser.value()?.string()?),
             Long("limit-usd") => all.usd = Some(parser.value()?.parse_with(dollars)?),
             Long("limit-tokens") => all.tokens = Some(parser.value()?.parse_with(count)?),
             Long("max-requests") => all.requests = Some(parser.value()?.parse_with(count)?),

@@ -1,7 +1,7 @@
 //! Opens the session of a run and starts its agent.
 
 use super::arguments::Arguments;
-use super::config;
+use super::{config, named};
 use crate::agent::models::full_name;
 use crate::agent::{self, Command, PlaceWanted};
 use crate::conversation::report::{Glance, Show, Wish};
@@ -61,19 +61,29 @@ pub(super) async fn launch(arguments: Arguments) -> Result<(Launched, String), S
     let (mut opened, session, temporary) = open(&site, &arguments)?;
     let own = opened.session.get_or_insert_default();
     let is_new = own.is_blank();
+    let found = arguments.agent.as_ref().map(|it| named::find(&site, it, own));
+    let found = found.transpose()?.flatten();
     let model = model(&mut site, &arguments, &own.model).await?;
+    let asks = found.as_ref().filter(|it| it.model.is_some());
+    let overrules = arguments.model.is_some() && asks.is_some();
+    let model = named::model(&site.models, asks.filter(|_| !overrules), model);
     own.model.clone_from(&model);
     let (screen, shown) = mpsc::unbounded_channel();
     let (wish, wishes) = mpsc::unbounded_channel();
     let (place, places) = mpsc::unbounded_channel();
     let (agent, inbox) = mpsc::unbounded_channel();
     let setup = setup(&site, &arguments, (session.clone(), opened), (screen, wish, place));
-    tokio::spawn(agent::run(setup, inbox));
+    let name = found.as_ref().map(|it| it.name.clone());
+    tokio::spawn(agent::run(agent::Setup { agent: name, ..setup }, inbox));
+    if overrules {
+        let _ = agent.send(Command::ChooseModel(model.clone()));
+    }
     if let (Some(mode), false) = (arguments.mode, is_new) {
         // the send fails only if the agent has failed
         let _ = agent.send(Command::ChooseMode(Some(mode)));
     }
-    let (mode, root) = (site.config.mode, site.places.root.clone());
+    let mode = found.map_or(site.config.mode, |it| it.mode_within(site.config.mode));
+    let root = site.places.root.clone();
     let apart = temporary.as_ref().map(|it| Project::new(it.path(), &root));
     let launched = Launched {
         agent,

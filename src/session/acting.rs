@@ -236,6 +236,11 @@ impl Session {
                 self.record(Event::Needed { turn, call, access }, step);
                 self.advance(turn, step);
             }
+            Input::LeaveReview => {
+                if let Some(turn) = self.turn().filter(|_| self.awaits_review_only()) {
+                    self.leave_review(turn, step);
+                }
+            }
             _ => (),
         }
     }
@@ -268,7 +273,11 @@ impl Session {
     /// The user has sent a message while the turn waits only for the user's review. The turn goes on without the
     /// verdict.
     pub(super) fn leave_review(&mut self, turn: TurnId, step: &mut Step) {
+        let is_subagent = self.subagent_of().is_some();
         let answers = self.open().iter().filter_map(|it| match it.state {
+            State::Reviewing { what, .. } if is_subagent => {
+                Some(say::undecided_in_subagent(&it.call.id, what))
+            }
             State::Reviewing { what, .. } => Some(say::undecided(&it.call.id, what)),
             State::Ready => Some(say::not_run_undecided(&it.call.id)),
             _ => None,

@@ -74,11 +74,13 @@ impl Session {
 
 /// Whether the chat shows the message as a message of the user.
 pub(super) fn is_shown(message: &Message) -> bool {
-    use ExcerptKind::{Changes, Instructions, Result, Skills};
+    use ExcerptKind::{Agents, Changes, Instructions, Result, Skills};
     message.role == Role::User
         && message.blocks.iter().any(|it| match it {
             Block::Text { text } => !text.trim().is_empty(),
-            Block::Excerpt(it) => !matches!(it.kind, Instructions | Skills | Changes | Result),
+            Block::Excerpt(it) => {
+                !matches!(it.kind, Instructions | Skills | Agents | Changes | Result)
+            }
             _ => false,
         })
 }

@@ -81,6 +81,8 @@ pub enum Input {
         call: CallId,
         access: Access,
     },
+    /// If the turn waits only for the user's review, it goes on without the verdict.
+    LeaveReview,
     /// The user revokes a permission for the session.
     Revoke {
         grant: Grant,

@@ -37,7 +37,9 @@ pub use fork::Cut;
 pub use input::{Effect, Input, Step};
 pub use inquiry::Response;
 pub use narrow::NOTIFY;
-pub use say::{NO_ANSWER, ending, is_dropped_plan, is_for_both, is_over_limit, mode_of};
+pub use say::{
+    NO_ANSWER, UNDER_REVIEW, ending, is_dropped_plan, is_for_both, is_over_limit, mode_of,
+};
 pub use spending::{Limit, Limits};
 pub use title::title;
 pub use unattended::Unattended;
@@ -214,9 +216,10 @@ impl Session {
                 self.break_off(partial, End::Stopped(why), &mut step);
             }
             Input::Leave { partial } => self.break_off(partial, End::Interrupted, &mut step),
-            it @ (Input::Rule { .. } | Input::Change { .. } | Input::Needed { .. }) => {
-                self.ruled(it, &mut step);
-            }
+            it @ (Input::Rule { .. }
+            | Input::Change { .. }
+            | Input::Needed { .. }
+            | Input::LeaveReview) => self.ruled(it, &mut step),
             Input::Replied { turn, reply, plans } if self.is_sampling(turn) => {
                 self.replied(turn, reply, plans, &mut step);
             }

@@ -179,13 +179,27 @@ pub(super) fn denied(
     ToolAnswer::failed(call, text, "denied")
 }
 
+/// The summary of an answer to an edit on which the user has not decided.
+pub const UNDER_REVIEW: &str = "under review";
+
 pub(super) fn undecided(call: &CallId, what: Awaited) -> ToolAnswer {
     let text = format!(
         "Not decided yet: {what} of this edit {} under review in the user's buffer, not on disk. The user sent a \
          message first; the user's verdict on this edit will follow.",
         if what.is_one() { "is" } else { "are" }
     );
-    ToolAnswer::done(call, text, "under review")
+    ToolAnswer::done(call, text, UNDER_REVIEW)
+}
+
+/// As `undecided`, for a subagent. It may have ended before the user decides.
+pub(super) fn undecided_in_subagent(call: &CallId, what: Awaited) -> ToolAnswer {
+    let text = format!(
+        "Not decided yet: {what} of this edit {} under review in the user's buffer, not on disk. The user wants the \
+         work to go on before the review. Make no more edits than your task needs, and say in your report that these \
+         are not decided.",
+        if what.is_one() { "is" } else { "are" }
+    );
+    ToolAnswer::done(call, text, UNDER_REVIEW)
 }
 
 /// The answer to an edit under review when a call of this tool ends the turn.
@@ -195,7 +209,7 @@ pub(super) fn undecided_at_end(call: &CallId, what: Awaited, tool: &str) -> Tool
          ended the turn first; the user's verdict on this edit will follow.",
         if what.is_one() { "is" } else { "are" }
     );
-    ToolAnswer::done(call, text, "under review")
+    ToolAnswer::done(call, text, UNDER_REVIEW)
 }
 
 pub(super) fn review_lost(path: &Path, root: &Path) -> String {
@@ -398,7 +412,7 @@ pub(super) fn left_reviewing(call: &CallId, what: Awaited, why: &End) -> ToolAns
         if what.is_one() { "is" } else { "are" },
         ended(why)
     );
-    ToolAnswer::done(call, text, "under review")
+    ToolAnswer::done(call, text, UNDER_REVIEW)
 }
 
 /// The note for the model about a turn that did not end by itself.

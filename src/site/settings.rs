@@ -29,6 +29,7 @@ pub fn models(config: &mut WireConfig, keys: &Path) -> Models {
     let known = endpoint::names(&models.users);
     let stored = stored::providers(keys).into_iter().filter(|it| known.contains(it));
     stored.for_each(|it| models.connect(&it, keys));
+    models.subagents = take(&mut config.subagent_model);
     models
 }
 

@@ -4,11 +4,12 @@
 use super::file::SCHEMA;
 use super::index::Index;
 use super::{Project, Unavailable, disk, is_name, journal};
-use crate::event::{Event, SessionId};
-use crate::message::{Block, Role};
+use crate::event::{Event, Parent, SessionId};
+use crate::message::{Block, CallId, Role};
 use crate::session::{Session, title};
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer as _, Serialize};
+use std::collections::HashSet;
 use std::fmt;
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, BufRead, BufReader};
@@ -22,8 +23,12 @@ const HIT: usize = 120;
 const BEFORE_HIT: usize = 30;
 
 /// The beginnings of those journal lines that matter for a list of sessions.
-const USED_LINES: [&str; 3] =
-    [r#"{"event":"prompted""#, r#"{"event":"titled""#, r#"{"event":"named""#];
+const USED_LINES: [&str; 4] = [
+    r#"{"event":"prompted""#,
+    r#"{"event":"titled""#,
+    r#"{"event":"named""#,
+    r#"{"event":"assigned""#,
+];
 
 /// A session as the list of sessions shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,6 +45,8 @@ pub struct Listed {
     pub problem: Option<String>,
     /// The first line that contains the searched text.
     pub line: Option<String>,
+    /// If the session is a subagent's: the call that began it.
+    pub parent: Option<Parent>,
 }
 
 impl Project {
@@ -65,6 +72,29 @@ impl Project {
             is_named || it.line.is_some()
         });
         found
+    }
+
+    /// The sessions of the subagents that worked for a session. Their files name its call, or the call of a session that
+    /// is gone and had this call, because it was renamed.
+    pub fn subagents(&self, of: &SessionId) -> Vec<SessionId> {
+        let mut found = self.list();
+        found.retain(|it| {
+            let is_gone = |it: &SessionId| is_name(&it.0) && self.is_free(&it.0);
+            it.parent.as_ref().is_some_and(|it| it.session == *of || is_gone(&it.session))
+        });
+        let Some(read) = (!found.is_empty()).then(|| self.read_but_outputs(of).ok()).flatten()
+        else {
+            return Vec::new();
+        };
+        let blocks = read.0.messages.iter().flat_map(|it| &it.blocks);
+        let calls: HashSet<&CallId> = blocks
+            .filter_map(|it| match it {
+                Block::Call(call) => Some(&call.id),
+                _ => None,
+            })
+            .collect();
+        found.retain(|it| it.parent.as_ref().is_some_and(|it| calls.contains(&it.call)));
+        found.into_iter().map(|it| SessionId(it.name)).collect()
     }
 
     /// The names of all sessions that have a file or a journal.
@@ -106,7 +136,8 @@ impl Project {
         let age = last.and_then(|it| SystemTime::now().duration_since(it).ok()).unwrap_or_default();
         let bytes = saved.iter().map(Metadata::len).sum();
         let (title, turns) = (title(&head.title), head.turns);
-        Some(Listed { name, title, age, bytes, turns, locked, problem, line: None })
+        let parent = head.parent.filter(|it| !it.is_copy);
+        Some(Listed { name, title, age, bytes, turns, locked, problem, line: None, parent })
     }
 
     /// Whether another program has the session open.
@@ -123,6 +154,7 @@ pub(super) struct Head {
     title: String,
     saves: u64,
     turns: u32,
+    parent: Option<Parent>,
     /// Whether the parser has reached the messages or the end of the file.
     #[serde(skip)]
     whole: bool,
@@ -142,6 +174,7 @@ impl<'de> Visitor<'de> for &mut Head {
                 "schema" => self.schema = map.next_value()?,
                 "title" => self.title = map.next_value()?,
                 "saves" => self.saves = map.next_value()?,
+                "parent" => self.parent = map.next_value()?,
                 "turns" => {
                     self.turns = map.next_value()?;
                     is_counted = true;
@@ -199,6 +232,7 @@ fn add_journal(journal: &Path, head: &mut Head) {
                 }
             }
             Event::Titled { title } => head.title = title,
+            Event::Assigned { parent } => head.parent = Some(parent),
             Event::Named(it) if !it.title.is_empty() => head.title = it.title,
             _ => (),
         }

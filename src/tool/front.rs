@@ -124,6 +124,21 @@ pub fn line(text: &str, most: usize) -> (String, bool) {
     }
 }
 
+/// A list for the model: the names and descriptions that fit into `most` bytes, and the number of the others.
+pub fn list<'a>(all: impl IntoIterator<Item = (&'a str, &'a str)>, most: usize) -> (String, usize) {
+    let (mut list, mut more) = (String::new(), 0);
+    for (name, description) in all {
+        let colon = if description.is_empty() { "" } else { ": " };
+        let line = format!("- {name}{colon}{description}\n");
+        if more > 0 || list.len() + line.len() > most {
+            more += 1;
+        } else {
+            list.push_str(&line);
+        }
+    }
+    (list, more)
+}
+
 /// Splits a file into the YAML of its front matter and the text after it.
 pub fn split(text: &str) -> Option<(&str, &str)> {
     let rest = text.strip_prefix("---")?.trim_start_matches([' ', '\t']).strip_prefix('\n')?;

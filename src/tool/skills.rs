@@ -124,15 +124,7 @@ impl Skills {
 
     /// The list of skills for the model, and the number of skills that did not fit into the list.
     pub fn list(&self) -> (String, usize) {
-        let mut list = String::new();
-        for (at, it) in self.found.iter().enumerate() {
-            let line = format!("- {}: {}\n", it.name, it.description);
-            if list.len() + line.len() > LIST {
-                return (list, self.found.len() - at);
-            }
-            list.push_str(&line);
-        }
-        (list, 0)
+        front::list(self.found.iter().map(|it| (&*it.name, &*it.description)), LIST)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::message::ToolCall;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-const NAME: &str = "task";
+pub const NAME: &str = "task";
 /// The tools that a subagent does not have: it gives no tasks away, and the to-do list belongs to the user's
 /// conversation.
 const WITHHELD: [&str; 4] = [NAME, "todo", "ask", "plan"];
@@ -34,7 +34,7 @@ fn schema() -> Value {
         "properties": {
             "description": { "type": "string", "description": "three to six words for the user" },
             "prompt": { "type": "string" },
-            "agent": { "type": "string", "description": "the name of one of the user's agents" }
+            "agent": { "type": "string", "description": "a name from the list of agents, if one fits" }
         },
         "required": ["description", "prompt"]
     })

@@ -71,6 +71,7 @@ pub(super) fn user(blocks: &[Part]) -> (Vec<String>, Vec<String>) {
                 kind:
                     ExcerptKind::Instructions
                     | ExcerptKind::Skills
+                    | ExcerptKind::Agents
                     | ExcerptKind::Changes
                     | ExcerptKind::Result,
                 ..

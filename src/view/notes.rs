@@ -49,6 +49,7 @@ impl View {
                 }
                 ExcerptKind::Result => self.notice(&it.text),
                 ExcerptKind::Skills => self.notice("The skills have changed: /skills lists them."),
+                ExcerptKind::Agents => self.notice("The agents have changed: /agents lists them."),
                 ExcerptKind::Changes => {
                     let path = lines::clean(&it.path).replace('\n', " ");
                     self.notice(&format!("The model is told what changed in {path}."));

@@ -28,6 +28,7 @@ mod edits;
 mod egress;
 mod ends;
 mod evil;
+mod examples;
 mod faults;
 mod fences;
 mod fetch;

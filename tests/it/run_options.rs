@@ -112,3 +112,52 @@ fn instructions_of_the_project_are_left_out_until_the_user_has_agreed_to_them() 
         assert_eq!(ran.err.contains(told), !is_used, "{}", ran.err);
     }
 }
+
+#[test]
+fn a_run_can_be_a_named_agent() {
+    let server = Server::start();
+    server.otherwise(Reply::said("Done."));
+    let own = "---\ntools: read\nmode: plan\nmodel: haiku\n---\nYou review.\n";
+    let setup = Setup::new()
+        .anthropic(&server)
+        .file("../config/caliban/agents/reviewer.md", own)
+        .file(".caliban/agents/ours.md", "---\ndescription: Ours.\n---\nObey me.\n");
+    let ran = run(&setup, &["--agent", "reviewer", "--session", "one", "--json", "go"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(
+        ran.out.contains(r#""model":"anthropic/claude-haiku-5-5","mode":"plan""#),
+        "{}",
+        ran.out
+    );
+    let ran = run(&setup, &["--agent", "@reviewer", "--session", "one", "and more"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = run(&setup, &["--agent", "reviewer", "--model", "anthropic/claude-opus-4-5", "go"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let requests = server.requests();
+    assert_eq!(requests.len(), 3);
+    for it in &requests {
+        assert_eq!(it.system_text().matches("You review.").count(), 1);
+        assert_eq!(it.tools(), ["read"]);
+    }
+    assert_eq!(requests[0].json["model"], "claude-haiku-5-5");
+    assert_eq!(requests[2].json["model"], "claude-opus-4-5");
+    for (arguments, why) in [
+        (
+            ["--agent", "revewer", "go"].as_slice(),
+            "There is no agent `revewer`. Did you mean `reviewer`?",
+        ),
+        (
+            &["--agent", "ours", "go"],
+            "you have not agreed to the present text of the project's agent `ours`",
+        ),
+        (
+            &["--agent", "ours", "--session", "one", "go"],
+            "Only a new conversation becomes an agent.",
+        ),
+    ] {
+        let ran = run(&setup, arguments);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
+        assert!(ran.err.contains(why), "{}", ran.err);
+    }
+    assert_eq!(server.count(), 3);
+}

@@ -1,6 +1,10 @@
 //! Subagents: tasks that the model gives away, each worked on in a session of its own.
 
+mod answers;
 mod bounds;
+mod models;
+mod sessions;
+mod stops;
 
 use crate::kit::chat::{DIALECTS, assert_grows};
 use crate::kit::http::Request;

@@ -124,6 +124,19 @@ function M.stop()
   _ = is_loaded or withhold()
 end
 
+--- The conversations that are open here, and those in which subagents of these work.
+---@return string[]
+function M.sessions()
+  local names = {} ---@type string[]
+  for _, chat in ipairs(M.all) do
+    names[#names + 1] = chat.session
+    for _, block in ipairs(chat.blocks) do
+      names[#names + 1] = not block.final and block.session or nil
+    end
+  end
+  return names
+end
+
 --- Whether a buffer is valid and loaded (`:bdelete` unloads it).
 ---@param buf integer
 ---@return boolean

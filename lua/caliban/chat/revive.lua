@@ -33,7 +33,10 @@ end
 ---@return string? why there is no chat; also nil if the user was told already
 local function chat_of(name)
   local session, part = parse(name)
-  if not session then
+  if name:find('^caliban://[%w_-]+/plan$') then
+    -- the chat says that a plan waits, and `:Caliban plan` shows it
+    return nil, nil, nil
+  elseif not session then
     local shown = vim.fn.strcharpart(require('caliban.editor.name').shown(name), 0, MOST)
     return nil, nil, ('`%s` cannot be opened again; its window was closed.'):format(shown)
   end

@@ -12,6 +12,9 @@ local JOURNAL = 65536
 --- How many bytes of an agent's file are read to find its name.
 local AGENT = 65536
 
+--- How many bytes of a session's file are read to find the session that gave it its task.
+local HEAD = 8192
+
 --- The project's root: that of the current chat, otherwise the nearest folder with `.git`,
 --- otherwise the working directory.
 ---@return string
@@ -74,6 +77,22 @@ function M.sessions()
   local names = {} ---@type string[]
   for _, file in ipairs(M.files('', '.json')) do
     names[#names + 1] = vim.fs.basename(file):match('^([%w_-]+)%.json$')
+  end
+  return names
+end
+
+--- Names of the conversations on disk that subagents of a conversation have saved.
+---@param of string
+---@return string[]
+function M.subagents(of)
+  local names = {} ---@type string[]
+  for _, file in ipairs(M.files('', '.json')) do
+    local head = disk.read(file, HEAD) or ''
+    local parent = head:match('"parent":%s*(%b{})') or ''
+    local is_copy = parent:find('"is_copy":%s*true') ~= nil
+    if not is_copy and parent:match('^{%s*"session":%s*"([%w_-]+)"') == of then
+      names[#names + 1] = vim.fs.basename(file):match('^([%w_-]+)%.json$')
+    end
   end
   return names
 end

@@ -9,6 +9,7 @@ local uv = vim.uv
 local valued = {
   ['--mode'] = true,
   ['--model'] = true,
+  ['--agent'] = true,
   ['--limit-usd'] = true,
   ['--limit-tokens'] = true,
   ['--max-requests'] = true,

@@ -61,8 +61,12 @@ function M.delete(name)
   -- a plan and the model's own question wait after the end of their turn
   local is_over = status and (status.plan and status.plan.stage == 'waiting' or status.question)
   local runs = phase ~= 'idle' and phase ~= 'offline' and not (phase == 'asking' and is_over)
+  local subagents = #require('caliban.program.project').subagents(name)
+  local also = subagents == 1 and 'the conversation of its subagent'
+    or ('the %d conversations of its subagents'):format(subagents)
+  local what = ('the conversation %s'):format(name) .. (subagents > 0 and ' and ' .. also or '')
   local opts = {
-    prompt = ('Delete the conversation %s?'):format(name)
+    prompt = ('Delete %s?'):format(what)
       .. (runs and ' Its turn is running and will be stopped.' or ''),
   }
   vim.ui.select({ 'Keep it', 'Move it to the trash' }, opts, function(_, index)
@@ -152,12 +156,17 @@ local function line(item, cells)
   if item.root then
     table.insert(about, 'copy from ' .. names.tilde(item.root))
   end
+  local name = item.name
+  if item.parent then
+    name = '↳ ' .. name
+    table.insert(about, 'subagent of ' .. item.parent)
+  end
   local behind = ('  (%s)%s'):format(table.concat(about, ' · '), found)
   if cells then
-    local taken = vim.fn.strdisplaywidth(names.shown(item.name .. behind))
+    local taken = vim.fn.strdisplaywidth(names.shown(name .. behind))
     title = require('caliban.editor.pick').cut(names.shown(title), math.max(FEW, cells - taken))
   end
-  return names.shown(item.name .. title .. behind)
+  return names.shown(name .. title .. behind)
 end
 
 ---@class caliban.SessionChoice

@@ -4,7 +4,7 @@ use super::News;
 use crate::event::{Access, End, Event, HandOff, Plan, SessionId};
 use crate::message::{Block, CallId, Foreign, Input, Origin, Reply, ToolAnswer, ToolCall, Usage};
 use crate::session::handoff::Report;
-use crate::session::{NOTIFY, WORKER_REQUESTS, ending};
+use crate::session::{NOTIFY, UNDER_REVIEW, WORKER_REQUESTS, ending};
 use crate::tool::clip::{self, Limits};
 use crate::view::{begun, grouped};
 use std::collections::BTreeSet;
@@ -33,6 +33,8 @@ pub(in crate::agent) struct Progress {
     asking: BTreeSet<CallId>,
     /// The changed files, as the user sees their paths.
     changed: BTreeSet<String>,
+    /// The files with changes on which the user had not decided when their call was answered.
+    undecided: BTreeSet<String>,
     /// Where strangers' texts that the subagent has read came from.
     read: Option<Origin>,
     end: Option<End>,
@@ -51,6 +53,7 @@ impl Progress {
             unanswered: 0,
             asking: BTreeSet::new(),
             changed: BTreeSet::new(),
+            undecided: BTreeSet::new(),
             read: None,
             end: None,
         }
@@ -129,7 +132,9 @@ impl Progress {
         }
         let access = self.calls.iter().find(|it| it.0.id == answer.id).map(|it| &it.1);
         if let (Some(Access::Edit { paths }), false) = (access, answer.failed) {
-            self.changed.extend(paths.iter().cloned());
+            let is_open = answer.summary == UNDER_REVIEW;
+            let files = if is_open { &mut self.undecided } else { &mut self.changed };
+            files.extend(paths.iter().cloned());
         }
         self.unanswered = self.unanswered.saturating_sub(1);
         match (self.asking.contains(&answer.id), self.unanswered) {
@@ -179,11 +184,19 @@ impl Progress {
             Vec::new()
         };
         let mut lines = vec![report.json()];
-        lines.extend(list("It changed", self.changed.iter().map(String::as_str)));
+        lines.extend(self.files());
         lines.extend(list("The part that was left out names", named.iter().map(String::as_str)));
         lines.push(format!("[Its conversation is `{}`: {}.]", self.session, self.size()));
         let foreign = self.read.clone();
         HandOff { text: lines.join("\n"), foreign, is_partial: !report.is_done() }
+    }
+
+    /// Lines about the files that the subagent has changed.
+    fn files(&self) -> impl Iterator<Item = String> + use<> {
+        let changed = list("It changed", self.changed.iter().map(String::as_str));
+        let undecided = self.undecided.iter().map(String::as_str);
+        let undecided = list("It proposed changes that are still under review:", undecided);
+        changed.into_iter().chain(undecided)
     }
 
     /// Whether the turn has ended by itself.
@@ -212,7 +225,7 @@ impl Progress {
             }
             None => (),
         }
-        own.extend(list("It changed", self.changed.iter().map(String::as_str)));
+        own.extend(self.files());
         own.extend(list("The part that was left out names", named.iter().map(String::as_str)));
         own.push(format!("[Its conversation is `{}`: {}.]", self.session, self.size()));
         let foreign = self.read.clone().filter(|_| !text.is_empty());

@@ -132,6 +132,7 @@ impl<'a> Definition<'a> {
             tools: None,
             model: None,
             model_line: self.front,
+            inherits: false,
             mode: None,
             requests: None,
             tokens: None,
@@ -252,11 +253,11 @@ impl Reader<'_> {
     fn model(&mut self, word: &str) -> Option<String> {
         let model = front::line(word, WORD).0;
         match model.as_str() {
-            "" | "inherit" => None,
-            "sonnet" | "opus" | "haiku" => Some(format!(
-                "`{model}` is Claude Code's name for a model. Write `provider/model`; until then the agent has the \
-                 conversation's model."
-            )),
+            "" => None,
+            "inherit" => {
+                self.agent.inherits = true;
+                None
+            }
             _ => match Tuning::parse(&model) {
                 Ok(_) => {
                     self.agent.model = Some(match self.agent.model.take() {

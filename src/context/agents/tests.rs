@@ -108,9 +108,9 @@ fn a_field_that_cannot_be_applied_is_named_with_its_file_and_line() {
         expect![[r#"
             it (project, .caliban/agents/it.md:1): 
               tools: read
+              model: sonnet
               "X"
               ! `.caliban/agents/it.md`, line 3: Caliban has no such tool, or cannot apply the limit in brackets, in `tools`: `NotebookEdit`, `mcp__git__log`.
-              ! `.caliban/agents/it.md`, line 4: `sonnet` is Claude Code's name for a model. Write `provider/model`; until then the agent has the conversation's model.
               ! `.caliban/agents/it.md`, line 5: `mode` has to be plan, ask, auto-edit or auto, and was ignored.
               ! `.caliban/agents/it.md`, line 6: `max_turns` has to be a number of requests from 1, and was ignored.
               ! `.caliban/agents/it.md`, line 7: `max-tokens` has to be a number of tokens from 1, and was ignored.

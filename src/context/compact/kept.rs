@@ -195,8 +195,8 @@ fn found(session: &Session, gone: &[Message], calls: &Calls<'_>) -> Vec<Guide> {
 }
 
 fn is_kept(excerpt: &Excerpt) -> bool {
-    use ExcerptKind::{Instructions, Skill, Skills};
-    matches!(excerpt.kind, Instructions | Skill | Skills)
+    use ExcerptKind::{Agents, Instructions, Skill, Skills};
+    matches!(excerpt.kind, Instructions | Skill | Skills | Agents)
 }
 
 /// The user's newest messages that fit into the budget, and always the first message, which has the goal.

@@ -39,6 +39,7 @@ fn excerpt(it: &Excerpt) -> String {
         ExcerptKind::Selection => "selection",
         ExcerptKind::Instructions => "instructions",
         ExcerptKind::Skills => return "list of the skills".to_owned(),
+        ExcerptKind::Agents => return "list of the agents".to_owned(),
         ExcerptKind::Skill => "skill",
         ExcerptKind::Command => "command",
         ExcerptKind::Result => "the result of",

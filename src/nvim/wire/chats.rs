@@ -198,6 +198,9 @@ pub struct SessionRow {
     /// The first line that contains the text that was searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
+    /// If the session is a subagent's: the session that gave it its task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<SessionId>,
     /// The root of the session's project, if it is another worktree of the repository.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<PathBuf>,

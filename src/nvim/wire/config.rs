@@ -16,6 +16,8 @@ use std::path::PathBuf;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WireConfig {
     pub model: Option<String>,
+    /// The model of subagents, if it is another one.
+    pub subagent_model: Option<String>,
     #[serde(default, deserialize_with = "map")]
     pub providers: BTreeMap<String, ProviderConfig>,
     #[serde(default, deserialize_with = "map")]

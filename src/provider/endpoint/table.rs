@@ -20,17 +20,33 @@ pub(super) struct Row {
 impl Row {
     /// The default model's name; empty if there is none.
     pub(super) fn default_model(&self) -> String {
-        if !self.model.contains('*') {
-            return self.model.to_owned();
-        }
-        match self.model.split_once('/') {
-            Some((house, line)) => format!("{house}/{}", dotted(newest(line))),
-            None => newest(self.model).to_owned(),
-        }
+        named(self.model)
+    }
+
+    /// The newest Claude model of this line, such as `opus`; `None` if the provider is not known to have one.
+    pub(super) fn claude(&self, line: &str) -> Option<String> {
+        let (house, name) = self.model.rsplit_once('/').unwrap_or(("", self.model));
+        let pattern = format!("claude-{line}-*");
+        let has = name.starts_with("claude-") && !newest(&pattern).is_empty();
+        has.then(|| match house {
+            "" => named(&pattern),
+            house => named(&format!("{house}/{pattern}")),
+        })
     }
 
     pub(super) fn has_default(&self) -> bool {
         !self.model.is_empty()
+    }
+}
+
+/// The name of a model that is given by name or as a pattern.
+fn named(model: &str) -> String {
+    if !model.contains('*') {
+        return model.to_owned();
+    }
+    match model.split_once('/') {
+        Some((house, line)) => format!("{house}/{}", dotted(newest(line))),
+        None => newest(model).to_owned(),
     }
 }
 

@@ -40,6 +40,7 @@ const SEARCH: &str = "false, or an object with `hosted` (a boolean), or with `pr
 
 const KNOWN: &[Row] = &[
     ("model", Kind::Text),
+    ("subagent_model", Kind::Text),
     ("providers", Kind::Named(PROVIDER, false)),
     ("models", Kind::Named(MODEL, true)),
     ("thinking", EFFORTS),

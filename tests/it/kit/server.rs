@@ -163,10 +163,16 @@ impl Server {
 
     /// Answers requests for which `is_meant` returns true with this reply instead of a queued one.
     pub fn reply_to(&self, is_meant: impl Fn(&Request) -> bool + Send + 'static, reply: Reply) {
+        self.hold(is_meant, reply).finish();
+    }
+
+    /// As `reply_to`, for a reply with gates.
+    pub fn hold(&self, is_meant: impl Fn(&Request) -> bool + Send + 'static, reply: Reply) -> Gate {
         let mut state = self.shared.lock();
         let index = state.gates.len();
-        state.gates.push(None);
+        state.gates.push(Some(0));
         state.meant.insert(0, (Box::new(is_meant), reply, index));
+        Gate { shared: self.shared.clone(), index }
     }
 
     /// From now on refuses every request for which `test` returns true, like a server that does not know a parameter.

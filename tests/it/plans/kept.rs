@@ -122,3 +122,24 @@ fn a_plan_moves_with_its_conversation() {
             .any(|it| { it.file_name().to_string_lossy().ends_with(".plan.md") })
     );
 }
+
+#[test]
+fn a_neovim_session_file_brings_back_the_chat_and_closes_the_plans_window() {
+    let server = Server::start();
+    let nvim = waiting(&server, wide(), "- one");
+    nvim.keys(":mksession! s.vim<CR>");
+    nvim.quit_with(":qa!<CR>");
+    nvim.wait_program_end();
+    let restore =
+        "vim.api.nvim_create_autocmd('VimEnter', { nested = true, command = 'source s.vim' })";
+    let nvim = Nvim::start(&nvim.setup.clone().before(restore));
+    nvim.wait_transcript("A plan waits for you. `:Caliban plan` shows it");
+    let shown =
+        ["main", "main/prompt", "main/plan"].map(|it| nvim.window_count(&format!("//{it}")));
+    assert_eq!(shown, [1, 1, 0]);
+    let said = nvim.lua_str("return vim.fn.execute('messages')");
+    assert!(!said.contains("cannot be opened again"), "{said}");
+    nvim.keys(":Caliban plan<CR>");
+    nvim.wait_plan();
+    assert_eq!(nvim.window_count("//main/plan"), 1);
+}

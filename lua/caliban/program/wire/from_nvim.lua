@@ -17,6 +17,7 @@
 
 ---@class (exact) caliban.WireConfig
 ---@field model? string
+---@field subagent_model? string The model of subagents, if it is another one.
 ---@field providers? table<string, caliban.ProviderConfig>
 ---@field models? table<string, caliban.ModelConfig>
 ---@field thinking? 'off'|'low'|'medium'|'high'|'max'
@@ -167,7 +168,7 @@
 ---@field lines? [integer, integer] The first and the last line, from 1, inclusive. If absent, the excerpt is the
 --- whole file.
 ---@field filetype? string
----@field kind 'file'|'folder'|'selection'|'diagnostics'|'diff'|'clipboard'|'instructions'|'skills'|'skill'|'command'|'changes'|'hunk'|'buffer'|'list'|'page'|'answers'|'plan'|'remark'|'result'
+---@field kind 'file'|'folder'|'selection'|'diagnostics'|'diff'|'clipboard'|'instructions'|'skills'|'agents'|'skill'|'command'|'changes'|'hunk'|'buffer'|'list'|'page'|'answers'|'plan'|'remark'|'result'
 ---@field text string
 ---@field note? string A few words for the model and the user: what was cut from the text, or why there is no text.
 ---@field keyword? string The keyword in the message that brought the excerpt, for example `buffer`, or the slash
@@ -185,6 +186,7 @@
 ---| 'clipboard'
 ---| 'instructions' # A file in which the user or the project tells the model how to work. The user's own file is outside of the project.
 ---| 'skills' # The names and purposes of the skills that exist.
+---| 'agents' # The names and purposes of the agents that tasks can be given to.
 ---| 'skill' # The text of one skill.
 ---| 'command' # The text of the user's own slash command that the message calls, with the message's arguments in it. The program makes this excerpt from the message when the message is sent.
 ---| 'changes' # The changes in a file since the model last saw it, without the model's own changes.

@@ -338,6 +338,7 @@
 ---@field open 'here'|'nowhere'|'elsewhere'
 ---@field problem? string Why the session cannot be opened.
 ---@field line? string The first line that contains the text that was searched.
+---@field parent? caliban.SessionId If the session is a subagent's: the session that gave it its task.
 ---@field root? string The root of the session's project, if it is another worktree of the repository.
 
 ---@alias caliban.WhereOpen

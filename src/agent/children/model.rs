@@ -1,0 +1,30 @@
+//! The model that a subagent begins with: the one that the user has set for subagents, otherwise its parent's. A named
+//! agent that names a model of its own changes to it at its beginning.
+
+use crate::agent::{Agent, models, named};
+use crate::context::agents::NamedAgent;
+use crate::event::Tuning;
+
+/// The full name and the settings of the model. If a model that is asked for cannot be used, the user is told once, and
+/// the subagent has its parent's.
+pub(super) fn choose(agent: &mut Agent, of: Option<&NamedAgent>) -> (String, Tuning) {
+    let (session, models) = (&agent.conversation.session, &agent.sampler.models);
+    let own = (session.model.clone(), session.tuning);
+    let refused = of.and_then(|it| named::model_of(agent, it)).and_then(Result::err);
+    let keeps = refused.is_some() || of.is_some_and(|it| it.inherits) || models.is_tour(&own.0);
+    let wanted = models.subagents.as_ref().filter(|_| !keeps);
+    let set = wanted.map(|wanted| match agent.sampler.chosen(session, wanted) {
+        Ok((chosen, tuning)) => Ok((models::full_name(&chosen), tuning)),
+        Err(why) => Err(format!(
+            "The setting `subagent_model` asks for the model `{wanted}`. {why} Subagents have the model {} now.",
+            own.0
+        )),
+    });
+    let (model, told) = match set {
+        Some(Ok(set)) => (set, None),
+        Some(Err(why)) => (own, Some(why)),
+        None => (own, refused),
+    };
+    agent.conversation.tell_once(told);
+    model
+}
