@@ -271,6 +271,7 @@ fn user_autocommands_carry_data_and_the_state_names_the_phase() {
     .assert_eq(&nvim.lua_str("return table.concat(_G.seen, '\\n')"));
     expect![[r#"
         {
+          coordinates = false,
           jobs = 0,
           mode = "ask",
           model = "anthropic/claude-sonnet-4-5",
