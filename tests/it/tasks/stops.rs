@@ -105,8 +105,12 @@ fn a_stop_at_any_moment_answers_every_call_and_leaves_no_subagent_behind() {
     scene.wait_chat("Project");
     for (at, moment) in MOMENTS.iter().enumerate() {
         stop_at(&scene, at + 1, moment);
-        let told = scene.told_next();
+        let said = format!("After {}.", moment.name);
+        scene.server.reply(Reply::said(&said));
+        scene.nvim.lua("require('caliban').ask('and?')", &[]);
+        scene.wait_idle(&said);
         let last = scene.server.requests().pop().unwrap();
+        let told = last.last_user_text();
         let answers = last.answers();
         let mine: Vec<_> = answers.iter().rev().take(moment.tasks).collect();
         for (id, answer) in mine {
@@ -141,7 +145,7 @@ fn a_stop_at_any_moment_answers_every_call_and_leaves_no_subagent_behind() {
     assert!((16..=19).contains(&children), "{children}");
     let nvim = Nvim::start(&nvim.setup);
     nvim.keys(":Caliban<CR>");
-    nvim.wait_transcript("So it is.");
+    nvim.wait_transcript("After in line.");
     assert!(!nvim.transcript().contains("Interrupted"), "{}", nvim.transcript());
     server.reply(Reply::said("All is well."));
     nvim.ask("and?", "All is well.");
