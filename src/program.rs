@@ -64,6 +64,7 @@ pub async fn run() -> ExitCode {
     let log = begin_log(&editor, hello.config.debug);
     tracing::info!(nvim = hello.nvim, plugin = hello.version, "hello");
     let (mut program, mut ends) = Program::new(editor, *hello);
+    program.tell_of_left_worktrees();
     // At `:qa` the signal arrives together with the end of the input. The editor's last messages are read before the
     // program ends.
     let Ok(mut terminated) = signal(SignalKind::terminate()) else { return ExitCode::FAILURE };

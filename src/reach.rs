@@ -51,10 +51,12 @@ pub struct Folders {
 /// The rules for one project. They never read the disk. A caller that knows several spellings of a path (for example
 /// through symbolic links) has to check each of them.
 #[derive(Clone)]
-pub struct Reach(Arc<Rules>);
+pub struct Reach {
+    root: Arc<[String]>,
+    rules: Arc<Rules>,
+}
 
 struct Rules {
-    root: Vec<String>,
     named: Vec<(Vec<String>, Vec<String>)>,
     own: Vec<Vec<String>>,
     open: Vec<Vec<String>>,
@@ -88,7 +90,6 @@ impl Reach {
         let is_absolute = |it: &&(PathBuf, String)| it.0.is_absolute();
         let named = folders.named.iter().filter(is_absolute);
         let mut rules = Rules {
-            root: owned(&folders.root),
             named: named.map(|(path, name)| (owned(path), split(name))).collect(),
             own: all_owned(&folders.own),
             open: all_owned(&folders.open),
@@ -103,11 +104,19 @@ impl Reach {
                 rules.all.push(Rule { parts, row });
             }
         }
-        Reach(Arc::new(rules))
+        Reach { root: owned(&folders.root).into(), rules: Arc::new(rules) }
+    }
+
+    /// The same rules for a worktree of the project.
+    #[must_use]
+    pub fn at(&self, worktree: &Path) -> Reach {
+        let folded = folded(&worktree.to_string_lossy());
+        let root = parts(&folded).into_iter().map(str::to_owned).collect();
+        Reach { root, rules: self.rules.clone() }
     }
 
     pub fn reading(&self, path: &Path) -> Reading {
-        let found = self.0.find(path);
+        let found = self.rules.find(path, &self.root);
         let never = found.never.or((found.own && !found.open).then_some(OWN));
         let asked = || found.asked.map_or(Reading::Free, Reading::Asked);
         never.map_or_else(asked, Reading::Never)
@@ -115,7 +124,7 @@ impl Reach {
 
     /// Whether a path may be written. Caliban's own paths may not be written, even if they may be read.
     pub fn writing(&self, path: &Path) -> Writing {
-        let found = self.0.find(path);
+        let found = self.rules.find(path, &self.root);
         let never = found.never.or(found.own.then_some(OWN));
         let reviewed = || found.reviewed.map_or(Writing::Free, Writing::Reviewed);
         never.map_or_else(reviewed, Writing::Never)
@@ -125,7 +134,7 @@ impl Reach {
     /// user's skills and instructions.
     pub fn is_open(&self, path: &Path) -> bool {
         let folded = folded(&path.to_string_lossy());
-        is_in(&parts(&folded), &self.0.open)
+        is_in(&parts(&folded), &self.rules.open)
     }
 }
 
@@ -142,13 +151,13 @@ pub fn secrets_in_home() -> impl Iterator<Item = &'static str> {
 }
 
 impl Rules {
-    fn find(&self, path: &Path) -> Found {
+    fn find(&self, path: &Path, root: &[String]) -> Found {
         let folded = folded(&path.to_string_lossy());
         let parts = parts(&folded);
         let (own, open) = (is_in(&parts, &self.own), is_in(&parts, &self.open));
         let mut found = Found { own, open, ..Found::default() };
         // the project itself may be in a `.git` folder, so the parts above the project are not compared with `.git`
-        let first = below(&parts, &self.root).map_or(0, |_| self.root.len());
+        let first = below(&parts, root).map_or(0, |_| root.len());
         for at in 0..parts.len() {
             self.compare(&parts[at..], at >= first, &mut found);
         }

@@ -64,6 +64,7 @@ impl Site {
         Desk {
             session: String::new(),
             root: self.places.root.clone(),
+            project: None,
             home: dirs::home_dir(),
             config: config_dir(),
             reach: self.places.reach.clone(),

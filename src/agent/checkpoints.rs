@@ -83,23 +83,29 @@ pub(super) struct Record {
     has_failed: bool,
     /// The keeper of a subagent's parent, which keeps the subagent's changes.
     lent: Option<Keeper>,
+    /// Whether nothing is stored, because the session works in a worktree.
+    is_apart: bool,
     messages: mpsc::UnboundedSender<KeeperMessage>,
     /// Each keeper has a receiver, so this is closed when no task can store any more.
     keepers: watch::Sender<()>,
 }
 
 impl Record {
-    pub(super) fn new(lent: Option<Keeper>) -> (Record, mpsc::UnboundedReceiver<KeeperMessage>) {
+    pub(super) fn new(
+        lent: Option<Keeper>,
+        is_apart: bool,
+    ) -> (Record, mpsc::UnboundedReceiver<KeeperMessage>) {
         let (messages, messages_end) = mpsc::unbounded_channel();
         let keepers = watch::Sender::new(());
         let gaps = Vec::new();
-        let record = Record { checkpoints: None, gaps, has_failed: false, lent, messages, keepers };
+        let (checkpoints, has_failed) = (None, false);
+        let record = Record { checkpoints, gaps, has_failed, lent, is_apart, messages, keepers };
         (record, messages_end)
     }
 
     /// The checkpoints; `None` for a conversation that is never saved.
     pub(super) fn checkpoints(&mut self, conversation: &Conversation) -> Option<&mut Checkpoints> {
-        if self.checkpoints.is_none() {
+        if self.checkpoints.is_none() && !self.is_apart {
             self.checkpoints = conversation.store.as_ref().map(crate::store::Store::checkpoints);
         }
         self.checkpoints.as_mut()

@@ -5,6 +5,7 @@ mod job;
 mod model;
 pub(super) mod progress;
 mod review;
+pub(super) mod worktrees;
 
 use super::guidance::Guidance;
 use super::permissions::Answer;
@@ -95,6 +96,7 @@ pub(super) enum News {
     Settled(CallId),
     /// A worker reports its progress.
     Noticed(String),
+    Worktree(worktrees::Message),
     Spent {
         usage: Usage,
         cost: Option<f64>,
@@ -160,6 +162,14 @@ impl Children {
     pub(super) fn revoke(&self, grant: &Grant) {
         for it in &self.all {
             it.tell(ChildCommand::Revoke(grant.clone()));
+        }
+    }
+
+    /// Ends the subagents if a spending limit is reached.
+    fn end_at_limit(&self, conversation: &Conversation) {
+        let Some(reached) = conversation.session.limit_reached() else { return };
+        for it in &self.all {
+            it.tell(ChildCommand::End(format!("the spending limit is reached: {reached}")));
         }
     }
 
@@ -281,7 +291,7 @@ pub(super) fn employ(
             mode: session.mode,
             tools,
             requests,
-            inherited: Inherited { is_subagent: true, grants: session.granted.clone(), keeper },
+            inherited: Inherited::by_subagent(session.granted.clone(), keeper),
         },
         commands,
         inbox,
@@ -312,6 +322,9 @@ fn chosen(guidance: &Guidance, desk: &Desk, task: &Task) -> Result<Option<NamedA
 
 /// Takes a report of a subagent in.
 pub(super) fn take(agent: &mut Agent, of: &Whom, news: News) {
+    if let News::Worktree(message) = news {
+        return worktrees::take(agent, message);
+    }
     let Agent { conversation, turn: Turn { children, .. }, .. } = agent;
     let Some(child) = children.all.iter_mut().find(|it| it.whom == *of) else { return };
     let name = child.session.as_ref().map_or("subagent", |it| it.0.as_str());
@@ -339,6 +352,7 @@ pub(super) fn take(agent: &mut Agent, of: &Whom, news: News) {
             child.is_reviewing = is_reviewing;
             children.go_on(conversation);
         }
+        News::Worktree(_) => (),
         News::Asked { call, question, offer } => {
             let id = CallId(format!("{name}/{call}"));
             let question = format!("{name}: {question}");
@@ -359,12 +373,7 @@ pub(super) fn take(agent: &mut Agent, of: &Whom, news: News) {
         }
         News::Spent { usage, cost } => {
             conversation.take(Input::ChildSpent { usage, cost });
-            if let Some(reached) = conversation.session.limit_reached() {
-                for it in &children.all {
-                    let why = format!("the spending limit is reached: {reached}");
-                    it.tell(ChildCommand::End(why));
-                }
-            }
+            children.end_at_limit(conversation);
         }
     }
     children.note_wait(conversation, of);
@@ -397,6 +406,9 @@ fn set_to_work(agent: &mut Agent, work: Work) {
     let Work { parent, task: Task { description, prompt, .. }, is_unattended } = work;
     conversation.take(Input::Assign { parent });
     conversation.take(Input::Title { title: crate::session::title(&description) });
+    if agent.desk.project.is_some() {
+        conversation.take(Input::Note { text: worktrees::note(&agent.desk.root) });
+    }
     if is_unattended {
         conversation.session.leave_unattended();
     }

@@ -3,6 +3,7 @@
 
 use super::checkpoints::{Keeper, KeeperMessage, Record};
 use super::checks::{Check, Checks, Looked};
+use super::children::worktrees::Worktrees;
 use super::known::{Known, Observation, Tracker};
 use super::setup::Decided;
 use super::todo::Todo;
@@ -21,6 +22,8 @@ pub(super) struct Files {
     pub(super) record: Record,
     pub(super) checks: Checks,
     pub(super) todo: Todo,
+    /// The worktrees of subagents whose changes are under review.
+    pub(super) worktrees: Worktrees,
     /// Files whose accepted text is in the buffer but not on disk.
     unsaved: Vec<PathBuf>,
 }
@@ -33,11 +36,17 @@ pub(super) struct Changes {
 
 impl Files {
     /// `lent` is the keeper of a subagent's parent.
-    pub(super) fn new(lent: Option<Keeper>) -> (Files, Changes) {
+    pub(super) fn new(lent: Option<Keeper>, is_apart: bool) -> (Files, Changes) {
         let (known, observations) = Known::new();
-        let (record, keeper_messages) = Record::new(lent);
-        let (checks, todo) = (Checks::default(), Todo::default());
-        let files = Files { known, record, checks, todo, unsaved: Vec::new() };
+        let (record, keeper_messages) = Record::new(lent, is_apart);
+        let files = Files {
+            known,
+            record,
+            checks: Checks::default(),
+            todo: Todo::default(),
+            worktrees: Worktrees::default(),
+            unsaved: Vec::new(),
+        };
         (files, Changes { observations, keeper_messages })
     }
 
@@ -59,6 +68,7 @@ impl Files {
     ) {
         let Decided { mut answers, path, saved, text } = decided;
         self.note_saved(conversation, &desk.root, &path, saved);
+        self.worktrees.decided(answers.iter().map(|it| &it.id));
         if text.is_some() || !answers.is_empty() {
             self.record.settle(conversation, &path, text.as_ref());
         }

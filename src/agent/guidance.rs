@@ -120,7 +120,7 @@ impl Guidance {
             // the prompt of an agent can only come before the first message
             let agent = self.agent_of_project(desk).filter(|_| conversation.session.turns == 0);
             self.consent.ask(conversation, found, agent);
-            self.permissions.trust.ask(conversation, &desk.root);
+            self.permissions.trust.ask(conversation, desk.project());
         }
     }
 

@@ -156,7 +156,7 @@ impl Agent {
         let (secrets, glance) = (desk.secrets.clone(), setup.glance);
         let channels = Channels { screen, wishes, glance, secrets };
         let (prompts, prepared) = Prompts::new(&desk, draft);
-        let (files, changes) = Files::new(setup.inherited.keeper);
+        let (files, changes) = Files::new(setup.inherited.keeper, setup.inherited.is_apart);
         let (children, news) = Children::new(setup.places);
         let (turn, results) = Turn::new(partial, children);
         let (jobs, notices) = Jobs::begin(session.last_job);

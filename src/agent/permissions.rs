@@ -66,7 +66,7 @@ impl Permissions {
     fn load(&self, desk: &Desk) -> (Rules, Vec<String>) {
         let mut all = self.settings.clone();
         let mut problems = self.problems.clone();
-        let (project, others) = self.of_project(&desk.root);
+        let (project, others) = self.of_project(desk.project());
         all.extend(project);
         problems.extend(others);
         let always = self.permitted.as_ref().map(Permitted::all).unwrap_or_default();
@@ -159,7 +159,7 @@ pub(super) fn list(agent: &Agent) {
     let grants = conversation.session.granted.iter().cloned().map(Permission::Grant);
     let own = desk.rules.all.iter().filter(|it| it.origin != Origin::Safe);
     let rules = own.map(|it| Permission::Rule(it.line()));
-    let unused = guidance.permissions.trust.unused(&desk.root);
+    let unused = guidance.permissions.trust.unused(desk.project());
     let unused = unused.iter().map(|it| Permission::Rule(unused_line(it)));
     let all: Vec<Permission> = grants.chain(rules).chain(unused).collect();
     if all.is_empty() {
@@ -177,7 +177,7 @@ fn unused_line(rule: &Rule) -> String {
 /// Revokes a rule that was made when the user answered “always” to a question, or the agreement to the project's rules
 /// that allow calls. Asks again about such a rule that is not used. Other rules are in files that the user edits.
 fn revoke(agent: &mut Agent, wanted: &str) {
-    let root = agent.desk.root.clone();
+    let root = agent.desk.project().to_owned();
     let trust = &mut agent.guidance.permissions.trust;
     if trust.unused(&root).iter().any(|it| unused_line(it) == wanted) {
         trust.ask_again(&mut agent.conversation, &root);

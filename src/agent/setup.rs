@@ -253,11 +253,19 @@ impl Command {
 #[derive(Default)]
 pub struct Inherited {
     pub(super) is_subagent: bool,
+    /// Whether the session works in a worktree, so that nobody rewinds its changes.
+    pub(super) is_apart: bool,
     /// What the user has allowed the parent for the session.
     pub(super) grants: Vec<Grant>,
     /// Stores the contents of files in the parent's checkpoints, so that a rewind of the parent's turn takes the
     /// subagent's changes back.
     pub(super) keeper: Option<Keeper>,
+}
+
+impl Inherited {
+    pub(super) fn by_subagent(grants: Vec<Grant>, keeper: Option<Keeper>) -> Inherited {
+        Inherited { is_subagent: true, is_apart: false, grants, keeper }
+    }
 }
 
 /// The parts that an agent is made of.

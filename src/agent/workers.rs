@@ -31,10 +31,10 @@ fn begin(agent: &mut Agent, turn: TurnId, call: &CallId, worker: WorkerId, order
     let files = files.watched(conversation, desk, running);
     let own = guidance.named.own(&conversation.session);
     let tools = own.only(|it| workers::is_for(order.role, it)).with(workers::notify());
-    let Order { role, title, prompt, owns, .. } = order;
+    let Order { role, title, prompt, owns, isolation } = order;
     let post = Some(Post { worker, role, owns });
     let lent = Lent { chosen: None, tools, requests: Some(WORKER_REQUESTS), post, files };
-    let task = Task { description: title, prompt, agent: None };
+    let task = Task { description: title, prompt, agent: None, isolation };
     let job = children::employ(agent, turn, (Whom::Worker(worker), call), task, lent);
     agent.turn.attend(attend(job, worker));
 }

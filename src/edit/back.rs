@@ -24,7 +24,7 @@ pub(super) enum Step {
 
 impl Back {
     /// A `Back` that restores this text, whatever the edits did.
-    pub(super) fn to(text: Option<Text>) -> Back {
+    pub fn to(text: Option<Text>) -> Back {
         Back(vec![Step::Whole(text)])
     }
 

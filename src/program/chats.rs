@@ -58,7 +58,7 @@ impl Program {
                 it.begun(&base, ephemeral, shown, taken)
             });
         };
-        let workspace = Arc::new(Disk { root: self.site.places.root.clone() });
+        let workspace = Arc::new(Disk { root: self.site.places.root.clone(), is_apart: false });
         let desk = self.site.desk(workspace, mpsc::unbounded_channel().0);
         let has_current = self.current.is_some();
         self.open_on_thread(vec![Lane::Unnamed], move |it| {

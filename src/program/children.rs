@@ -5,9 +5,12 @@ use super::archive::Archive;
 use super::incoming::Outcome;
 use super::lanes::Lane;
 use crate::agent::PlaceWanted;
+use crate::conversation::report::Level;
 use crate::event::SessionId;
 use crate::nvim::session_link::Handle;
+use crate::nvim::wire::ToNvim;
 use crate::store::Opened;
+use crate::tool::worktree::{self, Left};
 
 /// A session that a subagent of `parent` gets. `opened` is `None` if the session is never saved.
 pub(super) struct Placed {
@@ -18,6 +21,27 @@ pub(super) struct Placed {
 }
 
 impl Program {
+    /// Tells the user of subagents' worktrees that a killed program has left with changes.
+    pub(super) fn tell_of_left_worktrees(&self) {
+        let (editor, root) = (self.editor.clone(), self.site.places.root.clone());
+        tokio::spawn(async move {
+            for Left { branch, folder, is_dirty } in worktree::left_over(&root).await {
+                let folder = folder.display();
+                let text = if is_dirty {
+                    format!(
+                        "A subagent's worktree was left with changes: {folder}, branch {branch}."
+                    )
+                } else {
+                    format!(
+                        "The branch {branch} has changes of a subagent that your files lack: `git diff HEAD...{branch}`. Its \
+                         worktree is {folder}."
+                    )
+                };
+                editor.tell(ToNvim::Notice { level: Level::Info, text });
+            }
+        });
+    }
+
     /// Opens a session for a subagent. If the parent is never saved, neither is the subagent's session.
     pub(super) fn open_place(&mut self, parent: Handle, wanted: PlaceWanted) {
         let taken = self.sessions.taken();

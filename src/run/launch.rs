@@ -145,7 +145,8 @@ pub(super) fn setup(
     if arguments.usd.is_some() || arguments.tokens.is_some() {
         limits.turn = Limit::new(arguments.usd, arguments.tokens);
     }
-    let mut desk = site.desk(Arc::new(Disk { root: site.places.root.clone() }), output);
+    let mut desk =
+        site.desk(Arc::new(Disk { root: site.places.root.clone(), is_apart: false }), output);
     desk.tools = desk.tools.without_servers();
     agent::Setup {
         id,

@@ -19,7 +19,7 @@ pub(super) fn find(site: &Site, name: &str, own: &Session) -> Result<Option<Name
         let why = "--agent: the conversation has begun as another one. Only a new conversation becomes an agent.";
         return if is_one { Ok(None) } else { Err(why.to_owned()) };
     }
-    let workspace = Arc::new(Disk { root: site.places.root.clone() });
+    let workspace = Arc::new(Disk { root: site.places.root.clone(), is_apart: false });
     let desk = site.desk(workspace, mpsc::unbounded_channel().0);
     let found = agents::load(&desk).get(name).cloned().map_err(|why| format!("--agent: {why}"))?;
     let setting = site.instructions();

@@ -2,6 +2,7 @@
 
 use super::{Event, Input, Open, Session, State, Step, say, workers};
 use crate::event::{Access, Parent};
+use crate::policy::{self, Decision, Reason};
 
 impl Session {
     /// The call that began this session, if it is a subagent's own session and no copy.
@@ -14,6 +15,22 @@ impl Session {
         self.open()
             .iter()
             .filter(|it| it.state == State::Running && matches!(it.access, Access::Delegate { .. }))
+    }
+
+    /// Whether changes of these files, which a subagent has made in a worktree, are written at once. The error says why
+    /// they may not even be proposed: the end of a sentence that begins with a file's name.
+    pub fn writes_at_once_from_worktree(&self, paths: Vec<String>) -> Result<bool, String> {
+        let access = Access::Edit { paths };
+        let judged = self.judged(&access);
+        match policy::decide(self.mode, &self.granted, &judged, &access) {
+            Decision::Allow => Ok(true),
+            Decision::Ask(_) if self.is_unattended() => {
+                Err("needs a review, and nobody is here for it".to_owned())
+            }
+            Decision::Ask(_) => Ok(false),
+            Decision::Deny(Reason::Rule(why)) => Err(format!("may not be edited: {why}")),
+            Decision::Deny(_) => Err(format!("may not be edited in {} mode", self.mode)),
+        }
     }
 
     pub(super) fn delegated(&mut self, input: Input, step: &mut Step) {

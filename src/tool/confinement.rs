@@ -78,6 +78,8 @@ pub struct Confinement {
     is_closed: bool,
     /// Whether commands may write only in their temporary folder.
     is_read_only: bool,
+    /// Whether commands work in a worktree apart, and do not write in the folder of its repository.
+    is_apart: bool,
     /// Hosts that are open nevertheless.
     opened: Vec<String>,
     /// The rules for the connections of running commands.
@@ -155,6 +157,12 @@ impl Confinement {
         Confinement { is_read_only: true, ..self }
     }
 
+    /// The same sandbox for the commands of a subagent that works in a worktree apart.
+    #[must_use]
+    pub fn apart(self) -> Confinement {
+        Confinement { is_apart: true, ..self }
+    }
+
     /// What decides about the connections of a command in this sandbox.
     pub fn gate(&self, desk: &Desk) -> Gate {
         let closed = self.is_closed.then_some(CLOSED);
@@ -212,7 +220,7 @@ impl Confinement {
         }
         let mut pinned = vec![desk.root.join(".git")];
         let common = of_worktree(&desk.root);
-        let places = Places::new(&desk.root, common.clone());
+        let places = Places::new(&desk.root, common.clone().filter(|_| !self.is_apart));
         let mut fixed = places.locked();
         if cfg!(target_os = "macos") {
             // a profile locks paths that do not exist yet too
@@ -220,7 +228,7 @@ impl Confinement {
         }
         if let Some(common) = common {
             fixed.append(&mut pinned);
-            writable.push(common);
+            writable.extend((!self.is_apart).then_some(common));
         }
         let sandbox = Sandbox {
             strength,

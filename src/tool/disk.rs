@@ -57,6 +57,9 @@ pub fn stamp(path: &Path) -> Stamp {
 #[derive(Debug, Clone)]
 pub struct Disk {
     pub root: PathBuf,
+    /// Whether this is a worktree. Then all proposals are written, because the user reviews the changes when they come
+    /// into the project.
+    pub is_apart: bool,
 }
 
 impl Workspace for Disk {
@@ -65,7 +68,7 @@ impl Workspace for Disk {
     }
 
     fn propose(&self, _turn: TurnId, proposals: Vec<Proposal>) -> BoxFuture<'_, Vec<Arrival>> {
-        std::future::ready(enter_all(&self.root, &proposals)).boxed()
+        std::future::ready(enter_all(self, &proposals)).boxed()
     }
 
     fn save(&self, _paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
@@ -95,7 +98,7 @@ impl Workspace for Disk {
     fn halt(&self, _turn: TurnId) {}
 
     fn restore(&self, change: Proposal) -> BoxFuture<'_, Result<String, String>> {
-        let restored = match enter(&self.root, &change) {
+        let restored = match enter(self, &change) {
             Arrival::Written { .. } => Ok(String::new()),
             Arrival::Refused(Misfit::Refused(why)) => Err(why),
             _ => Err("it has changed meanwhile".to_owned()),
@@ -109,9 +112,9 @@ impl Workspace for Disk {
 }
 
 /// Writes proposals. The proposals of one call are written together or not at all, unless the disk fails in between.
-fn enter_all(root: &Path, proposals: &[Proposal]) -> Vec<Arrival> {
+fn enter_all(disk: &Disk, proposals: &[Proposal]) -> Vec<Arrival> {
     let mut arrivals: Vec<Option<Arrival>> =
-        proposals.iter().map(|it| check(root, it).err()).collect();
+        proposals.iter().map(|it| check(disk, it).err()).collect();
     let calls = |it: &Proposal| it.parts.iter().map(|it| it.call.clone()).collect::<BTreeSet<_>>();
     // if one file of a call cannot be written, no file of the call is written; if such a file belongs to several calls,
     // no file of these calls is written
@@ -129,7 +132,7 @@ fn enter_all(root: &Path, proposals: &[Proposal]) -> Vec<Arrival> {
         }
     }
     let written = proposals.iter().zip(arrivals);
-    written.map(|(proposal, held)| held.unwrap_or_else(|| enter(root, proposal))).collect()
+    written.map(|(proposal, held)| held.unwrap_or_else(|| enter(disk, proposal))).collect()
 }
 
 fn refused(why: impl Into<String>) -> Arrival {
@@ -137,12 +140,12 @@ fn refused(why: impl Into<String>) -> Arrival {
 }
 
 /// Fails if the proposal cannot be written. Returns the file's present text; `None` for a new or a binary file.
-fn check(root: &Path, proposal: &Proposal) -> Result<Option<Text>, Arrival> {
-    if !proposal.at_once {
+fn check(disk: &Disk, proposal: &Proposal) -> Result<Option<Text>, Arrival> {
+    if !proposal.at_once && !disk.is_apart {
         return Err(refused("its changes are always reviewed, and nobody is here to review them"));
     }
     let to = proposal.whole.as_ref().and_then(Whole::to);
-    if !proposal.path.starts_with(root) || to.is_some_and(|it| !it.starts_with(root)) {
+    if !proposal.path.starts_with(&disk.root) || to.is_some_and(|it| !it.starts_with(&disk.root)) {
         return Err(refused("it is outside the project"));
     }
     if to.is_some_and(|it| it.symlink_metadata().is_ok()) {
@@ -160,8 +163,8 @@ fn check(root: &Path, proposal: &Proposal) -> Result<Option<Text>, Arrival> {
     }
 }
 
-fn enter(root: &Path, proposal: &Proposal) -> Arrival {
-    let now = match check(root, proposal) {
+fn enter(disk: &Disk, proposal: &Proposal) -> Arrival {
+    let now = match check(disk, proposal) {
         Ok(now) => now.unwrap_or_default(),
         Err(arrival) => return arrival,
     };

@@ -2,6 +2,8 @@
 //! system monitor, filters, diff drivers, the fetching of missing objects). Filters from the user's configuration (such
 //! as LFS) run as usual. Git takes no locks that could block another git command of the user.
 
+pub mod checkout;
+
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
@@ -33,6 +35,18 @@ pub enum Failure {
     Slow,
     /// Git failed. The text is the first line of its error message; it may be empty.
     Refused(String),
+}
+
+impl Failure {
+    /// A sentence for the model and the user.
+    pub fn say(&self) -> String {
+        match self {
+            Failure::Missing => "git is not installed.".to_owned(),
+            Failure::Slow => "git did not end in time.".to_owned(),
+            Failure::Refused(why) if why.is_empty() => "git failed without a message.".to_owned(),
+            Failure::Refused(why) => format!("git: {}.", why.trim_end_matches('.')),
+        }
+    }
 }
 
 /// The whole output of git.

@@ -22,6 +22,7 @@ pub mod task;
 pub mod todo;
 pub mod walk;
 pub mod workers;
+pub mod worktree;
 
 mod ask;
 mod code_action;
@@ -202,8 +203,10 @@ impl Done {
 pub struct Desk {
     /// The tools of the model.
     pub tools: Toolset,
-    /// The project's root, canonical.
+    /// The folder in which the tools work: the project's root, or a worktree; canonical.
     pub root: PathBuf,
+    /// The project's root if `root` is a worktree.
+    pub project: Option<PathBuf>,
     /// The name of the conversation, as the file of the to-do list has it.
     pub session: String,
     pub home: Option<PathBuf>,
@@ -243,6 +246,11 @@ impl Desk {
             let _ = seen.send((path.to_owned(), source.clone()));
         }
         Ok(source)
+    }
+
+    /// The project's root, also for a desk in a worktree.
+    pub fn project(&self) -> &Path {
+        self.project.as_deref().unwrap_or(&self.root)
     }
 
     /// A path as the user would write it.

@@ -27,7 +27,7 @@ pub fn resolve(desk: &Desk, written: &str) -> Result<PathBuf, String> {
 /// Follows the symbolic links of a path that the model has written. `~` is the home folder; a relative path begins at
 /// the root. The rules are applied to the path before and after each link, and the strictest result counts.
 pub fn lead(desk: &Desk, written: &str) -> Result<Led, String> {
-    let path = normal(&absolute(desk, written)?);
+    let path = within_worktree(desk, normal(&absolute(desk, written)?));
     let trail = trail(&path).ok_or_else(|| format!("path: `{written}` is a loop of symlinks."))?;
     let mut led = Led { path, reading: Reading::Free, writing: Writing::Free };
     for path in trail {
@@ -40,8 +40,17 @@ pub fn lead(desk: &Desk, written: &str) -> Result<Led, String> {
 
 /// Whether `written` is a symbolic link, even if its target does not exist.
 pub fn is_link(desk: &Desk, written: &str) -> Result<bool, String> {
-    let path = normal(&absolute(desk, written)?);
+    let path = within_worktree(desk, normal(&absolute(desk, written)?));
     Ok(fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink()))
+}
+
+/// In a worktree, a path of the project means the same path of the worktree.
+fn within_worktree(desk: &Desk, path: PathBuf) -> PathBuf {
+    let of_project = desk.project.as_ref().filter(|_| !path.starts_with(&desk.root));
+    match of_project.and_then(|it| path.strip_prefix(it).ok()) {
+        Some(below) => desk.root.join(below),
+        None => path,
+    }
 }
 
 fn absolute(desk: &Desk, written: &str) -> Result<PathBuf, String> {

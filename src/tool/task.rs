@@ -2,6 +2,7 @@
 
 use super::schema::Form;
 use super::{Desk, Tool, Work, plan};
+use crate::event::Isolation;
 use crate::message::ToolCall;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -34,7 +35,11 @@ fn schema() -> Value {
         "properties": {
             "description": { "type": "string", "description": "three to six words for the user" },
             "prompt": { "type": "string" },
-            "agent": { "type": "string", "description": "a name from the list of agents, if one fits" }
+            "agent": { "type": "string", "description": "a name from the list of agents, if one fits" },
+            "isolation": {
+                "type": "string", "enum": ["shared", "worktree"],
+                "description": "worktree: it works in a git worktree of the last commit; its changes are proposed when it ends"
+            }
         },
         "required": ["description", "prompt"]
     })
@@ -49,6 +54,8 @@ pub struct Task {
     pub prompt: String,
     /// The named agent that the subagent is.
     pub agent: Option<String>,
+    #[serde(default)]
+    pub isolation: Isolation,
 }
 
 pub(super) fn read(args: Value) -> Result<Task, String> {

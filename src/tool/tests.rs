@@ -44,7 +44,7 @@ pub fn room() -> Room {
         rules: Arc::default(),
         confinement: confinement::Confinement::default(),
         jobs: jobs::Jobs::default(),
-        workspace: Arc::new(Disk { root: root.clone() }),
+        workspace: Arc::new(Disk { root: root.clone(), is_apart: false }),
         config: home.join(".config/caliban"),
         home: Some(home),
         output: mpsc::unbounded_channel().0,
@@ -57,6 +57,7 @@ pub fn room() -> Room {
         web: crate::web::Web::new(Vec::new(), PathBuf::new()),
         root,
         session: String::new(),
+        project: None,
     };
     Room { _dir: dir, desk }
 }

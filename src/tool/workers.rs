@@ -229,7 +229,10 @@ fn ordered(desk: &Desk, wanted: Wanted, place: &str) -> Result<Order, String> {
         let said = |why: String| format!("{place}.owns: {}", why.trim_start_matches("path: "));
         plan::owned(desk, it).map(|it| path::unmistakable(&desk.root, &it)).map_err(said)
     });
-    let owns = owned.collect::<Result<_, _>>()?;
+    let mut owns: Vec<String> = owned.collect::<Result<_, _>>()?;
+    if is_worktree && owns.is_empty() {
+        owns.push(".".to_owned());
+    }
     let title: String = description.trim().chars().take(TITLE).collect();
     Ok(Order { role, title, prompt, owns, isolation })
 }

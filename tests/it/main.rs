@@ -123,4 +123,5 @@ mod usage;
 mod verdicts;
 mod whole;
 mod winbar;
+mod worktrees;
 pub mod review;

@@ -1,10 +1,11 @@
 //! The life of one subagent, as a task of its parent: gets its session, works, and ends when nobody waits for it any more.
 
 use super::progress::Progress;
+use super::worktrees::Apart;
 use super::{News, Whom, Work};
 use crate::agent::{self, ChildCommand, Command, Inherited, Setup, work};
 use crate::conversation::report::{Report, Show, Wait};
-use crate::event::{Mode, Tuning, TurnId};
+use crate::event::{Isolation, Mode, Tuning, TurnId};
 use crate::message::{ToolAnswer, ToolCall};
 use crate::session::{Input, Limits, NOTIFY, Session};
 use crate::tool::Toolset;
@@ -78,10 +79,18 @@ pub(in crate::agent) async fn worked(job: Job) -> Result<Progress, String> {
     };
     let (session, screen) = (setup.id.clone(), setup.screen.clone());
     let (shown, mut shows) = mpsc::unbounded_channel();
-    let (root, is_unattended) = (setup.desk.root.clone(), work.is_unattended);
+    let is_unattended = work.is_unattended;
     let _leash = Leash(commands.clone());
-    tokio::spawn(start(beginning.of(setup, shown), inbox));
     let tell = |it| drop(news.send((whom.clone(), it)));
+    let (mut setup, mut apart) = (beginning.of(setup, shown), None);
+    if work.task.isolation == Isolation::Worktree {
+        tell(News::Doing("checks out a worktree".to_owned(), 0, 0));
+        let (title, news) = (&work.task.description, (whom.clone(), news.clone()));
+        let begun = Apart::begin(&mut setup, commands.clone(), title, news).await;
+        apart = Some(begun.map_err(|why| could_not(&why))?);
+    }
+    let root = setup.desk.root.clone();
+    tokio::spawn(start(setup, inbox));
     tell(News::Began(session.clone()));
     // the send fails only if the subagent has panicked
     let _ = commands.send(Command::Child(ChildCommand::Work(Box::new(work))));
@@ -96,6 +105,9 @@ pub(in crate::agent) async fn worked(job: Job) -> Result<Progress, String> {
         }
         let _ = screen.send(show);
         if progress.has_ended() {
+            if let Some(apart) = apart {
+                apart.finish(&mut progress).await;
+            }
             look.again().await;
             return Ok(progress);
         }

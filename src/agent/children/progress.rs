@@ -38,6 +38,8 @@ pub(in crate::agent) struct Progress {
     /// Where strangers' texts that the subagent has read came from.
     read: Option<Origin>,
     end: Option<End>,
+    /// What became of the changes in the subagent's worktree, in lines for the parent.
+    apart: Vec<String>,
 }
 
 impl Progress {
@@ -56,6 +58,7 @@ impl Progress {
             undecided: BTreeSet::new(),
             read: None,
             end: None,
+            apart: Vec::new(),
         }
     }
 
@@ -97,6 +100,20 @@ impl Progress {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// The files that the subagent has edited.
+    pub(super) fn changed(&self) -> Vec<PathBuf> {
+        self.changed.iter().map(|it| self.root.join(it)).collect()
+    }
+
+    /// The subagent has worked in a worktree of `project`: its report names the paths of the project. `lines` say what
+    /// became of its changes.
+    pub(super) fn comes_back(&mut self, project: &Path, lines: Vec<String>) {
+        let folder = self.root.display().to_string();
+        let text = self.text.replace(&format!("{folder}/"), "");
+        self.text = text.replace(&folder, &project.display().to_string());
+        self.apart = lines;
     }
 
     fn replied(&mut self, reply: &Reply, plans: &[Plan]) -> Vec<News> {
@@ -186,6 +203,7 @@ impl Progress {
         let mut lines = vec![report.json()];
         lines.extend(self.files());
         lines.extend(list("The part that was left out names", named.iter().map(String::as_str)));
+        lines.extend(self.apart.clone());
         lines.push(format!("[Its conversation is `{}`: {}.]", self.session, self.size()));
         let foreign = self.read.clone();
         HandOff { text: lines.join("\n"), foreign, is_partial: !report.is_done() }
@@ -227,6 +245,7 @@ impl Progress {
         }
         own.extend(self.files());
         own.extend(list("The part that was left out names", named.iter().map(String::as_str)));
+        own.extend(self.apart.clone());
         own.push(format!("[Its conversation is `{}`: {}.]", self.session, self.size()));
         let foreign = self.read.clone().filter(|_| !text.is_empty());
         let foreign = foreign.map(|from| Foreign { from, own: own.len() });

@@ -63,7 +63,7 @@ fn desk(trap: bool) -> (Desk, tempfile::TempDir) {
     let root = dir.path().canonicalize().unwrap();
     std::fs::write(root.join("a.txt"), "alpha\n").unwrap();
     let folders = Folders { root: root.clone(), ..Folders::default() };
-    let disk = Disk { root: root.clone() };
+    let disk = Disk { root: root.clone(), is_apart: false };
     let workspace: Arc<dyn Workspace> = if trap { Arc::new(Trap(disk)) } else { Arc::new(disk) };
     let desk = Desk {
         reach: Reach::new(&folders),
@@ -72,6 +72,7 @@ fn desk(trap: bool) -> (Desk, tempfile::TempDir) {
         jobs: tool::jobs::Jobs::default(),
         workspace,
         session: String::new(),
+        project: None,
         home: None,
         config: root.join("config"),
         output: mpsc::unbounded_channel().0,

@@ -254,7 +254,8 @@ fn with_buffers(room: &mut Room, buffers: &[(&str, &str, u32)]) {
         .iter()
         .map(|(path, text, pending)| (project.join(path), source(text, *pending)))
         .collect();
-    room.desk.workspace = Arc::new(Buffers { changed, disk: Disk { root: project } });
+    room.desk.workspace =
+        Arc::new(Buffers { changed, disk: Disk { root: project, is_apart: false } });
 }
 
 #[tokio::test]

@@ -226,6 +226,7 @@ pub(super) fn desk(world: &Shared, root: &Path, tools: Toolset) -> Desk {
         confinement: tool::confinement::Confinement::default(),
         jobs: tool::jobs::Jobs::default(),
         session: String::new(),
+        project: None,
         root: root.clone(),
         home: None,
         config: root.join("config"),

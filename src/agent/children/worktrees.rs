@@ -1,0 +1,289 @@
+//! Subagents that work in git worktrees of their own: how one gets there, what becomes of its changes when it has ended,
+//! and when its worktree is removed.
+
+mod proposing;
+
+use super::super::{Agent, Command, Setup};
+use super::progress::Progress;
+use super::{News, Whom};
+use crate::context::instructions::Places;
+use crate::conversation::Conversation;
+use crate::message::CallId;
+use crate::session::Input;
+use crate::tool::disk::Disk;
+use crate::tool::worktree::{Committed, Worktree};
+use proposing::{Merge, Outcome};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
+
+/// The most files that a sentence names.
+const NAMED: usize = 20;
+
+type Sender = mpsc::UnboundedSender<(Whom, News)>;
+
+/// News of worktrees for the parent's agent.
+pub(in crate::agent) enum Message {
+    /// The subagent has ended, and its changes are on the branch.
+    Committed(Box<Ended>),
+    /// The changes have been proposed, as far as they can be.
+    Proposed(Box<Ended>, Outcome),
+    /// A sentence for the user.
+    Told(String),
+}
+
+/// The worktree of a subagent that has ended.
+pub(in crate::agent) struct Ended {
+    tree: Worktree,
+    committed: Committed,
+    whom: Whom,
+    news: Sender,
+    /// Receives what the parent's model is told, in lines.
+    done: oneshot::Sender<Vec<String>>,
+}
+
+/// The worktree of a running subagent. If this is dropped before `finish`, the subagent is ended, and the worktree is
+/// kept if it has changes.
+pub(super) struct Apart {
+    parts: Option<Parts>,
+    project: PathBuf,
+}
+
+struct Parts {
+    tree: Worktree,
+    /// The channel to the subagent.
+    commands: mpsc::UnboundedSender<Command>,
+    title: String,
+    whom: Whom,
+    news: Sender,
+}
+
+/// Worktrees whose changes wait for the user's review.
+#[derive(Default)]
+pub(in crate::agent) struct Worktrees {
+    all: Vec<Settling>,
+    /// How many subagents' changes are being proposed, and the calls that the user has decided on meanwhile.
+    proposing: usize,
+    decided: BTreeSet<CallId>,
+}
+
+struct Settling {
+    tree: Worktree,
+    commit: String,
+    /// The calls on which the user has not decided.
+    waits: BTreeSet<CallId>,
+    /// Whether the branch has changes that the user's files lack.
+    keeps_branch: bool,
+    whom: Whom,
+    news: Sender,
+}
+
+impl Apart {
+    /// Makes a worktree of the project, and has the subagent that `setup` describes work there. The error is a sentence.
+    pub(super) async fn begin(
+        setup: &mut Setup,
+        commands: mpsc::UnboundedSender<Command>,
+        title: &str,
+        (whom, news): (Whom, Sender),
+    ) -> Result<Apart, String> {
+        let (project, name) = (setup.desk.root.clone(), setup.id.0.clone());
+        let (made, given) = oneshot::channel();
+        let root = project.clone();
+        // a worktree whose subagent is stopped meanwhile is removed again
+        tokio::spawn(async move {
+            let tree = Worktree::create(&root, &name).await;
+            if let Err(Ok(tree)) = made.send(tree) {
+                let _ = tree.remove(None).await;
+            }
+        });
+        let tree = given.await.map_err(|_| "Caliban is ending.".to_owned())??;
+        move_in(setup, tree.folder());
+        let parts = Parts { tree, commands, title: title.to_owned(), whom, news };
+        Ok(Apart { parts: Some(parts), project })
+    }
+
+    /// Called when the subagent's turn has ended. Proposes its changes to the user.
+    pub(super) async fn finish(mut self, progress: &mut Progress) {
+        let Some(parts) = self.parts.take() else { return };
+        let (done, told) = oneshot::channel();
+        tokio::spawn(end(parts, progress.changed(), done));
+        let lines = told.await.unwrap_or_default();
+        progress.comes_back(&self.project, lines);
+    }
+}
+
+impl Drop for Apart {
+    fn drop(&mut self) {
+        if let Some(parts) = self.parts.take() {
+            tokio::spawn(end(parts, Vec::new(), oneshot::channel().0));
+        }
+    }
+}
+
+/// Has a subagent read and write in a worktree. Its reads and edits go to the disk, and its commands write nowhere else.
+fn move_in(setup: &mut Setup, folder: &Path) {
+    let desk = &mut setup.desk;
+    let project = std::mem::replace(&mut desk.root, folder.to_owned());
+    desk.project = Some(project);
+    desk.reach = desk.reach.at(folder);
+    desk.workspace = Arc::new(Disk { root: folder.to_owned(), is_apart: true });
+    desk.confinement = desk.confinement.clone().apart();
+    desk.tools = desk.tools.without_servers();
+    let moved = |it: Places| Places {
+        root: folder.to_owned(),
+        cwd: folder.to_owned(),
+        reach: desk.reach.clone(),
+        ..it
+    };
+    setup.instructions.places = setup.instructions.places.take().map(moved);
+    // a rewind of the parent's turn takes back the changes in the project, not those in the worktree
+    setup.inherited.keeper = None;
+    setup.inherited.is_apart = true;
+}
+
+/// What a subagent in a worktree is told of it.
+pub(super) fn note(folder: &Path) -> String {
+    format!(
+        "You work in a git worktree of your own, {}, which began with the last commit: what the user has not committed is \
+         not there. Edits are written at once. When you end, everything that you changed is committed and proposed to \
+         the user, so do not commit. Files that git ignores, such as installed packages and build results, are not there.",
+        folder.display()
+    )
+}
+
+/// Ends a subagent, and commits what it has changed. The parent proposes the changes if it still waits for them.
+async fn end(parts: Parts, edited: Vec<PathBuf>, done: oneshot::Sender<Vec<String>>) {
+    let Parts { tree, commands, title, whom, news } = parts;
+    let (sent, ended) = oneshot::channel();
+    let _ = commands.send(Command::Stop);
+    let _ = commands.send(Command::Quit(sent));
+    // fails if the subagent has ended already
+    let _ = ended.await;
+    let tell = |text: String| drop(news.send((whom.clone(), News::Worktree(Message::Told(text)))));
+    match tree.commit(&title, &edited).await {
+        Ok(None) => {
+            let folder = tree.folder().to_owned();
+            if let Err(why) = tree.remove(None).await {
+                tell(format!("The worktree {} was not removed. {why}", folder.display()));
+            }
+            let _ = done.send(vec!["[It changed nothing in its worktree.]".to_owned()]);
+        }
+        Ok(Some(committed)) if done.is_closed() => {
+            tell(kept(&tree, &committed));
+        }
+        Ok(Some(committed)) => {
+            let ended = Ended { tree, committed, whom: whom.clone(), news: news.clone(), done };
+            let ended = Box::new(ended);
+            // the send fails if the parent has ended; the next start then finds the worktree
+            let _ = news.send((whom, News::Worktree(Message::Committed(ended))));
+        }
+        Err(why) => {
+            let folder = tree.folder().display().to_string();
+            tell(format!(
+                "The subagent's changes could not be committed. {why} They are in {folder}."
+            ));
+            let _ = done.send(vec![format!(
+                "[Its changes could not be committed, so they are not proposed: {why} They are in {folder}.]"
+            )]);
+        }
+    }
+}
+
+/// The sentence for the user about a worktree that is kept.
+fn kept(tree: &Worktree, committed: &Committed) -> String {
+    format!(
+        "The subagent's changes were not proposed. They are on the branch {} ({}), and its worktree is {}.",
+        tree.branch(),
+        committed.stat,
+        tree.folder().display()
+    )
+}
+
+/// Takes a message about a worktree in.
+pub(in crate::agent) fn take(agent: &mut Agent, message: Message) {
+    match message {
+        Message::Told(text) => agent.conversation.take(Input::Tell { text }),
+        // the parent was stopped meanwhile
+        Message::Committed(ended) if ended.done.is_closed() => {
+            let text = kept(&ended.tree, &ended.committed);
+            agent.conversation.take(Input::Tell { text });
+        }
+        Message::Committed(ended) => {
+            let Agent { conversation, desk, files, .. } = agent;
+            files.worktrees.proposing += 1;
+            let keeper = files.record.keeper(conversation);
+            let may = rulings(conversation, &ended.committed);
+            let turn = conversation.session.turn().unwrap_or_default();
+            let merge = Merge { desk: desk.clone(), keeper, turn, may };
+            tokio::spawn(async move {
+                let outcome = merge.propose(&ended.tree, &ended.committed).await;
+                let (whom, news) = (ended.whom.clone(), ended.news.clone());
+                let _ = news.send((whom, News::Worktree(Message::Proposed(ended, outcome))));
+            });
+        }
+        Message::Proposed(ended, outcome) => {
+            let Ended { tree, committed, whom, news, done } = *ended;
+            let lines = outcome.lines(&tree.branch(), &committed);
+            if let Some(text) = outcome.left_for_user(&tree.branch()) {
+                agent.conversation.take(Input::Tell { text });
+            }
+            let worktrees = &mut agent.files.worktrees;
+            worktrees.proposing -= 1;
+            let waits = outcome.waits.difference(&worktrees.decided).cloned().collect();
+            if worktrees.proposing == 0 {
+                worktrees.decided.clear();
+            }
+            let keeps_branch = !outcome.left.is_empty();
+            let commit = committed.commit;
+            worktrees.all.push(Settling { tree, commit, waits, keeps_branch, whom, news });
+            worktrees.settle();
+            let _ = done.send(lines);
+        }
+    }
+}
+
+/// Whether each changed file may be proposed, and is written at once.
+fn rulings(conversation: &Conversation, committed: &Committed) -> Vec<Result<bool, String>> {
+    let one = |it: &crate::tool::worktree::Change| {
+        let paths = it.from.iter().chain([&it.path]).map(|it| it.display().to_string());
+        conversation.session.writes_at_once_from_worktree(paths.collect())
+    };
+    committed.changes.iter().map(one).collect()
+}
+
+impl Worktrees {
+    /// The user has decided on the changes of these calls.
+    pub(in crate::agent) fn decided<'a>(&mut self, calls: impl Iterator<Item = &'a CallId>) {
+        for call in calls {
+            for it in &mut self.all {
+                it.waits.remove(call);
+            }
+            if self.proposing > 0 {
+                self.decided.insert(call.clone());
+            }
+        }
+        self.settle();
+    }
+
+    /// Removes the worktrees of which everything is decided.
+    fn settle(&mut self) {
+        for it in self.all.extract_if(.., |it| it.waits.is_empty()) {
+            tokio::spawn(async move {
+                let folder = it.tree.folder().to_owned();
+                let commit = (!it.keeps_branch).then_some(&*it.commit);
+                if let Err(why) = it.tree.remove(commit).await {
+                    let text = format!("The worktree {} was not removed. {why}", folder.display());
+                    let _ = it.news.send((it.whom, News::Worktree(Message::Told(text))));
+                }
+            });
+        }
+    }
+}
+
+/// Names files in a sentence.
+fn named(paths: &[String]) -> String {
+    let shown = paths.iter().take(NAMED).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
+    let more = if paths.len() > NAMED { " and others" } else { "" };
+    shown + more
+}

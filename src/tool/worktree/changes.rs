@@ -1,0 +1,143 @@
+//! The difference between two commits of a repository, file by file.
+
+use super::super::git::Failure;
+use super::super::git::checkout::Checkout;
+use super::{BRIEF, PATIENCE};
+use crate::text::Text;
+use crate::tool::LIMIT;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// A file that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The path below the root: the new one, if the file was renamed.
+    pub path: PathBuf,
+    /// The path before a renaming.
+    pub from: Option<PathBuf>,
+    /// `None` if the file is new.
+    pub old: Option<Entry>,
+    /// `None` if the file was deleted.
+    pub new: Option<Entry>,
+}
+
+/// A file as git has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub mode: Mode,
+    pub object: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    File,
+    Executable,
+    Link,
+    /// A repository within the repository.
+    Module,
+}
+
+/// What a file has, before any filter of git.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    Text(Text),
+    Binary(Vec<u8>),
+    TooLarge,
+}
+
+impl Content {
+    pub(super) async fn of(checkout: &Checkout, entry: &Entry) -> Result<Content, Failure> {
+        let (bytes, is_more) =
+            checkout.beginning(["cat-file", "blob", &entry.object], BRIEF, LIMIT).await?;
+        Ok(match Text::decode(&bytes) {
+            _ if is_more => Content::TooLarge,
+            Ok(text) => Content::Text(text),
+            Err(_) => Content::Binary(bytes),
+        })
+    }
+}
+
+/// The files that differ between two commits, and a summary in git's words.
+pub(super) async fn changes(
+    checkout: &Checkout,
+    from: &str,
+    to: &str,
+) -> Result<(Vec<Change>, String), Failure> {
+    let diff = |how: [&'static str; 2]| {
+        let plain = ["diff-tree", "-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color"];
+        let all = plain.into_iter().chain(how).chain([from, to]).map(str::to_owned);
+        all.collect::<Vec<_>>()
+    };
+    let raw = [diff(["--raw", "-z"]), vec!["--no-abbrev".to_owned()]].concat();
+    let listed = checkout.run(raw, PATIENCE).await?;
+    let stat = checkout.line(diff(["--shortstat", "--no-relative"]), PATIENCE).await?;
+    Ok((parse(&listed), stat))
+}
+
+/// Parses the output of `git diff-tree --raw -z`.
+fn parse(listed: &[u8]) -> Vec<Change> {
+    let mut words = listed.split(|it| *it == 0).filter(|it| !it.is_empty());
+    let mut changes = Vec::new();
+    while let Some(about) = words.next() {
+        let about = String::from_utf8_lossy(about);
+        let about: Vec<&str> = about.trim_start_matches(':').split(' ').collect();
+        let ([old, new, before, after, status], Some(path)) = (&about[..], words.next()) else {
+            break;
+        };
+        let is_moved = status.starts_with(['R', 'C']);
+        let (from, path) = match is_moved.then(|| words.next()).flatten() {
+            Some(to) => (Some(path), to),
+            None => (None, path),
+        };
+        let owned = |it: &[u8]| Path::new(OsStr::from_bytes(it)).to_owned();
+        changes.push(Change {
+            path: owned(path),
+            from: from.filter(|_| status.starts_with('R')).map(owned),
+            old: entry(old, before).filter(|_| !status.starts_with('C')),
+            new: entry(new, after),
+        });
+    }
+    changes
+}
+
+fn entry(mode: &str, object: &str) -> Option<Entry> {
+    let mode = match mode {
+        "000000" => return None,
+        "120000" => Mode::Link,
+        "160000" => Mode::Module,
+        "100755" => Mode::Executable,
+        _ => Mode::File,
+    };
+    Some(Entry { mode, object: object.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_raw_diff_is_parsed_also_with_hostile_names() {
+        let listed = b":100644 100644 aa bb M\0a b\n.txt\0:000000 100755 00 cc A\0-x\0\
+            :100644 000000 dd 00 D\0\xff\0:100644 120000 ee ff T\0l\0:100644 100644 11 22 R087\0old\0new\0";
+        let found = parse(listed);
+        let shown = |it: &Change| {
+            let entry =
+                |it: &Option<Entry>| it.as_ref().map(|it| format!("{:?} {}", it.mode, it.object));
+            let from = it.from.as_ref().map(|it| it.display().to_string());
+            (it.path.to_string_lossy().into_owned(), from, entry(&it.old), entry(&it.new))
+        };
+        let some = |it: &str| Some(it.to_owned());
+        assert_eq!(
+            found.iter().map(shown).collect::<Vec<_>>(),
+            [
+                ("a b\n.txt".to_owned(), None, some("File aa"), some("File bb")),
+                ("-x".to_owned(), None, None, some("Executable cc")),
+                ("\u{fffd}".to_owned(), None, some("File dd"), None),
+                ("l".to_owned(), None, some("File ee"), some("Link ff")),
+                ("new".to_owned(), some("old"), some("File 11"), some("File 22")),
+            ]
+        );
+        assert!(parse(b"").is_empty() && parse(b":1 2\0x").is_empty());
+    }
+}

@@ -1,0 +1,237 @@
+//! Subagents that work in git worktrees of their own.
+
+use crate::kit::http::Request;
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::sandbox;
+use crate::kit::server::Server;
+use crate::kit::setup::{Setup, kill};
+use crate::review::scene::{Scene, edit, nine, write};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+const PROMPT: &str = "Work apart.";
+
+fn git(setup: &Setup, arguments: &[&str]) -> String {
+    let mut git = Command::new("git");
+    for it in ["user.name=me", "user.email=me@example.org", "commit.gpgsign=false"] {
+        git.args(["-c", it]);
+    }
+    let done = git.args(arguments).current_dir(setup.path("")).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap()
+}
+
+/// Commits all files of the project.
+fn committed(setup: Setup) -> Setup {
+    git(&setup, &["init", "-q", "-b", "main"]);
+    git(&setup, &["add", "."]);
+    git(&setup, &["commit", "-qm", "begin"]);
+    setup
+}
+
+fn task() -> Value {
+    json!({ "description": "Change it", "prompt": PROMPT, "isolation": "worktree" })
+}
+
+/// Whether a request is the subagent's, after this many answers.
+fn has_got(answers: usize) -> impl Fn(&Request) -> bool {
+    move |it| is_childs(it) && it.answers().len() == answers
+}
+
+fn is_childs(it: &Request) -> bool {
+    it.turns().iter().any(|it| it.role == "user" && it.text().contains(PROMPT))
+}
+
+/// The worktree of the first subagent.
+fn folder(nvim: &Nvim) -> PathBuf {
+    nvim.setup.path(".git/caliban-worktrees/main-task")
+}
+
+fn branches(nvim: &Nvim) -> String {
+    git(&nvim.setup, &["branch", "--list", "caliban/*"])
+}
+
+#[test]
+fn changes_of_a_worktree_are_reviewed_by_hunk_beside_the_users_own_and_the_rest_stays_on_the_branch()
+ {
+    let scene = Scene::start(|it| {
+        let it = it.file("a.txt", nine()).file("clash.txt", "one\n").file("gone.txt", "x\n");
+        let it = committed(it.file("old.txt", nine())).size(160, 40);
+        let it = it.config("{ permissions = { { deny = 'edit', path = 'locked/' } } }");
+        it.file("a.txt", nine().replace("l1", "mine")).file("clash.txt", "ours\n")
+    });
+    scene.nvim.keys(":edit a.txt<CR>Gounsaved<Esc>");
+    scene.server.reply(Reply::new().call("t1", "task", task()));
+    let absolute = scene.nvim.setup.path("a.txt").display().to_string();
+    let work = Reply::new()
+        .call("e1", "edit", edit(&absolute, &[("l5", "L5"), ("l8", "L8")]))
+        .call("w1", "write", write("sub/new.txt", "fresh\n"))
+        .call("d1", "delete", json!({ "path": "gone.txt" }))
+        .call("m1", "rename", json!({ "path": "old.txt", "to": "moved.txt" }))
+        .call("e2", "edit", edit("clash.txt", &[("one", "theirs")]))
+        .call("w2", "write", write("locked/x.txt", "x\n"));
+    scene.server.reply_to(has_got(0), work);
+    let apart = folder(&scene.nvim);
+    let report = format!("I changed {}/a.txt.", apart.display());
+    scene.server.reply_to(has_got(6), Reply::said(&report));
+    scene.server.reply(Reply::said("It is proposed."));
+    scene.nvim.keys(":Caliban ask please<CR>");
+    scene.wait_idle("It is proposed.");
+    scene.wait_hunks(5);
+    let child = scene.server.requests().into_iter().filter(is_childs).collect::<Vec<_>>();
+    assert!(child[0].last_user_text().contains("You work in a git worktree of your own"));
+    assert!(child[0].system_text().contains(&apart.display().to_string()));
+    let answers = child[1].answers();
+    assert!(answers[..5].iter().all(|it| !it.1.contains("rule")), "{answers:?}");
+    assert!(answers[5].1.contains("rule"), "{answers:?}");
+    assert_eq!(fs::read_to_string(apart.join("sub/new.txt")).unwrap(), "fresh\n");
+    let answer = scene.server.requests().last().unwrap().answer("t1");
+    assert!(answer.starts_with("I changed a.txt.\n"), "{answer}");
+    let own = answer.split_once("[The branch").unwrap().1;
+    expect_test::expect![[r"
+         `caliban/main-task` has its changes, 5 files changed, 4 insertions(+), 4 deletions(-): `a.txt`, `clash.txt`, `gone.txt`, `moved.txt`, `sub/new.txt`.]
+        [4 files are in the user's buffers with these changes, under review. A later message has the user's decisions.]
+        [The branch alone has the changes of `clash.txt`, which was changed by the user at the same lines.]
+        [Its conversation is `main-task`: 2 requests · 30 tokens.]"]]
+    .assert_eq(own);
+    scene.wait_chat("The branch caliban/main-task alone has the changes of `clash.txt`");
+    // nothing is written before the user has decided
+    assert_eq!(scene.on_disk("a.txt").unwrap(), nine().replace("l1", "mine"));
+    assert!(scene.on_disk("sub/new.txt").is_none() && scene.on_disk("gone.txt").is_some());
+    assert!(apart.exists());
+    scene.nvim.keys(":edit a.txt<CR>:/L8<CR>:Caliban reject hunk<CR>:Caliban accept all<CR>");
+    scene.nvim.wait(|_| !apart.exists(), "the worktree's end");
+    let text = nine().replace("l1", "mine").replace("l5", "L5") + "unsaved\n";
+    assert_eq!(scene.nvim.lua_str("return table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.txt'), 0, -1, true), '\\n') .. '\\n'"), text);
+    assert_eq!(scene.on_disk("sub/new.txt").unwrap(), "fresh\n");
+    assert!(scene.on_disk("gone.txt").is_none() && scene.on_disk("old.txt").is_none());
+    assert_eq!(scene.on_disk("moved.txt").unwrap(), nine());
+    assert_eq!(scene.on_disk("clash.txt").unwrap(), "ours\n");
+    assert!(branches(&scene.nvim).contains("caliban/main-task"), "clash.txt is only there");
+    let told = scene.told_next();
+    assert!(told.contains("The user accepted the deletion: gone.txt is deleted."), "{told}");
+}
+
+#[test]
+fn in_auto_mode_a_worktree_is_written_into_the_project_and_goes_with_its_branch() {
+    let server = Server::start();
+    let setup = committed(Setup::new().file("a.txt", nine()).file(".gitignore", "built\n"));
+    let setup = setup.config("{ mode = 'auto' }").size(160, 40).anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    server.reply(Reply::new().call("t1", "task", task()));
+    let outside = setup.path("evil.txt").display().to_string();
+    let command = format!(
+        "sed -i s/l2/L2/ a.txt; echo x > built; echo x > {outside}; git add a.txt; pwd; git status --short"
+    );
+    server.reply_to(has_got(0), Reply::new().call("s1", "shell", json!({ "command": command })));
+    server.reply_to(has_got(1), Reply::said("Built."));
+    server.reply(Reply::said("It is done."));
+    nvim.keys(":Caliban ask please<CR>");
+    if !sandbox::is_full() {
+        nvim.wait_question();
+        nvim.keys(":Caliban approve<CR>");
+    }
+    nvim.wait_transcript("It is done.");
+    nvim.wait_phase("idle");
+    let all = server.requests();
+    let ran = all.iter().rfind(|it| is_childs(it)).unwrap().answer("s1");
+    let answer = all.last().unwrap().answer("t1");
+    if sandbox::is_full() {
+        assert!(
+            ran.contains("evil.txt: Read-only file system")
+                || ran.contains("evil.txt: Permission denied"),
+            "{ran}"
+        );
+        assert!(ran.contains("Unable to create") && ran.contains("index.lock"), "{ran}");
+        assert!(setup.on_disk("evil.txt").is_none());
+    }
+    assert!(ran.contains("caliban-worktrees/main-task\n M a.txt"), "{ran}");
+    assert!(answer.contains("[1 file of the project now has these changes.]"), "{answer}");
+    assert_eq!(setup.on_disk("a.txt").unwrap(), nine().replace("l2", "L2"));
+    assert!(setup.on_disk("built").is_none());
+    nvim.wait(|it| !folder(it).exists(), "the worktree's end");
+    nvim.wait(|it| branches(it).is_empty(), "the branch's end");
+    assert_eq!(git(&setup, &["status", "--porcelain"]), " M a.txt\n");
+}
+
+/// A subagent that has changed `a.txt` in its worktree and goes on.
+fn in_mid_work(server: &Server, setup: &Setup) -> Nvim {
+    let nvim = Nvim::start(setup);
+    server.reply(Reply::new().call("t1", "task", task()));
+    let edits = edit("a.txt", &[("l5", "L5")]);
+    server.reply_to(has_got(0), Reply::new().call("e1", "edit", edits));
+    let _gate = server.reply(Reply::said("Still").text(" at it.").gate());
+    nvim.keys(":Caliban ask please<CR>");
+    server.wait_count(3);
+    assert!(fs::read_to_string(folder(&nvim).join("a.txt")).unwrap().contains("L5"));
+    nvim
+}
+
+#[test]
+fn the_worktree_of_a_stopped_or_killed_subagent_is_kept_and_named_if_it_has_changes() {
+    let server = Server::start();
+    let setup = committed(Setup::new().file("a.txt", nine())).size(160, 40).anthropic(&server);
+    let nvim = in_mid_work(&server, &setup);
+    nvim.keys(":Caliban stop<CR>");
+    nvim.wait_transcript(
+        "The subagent's changes were not proposed. They are on the branch caliban/main-task",
+    );
+    assert!(git(&setup, &["show", "caliban/main-task:a.txt"]).contains("L5"));
+    assert_eq!(setup.on_disk("a.txt").unwrap(), nine());
+
+    let server = Server::start();
+    let setup = committed(Setup::new().file("a.txt", nine())).size(160, 40).anthropic(&server);
+    let nvim = in_mid_work(&server, &setup);
+    let programs: Vec<u32> = setup
+        .processes()
+        .into_iter()
+        .filter(|it| it.1.ends_with("/caliban"))
+        .map(|it| it.0)
+        .collect();
+    programs.into_iter().for_each(kill);
+    nvim.wait_screen("The program ended");
+    nvim.keys(":Caliban restart<CR>");
+    nvim.wait_screen("A subagent's worktree was left with changes:");
+    assert!(fs::read_to_string(folder(&nvim).join("a.txt")).unwrap().contains("L5"));
+    assert_eq!(setup.on_disk("a.txt").unwrap(), nine());
+}
+
+#[test]
+fn a_worker_of_a_coordinator_can_have_a_worktree_too() {
+    let scene = Scene::start(|it| committed(it.file("a.txt", nine())).size(160, 40));
+    scene.nvim.keys(":Caliban<CR>:Caliban mode coordinator<CR>");
+    let order = json!({
+        "role": "implementer", "description": "Change it", "prompt": PROMPT, "isolation": "worktree"
+    });
+    scene.server.reply(Reply::new().call("s1", "spawn_worker", order));
+    let edits = edit("a.txt", &[("l5", "L5")]);
+    scene.server.reply_to(has_got(0), Reply::new().call("e1", "edit", edits));
+    scene.server.reply_to(has_got(1), Reply::said("{}"));
+    scene.server.reply(Reply::new().call("a1", "await_workers", json!({})));
+    scene.server.reply(Reply::said("It is proposed."));
+    scene.nvim.keys(":Caliban ask please<CR>");
+    scene.wait_idle("It is proposed.");
+    let answer = scene.server.requests().last().unwrap().answer("a1");
+    assert!(
+        answer.contains("[The branch `caliban/main-w1` has its changes, 1 file changed"),
+        "{answer}"
+    );
+    scene.wait_hunks(1);
+    scene.nvim.keys(":Caliban accept all<CR>");
+    let apart = scene.nvim.setup.path(".git/caliban-worktrees/main-w1");
+    scene.nvim.wait(|_| !apart.exists(), "the worktree's end");
+    scene.nvim.wait(|it| branches(it).is_empty(), "the branch's end");
+    assert_eq!(scene.on_disk("a.txt").unwrap(), nine().replace("l5", "L5"));
+}
+
+#[test]
+fn without_a_repository_a_worktree_is_refused_in_a_sentence() {
+    let scene = Scene::start(|it| it);
+    scene.server.reply(Reply::new().call("t1", "task", task()));
+    scene.ask_until(Reply::said("I see."), "I see.");
+    let answer = scene.answer(2, "t1");
+    assert!(answer.starts_with("The subagent could not begin: git: "), "{answer}");
+}
