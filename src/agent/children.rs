@@ -15,7 +15,8 @@ use crate::context::agents::{self, NamedAgent};
 use crate::conversation::Conversation;
 use crate::conversation::report::Show;
 use crate::event::{
-    Delta, Grant, Matter, Mode, Offer, Parent, Post, Ruling, SessionId, TurnId, WorkerId,
+    Delta, Grant, Isolation, Matter, Mode, Offer, Parent, Post, Ruling, SessionId, TurnId,
+    WorkerId, WorkerRole,
 };
 use crate::message::{CallId, ToolAnswer, ToolCall, Usage};
 use crate::session::{Consult, Input, WorkerInput};
@@ -222,7 +223,7 @@ pub(super) fn begin(agent: &mut Agent, turn: TurnId, call: &ToolCall) {
         }
     };
     let files = files.run(conversation, desk, running, call);
-    let tools = guidance.named.own(&conversation.session).only(task::is_lent);
+    let tools = guidance.named.alone.only(task::is_lent);
     let lent = Lent { chosen, tools, requests: None, post: None, files };
     let job = employ(agent, turn, (Whom::Call(call.id.clone()), &call.id), task, lent);
     agent.turn.attend(attend(job, turn, call.clone()));
@@ -251,6 +252,11 @@ pub(super) fn employ(
     let (model, tuning) = model::choose(agent, chosen.as_ref());
     let Agent { conversation, desk, files: all, turn: running, .. } = agent;
     let keeper = all.record.lend(conversation, turn);
+    let is_shared = task.isolation == Isolation::Shared;
+    let owned = post.as_ref().filter(|it| is_shared && it.role == WorkerRole::Implementer);
+    // a backslash in the shown path of a file is doubled
+    let path = |it: &String| desk.root.join(it.replace("\\\\", "\\"));
+    let owned = owned.map(|it| it.owns.iter().map(path).collect());
     let session = &conversation.session;
     let parent = Parent {
         session: conversation.id.clone(),
@@ -291,6 +297,7 @@ pub(super) fn employ(
             mode: session.mode,
             tools,
             requests,
+            owned,
             inherited: Inherited::by_subagent(session.granted.clone(), keeper),
         },
         commands,

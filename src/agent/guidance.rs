@@ -50,7 +50,8 @@ impl Guidance {
     /// The system prompt for the user's settings, the project's folder, this edit format, the session's mark and the
     /// conversation's agent.
     pub(super) fn system(&self, desk: &Desk, format: Format, mark: &str) -> Result<String, String> {
-        let system = prompt::choose(&self.choice, &desk.root, &desk.tools.specs(format), mark)?;
+        let tools = self.named.alone.specs(format);
+        let system = prompt::choose(&self.choice, &desk.root, &tools, mark)?;
         Ok(named::composed(system, self.usable_agent(desk)))
     }
 

@@ -10,7 +10,7 @@ use crate::conversation::Conversation;
 use crate::conversation::report::{AgentRow, Report, Show};
 use crate::event::Tuning;
 use crate::message::{Block, Excerpt, ExcerptKind, Role};
-use crate::session::{Input, Limits, Phase, Session};
+use crate::session::{Input, Limits, Phase};
 use crate::tool::{Desk, Toolset, front, task};
 
 /// The most bytes of the list of agents for the model, and the most characters of a description in it.
@@ -23,6 +23,9 @@ pub(super) struct Named {
     /// The tools and the limits of a conversation that is no named agent.
     tools: Toolset,
     limits: Limits,
+    /// The tools of the conversation when it works by itself. The system prompt names them, also that of a coordinator,
+    /// because the prompt must not change with the mode.
+    pub(super) alone: Toolset,
     /// Whether the desk has the tools of a coordinator.
     coordinates: bool,
     /// The agent as its file has it now; `None` if the conversation is no named agent, or the agent is gone.
@@ -35,20 +38,21 @@ pub(super) struct Named {
 
 impl Named {
     pub(super) fn new(tools: Toolset, limits: Limits) -> Named {
-        Named { tools, limits, coordinates: false, now: None, is_renewing: false, outdated: None }
+        let alone = tools.clone();
+        Named {
+            tools,
+            limits,
+            alone,
+            coordinates: false,
+            now: None,
+            is_renewing: false,
+            outdated: None,
+        }
     }
 
     /// The desk with all tools, which the names in an agent's file are compared with.
     fn whole(&self, desk: &Desk) -> Desk {
         Desk { tools: self.tools.clone(), ..desk.clone() }
-    }
-
-    /// The tools that the conversation has when it works by itself.
-    pub(super) fn own(&self, session: &Session) -> Toolset {
-        match &session.profile {
-            Some(profile) => self.tools.only(|it| profile.offers(&it.name)),
-            None => self.tools.clone(),
-        }
     }
 
     /// Reads the conversation's agent from its file.
@@ -145,8 +149,12 @@ fn adopt(agent: &mut Agent) {
     let named = &mut agent.guidance.named;
     let session = &mut agent.conversation.session;
     named.coordinates = session.workers.is_on;
-    let own = named.own(session);
-    agent.desk.tools = if named.coordinates { own.coordinating() } else { own };
+    named.alone = match &session.profile {
+        Some(profile) => named.tools.only(|it| profile.offers(&it.name)),
+        None => named.tools.clone(),
+    };
+    agent.desk.tools =
+        if named.coordinates { named.alone.coordinating() } else { named.alone.clone() };
     session.limits = named.limits;
     if let Some(profile) = &session.profile {
         session.limits = named.limits.within(profile);

@@ -4,7 +4,7 @@ use super::children::{self, Job, Lent, Whom};
 use super::{Agent, ChildCommand, WorkerWanted};
 use crate::conversation::Conversation;
 use crate::conversation::report::Level;
-use crate::event::{HandOff, Order, Post, TurnId, WorkerId, WorkerState};
+use crate::event::{HandOff, Isolation, Order, Post, TurnId, WorkerId, WorkerState};
 use crate::message::CallId;
 use crate::session::handoff::Report;
 use crate::session::{Effect, Input, Phase, WORKER_REQUESTS, WorkerInput};
@@ -29,9 +29,12 @@ pub(super) fn lead(agent: &mut Agent, effect: Effect) {
 fn begin(agent: &mut Agent, turn: TurnId, call: &CallId, worker: WorkerId, order: Order) {
     let Agent { conversation, desk, guidance, files, turn: running, .. } = agent;
     let files = files.watched(conversation, desk, running);
-    let own = guidance.named.own(&conversation.session);
-    let tools = own.only(|it| workers::is_for(order.role, it)).with(workers::notify());
-    let Order { role, title, prompt, owns, isolation } = order;
+    let tools =
+        guidance.named.alone.only(|it| workers::is_for(order.role, it)).with(workers::notify());
+    let Order { role, title, prompt, mut owns, isolation } = order;
+    if owns.is_empty() && isolation == Isolation::Worktree {
+        owns.push(".".to_owned());
+    }
     let post = Some(Post { worker, role, owns });
     let lent = Lent { chosen: None, tools, requests: Some(WORKER_REQUESTS), post, files };
     let task = Task { description: title, prompt, agent: None, isolation };

@@ -18,8 +18,8 @@ pub fn of(session: &Session) -> String {
     let read = workers.all.len() - lines.len();
     match (read, lines.is_empty()) {
         (0, _) => (),
-        (n, true) => lines.push(format!("All {n} workers have ended, and you have their results.")),
-        (n, false) => lines.push(format!("{n} more have ended, and you have their results.")),
+        (_, true) => lines.push("All have ended, and you have their results.".to_owned()),
+        (n, false) => lines.push(format!("You have the results of {n} more.")),
     }
     let text = tagged("workers", "", &lines.join("\n"));
     let notices = open().filter(|it| !it.1.notice.is_empty());

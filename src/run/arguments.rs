@@ -13,6 +13,7 @@ Usage: caliban run [options] \"prompt\"
 Carries out one prompt without Neovim. Nobody is asked: a call that needs your consent is denied.
 
   --mode plan|ask|auto-edit|auto   what the model may do without your consent
+  --coordinator                    the model hands the work to workers, which keep to the mode
   --model provider/model           the model
   --agent NAME                     the named agent that the conversation becomes
   --limit-usd N                    ends the turn when it has cost N US dollars
@@ -30,8 +31,10 @@ nobody could be asked, 4 a limit was reached, 130 interrupted. In Neovim: :help 
 ";
 
 #[derive(Debug, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "options that do not depend on each other")]
 pub(super) struct Arguments {
     pub(super) mode: Option<Mode>,
+    pub(super) coordinator: bool,
     pub(super) model: Option<String>,
     pub(super) agent: Option<String>,
     pub(super) usd: Option<f64>,
@@ -75,6 +78,7 @@ fn read(given: impl Iterator<Item = OsString>) -> Result<Parsed, lexopt::Error> 
             Long("limit-usd") => all.usd = Some(parser.value()?.parse_with(dollars)?),
             Long("limit-tokens") => all.tokens = Some(parser.value()?.parse_with(count)?),
             Long("max-requests") => all.requests = Some(parser.value()?.parse_with(count)?),
+            Long("coordinator") => all.coordinator = true,
             Long("json") => all.json = true,
             Long("session") => all.session = Some(parser.value()?.string()?),
             Long("ephemeral") => all.ephemeral = true,

@@ -82,6 +82,9 @@ pub(super) async fn launch(arguments: Arguments) -> Result<(Launched, String), S
         // the send fails only if the agent has failed
         let _ = agent.send(Command::ChooseMode(Some(mode)));
     }
+    if arguments.coordinator {
+        let _ = agent.send(Command::Coordinate);
+    }
     let mode = found.map_or(site.config.mode, |it| it.mode_within(site.config.mode));
     let root = site.places.root.clone();
     let apart = temporary.as_ref().map(|it| Project::new(it.path(), &root));

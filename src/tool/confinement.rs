@@ -80,6 +80,8 @@ pub struct Confinement {
     is_read_only: bool,
     /// Whether commands work in a worktree apart, and do not write in the folder of its repository.
     is_apart: bool,
+    /// The files and folders of the project in which commands may write; `None` is the whole project.
+    owned: Option<Vec<PathBuf>>,
     /// Hosts that are open nevertheless.
     opened: Vec<String>,
     /// The rules for the connections of running commands.
@@ -163,6 +165,12 @@ impl Confinement {
         Confinement { is_apart: true, ..self }
     }
 
+    /// The same sandbox for commands that may write only these files and folders of the project.
+    #[must_use]
+    pub fn owning(self, paths: Vec<PathBuf>) -> Confinement {
+        Confinement { owned: Some(paths), ..self }
+    }
+
     /// What decides about the connections of a command in this sandbox.
     pub fn gate(&self, desk: &Desk) -> Gate {
         let closed = self.is_closed.then_some(CLOSED);
@@ -208,10 +216,15 @@ impl Confinement {
         });
         let caches = CACHES.iter().map(|it| home.join(it));
         let mut writable: Vec<PathBuf> = caches.chain(own).filter(|it| it.exists()).collect();
-        writable.push(desk.root.clone());
+        match &self.owned {
+            None => writable.push(desk.root.clone()),
+            Some(owned) => writable.extend(owned.iter().filter(|it| it.exists()).cloned()),
+        }
+        // the project stays visible, also where the command may not write
+        let visible = |writable: &[PathBuf]| [writable, std::slice::from_ref(&desk.root)].concat();
         let is_ours = strength == Strength::Full
             && temporary.starts_with("/tmp")
-            && !writable.iter().chain([&home]).any(|it| it.starts_with("/tmp"));
+            && !visible(&writable).iter().chain([&home]).any(|it| it.starts_with("/tmp"));
         let seen = if is_ours { PathBuf::from("/tmp") } else { temporary.clone() };
         writable.push(seen.clone());
         if desk.root.join(".git/HEAD").is_file() {
@@ -234,7 +247,7 @@ impl Confinement {
             strength,
             pinned,
             fixed,
-            hidden: self.hidden(&home, &writable),
+            hidden: self.hidden(&home, &visible(&writable)),
             writable: if self.is_read_only { vec![seen.clone()] } else { writable },
             temporary: is_ours.then_some(temporary),
             network: self.settings.network,

@@ -22,6 +22,7 @@ mod completion;
 mod consent;
 mod consented;
 mod context;
+mod coordinator;
 mod dialects;
 mod durable;
 mod edits;

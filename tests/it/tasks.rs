@@ -22,7 +22,7 @@ fn task(prompt: &str) -> Value {
 }
 
 /// Whether a request is that of the subagent which has this prompt.
-fn is_of(prompt: &str) -> impl Fn(&Request) -> bool + use<> {
+pub(crate) fn is_of(prompt: &str) -> impl Fn(&Request) -> bool + use<> {
     let prompt = prompt.to_owned();
     move |it| {
         let turns = it.turns();
@@ -32,13 +32,13 @@ fn is_of(prompt: &str) -> impl Fn(&Request) -> bool + use<> {
 }
 
 /// As `is_of`, when the subagent has got this many answers.
-fn has_got(prompt: &str, answers: usize) -> impl Fn(&Request) -> bool + use<> {
+pub(crate) fn has_got(prompt: &str, answers: usize) -> impl Fn(&Request) -> bool + use<> {
     let is_meant = is_of(prompt);
     move |it| is_meant(it) && it.answers().len() == answers
 }
 
 /// The JSON of a saved session.
-fn saved(setup: &Setup, name: &str) -> Value {
+pub(crate) fn saved(setup: &Setup, name: &str) -> Value {
     let text = fs::read_to_string(setup.sessions().join(format!("{name}.json"))).unwrap();
     serde_json::from_str(&text).unwrap()
 }

@@ -18,7 +18,13 @@ local valued = {
 }
 --- The options without a value.
 ---@type table<string, boolean?>
-local flags = { ['--json'] = true, ['--ephemeral'] = true, ['--help'] = true, ['-h'] = true }
+local flags = {
+  ['--coordinator'] = true,
+  ['--json'] = true,
+  ['--ephemeral'] = true,
+  ['--help'] = true,
+  ['-h'] = true,
+}
 
 --- The options as a list, for completion.
 M.options = vim.list_extend(vim.tbl_keys(valued), vim.tbl_keys(flags))

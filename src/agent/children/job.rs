@@ -24,6 +24,8 @@ pub(super) struct Beginning {
     pub(super) tools: Toolset,
     /// The most requests of its turn, unless the user's settings allow fewer.
     pub(super) requests: Option<u32>,
+    /// The files and folders that its commands may write; `None` is the whole project.
+    pub(super) owned: Option<Vec<PathBuf>>,
     pub(super) inherited: Inherited,
 }
 
@@ -126,8 +128,11 @@ fn start(setup: Setup, inbox: mpsc::UnboundedReceiver<Command>) -> BoxFuture<'st
 impl Beginning {
     /// The parts of a subagent that begins so. `screen` receives everything that the subagent shows.
     fn of(self, setup: Setup, screen: mpsc::UnboundedSender<Show>) -> Setup {
-        let Beginning { agent, model, tuning, mode, tools, requests, inherited } = self;
+        let Beginning { agent, model, tuning, mode, tools, requests, owned, inherited } = self;
         let mut desk = setup.desk;
+        if let Some(owned) = owned {
+            desk.confinement = desk.confinement.owning(owned);
+        }
         desk.tools = tools.only(|it| it.name == NOTIFY || desk.tools.find(&it.name).is_some());
         // what a subagent spends counts for its parent
         let requests = setup.limits.requests.into_iter().chain(requests).min();

@@ -189,7 +189,11 @@ impl Progress {
         } else {
             self.end.as_ref().and_then(ending)
         };
-        let mut report = Report::of(&self.text);
+        let mut report = if self.text.is_empty() {
+            Report::partial("Nothing was reported.", "", "Look for effects, then decide.")
+        } else {
+            Report::of(&self.text)
+        };
         if let Some(why) = &why {
             report = report.broken_off(why);
         }

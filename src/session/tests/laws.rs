@@ -91,6 +91,7 @@ enum Act {
     /// A summary arrives, or the compaction fails.
     Summary(bool),
     Uncompact,
+    Workers(u8),
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -122,6 +123,7 @@ fn act() -> impl Strategy<Value = Act> {
         2 => Just(Act::Compact),
         2 => any::<bool>().prop_map(Act::Summary),
         1 => Just(Act::Uncompact),
+        9 => (0_u8..30).prop_map(Act::Workers),
     ]
 }
 
@@ -235,6 +237,7 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
         }
         Act::Summary(is_one) => summarised(session, turn, n, *is_one),
         Act::Uncompact => Input::Uncompact { told: "Undone.".into() },
+        Act::Workers(act) => workers::input(turn, n, *act),
     }
 }
 
@@ -474,6 +477,7 @@ proptest! {
                 asked = bodies;
                 assert_valid(&session);
             }
+            workers::assert_law(&session, &step);
             events.extend(step.events);
             prop_assert!(step.effects.iter().all(|it| may_begin(&session, it, &events)));
             assert_valid_after_an_end(&session, limits, &events);

@@ -42,6 +42,31 @@ pub(super) fn ended(worker: u32) -> Input {
     Input::Worker(WorkerInput::Ended { worker, result, is_whole, requests, tokens })
 }
 
+/// A random input about workers.
+pub(super) fn input(turn: TurnId, n: usize, act: u8) -> Input {
+    let tools = ["w:spawn 3", "w:spawn 9", "w:await", "w:any", "w:result w1", "w:stop w2"];
+    let worker = u32::from(act) % 12;
+    match act {
+        0..=2 => Input::Worker(WorkerInput::Coordinate { is_on: act < 2 }),
+        3..=5 => Input::Worker(WorkerInput::Dismiss { worker: WorkerId(worker) }),
+        6..=17 => reply(turn, "", &[(&format!("c{n}"), tools[usize::from(act) % 6])]),
+        _ => ended(worker),
+    }
+}
+
+/// At most eight workers run, and none after the turn. No answer ends the turn of a coordinator while a worker runs or a
+/// result is unread.
+pub(super) fn assert_law(session: &Session, step: &Step) {
+    assert!(session.workers.running().count() <= 8);
+    assert!(session.turn().is_some() || session.workers.active().count() == 0);
+    // a call that ends the turn, which a coordinator does not have, stops the workers
+    let by_call = step.events.iter().any(|it| matches!(it, Event::Answered { .. }));
+    let ends = |it: &Event| matches!(it, Event::Ended { why: End::Done, .. });
+    if session.workers.is_on && !by_call && step.events.iter().any(ends) {
+        assert_eq!(session.workers.unread().count(), 0);
+    }
+}
+
 /// The calls of a reply, each with the text of its answer.
 fn answers(session: &Session) -> Vec<(String, String)> {
     let last = session.messages.iter().rfind(|it| say::is_answers(it)).unwrap();

@@ -175,6 +175,19 @@ impl Server {
         Gate { shared: self.shared.clone(), index }
     }
 
+    /// Does the same as `reply_to`. The returned `Gate` opens the gates of the reply.
+    pub fn reply_gated(
+        &self,
+        is_meant: impl Fn(&Request) -> bool + Send + 'static,
+        reply: Reply,
+    ) -> Gate {
+        self.reply_to(is_meant, reply);
+        let mut state = self.shared.lock();
+        let index = state.gates.len() - 1;
+        state.gates[index] = Some(0);
+        Gate { shared: self.shared.clone(), index }
+    }
+
     /// From now on refuses every request for which `test` returns true, like a server that does not know a parameter.
     pub fn refuse(
         &self,

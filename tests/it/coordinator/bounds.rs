@@ -1,0 +1,173 @@
+//! What a worker may not do, and calls of a coordinator that mean nothing.
+
+use super::{coordinator, done, worker};
+use crate::kit::http::Request;
+use crate::kit::reply::Reply;
+use crate::kit::sandbox::is_full;
+use crate::review::scene::{Scene, edit};
+use crate::tasks::{has_got, is_of};
+use serde_json::json;
+
+/// The last request of the worker with this prompt.
+fn last_of(scene: &Scene, prompt: &str) -> Request {
+    scene.server.requests().into_iter().rfind(is_of(prompt)).unwrap()
+}
+
+/// Has the coordinator spawn these workers and wait for them, then answer.
+fn spawned(scene: &Scene, workers: &serde_json::Value) {
+    scene.server.reply(Reply::new().call("c1", "spawn_workers", json!({ "workers": workers })));
+    scene.server.reply(Reply::new().call("c2", "await_workers", json!({})));
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+}
+
+#[test]
+fn an_implementer_edits_its_own_paths_only_and_an_explorer_none() {
+    let scene = coordinator(|it| it.file("b.txt", "b1\nb2\n").config("{ mode = 'auto-edit' }"));
+    let mut own = worker("implementer", "Change it.");
+    own["owns"] = json!(["a.txt", "new"]);
+    let calls = Reply::new()
+        .call("e1", "edit", edit("b.txt", &[("b1", "B1")]))
+        .call("e2", "edit", edit("a.txt", &[("l2", "L2")]))
+        .call("e3", "write", json!({ "path": "new/x.txt", "text": "x\n" }))
+        .call("e4", "rename", json!({ "path": "a.txt", "to": "c.txt" }));
+    scene.server.reply_to(has_got("Change it.", 0), calls);
+    scene.server.reply_to(has_got("Change it.", 4), Reply::said(&done("It is changed.")));
+    let calls = Reply::new()
+        .call("x1", "shell", json!({ "command": "echo hi" }))
+        .call("x2", "edit", edit("a.txt", &[("l3", "L3")]))
+        .call("x3", "spawn_worker", worker("explorer", "Deeper."));
+    scene.server.reply_to(has_got("Look.", 0), calls);
+    scene.server.reply_to(has_got("Look.", 3), Reply::said("I have looked."));
+    spawned(&scene, &json!([own, worker("explorer", "Look.")]));
+    scene.server.reply(Reply::said("So it is."));
+    scene.wait_idle("So it is.");
+    let implementer = last_of(&scene, "Change it.");
+    for id in ["e1", "e4"] {
+        assert!(
+            implementer.answer(id).contains("is not yours. You may edit `a.txt`, `new` only."),
+            "{id}"
+        );
+    }
+    assert!(scene.on_disk("a.txt").unwrap().contains("L2\nl3"));
+    assert_eq!(scene.on_disk("b.txt").unwrap(), "b1\nb2\n");
+    assert_eq!(scene.on_disk("new/x.txt").unwrap(), "x\n");
+    let explorer = last_of(&scene, "Look.");
+    for (id, tool) in [("x1", "shell"), ("x2", "edit"), ("x3", "spawn_worker")] {
+        assert!(explorer.answer(id).starts_with(&format!("There is no tool `{tool}`.")), "{id}");
+    }
+    let answer = scene.server.requests().pop().unwrap().answer("c2");
+    assert!(answer.contains("[It changed `a.txt`, `new/x.txt`.]"), "{answer}");
+    // words instead of the JSON are a partial result
+    assert!(answer.contains("w2 explorer (Find it): finished, partial"), "{answer}");
+    assert!(answer.contains("\"what_was_done\": \"I have looked.\""), "{answer}");
+    // a rewind of the coordinator's turn takes the workers' edits back
+    scene.nvim.lua("vim.ui.select = function(items, _, choose) choose(items[1], 1) end", &[]);
+    scene.nvim.keys(":Caliban rewind<CR>");
+    scene.nvim.wait_screen("a take back all");
+    scene.nvim.keys("a");
+    scene.nvim.wait(|nvim| nvim.setup.on_disk("new/x.txt").is_none(), "the new file is gone");
+}
+
+#[test]
+fn a_worker_ends_after_twelve_requests_and_a_long_report_is_cut() {
+    let scene = coordinator(|it| it);
+    for n in 0..12 {
+        let path = format!("a{n}.txt");
+        let reply = Reply::said("I go on.").call(&format!("r{n}"), "read", json!({ "path": path }));
+        scene.server.reply_to(has_got("Never end.", n), reply);
+    }
+    let line = "x".repeat(2_000_000);
+    scene.server.reply_to(has_got("Talk.", 0), Reply::said(&line));
+    spawned(&scene, &json!([worker("explorer", "Never end."), worker("summarizer", "Talk.")]));
+    scene.server.reply(Reply::said("So it is."));
+    scene.wait_idle("So it is.");
+    assert_eq!(scene.server.requests().iter().filter(|it| is_of("Never end.")(it)).count(), 12);
+    let answer = scene.server.requests().pop().unwrap().answer("c2");
+    assert!(answer.contains("w1 explorer (Find it): failed, partial"), "{answer}");
+    assert!(answer.contains("The worker used up its 12 requests."), "{answer}");
+    assert!(answer.contains("w2 summarizer (Find it): finished, partial"), "{answer}");
+    assert!(answer.len() < 20_000, "{}", answer.len());
+}
+
+#[test]
+fn wrong_calls_about_workers_are_answered_and_begin_nothing() {
+    let scene = coordinator(|it| it);
+    let many: Vec<_> = (0..50).map(|n| worker("explorer", &format!("Task {n}."))).collect();
+    let owner = |path: &str| {
+        let mut it = worker("implementer", "x");
+        it["owns"] = json!([path]);
+        it
+    };
+    let calls = Reply::new()
+        .call("c1", "spawn_workers", json!({ "workers": many }))
+        .call("c2", "await_workers", json!({ "workers": ["w1"] }))
+        .call("c3", "await_workers", json!({ "workers": ["main"] }))
+        .call("c4", "spawn_worker", worker("implementer", "x"))
+        .call("c5", "spawn_worker", owner("/etc/passwd"))
+        .call("c6", "spawn_worker", owner("../x"))
+        .call("c7", "spawn_worker", worker("boss", "x"))
+        .call("c8", "edit", edit("a.txt", &[("l2", "L2")]));
+    scene.server.reply(calls);
+    scene.ask_until(Reply::said("So it is."), "So it is.");
+    let last = scene.request(2);
+    for (id, text) in [
+        ("c1", "No worker was begun: 50 more would make 50, and at most 32"),
+        ("c2", "There is no worker `w1`: you have begun none."),
+        ("c3", "There is no worker `main`: you have begun none."),
+        ("c4", "$.owns: expected the paths that the implementer may edit, got none"),
+        ("c5", "$.owns: `/etc/passwd` is outside the project"),
+        ("c6", "$.owns: `../x` is outside the project"),
+        ("c7", "$.role: expected one of explorer, implementer, verifier, summarizer"),
+        ("c8", "There is no tool `edit`."),
+    ] {
+        assert!(last.answer(id).contains(text), "{id}: {}", last.answer(id));
+    }
+    assert_eq!(scene.server.count(), 2);
+}
+
+#[test]
+fn a_workers_question_is_answered_in_the_coordinators_chat() {
+    let scene = coordinator(|it| it);
+    let calls = Reply::new().call("s1", "shell", json!({ "command": "echo hi" }));
+    scene.server.reply_to(has_got("Greet.", 0), calls);
+    scene.server.reply_to(has_got("Greet.", 1), Reply::said(&done("It is done.")));
+    spawned(&scene, &json!([worker("verifier", "Greet.")]));
+    scene.nvim.wait_question();
+    scene.wait_chat("? main-w1: Run `echo hi`?");
+    scene.wait_chat("w1 verifier  Find it  waits for you");
+    assert_eq!(
+        scene.nvim.lua_json("return require('caliban.chat.chats').current.status.workers"),
+        json!({ "active": 1, "asking": 1, "unread": 0 })
+    );
+    scene.server.reply(Reply::said("So it is."));
+    scene.nvim.keys(":Caliban approve<CR>");
+    scene.wait_idle("So it is.");
+    assert!(last_of(&scene, "Greet.").answer("s1").starts_with("hi"));
+    // the result came from a command, so it is marked as a stranger's
+    let body = scene.server.requests().pop().unwrap().json.to_string();
+    assert!(
+        body.contains("from=\\\\\\\"a command\\\\\\\"") || body.contains("a command"),
+        "{body}"
+    );
+}
+
+#[test]
+fn the_commands_of_an_implementer_write_its_own_paths_only() {
+    if !is_full() {
+        return;
+    }
+    let scene = coordinator(|it| it.file("own/x.txt", "x\n").config("{ mode = 'auto' }"));
+    let mut own = worker("implementer", "Change it.");
+    own["owns"] = json!(["own", "not-there"]);
+    let command = "echo a > own/x.txt; echo b > a.txt; echo c > new.txt; cat a.txt";
+    let calls = Reply::new().call("s1", "shell", json!({ "command": command }));
+    scene.server.reply_to(has_got("Change it.", 0), calls);
+    scene.server.reply_to(has_got("Change it.", 1), Reply::said(&done("It is changed.")));
+    spawned(&scene, &json!([own]));
+    scene.server.reply(Reply::said("So it is."));
+    scene.wait_idle("So it is.");
+    assert_eq!(scene.on_disk("own/x.txt").unwrap(), "a\n");
+    let text = last_of(&scene, "Change it.").answer("s1");
+    assert!(text.contains("l2") && text.contains("Read-only file system"), "{text}");
+    assert_eq!(scene.on_disk("new.txt"), None);
+}

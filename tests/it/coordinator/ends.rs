@@ -1,0 +1,150 @@
+//! The ends of a coordinator's turn and of its workers.
+
+use super::{coordinator, done, worker};
+use crate::kit::http::Request;
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use crate::review::scene::{Scene, edit};
+use crate::tasks::{has_got, is_of, saved};
+use serde_json::json;
+
+/// Sends `and?`, and returns all that the model is told. Its answer may be held.
+fn told_next(scene: &Scene) -> String {
+    let n = scene.server.count();
+    scene.server.otherwise(Reply::said("So it is."));
+    scene.nvim.lua("require('caliban').ask('and?')", &[]);
+    scene.wait_idle("So it is.");
+    scene.request(n + 1).outline()
+}
+
+#[test]
+fn an_answer_before_the_workers_are_done_is_held_twice() {
+    let scene = coordinator(|it| it);
+    scene.server.reply(Reply::new().call("c1", "spawn_worker", worker("explorer", "Look.")));
+    let early = |n: &str| Reply::said(&format!("Early {n}."));
+    for n in ["one", "two", "three"] {
+        scene.server.reply(early(n));
+    }
+    scene.server.reply_gated(is_of("Look."), Reply::said("I begin.").gate());
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.wait_idle("Stopped: the model answered three times before its workers were done.");
+    scene.wait_chat("w1 explorer  Find it  stopped");
+    let parents: Vec<Request> =
+        scene.server.requests().into_iter().filter(|it| !is_of("Look.")(it)).collect();
+    assert_eq!(parents.len(), 4);
+    assert!(parents[2].outline().contains("Your answer is held. w1 did not end yet"));
+    let told = told_next(&scene);
+    assert!(told.contains("<result of=\"w1\">"), "{told}");
+    assert!(told.contains("The turn ended before the worker was done."), "{told}");
+}
+
+#[test]
+fn a_message_reaches_a_coordinator_that_waits_and_the_user_tells_and_stops_one_worker() {
+    let scene = coordinator(|it| it);
+    scene.server.reply(Reply::new().call(
+        "c1",
+        "spawn_workers",
+        json!({ "workers": [worker("explorer", "One."), worker("explorer", "Two.")] }),
+    ));
+    let call = |id: &str| Reply::new().call(id, "await_workers", json!({}));
+    scene.server.reply(call("c2"));
+    scene.server.reply_gated(
+        has_got("One.", 0),
+        Reply::new().call("r1", "read", json!({ "path": "a.txt" })).gate(),
+    );
+    scene.server.reply_gated(has_got("Two.", 0), Reply::said("Half").gate());
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.server.wait_count(4);
+    scene.wait_chat("w2 explorer  Find it  running");
+    // workers keep to the mode, so another mode cannot be chosen while they run
+    scene.nvim.keys(":Caliban mode auto<CR>");
+    scene.nvim.wait_screen("Workers run, so the mode stays coordinator.");
+    scene.server.reply(call("c3"));
+    scene.nvim.keys(":Caliban steer hurry<CR>");
+    let heard = scene.request(5);
+    assert!(heard.answer("c2").starts_with("The user has sent a message, which follows."));
+    assert!(heard.answer("c2").ends_with("w1 is still running.\nw2 is still running."));
+    assert!(heard.outline().contains("user: hurry"), "{}", heard.outline());
+    let send = "local worker, text = ...
+      require('caliban.chat').send({ kind = 'worker', worker = worker, text = text })";
+    scene.nvim.lua(send, &[2.into()]);
+    scene.wait_chat("w2 explorer  Find it  stopped");
+    scene.nvim.lua(send, &[9.into()]);
+    scene.nvim.wait_screen("The worker w9 does not exist.");
+    scene.nvim.lua(send, &[1.into(), "also b.txt".into()]);
+    scene.wait_chat("The user has told w1: also b.txt");
+    scene.nvim.keys(":Caliban stop<CR>");
+    scene.wait_idle("Stopped.");
+    scene.wait_chat("w1 explorer  Find it  stopped");
+    let told = told_next(&scene);
+    assert!(told.contains("The user stopped w2."), "{told}");
+    assert!(told.contains("The user has told w1: also b.txt"), "{told}");
+}
+
+#[test]
+fn workers_that_die_with_the_editor_are_answered_and_their_proposals_stay_under_review() {
+    let server = Server::start();
+    let setup =
+        Setup::new().file("a.txt", crate::review::scene::nine()).size(160, 40).anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":edit a.txt<CR>:Caliban<CR><Esc>:Caliban mode coordinator<CR>");
+    nvim.wait_transcript("Coordinator: the model hands its work to workers");
+    let mut all: Vec<_> = (1..5).map(|n| worker("explorer", &format!("Task {n}."))).collect();
+    let mut own = worker("implementer", "Change it.");
+    own["owns"] = json!(["a.txt"]);
+    all.push(own);
+    server.reply(Reply::new().call("c1", "spawn_workers", json!({ "workers": all })));
+    server.reply(Reply::new().call("c2", "await_workers", json!({})));
+    for n in 1..5 {
+        server.reply_gated(is_of(&format!("Task {n}.")), Reply::said("I begin.").gate());
+    }
+    server.reply_to(
+        is_of("Change it."),
+        Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])),
+    );
+    nvim.lua("require('caliban').ask('please')", &[]);
+    server.wait_count(7);
+    nvim.wait_hunks(1);
+    nvim.wait_transcript("w5 implementer  Find it  waits for you");
+    nvim.kill();
+    drop(nvim);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript("w5 implementer  Find it  failed");
+    assert!(!nvim.transcript().contains("The settings, the tools"), "{}", nvim.transcript());
+    let answer = "vim.api.nvim_create_autocmd('SwapExists', { callback = function() vim.v.swapchoice = 'd' end })";
+    nvim.lua(answer, &[]);
+    nvim.keys(":wincmd p<CR>:silent edit a.txt<CR>");
+    nvim.wait_hunks(1);
+    let call = |id: &str| Reply::new().call(id, "await_workers", json!({}));
+    server.reply(call("c3"));
+    server.reply(Reply::said("So it is."));
+    nvim.ask("and?", "So it is.");
+    let last = server.requests().pop().unwrap();
+    assert!(last.answer("c2").starts_with("No longer waited"), "{}", last.answer("c2"));
+    let answer = last.answer("c3");
+    assert_eq!(answer.matches("The worker may have run.").count(), 5, "{answer}");
+    assert_eq!(saved(&setup, "main")["coordinates"], true);
+    assert!(!saved(&setup, "main").to_string().contains("<workers>"));
+}
+
+#[test]
+fn a_run_without_an_editor_can_coordinate() {
+    let server = Server::start();
+    server.reply(Reply::new().call("c1", "spawn_worker", worker("verifier", "Greet.")));
+    server.reply(Reply::new().call("c2", "await_workers", json!({})));
+    let calls = Reply::new().call("s1", "shell", json!({ "command": "curl example.org" }));
+    server.reply_to(has_got("Greet.", 0), calls);
+    server.reply_to(has_got("Greet.", 1), Reply::said(&done("It is denied.")));
+    server.reply(Reply::said("So it is."));
+    let setup = Setup::new().anthropic(&server);
+    let ran = setup.program(&["run", "--coordinator", "please"]).output().unwrap();
+    let shown = String::from_utf8_lossy(&ran.stdout);
+    assert!(shown.contains("So it is."), "{ran:?}");
+    let all = server.requests();
+    let child = all.iter().rfind(|it| is_of("Greet.")(it)).unwrap();
+    assert!(child.answer("s1").starts_with("Not run: nobody is here to answer"));
+    assert!(all.last().unwrap().answer("c2").contains("It is denied."));
+}
