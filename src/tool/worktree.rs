@@ -29,6 +29,8 @@ const BRIEF: Duration = Duration::from_secs(10);
 const BRANCH: &str = "caliban/";
 /// The most bytes of a worktree's name, without its number.
 const LONGEST: usize = 60;
+/// The most characters of a commit's title.
+const TITLE: usize = 100;
 /// How many names are tried.
 const NAMES: u32 = 200;
 /// The most paths that one call of git is given.
@@ -145,7 +147,9 @@ impl Worktree {
         let commit = if tree == old {
             head
         } else {
-            let commit = ["commit-tree", &tree, "-p", &head, "-m", title, "-m", "Made by Caliban."];
+            let title = plain(title);
+            let commit =
+                ["commit-tree", &tree, "-p", &head, "-m", &title, "-m", "Made by Caliban."];
             self.own.line(commit, BRIEF).await.map_err(said)?
         };
         let reference = format!("refs/heads/{}", self.branch());
@@ -243,6 +247,13 @@ fn slug(stem: &str) -> String {
     let slug: String = stem.chars().take(LONGEST).map(plain).collect();
     let slug = slug.trim_matches('-');
     if slug.is_empty() { "worker".to_owned() } else { slug.to_owned() }
+}
+
+/// The title of a commit: one line without control characters.
+fn plain(title: &str) -> String {
+    let plain = |it: char| if it.is_control() { ' ' } else { it };
+    let title: String = title.chars().take(TITLE).map(plain).collect();
+    if title.trim().is_empty() { "Changes".to_owned() } else { title.trim().to_owned() }
 }
 
 /// Whether a text is the name of an object of git.

@@ -124,7 +124,7 @@ fn in_auto_mode_a_worktree_is_written_into_the_project_and_goes_with_its_branch(
     server.reply(Reply::new().call("t1", "task", task()));
     let outside = setup.path("evil.txt").display().to_string();
     let command = format!(
-        "sed -i s/l2/L2/ a.txt; echo x > built; echo x > {outside}; git add a.txt; pwd; git status --short"
+        "sed -i s/l2/L2/ a.txt; echo x > built; echo new > $'x\\ny'; echo x > {outside}; git add a.txt; pwd; git status --short"
     );
     server.reply_to(has_got(0), Reply::new().call("s1", "shell", json!({ "command": command })));
     server.reply_to(has_got(1), Reply::said("Built."));
@@ -149,12 +149,14 @@ fn in_auto_mode_a_worktree_is_written_into_the_project_and_goes_with_its_branch(
         assert!(setup.on_disk("evil.txt").is_none());
     }
     assert!(ran.contains("caliban-worktrees/main-task\n M a.txt"), "{ran}");
-    assert!(answer.contains("[1 file of the project now has these changes.]"), "{answer}");
+    assert!(answer.contains("[2 files of the project now have these changes.]"), "{answer}");
+    assert!(answer.contains("`a.txt`, `x\\ny`.]"), "{answer}");
     assert_eq!(setup.on_disk("a.txt").unwrap(), nine().replace("l2", "L2"));
     assert!(setup.on_disk("built").is_none());
     nvim.wait(|it| !folder(it).exists(), "the worktree's end");
     nvim.wait(|it| branches(it).is_empty(), "the branch's end");
-    assert_eq!(git(&setup, &["status", "--porcelain"]), " M a.txt\n");
+    assert_eq!(setup.on_disk("x\ny").unwrap(), "new\n");
+    assert_eq!(git(&setup, &["status", "--porcelain"]), " M a.txt\n?? \"x\\ny\"\n");
 }
 
 /// A subagent that has changed `a.txt` in its worktree and goes on.

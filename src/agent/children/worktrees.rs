@@ -11,7 +11,8 @@ use crate::conversation::Conversation;
 use crate::message::CallId;
 use crate::session::Input;
 use crate::tool::disk::Disk;
-use crate::tool::worktree::{Committed, Worktree};
+use crate::tool::path;
+use crate::tool::worktree::{Change, Committed, Worktree};
 use proposing::{Merge, Outcome};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -213,7 +214,7 @@ pub(in crate::agent) fn take(agent: &mut Agent, message: Message) {
             let Agent { conversation, desk, files, .. } = agent;
             files.worktrees.proposing += 1;
             let keeper = files.record.keeper(conversation);
-            let may = rulings(conversation, &ended.committed);
+            let may = rulings(conversation, &desk.root, &ended.committed);
             let turn = conversation.session.turn().unwrap_or_default();
             let merge = Merge { desk: desk.clone(), keeper, turn, may };
             tokio::spawn(async move {
@@ -244,9 +245,14 @@ pub(in crate::agent) fn take(agent: &mut Agent, message: Message) {
 }
 
 /// Whether each changed file may be proposed, and is written at once.
-fn rulings(conversation: &Conversation, committed: &Committed) -> Vec<Result<bool, String>> {
-    let one = |it: &crate::tool::worktree::Change| {
-        let paths = it.from.iter().chain([&it.path]).map(|it| it.display().to_string());
+fn rulings(
+    conversation: &Conversation,
+    root: &Path,
+    committed: &Committed,
+) -> Vec<Result<bool, String>> {
+    let one = |it: &Change| {
+        let paths = it.from.iter().chain([&it.path]);
+        let paths = paths.map(|it| path::unmistakable(root, &root.join(it)));
         conversation.session.writes_at_once_from_worktree(paths.collect())
     };
     committed.changes.iter().map(one).collect()

@@ -115,7 +115,7 @@ async fn git_runs_no_program_for_a_worktree_and_takes_no_name_for_an_option() {
     assert_eq!(folder, room.root.join(".git").join(FOLDER).join("upload-pack----x-y"));
     assert_eq!(fs::read_to_string(folder.join("a.txt")).unwrap(), "one\n");
     write(&folder.join("a.txt"), "two\n");
-    let committed = tree.commit("-m hostile", &[]).await.unwrap().unwrap();
+    let committed = tree.commit("-m hostile\0\n", &[]).await.unwrap().unwrap();
     let new = committed.changes[0].new.as_ref().unwrap();
     assert_eq!(tree.content(new).await.unwrap(), Content::Text(Text::new("two\n")));
     assert_eq!(other.commit("nothing", &[]).await.unwrap(), None);

@@ -9,6 +9,7 @@ use crate::message::CallId;
 use crate::place::Place;
 use crate::regular;
 use crate::text::Text;
+use crate::text::unseen::spelt_out;
 use crate::tool::worktree::{Change, Committed, Content, Mode, Worktree};
 use crate::tool::{self, Arrival, Desk, Resolved, Unreadable};
 use std::collections::BTreeSet;
@@ -289,9 +290,19 @@ fn is_same(one: &Text, other: &Text) -> bool {
     one.content == other.content
 }
 
+/// A path in one line. A subagent may give a file any name.
+fn shown(path: &Path) -> String {
+    let escape = |it: char| match it {
+        it if it.is_control() => it.escape_default().to_string(),
+        it => it.to_string(),
+    };
+    let line: String = path.to_string_lossy().chars().map(escape).collect();
+    spelt_out(&line).0.into_owned()
+}
+
 impl Outcome {
     fn leave(&mut self, change: &Change, why: String) {
-        self.left.push((change.path.display().to_string(), why));
+        self.left.push((shown(&change.path), why));
     }
 
     /// Takes the editor's answers to the proposals for one change. Returns the change if it has to be merged again.
@@ -323,7 +334,7 @@ impl Outcome {
     /// Permissions are not proposed, as a buffer has none.
     fn note_modes(&mut self, committed: &Committed) {
         for it in &committed.changes {
-            let is_left = self.left.iter().any(|(path, _)| *path == it.path.display().to_string());
+            let is_left = self.left.iter().any(|(path, _)| *path == shown(&it.path));
             let mode = |entry: &Option<crate::tool::worktree::Entry>| {
                 entry.as_ref().is_some_and(|it| it.mode == Mode::Executable)
             };
@@ -336,8 +347,7 @@ impl Outcome {
 
     /// What the parent's model is told.
     pub(super) fn lines(&self, branch: &str, committed: &Committed) -> Vec<String> {
-        let paths: Vec<String> =
-            committed.changes.iter().map(|it| it.path.display().to_string()).collect();
+        let paths: Vec<String> = committed.changes.iter().map(|it| shown(&it.path)).collect();
         let mut lines = vec![format!(
             "[The branch `{branch}` has its changes, {}: {}.]",
             committed.stat,
