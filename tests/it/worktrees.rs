@@ -159,6 +159,13 @@ fn in_auto_mode_a_worktree_is_written_into_the_project_and_goes_with_its_branch(
     assert_eq!(git(&setup, &["status", "--porcelain"]), " M a.txt\n?? \"x\\ny\"\n");
 }
 
+fn kill_program(nvim: &Nvim) {
+    let all = nvim.setup.processes();
+    let programs = all.iter().filter(|it| it.1 == env!("CARGO_BIN_EXE_caliban"));
+    programs.for_each(|it| kill(it.0));
+    nvim.wait(|it| it.phase() == "offline", "the program's end to be seen");
+}
+
 /// A subagent that has changed `a.txt` in its worktree and goes on.
 fn in_mid_work(server: &Server, setup: &Setup) -> Nvim {
     let nvim = Nvim::start(setup);
@@ -187,14 +194,7 @@ fn the_worktree_of_a_stopped_or_killed_subagent_is_kept_and_named_if_it_has_chan
     let server = Server::start();
     let setup = committed(Setup::new().file("a.txt", nine())).size(160, 40).anthropic(&server);
     let nvim = in_mid_work(&server, &setup);
-    let programs: Vec<u32> = setup
-        .processes()
-        .into_iter()
-        .filter(|it| it.1.ends_with("/caliban"))
-        .map(|it| it.0)
-        .collect();
-    programs.into_iter().for_each(kill);
-    nvim.wait_screen("The program ended");
+    kill_program(&nvim);
     nvim.keys(":Caliban restart<CR>");
     nvim.wait_screen("A subagent's worktree was left with changes:");
     assert!(fs::read_to_string(folder(&nvim).join("a.txt")).unwrap().contains("L5"));
@@ -202,7 +202,7 @@ fn the_worktree_of_a_stopped_or_killed_subagent_is_kept_and_named_if_it_has_chan
 }
 
 #[test]
-fn a_worker_of_a_coordinator_can_have_a_worktree_too() {
+fn the_worktree_of_a_worker_outlives_a_kill_during_its_review_and_goes_when_all_is_taken() {
     let scene = Scene::start(|it| committed(it.file("a.txt", nine())).size(160, 40));
     scene.nvim.keys(":Caliban<CR>:Caliban mode coordinator<CR>");
     let order = json!({
@@ -222,11 +222,23 @@ fn a_worker_of_a_coordinator_can_have_a_worktree_too() {
         "{answer}"
     );
     scene.wait_hunks(1);
+    // the program is killed while the changes are under review
+    kill_program(&scene.nvim);
+    scene.nvim.keys(":Caliban restart<CR>");
+    scene
+        .nvim
+        .wait_screen("The branch caliban/main-w1 has changes of a subagent that your files lack");
+    scene.wait_hunks(1);
     scene.nvim.keys(":Caliban accept all<CR>");
-    let apart = scene.nvim.setup.path(".git/caliban-worktrees/main-w1");
-    scene.nvim.wait(|_| !apart.exists(), "the worktree's end");
-    scene.nvim.wait(|it| branches(it).is_empty(), "the branch's end");
+    scene.wait_hunks(0);
     assert_eq!(scene.on_disk("a.txt").unwrap(), nine().replace("l5", "L5"));
+    let apart = scene.nvim.setup.path(".git/caliban-worktrees/main-w1");
+    assert!(apart.exists());
+    // the next start finds that nothing is left of it to do
+    kill_program(&scene.nvim);
+    scene.nvim.keys(":Caliban restart<CR>");
+    scene.nvim.wait(|it| branches(it).is_empty(), "the branch's end");
+    scene.nvim.wait(|_| !apart.exists(), "the worktree's end");
 }
 
 #[test]
