@@ -10,6 +10,14 @@ impl Session {
         self.parent.as_ref().filter(|it| !it.is_copy)
     }
 
+    /// Tells a worker before its last request that no other one follows.
+    pub(super) fn warn_worker(&mut self, requests: u32) {
+        let is_worker = self.subagent_of().is_some_and(|it| it.post.is_some());
+        if is_worker && requests == workers::WORKER_REQUESTS {
+            self.notes.push(workers::LAST.to_owned());
+        }
+    }
+
     /// The calls on which a subagent works.
     pub fn running_children(&self) -> impl Iterator<Item = &Open> {
         self.open()

@@ -304,7 +304,9 @@ impl Session {
             State::Done(answer) => Some(answer),
             _ => None,
         });
-        self.phase = Phase::Sampling { turn, requests: requests.saturating_add(1), tries: 1 };
+        let requests = requests.saturating_add(1);
+        self.warn_worker(requests);
+        self.phase = Phase::Sampling { turn, requests, tries: 1 };
         self.say_answers(answers.collect());
     }
 

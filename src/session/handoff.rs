@@ -185,6 +185,7 @@ mod tests {
         assert_eq!(report.what_was_done, r#"{"n":1}"#);
         assert_eq!(report.unresolved_risks, "r\nThe hand-off lacks `evidence`, `exact_next_step`.");
         assert!(!report.is_done());
+        assert!(!Report::of(r#"{"what_was_done": "a", "status": "done"}"#).is_done());
         let report = Report::of(WHOLE).broken_off("It stopped.");
         assert_eq!((&*report.status, &*report.unresolved_risks), ("partial", "It stopped."));
     }

@@ -5,7 +5,7 @@ mod ends;
 mod words;
 
 pub use words::is_coordinating;
-pub(super) use words::post;
+pub(super) use words::{LAST, post};
 
 use super::{Effect, Event, Open, Session, State, Step};
 use crate::event::{

@@ -18,7 +18,7 @@ pub(super) fn agent(fields: &str, prompt: &str) -> String {
 }
 
 /// A project whose user has agents.
-pub(super) fn project() -> Setup {
+pub(crate) fn project() -> Setup {
     let own = |name: &str| format!("../config/caliban/agents/{name}.md");
     Setup::new()
         .file(&own("reviewer"), agent("description: Reviews\ntools: Read, Grep", "You review."))
@@ -28,7 +28,7 @@ pub(super) fn project() -> Setup {
 }
 
 /// Begins a conversation that is an agent.
-pub(super) fn begin(nvim: &Nvim, arguments: &str) {
+pub(crate) fn begin(nvim: &Nvim, arguments: &str) {
     nvim.keys(&format!("<Esc>:Caliban new {arguments}<CR>"));
     let (name, session) = arguments.split_once(' ').unwrap_or((arguments, ""));
     if !session.is_empty() {

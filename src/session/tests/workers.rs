@@ -316,6 +316,7 @@ fn workers_do_not_outlive_their_turn() {
         let result = session.workers.all[&WorkerId(1)].result.clone().unwrap();
         assert!(result.is_partial && result.text.contains(text), "{}", result.text);
         assert!(result.text.contains("Its last notice: half of it"), "{}", result.text);
+        assert_eq!(result.foreign, Some(Origin::Subagent));
         // the results wait for the coordinator
         assert_eq!(session.workers.unread().count(), 9);
     }

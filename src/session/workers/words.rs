@@ -2,6 +2,7 @@
 
 use super::{WORKER_REQUESTS, Workers};
 use crate::event::{End, HandOff, Post, Worker, WorkerId, WorkerRole};
+use crate::message::Origin;
 use crate::session::handoff::Report;
 
 const COORDINATOR: &str = "The user chose coordinator mode: you hand work out and do none of it yourself. Your tools read \
@@ -56,6 +57,10 @@ pub(in crate::session) fn post(post: &Post) -> String {
         post.worker
     )
 }
+
+/// The note for a worker before its last request.
+pub(in crate::session) const LAST: &str = "This is your last request. Call nothing more: end with the JSON of your \
+    hand-off, also if the task is not done.";
 
 /// The answer to a call that asks for more workers than a conversation may have.
 pub(super) fn too_many(wanted: usize, unsettled: usize, most: usize) -> String {
@@ -113,7 +118,9 @@ pub(super) fn broken_off(it: &Worker, why: &str) -> HandOff {
     if let Some(session) = &it.session {
         text.push_str(&format!("\n[Its conversation is `{session}`.]"));
     }
-    HandOff { text, foreign: None, is_partial: true }
+    // a stranger's text may be in the notice
+    let foreign = (!it.notice.is_empty()).then_some(Origin::Subagent);
+    HandOff { text, foreign, is_partial: true }
 }
 
 /// The hand-off of a worker that ran or waited when the turn of its coordinator ended.

@@ -1,11 +1,14 @@
 //! What a worker may not do, and calls of a coordinator that mean nothing.
 
 use super::{coordinator, done, worker};
+use crate::agents::{begin, project};
 use crate::kit::http::Request;
+use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::sandbox::is_full;
-use crate::review::scene::{Scene, edit};
-use crate::tasks::{has_got, is_of};
+use crate::kit::server::Server;
+use crate::review::scene::{Scene, edit, nine};
+use crate::tasks::{has_got, is_of, saved};
 use serde_json::json;
 
 /// The last request of the worker with this prompt.
@@ -81,7 +84,9 @@ fn a_worker_ends_after_twelve_requests_and_a_long_report_is_cut() {
     spawned(&scene, &json!([worker("explorer", "Never end."), worker("summarizer", "Talk.")]));
     scene.server.reply(Reply::said("So it is."));
     scene.wait_idle("So it is.");
-    assert_eq!(scene.server.requests().iter().filter(|it| is_of("Never end.")(it)).count(), 12);
+    let last = last_of(&scene, "Never end.");
+    assert_eq!(last.answers().len(), 11);
+    assert!(last.last_user_text().contains("This is your last request."));
     let answer = scene.server.requests().pop().unwrap().answer("c2");
     assert!(answer.contains("w1 explorer (Find it): failed, partial"), "{answer}");
     assert!(answer.contains("The worker used up its 12 requests."), "{answer}");
@@ -170,4 +175,61 @@ fn the_commands_of_an_implementer_write_its_own_paths_only() {
     let text = last_of(&scene, "Change it.").answer("s1");
     assert!(text.contains("l2") && text.contains("Read-only file system"), "{text}");
     assert_eq!(scene.on_disk("new.txt"), None);
+}
+
+#[test]
+fn edits_of_two_implementers_in_one_file_are_reviewed_together() {
+    let scene = coordinator(|it| it);
+    scene.nvim.keys(":edit a.txt<CR>");
+    let own = |prompt: &str| {
+        let mut it = worker("implementer", prompt);
+        it["owns"] = json!(["a.txt"]);
+        it
+    };
+    for (prompt, id, old, new) in [("One.", "e1", "l2", "L2"), ("Two.", "e2", "l8", "L8")] {
+        let reply = Reply::new().call(id, "edit", edit("a.txt", &[(old, new)]));
+        scene.server.reply_to(has_got(prompt, 0), reply);
+        scene.server.reply_to(has_got(prompt, 1), Reply::said(&done(prompt)));
+    }
+    spawned(&scene, &json!([own("One."), own("Two.")]));
+    scene.wait_pending(2);
+    scene.wait_chat("w2 implementer  Find it  waits for you");
+    scene.server.reply(Reply::said("Both are done."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("Both are done.");
+    let expected = nine().replace("l2", "L2").replace("l8", "L8");
+    assert_eq!(scene.on_disk("a.txt").unwrap(), expected);
+    let answer = scene.server.requests().pop().unwrap().answer("c2");
+    assert_eq!(answer.matches("[It changed `a.txt`.]").count(), 2, "{answer}");
+    // what the workers spend counts for the coordinator: seven replies of fifteen tokens
+    let usage = &saved(&scene.nvim.setup, "main")["usage"];
+    assert_eq!((usage["input"].as_u64(), usage["output"].as_u64()), (Some(70), Some(35)));
+}
+
+#[test]
+fn a_named_agent_hands_out_no_tool_that_it_lacks() {
+    let server = Server::start();
+    let nvim = Nvim::start(&project().anthropic(&server).size(160, 40));
+    begin(&nvim, "@reviewer one");
+    nvim.keys(":Caliban mode coordinator<CR>");
+    nvim.wait_transcript("Coordinator: the model hands its work to workers");
+    let calls = Reply::new().call("n1", "notify", json!({ "text": "Hm." })).call(
+        "s1",
+        "shell",
+        json!({ "command": "echo hi" }),
+    );
+    server.reply_to(has_got("Check it.", 0), calls);
+    server.reply_to(has_got("Check it.", 2), Reply::said(&done("It is checked.")));
+    server.reply(Reply::new().call("c1", "spawn_worker", worker("verifier", "Check it.")));
+    server.reply(Reply::new().call("c2", "await_workers", json!({})));
+    server.reply(Reply::said("So it is."));
+    nvim.ask("please", "So it is.");
+    let all = server.requests();
+    let child = all.iter().rfind(|it| is_of("Check it.")(it)).unwrap();
+    assert_eq!(child.tools(), ["read", "grep", "notify"]);
+    assert!(child.answer("n1").starts_with("Your coordinator sees it."), "{}", child.answer("n1"));
+    assert!(child.answer("s1").starts_with("There is no tool `shell`."), "{}", child.answer("s1"));
+    let tools = all[0].tools();
+    assert_eq!(tools[..3], ["read", "grep", "spawn_worker"]);
+    assert_eq!(tools.len(), 8);
 }
