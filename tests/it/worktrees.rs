@@ -54,9 +54,8 @@ fn branches(nvim: &Nvim) -> String {
     git(&nvim.setup, &["branch", "--list", "caliban/*"])
 }
 
-#[test]
-fn changes_of_a_worktree_are_reviewed_by_hunk_beside_the_users_own_and_the_rest_stays_on_the_branch()
- {
+/// A repository in which the user has changed `a.txt` and `clash.txt`, and not saved all of it.
+fn with_own_changes() -> Scene {
     let scene = Scene::start(|it| {
         let it = it.file("a.txt", nine()).file("clash.txt", "one\n").file("gone.txt", "x\n");
         let it = committed(it.file("old.txt", nine())).size(160, 40);
@@ -64,6 +63,13 @@ fn changes_of_a_worktree_are_reviewed_by_hunk_beside_the_users_own_and_the_rest_
         it.file("a.txt", nine().replace("l1", "mine")).file("clash.txt", "ours\n")
     });
     scene.nvim.keys(":edit a.txt<CR>Gounsaved<Esc>");
+    scene
+}
+
+#[test]
+fn changes_of_a_worktree_are_reviewed_by_hunk_beside_the_users_own_and_the_rest_stays_on_the_branch()
+ {
+    let scene = with_own_changes();
     scene.server.reply(Reply::new().call("t1", "task", task()));
     let absolute = scene.nvim.setup.path("a.txt").display().to_string();
     let work = Reply::new()
@@ -76,14 +82,17 @@ fn changes_of_a_worktree_are_reviewed_by_hunk_beside_the_users_own_and_the_rest_
     scene.server.reply_to(has_got(0), work);
     let apart = folder(&scene.nvim);
     let report = format!("I changed {}/a.txt.", apart.display());
-    scene.server.reply_to(has_got(6), Reply::said(&report));
+    let more = edit("moved.txt", &[("l3", "L3")]);
+    scene.server.reply_to(has_got(6), Reply::new().call("e3", "edit", more));
+    scene.server.reply_to(has_got(7), Reply::said(&report));
     scene.server.reply(Reply::said("It is proposed."));
     scene.nvim.keys(":Caliban ask please<CR>");
     scene.wait_idle("It is proposed.");
-    scene.wait_hunks(5);
-    let child = scene.server.requests().into_iter().filter(is_childs).collect::<Vec<_>>();
-    assert!(child[0].last_user_text().contains("You work in a git worktree of your own"));
-    assert!(child[0].system_text().contains(&apart.display().to_string()));
+    scene.wait_hunks(6);
+    let all = scene.server.requests();
+    let child: Vec<&Request> = all.iter().filter(|it| is_childs(it)).collect();
+    let own = format!("a git worktree of your own, {}", apart.display());
+    assert!(child[0].last_user_text().contains(&own));
     let answers = child[1].answers();
     assert!(answers[..5].iter().all(|it| !it.1.contains("rule")), "{answers:?}");
     assert!(answers[5].1.contains("rule"), "{answers:?}");
@@ -92,10 +101,10 @@ fn changes_of_a_worktree_are_reviewed_by_hunk_beside_the_users_own_and_the_rest_
     assert!(answer.starts_with("I changed a.txt.\n"), "{answer}");
     let own = answer.split_once("[The branch").unwrap().1;
     expect_test::expect![[r"
-         `caliban/main-task` has its changes, 5 files changed, 4 insertions(+), 4 deletions(-): `a.txt`, `clash.txt`, `gone.txt`, `moved.txt`, `sub/new.txt`.]
+         `caliban/main-task` has its changes, 5 files changed, 5 insertions(+), 5 deletions(-): `a.txt`, `clash.txt`, `gone.txt`, `moved.txt`, `sub/new.txt`.]
         [4 files are in the user's buffers with these changes, under review. A later message has the user's decisions.]
         [The branch alone has the changes of `clash.txt`, which was changed by the user at the same lines.]
-        [Its conversation is `main-task`: 2 requests · 30 tokens.]"]]
+        [Its conversation is `main-task`: 3 requests · 45 tokens.]"]]
     .assert_eq(own);
     scene.wait_chat("The branch caliban/main-task alone has the changes of `clash.txt`");
     // nothing is written before the user has decided
@@ -108,7 +117,7 @@ fn changes_of_a_worktree_are_reviewed_by_hunk_beside_the_users_own_and_the_rest_
     assert_eq!(scene.nvim.lua_str("return table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.txt'), 0, -1, true), '\\n') .. '\\n'"), text);
     assert_eq!(scene.on_disk("sub/new.txt").unwrap(), "fresh\n");
     assert!(scene.on_disk("gone.txt").is_none() && scene.on_disk("old.txt").is_none());
-    assert_eq!(scene.on_disk("moved.txt").unwrap(), nine());
+    assert_eq!(scene.on_disk("moved.txt").unwrap(), nine().replace("l3", "L3"));
     assert_eq!(scene.on_disk("clash.txt").unwrap(), "ours\n");
     assert!(branches(&scene.nvim).contains("caliban/main-task"), "clash.txt is only there");
     let told = scene.told_next();
@@ -239,6 +248,34 @@ fn the_worktree_of_a_worker_outlives_a_kill_during_its_review_and_goes_when_all_
     scene.nvim.keys(":Caliban restart<CR>");
     scene.nvim.wait(|it| branches(it).is_empty(), "the branch's end");
     scene.nvim.wait(|_| !apart.exists(), "the worktree's end");
+}
+
+#[test]
+fn a_run_without_an_editor_writes_the_changes_of_a_worktree_into_the_project() {
+    let server = Server::start();
+    let setup = Setup::new().file("a.txt", nine()).file("old.txt", nine());
+    let setup = committed(setup).anthropic(&server);
+    let setup = setup.file("a.txt", nine().replace("l1", "mine"));
+    server.reply(Reply::new().call("t1", "task", task()));
+    let work = Reply::new().call("e1", "edit", edit("a.txt", &[("l5", "L5")])).call(
+        "m1",
+        "rename",
+        json!({ "path": "old.txt", "to": "moved.txt" }),
+    );
+    server.reply_to(has_got(0), work);
+    let edits = edit("moved.txt", &[("l3", "L3")]);
+    server.reply_to(has_got(2), Reply::new().call("e2", "edit", edits));
+    server.reply_to(has_got(3), Reply::said("Changed."));
+    server.reply(Reply::said("It is done."));
+    let ran = setup.program(&["run", "--mode", "auto-edit", "please"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&ran.stdout).contains("It is done."), "{ran:?}");
+    let answer = server.requests().last().unwrap().answer("t1");
+    assert!(answer.contains("[2 files of the project now have these changes.]"), "{answer}");
+    assert_eq!(setup.on_disk("a.txt").unwrap(), nine().replace("l1", "mine").replace("l5", "L5"));
+    assert_eq!(setup.on_disk("moved.txt").unwrap(), nine().replace("l3", "L3"));
+    assert!(setup.on_disk("old.txt").is_none());
+    assert_eq!(git(&setup, &["branch", "--list", "caliban/*"]), "");
+    assert_eq!(git(&setup, &["worktree", "list"]).lines().count(), 1);
 }
 
 #[test]

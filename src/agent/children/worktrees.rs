@@ -78,6 +78,8 @@ struct Settling {
     keeps_branch: bool,
     whom: Whom,
     news: Sender,
+    /// What the parent's model is told, until it is told.
+    told: Option<(oneshot::Sender<Vec<String>>, Vec<String>)>,
 }
 
 impl Apart {
@@ -237,9 +239,21 @@ pub(in crate::agent) fn take(agent: &mut Agent, message: Message) {
             }
             let keeps_branch = !outcome.left.is_empty();
             let commit = committed.commit;
-            worktrees.all.push(Settling { tree, commit, waits, keeps_branch, whom, news });
+            let mut settling = Settling {
+                tree,
+                commit,
+                waits,
+                keeps_branch,
+                whom,
+                news,
+                told: Some((done, lines)),
+            };
+            // the parent goes on once the worktree is removed, or at once if the user has to decide first
+            if !settling.waits.is_empty() {
+                settling.tell();
+            }
+            worktrees.all.push(settling);
             worktrees.settle();
-            let _ = done.send(lines);
         }
     }
 }
@@ -275,14 +289,30 @@ impl Worktrees {
     /// Removes the worktrees of which everything is decided.
     fn settle(&mut self) {
         for it in self.all.extract_if(.., |it| it.waits.is_empty()) {
-            tokio::spawn(async move {
-                let folder = it.tree.folder().to_owned();
-                let commit = (!it.keeps_branch).then_some(&*it.commit);
-                if let Err(why) = it.tree.remove(commit).await {
-                    let text = format!("The worktree {} was not removed. {why}", folder.display());
-                    let _ = it.news.send((it.whom, News::Worktree(Message::Told(text))));
-                }
-            });
+            tokio::spawn(it.end());
+        }
+    }
+}
+
+impl Settling {
+    /// Tells the parent's model what became of the changes.
+    fn tell(&mut self) {
+        if let Some((done, lines)) = self.told.take() {
+            // the send fails if the parent was stopped
+            let _ = done.send(lines);
+        }
+    }
+
+    async fn end(mut self) {
+        let told = self.told.take();
+        let folder = self.tree.folder().display().to_string();
+        let commit = (!self.keeps_branch).then_some(&*self.commit);
+        if let Err(why) = self.tree.remove(commit).await {
+            let text = format!("The worktree {folder} was not removed. {why}");
+            let _ = self.news.send((self.whom, News::Worktree(Message::Told(text))));
+        }
+        if let Some((done, lines)) = told {
+            let _ = done.send(lines);
         }
     }
 }
