@@ -390,6 +390,11 @@ local subcommands = {
       require('caliban.sessions.jobs').ask()
     end,
   },
+  workers = {
+    run = function()
+      require('caliban.chat.workers').offer()
+    end,
+  },
   log = {
     run = function(call)
       local project = require('caliban.program.project')

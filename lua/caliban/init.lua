@@ -216,6 +216,26 @@ function M.plan(act, opts)
   require('caliban.sessions.plan').act(act or 'show', opts or {})
 end
 
+--- The workers of the current chat, the last one first.
+---@return caliban.WorkerRow[]
+function M.workers()
+  local chats = package.loaded['caliban.chat.chats'] ---@type table?
+  local chat = chats and chats.current
+  return chat and vim.deepcopy(require('caliban.chat.workers').all(chat)) or {}
+end
+
+--- Opens the chat of a worker of the current chat, stops the worker, or sends it a message.
+---@param id integer|string `3` or `w3`
+---@param act 'open'|'stop'|'message'
+---@param text? string for `message`; default: prompts for it
+function M.worker(id, act, text)
+  local chat = require('caliban.chat').get()
+  local worker = chat and require('caliban.chat.workers').find(chat, id)
+  if chat and worker then
+    require('caliban.chat.workers').act(chat, worker, act, text)
+  end
+end
+
 --- The state of the current chat.
 ---@return caliban.State
 function M.state()

@@ -16,6 +16,7 @@ end
 ---@field model? string
 ---@field mode? string
 ---@field coordinates? boolean whether the conversation is a coordinator, which keeps to the mode
+---@field workers? caliban.WorkersStatus how many workers there are
 ---@field agent? string the named agent that the conversation is
 ---@field plan? caliban.PlanStage the state of the last plan
 ---@field usage { input: integer, output: integer, cached: integer, context: integer, window: integer, cost?: number }
@@ -48,6 +49,7 @@ function M.state()
     model = status.model,
     mode = status.mode,
     coordinates = status.coordinates,
+    workers = status.workers and vim.deepcopy(status.workers),
     agent = status.agent,
     plan = status.plan and status.plan.stage,
     usage = {
@@ -84,7 +86,9 @@ function M.status(width)
     local waiting = others > 0 and (total == 1 and '1 question' or total .. ' questions')
     local agent = chat.status.agent and '@' .. words.harmless(chat.status.agent)
     local todo = require('caliban.chat.todo').brief(chat)
-    local shown = words.join(agent, mode ~= 'ask' and mode, words.words(chat), todo, waiting)
+    local workers = chat.status.workers and require('caliban.chat.workers').brief(chat.status)
+    local shown =
+      words.join(agent, mode ~= 'ask' and mode, words.words(chat), todo, workers, waiting)
     return 'caliban: ' .. shown
   end
   local left, right = words.line(chat, width)

@@ -2,7 +2,7 @@
 
 use super::Conversation;
 use super::report::{Report, Show};
-use crate::event::{Access, Event, Matter};
+use crate::event::{Access, Event, Matter, WorkerId};
 use crate::message::{Block, CallId};
 use crate::session;
 use crate::text::unseen;
@@ -64,6 +64,19 @@ impl Conversation {
         Some(Report::Event { name: "CalibanAsk", data })
     }
 
+    /// Adds which subagent asks a question to `data`, and which worker the subagent is.
+    fn asker(&self, id: &CallId, data: &mut BTreeMap<&'static str, String>) {
+        let Some((name, _)) = id.0.split_once('/') else { return };
+        data.insert("subagent", name.to_owned());
+        let is_asker = |it: &&WorkerId| {
+            let worker = &self.session.workers.all[*it];
+            worker.session.as_ref().is_some_and(|it| it.0 == name)
+        };
+        if let Some(worker) = self.session.workers.all.keys().find(is_asker) {
+            data.insert("worker", worker.to_string());
+        }
+    }
+
     /// Adds what a question is about to `data`. Names of one kind are joined by newlines.
     fn subject(&self, id: &CallId, event: &Event, data: &mut BTreeMap<&'static str, String>) {
         let kind = match event {
@@ -74,6 +87,9 @@ impl Conversation {
             _ => "call",
         };
         data.insert("kind", kind.to_owned());
+        if let Event::Consulted { about: Matter::Subagent, .. } = event {
+            self.asker(id, data);
+        }
         let Some(it) = self.session.open().iter().find(|it| it.call.id == *id) else { return };
         self.name(id, data);
         data.insert("always", it.judged.always.clone());

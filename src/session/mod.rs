@@ -41,7 +41,7 @@ pub use say::{
     NO_ANSWER, UNDER_REVIEW, ending, is_dropped_plan, is_for_both, is_over_limit, mode_of,
 };
 pub use spending::{Limit, Limits};
-pub use title::title;
+pub use title::{title, width};
 pub use unattended::Unattended;
 pub use undo::Prompt;
 pub use workers::{WORKER_REQUESTS, WorkerInput, Workers, is_coordinating};

@@ -36,6 +36,11 @@ fn clip(line: &str) -> String {
     line.to_owned()
 }
 
+/// The width of a text in one line.
+pub fn width(line: &str) -> usize {
+    line.chars().map(cells).sum()
+}
+
 /// The width of a character. Wide scripts and emoji count as two cells. If a terminal shows one of them in a single
 /// cell, the title is only a little shorter than possible.
 fn cells(c: char) -> usize {

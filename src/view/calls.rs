@@ -1,7 +1,7 @@
 //! The chat's lines for tool calls, and for the questions before some of them.
 
 use super::question::{Keys, Question};
-use super::{Content, LIVE_LINES, Shape, View, lines};
+use super::{Content, LIVE_LINES, Shape, View, WorkerRow, lines};
 use crate::event::{Matter, Offer, Ruling, SessionId};
 use crate::message::{Block as Part, CallId, Input, Searched, ToolAnswer, ToolCall};
 use serde_json::json;
@@ -16,7 +16,7 @@ pub(super) struct Tool {
     pub(super) session: Option<String>,
     pub(super) live: String,
     /// One line for each worker that the call has ordered.
-    pub(super) rows: Vec<String>,
+    pub(super) rows: Vec<(String, WorkerRow)>,
     pub(super) open: bool,
     pub(super) began_ms: Option<u64>,
     /// The words at the right end of the call's line if the turn ends without an answer.

@@ -14,6 +14,7 @@ mod tests;
 
 pub use lines::{begun, called, clean, grouped, sized, sized_as};
 pub use paint::{Asks, BlockUpdate, Shape};
+pub use workers::WorkerRow;
 
 use crate::event::{Delta, End, Event, Queued};
 use crate::message::{Block as Part, CallId, Message, Reply, Role, ToolCall};

@@ -1,6 +1,7 @@
 //! Turns changed blocks into updates for the editor.
 
 use super::question::Question;
+use super::workers::WorkerRow;
 use super::{Block, Content, OPEN_LINES, Sent, View, lines};
 use serde::Serialize;
 
@@ -60,6 +61,9 @@ pub struct BlockUpdate {
     /// In a call, the session in which a subagent works on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// In a call, the workers that it has ordered. Each has one of the lines below the call's own, in this order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub workers: Vec<WorkerRow>,
     /// In a question, the indices of the lines that are folds. The user can consent only when all folds are open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folds: Option<Vec<u32>>,
@@ -105,6 +109,7 @@ impl BlockUpdate {
             below: None,
             call: None,
             session: None,
+            workers: Vec::new(),
             folds: None,
             always: false,
             command: String::new(),
@@ -254,6 +259,7 @@ fn update(
             }
             if let Content::Tool(tool) = content {
                 update.session.clone_from(&tool.session);
+                update.workers = tool.rows.iter().map(|it| it.1.clone()).collect();
             }
             if let Content::List { items, .. } = content {
                 update.items = Some(*items);
@@ -297,7 +303,7 @@ fn painted(content: &Content, first: bool) -> (Vec<String>, usize) {
         }
         Content::Tool(tool) => {
             whole.push(lines::tool(tool));
-            whole.extend(tool.rows.iter().map(|it| format!("    {it}")));
+            whole.extend(tool.rows.iter().map(|it| format!("    {}", it.0)));
             if tool.open {
                 whole.extend(lines::opened(tool, OPEN_LINES));
                 live = tool.live.len();

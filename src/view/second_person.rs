@@ -1,10 +1,12 @@
 //! Changes the words of notes to the model for the user, who reads them in the chat: "the user" becomes "you".
 
 /// Beginnings of lines in notes to the model, and the beginnings that replace them for the user.
-const BEGINNINGS: [(&str, &str); 9] = [
+const BEGINNINGS: [(&str, &str); 11] = [
     ("The user accepted ", "You accepted "),
     ("The user rejected ", "You rejected "),
     ("The user closed ", "You closed "),
+    ("The user has told w", "You told w"),
+    ("The user stopped w", "You stopped w"),
     ("The user took back ", "You took back "),
     ("The user decided on your changes to ", "You decided on the changes to "),
     ("The user's reason: ", "Your reason: "),

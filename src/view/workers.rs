@@ -1,8 +1,9 @@
 //! The chat's lines about workers: one under the call that has ordered the worker, and notices about the coordinator.
 
 use super::{Content, View, lines};
-use crate::event::{Worker, WorkerEvent, WorkerId, WorkerState};
-use crate::session::{WORKER_REQUESTS, Workers};
+use crate::event::{Worker, WorkerEvent, WorkerId, WorkerRole, WorkerState};
+use crate::session::{WORKER_REQUESTS, Workers, width};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The most characters of a worker's title, and of what the worker does.
@@ -94,8 +95,14 @@ impl View {
         let Some(row) = self.workers.rows.get_mut(&id) else { return };
         change(row);
         let call = row.worker.call.clone();
-        let of_call = self.workers.rows.iter().filter(|it| it.1.worker.call == call);
-        let rows: Vec<String> = of_call.map(|(id, it)| it.line(*id)).collect();
+        let of_call: Vec<(WorkerId, &Row)> = self
+            .workers
+            .rows
+            .iter()
+            .filter(|it| it.1.worker.call == call)
+            .map(|(id, it)| (*id, it))
+            .collect();
+        let rows = aligned(&of_call);
         let Some(at) = self.calls.get(&call).copied() else { return };
         if let Content::Tool(tool) = &mut self.blocks[at].content {
             tool.rows = rows;
@@ -104,27 +111,86 @@ impl View {
     }
 }
 
+/// A line of a call about one of its workers, for the keys on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WorkerRow {
+    pub worker: WorkerId,
+    pub role: WorkerRole,
+    pub title: String,
+    /// What the worker is about, in a few words.
+    pub state: String,
+    /// What the worker has reported last; may be empty.
+    pub notice: String,
+    /// The worker's own session, once it is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Whether the worker waits for the user.
+    pub waits: bool,
+    pub failed: bool,
+    /// Whether the worker has ended.
+    pub over: bool,
+    pub requests: u32,
+    pub tokens: u64,
+    /// The first and the last byte of the line's words about the state, the last one exclusive.
+    pub span: (u32, u32),
+}
+
+/// The lines of a call's workers, with their numbers, roles and titles one below the other.
+fn aligned(rows: &[(WorkerId, &Row)]) -> Vec<(String, WorkerRow)> {
+    let titles: Vec<String> = rows.iter().map(|(_, it)| it.title()).collect();
+    let most = |all: &mut dyn Iterator<Item = usize>| all.max().unwrap_or(0);
+    let id = most(&mut rows.iter().map(|it| it.0.to_string().len()));
+    let role = most(&mut rows.iter().map(|it| it.1.worker.order.role.name().len()));
+    let title = most(&mut titles.iter().map(|it| width(it)));
+    let line = |((worker, row), name): (&(WorkerId, &Row), String)| {
+        let gap = " ".repeat(title - width(&name));
+        let head = format!(
+            "{:<id$} {:<role$}  {name}{gap}  ",
+            worker.to_string(),
+            row.worker.order.role.name()
+        );
+        row.line(*worker, &head, name)
+    };
+    rows.iter().zip(titles).map(line).collect()
+}
+
 impl Row {
-    fn line(&self, id: WorkerId) -> String {
+    fn title(&self) -> String {
+        lines::clip(&lines::clean(&self.worker.order.title).replace('\n', " "), TITLE)
+    }
+
+    /// The line that begins with this head.
+    fn line(&self, id: WorkerId, head: &str, title: String) -> (String, WorkerRow) {
         let Worker { order, state, waits, is_dismissed, requests, tokens, .. } = &self.worker;
-        let state = match state {
-            WorkerState::Running if *is_dismissed => "is being stopped",
-            WorkerState::Running if *waits => "waits for you",
-            state => state.name(),
+        let is_running = *state == WorkerState::Running;
+        let doing = lines::clip(&self.doing, DOING);
+        let (words, doing) = match state {
+            WorkerState::Running if *is_dismissed => ("is being stopped", ""),
+            WorkerState::Running if *waits && doing.starts_with("waits for you") => (&*doing, ""),
+            WorkerState::Running if *waits => ("waits for you", ""),
+            WorkerState::Running => (state.name(), &*doing),
+            state => (state.name(), ""),
         };
-        let is_running = self.worker.state == WorkerState::Running;
-        let doing = match &*self.doing {
-            doing if is_running && !doing.is_empty() => {
-                format!(" · {}", lines::clip(doing, DOING))
-            }
-            _ => String::new(),
+        let doing = if doing.is_empty() { String::new() } else { format!(" · {doing}") };
+        let used = lines::count(usize::try_from(*tokens).unwrap_or(usize::MAX));
+        let line = format!("{head}{words}{doing} · {requests}/{WORKER_REQUESTS} · {used}");
+        let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let row = WorkerRow {
+            worker: id,
+            role: order.role,
+            title,
+            state: words.to_owned(),
+            notice: lines::clean(&self.worker.notice).replace('\n', " "),
+            session: self.worker.session.as_ref().map(|it| it.0.clone()),
+            waits: is_running && *waits && !is_dismissed,
+            failed: *state == WorkerState::Failed,
+            over: state.is_over(),
+            requests: *requests,
+            tokens: *tokens,
+            span: (byte(head.len()), byte(head.len() + words.len())),
         };
-        let title = lines::clip(&lines::clean(&order.title).replace('\n', " "), TITLE);
-        let tokens = lines::count(usize::try_from(*tokens).unwrap_or(usize::MAX));
-        format!(
-            "{id} {}  {title}  {state}{doing} · {requests}/{WORKER_REQUESTS} · {tokens}",
-            order.role.name()
-        )
+        (line, row)
     }
 }
 

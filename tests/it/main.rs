@@ -109,6 +109,7 @@ mod stops;
 mod swapped;
 mod syntax;
 mod tasks;
+mod team;
 mod thoughts;
 mod tidy;
 mod todo;

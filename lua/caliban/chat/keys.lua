@@ -43,6 +43,8 @@ local function at_once(fn)
   return require('caliban.chat.at_once').keys(fn)
 end
 
+local on_worker = require('caliban.chat.workers').key
+
 --- A key on a question.
 ---@param name caliban.QuestionKey
 ---@param key string
@@ -116,7 +118,7 @@ end
 ---@param chat caliban.Chat
 ---@return boolean|string
 local function remove(chat)
-  local skipped = on_question('skip', 'x')(chat)
+  local skipped = on_question('skip', 'x')(chat) or on_worker('stop')(chat)
   if skipped then
     return skipped
   end
@@ -155,7 +157,7 @@ local function enter(chat)
     return done
   end
   if not unqueue(chat, true) then
-    return on_list(chat, 'enter') or toggle(chat)
+    return on_worker('open')(chat) or on_list(chat, 'enter') or toggle(chat)
   end
   vim.schedule(function()
     require('caliban.chat.windows').open(chat, true)
@@ -196,7 +198,8 @@ end
 
 ---@param chat caliban.Chat
 local function go_to(chat)
-  if not (chat.listing and require('caliban.chat.changes.keys').go(chat)) then
+  local goes = chat.listing and require('caliban.chat.changes.keys').go(chat)
+  if not goes and not on_worker('open')(chat) then
     require('caliban.chat.visit').go(chat)
   end
 end
@@ -319,7 +322,7 @@ local keys = {
     {
       mode = 'n',
       lhs = '<CR>',
-      desc = 'open or close; on a change: go there; on a queued message: edit it; on marked options: send',
+      desc = 'open or close; on a change or worker: go there; on a queued message: edit; on marked options: send',
       run = enter,
       own = true,
     },
@@ -333,7 +336,7 @@ local keys = {
     {
       mode = 'n',
       lhs = 'x',
-      desc = 'on a queued message: remove it; on an item of /context: take it out; on options: skip',
+      desc = 'on a queued message or an item of /context: remove it; on options: skip; on a worker: stop',
       run = remove,
       own = true,
     },
@@ -423,6 +426,7 @@ local keys = {
 }
 
 vim.list_extend(keys.transcript, require('caliban.chat.question_keys').rows(on_question))
+vim.list_extend(keys.transcript, { require('caliban.chat.workers').message_key() })
 for _, part in pairs(keys) do
   table.insert(part, {
     mode = 'n',

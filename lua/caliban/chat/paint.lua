@@ -16,6 +16,7 @@ M.ns = ns
 ---@field done integer number of finished lines that were scanned for fences
 ---@field call? string
 ---@field session? string the session in which a subagent works on this call
+---@field workers? caliban.WorkerRow[] the workers that this call has ordered, one for each line below it
 ---@field items? integer the number of items that take keys; they are the last lines
 ---@field right? string
 ---@field need? integer the cells that the block's first line and `right` need in one row
@@ -169,25 +170,6 @@ local function mark(chat, block, name, row, col, opts)
   block.marks[name] = api.nvim_buf_set_extmark(chat.transcript, ns, row, col, opts)
 end
 
---- Highlights the removed and added lines of an opened edit.
----@param chat caliban.Chat
----@param row integer
----@param lines string[] all lines of the block
-local function diff(chat, row, lines)
-  local head = lines[(first_text(lines) or 0) + 1] or ''
-  if not (head:find('^%s*▾ edit%s') or head:find('^%s*▾ write%s')) then
-    return
-  end
-  for i, line in ipairs(lines) do
-    local sign = line:match('^    ([-+])')
-    if sign then
-      local group = sign == '+' and 'CalibanAdd' or 'CalibanDelete'
-      local opts = { end_col = #line, hl_group = group, priority = 110 }
-      api.nvim_buf_set_extmark(chat.transcript, ns, row + i - 1, 0, opts)
-    end
-  end
-end
-
 --- Sets the extmarks that belong to a block as a whole, such as its virtual text.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
@@ -289,6 +271,7 @@ local function apply(chat, update)
   block.final = update.final
   if update.lines then
     block.call, block.items, block.session = update.call, update.items, update.session
+    block.workers = update.workers
   end
   block.right, block.below = update.right or block.right, update.below or block.below
   return block, row
@@ -303,7 +286,7 @@ local function highlight(chat, update, block, row)
   if block.shape == 'user' then
     mark_lines(chat, block, row)
   elseif block.shape == 'tool' and update.lines and update.at == 0 then
-    diff(chat, row, update.lines)
+    require('caliban.chat.calls').mark(chat, block, row, update.lines)
   end
   if not spans[block.shape] then
     require('caliban.chat.markdown').advance(chat.transcript, block, row)

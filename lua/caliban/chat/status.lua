@@ -96,6 +96,13 @@ local function jobs(status)
   return status.jobs > 0 and ('%d job%s'):format(status.jobs, status.jobs == 1 and '' or 's') or nil
 end
 
+--- How many workers there are, in words; nil without any.
+---@param status caliban.Status
+---@return string?
+local function workers(status)
+  return status.workers and require('caliban.chat.workers').brief(status)
+end
+
 --- How full the model's window is, in percent; nil if the window is not known.
 ---@param status caliban.Status
 ---@return string?
@@ -191,6 +198,7 @@ local dropped_first = {
   'jobs',
   'model',
   'agent',
+  'workers',
   'others',
 }
 
@@ -212,7 +220,8 @@ local function drop(parts, name, status)
   end
 end
 
-local left_parts = { 'agent', 'model', 'mode', 'tour', 'saved', 'state', 'todo', 'jobs', 'others' }
+local left_parts =
+  { 'agent', 'model', 'mode', 'tour', 'saved', 'state', 'todo', 'jobs', 'workers', 'others' }
 local right_parts = { 'usage', 'all', 'cached', 'cost' }
 
 --- A chat's state and figures, in at most `width` cells if the state fits.
@@ -234,6 +243,7 @@ function M.line(chat, width)
     state = (status.phase == 'idle' and '○ ' or '● ') .. M.words(chat),
     todo = require('caliban.chat.todo').brief(chat),
     jobs = jobs(status),
+    workers = workers(status),
     others = others > 0 and (others == 1 and '1 other chat waits' or others .. ' other chats wait'),
     usage = usage(status),
     all = status.input > 0
@@ -241,8 +251,12 @@ function M.line(chat, width)
     cached = status.hit and status.hit > 0 and ('cached %d%%'):format(status.hit),
     cost = money(status),
   }
-  local groups =
-    { mode = mode_groups[status.mode], usage = fills[status.fill], others = 'CalibanAsk' }
+  local groups = {
+    mode = mode_groups[status.mode],
+    usage = fills[status.fill],
+    workers = status.workers and status.workers.asking > 0 and 'CalibanAsk' or nil,
+    others = 'CalibanAsk',
+  }
   local left, right = {}, {} ---@type caliban.Chunk[], caliban.Chunk[]
   for step = 0, #dropped_first do
     if step > 0 then

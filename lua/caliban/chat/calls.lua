@@ -1,0 +1,55 @@
+--- The lines below a call in the transcript: the diff of an opened edit, and the workers that the call has ordered.
+local M = {}
+
+local api = vim.api
+local ns = api.nvim_create_namespace('caliban_chat')
+
+--- The cells before a worker's line.
+local INDENT = 4
+
+---@param chat caliban.Chat
+---@param row integer
+---@param from integer
+---@param to integer
+---@param group string
+local function color(chat, row, from, to, group)
+  local opts = { end_col = to, hl_group = group, priority = 110, strict = false }
+  api.nvim_buf_set_extmark(chat.transcript, ns, row, from, opts)
+end
+
+--- Highlights the removed and added lines of an opened edit.
+---@param chat caliban.Chat
+---@param row integer
+---@param head string the call's own line
+---@param lines string[] all lines of the block
+local function diff(chat, row, head, lines)
+  if not (head:find('^%s*▾ edit%s') or head:find('^%s*▾ write%s')) then
+    return
+  end
+  for i, line in ipairs(lines) do
+    local sign = line:match('^    ([-+])')
+    if sign then
+      local group = sign == '+' and 'CalibanAdd' or 'CalibanDelete'
+      color(chat, row + i - 1, 0, #line, group)
+    end
+  end
+end
+
+--- Highlights the lines below a call.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param row integer the first row of the block
+---@param lines string[] all lines of the block
+function M.mark(chat, block, row, lines)
+  local head = block.head or 0
+  diff(chat, row, lines[head + 1] or '', lines)
+  for i, worker in ipairs(block.workers or {}) do
+    local group = worker.waits and 'CalibanAsk' or worker.failed and 'CalibanError'
+    if group then
+      local from, to = worker.span[1] + INDENT, worker.span[2] + INDENT
+      color(chat, row + head + i, from, to, group)
+    end
+  end
+end
+
+return M

@@ -1,0 +1,171 @@
+--- The workers of a coordinator: the keys on their lines in the transcript, and what the user does with one.
+local M = {}
+
+local api = vim.api
+
+---@param text string
+---@param level? integer
+local function say(text, level)
+  require('caliban.editor.notify').say(text, level or vim.log.levels.WARN)
+end
+
+--- The workers of a chat, the last one first.
+---@param chat caliban.Chat
+---@return caliban.WorkerRow[]
+function M.all(chat)
+  local all = {} ---@type caliban.WorkerRow[]
+  for _, block in ipairs(chat.blocks) do
+    vim.list_extend(all, block.workers or {})
+  end
+  table.sort(all, function(a, b)
+    return a.worker > b.worker
+  end)
+  return all
+end
+
+---@param chat caliban.Chat
+---@param id integer|string `3` or `w3`
+---@return caliban.WorkerRow?
+function M.find(chat, id)
+  for _, it in ipairs(M.all(chat)) do
+    if it.worker == id or 'w' .. it.worker == id then
+      return it
+    end
+  end
+  say(('There is no worker %s here.'):format(require('caliban.editor.name').shown(tostring(id))))
+end
+
+--- The worker on the cursor's line of the transcript.
+---@param chat caliban.Chat
+---@return caliban.WorkerRow?
+local function under(chat)
+  if api.nvim_get_current_buf() ~= chat.transcript then
+    return nil
+  end
+  local row = api.nvim_win_get_cursor(0)[1] - 1
+  local block, top = require('caliban.chat.paint').at(chat, row)
+  return block and block.workers and block.workers[row - top - (block.head or 0)]
+end
+
+--- Opens the chat of a worker, to read along.
+---@param worker caliban.WorkerRow
+function M.open(worker)
+  if not worker.session then
+    return say(('The worker w%d has not begun yet.'):format(worker.worker))
+  end
+  local open = { kind = 'open', session = worker.session }
+  require('caliban.chat.chats').wanted = require('caliban.program.process').ask(open)
+end
+
+---@param chat caliban.Chat
+---@param worker caliban.WorkerRow
+function M.stop(chat, worker)
+  require('caliban.chat.chats').send(chat, { kind = 'worker', worker = worker.worker })
+end
+
+--- Sends a worker a message.
+---@param chat caliban.Chat
+---@param worker caliban.WorkerRow
+---@param text? string default: prompts for it
+function M.message(chat, worker, text)
+  local function send(given)
+    if given and vim.trim(given) ~= '' then
+      local message = { kind = 'worker', worker = worker.worker, text = given }
+      require('caliban.chat.chats').send(chat, message)
+    end
+  end
+  if text then
+    return send(text)
+  end
+  vim.ui.input({ prompt = ('Message to w%d: '):format(worker.worker) }, send)
+end
+
+---@param chat caliban.Chat
+---@param worker caliban.WorkerRow
+---@param act 'open'|'stop'|'message'
+---@param text? string
+function M.act(chat, worker, act, text)
+  if act == 'open' then
+    M.open(worker)
+  elseif act == 'stop' then
+    M.stop(chat, worker)
+  else
+    M.message(chat, worker, text)
+  end
+end
+
+--- A key on the line of a worker.
+---@param act 'open'|'stop'|'message'
+---@return fun(chat: caliban.Chat): boolean # false if the cursor is on no such line
+function M.key(act)
+  return function(chat)
+    local worker = under(chat)
+    if worker then
+      vim.schedule(function()
+        M.act(chat, worker, act)
+      end)
+    end
+    return worker ~= nil
+  end
+end
+
+--- The key that sends a worker a message.
+---@return caliban.Key
+function M.message_key()
+  local desc = 'on a worker: send it a message'
+  return { mode = 'n', lhs = 'm', desc = desc, run = M.key('message'), own = true }
+end
+
+--- Offers the workers of the current chat, then what can be done with the chosen one.
+function M.offer()
+  local chat = require('caliban.chat.chats').current
+  local all = chat and M.all(chat) or {}
+  if not chat or #all == 0 then
+    return say('This conversation has no workers. `:Caliban mode coordinator` begins with them.')
+  end
+  local names = require('caliban.editor.name')
+  local opts = {
+    prompt = 'Worker',
+    ---@param it caliban.WorkerRow
+    format_item = function(it)
+      local said = it.notice ~= '' and ' › ' .. it.notice or ''
+      local text = ('w%d %s  %s  (%s)%s'):format(it.worker, it.role, it.title, it.state, said)
+      return names.shown(text)
+    end,
+  }
+  require('caliban.editor.pick').one(all, opts, function(worker)
+    local acts = { 'open' } ---@type ('open'|'stop'|'message')[]
+    if not worker.over then
+      vim.list_extend(acts, { 'message', 'stop' })
+    end
+    local words = { open = 'Open its chat', message = 'Send it a message', stop = 'Stop it' }
+    vim.ui.select(acts, {
+      prompt = ('Worker w%d'):format(worker.worker),
+      format_item = function(act)
+        return words[act]
+      end,
+    }, function(act)
+      if act then
+        M.act(chat, worker, act)
+      end
+    end)
+  end)
+end
+
+--- How many workers a conversation has, in words; nil if it has none at work and has read all results.
+---@param status caliban.Status
+---@return string?
+function M.brief(status)
+  local it = status.workers
+  if not it then
+    return nil
+  elseif it.asking > 0 then
+    local wait = it.asking == 1 and 'waits' or 'wait'
+    return ('%d of %d workers %s for you'):format(it.asking, it.active, wait)
+  elseif it.active > 0 then
+    return ('%d worker%s'):format(it.active, it.active == 1 and '' or 's')
+  end
+  return ('%d result%s unread'):format(it.unread, it.unread == 1 and '' or 's')
+end
+
+return M

@@ -1,0 +1,150 @@
+//! The user's table of workers: the lines below the call that ordered them, the keys on these lines, the picker, the API,
+//! and the words in the winbar.
+
+use crate::kit::reply::Reply;
+use crate::review::scene::Scene;
+use crate::tasks::{has_got, is_of};
+use expect_test::expect;
+use serde_json::{Value, json};
+
+fn worker(role: &str, description: &str, prompt: &str) -> Value {
+    let owns = if role == "implementer" { vec!["a.txt"] } else { Vec::new() };
+    json!({ "role": role, "description": description, "prompt": prompt, "owns": owns })
+}
+
+fn handed_off() -> Reply {
+    let report = json!({
+        "what_was_done": "All.", "evidence": "a.txt:1", "unresolved_risks": "none",
+        "exact_next_step": "none", "status": "done"
+    });
+    Reply::said(&report.to_string())
+}
+
+/// The lines of the transcript about workers.
+fn rows(scene: &Scene) -> String {
+    let chat = scene.nvim.transcript();
+    let is_row = |it: &&str| it.starts_with("    w") && it.contains(" · ");
+    chat.lines().filter(is_row).collect::<Vec<_>>().join("\n")
+}
+
+/// A coordinator with three workers: the first looks at a file, the second asks, the third begins a reply.
+fn coordinating() -> Scene {
+    let scene = Scene::start(|it| it.file("a.txt", "one\n").size(190, 45));
+    scene.nvim.keys(":Caliban<CR><Esc>:Caliban mode coordinator<CR>");
+    scene.wait_chat("Coordinator: the model hands its work to workers");
+    let seen = "_G.asked = {}
+        require('caliban').on('Ask', function(data) table.insert(_G.asked, data) end)";
+    scene.nvim.lua(seen, &[]);
+    let workers = [
+        worker("explorer", "Find the callers", "Find."),
+        worker("implementer", "語 %{v:x} `q`\n\u{1b}[31m<b>|", "Change."),
+        worker("verifier", "Run the tests", "Check."),
+    ];
+    scene.server.reply(Reply::new().call("s1", "spawn_workers", json!({ "workers": workers })));
+    scene.server.reply(Reply::new().call("a1", "await_workers", json!({})));
+    let read = || json!({ "path": "a.txt" });
+    scene.server.reply_to(has_got("Find.", 0), Reply::new().call("r1", "read", read()));
+    let run = json!({ "command": "echo hi" });
+    scene.server.reply_to(has_got("Change.", 0), Reply::new().call("c1", "shell", run));
+    scene.server.reply_to(has_got("Change.", 1), handed_off());
+    scene.server.hold(is_of("Check."), Reply::said("I begin.").gate());
+    scene
+}
+
+#[test]
+fn each_worker_has_a_line_from_which_it_is_opened_told_and_stopped() {
+    let scene = coordinating();
+    let gate =
+        scene.server.hold(has_got("Find.", 1), Reply::new().gate().call("r2", "list", json!({})));
+    scene.server.reply_to(has_got("Find.", 2), handed_off());
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.nvim.wait_question();
+    let shown = |text: &str| scene.nvim.wait(|_| rows(&scene).contains(text), text);
+    shown("thinking · 1/12");
+    shown("waits for you");
+    expect![[r#"
+            w1 explorer     Find the callers    running · thinking · 1/12 · 15
+            w2 implementer  語 %{v:x} `q` <b>|  waits for your answer · 1/12 · 15
+            w3 verifier     Run the tests       running · thinking · 0/12 · 0"#]]
+    .assert_eq(&rows(&scene));
+    assert_eq!(scene.nvim.hl_of("waits for your answer"), ["CalibanDim", "CalibanAsk"]);
+    let status = scene.nvim.lua_str("return require('caliban').status()");
+    assert!(status.contains("1 of 3 workers waits for you"), "{status}");
+    scene.nvim.wait_screen("1 of 3 workers waits for you");
+    let asked = scene.nvim.lua_json("return _G.asked[1]");
+    assert_eq!((&asked["kind"], &asked["worker"]), (&json!("subagent"), &json!("w2")));
+    assert_eq!(asked["subagent"], "main-w2");
+    // the keys on the line of a worker
+    scene.nvim.go_to_transcript("w1 explorer");
+    scene.nvim.keys("gf");
+    scene.nvim.wait_session("main-w1");
+    scene.nvim.keys(":Caliban resume main<CR>");
+    scene.nvim.wait_session("main");
+    scene.nvim.go_to_transcript("w1 explorer");
+    scene.nvim.keys("m");
+    scene.nvim.wait_screen("Message to w1: ");
+    scene.nvim.keys("also look at b.txt<CR>");
+    scene.wait_chat("You told w1: also look at b.txt");
+    scene.nvim.go_to_transcript("w3 verifier");
+    scene.nvim.keys("x");
+    shown("stopped");
+    gate.finish();
+    shown("w1 explorer     Find the callers    finished");
+    let all = scene.server.requests();
+    let child = all.iter().rfind(|it| is_of("Find.")(it)).unwrap();
+    assert!(child.outline().contains("also look at b.txt"), "{}", child.outline());
+    let status = scene.nvim.lua_str("return require('caliban').status()");
+    assert!(status.contains("1 of 1 workers waits for you"), "{status}");
+    scene.server.reply(Reply::said("All is done."));
+    scene.nvim.keys(":Caliban deny<CR>");
+    scene.wait_idle("All is done.");
+    expect![[r#""#]].assert_eq(&rows(&scene));
+    // after the turn a key on the line opens the chat, and stops nothing
+    scene.nvim.go_to_transcript("w3 verifier");
+    scene.nvim.keys("x");
+    scene.nvim.wait_screen("The worker w3 has ended.");
+}
+
+#[test]
+fn the_picker_and_the_api_open_tell_and_stop_workers() {
+    let scene = coordinating();
+    scene.server.hold(has_got("Find.", 1), Reply::said("I look.").gate());
+    scene.nvim.keys(":Caliban workers<CR>");
+    scene.nvim.wait_screen("This conversation has no workers.");
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.nvim.wait_question();
+    scene.nvim.wait(
+        |_| rows(&scene).matches("main").count() == 0 && rows(&scene).lines().count() == 3,
+        "rows",
+    );
+    let select = "_G.picked = {}
+        vim.ui.select = function(items, opts, done)
+          table.insert(_G.picked, { opts.prompt, vim.tbl_map(opts.format_item or tostring, items) })
+          _G.choose = function(i) done(items[i], i) end
+        end
+        vim.ui.input = function(opts, done) done('by the picker') end";
+    scene.nvim.lua(select, &[]);
+    let choose = |n: usize| scene.nvim.lua(&format!("_G.choose({n})"), &[]);
+    scene.nvim.keys(":Caliban workers<CR>");
+    choose(3);
+    choose(2);
+    expect![[r#"{ { "Worker", { "w3 verifier  Run the tests  (running)", "w2 implementer  語 %{v:x} `q` <b>|  (waits for your answer)", "w1 explorer  Find the callers  (running)" } }, { "Worker w1", { "Open its chat", "Send it a message", "Stop it" } } }"#]].assert_eq(&scene.nvim.lua_str("return vim.inspect(_G.picked)"));
+    scene.wait_chat("You told w1: by the picker");
+    scene.nvim.lua("require('caliban').worker('w1', 'message', 'by the API')", &[]);
+    scene.wait_chat("You told w1: by the API");
+    let api = "return vim.tbl_map(function(it) return it.worker .. ' ' .. it.role end, require('caliban').workers())";
+    assert_eq!(scene.nvim.lua_json(api), json!(["3 verifier", "2 implementer", "1 explorer"]));
+    scene.nvim.lua("require('caliban').worker(1, 'stop')", &[]);
+    scene.nvim.lua("require('caliban').worker('w9', 'stop')", &[]);
+    scene.nvim.wait_screen("There is no worker w9 here.");
+    scene.nvim.wait(|_| rows(&scene).lines().next().unwrap().contains("stopped"), "w1 stopped");
+    scene.nvim.lua("require('caliban').worker(3, 'open')", &[]);
+    scene.nvim.wait_session("main-w3");
+    scene.wait_chat("I begin.");
+    scene.nvim.keys(":Caliban resume main<CR>");
+    scene.nvim.wait_session("main");
+    scene.nvim.keys(":Caliban stop<CR>");
+    scene.wait_idle("Stopped.");
+    assert!(rows(&scene).lines().all(|it| it.contains("stopped")), "{}", rows(&scene));
+    assert!(!scene.nvim.lua_str("return require('caliban').status()").contains("worker"));
+}
