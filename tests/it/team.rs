@@ -98,7 +98,11 @@ fn each_worker_has_a_line_from_which_it_is_opened_told_and_stopped() {
     scene.server.reply(Reply::said("All is done."));
     scene.nvim.keys(":Caliban deny<CR>");
     scene.wait_idle("All is done.");
-    expect![[r#""#]].assert_eq(&rows(&scene));
+    expect![[r#"
+            w1 explorer     Find the callers    finished · 3/12 · 45
+            w2 implementer  語 %{v:x} `q` <b>|  finished · 2/12 · 30
+            w3 verifier     Run the tests       stopped · 1/12 · 0"#]]
+    .assert_eq(&rows(&scene));
     // after the turn a key on the line opens the chat, and stops nothing
     scene.nvim.go_to_transcript("w3 verifier");
     scene.nvim.keys("x");
