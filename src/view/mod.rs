@@ -13,8 +13,7 @@ mod workers;
 mod tests;
 
 pub use lines::{begun, called, clean, grouped, sized, sized_as};
-pub use paint::{Asks, BlockUpdate, Shape};
-pub use workers::WorkerRow;
+pub use paint::{Asks, BlockUpdate, Shape, WorkerRow};
 
 use crate::event::{Delta, End, Event, Queued};
 use crate::message::{Block as Part, CallId, Message, Reply, Role, ToolCall};

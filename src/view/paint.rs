@@ -1,9 +1,11 @@
 //! Turns changed blocks into updates for the editor.
 
+use super::calls::Tool;
 use super::question::Question;
-use super::workers::WorkerRow;
 use super::{Block, Content, OPEN_LINES, Sent, View, lines};
 use serde::Serialize;
+
+pub use super::workers::WorkerRow;
 
 /// The most bytes of one paint message. A larger one would delay the keys that the user types.
 const PIECE: usize = 8 * 1024;
@@ -117,6 +119,12 @@ impl BlockUpdate {
             items: None,
             remove: false,
         }
+    }
+
+    /// Adds the subagents that work for a call.
+    fn lead(&mut self, tool: &Tool) {
+        self.session.clone_from(&tool.session);
+        self.workers = tool.rows.iter().map(|it| it.1.clone()).collect();
     }
 
     /// Adds what the editor has to know of a question. `first` says whether the block is the first of the chat.
@@ -258,8 +266,7 @@ fn update(
                 update.ask(question, first);
             }
             if let Content::Tool(tool) = content {
-                update.session.clone_from(&tool.session);
-                update.workers = tool.rows.iter().map(|it| it.1.clone()).collect();
+                update.lead(tool);
             }
             if let Content::List { items, .. } = content {
                 update.items = Some(*items);

@@ -44,7 +44,12 @@ function M.mark(chat, block, row, lines)
   local head = block.head or 0
   diff(chat, row, lines[head + 1] or '', lines)
   for i, worker in ipairs(block.workers or {}) do
-    local group = worker.waits and 'CalibanAsk' or worker.failed and 'CalibanError'
+    local group ---@type string?
+    if worker.waits then
+      group = 'CalibanAsk'
+    elseif worker.failed then
+      group = 'CalibanError'
+    end
     if group then
       local from, to = worker.span[1] + INDENT, worker.span[2] + INDENT
       color(chat, row + head + i, from, to, group)
