@@ -45,6 +45,8 @@
 ---@field below? string[] Virtual lines under the block: the context of a user's message.
 ---@field call? string In a question, the call that it is about. The question's last line names the keys.
 ---@field session? string In a call, the session in which a subagent works on it.
+---@field workers? caliban.WorkerRow[] In a call, the workers that it has ordered. Each has one of the lines below the
+--- call's own, in this order.
 ---@field folds? integer[] In a question, the indices of the lines that are folds. The user can consent only when all
 --- folds are open.
 ---@field always? boolean Whether a question offers to store a rule.
@@ -63,6 +65,29 @@
 ---| 'error'
 ---| 'intro'
 ---| 'boundary' # The place at which the conversation was compacted.
+
+--- A line of a call about one of its workers, for the keys on it.
+---@class (exact) caliban.WorkerRow
+---@field worker caliban.WorkerId
+---@field role 'explorer'|'implementer'|'verifier'|'summarizer'
+---@field title string
+---@field state string What the worker is about, in a few words.
+---@field notice string What the worker has reported last; may be empty.
+---@field session? string The worker's own session, once it is open.
+---@field waits boolean Whether the worker waits for the user.
+---@field failed boolean
+---@field over boolean Whether the worker has ended.
+---@field requests integer
+---@field tokens integer
+---@field span [integer, integer] The first and the last byte of the line's words about the state, the last one
+--- exclusive.
+
+--- The kind of work that a worker does. It decides which tools the worker has, and its prompt.
+---@alias caliban.WorkerRole
+---| 'explorer' # Reads and searches.
+---| 'implementer' # Edits the files that it owns, and runs commands.
+---| 'verifier' # Reads and runs commands, and edits nothing.
+---| 'summarizer' # Reads what others have found, and shortens it.
 
 --- A question of the model.
 ---@class (exact) caliban.Asks
