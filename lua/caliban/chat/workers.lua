@@ -161,6 +161,9 @@ function M.brief(status)
     return nil
   elseif it.asking > 0 then
     local wait = it.asking == 1 and 'waits' or 'wait'
+    if it.active == 1 then
+      return '1 worker waits for you'
+    end
     return ('%d of %d workers %s for you'):format(it.asking, it.active, wait)
   elseif it.active > 0 then
     return ('%d worker%s'):format(it.active, it.active == 1 and '' or 's')
