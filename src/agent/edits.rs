@@ -6,7 +6,7 @@ use super::known::Observation;
 use super::refactor::{self, Edits};
 use super::{whole, work};
 use crate::edit::{self, Edit, Manner, Misfit, Part, Proposal, Stack, Texts, kept};
-use crate::event::{Access, Awaited, TurnId};
+use crate::event::{Access, Awaited, Post, TurnId};
 use crate::message::{Block, CallId, Input as Arguments, ToolAnswer, ToolCall};
 use crate::reach::Reading;
 use crate::session::{Input, Session};
@@ -36,6 +36,8 @@ pub(super) struct Job {
     pub(super) kept: BTreeMap<String, String>,
     /// The commands of the user's formatters that calls may run.
     pub(super) agreed: BTreeMap<CallId, String>,
+    /// The work of a worker, which edits only the paths that it owns.
+    pub(super) post: Option<Post>,
     pub(super) tally: Option<Tally>,
     /// Stores the files' content before the edits; `None` if nothing is stored.
     pub(super) keeper: Option<Keeper>,
@@ -124,7 +126,8 @@ async fn place(job: Job, turn: TurnId, calls: Vec<ToolCall>, mut stopped: watch:
             }
             None => tool::edits_of(&job.desk, &call, &job.kept).map(Edits::Made),
         };
-        match edits {
+        let post = job.post.as_ref();
+        match edits.and_then(|it| refactor::owned(it, post, &job.desk.root)) {
             Ok(Edits::Need(access)) => job.needs(turn, call.id, access),
             Ok(Edits::Made(all)) if all.edits.is_empty() => job.unchanged(turn, &call.id),
             Ok(Edits::Made(all)) => open.push(Open::new(call.id, all)),

@@ -179,6 +179,7 @@ impl Files {
             unattended: conversation.session.is_unattended(),
             kept: edits::kept(&conversation.session, calls),
             agreed: conversation.session.formatters(),
+            post: conversation.session.subagent_of().and_then(|it| it.post.clone()),
             tally,
             keeper: self.record.keeper(conversation),
         }

@@ -209,7 +209,7 @@ fn revoke(agent: &mut Agent, wanted: &str) {
 
 /// The user chooses a mode. A coordinator is none any more then, unless its workers run.
 pub(super) fn choose_mode(conversation: &mut Conversation, desk: &Desk, mode: Mode) {
-    if !workers::leave(conversation) {
+    if !workers::leave(conversation, mode) {
         return;
     }
     conversation.take(Input::ChooseMode { mode });

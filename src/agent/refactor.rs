@@ -1,11 +1,12 @@
 //! Turns the changes that a language server or a formatter proposes into edits like those of a model.
 
 use crate::edit::{Change, Edit, Whole};
-use crate::event::Access;
+use crate::event::{Access, Post};
 use crate::text::Text;
 use crate::tool::formatter::Formatter;
 use crate::tool::lsp::{Aspect, Question, Rewrite, Splice};
 use crate::tool::{self, Desk, Resolved, Unreadable};
+use std::path::Path;
 use tokio::sync::watch;
 
 /// The edits of a call.
@@ -65,6 +66,16 @@ pub(super) async fn edits(
         }
     }
     Ok(Edits::Made(all))
+}
+
+/// The same edits. They are refused if a worker does not own all of their paths: a language server may change any file.
+pub(super) fn owned(edits: Edits, post: Option<&Post>, root: &Path) -> Result<Edits, String> {
+    if let (Edits::Made(all), Some(post)) = (&edits, post) {
+        let mut paths = all.edits.iter().flat_map(Edit::paths);
+        let refusal = paths.find_map(|it| post.refusal(&tool::path::unmistakable(root, it)));
+        refusal.map_or(Ok(()), Err)?;
+    }
+    Ok(edits)
 }
 
 /// The answer to a question to which the servers gave no changes.
@@ -146,6 +157,31 @@ fn spliced(text: &Text, splices: &[Splice]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::{WorkerId, WorkerRole};
+
+    #[test]
+    fn a_workers_renaming_of_a_symbol_is_refused_if_it_reaches_a_file_of_others() {
+        let owns = vec!["src/a.rs".to_owned()];
+        let post = Post { worker: WorkerId(1), role: WorkerRole::Implementer, owns };
+        let edits = |paths: &[&str]| {
+            let edit = |path: &&str| Edit {
+                path: Path::new("/p").join(path),
+                change: Change::Whole(Whole::Delete),
+            };
+            let edits = paths.iter().map(edit).collect();
+            Edits::Made(Resolved { edits, ..Resolved::default() })
+        };
+        let refusal = |edits| owned(edits, Some(&post), Path::new("/p")).err();
+        assert_eq!(refusal(edits(&["src/a.rs"])), None);
+        let why = refusal(edits(&["src/a.rs", "src/b.rs"])).unwrap();
+        assert!(why.starts_with("Not edited: `src/b.rs` is not yours."), "{why}");
+        assert!(owned(edits(&["src/b.rs"]), None, Path::new("/p")).is_ok());
+        let to = "/p/src/c.rs".into();
+        let moved =
+            Edit { path: "/p/src/a.rs".into(), change: Change::Whole(Whole::Rename { to }) };
+        let moved = Edits::Made(Resolved { edits: vec![moved], ..Resolved::default() });
+        assert!(refusal(moved).is_some());
+    }
 
     #[test]
     fn splices_that_overlap_or_lie_outside_the_text_are_refused() {

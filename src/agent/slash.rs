@@ -43,8 +43,12 @@ pub(super) fn sent(agent: &mut Agent, text: String, context: Vec<Excerpt>, steer
             call(agent, called, text, context, steer);
         }
         Parsed::Known(Slash::Plan, rest) if !rest.is_empty() => {
-            conversation.take(Input::ChooseMode { mode: Mode::Plan });
-            agent.prepare(rest.to_owned(), context, steer);
+            permissions::choose_mode(conversation, &agent.desk, Mode::Plan);
+            if conversation.session.mode == Mode::Plan {
+                return agent.prepare(rest.to_owned(), context, steer);
+            }
+            let why = "The mode stays coordinator, so the message was not sent.".to_owned();
+            conversation.bounce(text, context, why);
         }
         Parsed::Known(Slash::Skill, rest) if !rest.is_empty() => {
             let skill = guidance::skill(&agent.desk, rest).map_err(|why| unsent(&why));
@@ -139,7 +143,7 @@ fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {
         Slash::Permissions => permissions::carry_out(agent, Wanted::Explain(rest.to_owned())),
         Slash::Jobs => jobs::list(conversation, &agent.desk),
         Slash::Mode => permissions::mode(agent, rest),
-        Slash::Plan => conversation.take(Input::ChooseMode { mode: Mode::Plan }),
+        Slash::Plan => permissions::choose_mode(conversation, &agent.desk, Mode::Plan),
         Slash::Connect if rest.contains(char::is_whitespace) => {
             let text = "Give only the name of the provider. Caliban then asks for the key.";
             conversation.notice(Level::Warn, text.into());

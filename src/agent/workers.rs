@@ -4,7 +4,7 @@ use super::children::{self, Job, Lent, Whom};
 use super::{Agent, ChildCommand, WorkerWanted};
 use crate::conversation::Conversation;
 use crate::conversation::report::Level;
-use crate::event::{HandOff, Isolation, Order, Post, TurnId, WorkerId, WorkerState};
+use crate::event::{HandOff, Isolation, Mode, Order, Post, TurnId, WorkerId, WorkerState};
 use crate::message::CallId;
 use crate::session::handoff::Report;
 use crate::session::{Effect, Input, Phase, WORKER_REQUESTS, WorkerInput};
@@ -47,6 +47,9 @@ async fn attend(job: Job, worker: WorkerId) {
     let (results, overflow) = (job.files.results.clone(), job.overflow.clone());
     let ended = match children::worked(job).await {
         Ok(progress) => {
+            if progress.is_stopped_by_user() {
+                let _ = results.send(Input::Worker(WorkerInput::Dismiss { worker }));
+            }
             let (requests, tokens) = progress.used();
             let (result, is_whole) = (progress.hand_off(&overflow), progress.is_whole());
             WorkerInput::Ended { worker, result, is_whole, requests, tokens }
@@ -70,19 +73,33 @@ pub(super) fn coordinate(agent: &mut Agent) {
     if conversation.session.phase != Phase::Idle {
         return conversation.refuse_while_running();
     }
+    if conversation.session.mode == Mode::Plan {
+        let text = "In plan mode the model makes a plan and has no workers. Choose another mode first, for example by \
+                    `:Caliban mode ask`.";
+        return conversation.notice(Level::Warn, text.to_owned());
+    }
     conversation.take(Input::Worker(WorkerInput::Coordinate { is_on: true }));
 }
 
-/// A coordinator works by itself again, because the user chooses a mode. Returns false if its workers run.
-pub(super) fn leave(conversation: &mut Conversation) -> bool {
-    if !conversation.session.workers.is_on {
+/// A coordinator works by itself again, because the user chooses a mode. Returns false if its turn runs: its tools and
+/// workers stay for the turn. A narrower mode is taken all the same.
+pub(super) fn leave(conversation: &mut Conversation, mode: Mode) -> bool {
+    let session = &conversation.session;
+    if !session.workers.is_on {
         return true;
     }
-    let running = conversation.session.workers.active().count();
-    if running > 0 {
-        let workers = if running == 1 { "A worker runs" } else { "Workers run" };
+    if session.phase != Phase::Idle {
+        if mode != Mode::Plan && mode < session.mode {
+            conversation.take(Input::ChooseMode { mode });
+            return false;
+        }
+        let running = match session.workers.active().count() {
+            0 => "A turn runs",
+            1 => "A worker runs",
+            _ => "Workers run",
+        };
         let text =
-            format!("{workers}, so the mode stays coordinator. Stop the turn first (<C-c>).");
+            format!("{running}, so the mode stays coordinator. Stop the turn first (<C-c>).");
         conversation.notice(Level::Warn, text);
         return false;
     }

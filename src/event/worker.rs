@@ -96,6 +96,26 @@ pub struct Post {
     pub owns: Vec<String>,
 }
 
+impl Post {
+    /// Why the worker may not edit this path; `None` if the path is its own. The path is as the paths of edits are shown.
+    pub fn refusal(&self, path: &str) -> Option<String> {
+        let is_owned = self.owns.iter().any(|it| is_within(it, path));
+        (!is_owned).then(|| {
+            let owns = self.owns.join("`, `");
+            format!(
+                "Not edited: `{path}` is not yours. You may edit `{owns}` only. Go on without this edit, and name it in \
+                 your hand-off."
+            )
+        })
+    }
+}
+
+/// Whether a path is `folder`, or lies in it.
+fn is_within(folder: &str, path: &str) -> bool {
+    let below = path.strip_prefix(folder).map(|rest| rest.is_empty() || rest.starts_with('/'));
+    folder == "." && !path.starts_with('/') || below == Some(true)
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -191,6 +211,11 @@ impl Worker {
     pub fn end(&mut self, state: WorkerState, result: HandOff) {
         (self.state, self.result, self.waits) = (state, Some(result), false);
         self.order.prompt.clear();
+    }
+
+    /// Whether the end of a turn has ended the worker, whose own hand-off may still come and is not lost.
+    pub fn is_cut_off(&self) -> bool {
+        self.is_unread() && self.requests == 0 && self.session.is_some()
     }
 
     /// Whether the worker has ended and the coordinator has not got its result.

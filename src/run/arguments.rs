@@ -13,7 +13,7 @@ Usage: caliban run [options] \"prompt\"
 Carries out one prompt without Neovim. Nobody is asked: a call that needs your consent is denied.
 
   --mode plan|ask|auto-edit|auto   what the model may do without your consent
-  --coordinator                    the model hands the work to workers, which keep to the mode
+  --coordinator                    the model hands the work to workers, agents of their own
   --model provider/model           the model
   --agent NAME                     the named agent that the conversation becomes
   --limit-usd N                    ends the turn when it has cost N US dollars

@@ -30,7 +30,7 @@ impl Session {
             return;
         }
         self.keep(turn, partial, step);
-        self.record(Event::Ended { turn, why: End::Failed(failure) }, step);
+        self.end(turn, End::Failed(failure), step);
     }
 
     /// Sends the request again without the part that the provider refused. `told` is the sentence for the user, if the

@@ -16,9 +16,12 @@ impl Session {
     /// A session without messages, with the same model and limits.
     #[must_use]
     pub fn emptied(self) -> Session {
-        let Session { model, tuning, limits, measures, learned, .. } = self;
+        let Session { model, tuning, limits, measures, learned, workers, .. } = self;
         let limits = limits.anew();
-        Session { model, tuning, measures, learned, limits, ..Session::default() }
+        let mut emptied =
+            Session { model, tuning, measures, learned, limits, ..Session::default() };
+        emptied.keep_coordinating(&workers);
+        emptied
     }
 
     /// The copy is at rest: a turn that runs in the original is broken off in the copy. Queue, reviews, grants and
@@ -26,6 +29,7 @@ impl Session {
     #[must_use]
     pub fn fork(&self, cut: Option<Cut>) -> Session {
         let mut copy = self.clone();
+        copy.leave_workers_to_original();
         copy.step(Input::Leave { partial: None });
         copy.queue.clear();
         copy.held.clear();

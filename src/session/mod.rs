@@ -44,7 +44,7 @@ pub use spending::{Limit, Limits};
 pub use title::{title, width};
 pub use unattended::Unattended;
 pub use undo::Prompt;
-pub use workers::{WORKER_REQUESTS, WorkerInput, Workers, is_coordinating};
+pub use workers::{WORKER_REQUESTS, WorkerInput, Workers, has_run_out, is_coordinating, is_held};
 
 use crate::event::{
     Access, Awaited, Compaction, End, Event, Grant, Job, Measure, Mode, Named, Parent, Plan,
@@ -396,7 +396,8 @@ impl Session {
         let runaway = self.guard_loops(&reply, &mut plans);
         let goes_back = say::is_paused(&reply) && self.pauses() < MAX_PAUSES;
         let acts = has_calls && say::may_act(&reply.stop);
-        let stop = runaway.or_else(|| say::stop(&reply).filter(|_| !acts && !goes_back));
+        let ends = !acts && !goes_back && !self.may_hold(&reply);
+        let stop = runaway.or_else(|| say::stop(&reply).filter(|_| ends));
         self.record(Event::Replied { turn, reply, plans }, step);
         match stop {
             Some(why) => self.end(turn, End::Stopped(why), step),

@@ -54,13 +54,8 @@ impl Session {
             Access::Format { path, .. } => std::slice::from_ref(path),
             _ => return,
         };
-        let is_owned = |path: &String| post.owns.iter().any(|it| is_within(it, path));
-        if let Some(path) = paths.iter().find(|it| !is_owned(it)) {
-            let owns = post.owns.join("`, `");
-            *access = Access::Never(format!(
-                "Not edited: `{path}` is not yours. You may edit `{owns}` only. Go on without this edit, and name it in \
-                 your hand-off."
-            ));
+        if let Some(why) = paths.iter().find_map(|it| post.refusal(it)) {
+            *access = Access::Never(why);
         }
     }
 
@@ -97,10 +92,4 @@ impl Session {
             || tools.contains(&call.tool)
             || matches!(access, Access::Act { command, .. } if call.tool == "shell" && allows(command))
     }
-}
-
-/// Whether a path is `folder`, or lies in it. Both are as the paths of edits are shown.
-fn is_within(folder: &str, path: &str) -> bool {
-    let below = path.strip_prefix(folder).map(|rest| rest.is_empty() || rest.starts_with('/'));
-    folder == "." && !path.starts_with('/') || below == Some(true)
 }

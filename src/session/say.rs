@@ -43,6 +43,11 @@ pub(super) fn may_act(stop: &Stop) -> bool {
     !matches!(stop, Stop::Refusal | Stop::ContextExceeded | Stop::Cancelled | Stop::Unknown(_))
 }
 
+/// Whether the model can answer once more after a reply with this stop reason.
+pub(super) fn may_go_on(stop: &Stop) -> bool {
+    matches!(stop, Stop::EndTurn | Stop::StopSequence | Stop::ToolUse | Stop::MaxTokens)
+}
+
 /// Whether the provider has paused the reply, so that it has to be sent back unchanged to be continued.
 pub(super) fn is_paused(reply: &Reply) -> bool {
     reply.stop == Stop::Pause && !reply.blocks.is_empty() && reply.calls().next().is_none()
@@ -392,7 +397,7 @@ pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer
         Access::Read | Access::Guarded(_) | Access::Fetch { .. } | Access::Search { .. } => {
             format!("Stopped while it ran: {ended}.")
         }
-        Access::Workers(_) => format!("No longer waited: {ended}."),
+        Access::Workers(_) => format!("The wait ended: {ended}."),
         Access::Delegate { .. } => format!(
             "The subagent was stopped before it had finished: {ended}. It may have had effects: look for them before \
              you repeat the task."

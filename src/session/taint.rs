@@ -40,10 +40,8 @@ impl Session {
     /// Whether a stranger's text has come into the conversation: a page, a file outside of the project, the output of a
     /// command, or the task of a subagent whose parent had read such a text. A compaction does not change the answer, because the summary may repeat what the text asked for.
     pub fn is_tainted(&self) -> bool {
-        // the model gets the workers' notices with each request, and a stranger's text may be in one
-        let has_notices = self.workers.all.values().any(|it| !it.notice.is_empty());
         self.is_born_tainted()
-            || has_notices
+            || self.workers.has_noticed
             || self.messages.iter().flat_map(|it| &it.blocks).any(|it| match it {
                 Block::Answer(answer) => answer.foreign.is_some(),
                 Block::Excerpt(excerpt) => excerpt.origin().is_some(),
@@ -72,8 +70,9 @@ impl Session {
     }
 
     /// Whether a page, a search or a file outside of the project has come into the conversation.
-    fn has_read_elsewhere(&self) -> bool {
+    pub(super) fn has_read_elsewhere(&self) -> bool {
         self.is_born_tainted()
+            || self.workers.has_noticed
             || self.messages.iter().flat_map(|it| &it.blocks).any(|it| match it {
                 Block::Answer(it) => {
                     it.foreign.as_ref().is_some_and(|it| it.from != Origin::Command)
@@ -122,7 +121,7 @@ impl Session {
     /// Whether the user, a page or a result of a search has named this whole address. Files and outputs of commands do not
     /// count, because the model can write any address into them.
     fn is_named(&self, url: &str) -> bool {
-        use ExcerptKind::{Answers, Plan, Remark};
+        use ExcerptKind::{Answers, Plan, Remark, Result};
         let said =
             self.messages.iter().flat_map(|it| it.blocks.iter().map(move |block| (it.role, block)));
         let is_task = self.parent.is_some();
@@ -133,7 +132,7 @@ impl Session {
                 Block::Searched(it) => it.results.iter().any(|it| it.url == url),
                 Block::Text { text } => names(text, url),
                 // the text has words of the model
-                Block::Excerpt(it) if matches!(it.kind, Answers | Plan | Remark) => false,
+                Block::Excerpt(it) if matches!(it.kind, Answers | Plan | Remark | Result) => false,
                 Block::Excerpt(it) => {
                     it.path == url || names(&it.path, url) || names(&it.text, url)
                 }

@@ -1,6 +1,7 @@
 //! Tests single cases of the session, as scripts of inputs that a person can read.
 
 mod compact;
+mod coordinator;
 mod files;
 mod inquiries;
 mod laws;

@@ -4,8 +4,8 @@ mod answers;
 mod ends;
 mod words;
 
-pub use words::is_coordinating;
 pub(super) use words::{LAST, post};
+pub use words::{has_run_out, is_coordinating, is_held};
 
 use super::{Effect, Event, Open, Session, State, Step};
 use crate::event::{
@@ -38,6 +38,9 @@ pub struct Workers {
     pub all: BTreeMap<WorkerId, Worker>,
     /// The number of the last worker.
     pub last: u32,
+    /// Whether a worker has reported its progress. The coordinator gets the report with each request, and a stranger's
+    /// text may be in it.
+    pub has_noticed: bool,
     /// How many replies of the turn were held.
     held: u32,
 }
@@ -100,7 +103,10 @@ impl Workers {
 
     /// The workers as a session's file has them.
     pub fn stored(is_on: bool, all: BTreeMap<WorkerId, Worker>, last: u32) -> Workers {
-        Workers { is_on, all, last, held: 0 }
+        let has_noticed = all.values().any(|it| !it.notice.is_empty());
+        let mut workers = Workers { is_on, all, last, has_noticed, held: 0 };
+        workers.shorten();
+        workers
     }
 
     /// Called when a turn begins.
@@ -160,21 +166,30 @@ impl Session {
                 }
                 self.go_on_with_workers(step);
             }
-            WorkerInput::Ended { worker, result, is_whole, requests, tokens }
-                if self.workers.is_running(worker) =>
-            {
-                let is_dismissed = self.workers.all[&worker].is_dismissed;
-                let state = match (is_dismissed, is_whole) {
-                    (true, _) => WorkerState::Stopped,
-                    (_, true) => WorkerState::Finished,
-                    (..) => WorkerState::Failed,
-                };
-                let ended = WorkerEvent::Ended { worker, state, result, requests, tokens };
-                self.note_worker(ended, step);
-                self.go_on_with_workers(step);
-            }
+            it @ WorkerInput::Ended { .. } => self.worker_ended(it, step),
             _ => (),
         }
+    }
+
+    fn worker_ended(&mut self, input: WorkerInput, step: &mut Step) {
+        let WorkerInput::Ended { worker, result, is_whole, requests, tokens } = input else {
+            return;
+        };
+        let Some(it) = self.workers.all.get(&worker) else { return };
+        let state = match it.state {
+            WorkerState::Running if it.is_dismissed && it.session.is_none() => {
+                self.end_unbegun(worker, "The worker was stopped before it began.", step);
+                return self.go_on_with_workers(step);
+            }
+            WorkerState::Running if it.is_dismissed => WorkerState::Stopped,
+            WorkerState::Running if is_whole => WorkerState::Finished,
+            WorkerState::Running => WorkerState::Failed,
+            state if it.is_cut_off() => state,
+            _ => return,
+        };
+        let ended = WorkerEvent::Ended { worker, state, result, requests, tokens };
+        self.note_worker(ended, step);
+        self.go_on_with_workers(step);
     }
 
     fn note_worker(&mut self, event: WorkerEvent, step: &mut Step) {
@@ -202,7 +217,13 @@ impl Session {
             WorkerAct::List => self.list_workers(call),
             WorkerAct::Await { workers, is_any } => match self.named(workers) {
                 Err(why) => ToolAnswer::failed(call, why, "failed"),
-                Ok(named) if self.is_awaited(&named, *is_any) => return,
+                Ok(named) if self.is_awaited(&named, *is_any) => {
+                    // a message that the user sent while the reply arrived goes with the next request
+                    if !self.ready().any(|it| it.steer) {
+                        return;
+                    }
+                    self.results(call, &named, USER_SPEAKS, step)
+                }
                 Ok(named) => self.results(call, &named, "", step),
             },
             WorkerAct::Result(name) => self.result(call, name, step),
@@ -243,6 +264,10 @@ impl Session {
     /// Begins the first workers in line, while there is room.
     fn employ(&mut self, step: &mut Step) {
         let Some(turn) = self.turn() else { return };
+        if let Some(reached) = self.limit_reached() {
+            let why = format!("The spending limit was reached before it began: {reached}.");
+            return self.end_waiting(&why, step);
+        }
         while self.workers.running().count() < AT_ONCE
             && let Some(worker) = self.workers.next()
         {
@@ -250,6 +275,20 @@ impl Session {
             self.note_worker(WorkerEvent::Began { worker }, step);
             step.effects.push(Effect::Employ { turn, call, worker, order });
         }
+    }
+
+    /// Ends the workers in line.
+    fn end_waiting(&mut self, why: &str, step: &mut Step) {
+        while let Some(worker) = self.workers.next() {
+            self.end_unbegun(worker, why, step);
+        }
+    }
+
+    /// Ends a worker that never began.
+    fn end_unbegun(&mut self, worker: WorkerId, why: &str, step: &mut Step) {
+        let (state, result) = (WorkerState::Stopped, words::never_begun(why));
+        let ended = WorkerEvent::Ended { worker, state, result, requests: 0, tokens: 0 };
+        self.note_worker(ended, step);
     }
 
     /// Begins the next workers in line, and answers the calls that wait for workers which have ended.
@@ -296,10 +335,7 @@ impl Session {
         let Some(it) = self.workers.all.get(&worker) else { return false };
         match it.state {
             WorkerState::Waiting => {
-                let result = words::broken_off(it, &format!("{why} before it began."));
-                let state = WorkerState::Stopped;
-                let ended = WorkerEvent::Ended { worker, state, result, requests: 0, tokens: 0 };
-                self.note_worker(ended, step);
+                self.end_unbegun(worker, &format!("{why} before it began."), step);
                 true
             }
             WorkerState::Running if !it.is_dismissed => {
@@ -334,6 +370,7 @@ impl Session {
             }
             WorkerEvent::Waits { worker, waits } => one(worker, all, &|it| it.waits = *waits),
             WorkerEvent::Noticed { worker, text } => {
+                all.has_noticed = true;
                 one(worker, all, &|it| it.notice.clone_from(text));
             }
             WorkerEvent::Dismissed { worker } => one(worker, all, &|it| it.is_dismissed = true),

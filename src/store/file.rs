@@ -35,6 +35,7 @@ impl Draft {
 
 /// All fields of a session's file except the messages.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub(super) struct SessionFile {
     schema: u32,
     pub(super) name: String,
@@ -99,6 +100,9 @@ pub(super) struct SessionFile {
     workers: BTreeMap<WorkerId, Worker>,
     #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "event::number")]
     last_worker: u32,
+    /// Whether a worker has ever reported its progress.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    has_noticed: bool,
     /// Excerpts that go with the next request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     instructions: Vec<Excerpt>,
@@ -168,6 +172,7 @@ impl SessionFile {
             coordinates: false,
             workers: BTreeMap::new(),
             last_worker: 0,
+            has_noticed: false,
             instructions: Vec::new(),
             known: BTreeMap::new(),
             trimmed: Vec::new(),
@@ -198,13 +203,16 @@ impl SessionFile {
     /// Moves the file's fields into a session. A save copies them back.
     fn session(&mut self, messages: Vec<Message>) -> Session {
         let queued = self.queue.iter().map(|it| it.id).max().unwrap_or(0);
+        let mut workers =
+            Workers::stored(self.coordinates, take(&mut self.workers), self.last_worker);
+        workers.has_noticed |= self.has_noticed;
         Session {
             messages,
             queue: take(&mut self.queue),
             notes: take(&mut self.notes),
             jobs: take(&mut self.jobs),
             last_job: self.last_job,
-            workers: Workers::stored(self.coordinates, take(&mut self.workers), self.last_worker),
+            workers,
             instructions: take(&mut self.instructions),
             known: take(&mut self.known),
             trimmed: take(&mut self.trimmed),
@@ -259,6 +267,7 @@ impl SessionFile {
         self.coordinates = session.workers.is_on;
         self.workers.clone_from(&session.workers.all);
         self.last_worker = session.workers.last;
+        self.has_noticed = session.workers.has_noticed;
         self.instructions.clone_from(&session.instructions);
         self.known.clone_from(&session.known);
         self.trimmed.clone_from(&session.trimmed);

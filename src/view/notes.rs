@@ -1,10 +1,11 @@
 //! Sentences for the user in the chat: notices, notes for the model (reworded so that they address the user), and the
 //! lines that mark compactions.
 
+use super::workers::HELD;
 use super::{Content, Part, Shape, View, lines, second_person};
 use crate::event::{Event, Mode, Tuning};
 use crate::message::{Excerpt, ExcerptKind};
-use crate::session::is_for_both;
+use crate::session::{is_for_both, is_held};
 
 impl View {
     /// Shows a note for the user. A note with a hand-off is shown as a compaction.
@@ -61,7 +62,9 @@ impl View {
 
     /// Shows a note for the model to the user, unless the chat says the same in other words.
     pub(super) fn noted(&mut self, text: &str) {
-        if is_for_both(text) {
+        if is_held(text) {
+            self.notice(HELD);
+        } else if is_for_both(text) {
             self.notice(&second_person::worded(text));
         }
     }

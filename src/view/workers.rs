@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 const TITLE: usize = 40;
 const DOING: usize = 80;
 
+/// The sentence for the user when an answer of the model is held.
+pub(super) const HELD: &str = "The model answered too early, and was told to wait for its workers.";
+
 /// The workers that the chat shows.
 #[derive(Debug, Default)]
 pub(super) struct Team {
@@ -28,7 +31,7 @@ impl View {
     pub(super) fn worker(&mut self, event: &WorkerEvent) {
         match event {
             WorkerEvent::Coordinating { is_on } => self.notice(coordinating(*is_on)),
-            WorkerEvent::Held { text, .. } => self.notice(text),
+            WorkerEvent::Held { .. } => self.notice(HELD),
             WorkerEvent::Ordered { call, worker, order } => {
                 self.add_row(*worker, Worker::new(call.clone(), order.clone()));
             }
@@ -197,10 +200,10 @@ impl Row {
 /// The sentence for the user when the conversation becomes a coordinator, or is none any more.
 fn coordinating(is_on: bool) -> &'static str {
     if is_on {
-        "Coordinator: the model hands its work to workers, which keep to the mode. Its tools change, so the provider reads \
-         the whole conversation again."
+        "Coordinator: the model hands its work to workers, which are agents of their own and ask you as this mode says. \
+         The next message costs as much as a new conversation of this length."
     } else {
-        "No coordinator any more: the model works by itself. Its tools change, so the provider reads the whole \
-         conversation again."
+        "No coordinator any more: the model works by itself. The next message costs as much as a new \
+         conversation of this length."
     }
 }

@@ -8,7 +8,7 @@ M.means = {
   ask = 'you decide on each edit and command',
   ['auto-edit'] = 'edits are written at once and reviewed afterwards; you decide on each command',
   auto = 'as auto-edit, and commands run in the sandbox without a question',
-  coordinator = 'hands the work to workers, which keep to the mode',
+  coordinator = 'hands the work to workers, which ask you as the mode before it says',
 }
 
 --- The modes that can be chosen for a chat, in the order of a list.

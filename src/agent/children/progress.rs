@@ -4,8 +4,9 @@ use super::News;
 use crate::event::{Access, End, Event, HandOff, Plan, SessionId};
 use crate::message::{Block, CallId, Foreign, Input, Origin, Reply, ToolAnswer, ToolCall, Usage};
 use crate::session::handoff::Report;
-use crate::session::{NOTIFY, UNDER_REVIEW, WORKER_REQUESTS, ending};
+use crate::session::{NOTIFY, UNDER_REVIEW, ending, has_run_out};
 use crate::tool::clip::{self, Limits};
+use crate::tool::path::unmistakable;
 use crate::view::{begun, grouped};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -86,7 +87,8 @@ impl Progress {
                 vec![self.doing("waits for your answer"), News::Asked { call, question, offer }]
             }
             Event::Ruled { call, .. } | Event::Changed { call, .. } => self.settled(call),
-            Event::Proposed { what, .. } => {
+            Event::Proposed { call, path, what, .. } => {
+                self.reaches(call, path);
                 vec![self.doing(&format!("waits for your review of {what}"))]
             }
             Event::Answered { answer, .. } => {
@@ -161,6 +163,17 @@ impl Progress {
         }
     }
 
+    /// A call of the last reply changes this file too. A language server may change files that the call does not name.
+    fn reaches(&mut self, call: &CallId, path: &Path) {
+        let shown = unmistakable(&self.root, path);
+        let access = self.calls.iter_mut().find(|it| it.0.id == *call).map(|it| &mut it.1);
+        if let Some(Access::Edit { paths }) = access
+            && !paths.contains(&shown)
+        {
+            paths.push(shown);
+        }
+    }
+
     /// What a worker reports by the call of this answer.
     fn notice(&self, answer: &ToolAnswer) -> Option<News> {
         let (call, _) = self.calls.iter().find(|it| it.0.id == answer.id)?;
@@ -183,11 +196,12 @@ impl Progress {
 
     /// The hand-off of a worker to its coordinator. If the report is too long, the folder `overflow` gets the whole.
     pub(in crate::agent) fn hand_off(&self, overflow: &Path) -> HandOff {
-        let is_out = self.requests >= WORKER_REQUESTS && matches!(self.end, Some(End::Stopped(_)));
-        let why = if is_out {
-            Some(format!("The worker used up its {WORKER_REQUESTS} requests."))
-        } else {
-            self.end.as_ref().and_then(ending)
+        let why = match &self.end {
+            Some(End::Cancelled) => Some("The user stopped the worker.".to_owned()),
+            Some(why) if has_run_out(why, self.requests) => {
+                Some(format!("The worker used up its {} requests.", self.requests))
+            }
+            why => why.as_ref().and_then(ending),
         };
         let mut report = if self.text.is_empty() {
             Report::partial("Nothing was reported.", "", "Look for effects, then decide.")
@@ -224,6 +238,11 @@ impl Progress {
     /// Whether the turn has ended by itself.
     pub(in crate::agent) fn is_whole(&self) -> bool {
         self.end == Some(End::Done)
+    }
+
+    /// Whether the user has stopped the subagent in its own chat.
+    pub(in crate::agent) fn is_stopped_by_user(&self) -> bool {
+        self.end == Some(End::Cancelled)
     }
 
     /// The requests and tokens that were used.

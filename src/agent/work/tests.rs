@@ -155,6 +155,7 @@ async fn edits_are_answered_even_if_the_editor_panics() {
         unattended: false,
         kept: BTreeMap::new(),
         agreed: BTreeMap::new(),
+        post: None,
         tally: None,
         keeper: None,
     };

@@ -28,7 +28,7 @@ pub(super) fn act(tool: &str) -> WorkerAct {
     }
 }
 
-fn coordinator() -> Session {
+pub(super) fn coordinator() -> Session {
     let mut session = opened();
     session.step(Input::Worker(WorkerInput::Coordinate { is_on: true }));
     session.step(send("go"));
@@ -68,7 +68,7 @@ pub(super) fn assert_law(session: &Session, step: &Step) {
 }
 
 /// The calls of a reply, each with the text of its answer.
-fn answers(session: &Session) -> Vec<(String, String)> {
+pub(super) fn answers(session: &Session) -> Vec<(String, String)> {
     let last = session.messages.iter().rfind(|it| say::is_answers(it)).unwrap();
     let answers = last.blocks.iter().filter_map(|it| match it {
         Block::Answer(it) => Some((it.id.0.clone(), it.text.clone())),
@@ -78,7 +78,7 @@ fn answers(session: &Session) -> Vec<(String, String)> {
 }
 
 /// Makes a call, and returns its answer, or an empty text if the call waits.
-fn told(session: &mut Session, id: &str, tool: &str) -> String {
+pub(super) fn told(session: &mut Session, id: &str, tool: &str) -> String {
     let turn = session.turn().unwrap();
     session.step(reply(turn, "", &[(id, tool)]));
     if matches!(session.phase, Phase::Acting { .. }) {
@@ -87,7 +87,7 @@ fn told(session: &mut Session, id: &str, tool: &str) -> String {
     answers(session).pop().unwrap().1
 }
 
-fn states(session: &Session) -> Vec<WorkerState> {
+pub(super) fn states(session: &Session) -> Vec<WorkerState> {
     session.workers.all.values().map(|it| it.state).collect()
 }
 
@@ -295,14 +295,18 @@ fn an_answer_after_all_results_are_read_ends_the_turn() {
 
 #[test]
 fn workers_do_not_outlive_their_turn() {
+    let failure = Failure::Rejected { status: 400, said: "no".into() };
+    let by = "mine/m".to_owned();
+    let failed = Input::Failed { turn: T1, failure, by, partial: None, dice: 0 };
     for (input, state, text) in [
+        (failed, WorkerState::Stopped, "The turn ended before"),
         (Input::Cancel { partial: None }, WorkerState::Stopped, "The user stopped the turn"),
         (
             Input::Leave { partial: None },
             WorkerState::Failed,
             "Interrupted: the editor or Caliban ended",
         ),
-        (reply(T1, "", &[]), WorkerState::Stopped, "The turn ended before"),
+        (ending_in(Stop::Refusal, "No.", &[]), WorkerState::Stopped, "The turn ended before"),
     ] {
         let mut session = coordinator();
         told(&mut session, "c1", "w:spawn 9");
@@ -310,8 +314,12 @@ fn workers_do_not_outlive_their_turn() {
             worker: WorkerId(1),
             text: "half\n  of it".into(),
         }));
-        session.step(input);
+        let step = session.step(input);
         assert_eq!(session.phase, Phase::Idle);
+        // either the agent ends the workers, or it drops everything of the turn
+        let ends = |it: &&Effect| matches!(it, Effect::Dismiss { .. });
+        let is_aborted = matches!(step.effects[..], [Effect::Abort { .. }]);
+        assert!(is_aborted || step.effects.iter().filter(ends).count() == 8, "{text}");
         assert_eq!(states(&session), [state; 9]);
         let result = session.workers.all[&WorkerId(1)].result.clone().unwrap();
         assert!(result.is_partial && result.text.contains(text), "{}", result.text);
@@ -418,6 +426,7 @@ fn workers_of_a_forged_file_are_interrupted_and_few() {
         .insert(WorkerId(9_000), crate::event::Worker { notice: "x".repeat(200_000), ..one });
     forged.distrust(std::path::Path::new("/p"));
     assert_eq!(forged.workers.all.len(), 200);
+    assert_eq!(forged.workers.all[&WorkerId(9_000)].notice.len(), 300);
     assert!(forged.workers.all.values().all(|it| it.state == WorkerState::Failed));
     assert!(forged.workers.last >= 4_999);
 }

@@ -5,7 +5,7 @@ use crate::message::{CallId, Foreign, Origin, ToolAnswer};
 use crate::session::{Session, Step};
 
 /// The most bytes of results in one answer. The coordinator gets the others by another call.
-const ROOM: usize = 60_000;
+pub(super) const ROOM: usize = 60_000;
 
 /// Who has told a worker to stop.
 pub(super) const BY_COORDINATOR: &str = "The coordinator stopped the worker";
@@ -160,9 +160,15 @@ impl Session {
 
 /// A result under the name of its worker.
 pub(super) fn said(id: WorkerId, it: &Worker, result: &HandOff) -> String {
-    let part = if result.is_partial { ", partial" } else { "" };
+    format!("{}\n{}", heading(id, it), result.text)
+}
+
+/// The line above a worker's result.
+pub(super) fn heading(id: WorkerId, it: &Worker) -> String {
+    let is_partial = it.result.as_ref().is_some_and(|it| it.is_partial);
+    let part = if is_partial { ", partial" } else { "" };
     let (role, title, state) = (it.order.role.name(), &it.order.title, it.state.name());
-    format!("{id} {role} ({title}): {state}{part}\n{}", result.text)
+    format!("{id} {role} ({title}): {state}{part}")
 }
 
 /// What a worker that has not ended does, as the rest of a sentence.

@@ -1,20 +1,19 @@
 //! The end of a coordinator's turn: no answer ends the turn while workers run or results are unread, and no worker
 //! outlives the turn.
 
-use super::Workers;
-use super::answers::said;
+use super::answers::{ROOM, heading, said};
 use super::words;
-use crate::event::{
-    End, Event, HIGHEST, HandOff, TurnId, Worker, WorkerEvent, WorkerId, WorkerState,
-};
-use crate::message::{Block, Excerpt, ExcerptKind, Role};
-use crate::session::{Effect, Phase, Session, Step};
+use super::{NOTICE, Workers};
+use crate::event::{End, Event, HIGHEST, HandOff, TurnId, WorkerEvent, WorkerId, WorkerState};
+use crate::message::{Block, Excerpt, ExcerptKind, Reply, Role};
+use crate::session::{Effect, Phase, Session, Step, say};
 use std::collections::BTreeSet;
 
 /// How many replies of a turn are held.
 const HOLDS: u32 = 2;
-/// The most workers, and the most bytes of a worker's text, that are read from a session's file.
+/// The most workers that are read from a session's file, and the most characters of a worker's title and result.
 const WORKERS: usize = 200;
+const TITLE: usize = 80;
 const TEXT: usize = 100_000;
 
 impl Session {
@@ -22,7 +21,7 @@ impl Session {
     /// two such replies the turn ends without the workers.
     pub(in crate::session) fn finish(&mut self, turn: TurnId, step: &mut Step) {
         let (active, unread) = (self.workers.active().count(), self.workers.unread().count());
-        if !self.workers.is_on || active + unread == 0 {
+        if !self.has_open_workers() {
             return self.end(turn, End::Done, step);
         }
         if self.workers.held < HOLDS {
@@ -40,7 +39,19 @@ impl Session {
             self.record(Event::Worker(ended), step);
         }
         self.append_unread(step);
-        self.end(turn, End::Stopped(words::answered_early(active, unread)), step);
+        let given = active + unread - self.workers.unread().count();
+        self.end(turn, End::Stopped(words::answered_early(active, given)), step);
+    }
+
+    /// Whether an empty or cut reply is held, because it would end the work of the coordinator's workers.
+    pub(in crate::session) fn may_hold(&self, reply: &Reply) -> bool {
+        say::may_go_on(&reply.stop) && self.has_open_workers()
+    }
+
+    /// Whether the conversation is a coordinator with workers that have not ended or whose results are unread.
+    fn has_open_workers(&self) -> bool {
+        let Workers { is_on, all, .. } = &self.workers;
+        *is_on && all.values().any(|it| !it.state.is_over() || it.is_unread())
     }
 
     /// Has the agent end all workers that run.
@@ -51,17 +62,26 @@ impl Session {
             .extend(running.map(|(worker, _)| Effect::Dismiss { worker, why: why.clone() }));
     }
 
-    /// The unread results go with the next request, and are shown to the user.
+    /// The unread results go with the next request, as far as there is room, and are shown to the user.
     pub(super) fn append_unread(&mut self, step: &mut Step) {
+        let mut room = ROOM;
         let unread = self.workers.unread().filter_map(|(id, it)| {
             let result = it.result.as_ref()?;
+            let text = said(id, it, result);
+            if room < ROOM && text.len() > room {
+                return None;
+            }
+            room = room.saturating_sub(text.len());
             let (path, kind) = (id.to_string(), ExcerptKind::Result);
-            Some((id, Excerpt { path, kind, text: said(id, it, result), ..Excerpt::default() }))
+            Some((id, Excerpt { path, kind, text, ..Excerpt::default() }))
         });
         let (workers, files): (Vec<WorkerId>, Vec<Excerpt>) = unread.unzip();
         if !workers.is_empty() {
             self.record(Event::Instructed { files }, step);
             self.record(Event::Worker(WorkerEvent::Read { workers }), step);
+        }
+        if let Some(text) = words::left_out(&self.workers) {
+            self.record(Event::Noted { text }, step);
         }
     }
 
@@ -81,6 +101,15 @@ impl Session {
         self.notes.push(words::coordinating(is_on).to_owned());
     }
 
+    /// The conversation has been emptied, and is a coordinator as before. Its workers do not get the numbers of old ones,
+    /// whose news may still come.
+    pub(in crate::session) fn keep_coordinating(&mut self, before: &Workers) {
+        self.workers.last = before.last;
+        if before.is_on {
+            self.set_coordinating(true);
+        }
+    }
+
     /// Ends the workers that are left at the end of a turn.
     pub(in crate::session) fn settle_workers(&mut self, why: &End) {
         let state = match why {
@@ -90,6 +119,13 @@ impl Session {
         for it in self.workers.all.values_mut().filter(|it| !it.state.is_over()) {
             let result = words::cut_off(it, why);
             it.end(state, result);
+        }
+    }
+
+    /// Ends the workers of a copy, which work on for the original.
+    pub(in crate::session) fn leave_workers_to_original(&mut self) {
+        for it in self.workers.all.values_mut().filter(|it| !it.state.is_over()) {
+            it.end(WorkerState::Stopped, words::broken_off(it, words::IN_ORIGINAL));
         }
     }
 
@@ -108,7 +144,17 @@ impl Session {
             _ => None,
         });
         let is_told = told.next_back().unwrap_or(false);
+        let texts = blocks().filter_map(|it| match it {
+            Block::Answer(it) => Some(&it.text),
+            Block::Excerpt(it) => Some(&it.text),
+            _ => None,
+        });
+        let lines: BTreeSet<&str> =
+            texts.flat_map(|it| it.lines()).filter(|it| it.starts_with('w')).collect();
         self.workers.all.retain(|_, it| calls.contains(&it.call));
+        for (id, it) in &mut self.workers.all {
+            it.is_read &= lines.contains(&*heading(*id, it));
+        }
         if is_told != self.workers.is_on {
             self.set_coordinating(self.workers.is_on);
         }
@@ -116,17 +162,33 @@ impl Session {
 
     /// Makes the workers of a session's file harmless, which anybody may have written.
     pub(in crate::session) fn distrust_workers(&mut self) {
+        self.workers.shorten();
         let Workers { all, last, held, .. } = &mut self.workers;
-        let is_short = |it: &Worker| {
-            let result = it.result.as_ref().map_or(0, |it| it.text.len());
-            result + it.order.title.len() + it.notice.len() <= TEXT
-        };
-        all.retain(|_, it| is_short(it));
-        while all.len() > WORKERS {
-            all.pop_first();
-        }
         *last = (*last).max(all.keys().next_back().map_or(0, |it| it.0)).min(HIGHEST);
         *held = 0;
         self.settle_workers(&End::Interrupted);
+    }
+}
+
+impl Workers {
+    /// Cuts what a session's file may have too much of, also a file that is only shown.
+    pub(super) fn shorten(&mut self) {
+        for it in self.all.values_mut() {
+            cut(&mut it.order.title, TITLE);
+            cut(&mut it.notice, NOTICE);
+            if let Some(result) = &mut it.result {
+                cut(&mut result.text, TEXT);
+            }
+        }
+        while self.all.len() > WORKERS {
+            self.all.pop_first();
+        }
+    }
+}
+
+/// Cuts a text to its first characters.
+fn cut(text: &mut String, most: usize) {
+    if let Some((end, _)) = text.char_indices().nth(most) {
+        text.truncate(end);
     }
 }

@@ -4,6 +4,7 @@ use super::{WORKER_REQUESTS, Workers};
 use crate::event::{End, HandOff, Post, Worker, WorkerId, WorkerRole};
 use crate::message::Origin;
 use crate::session::handoff::Report;
+use crate::session::say;
 
 const COORDINATOR: &str = "The user chose coordinator mode: you hand work out and do none of it yourself. Your tools read \
     the project and begin workers, each with a context of its own. A worker knows nothing of this conversation and makes \
@@ -15,6 +16,9 @@ const COORDINATOR: &str = "The user chose coordinator mode: you hand work out an
 
 const NO_COORDINATOR: &str =
     "The user ended coordinator mode: you have no workers and do the work yourself again.";
+
+/// Why a copy of a conversation has not got the result of a worker that runs.
+pub(super) const IN_ORIGINAL: &str = "This conversation is a copy. The worker goes on for the original conversation, and its result goes there.";
 
 /// The note for the model when the conversation becomes a coordinator, or is none any more.
 pub(super) fn coordinating(is_on: bool) -> &'static str {
@@ -90,21 +94,46 @@ pub(super) fn held(workers: &Workers) -> String {
             names(unread)
         ));
     }
-    format!("Your answer is held. {}. Then answer.", why.join("; "))
+    format!("{HELD}{}. Then answer.", why.join("; "))
+}
+
+/// The beginning of the note for the model whose reply is held.
+const HELD: &str = "Your answer is held. ";
+
+/// Whether a note for the model says that its reply is held.
+pub fn is_held(note: &str) -> bool {
+    note.starts_with(HELD)
+}
+
+/// Whether a worker's turn ended because it had made as many requests as it may.
+pub fn has_run_out(why: &End, requests: u32) -> bool {
+    *why == End::Stopped(say::too_many_requests(requests))
 }
 
 /// The sentence for the user at the end of a turn whose answers were held in vain.
-pub(super) fn answered_early(active: usize, unread: usize) -> String {
+pub(super) fn answered_early(active: usize, given: usize) -> String {
     let workers = |n: usize| if n == 1 { "1 worker".to_owned() } else { format!("{n} workers") };
-    let stopped = match active {
-        0 => String::new(),
-        n => format!(" Caliban stopped {}.", workers(n)),
+    let early = match active {
+        0 => "it had read all results of its workers.".to_owned(),
+        n => format!("its workers were done. Caliban stopped {}.", workers(n)),
     };
     format!(
-        "Stopped: the model answered three times before its workers were done.{stopped} The results of {} are above, and \
-         go to the model with your next message.",
-        workers(active + unread)
+        "Stopped: the model answered three times before {early} The results of {} are above, and go to the model with \
+         your next message.",
+        workers(given)
     )
+}
+
+/// The note about the results that are too long to go with the next request; `None` if there are none.
+pub(super) fn left_out(workers: &Workers) -> Option<String> {
+    let names: Vec<String> = workers.unread().map(|it| it.0.to_string()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "The results of {} are left out, because all together are too long. In coordinator mode `worker_result` \
+             gives them.",
+            names.join(", ")
+        )
+    })
 }
 
 /// The hand-off of a worker that broke off for this reason.
@@ -121,6 +150,13 @@ pub(super) fn broken_off(it: &Worker, why: &str) -> HandOff {
     // a stranger's text may be in the notice
     let foreign = (!it.notice.is_empty()).then_some(Origin::Subagent);
     HandOff { text, foreign, is_partial: true }
+}
+
+/// The hand-off of a worker that never began, for this reason.
+pub(super) fn never_begun(why: &str) -> HandOff {
+    let next = "Begin it again if the work is still needed.";
+    let text = Report::partial("Nothing.", why, next).json();
+    HandOff { text, foreign: None, is_partial: true }
 }
 
 /// The hand-off of a worker that ran or waited when the turn of its coordinator ended.

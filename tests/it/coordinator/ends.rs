@@ -123,7 +123,7 @@ fn workers_that_die_with_the_editor_are_answered_and_their_proposals_stay_under_
     server.reply(Reply::said("So it is."));
     nvim.ask("and?", "So it is.");
     let last = server.requests().pop().unwrap();
-    assert!(last.answer("c2").starts_with("No longer waited"), "{}", last.answer("c2"));
+    assert!(last.answer("c2").starts_with("The wait ended"), "{}", last.answer("c2"));
     let answer = last.answer("c3");
     assert_eq!(answer.matches("The worker may have run.").count(), 5, "{answer}");
     assert_eq!(saved(&setup, "main")["coordinates"], true);

@@ -113,3 +113,47 @@ fn each_request_of_a_subagent_is_news_of_its_costs() {
     let failure = Failure::Offline { host: "a.org".into(), why: "no route".into() };
     assert_eq!(spent(progress.event(&ended(End::Failed(failure)))), []);
 }
+
+#[test]
+fn the_coordinator_learns_that_the_user_stopped_a_worker_or_that_its_requests_are_used_up() {
+    let told = |requests: usize, why: End| {
+        let mut progress = Progress::new(SessionId("main-w1".into()), "/p".into(), false);
+        let replies = (0..requests).map(|_| replied("I look."));
+        for it in replies.chain([ended(why)]) {
+            drop(progress.event(&it));
+        }
+        (progress.hand_off(Path::new("/nowhere")).text, progress.is_stopped_by_user())
+    };
+    let (text, by_user) = told(1, End::Cancelled);
+    assert!(text.contains("The user stopped the worker.") && by_user, "{text}");
+    let limit = "Stopped after 5 requests in one turn. Send a message to go on.";
+    let (text, by_user) = told(5, End::Stopped(limit.into()));
+    assert!(text.contains("The worker used up its 5 requests.") && !by_user, "{text}");
+    assert!(!text.contains("Send a message"), "{text}");
+}
+
+#[test]
+fn each_file_that_a_renaming_of_a_symbol_changed_is_named() {
+    let (id, tool) = (CallId("c1".into()), "rename_symbol".to_owned());
+    let input = crate::message::Input::Json(serde_json::json!({}));
+    let call = ToolCall { id: id.clone(), tool, input };
+    let Event::Replied { mut reply, .. } = replied("It is done.") else { unreachable!() };
+    reply.blocks.push(Block::Call(call));
+    let access = Access::Edit { paths: vec!["a.rs".into()] };
+    let plan = Plan { call: id.clone(), access };
+    let proposed = |path: &str| Event::Proposed {
+        turn: TURN,
+        call: id.clone(),
+        path: path.into(),
+        what: crate::event::Awaited::default(),
+    };
+    let text = answer(&[
+        Event::Replied { turn: TURN, reply, plans: vec![plan] },
+        proposed("/p/a.rs"),
+        proposed("/p/b.rs"),
+        answered(None),
+        ended(End::Done),
+    ])
+    .text;
+    assert!(text.contains("[It changed `a.rs`, `b.rs`.]"), "{text}");
+}
