@@ -248,7 +248,8 @@ fn an_answer_before_the_workers_are_done_is_held_twice_and_then_the_turn_ends_ho
     told(&mut session, "c1", "w:spawn 2");
     session.step(ended(1));
     for n in 0..2 {
-        let step = session.step(reply(T1, &format!("early {n}"), &[]));
+        let text = if n == 0 { "" } else { "early" };
+        let step = session.step(reply(T1, text, &[]));
         assert!(matches!(step.effects[..], [Effect::Sample { .. }]), "{n}: {:?}", step.effects);
         let Some(Block::Notice { text }) = session.messages.last().unwrap().blocks.last() else {
             panic!()
