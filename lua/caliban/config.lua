@@ -32,6 +32,7 @@ local M = {}
 ---@field lsp caliban.LspConfig
 ---@field completion 'auto'|'manual'
 ---@field notify? false|caliban.NotifySettings|fun(text: string, data: { kind: string, session: string })
+---@field conceal boolean whether the chat shows Markdown without its marks
 ---@field layout 'auto'|'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
 
 --- How long to wait for language servers, in milliseconds.
@@ -65,6 +66,7 @@ local defaults = {
   sandbox = true,
   lsp = waits,
   completion = 'auto',
+  conceal = true,
   layout = 'auto',
 }
 
@@ -253,6 +255,7 @@ local known = {
   lsp = is('table'),
   notify = notify,
   completion = one_of({ 'auto', 'manual' }),
+  conceal = is('boolean'),
   layout = one_of({ 'auto', 'right', 'left', 'top', 'bottom', 'tab', 'float', 'current' }),
 }
 

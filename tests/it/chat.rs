@@ -17,7 +17,7 @@ fn a_typed_prompt_is_sent_and_the_reply_is_shown() {
     nvim.keys(":Caliban<CR>iwhat is in @a.rs<C-s>");
     nvim.wait_screen("I see");
     gate.finish();
-    nvim.wait_screen("**two** files.");
+    nvim.wait_screen("I see two files.");
     let requests = server.wait_requests(1);
     expect![[r#"
         <context kind="file" path="a.rs">
@@ -316,11 +316,11 @@ fn a_chat_window_scrolls_with_new_text_only_if_its_cursor_is_on_the_last_line() 
     let gate = server.reply(Reply::chunks(["more A\n\n", "more B\n\n", "more C"]));
     let nvim = Nvim::start(&Setup::new().anthropic(&server).size(120, 24));
     nvim.keys(":Caliban<CR>ione<C-s>");
-    nvim.wait_screen("- line 80");
+    nvim.wait_screen("line 80");
     nvim.keys("<Esc>");
     // Two windows show the transcript: one at its end, one at its top.
     nvim.keys("<C-w>k:vsplit<CR>gg");
-    nvim.wait(|nvim| nvim.screen().matches("- line 80").count() == 1, "one window at the end");
+    nvim.wait(|nvim| nvim.screen().matches("line 80").count() == 1, "one window at the end");
     nvim.lua("require('caliban').ask('two')", &[]);
     for text in ["more A", "more B", "more C"] {
         gate.release();

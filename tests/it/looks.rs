@@ -33,11 +33,11 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
         │
         │  ▸ Thought for N
         │
-        │  I look at **both** first.
+        │  I look at both first.
         │
-        │  ```rust
+        │                                                       rust
         │  fn old() {}
-        │  ```
+        │
         │
         │  ▸ grep  pattern="old" path="src"    1 match · N ms
         │
@@ -92,7 +92,7 @@ fn markdown_is_highlighted_in_every_window() {
     let server = Server::start();
     let text = "# Title\n\nSay `x` in **bold**.\n\n```lua\nlocal a = 1\n```\n\nThe end.";
     server.reply(Reply::new().thinking("Hm.\nSo.").text(text));
-    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(160, 30));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(161, 30));
     nvim.keys(":Caliban<CR>");
     nvim.ask("go", "The end.");
     nvim.wait_phase("idle");
@@ -101,7 +101,7 @@ fn markdown_is_highlighted_in_every_window() {
     nvim.keys("za");
     nvim.wait_screen("▾ Thought for");
     nvim.keys("<C-w>T:vsplit<CR>");
-    let both = |nvim: &Nvim| nvim.screen_marked("").matches("⟦Statement|local⟧").count() == 2;
+    let both = |nvim: &Nvim| nvim.screen_marked("").matches("Statement|local⟧").count() == 2;
     nvim.wait(both, "the code in both windows");
     let shown = nvim.screen_marked("").replace("⟦Normal|│⟧", "│");
     let rows =
@@ -113,13 +113,92 @@ fn markdown_is_highlighted_in_every_window() {
     });
     let rows: Vec<String> = halves.filter(|it| !it.is_empty()).take(6).collect();
     expect![[r#"
-        ⟦Title|# Title⟧
-        Say ⟦Special|`x`⟧ in ⟦@markup.strong|**bold**⟧.
-        ⟦CalibanDim|```lua⟧
-        ⟦Statement|local⟧ ⟦@variable|a⟧ ⟦Operator|=⟧ ⟦Constant|1⟧
-        ⟦CalibanDim|```⟧
+        ⟦CalibanHeading1|Title⟧
+        Say ⟦Special|x⟧ in ⟦@markup.strong|bold⟧.
+        ⟦CalibanCode|                                                                          ⟧⟦CalibanCode+CalibanDim|lua ⟧
+        ⟦CalibanCode+Statement|local⟧⟦CalibanCode| ⟧⟦CalibanCode+@variable|a⟧⟦CalibanCode| ⟧⟦CalibanCode+Operator|=⟧⟦CalibanCode| ⟧⟦CalibanCode+Constant|1⟧⟦CalibanCode|                                                                   ⟧
+        ⟦CalibanCode|                                                                              ⟧
         The end."#]]
     .assert_eq(&rows.join("\n"));
+}
+
+/// A chat with a reply that has all kinds of Markdown. What is opened in the browser is in `g:opened`.
+fn markdown() -> (Server, Nvim) {
+    let server = Server::start();
+    server.reply(Reply::new().text(include_str!("../data/markdown.txt")));
+    let setup = Setup::new().file("src/a.rs", "fn a() {}\n").anthropic(&server).size(160, 50);
+    let nvim = Nvim::start(&setup.before("vim.ui.open = function(it) vim.g.opened = it end"));
+    nvim.keys(":Caliban<CR>");
+    nvim.ask("go", "The end.");
+    nvim.wait_phase("idle");
+    (server, nvim)
+}
+
+#[test]
+fn markdown_is_shown_without_its_marks_and_the_cursors_line_as_source() {
+    let (_server, nvim) = markdown();
+    let chat = |nvim: &Nvim| {
+        let screen = nvim.screen();
+        let rows = screen.lines().skip_while(|row| !row.contains("The parser"));
+        let rows = rows.take_while(|row| !row.contains("The end."));
+        let rows = rows.map(|row| row.chars().skip(98).collect::<String>());
+        rows.map(|row| row.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    };
+    nvim.go_to_transcript("The end.");
+    nvim.wait_expect(
+        expect![[r#"
+        The parser
+
+        It is called by old_name() and one more, not two.
+        See
+        the guide and the
+        file.
+
+        What changes
+
+        • parse in src/a.rs:10-40 takes a second argument,
+          and its callers
+          • tests too
+        1. first
+        Steps
+        ☑ read the code
+        ☐ change it
+
+        ▎ A quote that is long enough to wrap over more than one line.
+        ▎ ▎ nested
+
+        ──────────────────────────────────────────────────────────────
+                                                                 text
+        let **x** = 1
+
+
+        name │    what    │  size
+        ─────┼────────────┼──────
+        a|b  │ the first  │    10
+        bcd  │ second one │ 2,000
+    "#]],
+        chat,
+    );
+    for (line, source) in [("called", "**called**"), ("bcd", "| bcd | **second**")] {
+        nvim.go_to_transcript(line);
+        nvim.wait_screen(source);
+    }
+    nvim.keys("yy:setlocal conceallevel=0<CR>");
+    nvim.wait_screen("# The parser");
+    nvim.wait_screen("|---|:-:|--:|");
+    let yanked = nvim.lua_str("return vim.fn.getreg('\"')");
+    assert_eq!(yanked, "| bcd | **second** one | 2,000 |\n");
+}
+
+#[test]
+fn a_link_is_opened_by_its_text() {
+    let (_server, nvim) = markdown();
+    nvim.go_to_transcript("the guide");
+    nvim.keys("gx");
+    let opened = |it: &Nvim| it.lua_str("return vim.g.opened") == "https://example.com/a?x=1";
+    nvim.wait(opened, "the address in the browser");
+    nvim.keys("f[gx");
+    nvim.wait_screen("fn a() {}");
 }
 
 #[test]

@@ -205,20 +205,13 @@ local function go_to(chat)
 end
 
 ---@param chat caliban.Chat
+local function open_link(chat)
+  require('caliban.chat.visit').open(chat)
+end
+
+---@param chat caliban.Chat
 local function yank_code(chat)
-  local block, top = require('caliban.chat.paint').at(chat, row())
-  local lines = block and api.nvim_buf_get_lines(0, top, top + block.n, false)
-  local code ---@type string[]?
-  if lines then
-    local whole, index = require('caliban.chat.long').join(0, top, lines)
-    code = require('caliban.chat.markdown').code_at(whole, index[row() - top + 1])
-  end
-  if not code then
-    require('caliban.editor.notify').show('No code block here.')
-    return
-  end
-  vim.fn.setreg(vim.v.register, code, 'l')
-  require('caliban.editor.notify').show(('%d lines yanked'):format(#code))
+  require('caliban.chat.yank').code(chat)
 end
 
 ---@param chat caliban.Chat
@@ -351,6 +344,7 @@ local keys = {
     { mode = 'n', lhs = ']]', desc = 'next message of yours', run = jump(1) },
     { mode = 'n', lhs = '[[', desc = 'previous message of yours', run = jump(-1) },
     { mode = 'n', lhs = 'gf', desc = 'go to the file under the cursor', run = go_to },
+    { mode = 'n', lhs = 'gx', desc = 'open the link under the cursor', run = open_link },
     { mode = 'n', lhs = 'gy', desc = 'yank the code block', run = yank_code },
     { mode = 'n', lhs = 'i', desc = 'write a message', run = write },
     {

@@ -11,10 +11,25 @@ local api = vim.api
 ---@field mark string the backticks or tildes of the opening fence
 ---@field info string the text after the opening fence
 
+--- The highlights of a line: three numbers for each span, its first byte, the byte after its last and the highlight
+--- group.
+---@class caliban.Spans: integer[]
+---@field veils? integer[] the parts that are drawn in another way: for each its first byte, the byte after its last, and an index of `M.SIGNS`
+---@field group? integer the highlight group of these signs
+---@field rule? boolean whether the line is drawn as a horizontal rule
+---@field length? integer the bytes of the line, if it may be a row of a table
+---@field table? caliban.Table
+---@field label? string what is drawn at the right end of the line
+
+--- What is drawn instead of marks.
+M.SIGNS = { '', '•', '▎', '☐', '☑' }
+local HIDDEN, BULLET, BAR, OPEN, TICKED = 1, 2, 3, 4, 5
+
+local HEADINGS = { 'CalibanHeading1', 'CalibanHeading2', 'CalibanHeading3' }
 local CODE_CAP = 32768 -- bytes; a longer block stays plain
 local PIECE = 64 -- lines of code to highlight at once
 local MAXCOL = vim.v.maxcol
-local NONE = {} ---@type integer[]
+local NONE = {} ---@type caliban.Spans
 
 ---@type table<string, integer>
 local ids = setmetatable({}, {
@@ -108,62 +123,145 @@ local function code(buf, block, fence, row, i)
   return block.spans[i]
 end
 
----@param spans integer[]
+---@param spans caliban.Spans
+---@param from integer
+---@param to integer
+---@param sign integer
+local function veil(spans, from, to, sign)
+  local veils = spans.veils or {}
+  spans.veils = veils
+  local n = #veils
+  veils[n + 1], veils[n + 2], veils[n + 3] = from, to, sign
+end
+
+---@param spans caliban.Spans
 ---@param s string
 ---@param pattern string
 ---@param group string
+---@param head integer the length of the mark before the text
+---@param tail? string the pattern of the mark after it; default: as long as the one before it
 ---@return string # the text with blanks for the matches, so that later patterns do not match inside them
-local function each(spans, s, pattern, group)
+local function each(spans, s, pattern, group, head, tail)
   local from, to = s:find(pattern)
   while from and to do
     add(spans, from - 1, to, ids[group])
+    veil(spans, from - 1, from - 1 + head, HIDDEN)
+    veil(spans, tail and (s:find(tail, from) or to + 1) - 1 or to - head, to, HIDDEN)
     s = s:sub(1, from - 1) .. (' '):rep(to - from + 1) .. s:sub(to + 1)
     from, to = s:find(pattern, to + 1)
   end
   return s
 end
 
----@param spans integer[]
+---@param spans caliban.Spans
 ---@param s string
 local function inline(spans, s)
-  if not s:find('[`*_%[]') or #s > 4096 then
+  if not s:find('[`*_%[~]') or #s > 4096 then
     return
   end
   if s:find('`', 1, true) then
-    s = each(spans, s, '``[^`].-``', '@markup.raw')
-    s = each(spans, s, '`[^`]+`', '@markup.raw')
+    s = each(spans, s, '``[^`].-``', '@markup.raw', 2)
+    s = each(spans, s, '`[^`]+`', '@markup.raw', 1)
   end
   if s:find('](', 1, true) then
-    s = each(spans, s, '%[[^%]]*%]%([^)%s]*%)', '@markup.link')
+    s = each(spans, s, '%f[!%[]%[[^%]]+%]%([^)%s]*%)', '@markup.link', 1, '%]%(')
   end
   if s:find('*', 1, true) then
-    s = each(spans, s, '%*%*[^%s*][^*]*%*%*', '@markup.strong')
-    s = each(spans, s, '%*[^%s*][^*]*%*', '@markup.italic')
+    s = each(spans, s, '%*%*[^%s*][^*]*%*%*', '@markup.strong', 2)
+    s = each(spans, s, '%*[^%s*][^*]*%*', '@markup.italic', 1)
+  end
+  if s:find('~~', 1, true) then
+    s = each(spans, s, '~~[^%s~][^~]*~~', '@markup.strikethrough', 2)
   end
   if s:find('_', 1, true) then
-    s = each(spans, s, '%f[%w_]__[^%s_][^_]*__%f[^%w_]', '@markup.strong')
-    each(spans, s, '%f[%w_]_[^%s_][^_]*_%f[^%w_]', '@markup.italic')
+    s = each(spans, s, '%f[%w_]__[^%s_][^_]*__%f[^%w_]', '@markup.strong', 2)
+    each(spans, s, '%f[%w_]_[^%s_][^_]*_%f[^%w_]', '@markup.italic', 1)
   end
 end
 
----@param spans integer[]
+--- The highlights and marks of a text in a line.
+---@param s string
+---@return caliban.Spans
+function M.inline(s)
+  local spans = {}
+  inline(spans, s)
+  return spans
+end
+
+---@param spans caliban.Spans
+---@param s string
+---@return boolean
+local function heading(spans, s)
+  local _, to, marks = s:find('^%s*(#+) +')
+  if not (to and marks) or #marks > 6 then
+    return false
+  end
+  local group = HEADINGS[math.min(#marks, #HEADINGS)] ---@as string
+  add(spans, 0, #s, ids[group])
+  veil(spans, 0, to, HIDDEN)
+  inline(spans, (' '):rep(to) .. s:sub(to + 1))
+  return true
+end
+
+---@param s string
+---@return boolean # whether the line is a horizontal rule
+local function is_rule(s)
+  local signs = #s < 200 and s:gsub('%s', '') or ''
+  return #signs >= 3 and signs == signs:sub(1, 1):rep(#signs)
+end
+
+--- A bullet or a task box. Returns the length of the part before the item's text; 0 if the line is no item.
+---@param spans caliban.Spans
+---@param s string
+---@return integer
+local function bullet(spans, s)
+  local _, to = s:find('^%s*[-*+]%s')
+  if not to then
+    return 0
+  end
+  add(spans, to - 2, to - 1, ids['@markup.list'])
+  spans.group = ids['@markup.list']
+  local box = s:match('^%[([ xX])%]%s', to + 1)
+  if not box then
+    veil(spans, to - 2, to - 1, BULLET)
+    return to
+  end
+  add(spans, to, to + 3, ids['@markup.list'])
+  veil(spans, to - 2, to, HIDDEN)
+  veil(spans, to, to + 3, box == ' ' and OPEN or TICKED)
+  return to + 3
+end
+
+---@param spans caliban.Spans
+---@param s string
+local function quote(spans, s)
+  add(spans, 0, #s, ids['@markup.quote'])
+  spans.group = ids['@markup.quote']
+  local at = s:find('>', 1, true)
+  while at do
+    veil(spans, at - 1, at, BAR)
+    local _, next = s:find('^ ?>', at + 1)
+    at = next
+  end
+end
+
+---@param spans caliban.Spans
 ---@param s string
 local function plain(spans, s)
   local first = s:match('^%s*(%S)')
-  if not first then
+  if not first or first == '#' and heading(spans, s) then
     return
   end
-  if first == '#' and s:find('^%s*#+ ') then
-    return add(spans, 0, #s, ids['@markup.heading'])
-  end
-  if first == '>' then
-    add(spans, 0, #s, ids['@markup.quote'])
+  if (first == '-' or first == '*' or first == '_') and is_rule(s) then
+    spans.rule = true
+    return add(spans, 0, #s, ids['CalibanDim'])
+  elseif first == '>' then
+    quote(spans, s)
+  elseif first == '|' then
+    spans.length = #s
   elseif first == '-' or first == '*' or first == '+' then
-    local _, to = s:find('^%s*[-*+]%s')
-    if to then
-      add(spans, to - 2, to - 1, ids['@markup.list'])
-      s = (' '):rep(to) .. s:sub(to + 1)
-    end
+    local to = bullet(spans, s)
+    s = (' '):rep(to) .. s:sub(to + 1)
   elseif first:find('%d') then
     local _, to = s:find('^%s*%d+[.)]%s')
     if to then
@@ -190,14 +288,21 @@ local function fence_at(block, i)
   return block.fences[high]
 end
 
---- The highlights of a line: three numbers for each span (its first byte, the byte after its last,
---- the highlight group). They are computed when the line is first drawn. An incomplete line has
---- none.
+--- Whether a line belongs to a code block, with its fences.
+---@param block caliban.Block
+---@param i integer the line's index in the block
+---@return boolean
+function M.is_code(block, i)
+  local fence = fence_at(block, i)
+  return fence ~= nil and i <= (fence.to or math.huge)
+end
+
+--- The highlights of a line. They are computed when the line is first drawn. An incomplete line has none.
 ---@param buf integer
 ---@param block caliban.Block
 ---@param row integer the block's first row
 ---@param i integer the line's index in the block
----@return integer[]
+---@return caliban.Spans
 function M.spans(buf, block, row, i)
   local known = block.spans[i]
   if known or i >= block.done then
@@ -207,10 +312,12 @@ function M.spans(buf, block, row, i)
   if fence and i > fence.from and i < (fence.to or math.huge) then
     return code(buf, block, fence, row, i) or NONE
   end
-  local spans = {}
+  local spans = {} ---@type caliban.Spans
   local s = api.nvim_buf_get_lines(buf, row + i, row + i + 1, false)[1]
   if fence and (i == fence.from or i == fence.to) then
     add(spans, 0, #s, ids['CalibanDim'])
+    veil(spans, 0, #s, HIDDEN)
+    spans.label = i == fence.from and fence.info:match('^%s*(%S*)') or nil
   else
     plain(spans, s)
   end
@@ -267,6 +374,20 @@ function M.advance(buf, block, row)
   if anew < finished then
     -- like Neovim's own Treesitter highlighter
     api.nvim__redraw({ buf = buf, range = { row + anew, row + finished }, flush = false })
+  end
+end
+
+--- The address of the link at a byte of a line; nil if there is none.
+---@param s string
+---@param col integer from 0
+---@return string?
+function M.link_at(s, col)
+  local from, to, address = s:find('%[[^%]]+%]%(([^)%s]*)%)')
+  while from and to do
+    if col >= from - 1 and col < to then
+      return address
+    end
+    from, to, address = s:find('%[[^%]]+%]%(([^)%s]*)%)', to + 1)
   end
 end
 

@@ -11,6 +11,8 @@ local block ---@type caliban.Block?
 local top = 0
 --- The windows that are drawing a question, each with its chat.
 local asking = {} ---@type table<integer, caliban.Chat>
+--- Whether the window draws Markdown without its marks.
+local rendered = false
 local opts = { ephemeral = true, strict = false } ---@type vim.api.keyset.set_extmark
 
 ---@param win integer
@@ -18,10 +20,14 @@ local opts = { ephemeral = true, strict = false } ---@type vim.api.keyset.set_ex
 ---@return boolean # whether to call `on_line`
 local function on_win(_, win, buf)
   chat, block = require('caliban.chat.chats').of(buf), nil
-  if chat and chat.question and chat.transcript == buf then
+  if not (chat and chat.transcript == buf) then
+    return false
+  end
+  if chat.question then
     asking[win] = chat
   end
-  return chat ~= nil and chat.transcript == buf and chat.total > 0
+  rendered = require('caliban.chat.rendering').begin(win)
+  return chat.total > 0
 end
 
 ---@param buf integer
@@ -35,6 +41,9 @@ local function on_line(_, _, buf, row)
     local from = spans[i] ---@as integer
     opts.end_col, opts.hl_group = spans[i + 1], spans[i + 2]
     api.nvim_buf_set_extmark(buf, ns, row, from, opts)
+  end
+  if rendered and block and block.shape == 'text' then
+    require('caliban.chat.rendering').draw(buf, block, row, row - top, spans)
   end
 end
 

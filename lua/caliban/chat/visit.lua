@@ -63,8 +63,12 @@ function M.go(chat)
     require('caliban.chat.chats').wanted = require('caliban.program.process').ask(open)
     return
   end
-  local line = api.nvim_get_current_line()
-  local file, after = name_at(line, api.nvim_win_get_cursor(0)[2])
+  local line, col = api.nvim_get_current_line(), api.nvim_win_get_cursor(0)[2]
+  local address = require('caliban.chat.markdown').link_at(line, col)
+  if address then
+    line, col = address, 0
+  end
+  local file, after = name_at(line, col)
   local lnum = after:match('^"?%s+lines=(%d+)') or after:match('^:(%d+)') or file:match(':(%d+)')
   local names, name = require('caliban.editor.name'), (file:gsub(':%d+.*$', ''))
   local path = names.meant(name, chat.root)
@@ -75,6 +79,35 @@ function M.go(chat)
     return
   end
   M.file(path, lnum and tonumber(lnum))
+end
+
+--- The web address under the cursor: that of a link, or one that stands in the text.
+---@param line string
+---@param col integer
+---@return string?
+local function web_address(line, col)
+  local address = require('caliban.chat.markdown').link_at(line, col)
+  if address then
+    return address:match('^https?://.+')
+  end
+  for from, found, to in line:gmatch('()(https?://[^%s<>"`]+)()') do
+    if col >= from - 1 and col < to - 1 then
+      return (found:gsub('[.,:;!?)%]]+$', ''))
+    end
+  end
+end
+
+--- Opens the web address under the cursor in the browser; without one, the file under the cursor.
+---@param chat caliban.Chat
+function M.open(chat)
+  local address = web_address(api.nvim_get_current_line(), api.nvim_win_get_cursor(0)[2])
+  if not address then
+    return M.go(chat)
+  end
+  local _, wrong = vim.ui.open(address)
+  if wrong then
+    require('caliban.editor.notify').show(wrong, vim.log.levels.WARN)
+  end
 end
 
 --- Moves the cursor to the next or previous message of the user. A count repeats this.

@@ -165,6 +165,9 @@ function M.entered(chat, buf)
         signcolumn = buf == chat.transcript and 'yes:1' or 'no',
         -- wrapped rows are indented by the width of the text that 'formatlistpat' matches
         breakindentopt = buf == chat.transcript and 'list:-1' or '',
+        conceallevel = buf == chat.transcript and require('caliban.config').get().conceal and 2
+          or 0,
+        concealcursor = '',
         fillchars = chars .. (chars == '' and '' or ',') .. 'eob: ',
       })
     end

@@ -373,6 +373,8 @@ function M.toggle(chat, item)
   for i, other in ipairs(item.hunk and listing.items or {}) do
     if other.listed == it then
       api.nvim_win_set_cursor(0, { top + i, 0 })
+      -- shows the list from its beginning: Neovim may have scrolled to the lines that are gone
+      vim.fn.winrestview({ topline = math.min(vim.fn.line('w0'), top + 1) })
     end
   end
 end
