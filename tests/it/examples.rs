@@ -79,3 +79,22 @@ fn the_examples_of_plans_and_questions_work() {
     nvim.wait_transcript("SQLite it is.");
     assert!(asks::prompt(&server).contains("SQLite"), "{}", asks::prompt(&server));
 }
+
+#[test]
+fn the_example_of_a_coordinator_works() {
+    let server = Server::start();
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(150, 40));
+    let commands = example("caliban-coordinator", 1);
+    let [mode, asks] = commands.trim().lines().collect::<Vec<_>>()[..] else {
+        panic!("{commands}")
+    };
+    nvim.keys(&format!("{mode}<CR>"));
+    nvim.wait_transcript("Coordinator");
+    server.reply(Reply::said("I hand it out."));
+    nvim.keys(&format!("{asks}<CR>"));
+    nvim.wait_transcript("I hand it out.");
+    let request = &server.requests()[0];
+    let tools = request.json["tools"].as_array().unwrap().iter();
+    let names: Vec<&str> = tools.filter_map(|it| it["name"].as_str()).collect();
+    assert!(names.contains(&"spawn_workers") && !names.contains(&"edit"), "{names:?}");
+}

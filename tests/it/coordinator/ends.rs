@@ -74,7 +74,7 @@ fn a_message_reaches_a_coordinator_that_waits_and_the_user_tells_and_stops_one_w
     scene.nvim.lua(send, &[9.into()]);
     scene.nvim.wait_screen("The worker w9 does not exist.");
     scene.nvim.lua(send, &[1.into(), "also b.txt".into()]);
-    scene.wait_chat("The user has told w1: also b.txt");
+    scene.wait_chat("You told w1: also b.txt");
     scene.nvim.keys(":Caliban stop<CR>");
     scene.wait_idle("Stopped.");
     scene.wait_chat("w1 explorer  Find it  stopped");
