@@ -3,10 +3,26 @@
 use super::{coordinator, done, worker};
 use crate::kit::http::Request;
 use crate::kit::reply::Reply;
+use crate::kit::server::Server;
 use crate::tasks::is_of;
 use serde_json::json;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+
+fn prompt(name: &str) -> String {
+    format!("Task {name}.")
+}
+
+/// Answers the worker of this name by the fault. A fault that passes comes once, and the worker asks again.
+fn answer(server: &Server, name: &'static str, fault: Reply) {
+    let passes = ["limited", "overloaded", "broken", "cut"].contains(&name);
+    if passes {
+        server.reply_to(is_of(&prompt(name)), Reply::said(&done(name)));
+    }
+    let (is_meant, is_used) = (is_of(&prompt(name)), AtomicBool::new(false));
+    let is_next = move |it: &Request| is_meant(it) && !(passes && is_used.swap(true, Relaxed));
+    drop(server.reply_gated(is_next, fault));
+}
 
 #[test]
 fn each_fault_of_the_wire_hits_its_own_worker_only() {
@@ -22,19 +38,9 @@ fn each_fault_of_the_wire_hits_its_own_worker_only() {
         ("refused", Reply::error(400)),
         ("stalled", Reply::hang()),
     ];
-    let prompt = |name: &str| format!("Task {name}.");
     let all: Vec<_> = faults.iter().map(|it| worker("explorer", &prompt(it.0))).collect();
-    // these faults pass: each comes once, and the worker asks again
-    let passing = ["limited", "overloaded", "broken", "cut"];
-    for name in passing {
-        scene.server.reply_to(is_of(&prompt(name)), Reply::said(&done(name)));
-    }
     for (name, fault) in faults {
-        let (is_meant, is_used) = (is_of(&prompt(name)), AtomicBool::new(false));
-        let is_next = move |it: &Request| {
-            is_meant(it) && !(passing.contains(&name) && is_used.swap(true, Relaxed))
-        };
-        drop(scene.server.reply_gated(is_next, fault));
+        answer(&scene.server, name, fault);
     }
     scene.server.reply(Reply::new().call("c1", "spawn_workers", json!({ "workers": all })));
     scene.server.reply(Reply::new().call("c2", "await_workers", json!({})));
