@@ -19,6 +19,7 @@ local api = vim.api
 ---@field rule? boolean whether the line is drawn as a horizontal rule
 ---@field length? integer the bytes of the line, if it may be a row of a table
 ---@field table? caliban.Table
+---@field laid? integer the complete lines that the block had when the table was looked for
 ---@field label? string what is drawn at the right end of the line
 
 --- What is drawn instead of marks.

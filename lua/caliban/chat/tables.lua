@@ -16,7 +16,6 @@ local ROWS, COLUMNS, BYTES = 200, 30, 4000
 ---@field rows caliban.TableCell[][] without the line of dashes
 ---@field widths integer[]
 ---@field sides string[] for each column: 'l', 'r' or 'c'
----@field size? integer the complete lines that the block had when the table was laid out
 
 ---@param s string
 ---@return boolean
@@ -143,12 +142,10 @@ end
 function M.row(buf, block, top, i, room)
   local spans = block.spans[i] ---@as caliban.Spans
   local known = spans.table
-  if not known or known.last + 1 < block.done and known.size ~= block.done then
+  -- a table with a line below it is complete
+  if spans.laid ~= block.done and not (known and known.last + 1 < spans.laid) then
     known = find(buf, block, top, i)
-    spans.table = known
-    if known then
-      known.size = block.done
-    end
+    spans.table, spans.laid = known, block.done
   end
   local total = 0
   for column = 1, known and #known.sides or 0 do
