@@ -24,7 +24,7 @@ fn git(setup: &Setup, arguments: &[&str]) {
 }
 
 /// A repository: `a.txt` is committed and then changed, and `b.txt` is staged.
-fn repository() -> Setup {
+pub(crate) fn repository() -> Setup {
     let setup = Setup::new().size(220, 40).file("a.txt", "one\ntwo\nthree\n").file(".env", "A=1\n");
     git(&setup, &["init", "-q", "-b", "main"]);
     git(&setup, &["add", "."]);
@@ -211,6 +211,8 @@ fn a_message_that_is_taken_back_does_not_keep_the_texts_of_its_keywords() {
     let nvim = Nvim::start(&repository().anthropic(&server));
     nvim.keys(":edit a.txt<CR>");
     send(&nvim, &server, "see @buffer and @diff");
+    // until the reply is there, a cursor on the message is at the chat's end and follows it
+    nvim.wait_screen("Seen.");
     nvim.keys("<C-w>k");
     nvim.go_to_transcript("see @buffer");
     nvim.keys("U");

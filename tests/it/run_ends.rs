@@ -68,7 +68,7 @@ fn a_signal_ends_the_command_keeps_the_conversation_and_shows_what_the_command_c
         let setup = setup(&server, &json!({ "permissions": [rule("cp"), rule("sleep")] }));
         let mut program = setup.program(&["run", "--session", "ci", "go"]);
         let child = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        wait_for(|| setup.on_disk("b.txt").is_some());
+        wait_for(|| setup.on_disk("b.txt").as_deref() == Some("alpha\n"));
         kill_process(Pid::from_child(&child), signal).unwrap();
         let ran = Ran::from(child.wait_with_output().unwrap());
         assert_eq!(ran.code, 130, "{signal:?}: {}", ran.err);

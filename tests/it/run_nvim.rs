@@ -90,7 +90,7 @@ fn begun(line: &str) -> (Server, Setup, std::process::Child) {
     let rules = "{ { allow = 'shell', command = 'cp' }, { allow = 'shell', command = 'sleep' } }";
     let setup = setup(&server).file("a.txt", "x\n").config(&format!("{{ permissions = {rules} }}"));
     let child = setup.scripted(line).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    wait_for(|| setup.on_disk("b.txt").is_some());
+    wait_for(|| setup.on_disk("b.txt").as_deref() == Some("x\n"));
     (server, setup, child)
 }
 

@@ -11,6 +11,8 @@ use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::json;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 /// A reply with a gate before each part, the response head included.
 fn gated() -> Reply {
@@ -109,19 +111,36 @@ fn a_retry_after_header_of_an_hour_ends_the_turn() {
 }
 
 /// The stop comes while the mentioned file is being read.
+/// A repository with a git that waits as long as the file `hold` exists.
+fn slow_repository() -> Setup {
+    let setup = crate::keywords::repository();
+    let (bin, hold) = (setup.dir().join("bin"), setup.path("hold"));
+    fs::create_dir_all(&bin).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let wait = format!("while [ -e '{}' ]; do sleep 0.02; done", hold.display());
+    fs::write(bin.join("git"), format!("#!/bin/sh\n{wait}\nPATH='{path}' exec git \"$@\"\n"))
+        .unwrap();
+    fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    setup.env("PATH", &format!("{}:{path}", bin.display()))
+}
+
 #[test]
 fn a_prompt_stopped_before_it_was_sent_comes_back_to_the_composer() {
     let server = Server::start();
-    let nvim = Nvim::start(&Setup::new().file("a.txt", "alpha\n").anthropic(&server));
+    let nvim = Nvim::start(&slow_repository().anthropic(&server));
     nvim.keys(":Caliban<CR>");
     nvim.wait_phase("idle");
-    nvim.lua("local it = require('caliban') it.ask('see @a.txt') it.stop()", &[]);
-    nvim.wait(|nvim| nvim.composer() == "see @a.txt", "the prompt in the composer");
+    let hold = nvim.setup.path("hold");
+    fs::write(&hold, "").unwrap();
+    nvim.lua("local it = require('caliban') it.ask('see @diff') it.stop()", &[]);
+    nvim.wait(|nvim| nvim.composer() == "see @diff", "the prompt in the composer");
     nvim.wait_screen("You stopped this message before it was sent.");
     assert_eq!(server.requests().len(), 0);
+    fs::remove_file(&hold).unwrap();
     server.reply(Reply::said("Seen."));
     nvim.keys("i<C-s>");
     nvim.wait_transcript("Seen.");
+    assert!(server.requests()[0].last_user_text().contains("+TWO"));
 }
 
 /// A `<C-c>` that comes while Neovim draws is an interrupt and triggers no mapping.

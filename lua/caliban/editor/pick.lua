@@ -67,6 +67,10 @@ end
 ---@param chosen fun(item: any)
 local function offer_all(items, opts, chosen)
   vim.ui.select(items, opts, function(item)
+    if is_plain() then
+      -- Neovim leaves its question on the screen until something is drawn over it
+      vim.cmd("redraw | echo ''")
+    end
     if item ~= nil then
       chosen(item)
     end
