@@ -79,17 +79,17 @@ async fn attend(mut launched: Launched, text: String, output: &mut dyn Output) -
     output.begin(&launched)?;
     launched.tell(Command::Run(text));
     let mut signals = Signals::new()?;
-    let mut deadline = None;
+    let (mut deadline, mut is_signalled) = (None, false);
     let ended = loop {
         let until = deadline.unwrap_or_else(Instant::now);
         tokio::select! {
             biased;
             () = signals.recv() => {
-                // a second signal ends the wait
-                if deadline.is_some() {
+                // A second signal ends the wait. A Neovim that leaves sends one signal, and may be gone before it arrives.
+                if std::mem::replace(&mut is_signalled, true) {
                     break Ok(Exit::Interrupted.code());
                 }
-                deadline = Some(launched.stop());
+                deadline = deadline.or_else(|| Some(launched.stop()));
             }
             () = gone(&mut launched.neovim), if deadline.is_none() => {
                 deadline = Some(launched.stop());
