@@ -13,6 +13,7 @@ mod in_chat;
 mod late;
 mod lent;
 mod life;
+mod look;
 pub mod reopened;
 mod rest;
 mod saves;

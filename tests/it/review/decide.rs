@@ -15,16 +15,16 @@ fn an_edit_is_in_the_buffer_with_the_old_lines_shown_above() {
     expect![[r#"
           ⟦CalibanDim|2 changes by Caliban · \A accept file · \R reject file⟧
           l1
-          ⟦CalibanDeleteWord|l2⟧⟦CalibanDelete|                                                       ⟧
-        ⟦CalibanSign|▎ ⟧⟦CalibanAdd+CalibanAddWord|L2⟧⟦CalibanAdd| ⟧⟦CalibanDim|  [1/2] \a accept  \r reject  ]h next⟧⟦CalibanAdd|                 ⟧
+          ⟦CalibanDeleteGround+CalibanDimNormal+CalibanDeleteWordGround|l2⟧⟦CalibanDeleteGround|                                                       ⟧
+        ⟦CalibanSign|▎ ⟧⟦CalibanAddGround+CalibanAddWordGround|L2⟧⟦CalibanAddGround| ⟧⟦CalibanAddGround+CalibanDim|  [1/2] \a accept  \r reject  ]h next⟧⟦CalibanAddGround|                 ⟧
           l3
           l4
           l5
           l6
           l7
-          ⟦CalibanDeleteWord|l8⟧⟦CalibanDelete|                                                       ⟧
-        ⟦CalibanSign|▎ ⟧⟦CalibanAdd+CalibanAddWord|L8⟧⟦CalibanAdd|                                                       ⟧
-        ⟦CalibanSign|▎ ⟧⟦CalibanAdd|L8b                                                      ⟧
+          ⟦CalibanDeleteGround+CalibanDimNormal|l8⟧⟦CalibanDeleteGround|                                                       ⟧
+        ⟦CalibanSign|▎ ⟧⟦CalibanAddGround|L8                                                       ⟧
+        ⟦CalibanSign|▎ ⟧⟦CalibanAddGround|L8b                                                      ⟧
           l9
         a.txt [+]                                2,1            All
         :Caliban ask please"#]].assert_eq(&scene.left(59));

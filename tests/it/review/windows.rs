@@ -163,7 +163,9 @@ fn highlights_survive_a_change_of_colour_scheme() {
         scene.nvim.keys(change);
         assert_eq!(scene.nvim.lua_str(DEFINED), "true", "{change}");
         scene.nvim.name_groups();
-        scene.nvim.wait(|_| scene.left(60).contains("CalibanAdd|"), "the added line in its colour");
+        scene
+            .nvim
+            .wait(|_| scene.left(60).contains("CalibanAddGround|"), "the added line in its colour");
     }
 }
 

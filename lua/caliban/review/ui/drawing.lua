@@ -4,13 +4,12 @@ local M = {}
 
 local api = vim.api
 local algebra = require('caliban.review.hunks.algebra')
+local removed = require('caliban.review.ui.removed')
 
 local space = api.nvim_create_namespace('caliban.review')
 
 --- This many rows of a long hunk are also drawn above and below the requested rows.
 local MORE = 200
---- The most lines of a hunk, and bytes of a line, in which the changed words are highlighted.
-local MOST_LINES, MOST_BYTES = 60, 800
 
 --- The text behind a removed last line that differs from the new last line only in the newline at
 --- its end.
@@ -22,7 +21,8 @@ local NO_END, WITH_END = ' (no newline at the end)', ' (a newline at the end)'
 ---@field last integer the row after the last drawn one, counted from the hunk's first row
 ---@field marks table<integer, integer> by id: the `place` of a mark, its row counted from the hunk's first row
 ---@field edge? 'top'|'end' where the hunk is in the buffer, if removed lines are drawn differently there
----@field above [string, string][][] removed lines to show above row 0
+---@field above [string, string|string[]][][] the removed lines
+---@field words caliban.Words
 
 --- A row and a column as one number.
 ---@param row integer
@@ -32,81 +32,10 @@ local function place(row, col)
   return row * 2 ^ 28 + col
 end
 
----@param line string
----@return string[] parts of the line: words, blanks and other characters
-local function words(line)
-  local out = {}
-  for space_, word, other in line:gmatch('(%s*)([%w_\128-\255]*)([^%w%s_\128-\255]?)') do
-    for _, part in ipairs({ space_, word, other }) do
-      if part ~= '' then
-        out[#out + 1] = part
-      end
-    end
-  end
-  return out
-end
-
---- Byte ranges of the words that differ.
----@param old string
----@param new string
----@return integer[][] old, integer[][] new
-local function differing(old, new)
-  if #old > MOST_BYTES or #new > MOST_BYTES then
-    return {}, {}
-  end
-  local a, b = words(old), words(new)
-  local function ranges(list, at, size, out)
-    local from = #table.concat(list, '', 1, at)
-    if size > 0 then
-      out[#out + 1] = { from, from + #table.concat(list, '', at + 1, at + size) }
-    end
-  end
-  local left, right = {}, {}
-  local runs = algebra.runs(a, b)
-  -- lines that have little in common get no highlighted words
-  local changed = 0
-  for _, d in ipairs(runs) do
-    changed = changed + math.max(d[2], d[4])
-    ranges(a, d[1], d[2], left)
-    ranges(b, d[3], d[4], right)
-  end
-  if changed * 2 > math.max(#a, #b) + 2 then
-    return {}, {}
-  end
-  return left, right
-end
-
---- The part of a line that fits on the screen, because virtual lines are not wrapped.
----@param line string
----@return string
-local function cut(line)
-  local most = vim.o.columns
-  return #line > 8 * most and vim.fn.strcharpart(line:sub(1, 8 * most), 0, most) or line
-end
-
---- A removed line as a virtual line.
----@param line string
----@param ranges integer[][] bytes of words that differ
----@return [string, string][] chunks
-local function removed(line, ranges)
-  line = cut(line):gsub('\t', (' '):rep(vim.bo.tabstop)):gsub('%c', '?')
-  local out, at = {}, 0
-  for _, range in ipairs(ranges) do
-    out[#out + 1] = { line:sub(at + 1, range[1]), 'CalibanDelete' }
-    out[#out + 1] = { line:sub(range[1] + 1, range[2]), 'CalibanDeleteWord' }
-    at = range[2]
-  end
-  out[#out + 1] = { line:sub(at + 1), 'CalibanDelete' }
-  -- a removed line is highlighted up to the right edge, like an added line
-  out[#out + 1] =
-    { (' '):rep(math.max(0, vim.o.columns - vim.fn.strdisplaywidth(line))), 'CalibanDelete' }
-  return out
-end
-
 --- Shows virtual lines above a row.
 ---@param buf integer
 ---@param row integer
----@param lines [string, string][][]
+---@param lines [string, string|string[]][][]
 ---@param id? integer the id of the mark to replace
 ---@return integer id the id of the mark
 function M.above(buf, row, lines, id)
@@ -122,13 +51,34 @@ local function edge(buf, hunk)
   return hunk.start == 0 and 'top' or hunk.start >= api.nvim_buf_line_count(buf) and 'end' or nil
 end
 
+--- The words that differ in a hunk, and its removed lines: those of the drawing before, if there is one.
+---@param buf integer
+---@param hunk caliban.Hunk
+---@param code? caliban.RemovedCode
+---@param was? caliban.Drawn
+---@return caliban.Words
+---@return [string, string|string[]][][]
+local function texts(buf, hunk, code, was)
+  if was and was.old == hunk.old then
+    return was.words, was.above
+  elseif algebra.ends(hunk) then
+    local tail = vim.bo[buf].endofline and NO_END or WITH_END
+    local none = { old = {}, new = {} }
+    return none, removed.lines(buf, hunk, none.old, code, tail)
+  end
+  local words = require('caliban.review.hunks.words').changed(hunk.old, hunk.new)
+  return words, removed.lines(buf, hunk, words.old, code)
+end
+
 ---@param buf integer
 ---@param hunk caliban.Hunk
 ---@param from integer first row to draw
 ---@param to integer row after the last one to draw
+---@param code? caliban.RemovedCode
+---@param was? caliban.Drawn
 ---@return caliban.Drawn
-local function draw(buf, hunk, from, to)
-  local above, compare = {}, math.min(#hunk.old, #hunk.new) <= MOST_LINES
+local function draw(buf, hunk, from, to, code, was)
+  local words, above = texts(buf, hunk, code, was)
   local first, last = math.max(hunk.start, from), math.min(hunk.start + #hunk.new, to)
   local rows = api.nvim_buf_line_count(buf)
   local it = {
@@ -137,37 +87,24 @@ local function draw(buf, hunk, from, to)
     last = last - hunk.start,
     marks = {},
     edge = edge(buf, hunk),
-    above = {},
+    above = above,
+    words = words,
   }
   ---@param row integer
   ---@param col integer
   ---@param opts vim.api.keyset.set_extmark
   local function mark(row, col, opts)
+    opts.strict = false
     it.marks[api.nvim_buf_set_extmark(buf, space, row, col, opts)] = place(row - hunk.start, col)
   end
-  for i, line in ipairs(hunk.old) do
-    local left, right = {}, {}
-    if compare and hunk.new[i] then
-      left, right = differing(line, hunk.new[i])
-    end
-    above[i] = removed(line, #left > 0 and line:find('[%c]') and {} or left)
-    if algebra.ends(hunk) then
-      table.insert(
-        above[i],
-        2,
-        { vim.bo[buf].endofline and NO_END or WITH_END, 'CalibanDeleteWord' }
-      )
-    end
-    for _, range in ipairs(right) do
-      local opts =
-        { end_col = range[2], hl_group = 'CalibanAddWord', priority = 210, strict = false }
-      mark(hunk.start + i - 1, range[1], opts)
+  for i, ranges in pairs(words.new) do
+    for n = 1, #ranges, 2 do
+      local opts = { end_col = ranges[n + 1], hl_group = 'CalibanAddWordGround', priority = 210 }
+      mark(hunk.start + i - 1, ranges[n], opts)
     end
   end
   if first < last then
-    local opts =
-      { end_row = last, hl_group = 'CalibanAdd', hl_eol = true, priority = 100, strict = false }
-    mark(first, 0, opts)
+    mark(first, 0, { end_row = last, hl_group = 'CalibanAddGround', hl_eol = true, priority = 90 })
   end
   local sign = { sign_text = '▎', sign_hl_group = 'CalibanSign' }
   for row = first, last - 1 do
@@ -176,9 +113,7 @@ local function draw(buf, hunk, from, to)
   if #hunk.new == 0 then
     mark(math.min(hunk.start, rows - 1), 0, sign)
   end
-  if it.edge == 'top' then
-    it.above = above
-  elseif #above > 0 then
+  if it.edge ~= 'top' and #above > 0 then
     local row = math.min(hunk.start, rows - 1) - hunk.start
     it.marks[M.above(buf, hunk.start, above)] = place(row, 0)
   end
@@ -223,8 +158,9 @@ end
 ---@param marks table<integer, integer> by id: the place of each mark in the buffer; new marks are added
 ---@param was? caliban.Drawn the hunk as drawn before
 ---@param other? caliban.Drawn the hunk as just drawn for another window
+---@param code? caliban.RemovedCode
 ---@return caliban.Drawn
-function M.draw(buf, hunk, rows, marks, was, other)
+function M.draw(buf, hunk, rows, marks, was, other, code)
   local it = other or was
   if it and stands(buf, it, hunk, rows[1], rows[2], marks) then
     return it
@@ -236,7 +172,7 @@ function M.draw(buf, hunk, rows, marks, was, other)
   if other then
     from, to = math.min(from, hunk.start + other.first), math.max(to, hunk.start + other.last)
   end
-  it = draw(buf, hunk, from, to)
+  it = draw(buf, hunk, from, to, code, it)
   for id, at in pairs(it.marks) do
     marks[id] = place(hunk.start, 0) + at
   end

@@ -4,6 +4,7 @@ local M = {}
 
 local api = vim.api
 local drawing = require('caliban.review.ui.drawing')
+local removed = require('caliban.review.ui.removed')
 local maps = require('caliban.editor.maps')
 local registry = require('caliban.review.registry')
 local tracking = require('caliban.review.hunks.tracking')
@@ -250,7 +251,8 @@ local function hint(buf)
     state.hint ~= text
     or not vim.deep_equal(api.nvim_buf_get_extmark_by_id(buf, hints, 1, {}), { row, 0 })
   then
-    local opts = { id = 1, virt_text = { { text, 'CalibanDim' } }, strict = false }
+    local opts =
+      { id = 1, virt_text = { { text, 'CalibanDim' } }, hl_mode = 'combine', strict = false }
     api.nvim_buf_set_extmark(buf, hints, row, 0, opts)
   end
   state.hint = text
@@ -282,12 +284,16 @@ local function draw_top(r, drawn, back, marks, head)
   make_room(buf, before, grown or back)
 end
 
+local paint ---@type fun(r: caliban.Review, back: boolean)
+
 --- Draws the hunks that are not drawn yet, and erases hunks that no longer exist.
 ---@param r caliban.Review
 ---@param back boolean whether a window has scrolled back to the top
-local function paint(r, back)
+function paint(r, back)
   local buf, state = r.buf, shown[r.buf]
-  local style = vim.o.columns .. ' ' .. vim.bo.tabstop
+  require('caliban.editor.tint').update()
+  local tabs = vim.bo[buf].vartabstop .. ' ' .. vim.bo[buf].tabstop
+  local style = vim.o.columns .. ' ' .. tabs .. ' ' .. vim.bo[buf].filetype
   if style ~= state.style then
     drawing.clear(buf)
     state.drawn, state.style = {}, style
@@ -298,9 +304,18 @@ local function paint(r, back)
   -- first marks may add the sign column, which narrows the windows, and then the header is made
   -- after them
   local head = state.top and header_lines(buf, header(r))
+  -- the parser of the file's language has been loaded
+  local function anew()
+    if shown[buf] == state and api.nvim_buf_is_loaded(buf) and not tracking.is_undoing(r) then
+      state.style = ''
+      paint(r, false)
+    end
+  end
   for _, rows in ipairs(ranges) do
-    for _, hunk in ipairs(tracking.near(r, rows[1], rows[2])) do
-      local it = drawing.draw(buf, hunk, rows, marks, before[hunk.new], after[hunk.new])
+    local near = tracking.near(r, rows[1], rows[2])
+    local code = removed.excerpt(buf, near, anew)
+    for _, hunk in ipairs(near) do
+      local it = drawing.draw(buf, hunk, rows, marks, before[hunk.new], after[hunk.new], code)
       before[hunk.new], after[hunk.new] = nil, it
       top = hunk.start == 0 and it or top
     end

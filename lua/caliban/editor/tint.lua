@@ -1,0 +1,212 @@
+--- The colours of diffs, mixed from the colours of the scheme. The groups for added and removed lines may have a text
+--- colour, which would hide the syntax, and may have no ground or a loud one. So lines and changed words get groups that
+--- have only a quiet ground, and removed code gets its syntax colours, dimmed.
+local M = {}
+
+local api = vim.api
+
+--- By how much a channel of a ground may differ from the window's background: of lines, of changed words, and of the
+--- changed words in removed lines, which are dimmed.
+local LINE, WORD, DIM_WORD = 36, 84, 64
+--- The share of its own colour that dimmed text keeps.
+local KEPT = 0.62
+--- The backgrounds of windows in schemes that leave the background to the terminal.
+local BACKGROUNDS = { dark = 0x14161b, light = 0xe0e2ea }
+local LEVELS = { 0, 95, 135, 175, 215, 255 } ---@type integer[]
+
+--- The groups whose grounds are made, and how far each ground may be from the background.
+local LIMITS = {
+  CalibanAdd = LINE,
+  CalibanDelete = LINE,
+  CalibanAddWord = WORD,
+  CalibanDeleteWord = DIM_WORD,
+}
+
+---@class caliban.Colours
+---@field fg? integer
+---@field bg? integer
+---@field reverse? boolean
+
+---@param color integer
+---@return integer red
+---@return integer green
+---@return integer blue
+local function channels(color)
+  return math.floor(color / 65536) % 256, math.floor(color / 256) % 256, color % 256
+end
+
+---@param r number
+---@param g number
+---@param b number
+---@return integer
+local function color_of(r, g, b)
+  local function whole(x)
+    return math.max(0, math.min(255, math.floor(x + 0.5)))
+  end
+  return whole(r) * 65536 + whole(g) * 256 + whole(b)
+end
+
+---@param from integer
+---@param to integer
+---@param share number of `to`, from 0 to 1
+---@return integer
+function M.mix(from, to, share)
+  local r, g, b = channels(from)
+  local R, G, B = channels(to)
+  return color_of(r + (R - r) * share, g + (G - g) * share, b + (B - b) * share)
+end
+
+--- The pure hue of a colour: its brightest channel is full, its darkest one empty.
+---@param color integer
+---@return integer
+local function hue(color)
+  local r, g, b = channels(color)
+  local low, high = math.min(r, g, b), math.max(r, g, b)
+  local scale = high > low and 255 / (high - low) or 0
+  return color_of((r - low) * scale, (g - low) * scale, (b - low) * scale)
+end
+
+--- A ground in the colour of a group. A text colour gives the hue only, because the text colours of light and dark
+--- schemes are themselves light and dark.
+---@param background integer
+---@param it caliban.Colours
+---@param most integer by how much a channel may differ from the background
+---@return integer? # nil if the group has no colour
+function M.ground(background, it, most)
+  local ground = it.bg
+  if it.fg and (it.reverse or not ground) then
+    ground = hue(it.fg)
+  end
+  if not ground then
+    return nil
+  end
+  local r, g, b = channels(background)
+  local R, G, B = channels(ground)
+  local far = math.max(math.abs(R - r), math.abs(G - g), math.abs(B - b))
+  return M.mix(background, ground, far > most and most / far or 1)
+end
+
+--- The index of the nearest colour in a palette of 256 colours.
+---@param color integer
+---@param greys boolean whether greys count: the nearest one of a quiet ground has lost its hue
+---@return integer
+function M.index(color, greys)
+  local index, off = 0, 0 ---@type integer, number
+  for _, channel in ipairs({ channels(color) }) do
+    local best, least = 1, math.huge
+    for i, level in ipairs(LEVELS) do
+      local distance = (level - channel) ^ 2
+      if distance < least then
+        best, least = i, distance
+      end
+    end
+    index, off = 6 * index + best - 1, off + least
+  end
+  local r, g, b = channels(color)
+  local step = math.max(0, math.min(23, math.floor(((r + g + b) / 3 - 8) / 10 + 0.5)))
+  local grey = 8 + 10 * step
+  local nearer = (grey - r) ^ 2 + (grey - g) ^ 2 + (grey - b) ^ 2 < off
+  return greys and nearer and 232 + step or 16 + index
+end
+
+--- The colour of an index of the palette. The first 16 depend on the terminal; these are xterm's.
+---@param index integer
+---@return integer
+function M.color(index)
+  if index >= 232 then
+    return (8 + 10 * (index - 232)) * 0x10101
+  elseif index >= 16 then
+    local n = index - 16
+    local r, g, b = math.floor(n / 36), math.floor(n / 6) % 6, n % 6
+    return color_of(LEVELS[r + 1] or 0, LEVELS[g + 1] or 0, LEVELS[b + 1] or 0)
+  end
+  local bit, level = index % 8, index >= 8 and 255 or 205
+  return color_of(bit % 2 * level, math.floor(bit / 2) % 2 * level, math.floor(bit / 4) * level)
+end
+
+--- The colours of a group; those of the palette if it has no others.
+---@param group string
+---@return caliban.Colours
+local function look(group)
+  local hl = api.nvim_get_hl(0, { name = group, link = false })
+  return {
+    fg = hl.fg or hl.ctermfg and M.color(hl.ctermfg) or nil,
+    bg = hl.bg or hl.ctermbg and M.color(hl.ctermbg) or nil,
+    reverse = hl.reverse,
+  }
+end
+
+--- The colours from which the groups were made: all colours in one text.
+local made = ''
+local background = 0
+--- The dimmed groups that were made, each with its original.
+local dimmed = {} ---@type table<string, string>
+
+---@param name string
+---@param group string
+local function dim(name, group)
+  local hl = api.nvim_get_hl(0, { name = group, link = false })
+  local text = hl.fg or hl.ctermfg and M.color(hl.ctermfg) or look('Normal').fg
+  local fg = text and M.mix(background, text, KEPT)
+  local opts = { fg = fg, ctermfg = fg and M.index(fg, true), italic = hl.italic, bold = hl.bold }
+  opts.underline, opts.strikethrough = hl.underline, hl.strikethrough
+  api.nvim_set_hl(0, name, opts --[[@as vim.api.keyset.highlight]])
+end
+
+--- Makes the groups if the colours of the scheme have changed.
+function M.update()
+  local normal, all = look('Normal'), { vim.o.background } ---@type caliban.Colours, string[]
+  local looks = { Normal = normal } ---@type table<string, caliban.Colours>
+  for group in pairs(LIMITS) do
+    looks[group] = look(group)
+  end
+  for _, group in ipairs(vim.fn.sort(vim.tbl_keys(looks))) do
+    local it = looks[group]
+    all[#all + 1] = ('%s %s %s'):format(it.fg, it.bg, it.reverse)
+  end
+  local now = table.concat(all, '|')
+  if now == made then
+    return
+  end
+  local dark = vim.o.background == 'dark'
+  made, background = now, normal.bg or BACKGROUNDS[vim.o.background]
+  for group, most in pairs(LIMITS) do
+    local ground = M.ground(background, looks[group], most)
+    -- the palette has few dark colours, so the nearest one to a quiet ground may be black
+    local strong = M.ground(dark and 0x121212 or 0xffffff, looks[group], dark and most + 44 or most)
+    local opts = { bg = ground, ctermbg = strong and M.index(strong, false) }
+    api.nvim_set_hl(0, group .. 'Ground', opts)
+  end
+  for name, group in pairs(dimmed) do
+    dim(name, group)
+  end
+end
+
+--- The group of a highlight group's dimmed text.
+---@param group string
+---@return string
+function M.dimmed(group)
+  local name = 'CalibanDim' .. group
+  if not dimmed[name] then
+    dimmed[name] = group
+    dim(name, group)
+  end
+  return name
+end
+
+api.nvim_create_autocmd({ 'ColorScheme', 'OptionSet' }, {
+  group = api.nvim_create_augroup('caliban.editor.tint', {}),
+  pattern = { '*' },
+  callback = function(event)
+    if
+      event.event == 'ColorScheme'
+      or event.match == 'background'
+      or event.match == 'termguicolors'
+    then
+      made = ''
+      M.update()
+    end
+  end,
+})
+
+return M

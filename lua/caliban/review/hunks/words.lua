@@ -1,0 +1,251 @@
+--- The words that differ between the removed and the added lines of a hunk. Lines are compared with the lines that are
+--- most like them; a line that was broken into several, with all of these. A pure function with bounds: what is larger
+--- has no changed words.
+local M = {}
+
+local algebra = require('caliban.review.hunks.algebra')
+
+--- The most pairs of lines to compare, bytes of a line with words, and bytes of a side.
+local MOST_PAIRS, MOST_BYTES, MOST_TEXT = 900, 800, 16000
+--- The most lines into which one line may have been broken.
+local MOST_PARTS = 6
+
+---@class caliban.Words
+---@field old table<integer, integer[]> by the line's index, from 1: first byte and the byte after the last of each range
+---@field new table<integer, integer[]>
+
+---@class caliban.WordLine
+---@field parts string[] words, blanks and other characters
+---@field ids integer[] a number for each different part that is not blank
+---@field counts integer[] how often the line has it
+---@field size integer the bytes of all parts that are not blank
+
+---@class caliban.Match some lines that were compared with some others; one side has one line
+---@field old integer
+---@field olds integer
+---@field new integer
+---@field news integer
+
+---@class caliban.WordIds
+---@field of table<string, integer>
+---@field sizes integer[]
+
+---@param line string
+---@param known caliban.WordIds
+---@return caliban.WordLine
+local function take_apart(line, known)
+  local out, places = { parts = {}, ids = {}, counts = {}, size = 0 }, {}
+  if #line > MOST_BYTES then
+    return out
+  end
+  local function note(part)
+    local id = known.of[part] or #known.sizes + 1
+    known.of[part], known.sizes[id] = id, #part
+    local at = places[id] or #out.ids + 1
+    places[id], out.ids[at], out.counts[at] = at, id, (out.counts[at] or 0) + 1
+    out.size = out.size + #part
+  end
+  for space, word, other in line:gmatch('(%s*)([%w_\128-\255]*)([^%w%s_\128-\255]?)') do
+    for i, part in ipairs({ space, word, other }) do
+      if part ~= '' then
+        out.parts[#out.parts + 1] = part
+        local _ = i > 1 and note(part)
+      end
+    end
+  end
+  return out
+end
+
+--- How well one line fits one or several others: for each number of others, a score that is positive if the lines are
+--- alike.
+---@param one caliban.WordLine
+---@param others caliban.WordLine[]
+---@param from integer the first of the others
+---@param sizes integer[] the bytes of each part
+---@return number[]
+local function scores(one, others, from, sizes)
+  local left = {} ---@type table<integer, integer>
+  local out, sum, rest = {}, -one.size / 4, one.size
+  for i = 1, #one.ids do
+    left[one.ids[i]] = one.counts[i]
+  end
+  for n = 1, math.min(MOST_PARTS, #others - from + 1) do
+    local other, common = others[from + n - 1], 0 ---@type caliban.WordLine, integer
+    local ids, counts = other.ids, other.counts
+    for i = 1, #ids do
+      local has = left[ids[i]]
+      if has and has > 0 then
+        local both = math.min(has, counts[i])
+        common, left[ids[i]] = common + both * sizes[ids[i]], has - both
+      end
+    end
+    -- a line that was broken up may have a new part between its old ones
+    local needs = other.size / (n == 1 and 4 or 8)
+    sum, rest = sum + common - needs, rest - common
+    out[n] = common > needs and sum or 0
+    -- the first of the others must have the line's beginning
+    if rest < 3 or common == 0 and n == 1 then
+      break
+    end
+  end
+  return out
+end
+
+---@class caliban.Move what to do at two lines: match some of them, or skip one
+---@field total number the score of this move and all that follow
+---@field olds integer
+---@field news integer
+---@field match boolean
+
+---@param best caliban.Move
+---@param olds integer
+---@param news integer
+---@param total number
+---@param match boolean
+local function consider(best, olds, news, total, match)
+  if total > best.total then
+    best.total, best.olds, best.news, best.match = total, olds, news, match
+  end
+end
+
+--- The best matches of two lists of lines, in the order of both.
+---@param old caliban.WordLine[]
+---@param new caliban.WordLine[]
+---@param sizes integer[] the bytes of each part
+---@return caliban.Match[]
+local function align(old, new, sizes)
+  local moves = {} ---@type caliban.Move[][]
+  for i = #old + 1, 1, -1 do
+    moves[i] = {}
+    for j = #new + 1, 1, -1 do
+      local best = { total = 0, olds = 1, news = 1, match = false }
+      moves[i][j] = best
+      if i <= #old and j <= #new then
+        consider(best, 1, 0, moves[i + 1][j].total, false)
+        consider(best, 0, 1, moves[i][j + 1].total, false)
+        for n, score in ipairs(scores(old[i], new, j, sizes)) do
+          consider(best, 1, n, score + moves[i + 1][j + n].total, true)
+        end
+        for n, score in ipairs(scores(new[j], old, i, sizes)) do
+          consider(best, n, 1, score + moves[i + n][j + 1].total, true)
+        end
+      end
+    end
+  end
+  local out, i, j = {}, 1, 1
+  while i <= #old and j <= #new do
+    local move = moves[i][j]
+    if move.match then
+      out[#out + 1] = { old = i, olds = move.olds, new = j, news = move.news }
+    end
+    i, j = i + move.olds, j + move.news
+  end
+  return out
+end
+
+--- The parts of some lines as one list.
+---@param lines caliban.WordLine[]
+---@param first integer
+---@param count integer
+---@param blanks boolean whether blanks count
+---@return string[] parts
+---@return integer[] by the part: the line's index
+---@return integer[] by the part: its first byte in the line, from 0
+local function joined(lines, first, count, blanks)
+  local parts, rows, bytes = {}, {}, {}
+  for i = first, first + count - 1 do
+    local at = 0
+    for _, part in ipairs(lines[i].parts) do
+      if blanks or not part:find('^%s') then
+        local k = #parts + 1
+        parts[k], rows[k], bytes[k] = part, i, at
+      end
+      at = at + #part
+    end
+  end
+  return parts, rows, bytes
+end
+
+--- Adds a range to the ranges of a line, joined with the one before if only one blank is between them.
+---@param out table<integer, integer[]>
+---@param lines string[]
+---@param row integer
+---@param from integer
+---@param to integer
+local function add(out, lines, row, from, to)
+  local list = out[row] or {}
+  out[row] = list
+  local last = list[#list]
+  if last and lines[row]:sub(last + 1, from):find('^%s?$') then
+    list[#list] = to
+  else
+    list[#list + 1], list[#list + 2] = from, to
+  end
+end
+
+--- Notes the words that differ between matched lines. Lines that have little in common have none.
+---@param out caliban.Words
+---@param old string[]
+---@param new string[]
+---@param it caliban.Match
+---@param sides { old: caliban.WordLine[], new: caliban.WordLine[] }
+local function compare(out, old, new, it, sides)
+  local blanks = it.olds == it.news
+  local a, rows_a, bytes_a = joined(sides.old, it.old, it.olds, blanks)
+  local b, rows_b, bytes_b = joined(sides.new, it.new, it.news, blanks)
+  local runs, changed = algebra.runs(a, b), 0
+  for _, d in ipairs(runs) do
+    changed = changed + math.max(d[2], d[4])
+  end
+  if changed * 2 > math.max(#a, #b) + 2 then
+    return
+  end
+  for _, d in ipairs(runs) do
+    for k = d[1] + 1, d[1] + d[2] do
+      add(out.old, old, rows_a[k], bytes_a[k], bytes_a[k] + #a[k])
+    end
+    for k = d[3] + 1, d[3] + d[4] do
+      add(out.new, new, rows_b[k], bytes_b[k], bytes_b[k] + #b[k])
+    end
+  end
+end
+
+---@param lines string[]
+---@return integer
+local function bytes(lines)
+  local sum = 0
+  for _, line in ipairs(lines) do
+    sum = sum + #line
+  end
+  return sum
+end
+
+--- The words that differ between removed and added lines.
+---@param old string[]
+---@param new string[]
+---@return caliban.Words
+function M.changed(old, new)
+  local out = { old = {}, new = {} }
+  if #old == 0 or #new == 0 or #old * #new > MOST_PAIRS then
+    return out
+  end
+  local one = #old == 1 and #new == 1
+  if not one and math.max(bytes(old), bytes(new)) > MOST_TEXT then
+    return out
+  end
+  local sides, ids = { old = {}, new = {} }, { of = {}, sizes = {} }
+  for i, line in ipairs(old) do
+    sides.old[i] = take_apart(line, ids)
+  end
+  for i, line in ipairs(new) do
+    sides.new[i] = take_apart(line, ids)
+  end
+  local matches = one and { { old = 1, olds = 1, new = 1, news = 1 } }
+    or align(sides.old, sides.new, ids.sizes)
+  for _, it in ipairs(matches) do
+    compare(out, old, new, it, sides)
+  end
+  return out
+end
+
+return M

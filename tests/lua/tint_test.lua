@@ -1,0 +1,34 @@
+local tint = require('caliban.editor.tint')
+local T = {}
+
+local function check(background, it, most, want)
+  local got = tint.ground(background, it, most)
+  got = got and ('#%06x'):format(got)
+  assert(got == want, ('want %s, got %s for %s'):format(want, got, vim.inspect(it)))
+end
+
+function T.a_ground_is_quiet_and_keeps_its_hue()
+  -- the groups DiffAdd, DiffDelete and DiffText of Neovim's default scheme, dark and light
+  check(0x14161b, { fg = 0xeef1f8, bg = 0x005523 }, 36, '#093a20')
+  check(0x14161b, { fg = 0xffc0b9 }, 36, '#381717')
+  check(0x14161b, { bg = 0x007373 }, 84, '#026a6a')
+  check(0xe0e2ea, { fg = 0x07080d, bg = 0xb3f6c0 }, 36, '#bcf2c8')
+  check(0xe0e2ea, { fg = 0x590008 }, 36, '#e5bec8')
+  -- the text colour of reversed groups is their ground
+  check(0x000000, { fg = 0x00ff00, bg = 0x000000, reverse = true }, 40, '#002800')
+  -- a ground that is quiet enough stays as it is, and a group without colours has none
+  check(0x101010, { bg = 0x202010 }, 36, '#202010')
+  check(0x101010, {}, 36, nil)
+end
+
+function T.colours_have_a_nearest_one_in_a_palette_of_256()
+  for color, want in pairs({ [0x005f00] = 22, [0x093a20] = 22, [0xd7ffd7] = 194, [0x808080] = 102 }) do
+    assert(tint.index(color, false) == want, ('%06x: %d'):format(color, tint.index(color, false)))
+  end
+  assert(tint.index(0x808080, true) == 244)
+  for _, index in ipairs({ 16, 22, 123, 231, 244 }) do
+    assert(tint.index(tint.color(index), index >= 232) == index, index)
+  end
+end
+
+return T
