@@ -130,12 +130,12 @@ local links = {
   CalibanSign = 'DiagnosticHint',
   CalibanSyntax = 'DiagnosticError',
   CalibanChip = 'Special',
-  CalibanLong = 'WarningMsg',
+  CalibanLong = 'DiagnosticInfo',
   CalibanFull = 'DiagnosticError',
   CalibanModePlan = 'DiagnosticHint',
   CalibanModeAsk = 'WinBar',
   CalibanModeAutoEdit = 'DiagnosticInfo',
-  CalibanModeAuto = 'DiagnosticWarn',
+  CalibanModeAuto = 'Statement',
 }
 local function highlight()
   for group, target in pairs(links) do

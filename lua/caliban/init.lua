@@ -250,6 +250,13 @@ function M.status(width)
   return require('caliban.status').status(width)
 end
 
+--- As `status`, for `%{%…%}` in a 'statusline': what waits for the user is in its colour.
+---@param width? integer
+---@return string
+function M.statusline(width)
+  return require('caliban.status').statusline(width)
+end
+
 --- Calls `fn` with the data of each event of this name (`CalibanTurnEnd`, or in short `TurnEnd`).
 ---@param event string
 ---@param fn fun(data: table)

@@ -69,30 +69,54 @@ function M.state()
   }
 end
 
+--- The state in words and their highlights; empty before the first chat. If a width is given, figures are added as far
+--- as they fit.
+---@param width? integer
+---@return caliban.Chunk[]
+local function chunks(width)
+  local chat = current()
+  if not (chat and chat.status) then
+    return {}
+  end
+  local words = require('caliban.chat.status')
+  if width then
+    local left, right = words.line(chat, width)
+    return vim.list_extend(left, #right == 0 and {} or { { '  ' }, unpack(right) })
+  end
+  local mode = words.mode(chat.status)
+  local others = words.questions(chat)
+  local total = words.questions()
+  local waiting = others > 0 and (total == 1 and '1 question' or total .. ' questions')
+  local agent = chat.status.agent and '@' .. words.harmless(chat.status.agent)
+  local todo = require('caliban.chat.todo').brief(chat)
+  local workers = chat.status.workers and require('caliban.chat.workers').brief(chat.status)
+  local before = words.join(agent, mode ~= 'ask' and mode)
+  local after = words.join(todo, workers)
+  local ask = 'CalibanAsk'
+  local all = { { 'caliban: ' .. before .. (before ~= '' and ' · ' or '') } } ---@type caliban.Chunk[]
+  table.insert(all, { (words.words(chat)), words.waits(chat) and ask or nil })
+  table.insert(all, { after ~= '' and ' · ' .. after or '' })
+  return vim.list_extend(all, waiting and { { ' · ' }, { waiting, ask } } or {})
+end
+
 --- The state in words for a statusline; empty before the first chat. If a width is given, figures
 --- are added as far as they fit.
 ---@param width? integer
 ---@return string
 function M.status(width)
-  local chat = current()
-  if not (chat and chat.status) then
-    return ''
-  end
-  local words = require('caliban.chat.status')
-  if not width then
-    local mode = words.mode(chat.status)
-    local others = words.questions(chat)
-    local total = words.questions()
-    local waiting = others > 0 and (total == 1 and '1 question' or total .. ' questions')
-    local agent = chat.status.agent and '@' .. words.harmless(chat.status.agent)
-    local todo = require('caliban.chat.todo').brief(chat)
-    local workers = chat.status.workers and require('caliban.chat.workers').brief(chat.status)
-    local shown =
-      words.join(agent, mode ~= 'ask' and mode, words.words(chat), todo, workers, waiting)
-    return 'caliban: ' .. shown
-  end
-  local left, right = words.line(chat, width)
-  return words.text(left) .. (#right == 0 and '' or '  ' .. words.text(right))
+  return require('caliban.chat.status').text(chunks(width))
+end
+
+--- As `status`, in the items of a 'statusline', with the colour of what waits for the user.
+---@param width? integer
+---@return string
+function M.statusline(width)
+  local literal = require('caliban.editor.name').literal
+  local items = vim.tbl_map(function(chunk)
+    local text = literal(chunk[1])
+    return chunk[2] and ('%%#%s#%s%%*'):format(chunk[2], text) or text
+  end, chunks(width))
+  return table.concat(items)
 end
 
 --- Calls `fn` with the data of each event of this name.

@@ -88,7 +88,7 @@ fn the_chats_winbar_is_fitted_to_a_new_width() {
     nvim.ask("hi", "Hello.");
     nvim.wait_screen("anthropic/claude-sonnet-4-5 · ask · ○ idle");
     nvim.resize(100, 40);
-    nvim.wait_screen("claude-sonnet-4-5 · ○ idle");
+    nvim.wait_screen("claude-sonnet-4-5 · ask · ○ idle");
     let screen = nvim.screen();
     let bar = screen.lines().find(|line| line.contains("○ idle")).unwrap();
     assert!(!bar.contains("anthropic/"), "{bar}");

@@ -24,7 +24,7 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
         rows.map(|row| timeless(row.trim_end())).collect::<Vec<_>>().join("\n")
     };
     let expected = expect![[r#"
-        │ claude-sonnet-4-5 · ● waiting for you      21.4k/200k  11%
+        │ claude-sonnet-4-5 · ask · ● waiting for you    11% · $0.04
         │
         │┃ rename it in @src/a.rs
         │┃ and its callers
@@ -52,7 +52,7 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
         │
         │   ◷ queued: also the docs, please    x removes · <CR> edits
         │caliban://main                            27,35-33       Bot
-        │           <CR> queue · <M-CR> steer · <C-c> stop · g? keys
+        │           <CR> queue · <C-c> stop · <M-CR> steer · g? keys
         │
         │
         │

@@ -6,6 +6,7 @@ use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
+use serde_json::json;
 
 /// Lua code that sets the window-local option 'winbar' as lualine does: on events, and when the test calls it in place
 /// of lualine's timer.
@@ -123,7 +124,7 @@ fn a_rather_full_context_window_is_marked_in_the_winbar_and_shown_even_on_a_narr
         nvim.wait(|it| it.screen().lines().any(|it| it.contains("○ idle")), shown);
         nvim.wait_screen("80%");
     }
-    nvim.resize(24, 30);
+    nvim.resize(16, 30);
     nvim.wait_gone("80%");
     nvim.wait_screen("○ idle");
 }
@@ -137,4 +138,71 @@ fn a_rather_full_context_window_is_marked_in_the_composers_line_too() {
     nvim.keys(":Caliban<CR>");
     filled(&nvim, &server, 1, 800);
     nvim.wait(|it| it.hl_of("160k/200k  80%").contains(&"CalibanFull".to_owned()), "the mark");
+}
+
+/// A model's name with an item of a 'statusline', blanks, a wide character and one that Neovim spells out.
+const HOSTILE: &str =
+    "anthropic/x/%#Error#%{system('id')} 語\u{200b} of a very long name that goes on and on";
+
+/// The bars of a model with a usual name, from narrow to wide.
+const SHORT: [&str; 7] = [
+    "12 ● waiting\n12 <CR> queue",
+    "30 ask · ● waiting for you 6%\n30 <CR> queue · <C-c> stop",
+    "40 ask · ● waiting for you 6%\n40 <CR> queue · <C-c> stop · <M-CR> steer",
+    "60 claude-sonnet-4-5 · ask · ● waiting for you 6% · $0.04\n60 <CR> queue · <C-c> stop · <M-CR> steer · g? keys",
+    "80 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · $0.04\n80 <CR> queue · <C-c> stop · <M-CR> steer · g? keys",
+    "120 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · in 12k · out 400 · $0.04\n120 <CR> queue · <C-c> stop · <M-CR> steer · g? keys",
+    "200 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · in 12k · out 400 · $0.04\n200 <CR> queue · <C-c> stop · <M-CR> steer · g? keys",
+];
+
+/// The bars of a model with a hostile name.
+const LONG: [&str; 7] = [
+    "12 ● waiting\n12 <CR> queue",
+    "30 ask · ● waiting for you\n30 <CR> queue · <C-c> stop",
+    "40 ask · ● waiting for you\n40 <CR> queue · <C-c> stop · <M-CR> steer",
+    "60 ask · ● waiting for you\n60 <CR> queue · <C-c> stop · <M-CR> steer · g? keys",
+    "80 ask · ● waiting for you\n80 <CR> queue · <C-c> stop · <M-CR> steer · g? keys",
+    "120 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k\n120 <CR> queue · <C-c> stop · <M-CR> steer · g? keys",
+    "200 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k · in 12k · out 400\n200 <CR> queue · <C-c> stop · <M-CR> steer · g? keys",
+];
+
+/// The bars above the transcript and the composer, with the number of the screen's columns.
+fn bars(nvim: &Nvim) -> String {
+    let screen = nvim.screen();
+    let columns = screen.lines().next().map_or(0, |row| row.chars().count());
+    let rows = screen.lines().map(str::trim);
+    let rows = rows.filter(|row| row.contains("● waiting") || row.starts_with("<CR> queue"));
+    let words = |row: &str| row.split_whitespace().collect::<Vec<_>>().join(" ");
+    rows.map(|row| format!("{columns} {}", words(row))).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_narrow_winbar_leaves_out_whole_words_and_keeps_the_state_and_the_mode() {
+    let server = Server::start();
+    let config = |model: &str| format!("{{ layout = 'tab', model = [=[{model}]=] }}");
+    for (model, expected) in [("anthropic/claude-sonnet-4-5", SHORT), (HOSTILE, LONG)] {
+        server.reply(Reply::new().usage(12_000, 400).call(
+            "c1",
+            "shell",
+            json!({ "command": "cargo test" }),
+        ));
+        let setup = Setup::new().anthropic(&server).config(&config(model)).size(200, 30);
+        let nvim = Nvim::start(&setup);
+        nvim.name_groups();
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_screen("● waiting for you");
+        let asks = nvim.hl_of("waiting for you").contains(&"CalibanAsk".to_owned());
+        assert!(asks, "the state is in the colour of what waits for the user");
+        assert!(!nvim.hl_of("ask ·").contains(&"CalibanAsk".to_owned()));
+        for (columns, shown) in [12, 30, 40, 60, 80, 120, 200].into_iter().zip(expected) {
+            nvim.resize(columns, 30);
+            nvim.wait(|it| bars(it) == shown, shown);
+        }
+        let line = nvim.lua_str("return require('caliban').statusline()");
+        assert_eq!(line, "caliban: %#CalibanAsk#waiting for you%*");
+        let drawn = nvim.lua_str(
+            "return vim.api.nvim_eval_statusline(require('caliban').statusline(200), { maxwidth = 400 }).str",
+        );
+        assert_eq!(drawn, nvim.lua_str("return require('caliban').status(200)"));
+    }
 }

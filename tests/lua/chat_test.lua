@@ -926,11 +926,11 @@ test('the status reaches the API, the winbar, events and notifications', functio
     'a/b · ask · ● running shell  12.4k/200k  6% · cached 91% · $0.08',
     'b · ask · ● running shell  12.4k/200k  6% · $0.08',
     'b · ask · ● running shell  12.4k/200k  6% · $0.08',
-    'b · ● running shell  12.4k/200k  6%',
-    'b · ● running shell  12.4k/200k  6%',
-    'b · ● running shell',
-    '● running shell',
-    '● running shell',
+    'b · ask · ● running shell  6% · $0.08',
+    'b · ask · ● running shell  6% · $0.08',
+    'b · ask · ● running shell  6%',
+    'ask · ● running',
+    '●',
   })
   eq(require('caliban').state().usage.context, 12400)
   eq(
@@ -954,11 +954,11 @@ test('the status reaches the API, the winbar, events and notifications', functio
   end
   eq(widths, {
     'a/b · ask · ○ idle  120k/200k  60%',
-    'b · ○ idle  120k/200k  60%',
-    'b · ○ idle  60%',
-    'b · ○ idle  60%',
-    'b · ○ idle',
-    '○ idle',
+    'b · ask · ○ idle  60%',
+    'ask · ○ idle  60%',
+    'ask · ○ idle',
+    'ask · ○ idle',
+    '○',
   })
   vim.cmd('Caliban close')
   status({ phase = 'asking', waiting_for = 'permission' })

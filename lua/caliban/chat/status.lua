@@ -14,6 +14,8 @@ local edit_waits = {
   review = "an edit waits for another chat's review",
 }
 
+local busy = { sending = 'thinking', streaming = 'answering' } ---@type table<string, string?>
+
 --- Why an edit of this chat is not in its buffer yet.
 ---@param chat caliban.Chat
 ---@return string?
@@ -35,23 +37,34 @@ end
 
 --- A chat's status in words.
 ---@param chat caliban.Chat
----@return string
+---@return string words
+---@return string short the words for little room
 function M.words(chat)
   local status = chat.status ---@as caliban.Status
   if status.waiting_for then
-    return waits[status.waiting_for]
+    return waits[status.waiting_for], 'waiting'
   elseif status.phase == 'running' then
-    return waiting_edit(chat) or 'running ' .. M.harmless(status.tool or 'a tool')
+    local edit = waiting_edit(chat)
+    return edit or 'running ' .. M.harmless(status.tool or 'a tool'),
+      edit and 'an edit waits' or 'running'
   elseif status.phase == 'retrying' then
-    return ('trying again in %d s'):format(require('caliban.chat.countdown').left(chat))
+    local left = require('caliban.chat.countdown').left(chat)
+    return ('trying again in %d s'):format(left), ('again in %d s'):format(left)
   elseif chat.silent_since then
-    return ('no bytes for %d s'):format((vim.uv.hrtime() / 1e6 - chat.silent_since) / 1000)
-  elseif status.phase == 'sending' then
-    return 'thinking'
-  elseif status.phase == 'streaming' then
-    return 'answering'
+    local seconds = math.floor((vim.uv.hrtime() / 1e6 - chat.silent_since) / 1000)
+    return ('no bytes for %d s'):format(seconds), ('silent %d s'):format(seconds)
   end
-  return status.phase
+  local word = busy[status.phase] or status.phase --[[@as string]]
+  return word, word
+end
+
+--- Whether the chat goes on only once the user has done something.
+---@param chat caliban.Chat
+---@return boolean
+function M.waits(chat)
+  local status = chat.status
+  return status ~= nil
+    and (status.waiting_for ~= nil or status.phase == 'running' and waiting_edit(chat) ~= nil)
 end
 
 ---@param n integer
@@ -183,40 +196,42 @@ end
 --- The highlight of the share of a window that is filled so far.
 local fills = { long = 'CalibanLong', full = 'CalibanFull' } ---@type table<string, string?>
 
---- The parts of the winbar's text, in the order in which they are dropped if there is not enough
---- room. The state is never dropped, nor a mode other than `ask`. If the model's window is rather
---- full, the percentage is dropped later than the rest of the usage.
+--- The parts of the winbar's text, in the order in which they are dropped if there is not enough room. A word is never
+--- cut: a part has shorter words or is dropped. Of the state at least its sign stays.
 local dropped_first = {
   'all',
   'provider',
   'cached',
-  'mode',
-  'cost',
-  'todo',
   'usage',
-  'share',
+  'todo',
   'jobs',
+  'cost',
   'model',
   'agent',
+  'share',
   'workers',
   'others',
+  'saved',
+  'state',
+  'mode',
+  'words',
 }
 
---- Drops a part because there is not enough room.
+--- Drops or shortens a part because there is not enough room.
 ---@param parts table<string, string|false|nil>
 ---@param name string
----@param status caliban.Status
-local function drop(parts, name, status)
+---@param short table<string, string|nil> the shorter words of the parts
+local function drop(parts, name, short)
   if name == 'provider' then
     parts.model = parts.model and parts.model:match('[^/]*$')
-  elseif name == 'usage' then
-    parts.usage = fills[status.fill] and share(status) or nil
   elseif name == 'share' then
     parts.usage = nil
   elseif name == 'model' then
     parts.model, parts.tour = nil, nil
-  elseif name ~= 'mode' or M.mode(status) == 'ask' then
-    parts[name] = nil
+  elseif name == 'words' then
+    parts.state = short.sign
+  else
+    parts[name] = short[name]
   end
 end
 
@@ -234,13 +249,16 @@ function M.line(chat, width)
     return { { '○ starting' } }, {}
   end
   local others = M.questions(chat)
+  local words, brief = M.words(chat)
+  local sign = status.phase == 'idle' and '○ ' or '● '
+  local short = { state = sign .. brief, sign = vim.trim(sign), usage = share(status) }
   local parts = {
     agent = status.agent and '@' .. M.harmless(status.agent),
     model = M.harmless(status.model),
     mode = M.mode(status),
     tour = status.tour and 'offline tour',
     saved = chat.reading and 'read only' or status.unsaved and 'not saved',
-    state = (status.phase == 'idle' and '○ ' or '● ') .. M.words(chat),
+    state = sign .. words,
     todo = require('caliban.chat.todo').brief(chat),
     jobs = jobs(status),
     workers = workers(status),
@@ -254,13 +272,14 @@ function M.line(chat, width)
   local groups = {
     mode = mode_groups[status.mode],
     usage = fills[status.fill],
+    state = M.waits(chat) and 'CalibanAsk' or nil,
     workers = status.workers and status.workers.asking > 0 and 'CalibanAsk' or nil,
     others = 'CalibanAsk',
   }
   local left, right = {}, {} ---@type caliban.Chunk[], caliban.Chunk[]
   for step = 0, #dropped_first do
     if step > 0 then
-      drop(parts, dropped_first[step], status)
+      drop(parts, dropped_first[step], short)
     end
     left, right = chunks(left_parts, parts, groups), chunks(right_parts, parts, groups)
     local gap = #right == 0 and 0 or 2

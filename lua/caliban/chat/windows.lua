@@ -27,59 +27,16 @@ local plain = {
   spell = false,
 }
 
----@param chat caliban.Chat
----@param win integer
----@return boolean # whether the winbar is shown
-local function bar(chat, win)
-  local width = api.nvim_win_get_width(win) - 3
-  local left, right = require('caliban.chat.status').line(chat, width)
-  local texts = {} ---@type string[]
-  ---@param chunk caliban.Chunk
-  local function format(chunk)
-    table.insert(texts, chunk[1])
-    return chunk[2] and '%%#' .. chunk[2] .. '#%s%%*' or '%s'
-  end
-  local items = '%%< '
-    .. table.concat(vim.tbl_map(format, left))
-    .. '%%=  '
-    .. table.concat(vim.tbl_map(format, right))
-    .. ' '
-  return require('caliban.editor.name').winbar(win, items, unpack(texts) --[[@as string]])
-end
-
---- The hint in the composer's winbar, by phase. In all other phases the hint is `RUNNING`.
-local hints = {
-  idle = '<CR> send',
-  offline = ':Caliban restart',
-  reviewing = '<CR> send, review later · <C-c> stop',
-}
---- The hint while a plan waits: no turn runs.
-local PLAN = '<CR> send · :Caliban plan'
-local RUNNING = '<CR> queue · %s steer · <C-c> stop'
-
----@param chat caliban.Chat
----@param win integer
-local function hint(chat, win)
-  local status = chat.status ---@type caliban.Status?
-  local phase = status and status.phase or 'idle'
-  local asks = phase == 'asking' and status
-  local plans = asks and asks.plan and asks.plan.stage == 'waiting' and PLAN
-  local answers = asks and asks.question and '<CR> answer in your own words'
-  local keys = answers or plans or hints[phase]
-  keys = keys or RUNNING:format(require('caliban.chat.steer').key())
-  require('caliban.editor.name').winbar(win, '%%=%%#CalibanDim#%s · g? keys ', keys)
-end
-
 --- Updates the winbars of a chat. If another plugin has set the winbar of the transcript, the composer's winbar shows
 --- the state.
 ---@param chat caliban.Chat
 function M.decorate(chat)
   local stands = true
   for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
-    stands = bar(chat, win) and stands
+    stands = require('caliban.chat.bars').state(chat, win) and stands
   end
   for _, win in ipairs(vim.fn.win_findbuf(chat.composer)) do
-    hint(chat, win)
+    require('caliban.chat.bars').keys(chat, win)
   end
   require('caliban.chat.composer').show_state(chat, not stands)
 end

@@ -85,6 +85,13 @@ function M.buffer(full, but)
   end
 end
 
+--- A text for a 'statusline' or a 'winbar', in which it begins no item.
+---@param text string
+---@return string
+function M.literal(text)
+  return (M.shown(text):gsub('%%', '%%%%'))
+end
+
 --- Sets a window's 'winbar'. `format` is a 'statusline' value with `string.format` codes: `%%`
 --- stands for `%`, `%s` for the next text. Texts are escaped, so that a `%` in them does not begin
 --- a statusline item. Does not replace a winbar that the user or another plugin has set.
@@ -93,9 +100,7 @@ end
 ---@param ... string
 ---@return boolean # whether the winbar is set
 function M.winbar(win, format, ...)
-  local texts = vim.tbl_map(function(text)
-    return (M.shown(text):gsub('%%', '%%%%'))
-  end, { ... })
+  local texts = vim.tbl_map(M.literal, { ... })
   local line = format:format(unpack(texts))
   local last = vim.w[win].caliban_winbar ---@type { buf: integer, line: string }?
   local buf, now = api.nvim_win_get_buf(win), vim.wo[win].winbar

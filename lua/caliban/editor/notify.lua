@@ -78,15 +78,15 @@ local function is_own()
 end
 
 --- Shows a message by a plugin's `vim.notify`, otherwise by `echo`: Neovim's own `vim.notify` would
---- show the hit-enter prompt for a message that is wider than the screen.
+--- show the hit-enter prompt for a message that is wider than the screen. A warning is echoed in plain text: the colour of
+--- warnings says that the chat waits for the user.
 ---@param text string
 ---@param level? integer of vim.log.levels
 function M.show(text, level)
   if not is_own() then
     return vim.notify(text, level or levels.INFO, { title = 'Caliban' })
   end
-  local group = level == levels.ERROR and 'ErrorMsg' or level == levels.WARN and 'WarningMsg'
-  M.echo(text, group or nil)
+  M.echo(text, level == levels.ERROR and 'ErrorMsg' or nil)
 end
 
 ---@type fun(buf: integer, text: string): boolean
