@@ -150,6 +150,10 @@ pub struct ToolAnswer {
     pub text: String,
     #[serde(default)]
     pub failed: bool,
+    /// Whether a command that the call ran or waited for ended badly. Unlike a failure, the model is told so in the
+    /// text only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fault: bool,
     /// A few words for the right end of the tool's line in the chat: `80 lines`, `2 hunks · 1 rejected`.
     #[serde(default)]
     pub summary: String,
@@ -181,6 +185,7 @@ impl ToolAnswer {
             id,
             text,
             failed: false,
+            fault: false,
             summary,
             output: None,
             images: Vec::new(),

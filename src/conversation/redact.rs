@@ -66,6 +66,7 @@ mod tests {
             job_end: None,
             foreign: None,
             inquiry: None,
+            fault: false,
             session: None,
         }
     }

@@ -223,6 +223,7 @@ fn joined(id: CallId, mut answers: Vec<ToolAnswer>) -> ToolAnswer {
         job_end: None,
         foreign: None,
         inquiry: None,
+        fault: false,
         session: None,
     }
 }

@@ -87,7 +87,7 @@ struct Screen {
 impl Screen {
     /// Merges one update into the view. Returns whether the update has to be painted at once.
     fn fold(&mut self, show: Show) -> bool {
-        let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let now = self.now();
         match show {
             Show::Event(event) => self.view.event(&event, now),
             Show::Delta(delta) => {
@@ -117,11 +117,15 @@ impl Screen {
         true
     }
 
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
     async fn paint(&mut self) -> Painted {
         let (reset, updates) = self.view.take();
         if (reset || !updates.is_empty()) && !self.link.is_over() {
-            let above = self.view.is_above();
-            let paint = |session| ToNvim::Paint { session, reset, above, updates };
+            let (above, now) = (self.view.is_above(), self.now());
+            let paint = |session| ToNvim::Paint { session, reset, above, now, updates };
             if self.link.call(paint).await.is_none() {
                 return Painted::Failed;
             }

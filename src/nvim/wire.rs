@@ -282,6 +282,8 @@ pub enum ToNvim {
         reset: bool,
         /// More messages follow with blocks that are above the blocks painted so far.
         above: bool,
+        /// The program's clock, in milliseconds.
+        now: u64,
         updates: Vec<BlockUpdate>,
     },
     /// The state of a session.

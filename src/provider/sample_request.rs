@@ -26,6 +26,7 @@ pub(super) fn answer(id: &str, text: &str, failed: bool) -> Block {
         job_end: None,
         foreign: None,
         inquiry: None,
+        fault: false,
         session: None,
     })
 }

@@ -97,6 +97,7 @@ fn answer(id: &str) -> ToolAnswer {
         job_end: None,
         foreign: None,
         inquiry: None,
+        fault: false,
         session: None,
     }
 }

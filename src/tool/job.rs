@@ -115,7 +115,8 @@ fn shown(look: &Look) -> Done {
     };
     let after = format!("[job {job} {state}; cursor {cursor}]");
     let job_end = ended.as_ref().map(|_| *job);
-    Done { after, job_end, ..Done::new(output.clone(), summary) }
+    let fault = ended.as_ref().is_some_and(|it| it.has_failed);
+    Done { after, fault, job_end, ..Done::new(output.clone(), summary) }
 }
 
 /// The answer of the call that has started a job. A command that has ended is no job.
@@ -128,9 +129,9 @@ pub(super) fn began(look: &Look, unsaved: Option<String>, hint: Option<&str>) ->
         ),
         Some(it) => (format!("[the command {}; it is no job]", it.how), it.summary.clone()),
     };
-    let has_failed = ended.as_ref().is_some_and(|it| it.has_failed);
-    let hint = hint.filter(|_| has_failed).filter(|_| super::shell::is_refusal(output));
+    let fault = ended.as_ref().is_some_and(|it| it.has_failed);
+    let hint = hint.filter(|_| fault).filter(|_| super::shell::is_refusal(output));
     let parts = [Some(said), unsaved, hint.map(str::to_owned)];
     let after: Vec<String> = parts.into_iter().flatten().collect();
-    Done { after: after.join("\n"), ..Done::new(output.clone(), summary) }
+    Done { after: after.join("\n"), fault, ..Done::new(output.clone(), summary) }
 }

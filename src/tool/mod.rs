@@ -185,6 +185,8 @@ pub struct Done {
     pub after: String,
     /// A few words for the right end of the tool's line: `80 lines`, `7 matches`.
     pub summary: String,
+    /// Whether a command ended badly.
+    pub fault: bool,
     pub images: Vec<Image>,
     /// The job whose end the text tells.
     pub job_end: Option<u32>,

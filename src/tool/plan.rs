@@ -252,13 +252,13 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> (ToolAnswer, Vec<String>) {
         },
     };
     match done {
-        Ok(Done { text, after, summary, images, job_end, decisions }) => {
+        Ok(Done { text, after, summary, fault, images, job_end, decisions }) => {
             let foreign = origin.filter(|_| !text.is_empty());
             let foreign = foreign.map(|from| Foreign { from, own: after.lines().count() });
             let parts = [text, after].into_iter().filter(|it| !it.is_empty());
             let text = parts.collect::<Vec<_>>().join("\n");
             let done = ToolAnswer::done(&call.id, text, summary);
-            (ToolAnswer { images, job_end, foreign, ..done }, decisions)
+            (ToolAnswer { fault, images, job_end, foreign, ..done }, decisions)
         }
         Err(said) => (ToolAnswer::failed(&call.id, short(&said), "failed"), Vec::new()),
     }

@@ -170,7 +170,7 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         let refused = end.refused.iter().map(|it| it.decision(&args.command));
         let taken = end.taken.iter().map(|it| it.decision(&args.command));
         let decisions = refused.chain(taken).collect();
-        Ok(Done { decisions, ..done })
+        Ok(Done { decisions, fault: end.has_failed(), ..done })
     }
     .boxed()
 }

@@ -1,7 +1,7 @@
 //! The chat's lines for tool calls, and for the questions before some of them.
 
 use super::question::{Keys, Question};
-use super::{Content, LIVE_LINES, Shape, View, WorkerRow, lines};
+use super::{Content, LIVE_LINES, Shape, Tone, View, WorkerRow, call_line, lines};
 use crate::event::{Matter, Offer, Ruling, SessionId};
 use crate::message::{Block as Part, CallId, Input, Searched, ToolAnswer, ToolCall};
 use serde_json::json;
@@ -21,12 +21,28 @@ pub(super) struct Tool {
     pub(super) began_ms: Option<u64>,
     /// The words at the right end of the call's line if the turn ends without an answer.
     pub(super) if_unanswered: &'static str,
+    /// The block of the folded run to which the call belongs.
+    pub(super) run: Option<usize>,
+}
+
+impl Tool {
+    pub(super) fn if_unanswered_tone(&self) -> Tone {
+        if self.if_unanswered == UNDECIDED { Tone::Plain } else { Tone::Failed }
+    }
+}
+
+/// The words for an edit on which the user has not decided.
+pub(super) const UNDECIDED: &str = "under review";
+
+fn tone(failed: bool) -> Tone {
+    if failed { Tone::Failed } else { Tone::Plain }
 }
 
 impl View {
     pub(super) fn complete(&mut self, at: usize, call: &ToolCall) {
         if let Content::Tool(tool) = &mut self.blocks[at].content {
             tool.call = Some(call.clone());
+            tool.name.clone_from(&call.tool);
         }
         self.changed(at);
     }
@@ -60,7 +76,8 @@ impl View {
         let input = query.map_or_else(|| json!({}), |it| json!({ "query": it }));
         let answer = ToolAnswer::done(&id, searched.text(), searched.summary());
         let block = &mut self.blocks[at];
-        block.right = lines::result(&answer, None);
+        block.right = call_line::result(&answer, None);
+        block.tone = tone(!searched.failed.is_empty());
         block.done = true;
         let open = matches!(&block.content, Content::Tool(it) if it.open);
         block.content = Content::Tool(Box::new(Tool {
@@ -73,15 +90,17 @@ impl View {
             open,
             began_ms: None,
             if_unanswered: "",
+            run: None,
         }));
         self.changed(at);
+        self.fold_above(at);
     }
 
     pub(super) fn asked(&mut self, call: &CallId, question: &str, offer: &Offer) {
         let Offer { always, hosts, command } = offer;
         // the call's line may still say that the call is running
         self.set_if_unanswered(call, "not run");
-        self.set_right(call, "");
+        self.set_right(call, "", Tone::Plain);
         let (keys, proposed) = match (&**always, &**hosts, &**command) {
             ("", [], "") => (Keys::Call, String::new()),
             ("", [], _) => (Keys::Command, String::new()),
@@ -140,7 +159,7 @@ impl View {
     pub(super) fn ruled(&mut self, call: &CallId, ruling: &Ruling) {
         self.forget_question(Some(call));
         if let Ruling::Denied { .. } = ruling {
-            self.set_right(call, "denied");
+            self.set_right(call, "denied", Tone::Failed);
         }
         if self.inquiry.shown.is_none() {
             self.show_inquiry();
@@ -169,7 +188,7 @@ impl View {
             tool.began_ms = Some(now_ms);
         }
         self.set_if_unanswered(call, "stopped");
-        self.set_right(call, "running");
+        self.set_right(call, "running", Tone::Running);
     }
 
     /// The name of the file with a call's result, if the result was not loaded yet.
@@ -220,7 +239,8 @@ impl View {
         let block = &mut self.blocks[at];
         let Content::Tool(tool) = &mut block.content else { return };
         let took = now_ms.zip(tool.began_ms).map(|(now, began)| now.saturating_sub(began));
-        block.right = lines::result(answer, took);
+        block.right = call_line::result(answer, took);
+        block.tone = tone(call_line::is_failure(answer));
         block.done = true;
         let is_list = tool.name == "todo" && !answer.failed;
         tool.open = is_list;
@@ -231,6 +251,7 @@ impl View {
         if is_list && let Some(before) = self.todo.replace(at).filter(|it| *it != at) {
             self.close_tool(before);
         }
+        self.fold_around(at);
     }
 
     fn close_tool(&mut self, at: usize) {
@@ -241,9 +262,10 @@ impl View {
         }
     }
 
-    pub(super) fn set_right(&mut self, call: &CallId, right: &str) {
+    pub(super) fn set_right(&mut self, call: &CallId, right: &str, tone: Tone) {
         if let Some(at) = self.calls.get(call).copied() {
             right.clone_into(&mut self.blocks[at].right);
+            self.blocks[at].tone = tone;
             self.changed(at);
         }
     }
@@ -265,7 +287,9 @@ impl View {
             open: false,
             began_ms,
             if_unanswered: "not run",
+            run: None,
         };
+        self.push_place_of_run(name);
         let at = self.push(Shape::Tool, Content::Tool(Box::new(tool)));
         self.calls.insert(id, at);
         self.unanswered.insert(at);

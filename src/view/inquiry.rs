@@ -1,7 +1,7 @@
 //! The model's questions to the user in the chat: one at a time, with numbered options.
 
 use super::question::{Keys, Question};
-use super::{Content, Shape, View, lines};
+use super::{Content, Shape, Tone, View, lines};
 use crate::event::Event;
 use crate::message::inquiry::Question as Asked;
 use crate::message::{CallId, Given, Inquiry, ToolAnswer};
@@ -58,7 +58,7 @@ impl View {
             Event::Chose { given, marked, .. } => self.chose(given, marked),
             Event::Unanswered { call } => {
                 self.forget_inquiry();
-                self.set_right(call, NO_ANSWER);
+                self.set_right(call, NO_ANSWER, Tone::Plain);
             }
             _ => (),
         }

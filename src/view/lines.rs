@@ -1,14 +1,14 @@
 //! The chat's lines for each kind of block.
 
 use super::Tool;
-use crate::message::{Block as Part, Excerpt, ExcerptKind, Input, ToolAnswer, ToolCall};
+use crate::message::{Block as Part, Excerpt, ExcerptKind, Input, ToolCall};
 use crate::session::MAX_CALLS;
 use crate::text::escape::{Escape, skip};
 use crate::text::unseen;
 use serde_json::Value;
 
 /// The most characters of one argument in a call's line.
-const ARGUMENT: usize = 60;
+pub(super) const ARGUMENT: usize = 60;
 /// The most lines of a prompt that are painted.
 const PROMPT: usize = 300;
 /// The most characters of one line of a prompt or a result that are painted.
@@ -212,12 +212,12 @@ pub(super) fn boundary(open: bool, told: &str) -> String {
     format!("{} {told}", mark(open))
 }
 
-fn mark(open: bool) -> &'static str {
+pub(super) fn mark(open: bool) -> &'static str {
     if open { "▾" } else { "▸" }
 }
 
 /// A time in milliseconds as it is shown to the user: `12 ms`, `4 s`, `2 min`.
-fn time(ms: u64) -> String {
+pub(super) fn time(ms: u64) -> String {
     match ms {
         0..1000 => format!("{ms} ms"),
         1000..120_000 => format!("{} s", ms / 1000),
@@ -225,111 +225,12 @@ fn time(ms: u64) -> String {
     }
 }
 
-/// A call in one line. If its arguments are not JSON, they are shown as text with a remark.
-pub(super) fn tool(tool: &Tool) -> String {
-    let Some(call) = &tool.call else {
-        return flat(&format!("{} {} …", mark(tool.open), clip(&tool.name, ARGUMENT)));
-    };
-    let mut line = format!("{} {}", mark(tool.open), call.tool);
-    match &call.input {
-        Input::Broken { text, why } => {
-            let fault = if why.contains("EOF") { "cut off" } else { "not JSON" };
-            line.push_str(&format!("  {}  (arguments {fault})", clip(&flat(text), ARGUMENT)));
-        }
-        Input::Json(Value::Object(map)) => {
-            let main = main_argument(call);
-            if let Some(value) = main.and_then(|it| map.get(it)).and_then(Value::as_str) {
-                line.push_str(&format!("  {}", brief(value, 2 * ARGUMENT)));
-            } else if !map.is_empty() {
-                line.push(' ');
-            }
-            let range = range(call, map);
-            let ranged = range.is_some();
-            let shown = |key: &str| Some(key) != main && !(ranged && is_of_range(key));
-            let values = map.iter().filter(|(key, _)| shown(key));
-            for value in values.filter_map(|(key, value)| argument(key, value)).chain(range) {
-                line.push_str(&format!(" {value}"));
-            }
-        }
-        Input::Json(other) => line.push_str(&format!("  {}", clip(&other.to_string(), ARGUMENT))),
-    }
-    flat(&line)
-}
-
-/// The range of lines that a `read` call asks for, as `lines=10-40`. `None` if the arguments are not numbers.
-fn range(call: &ToolCall, map: &serde_json::Map<String, Value>) -> Option<String> {
-    if call.tool != "read" || !map.keys().any(|it| is_of_range(it)) {
-        return None;
-    }
-    let number = |key: &str| map.get(key).map_or(Some(None), |it| it.as_u64().map(Some));
-    let (first, count) = (number("offset")?.unwrap_or(1), number("limit")?);
-    Some(match count {
-        Some(1) => format!("lines={first}"),
-        Some(count) => format!("lines={first}-{}", first.saturating_add(count).saturating_sub(1)),
-        None => format!("lines={first}-"),
-    })
-}
-
-fn is_of_range(key: &str) -> bool {
-    matches!(key, "offset" | "limit")
-}
-
-/// The name of the most important argument, whose value is shown without its name.
-fn main_argument(call: &ToolCall) -> Option<&'static str> {
-    match call.tool.as_str() {
-        "edit" | "write" => Some("path"),
-        "shell" => Some("command"),
-        "todo" => Some("action"),
-        "skill" => Some("name"),
-        "task" => Some("description"),
-        _ => None,
-    }
-}
-
-fn argument(key: &str, value: &Value) -> Option<String> {
-    Some(match value {
-        Value::Null => return None,
-        Value::Array(_) | Value::Object(_) if matches!(key, "edits" | "todos") => return None,
-        Value::String(_) if matches!(key, "text" | "prompt") => return None,
-        Value::Array(items) if key == "questions" => {
-            let first = brief(items.first()?["question"].as_str()?, 2 * ARGUMENT);
-            let more = items.len() - 1;
-            if more == 0 { first } else { format!("{first} (and {more} more)") }
-        }
-        Value::Array(items) => format!("{key}={}", items.len()),
-        Value::Object(_) => format!("{key}={{…}}"),
-        Value::String(text) => format!("{key}={}", Value::String(clip(text, ARGUMENT))),
-        other => format!("{key}={other}"),
-    })
-}
-
-/// A call that has begun, in one line without the mark of a fold.
-pub fn begun(call: &ToolCall) -> String {
-    called(call, &ToolAnswer::done(&call.id, String::new(), ""), None)
-}
-
-/// An answered call in one line.
-pub fn called(call: &ToolCall, answer: &ToolAnswer, took_ms: Option<u64>) -> String {
-    let shown = Tool {
-        call: Some(call.clone()),
-        name: call.tool.clone(),
-        answer: None,
-        session: None,
-        live: String::new(),
-        rows: Vec::new(),
-        open: false,
-        began_ms: None,
-        if_unanswered: "",
-    };
-    format!("{}   {}", tool(&shown), result(answer, took_ms))
-}
-
-fn flat(text: &str) -> String {
+pub(super) fn flat(text: &str) -> String {
     clean(text).replace('\n', "⏎").replace('\t', " ")
 }
 
 /// The beginning of a text that may be very long, in one line.
-fn brief(text: &str, limit: usize) -> String {
+pub(super) fn brief(text: &str, limit: usize) -> String {
     // Escape sequences are not shown and may be many times longer than the shown text.
     let end = text.char_indices().nth(20 * limit).map_or(text.len(), |(at, _)| at);
     let shown = clip(&flat(&text[..end]), limit);
@@ -399,17 +300,4 @@ pub(super) fn push_live(live: &mut String, text: &str, limit: usize) -> bool {
         live.push_str("… the rest is shown when the command ends\n");
     }
     true
-}
-
-/// The words at the right end of the line of an answered call.
-pub(super) fn result(answer: &ToolAnswer, took_ms: Option<u64>) -> String {
-    let mut words = match (answer.summary.as_str(), answer.failed) {
-        ("", true) => "failed".to_owned(),
-        ("", false) => "done".to_owned(),
-        (summary, _) => clip(&flat(summary), ARGUMENT),
-    };
-    if let Some(ms) = took_ms {
-        words.push_str(&format!(" · {}", time(ms)));
-    }
-    words
 }

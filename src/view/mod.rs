@@ -1,24 +1,28 @@
 //! The chat as blocks of lines, made from the events of a session and the progress between them. The view remembers
 //! what the editor has painted, so that only changes are painted.
 
+mod call_line;
 mod calls;
 mod inquiry;
 mod lines;
 mod notes;
 mod paint;
 mod question;
+mod reply;
+mod runs;
 mod second_person;
 mod workers;
 #[cfg(test)]
 mod tests;
 
-pub use lines::{begun, called, clean, grouped, sized, sized_as};
+pub use call_line::{CallLine, begun, called};
+pub use lines::{clean, grouped, sized, sized_as};
 pub use paint::{Asks, BlockUpdate, Shape, WorkerRow};
 
 use crate::event::{Delta, End, Event, Queued};
-use crate::message::{Block as Part, CallId, Message, Reply, Role, ToolCall};
+use crate::message::{Block as Part, CallId, Message, Role, ToolCall};
 use crate::session::{Consult, MAX_CALLS, Session, is_over_limit};
-use calls::Tool;
+use calls::{Tool, UNDECIDED};
 use lines::Thought;
 use question::{Keys, Question};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -37,13 +41,26 @@ const RENEWED: &str =
 struct Block {
     shape: Shape,
     content: Content,
-    /// Virtual text at the right end of the block's first line.
+    /// Virtual text at the right end of the block's first line, and its meaning.
     right: String,
+    tone: Tone,
     /// Virtual lines under the block.
     below: Vec<String>,
     call: Option<CallId>,
     done: bool,
+    /// Whether an empty line separates the block from the one above.
+    gap: bool,
+    /// Whether the block is left out: a call of a closed run, or the place of a run that has not been folded.
+    hidden: bool,
     sent: Sent,
+}
+
+/// What the words at the right end of a call's line tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tone {
+    Plain,
+    Failed,
+    Running,
 }
 
 #[derive(Debug, Clone)]
@@ -59,6 +76,8 @@ enum Content {
         time: Thought,
     },
     Tool(Box<Tool>),
+    /// The line of a folded run of calls. Before the run is folded it is hidden.
+    Run(runs::Run),
     Question(Box<Question>),
     Lines(Vec<String>),
     /// The newest list. Its last lines are items on which keys act.
@@ -130,6 +149,7 @@ impl View {
         if let Some(Consult { id, about, question, offer }) = &session.consult {
             view.consulted(id, *about, question, offer);
         }
+        view.fold_last();
         view.repaint();
         view
     }
@@ -185,8 +205,8 @@ impl View {
             Event::Changed { call, .. } => self.forget_question(Some(call)),
             Event::Started { call, .. } => self.started(call, now_ms),
             Event::Proposed { call, what, .. } => {
-                self.set_if_unanswered(call, "under review");
-                self.set_right(call, &format!("{what} to review"));
+                self.set_if_unanswered(call, UNDECIDED);
+                self.set_right(call, &format!("{what} to review"), Tone::Plain);
             }
             Event::Answered { answer, .. } => self.answered_now(answer, now_ms),
             Event::Instructed { files } => self.instructed(files),
@@ -260,9 +280,9 @@ impl View {
         match &mut block.content {
             Content::Thinking { open, .. } | Content::Boundary { open, .. } => *open = !*open,
             Content::Tool(tool) => tool.open = !tool.open,
+            Content::Run(_) => self.toggle_run(at),
             Content::Question(question) => {
-                // line 0 is the empty line that separates the block from the block above
-                let line = (line as usize).checked_sub(usize::from(at > 0));
+                let line = (line as usize).checked_sub(usize::from(block.gap));
                 if !line.is_some_and(|it| question.open(it)) {
                     return;
                 }
@@ -290,151 +310,6 @@ impl View {
         self.blocks[at].below = below;
     }
 
-    /// Completes the blocks of a reply that has arrived completely.
-    fn replied(&mut self, reply: &Reply, now_ms: u64) {
-        self.close_live(Some(now_ms));
-        let arriving = self.take_arriving();
-        if arriving.is_empty() {
-            self.reply(&reply.blocks, MAX_CALLS, Some(now_ms));
-            return;
-        }
-        self.complete_searches(&arriving, &reply.blocks);
-        for call in reply.calls().take(MAX_CALLS) {
-            match self.calls.get(&call.id).copied().filter(|at| self.is_arriving(*at)) {
-                Some(at) => self.complete(at, call),
-                None => drop(self.push_tool(call.id.clone(), &call.tool, Some(call), None)),
-            }
-        }
-        self.remove_unfinished(arriving);
-        self.leave_out(reply.calls().count().saturating_sub(MAX_CALLS));
-    }
-
-    fn take_arriving(&mut self) -> Vec<usize> {
-        self.begun = 0;
-        std::mem::take(&mut self.arriving)
-    }
-
-    /// Whether a block shows a call whose arguments have not arrived yet.
-    fn is_arriving(&self, at: usize) -> bool {
-        matches!(&self.blocks[at].content, Content::Tool(tool) if tool.call.is_none())
-    }
-
-    fn remove_unfinished(&mut self, arriving: Vec<usize>) {
-        for at in arriving {
-            if self.is_arriving(at) {
-                self.remove(at);
-            }
-        }
-    }
-
-    /// Shows in one line how many calls of a reply were not run, because there may be thousands of them.
-    fn leave_out(&mut self, calls: usize) {
-        if calls > 0 {
-            self.notice(&lines::over_limit(calls));
-        }
-    }
-
-    /// Shows a complete reply, whose first `taken` calls are run.
-    fn reply(&mut self, blocks: &[Part], taken: usize, now_ms: Option<u64>) {
-        self.calls_of(blocks, taken, now_ms);
-        self.leave_out(calls(blocks).count().saturating_sub(taken));
-    }
-
-    fn calls_of(&mut self, blocks: &[Part], taken: usize, now_ms: Option<u64>) {
-        let mut room = taken;
-        for block in &lines::run_together(blocks) {
-            match block {
-                Part::Text { text } => {
-                    let text = lines::clean(text.trim_start());
-                    if !text.trim().is_empty() {
-                        let at = self.push(Shape::Text, Content::Stream { text });
-                        self.blocks[at].done = true;
-                    }
-                }
-                Part::Thinking { text, .. } if !text.trim().is_empty() => {
-                    let text = lines::clean(text);
-                    let time = Thought::Over { took: None };
-                    let thinking = Content::Thinking { text, open: false, time };
-                    let at = self.push(Shape::Thinking, thinking);
-                    self.blocks[at].done = true;
-                }
-                Part::Searched(it) => drop(self.push_search(it)),
-                Part::Call(call) if room > 0 => {
-                    room -= 1;
-                    self.push_tool(call.id.clone(), &call.tool, Some(call), now_ms);
-                }
-                _ => (),
-            }
-        }
-    }
-
-    fn grow(&mut self, text: &str, thinking: bool, now_ms: u64) {
-        let fits = |block: &Block| match block.content {
-            Content::Stream { .. } => !thinking,
-            Content::Thinking { .. } => thinking,
-            _ => false,
-        };
-        let at = match self.live {
-            Some(at) if fits(&self.blocks[at]) => at,
-            _ => {
-                self.close_live(Some(now_ms));
-                let at = if thinking {
-                    let time = Thought::Arriving { began: now_ms };
-                    let text = String::new();
-                    self.push(Shape::Thinking, Content::Thinking { text, open: false, time })
-                } else if text.trim().is_empty() {
-                    return;
-                } else {
-                    self.push(Shape::Text, Content::Stream { text: String::new() })
-                };
-                self.live = Some(at);
-                self.unfinished.clear();
-                self.arriving.push(at);
-                at
-            }
-        };
-        match &mut self.blocks[at].content {
-            Content::Stream { text: whole } => {
-                let is_first = whole.is_empty();
-                lines::push_clean(whole, text, &mut self.unfinished);
-                if is_first {
-                    whole.drain(..whole.len() - whole.trim_start().len());
-                }
-                self.dirty.insert(at);
-            }
-            Content::Thinking { text: whole, open, .. } => {
-                lines::push_clean(whole, text, &mut self.unfinished);
-                if *open {
-                    self.changed(at);
-                }
-            }
-            _ => (),
-        }
-    }
-
-    /// Ends the block to which arriving text was added. If `now_ms` is given, a thought gets its duration.
-    fn close_live(&mut self, now_ms: Option<u64>) {
-        let Some(at) = self.live.take() else { return };
-        let block = &mut self.blocks[at];
-        block.done = true;
-        if let Content::Thinking { time, .. } = &mut block.content {
-            if let Thought::Arriving { began } = *time {
-                *time = Thought::Over { took: now_ms.map(|now| now.saturating_sub(began)) };
-            }
-            self.changed(at);
-        } else {
-            self.dirty.insert(at);
-        }
-    }
-
-    /// Removes the blocks of a reply that have arrived, because the reply will be requested again.
-    fn take_back(&mut self) {
-        self.live = None;
-        for at in self.take_arriving() {
-            self.remove(at);
-        }
-    }
-
     fn ended(&mut self, why: &End) {
         self.forget_question(None);
         self.settle_rows();
@@ -446,6 +321,7 @@ impl View {
             let Content::Tool(tool) = &mut block.content else { continue };
             tool.open = false;
             tool.if_unanswered.clone_into(&mut block.right);
+            block.tone = tool.if_unanswered_tone();
             block.done = true;
             self.changed(at);
         }
@@ -454,6 +330,7 @@ impl View {
             self.push_lines(shape, lines::notice(&text));
         }
         self.show_inquiry();
+        self.fold_last();
     }
 
     fn push_lines(&mut self, shape: Shape, lines: Vec<String>) -> usize {
@@ -464,16 +341,29 @@ impl View {
 
     fn push(&mut self, shape: Shape, content: Content) -> usize {
         let at = self.blocks.len();
-        let (right, below) = (String::new(), Vec::new());
-        let sent = Sent::default();
-        self.blocks.push(Block { shape, content, right, below, call: None, done: false, sent });
+        self.blocks.push(Block {
+            shape,
+            content,
+            right: String::new(),
+            tone: Tone::Plain,
+            below: Vec::new(),
+            call: None,
+            done: false,
+            gap: false,
+            hidden: false,
+            sent: Sent::default(),
+        });
+        self.blocks[at].gap = self.has_gap(at);
         self.dirty.insert(at);
+        self.fold_above(at);
         at
     }
 
     fn remove(&mut self, at: usize) {
         self.blocks[at].content = Content::Gone;
         self.changed(at);
+        self.close_gap(at);
+        self.fold_above(at);
     }
 
     fn changed(&mut self, at: usize) {

@@ -1,8 +1,9 @@
 //! Turns changed blocks into updates for the editor.
 
+use super::call_line::{CallLine, Line, tool as call_line};
 use super::calls::Tool;
 use super::question::Question;
-use super::{Block, Content, OPEN_LINES, Sent, View, lines};
+use super::{Block, Content, OPEN_LINES, Sent, Tone, View, lines};
 use serde::Serialize;
 
 pub use super::workers::WorkerRow;
@@ -34,7 +35,7 @@ pub enum Shape {
 }
 
 /// A change to one block of the transcript. An unknown `id` is a new block; blocks are in the order of their ids. A
-/// block's lines include the empty line that separates the block from the one above.
+/// block's lines include the empty line that separates the block from the one above, if there is one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BlockUpdate {
@@ -60,6 +61,9 @@ pub struct BlockUpdate {
     /// In a question, the call that it is about. The question's last line names the keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
+    /// In a call or a folded run of calls: the parts of its line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_line: Option<CallLine>,
     /// In a call, the session in which a subagent works on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
@@ -110,6 +114,7 @@ impl BlockUpdate {
             right: None,
             below: None,
             call: None,
+            call_line: None,
             session: None,
             workers: Vec::new(),
             folds: None,
@@ -127,9 +132,9 @@ impl BlockUpdate {
         self.workers = tool.rows.iter().map(|it| it.1.clone()).collect();
     }
 
-    /// Adds what the editor has to know of a question. `first` says whether the block is the first of the chat.
-    fn ask(&mut self, question: &Question, first: bool) {
-        let above = u32::from(!first);
+    /// Adds what the editor has to know of a question. `gap` says whether an empty line is above it.
+    fn ask(&mut self, question: &Question, gap: bool) {
+        let above = u32::from(gap);
         self.folds = Some(question.closed().map(|it| it + above).collect());
         self.always = question.proposes_rule();
         self.command.clone_from(&question.command);
@@ -162,8 +167,7 @@ impl View {
             if room == 0 {
                 break;
             }
-            let first_shown = at == 0;
-            if let Some((update, sent, size)) = update(at, &self.blocks[at], first_shown, room) {
+            if let Some((update, sent, size)) = update(at, &self.blocks[at], room) {
                 room = room.saturating_sub(size.max(BLOCK));
                 updates.push(update);
                 self.out.push((at, sent));
@@ -193,7 +197,7 @@ impl View {
         self.out.clear();
         for (at, block) in self.blocks.iter_mut().enumerate() {
             block.sent = Sent::default();
-            if !matches!(block.content, Content::Gone) {
+            if block.is_shown() {
                 self.dirty.insert(at);
             }
         }
@@ -215,6 +219,7 @@ impl View {
                 Content::Thinking { .. }
                 | Content::Boundary { .. }
                 | Content::Tool(_)
+                | Content::Run(_)
                 | Content::Question(_)
                 | Content::Gone => 0,
             };
@@ -226,28 +231,20 @@ impl View {
 
 /// The next update of a block, the block's state after the update, and the update's size in bytes. `None` if nothing
 /// changes.
-fn update(
-    at: usize,
-    block: &Block,
-    first: bool,
-    room: usize,
-) -> Option<(BlockUpdate, Sent, usize)> {
+fn update(at: usize, block: &Block, room: usize) -> Option<(BlockUpdate, Sent, usize)> {
     let mut update = BlockUpdate::none(at, block);
+    if !block.is_shown() {
+        update.remove = true;
+        return block.sent.exists.then_some((update, Sent::default(), BLOCK));
+    }
     let mut sent = Sent { exists: true, ..block.sent };
     match &block.content {
-        Content::Gone => {
-            if !block.sent.exists {
-                return None;
-            }
-            update.remove = true;
-            return Some((update, Sent { current: true, ..Sent::default() }, 64));
-        }
         Content::Stream { text } => {
             let piece = piece(text, block.sent.bytes, room);
             if piece.is_empty() && block.sent.exists && block.sent.done == block.done {
                 return None;
             }
-            let gap = if block.sent.exists || first { "" } else { "\n" };
+            let gap = if block.sent.exists || !block.gap { "" } else { "\n" };
             sent.bytes += piece.len();
             update.done = block.done && sent.bytes == shown(text);
             update.append = Some(format!("{gap}{piece}"));
@@ -261,9 +258,10 @@ fn update(
             update.append = Some(rest);
         }
         content => {
-            let (whole, live) = painted(content, first);
+            let Painted { whole, live, line } = painted(block);
+            update.call_line = line.map(|it| block.parts(&it));
             if let Content::Question(question) = content {
-                update.ask(question, first);
+                update.ask(question, block.gap);
             }
             if let Content::Tool(tool) = content {
                 update.lead(tool);
@@ -287,11 +285,32 @@ fn update(
     Some((update, sent, size))
 }
 
-/// All lines of a block whose text does not grow, and how many bytes of a running command's output they show.
-fn painted(content: &Content, first: bool) -> (Vec<String>, usize) {
-    let mut whole = if first { Vec::new() } else { vec![String::new()] };
-    let mut live = 0;
-    match content {
+/// All lines of a block whose text does not grow.
+struct Painted {
+    whole: Vec<String>,
+    /// How many bytes of a running command's output the lines show.
+    live: usize,
+    /// The line of a call or of a run.
+    line: Option<Line>,
+}
+
+impl Block {
+    /// The parts of the block's own line, which is a call's or a run's.
+    fn parts(&self, line: &Line) -> CallLine {
+        let parts = CallLine { failed: self.tone == Tone::Failed, ..line.parts() };
+        let Content::Tool(tool) = &self.content else { return parts };
+        CallLine {
+            is_whole: tool.open && tool.answer.is_some(),
+            began: tool.began_ms.filter(|_| self.tone == Tone::Running),
+            ..parts
+        }
+    }
+}
+
+fn painted(block: &Block) -> Painted {
+    let mut whole = if block.gap { vec![String::new()] } else { Vec::new() };
+    let (mut live, mut line) = (0, None);
+    match &block.content {
         Content::Lines(lines) | Content::List { lines, .. } => whole.extend(lines.iter().cloned()),
         Content::Question(question) => whole.extend(question.lines()),
         Content::Thinking { text, open, time } => {
@@ -309,16 +328,23 @@ fn painted(content: &Content, first: bool) -> (Vec<String>, usize) {
             }
         }
         Content::Tool(tool) => {
-            whole.push(lines::tool(tool));
+            let own = call_line(tool);
+            whole.push(own.text.clone());
+            line = Some(own);
             whole.extend(tool.rows.iter().map(|it| format!("    {}", it.0)));
             if tool.open {
                 whole.extend(lines::opened(tool, OPEN_LINES));
                 live = tool.live.len();
             }
         }
+        Content::Run(run) => {
+            let own = run.line();
+            whole.push(own.text.clone());
+            line = Some(own);
+        }
         Content::Stream { .. } | Content::Gone => (),
     }
-    (whole, live)
+    Painted { whole, live, line }
 }
 
 /// The next piece of a growing text: complete characters, if possible complete lines, without blanks at the end.
@@ -343,7 +369,7 @@ fn shown(text: &str) -> usize {
 
 fn is_painted(block: &Block) -> bool {
     match &block.content {
-        Content::Gone => !block.sent.exists,
+        _ if !block.is_shown() => !block.sent.exists,
         Content::Stream { text } => {
             block.sent.exists && block.sent.bytes >= shown(text) && block.sent.done == block.done
         }
@@ -354,6 +380,8 @@ fn is_painted(block: &Block) -> bool {
         | Content::List { .. }
         | Content::Question(_)
         | Content::Boundary { .. }
+        | Content::Run(_)
+        | Content::Gone
         | Content::Thinking { .. } => block.sent.current,
     }
 }

@@ -1,11 +1,12 @@
 //! Tests the chat as the user sees it: updates are applied to a model of the buffer, by the rules of `BlockUpdate`.
 
 mod laws;
+mod runs;
 
 use super::*;
 use crate::event::{Awaited, Failure, Offer, Plan, Ruling, Tuning, TurnId};
 use crate::message::ToolAnswer;
-use crate::message::{Excerpt, ExcerptKind, Input, Stop, Usage};
+use crate::message::{Excerpt, ExcerptKind, Input, Reply, Stop, Usage};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
@@ -141,6 +142,7 @@ fn answered(id: &str, text: &str, summary: &str) -> Event {
         job_end: None,
         foreign: None,
         inquiry: None,
+        fault: false,
         session: None,
     };
     Event::Answered { turn: TurnId(1), answer }
@@ -215,13 +217,10 @@ fn a_turn_is_shown_with_its_prompt_thought_reply_and_tool_lines() {
             ▏selection  src/a.rs:3-4  2 lines  4 tokens
 
             ▸ Thought
-
             I *look*.
 
             ▸ read  path="src/a.rs" lines="10-40"  ⟩ 31 lines · 1 s
-
             ▸ shell  make⏎test
-
             ▸ edit  {"path": "a  (arguments cut off)
 
             ? Run `make`?
@@ -268,9 +267,7 @@ fn an_answered_question_disappears_and_a_verdict_remains() {
             go
 
             ▸ shell  a  ⟩ not run
-
             ▸ shell  b  ⟩ not run
-
             ▸ edit  p  ⟩ under review
 
             ! 1 hunk kept.
@@ -374,7 +371,6 @@ fn toggling_a_block_unfolds_or_folds_it() {
         ▾ Thought
           Hm.
           Aha.
-
         ▾ edit  p  ⟩ kept · 1 s
             -a
             -b

@@ -91,9 +91,7 @@ fn ask_ends_the_turn_and_the_answer_is_the_next_prompt_in_every_dialect() {
         I look.
 
         ▸ read  path="a.txt"
-
         ▸ ask  Which database?
-
         ▸ read  path="a.txt"
 
         ? Which database?
@@ -112,9 +110,7 @@ fn ask_ends_the_turn_and_the_answer_is_the_next_prompt_in_every_dialect() {
         I look.
 
         ▸ read  path="a.txt"
-
         ▸ ask  Which database?
-
         ▸ read  path="a.txt"
 
         Which database?

@@ -122,7 +122,6 @@ fn a_paused_reply_is_continued_a_limited_number_of_times() {
         I search.
 
         ▸ web_search  query="vi"
-
         ▸ web_search  query="vi"
 
         Found.

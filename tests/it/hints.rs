@@ -112,19 +112,20 @@ fn the_chat_names_a_pending_renaming_and_deletion_at_every_width() {
 }
 
 #[test]
-fn the_wrapped_rows_of_a_tools_line_are_indented() {
+fn the_lines_of_calls_take_one_row_each_with_their_results_at_every_width() {
     for (columns, rows) in SIZES {
         let scene = whole_files(columns, rows);
         scene.nvim.wait_screen("▸ rename");
-        let is_indented = |nvim: &Nvim| {
+        let is_packed = |nvim: &Nvim| {
             let screen = nvim.screen();
             let mut lines = screen.lines().skip_while(|it| !it.contains("▸ rename"));
-            let mark = lines.next().and_then(|it| it.chars().position(|it| it == '▸'));
-            mark.zip(lines.next()).is_some_and(|(mark, next)| {
-                next.chars().skip(mark).take(2).collect::<String>() == "  "
-            })
+            let mut has = |call: &str, words: &str| {
+                lines.next().is_some_and(|it| it.contains(call) && it.trim_end().ends_with(words))
+            };
+            has("▸ rename  ", "1 renaming to review")
+                && has("▸ delete  path=\"b.txt\"", "1 deletion to review")
         };
-        scene.nvim.wait(is_indented, &format!("an indented second row at {columns}"));
+        scene.nvim.wait(is_packed, &format!("two rows at {columns}"));
     }
 }
 
@@ -298,6 +299,9 @@ fn words_at_the_right_end_of_a_tools_line_fit_the_width_when_the_line_becomes_vi
     scene.ask_until(Reply::said("All read."), "All read.");
     let nvim = &scene.nvim;
     nvim.keys(":Caliban<CR><C-w>k<C-w>T");
+    nvim.go_to_transcript("read  60 files");
+    nvim.keys("<CR>");
+    nvim.wait_transcript("▸ read  path=");
     for columns in [60, 48, 200, 50] {
         nvim.resize(columns, 40);
         for keys in ["G", "<C-u>", "<C-u>", "gg", "L<C-f>"] {

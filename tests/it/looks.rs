@@ -25,6 +25,9 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
     };
     let expected = expect![[r#"
         │ claude-sonnet-4-5 · ask · ● waiting for you    11% · $0.04
+        │  Model    anthropic/claude-sonnet-4-5  (ANTHROPIC_API_KEY)
+        │  Keys     <CR> send · <C-c> stop · g? keys · @file
+        │  Help     `:help caliban`
         │
         │┃ rename it in @src/a.rs
         │┃ and its callers
@@ -32,7 +35,6 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
         │┃ ▏src/a.rs  2 lines  4 tokens
         │
         │  ▸ Thought for N
-        │
         │  I look at both first.
         │
         │                                                       rust
@@ -40,9 +42,7 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
         │
         │
         │  ▸ grep  pattern="old" path="src"    1 match · N ms
-        │
         │  ▸ read  path="src/a.rs" lines=1    1 line · N ms
-        │
         │  ▸ shell  cargo test
         │
         │  ? Run `cargo test`?
@@ -51,7 +51,7 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
         │    because …
         │
         │   ◷ queued: also the docs, please    x removes · <CR> edits
-        │caliban://main                            27,35-33       Bot
+        │caliban://main                            24,35-33       Bot
         │           <CR> queue · <C-c> stop · <M-CR> steer · g? keys
         │
         │

@@ -11,6 +11,7 @@ mod auto_edit;
 mod bad_days;
 mod bash;
 mod build;
+mod calls;
 mod cases;
 mod changes;
 mod chat;

@@ -57,7 +57,6 @@ fn skills_are_named_in_the_prompt_and_loaded_on_demand() {
         go
 
         ▸ skill  release
-
         ▸ skill  relase
 
         Done."#]].assert_eq(common(&told));

@@ -46,7 +46,6 @@ fn a_todo_list_is_kept_in_a_file_of_the_project_until_all_its_items_are_done() {
         go
 
         ▸ todo  write
-
         ▾ todo  update
             [x] look
             [ ] write

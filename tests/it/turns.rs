@@ -26,7 +26,7 @@ fn two_calls_of_one_reply_run_and_their_results_go_back_in_call_order() {
         nvim.keys(":Caliban<CR>igo<C-s><Esc>");
         nvim.wait_screen("? Run `echo ran`?");
         // The reads do not wait for the answer to the question.
-        nvim.wait_transcript("▸ read  path=\"b.txt\" lines=2");
+        nvim.wait_transcript("▸ read  2 files  a.txt, b.txt");
         nvim.wait_question();
         nvim.command("Caliban approve");
         nvim.wait_transcript("Both read.");
@@ -46,10 +46,7 @@ fn two_calls_of_one_reply_run_and_their_results_go_back_in_call_order() {
         I look.
 
         ▸ shell  echo ran
-
-        ▸ read  path="a.txt"
-
-        ▸ read  path="b.txt" lines=2
+        ▸ read  2 files  a.txt, b.txt
 
         Both read."#]]
     .assert_eq(common(&said));
@@ -104,16 +101,9 @@ fn a_call_repeated_too_often_is_refused_and_then_ends_the_turn() {
     expect![[r#"
         go
 
+        ▸ read  3 times  a.txt
         ▸ read  path="a.txt"
-
         ▸ read  path="a.txt"
-
-        ▸ read  path="a.txt"
-
-        ▸ read  path="a.txt"
-
-        ▸ read  path="a.txt"
-
         ▸ read  path="a.txt"
 
         ! Stopped: the model made the same `read` call 6 times. Send a message to go on."#]]
@@ -174,8 +164,8 @@ fn a_malformed_call_is_not_run_and_the_model_is_told_why() {
         "shell",
         "{\"command\": \"rm -rf a.t",
         expect![[r#"
-        ▸ shell  {"command": "rm -rf a.t  (arguments cut off)
-        Your call of shell was cut off after 23 bytes of its arguments, so nothing was done. Send it again in smaller pieces."#]],
+            ▸ shell  {"command": "rm -r…  (arguments cut off)
+            Your call of shell was cut off after 23 bytes of its arguments, so nothing was done. Send it again in smaller pieces."#]],
     );
     check_call(
         "shell",

@@ -1,4 +1,5 @@
---- Words at the right end of a line of the transcript. Words that do not fit there are shown below the line.
+--- Words at the right end of a line of the transcript. The arguments of a call are cut so that the words fit there. Words
+--- that do not fit beside another line are shown below it.
 local M = {}
 
 local api = vim.api
@@ -7,6 +8,15 @@ local ns = api.nvim_create_namespace('caliban_chat')
 
 --- Words are also placed for this many rows above and below the visible rows.
 local MARGIN = 50
+--- The cells between a call and the words beside it.
+local GAP = 2
+
+---@param chat caliban.Chat
+---@return caliban.Narrowest?
+local function narrowest(chat)
+  chat.narrowest = chat.narrowest or wrap.narrowest(chat.transcript)
+  return chat.narrowest
+end
 
 --- The extmark that shows words beside a line.
 ---@param chat caliban.Chat
@@ -17,13 +27,12 @@ local MARGIN = 50
 ---@return vim.api.keyset.set_extmark
 function M.mark(chat, words, row, line, group)
   group = group or 'CalibanDim'
-  local narrowest = chat.narrowest or wrap.narrowest(chat.transcript)
-  chat.narrowest = narrowest
-  local room = narrowest and narrowest.room
+  local window = narrowest(chat)
+  local room = window and window.room
   local used = api.nvim_strwidth(line)
-  if narrowest and room and used > room then
+  if window and room and used > room then
     -- the line wraps: only the cells of its last row count
-    local last = vim.fn.virtcol({ row + 1, '$' }, false, narrowest.win) --[[@as integer]]
+    local last = vim.fn.virtcol({ row + 1, '$' }, false, window.win) --[[@as integer]]
     used = (last - 2) % room + 1
   end
   if not room or used + 1 + api.nvim_strwidth(words) <= room then
@@ -36,19 +45,74 @@ function M.mark(chat, words, row, line, group)
   return { virt_lines = under }
 end
 
+--- Writes a call's line, cut to the width of the narrowest window.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param top integer
+---@param line string
+local function write(chat, block, top, line)
+  local buf = chat.transcript
+  local old = api.nvim_buf_get_lines(buf, top, top + 1, false)[1]
+  local name = block.call_line and block.call_line.name or 0
+  if old == line or old:sub(1, name) ~= line:sub(1, name) then
+    return
+  end
+  local modifiable = vim.bo[buf].modifiable
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_set_text(buf, top, name, top, #old, { line:sub(name + 1) })
+  vim.bo[buf].modifiable = modifiable
+  if block.n == (block.head or 0) + 1 then
+    block.col = #line
+  end
+end
+
+--- Fits the line of a call into one row, together with the words beside it.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param call caliban.CallLine
+---@param top integer
+---@return string words
+local function fit_call(chat, block, call, top)
+  local long, short = require('caliban.chat.running').words(chat, call)
+  local words = long or block.right or ''
+  block.words = long
+  local fit, whole = require('caliban.chat.fit'), block.whole or ''
+  local window = narrowest(chat)
+  local size = api.nvim_strwidth(words)
+  if window and not call.is_whole then
+    local room = window.room
+    local rest = room - (size > 0 and size + GAP or 0)
+    if short and rest < fit.least(whole, call) then
+      words = short
+      rest = room - api.nvim_strwidth(short) - GAP
+    end
+    rest = rest < fit.least(whole, call) and room or rest
+    write(chat, block, top, fit.line(whole, call, rest))
+  end
+  block.need = api.nvim_strwidth(whole) + GAP + size
+  return words
+end
+
 --- Shows the words at the right end of a block's first line of text.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param top integer the row of the block's first line of text
 function M.show(chat, block, top)
-  if not block.right or block.right == '' then
+  local call, words = block.call_line, block.right or ''
+  if call then
+    words = fit_call(chat, block, call, top)
+    block.room = chat.narrowest and chat.narrowest.room
+  end
+  if words == '' then
     return
   end
   local line = api.nvim_buf_get_lines(chat.transcript, top, top + 1, false)[1]
-  local opts = M.mark(chat, block.right, top, line)
+  local opts = M.mark(chat, words, top, line, call and call.failed and 'CalibanError' or nil)
   opts.id = block.marks.right
   block.marks.right = api.nvim_buf_set_extmark(chat.transcript, ns, top, 0, opts)
-  block.need = api.nvim_strwidth(line) + 1 + api.nvim_strwidth(block.right)
+  if not call then
+    block.need = api.nvim_strwidth(line) + 1 + api.nvim_strwidth(words)
+  end
   block.room = chat.narrowest and chat.narrowest.room
 end
 
@@ -84,6 +148,27 @@ function M.refit(chat)
     fit(chat, win, now.room)
   end
   return not (had and had.room == now.room)
+end
+
+--- Replaces the cut lines of calls among lines of a transcript.
+---@param buf integer
+---@param first integer row of the first line
+---@param lines string[]
+---@return boolean # whether there are any
+function M.uncut(buf, first, lines)
+  local chat = require('caliban.chat.chats').of(buf)
+  local blocks, row, any = chat and chat.blocks or {}, chat and chat.total or 0, false
+  for i = #blocks, 1, -1 do
+    local block = blocks[i] ---@as caliban.Block
+    row = row - block.n
+    local at = row + (block.head or 0) - first + 1
+    if block.whole and lines[at] and lines[at] ~= block.whole then
+      lines[at], any = block.whole, true
+    elseif row + block.n <= first then
+      break
+    end
+  end
+  return any
 end
 
 return M

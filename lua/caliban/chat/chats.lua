@@ -15,6 +15,9 @@ local api = vim.api
 ---@field total integer lines of all blocks
 ---@field above? boolean whether the program has yet to send the blocks above the first painted block
 ---@field narrowest? caliban.Narrowest the window into which words beside a line were last fitted
+---@field running? table<integer, caliban.Block> the running calls, by the ids of their blocks
+---@field clock? number what the program's clock showed 0 at, on the same clock as `retry_at`
+---@field spinner? integer the extmark of the sign on a running call
 ---@field views table<string, vim.fn.winsaveview.ret> by part: the view to restore when a window shows this chat again
 ---@field toggled? integer the id of the block that the user has just opened or closed
 ---@field status? caliban.Status

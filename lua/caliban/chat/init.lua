@@ -230,11 +230,15 @@ end
 function M.paint(message)
   local chat = chats.find(message.session)
   if chat then
+    require('caliban.chat.running').set_clock(chat, message.now)
     local painted = require('caliban.chat.paint').paint(chat, message.updates, message.reset)
     if painted and message.reset then
       require('caliban.chat.changes').restore(chat)
     end
     chat.above = message.above
+    if chat.running then
+      require('caliban.chat.spinner').wake()
+    end
   end
 end
 

@@ -98,7 +98,8 @@ local function registers(name)
   return names
 end
 
---- Joins the pieces in the text that was just yanked. A linewise yank is extended to all pieces of its lines.
+--- Joins the pieces in the text that was just yanked. A linewise yank is extended to all pieces of its lines, and gets the
+--- uncut lines of calls.
 ---@param buf integer
 function M.yanked(buf)
   local event = vim.v.event
@@ -109,6 +110,7 @@ function M.yanked(buf)
   local first = api.nvim_buf_get_mark(buf, '[')[1] - 1
   local last = api.nvim_buf_get_mark(buf, ']')[1] - 1
   local lines = event.regcontents ---@as string[]
+  local cut = false
   if kind == 'V' then
     while M.continues(buf, first) do
       first = first - 1
@@ -117,9 +119,10 @@ function M.yanked(buf)
       last = last + 1
     end
     lines = api.nvim_buf_get_lines(buf, first, last + 1, false)
+    cut = require('caliban.chat.beside').uncut(buf, first, lines)
   end
   local whole = M.join(buf, first, lines)
-  if #whole < #lines then
+  if cut or #whole < #lines then
     for _, name in ipairs(registers(event.regname or '')) do
       vim.fn.setreg(name, whole, kind)
     end

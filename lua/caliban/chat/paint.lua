@@ -15,6 +15,9 @@ M.ns = ns
 ---@field final boolean
 ---@field done integer number of finished lines that were scanned for fences
 ---@field call? string
+---@field call_line? caliban.CallLine the parts of the line of a call, or of a folded run of calls
+---@field whole? string the uncut line of a call or a folded run
+---@field words? string the words beside a running call
 ---@field session? string the session in which a subagent works on this call
 ---@field workers? caliban.WorkerRow[] the workers that this call has ordered, one for each line below it
 ---@field items? integer the number of items that take keys; they are the last lines
@@ -26,24 +29,8 @@ M.ns = ns
 ---@field fences caliban.Fence[]
 ---@field spans table<integer, integer[]?> the highlights of lines that have been drawn, by index
 
---- The highlights of blocks that have a single one, by shape. Other blocks are highlighted as Markdown.
-local spans = {
-  thinking = 'CalibanDim',
-  boundary = 'CalibanDim',
-  tool = 'CalibanDim',
-  ask = 'CalibanDim',
-  notice = 'CalibanNotice',
-  error = 'CalibanError',
-  intro = 'CalibanDim',
-  queue = 'CalibanDim',
-  review = 'CalibanDim',
-  reviewed = 'CalibanDim',
-}
-local heads =
-  { tool = 'CalibanTool', boundary = 'CalibanNotice', ask = 'CalibanAsk', review = 'CalibanAsk' }
-
 local long = require('caliban.chat.long')
-local beside = require('caliban.chat.beside')
+local marks = require('caliban.chat.marks')
 local order = require('caliban.chat.order')
 local ENDED, REVIEW = order.ENDED, order.REVIEW
 
@@ -160,62 +147,9 @@ local function append(chat, block, row, text)
 end
 
 ---@param chat caliban.Chat
----@param block caliban.Block
----@param name string
----@param row integer
----@param col integer
----@param opts vim.api.keyset.set_extmark
-local function mark(chat, block, name, row, col, opts)
-  opts.id = block.marks[name]
-  block.marks[name] = api.nvim_buf_set_extmark(chat.transcript, ns, row, col, opts)
-end
-
---- Sets the extmarks that belong to a block as a whole, such as its virtual text.
----@param chat caliban.Chat
----@param block caliban.Block
----@param row integer
-local function set_marks(chat, block, row)
-  if block.n == 0 then
-    return
-  end
-  local span, head = spans[block.shape], heads[block.shape]
-  local last, top = row + block.n - 1, row + (block.head or 0)
-  if span then
-    mark(chat, block, 'span', row, 0, {
-      end_row = last,
-      end_col = block.col,
-      hl_group = span,
-      end_right_gravity = true,
-      priority = 100,
-    })
-  end
-  if head then
-    local width = #api.nvim_buf_get_lines(chat.transcript, top, top + 1, false)[1]
-    mark(chat, block, 'head', top, 0, { end_col = width, hl_group = head, priority = 110 })
-  end
-  beside.show(chat, block, top)
-  if block.below then
-    local virtual = vim.tbl_map(function(line)
-      return { { '┃ ', 'CalibanUser' }, { line, 'CalibanChip' } }
-    end, block.below)
-    mark(chat, block, 'below', last, 0, { virt_lines = virtual, virt_lines_leftcol = true })
-  end
-end
-
----@param chat caliban.Chat
----@param block caliban.Block
----@param row integer
-local function mark_lines(chat, block, row)
-  for r = row + math.max(block.head or 0, block.done), row + block.n - 1 do
-    local sign = { sign_text = '┃', sign_hl_group = 'CalibanUser' }
-    api.nvim_buf_set_extmark(chat.transcript, ns, r, 0, sign)
-  end
-end
-
----@param chat caliban.Chat
 ---@param id integer
 ---@param shape string
----@return caliban.Block, integer row
+---@return caliban.Block, integer index, integer row
 local function add(chat, id, shape)
   local block = {
     id = id,
@@ -230,7 +164,33 @@ local function add(chat, id, shape)
   }
   local at, row = order.place(chat, block)
   table.insert(chat.blocks, at, block)
-  return block, row
+  return block, at, row
+end
+
+--- The windows whose cursor is on a block.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param row integer
+---@return integer[]
+local function on_rows(chat, block, row)
+  return vim.tbl_filter(function(win)
+    local at = api.nvim_win_get_cursor(win)[1] - 1
+    return at >= row and at < row + block.n
+  end, block.shape == 'tool' and vim.fn.win_findbuf(chat.transcript) or {})
+end
+
+--- The lines of an update. A call directly below a list that Lua has made gets an empty line above it, because the
+--- program does not know of the list.
+---@param chat caliban.Chat
+---@param update caliban.BlockUpdate
+---@param index integer of the block
+---@return string[]
+local function separated(chat, update, index)
+  local lines, above = update.lines or {}, chat.blocks[index - 1]
+  if update.call_line and lines[1] ~= '' and above and above.id < 0 then
+    return vim.list_extend({ '' }, lines)
+  end
+  return lines
 end
 
 ---@param chat caliban.Chat
@@ -241,8 +201,14 @@ local function apply(chat, update)
   local block, index, row = order.find(chat, update.id)
   if update.remove then
     if block then
+      local on = on_rows(chat, block, row)
       replace(chat, block, row, 0, {})
       table.remove(chat.blocks, index)
+      require('caliban.chat.running').note(chat, block, nil)
+      -- a folded call: the cursor goes to the line of its run
+      for _, win in ipairs(on) do
+        api.nvim_win_set_cursor(win, { math.max(row, 1), 0 })
+      end
       if block.shape == 'ask' then
         require('caliban.chat.question').gone(chat)
       end
@@ -250,7 +216,7 @@ local function apply(chat, update)
     return nil, 0
   end
   if not block then
-    block, row = add(chat, update.id, update.shape)
+    block, index, row = add(chat, update.id, update.shape)
   end
   if block.shape ~= update.shape then
     api.nvim_buf_clear_namespace(chat.transcript, ns, row, row + block.n)
@@ -261,7 +227,7 @@ local function apply(chat, update)
     local lines = require('caliban.chat.question').take(chat, update)
     replace(chat, block, row, 0, lines)
   elseif update.lines then
-    local lines, continued = long.cut(update.lines, 0)
+    local lines, continued = long.cut(separated(chat, update, index), 0)
     replace(chat, block, row, update.at, lines)
     long.mark(chat.transcript, row + update.at, continued)
   end
@@ -271,7 +237,9 @@ local function apply(chat, update)
   block.final = update.final
   if update.lines then
     block.call, block.items, block.session = update.call, update.items, update.session
-    block.workers = update.workers
+    block.workers, block.call_line = update.workers, update.call_line
+    block.whole = update.call_line and update.lines[update.lines[1] == '' and 2 or 1]
+    require('caliban.chat.running').note(chat, block, update.call_line)
   end
   block.right, block.below = update.right or block.right, update.below or block.below
   return block, row
@@ -282,27 +250,28 @@ end
 ---@param block caliban.Block
 ---@param row integer
 local function highlight(chat, update, block, row)
-  set_marks(chat, block, row)
+  marks.set(chat, block, row)
   if block.shape == 'user' then
-    mark_lines(chat, block, row)
+    marks.lines(chat, block, row)
   elseif block.shape == 'tool' and update.lines and update.at == 0 then
     require('caliban.chat.calls').mark(chat, block, row, update.lines)
   end
-  if not spans[block.shape] then
+  if marks.is_markdown(block) then
     require('caliban.chat.markdown').advance(chat.transcript, block, row)
   end
 end
 
 --- The windows that follow the transcript's end: their cursor is on the last line, and nothing is selected there.
 ---@param buf integer
+---@param except? integer a window that does not follow
 ---@return integer[]
-local function followers(buf)
+local function followers(buf, except)
   local last, windows = api.nvim_buf_line_count(buf), {}
   local mode = vim.fn.mode(1)
   local selecting = mode:find('^[vVsS\22\19]') or mode:find('^no')
   local selecting_in = selecting and api.nvim_get_current_win()
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    if win ~= selecting_in and api.nvim_win_get_cursor(win)[1] >= last then
+    if win ~= selecting_in and win ~= except and api.nvim_win_get_cursor(win)[1] >= last then
       table.insert(windows, win)
     end
   end
@@ -313,9 +282,10 @@ end
 ---@param chat caliban.Chat
 ---@param follow boolean
 ---@param fn fun()
-local function write(chat, follow, fn)
+---@param except? integer a window that does not follow
+local function write(chat, follow, fn, except)
   local buf = chat.transcript
-  local following = follow and followers(buf) or {}
+  local following = follow and followers(buf, except) or {}
   vim.bo[buf].modifiable = true
   local ok, err = pcall(fn)
   vim.bo[buf].modifiable = false
@@ -343,16 +313,20 @@ function M.paint(chat, updates, reset)
     return false
   end
   -- if the user has just opened or closed a block, the cursor stays on it
-  local toggled = #updates == 1 and updates[1].id == chat.toggled
-  chat.toggled = nil
+  local toggled = false
+  for _, update in ipairs(updates) do
+    toggled = toggled or update.id == chat.toggled
+  end
+  chat.toggled = not toggled and chat.toggled or nil
   local last = updates[#updates]
-  local follows = not toggled and not (last and not reset and order.is_above(chat, last.id))
+  local follows = not (last and not reset and order.is_above(chat, last.id))
   write(chat, follows, function()
     if reset then
       api.nvim_buf_clear_namespace(chat.transcript, ns, 0, -1)
       long.clear(chat.transcript, 0, -1)
       api.nvim_buf_set_lines(chat.transcript, 0, -1, false, {})
       chat.blocks, chat.total = {}, 0
+      require('caliban.chat.running').forget(chat)
       require('caliban.chat.question').repaint(chat)
       if chat.status then
         local queue = require('caliban.chat.queue').block(chat.status.queue)
@@ -371,7 +345,7 @@ function M.paint(chat, updates, reset)
         end
       end
     end
-  end)
+  end, toggled and api.nvim_get_current_win() or nil)
   return true
 end
 
@@ -398,7 +372,7 @@ end
 --- Whether the transcript is loaded and has the lines that were painted.
 ---@param chat caliban.Chat
 ---@return boolean
-local function is_intact(chat)
+function M.is_intact(chat)
   return require('caliban.chat.chats').usable(chat.transcript)
     and api.nvim_buf_line_count(chat.transcript) == math.max(1, chat.total)
 end
@@ -423,7 +397,7 @@ function M.review(chat, lines, waits, follow)
       block = nil
     end
     if not block then
-      block, row = add(chat, REVIEW, shape)
+      block, _, row = add(chat, REVIEW, shape)
     elseif block.shape ~= shape then
       api.nvim_buf_clear_namespace(chat.transcript, ns, row, row + block.n)
       block.shape = shape
@@ -431,7 +405,7 @@ function M.review(chat, lines, waits, follow)
     end
     block.final = true
     update_lines(chat, block, row, lines)
-    set_marks(chat, block, row)
+    marks.set(chat, block, row)
     top = row
   end)
   return top
@@ -441,14 +415,14 @@ end
 ---@param chat caliban.Chat
 ---@param lines string[]
 function M.recount(chat, lines)
-  if not is_intact(chat) then
+  if not M.is_intact(chat) then
     return
   end
   local block, _, row = order.find(chat, order.RETRY)
   if block then
     write(chat, false, function()
       update_lines(chat, block, row, lines)
-      set_marks(chat, block, row)
+      marks.set(chat, block, row)
     end)
   end
 end
@@ -458,7 +432,7 @@ end
 ---@param call string
 ---@param line string
 function M.last_line(chat, call, line)
-  if not is_intact(chat) then
+  if not M.is_intact(chat) then
     return
   end
   local block, row = M.last(chat, function(b)
@@ -467,7 +441,7 @@ function M.last_line(chat, call, line)
   if block then
     write(chat, true, function()
       replace(chat, block, row, block.n - 1, { line })
-      set_marks(chat, block, row)
+      marks.set(chat, block, row)
     end)
   end
 end
@@ -476,6 +450,7 @@ end
 ---@param chat caliban.Chat
 ---@param why string
 function M.ended(chat, why)
+  require('caliban.chat.running').forget(chat)
   local lines = { '', '! ' .. why }
   M.paint(chat, { { id = ENDED, shape = 'error', at = 0, lines = lines, final = true } })
 end

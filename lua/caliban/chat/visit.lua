@@ -63,7 +63,7 @@ function M.go(chat)
     require('caliban.chat.chats').wanted = require('caliban.program.process').ask(open)
     return
   end
-  local line, col = api.nvim_get_current_line(), api.nvim_win_get_cursor(0)[2]
+  local line, col = require('caliban.chat.source').line(chat)
   local address = require('caliban.chat.markdown').link_at(line, col)
   if address then
     line, col = address, 0
@@ -100,7 +100,7 @@ end
 --- Opens the web address under the cursor in the browser; without one, the file under the cursor.
 ---@param chat caliban.Chat
 function M.open(chat)
-  local address = web_address(api.nvim_get_current_line(), api.nvim_win_get_cursor(0)[2])
+  local address = web_address(require('caliban.chat.source').line(chat))
   if not address then
     return M.go(chat)
   end

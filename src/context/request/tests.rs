@@ -31,6 +31,7 @@ fn answer(id: &str, text: &str) -> Block {
         job_end: None,
         foreign: None,
         inquiry: None,
+        fault: false,
         session: None,
     })
 }

@@ -75,6 +75,7 @@ impl Judge<'_> {
             job_end: None,
             foreign: None,
             inquiry: None,
+            fault: false,
             session: None,
         }
     }
@@ -252,6 +253,7 @@ fn answer_to_whole(
         job_end: None,
         foreign: None,
         inquiry: None,
+        fault: false,
         session: None,
     }
 }

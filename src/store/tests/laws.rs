@@ -56,6 +56,7 @@ fn block() -> impl Strategy<Value = Block> {
                 job_end: None,
                 foreign: None,
                 inquiry: None,
+                fault: false,
                 session: None,
             })
         });

@@ -91,10 +91,14 @@ impl Driven {
         self.told.push(Told::Delta(delta));
     }
 
-    fn begin_call(&mut self) {
+    fn begin_call(&mut self, pick: u8) {
         if matches!(self.session.phase, session::Phase::Sampling { .. }) {
             self.ids += 1;
-            let call = call(&format!("c{}", self.ids), "shell", json!({"command": self.ids}));
+            let (tool, input) = match pick {
+                0..5 => ("read", json!({"path": format!("f{pick}")})),
+                _ => ("shell", json!({"command": "ls"})),
+            };
+            let call = call(&format!("c{}", self.ids), tool, input);
             let delta = Delta::CallBegun { id: call.id.clone(), tool: call.tool.clone() };
             self.partial.push(Part::Call(call));
             self.told.push(Told::Delta(delta));
@@ -134,24 +138,25 @@ impl Driven {
                 self.step(session::Input::Send { text, context: Vec::new(), steer: act.pick > 5 });
             }
             2..=5 => self.say(&act.words, act.pick > 5),
-            6 => self.begin_call(),
+            6 => self.begin_call(act.pick),
             7 | 8 => self.reply(),
             9 => self.step(session::Input::Rule { call: open, ruling: Ruling::Once }),
             10 => {
                 self.told.push(Told::Delta(Delta::Output { call: open, text: act.words.clone() }));
             }
             11 => {
-                let (text, summary) = (act.words.clone(), String::new());
+                let (text, summary) = (act.words.clone(), "1 line".to_owned());
                 let answer = ToolAnswer {
                     id: open,
                     text,
-                    failed: false,
+                    failed: act.pick > 6,
                     summary,
                     output: None,
                     images: Vec::new(),
                     job_end: None,
                     foreign: None,
                     inquiry: None,
+                    fault: false,
                     session: None,
                 };
                 self.step(session::Input::Answered { turn, answer });
@@ -169,7 +174,10 @@ impl Driven {
                 });
                 self.step(session::Input::Rested { turn });
             }
-            13 => self.told.push(Told::Toggle(u32::from(act.pick), u32::from(act.pick))),
+            13 => {
+                let id = u32::from(act.pick) * 4 + u32::from(act.paint);
+                self.told.push(Told::Toggle(id, u32::from(act.pick)));
+            }
             _ => (),
         }
     }
@@ -185,16 +193,58 @@ fn drive(acts: &[Act]) -> Vec<(Vec<Told>, u8)> {
     told
 }
 
+/// The blocks of the lines of folded runs.
+fn runs(view: &View) -> Vec<u32> {
+    let is_run = |it: &usize| {
+        view.blocks[*it].is_shown() && matches!(view.blocks[*it].content, Content::Run(_))
+    };
+    (0..view.blocks.len()).filter(is_run).filter_map(|it| u32::try_from(it).ok()).collect()
+}
+
 /// The parts of a chat that are the same when it is opened again: texts, prompts, and calls with their results.
 fn lasting(view: &mut View) -> String {
+    let runs = runs(view);
     let mut buffer = Buffer::default();
+    for run in &runs {
+        if matches!(&view.blocks[*run as usize].content, Content::Run(it) if !it.is_open()) {
+            view.toggle(*run, 0);
+        }
+    }
     view.repaint();
     buffer.drain(view);
-    buffer.blocks.retain(|it| matches!(it.shape, Shape::User | Shape::Text | Shape::Tool));
+    buffer.blocks.retain(|it| {
+        matches!(it.shape, Shape::User | Shape::Text | Shape::Tool) && !runs.contains(&it.id)
+    });
     for block in &mut buffer.blocks {
         block.right = block.right.replace(" · 0 ms", "");
+        if block.lines.first().is_some_and(String::is_empty) {
+            block.lines.remove(0);
+        }
+        if block.shape == Shape::Tool {
+            block.lines[0] = block.lines[0].trim_start().to_owned();
+        }
     }
-    buffer.text().trim_start_matches('\n').to_owned()
+    buffer.text()
+}
+
+/// Whether empty lines are only between blocks that are not packed, and no run that is over is left unfolded.
+fn is_packed(view: &View, buffer: &Buffer) -> bool {
+    let is_packed = |pair: &[Shown]| {
+        let has_gap = pair[1].lines.first().is_some_and(String::is_empty);
+        match (pair[0].shape, pair[1].shape) {
+            (Shape::Tool | Shape::Thinking, Shape::Tool | Shape::Thinking) => !has_gap,
+            // the gap above a growing text stays as it was
+            (_, Shape::Text) => true,
+            _ => has_gap,
+        }
+    };
+    let single = |at: &Shown| match &view.blocks[at.id as usize].content {
+        Content::Tool(it) if it.run.is_none() && it.name == "read" => {
+            it.answer.as_ref().is_some_and(|it| !it.failed)
+        }
+        _ => false,
+    };
+    buffer.blocks.windows(2).all(|it| is_packed(it) && !(single(&it[0]) && single(&it[1])))
 }
 
 proptest! {
@@ -243,6 +293,12 @@ proptest! {
         driven.cancel();
         driven.told.iter().for_each(|it| it.to(&mut live));
         let mut again = View::of(&driven.session, Vec::new());
+        let mut buffer = Buffer::default();
+        buffer.drain(&mut again);
+        prop_assert!(is_packed(&again, &buffer), "{}", buffer.text());
+        buffer = Buffer::default();
+        buffer.drain(&mut live);
+        prop_assert!(is_packed(&live, &buffer), "{}", buffer.text());
         prop_assert_eq!(lasting(&mut live), lasting(&mut again));
     }
 

@@ -166,6 +166,7 @@ impl Live {
             job_end: None,
             foreign: None,
             inquiry: None,
+            fault: false,
             session: None,
         };
         self.take(Input::Answered { turn, answer }, false);

@@ -380,6 +380,7 @@ impl Talk {
                         job_end: None,
                         foreign: None,
                         inquiry: None,
+                        fault: false,
                         session: None,
                     };
                     let answers = vec![answer];

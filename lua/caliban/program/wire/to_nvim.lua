@@ -29,10 +29,11 @@
 ---@field session caliban.SessionId
 ---@field reset boolean The transcript is emptied first.
 ---@field above boolean More messages follow with blocks that are above the blocks painted so far.
+---@field now integer The program's clock, in milliseconds.
 ---@field updates caliban.BlockUpdate[]
 
 --- A change to one block of the transcript. An unknown `id` is a new block; blocks are in the order of their ids. A
---- block's lines include the empty line that separates the block from the one above.
+--- block's lines include the empty line that separates the block from the one above, if there is one.
 ---@class (exact) caliban.BlockUpdate
 ---@field id integer
 ---@field shape 'user'|'text'|'thinking'|'tool'|'ask'|'notice'|'error'|'intro'|'boundary'
@@ -44,6 +45,7 @@
 ---@field right? string Virtual text at the right end of the block's first line that is not empty.
 ---@field below? string[] Virtual lines under the block: the context of a user's message.
 ---@field call? string In a question, the call that it is about. The question's last line names the keys.
+---@field call_line? caliban.CallLine In a call or a folded run of calls: the parts of its line.
 ---@field session? string In a call, the session in which a subagent works on it.
 ---@field workers? caliban.WorkerRow[] In a call, the workers that it has ordered. Each has one of the lines below the
 --- call's own, in this order.
@@ -65,6 +67,16 @@
 ---| 'error'
 ---| 'intro'
 ---| 'boundary' # The place at which the conversation was compacted.
+
+--- The parts of a call's own line, and the state of the call.
+---@class (exact) caliban.CallLine
+---@field name integer The number of bytes up to the end of the tool's name.
+---@field main [integer, integer] The first byte and the end of the argument that is cut first in a narrow window.
+--- Equal if there is none.
+---@field is_path boolean Whether that argument is a path, whose end tells more than its beginning.
+---@field is_whole boolean Whether the line may take several rows in a narrow window.
+---@field failed boolean Whether the words at the right end tell that the call failed.
+---@field began? integer When the running call began, in milliseconds on the clock of the paint messages.
 
 --- A line of a call about one of its workers, for the keys on it.
 ---@class (exact) caliban.WorkerRow

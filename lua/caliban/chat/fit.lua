@@ -1,0 +1,77 @@
+--- Fits the line of a call into a row: cuts the arguments, never the tool's name.
+local M = {}
+
+local api = vim.api
+local first = require('caliban.editor.wrap').first
+
+--- The argument that is cut first keeps at least this many cells.
+local LEAST = 8
+
+--- The end of a text: at most `width` cells.
+---@param text string
+---@param width integer
+---@return string
+local function last(text, width)
+  local from = math.max(0, vim.fn.strchars(text) - width)
+  while api.nvim_strwidth(vim.fn.strcharpart(text, from)) > width do
+    from = from + 1
+  end
+  return vim.fn.strcharpart(text, from)
+end
+
+--- The cells that a call's line needs at least: the name, and a little of the arguments.
+---@param line string
+---@param call caliban.CallLine
+---@return integer
+function M.least(line, call)
+  return api.nvim_strwidth(line:sub(1, call.name)) + (#line > call.name and LEAST or 0)
+end
+
+--- An argument in at most `width` cells: the end of a path, the beginning of another one.
+---@param main string
+---@param call caliban.CallLine
+---@param width integer
+---@return string
+local function short(main, call, width)
+  return call.is_path and '…' .. last(main, width - 1) or first(main, width - 1) .. '…'
+end
+
+--- A call's line in at most `room` cells, but with the whole name. If a little of the longest argument and all others
+--- have no room, only the longest one is shown.
+---@param line string
+---@param call caliban.CallLine
+---@param room integer
+---@return string
+function M.line(line, call, room)
+  local over = api.nvim_strwidth(line) - room
+  if over <= 0 then
+    return line
+  end
+  local from, to = call.main[1], call.main[2]
+  local main = line:sub(from + 1, to)
+  local left = api.nvim_strwidth(main) - over
+  if left >= LEAST then
+    return line:sub(1, from) .. short(main, call, left) .. line:sub(to + 1)
+  end
+  local name = line:sub(1, call.name) .. '  '
+  left = room - api.nvim_strwidth(name)
+  if left < LEAST or api.nvim_strwidth(main) <= left then
+    return first(line, math.max(room - 1, api.nvim_strwidth(name))) .. '…'
+  end
+  return name .. short(main, call, left)
+end
+
+--- The place in the uncut line of a place in the cut line.
+---@param whole string
+---@param cut string
+---@param col integer
+---@return integer
+function M.col(whole, cut, col)
+  local same = 0
+  while same < #cut and cut:byte(same + 1) == whole:byte(same + 1) do
+    same = same + 1
+  end
+  return col < same and col or math.max(same, #whole - (#cut - col))
+end
+
+return M

@@ -1,0 +1,110 @@
+--- The highlights, signs and virtual text of whole blocks of a transcript.
+local M = {}
+
+local api = vim.api
+local ns = api.nvim_create_namespace('caliban_chat')
+
+--- The highlights of blocks that have a single one, by shape. Other blocks are highlighted as Markdown.
+local spans = {
+  thinking = 'CalibanDim',
+  boundary = 'CalibanDim',
+  ask = 'CalibanDim',
+  notice = 'CalibanNotice',
+  error = 'CalibanError',
+  intro = 'CalibanDim',
+  queue = 'CalibanDim',
+  review = 'CalibanDim',
+  reviewed = 'CalibanDim',
+}
+local heads = { boundary = 'CalibanNotice', ask = 'CalibanAsk', review = 'CalibanAsk' }
+
+--- Whether a block is highlighted as Markdown.
+---@param block caliban.Block
+---@return boolean
+function M.is_markdown(block)
+  return not spans[block.shape] and block.shape ~= 'tool'
+end
+
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param name string
+---@param row integer
+---@param col integer
+---@param opts vim.api.keyset.set_extmark
+local function mark(chat, block, name, row, col, opts)
+  opts.id = block.marks[name]
+  block.marks[name] = api.nvim_buf_set_extmark(chat.transcript, ns, row, col, opts)
+end
+
+--- Highlights a block's rows from `first` on.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param first integer
+---@param last integer
+---@param group string
+local function span(chat, block, first, last, group)
+  mark(chat, block, 'span', first, 0, {
+    end_row = last,
+    end_col = block.col,
+    hl_group = group,
+    end_right_gravity = true,
+    priority = 100,
+  })
+end
+
+--- Highlights the name of a call's tool, and dims the lines below the call.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param top integer the row of the call's own line
+---@param last integer
+local function call(chat, block, top, last)
+  local line = block.call_line
+  if line then
+    local opts = { end_col = line.name, hl_group = 'CalibanTool', priority = 110, strict = false }
+    mark(chat, block, 'head', top, 0, opts)
+  end
+  if last > top then
+    span(chat, block, top + 1, last, 'CalibanDim')
+  end
+end
+
+--- Sets the extmarks that belong to a block as a whole, such as its virtual text.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param row integer
+function M.set(chat, block, row)
+  if block.n == 0 then
+    return
+  end
+  local group, head = spans[block.shape], heads[block.shape]
+  local last, top = row + block.n - 1, row + (block.head or 0)
+  if block.shape == 'tool' then
+    call(chat, block, top, last)
+  elseif group then
+    span(chat, block, row, last, group)
+  end
+  if head then
+    local width = #api.nvim_buf_get_lines(chat.transcript, top, top + 1, false)[1]
+    mark(chat, block, 'head', top, 0, { end_col = width, hl_group = head, priority = 110 })
+  end
+  require('caliban.chat.beside').show(chat, block, top)
+  if block.below then
+    local virtual = vim.tbl_map(function(line)
+      return { { '┃ ', 'CalibanUser' }, { line, 'CalibanChip' } }
+    end, block.below)
+    mark(chat, block, 'below', last, 0, { virt_lines = virtual, virt_lines_leftcol = true })
+  end
+end
+
+--- Sets the signs of the lines of a user's message.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param row integer
+function M.lines(chat, block, row)
+  for r = row + math.max(block.head or 0, block.done), row + block.n - 1 do
+    local sign = { sign_text = '┃', sign_hl_group = 'CalibanUser' }
+    api.nvim_buf_set_extmark(chat.transcript, ns, r, 0, sign)
+  end
+end
+
+return M

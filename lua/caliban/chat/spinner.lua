@@ -1,0 +1,100 @@
+--- Shows the times of running calls, and a sign that turns at the newest one. One timer serves all chats. It runs while a
+--- window of this tab shows a chat with a running call.
+local M = {}
+
+local api = vim.api
+local running = require('caliban.chat.running')
+
+--- The time between two turns of the sign, in ms.
+local TURN = 250
+local SIGNS = { '⠋', '⠙', '⠸', '⠴', '⠦', '⠇' }
+
+local timer = assert(vim.uv.new_timer())
+local turn, ticks = 0, false
+
+--- Whether a window of this tab shows a running call of the chat.
+---@param chat caliban.Chat
+---@return boolean
+local function runs(chat)
+  if not next(chat.running or {}) then
+    return false
+  end
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    if api.nvim_win_get_buf(win) == chat.transcript then
+      return true
+    end
+  end
+  return false
+end
+
+---@param chat caliban.Chat
+local function draw(chat)
+  if not require('caliban.chat.paint').is_intact(chat) then
+    return
+  end
+  local calls, newest = chat.running or {}, -1
+  for id in pairs(calls) do
+    newest = math.max(newest, id)
+  end
+  for id in pairs(calls) do
+    local block, _, row = require('caliban.chat.order').find(chat, id)
+    if block and block.call_line then
+      local top = row + (block.head or 0)
+      if block.words ~= running.words(chat, block.call_line) then
+        require('caliban.chat.beside').show(chat, block, top)
+      end
+      if id == newest then
+        chat.spinner = api.nvim_buf_set_extmark(chat.transcript, running.ns, top, 0, {
+          id = chat.spinner,
+          virt_text = { { SIGNS[turn % #SIGNS + 1], 'CalibanTool' } },
+          virt_text_pos = 'overlay',
+        })
+      end
+    end
+  end
+end
+
+local function step()
+  local any = false
+  turn = turn + 1
+  for _, chat in ipairs(require('caliban.chat.chats').all) do
+    if runs(chat) then
+      any = true
+      draw(chat)
+    end
+  end
+  if not any then
+    ticks = false
+    timer:stop()
+  end
+end
+
+--- Starts the timer if a window shows a running call.
+function M.wake()
+  if ticks then
+    return
+  end
+  for _, chat in ipairs(require('caliban.chat.chats').all) do
+    if runs(chat) then
+      ticks = true
+      timer:start(TURN, TURN, vim.schedule_wrap(step))
+      return
+    end
+  end
+end
+
+-- a chat that becomes visible again
+api.nvim_create_autocmd({ 'TabEnter', 'BufWinEnter' }, {
+  group = api.nvim_create_augroup('caliban_spinner', {}),
+  callback = vim.schedule_wrap(function()
+    M.wake()
+  end),
+})
+
+--- Whether the timer runs.
+---@return boolean
+function M.is_active()
+  return ticks
+end
+
+return M

@@ -1,0 +1,210 @@
+//! A call in one line: the mark of its fold, the tool's name and the arguments, and the words at the line's right end.
+
+use super::Tool;
+use super::lines::{ARGUMENT, brief, clip, flat, mark, time};
+use crate::message::{Input, ToolAnswer, ToolCall};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::ops::Range;
+
+/// The parts of a call's own line, and the state of the call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CallLine {
+    /// The number of bytes up to the end of the tool's name.
+    pub name: u32,
+    /// The first byte and the end of the argument that is cut first in a narrow window. Equal if there is none.
+    pub main: (u32, u32),
+    /// Whether that argument is a path, whose end tells more than its beginning.
+    pub is_path: bool,
+    /// Whether the line may take several rows in a narrow window.
+    pub is_whole: bool,
+    /// Whether the words at the right end tell that the call failed.
+    pub failed: bool,
+    /// When the running call began, in milliseconds on the clock of the paint messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub began: Option<u64>,
+}
+
+/// A call's own line.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Line {
+    pub(super) text: String,
+    name: usize,
+    main: Range<usize>,
+    is_path: bool,
+}
+
+impl Line {
+    /// A line with the mark of its fold and a tool's name.
+    pub(super) fn begin(indent: &str, open: bool, name: &str) -> Line {
+        let text = format!("{indent}{} {}", mark(open), flat(&clip(name, ARGUMENT)));
+        Line { name: text.len(), text, ..Line::default() }
+    }
+
+    pub(super) fn push(&mut self, part: &str) {
+        self.text.push_str(&flat(part));
+    }
+
+    /// Appends the part that is cut first.
+    pub(super) fn push_main(&mut self, part: &str, is_path: bool) {
+        let from = self.text.len();
+        self.push(part);
+        (self.main, self.is_path) = (from..self.text.len(), is_path);
+    }
+
+    /// Appends `key="text"`. The path is cut first, else the longest of these texts.
+    fn push_text(&mut self, key: &str, text: &str) {
+        let from = self.text.len() + flat(key).len() + 2;
+        self.push(&format!("{key}={}", Value::String(clip(text, ARGUMENT))));
+        let text = from..self.text.len() - 1;
+        if key == "path" || !self.is_path && text.len() > self.main.len() {
+            (self.main, self.is_path) = (text, key == "path");
+        }
+    }
+
+    /// The line's parts for the editor.
+    pub(super) fn parts(&self) -> CallLine {
+        let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        CallLine {
+            name: byte(self.name),
+            main: (byte(self.main.start), byte(self.main.end)),
+            is_path: self.is_path,
+            is_whole: false,
+            failed: false,
+            began: None,
+        }
+    }
+}
+
+/// A call in one line. If its arguments are not JSON, they are shown as text with a remark.
+pub(super) fn tool(tool: &Tool) -> Line {
+    let indent = if tool.run.is_some() { "  " } else { "" };
+    let mut line = Line::begin(indent, tool.open, &tool.name);
+    match tool.call.as_ref().map(|it| (it, &it.input)) {
+        None => line.push(" …"),
+        Some((_, Input::Broken { text, why })) => {
+            let fault = if why.contains("EOF") { "cut off" } else { "not JSON" };
+            line.push("  ");
+            line.push_main(&clip(&flat(text), ARGUMENT), false);
+            line.push(&format!("  (arguments {fault})"));
+        }
+        Some((call, Input::Json(Value::Object(map)))) => arguments(&mut line, call, map),
+        Some((_, Input::Json(other))) => {
+            line.push(&format!("  {}", clip(&other.to_string(), ARGUMENT)));
+        }
+    }
+    line
+}
+
+fn arguments(line: &mut Line, call: &ToolCall, map: &Map<String, Value>) {
+    let main = main_argument(call);
+    if let Some(value) = main.and_then(|it| map.get(it)).and_then(Value::as_str) {
+        line.push("  ");
+        line.push_main(&brief(value, 2 * ARGUMENT), main == Some("path"));
+    } else if !map.is_empty() {
+        line.push(" ");
+    }
+    let range = range(call, map);
+    let ranged = range.is_some();
+    let shown = |key: &str| Some(key) != main && !(ranged && is_of_range(key));
+    for (key, value) in map.iter().filter(|(key, _)| shown(key)) {
+        match (argument(key, value), value) {
+            (Some(_), Value::String(text)) => {
+                line.push(" ");
+                line.push_text(key, text);
+            }
+            (Some(other), _) => line.push(&format!(" {other}")),
+            (None, _) => (),
+        }
+    }
+    if let Some(range) = range {
+        line.push(&format!(" {range}"));
+    }
+}
+
+/// The range of lines that a `read` call asks for, as `lines=10-40`. `None` if the arguments are not numbers.
+fn range(call: &ToolCall, map: &Map<String, Value>) -> Option<String> {
+    if call.tool != "read" || !map.keys().any(|it| is_of_range(it)) {
+        return None;
+    }
+    let number = |key: &str| map.get(key).map_or(Some(None), |it| it.as_u64().map(Some));
+    let (first, count) = (number("offset")?.unwrap_or(1), number("limit")?);
+    Some(match count {
+        Some(1) => format!("lines={first}"),
+        Some(count) => format!("lines={first}-{}", first.saturating_add(count).saturating_sub(1)),
+        None => format!("lines={first}-"),
+    })
+}
+
+fn is_of_range(key: &str) -> bool {
+    matches!(key, "offset" | "limit")
+}
+
+/// The name of the most important argument, whose value is shown without its name.
+fn main_argument(call: &ToolCall) -> Option<&'static str> {
+    match call.tool.as_str() {
+        "edit" | "write" => Some("path"),
+        "shell" => Some("command"),
+        "todo" => Some("action"),
+        "skill" => Some("name"),
+        "task" => Some("description"),
+        _ => None,
+    }
+}
+
+fn argument(key: &str, value: &Value) -> Option<String> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Array(_) | Value::Object(_) if matches!(key, "edits" | "todos") => return None,
+        Value::String(_) if matches!(key, "text" | "prompt") => return None,
+        Value::Array(items) if key == "questions" => {
+            let first = brief(items.first()?["question"].as_str()?, 2 * ARGUMENT);
+            let more = items.len() - 1;
+            if more == 0 { first } else { format!("{first} (and {more} more)") }
+        }
+        Value::Array(items) => format!("{key}={}", items.len()),
+        Value::Object(_) => format!("{key}={{…}}"),
+        other => format!("{key}={other}"),
+    })
+}
+
+/// A call that has begun, in one line without the mark of a fold.
+pub fn begun(call: &ToolCall) -> String {
+    called(call, &ToolAnswer::done(&call.id, String::new(), ""), None)
+}
+
+/// An answered call in one line.
+pub fn called(call: &ToolCall, answer: &ToolAnswer, took_ms: Option<u64>) -> String {
+    let shown = Tool {
+        call: Some(call.clone()),
+        name: call.tool.clone(),
+        answer: None,
+        session: None,
+        live: String::new(),
+        rows: Vec::new(),
+        open: false,
+        began_ms: None,
+        if_unanswered: "",
+        run: None,
+    };
+    format!("{}   {}", tool(&shown).text, result(answer, took_ms))
+}
+
+/// The words at the right end of the line of an answered call.
+pub(super) fn result(answer: &ToolAnswer, took_ms: Option<u64>) -> String {
+    let mut words = match (answer.summary.as_str(), answer.failed) {
+        ("", true) => "failed".to_owned(),
+        ("", false) => "done".to_owned(),
+        (summary, _) => clip(&flat(summary), ARGUMENT),
+    };
+    if let Some(ms) = took_ms {
+        words.push_str(&format!(" · {}", time(ms)));
+    }
+    words
+}
+
+/// Whether an answer tells that the call failed, or that what it ran ended badly.
+pub(super) fn is_failure(answer: &ToolAnswer) -> bool {
+    answer.failed || answer.fault
+}

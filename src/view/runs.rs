@@ -1,0 +1,229 @@
+//! Which blocks are shown and stand without an empty line between them, and runs of reading calls, each of which is
+//! folded to one line when it is over.
+
+use super::call_line::Line;
+use super::calls::Tool;
+use super::lines::{ARGUMENT, brief, clip};
+use super::{Block, Content, Shape, View};
+use crate::message::Input;
+use std::collections::HashSet;
+
+/// The tools whose runs are folded, each with the argument that the run's line lists, and the noun for it.
+const FOLDED: [(&str, &str, &str); 4] = [
+    ("read", "path", "files"),
+    ("list", "path", "folders"),
+    ("glob", "pattern", "patterns"),
+    ("grep", "pattern", "patterns"),
+];
+
+/// A run of calls of one tool.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Run {
+    name: String,
+    /// What the calls are about: `6 files`, and the names of some of them.
+    count: String,
+    names: String,
+    open: bool,
+    members: Vec<usize>,
+}
+
+impl Run {
+    #[cfg(test)]
+    pub(super) fn is_open(&self) -> bool {
+        self.open
+    }
+
+    pub(super) fn line(&self) -> Line {
+        let mut line = Line::begin("", self.open, &self.name);
+        line.push(&format!("  {}  ", self.count));
+        line.push_main(&self.names, false);
+        line
+    }
+}
+
+impl Block {
+    pub(super) fn is_shown(&self) -> bool {
+        !self.hidden && !matches!(self.content, Content::Gone)
+    }
+
+    /// The call, if it may belong to a run of this tool, or of any tool that is folded.
+    fn member(&self) -> Option<&Tool> {
+        let Content::Tool(tool) = &self.content else { return None };
+        let is_done = tool.answer.as_ref().is_some_and(|it| !super::call_line::is_failure(it));
+        let is_member =
+            self.is_shown() && is_done && tool.run.is_none() && folded(&tool.name).is_some();
+        is_member.then_some(tool)
+    }
+}
+
+fn folded(name: &str) -> Option<&'static (&'static str, &'static str, &'static str)> {
+    FOLDED.iter().find(|it| it.0 == name)
+}
+
+impl View {
+    /// The nearest shown block above a block.
+    fn shown_above(&self, at: usize) -> Option<usize> {
+        self.blocks[..at].iter().rposition(Block::is_shown)
+    }
+
+    /// The nearest shown block below a block.
+    fn shown_below(&self, at: usize) -> Option<usize> {
+        let below = self.blocks.iter().skip(at + 1).position(Block::is_shown);
+        below.map(|it| at + 1 + it)
+    }
+
+    /// Whether an empty line separates a block from the one above. Calls and thoughts stand one below the other, and a
+    /// text directly below the thought before it.
+    pub(super) fn has_gap(&self, at: usize) -> bool {
+        let Some(above) = self.shown_above(at) else { return false };
+        !matches!(
+            (self.blocks[above].shape, self.blocks[at].shape),
+            (Shape::Tool | Shape::Thinking, Shape::Tool | Shape::Thinking)
+                | (Shape::Thinking, Shape::Text)
+        )
+    }
+
+    /// Updates the gap above the block that is below this one, which has been shown, hidden or removed.
+    pub(super) fn close_gap(&mut self, at: usize) {
+        let Some(below) = self.shown_below(at) else { return };
+        // the first line of a growing text is painted once
+        let is_stream = matches!(self.blocks[below].content, Content::Stream { .. });
+        let gap = self.has_gap(below);
+        if !is_stream && self.blocks[below].gap != gap {
+            self.blocks[below].gap = gap;
+            self.changed(below);
+        }
+    }
+
+    fn set_hidden(&mut self, at: usize, hidden: bool) {
+        self.blocks[at].hidden = hidden;
+        self.blocks[at].gap = self.has_gap(at);
+        self.changed(at);
+    }
+
+    /// Reserves a block above a call for the line of a run that begins with this call.
+    pub(super) fn push_place_of_run(&mut self, name: &str) {
+        if folded(name).is_some() {
+            let at = self.push(Shape::Tool, Content::Gone);
+            self.blocks[at].content = Content::Run(Run { name: name.to_owned(), ..Run::default() });
+            self.blocks[at].hidden = true;
+        }
+    }
+
+    /// Folds the run above a block that has been added or removed.
+    pub(super) fn fold_above(&mut self, at: usize) {
+        if let Some(above) = self.shown_above(at) {
+            self.fold(above, false);
+        }
+    }
+
+    /// Folds the runs that are over because a call has been answered.
+    pub(super) fn fold_around(&mut self, at: usize) {
+        if self.blocks[at].member().is_some() {
+            return self.fold(at, false);
+        }
+        for it in [self.shown_above(at), self.shown_below(at)].into_iter().flatten() {
+            self.fold(it, false);
+        }
+    }
+
+    /// Folds the run at the end of the chat, because no turn runs any more.
+    pub(super) fn fold_last(&mut self) {
+        if let Some(last) = self.shown_above(self.blocks.len()) {
+            self.fold(last, true);
+        }
+    }
+
+    /// Folds the run to which this block belongs, if the run is over. `at_rest` says whether no turn runs.
+    fn fold(&mut self, at: usize, at_rest: bool) {
+        let Some(name) = self.blocks[at].member().map(|it| it.name.clone()) else { return };
+        let is_member = |it: &usize| self.blocks[*it].member().is_some_and(|it| it.name == name);
+        let above = |it: &usize| self.shown_above(*it).filter(is_member);
+        let below = |it: &usize| self.shown_below(*it).filter(is_member);
+        let mut members: Vec<usize> = std::iter::successors(Some(at), above).collect();
+        members.reverse();
+        members.extend(std::iter::successors(below(&at), below));
+        let [first, .., last] = members[..] else { return };
+        let is_over = self.shown_below(last).map_or(at_rest, |it| {
+            let block = &self.blocks[it];
+            block.done || !matches!(&block.content, Content::Tool(it) if it.name == name)
+        });
+        if is_over && let Some(place) = first.checked_sub(1) {
+            self.fold_to(place, members);
+        }
+    }
+
+    /// Folds these calls to the line that was reserved for them. A run in which the user has opened a call stays open.
+    fn fold_to(&mut self, place: usize, members: Vec<usize>) {
+        let calls: Vec<&Tool> = members.iter().filter_map(|it| self.blocks[*it].member()).collect();
+        let open = calls.iter().any(|it| it.open);
+        let summaries = calls.iter().filter_map(|it| it.answer.as_ref()).map(|it| &*it.summary);
+        let (right, (count, names)) = (total(summaries), names(&calls));
+        let block = &mut self.blocks[place];
+        let Content::Run(run) = &mut block.content else { return };
+        (run.count, run.names, run.open, run.members) = (count, names, open, members.clone());
+        (block.right, block.done) = (right, true);
+        self.set_hidden(place, false);
+        for at in &members {
+            if let Content::Tool(tool) = &mut self.blocks[*at].content {
+                tool.run = Some(place);
+            }
+            self.set_hidden(*at, !open);
+        }
+    }
+
+    /// Shows or hides the calls of a folded run.
+    pub(super) fn toggle_run(&mut self, place: usize) {
+        let Content::Run(run) = &mut self.blocks[place].content else { return };
+        run.open = !run.open;
+        let (open, members) = (run.open, run.members.clone());
+        for at in members {
+            self.set_hidden(at, !open);
+        }
+    }
+}
+
+/// How many files or patterns the calls are about, and their names.
+fn names(calls: &[&Tool]) -> (String, String) {
+    let Some((_, key, noun)) = calls.first().and_then(|it| folded(&it.name)) else {
+        return (String::new(), String::new());
+    };
+    let name = |it: &&Tool| match it.call.as_ref().map(|it| &it.input) {
+        Some(Input::Json(input)) => input[*key].as_str().unwrap_or(".").to_owned(),
+        _ => String::new(),
+    };
+    let mut seen = HashSet::new();
+    let names: Vec<String> = calls.iter().map(name).filter(|it| seen.insert(it.clone())).collect();
+    let count = match names.len() {
+        1 => format!("{} times", calls.len()),
+        n => format!("{n} {noun}"),
+    };
+    let names: Vec<String> = names.iter().map(|it| brief(it, ARGUMENT)).collect();
+    (count, clip(&names.join(", "), 2 * ARGUMENT))
+}
+
+/// The sum of the calls' results if all count the same: `2 lines` and `1 line` are `3 lines`.
+fn total<'a>(summaries: impl Iterator<Item = &'a str>) -> String {
+    let mut sum = (0_u64, "");
+    for summary in summaries {
+        let Some((count, unit)) = summary.split_once(' ') else { return String::new() };
+        let (Ok(count), Some(unit)) = (count.parse::<u64>(), plural(sum.1, unit)) else {
+            return String::new();
+        };
+        sum = (sum.0.saturating_add(count), unit);
+    }
+    let (count, unit) = sum;
+    let ending = match unit {
+        _ if count == 1 || unit.ends_with('s') => "",
+        _ if unit.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{count} {unit}{ending}")
+}
+
+/// The longer of two forms of one noun.
+fn plural<'a>(one: &'a str, other: &'a str) -> Option<&'a str> {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    let ending = long.strip_prefix(short)?;
+    (short.is_empty() || matches!(ending, "" | "s" | "es")).then_some(long)
+}

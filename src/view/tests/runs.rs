@@ -1,0 +1,137 @@
+//! Tests which blocks stand without an empty line between them, and which runs of calls are folded.
+
+use super::*;
+
+fn read(id: &str, path: &str) -> Part {
+    Part::Call(call(id, "read", json!({ "path": path })))
+}
+
+fn failed(id: &str) -> Event {
+    let answer = ToolAnswer::failed(&CallId(id.into()), "No such file.".into(), "failed");
+    Event::Answered { turn: TurnId(1), answer }
+}
+
+#[test]
+fn a_run_of_reads_is_one_line_when_it_is_over_and_opens_to_its_calls() {
+    let mut view = view_of(&[
+        prompted("go"),
+        replied(vec![text("I read."), read("c1", "a.rs"), read("c2", "b.rs")]),
+        started("c1"),
+        answered("c1", "1\ta", "1 line"),
+        answered("c2", "1\tb", "10 lines"),
+    ]);
+    let reading = shown(&mut view);
+    assert!(
+        reading.contains("\n\n▸ read  path=\"a.rs\"  ⟩ 1 line · 1 s\n▸ read  path"),
+        "{reading}"
+    );
+    view.event(&replied(vec![read("c3", "a.rs"), read("c4", "missing"), read("c5", "c.rs")]), 9000);
+    view.event(&replied(vec![Part::Call(call("c6", "shell", json!({"command": "ls"})))]), 9000);
+    for event in [answered("c5", "", "5 lines"), failed("c4"), answered("c3", "", "3 lines")] {
+        view.event(&event, 9000);
+    }
+    let mut buffer = Buffer::default();
+    view.repaint();
+    buffer.drain(&mut view);
+    expect![[r#"
+        go
+
+        I read.
+
+        ▸ read  2 files  a.rs, b.rs  ⟩ 14 lines
+        ▸ read  path="missing"  ⟩ failed · 0 ms
+        ▸ read  path="c.rs"  ⟩ 5 lines · 0 ms
+        ▸ shell  ls
+    "#]]
+    .assert_eq(&buffer.text());
+    let run = buffer.blocks.iter().find(|it| it.right == "14 lines").map(|it| it.id).unwrap();
+    view.toggle(run, 0);
+    view.toggle(run + 1, 0);
+    buffer.drain(&mut view);
+    expect![[r#"
+        go
+
+        I read.
+
+        ▾ read  2 files  a.rs, b.rs  ⟩ 14 lines
+          ▾ read  path="a.rs"  ⟩ 1 line · 1 s
+            1	a
+          ▸ read  path="b.rs"  ⟩ 10 lines · 3 s
+          ▸ read  path="a.rs"  ⟩ 3 lines · 0 ms
+        ▸ read  path="missing"  ⟩ failed · 0 ms
+        ▸ read  path="c.rs"  ⟩ 5 lines · 0 ms
+        ▸ shell  ls
+    "#]]
+    .assert_eq(&buffer.text());
+}
+
+#[test]
+fn a_run_ends_with_the_turn_and_a_call_that_the_user_has_opened_keeps_it_open() {
+    let grep = |id: &str, pattern: &str| {
+        Part::Call(call(id, "grep", json!({ "pattern": pattern, "path": "src" })))
+    };
+    let mut view = view_of(&[
+        replied(vec![grep("c1", "old"), grep("c2", "old"), read("c3", "a.rs"), read("c4", "b.rs")]),
+        answered("c1", "a", "1 match"),
+        answered("c2", "b", "100+ matches"),
+        answered("c3", "c", "1 line"),
+        answered("c4", "d", "1 line"),
+    ]);
+    let opened = view.calls[&CallId("c4".into())];
+    view.toggle(u32::try_from(opened).unwrap(), 0);
+    view.event(&Event::Ended { turn: TurnId(1), why: End::Done }, 0);
+    expect![[r#"
+        ▸ grep  2 times  old
+        ▾ read  2 files  a.rs, b.rs  ⟩ 2 lines
+          ▸ read  path="a.rs"  ⟩ 1 line · 3 s
+          ▾ read  path="b.rs"  ⟩ 1 line · 4 s
+            d
+    "#]]
+    .assert_eq(&shown(&mut view));
+}
+
+#[test]
+fn a_call_closes_up_when_the_question_above_it_is_removed() {
+    let ask = Event::Asked {
+        turn: TurnId(1),
+        call: CallId("c1".into()),
+        question: "Run it?".into(),
+        offer: Offer::default(),
+    };
+    let shell = |id: &str| replied(vec![Part::Call(call(id, "shell", json!({"command": id})))]);
+    let mut view = view_of(&[shell("c1"), ask, shell("c2")]);
+    let mut buffer = Buffer::default();
+    buffer.drain(&mut view);
+    assert!(buffer.text().contains("because …\n\n▸ shell  c2"), "{}", buffer.text());
+    let ruling = Ruling::Once;
+    view.event(&Event::Ruled { turn: TurnId(1), call: CallId("c1".into()), ruling }, 0);
+    buffer.drain(&mut view);
+    assert_eq!(buffer.text(), "▸ shell  c1\n▸ shell  c2\n");
+}
+
+#[test]
+fn a_thought_stands_directly_above_what_follows_it() {
+    let thinking = || Part::Thinking { text: "Hm.".into(), signature: None };
+    check(
+        &[
+            prompted("go"),
+            replied(vec![thinking(), text("I look."), read("c1", "a.rs")]),
+            answered("c1", "", "1 line"),
+            replied(vec![thinking(), read("c2", "b.rs")]),
+            answered("c2", "", "1 line"),
+            replied(vec![thinking(), text("Done.")]),
+        ],
+        expect![[r#"
+            go
+
+            ▸ Thought
+            I look.
+
+            ▸ read  path="a.rs"  ⟩ 1 line · 1 s
+            ▸ Thought
+            ▸ read  path="b.rs"  ⟩ 1 line · 1 s
+            ▸ Thought
+            Done.
+        "#]],
+    );
+}
