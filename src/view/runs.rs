@@ -144,10 +144,12 @@ impl View {
         members.reverse();
         members.extend(std::iter::successors(below(&at), below));
         let [first, .., last] = members[..] else { return };
-        let is_over = self.shown_below(last).map_or(at_rest, |it| {
+        let is_pending = |it: usize| {
             let block = &self.blocks[it];
-            block.done || !matches!(&block.content, Content::Tool(it) if it.name == name)
-        });
+            !block.done && matches!(&block.content, Content::Tool(it) if it.name == name)
+        };
+        let is_over = !self.shown_above(first).is_some_and(is_pending)
+            && self.shown_below(last).map_or(at_rest, |it| !is_pending(it));
         if is_over && let Some(place) = first.checked_sub(1) {
             self.fold_to(place, members);
         }

@@ -135,3 +135,21 @@ fn a_thought_stands_directly_above_what_follows_it() {
         "#]],
     );
 }
+
+#[test]
+fn a_run_is_folded_once_whatever_the_order_of_its_answers() {
+    let mut view = view_of(&[
+        replied(vec![
+            read("c1", "a"),
+            read("c2", "b"),
+            read("c3", "c"),
+            read("c4", "d"),
+            text("So."),
+        ]),
+        answered("c4", "", "1 line"),
+        answered("c3", "", "1 line"),
+        answered("c1", "", "1 line"),
+        answered("c2", "", "1 line"),
+    ]);
+    assert_eq!(shown(&mut view), "▸ read  4 files  a, b, c, d  ⟩ 4 lines\n\nSo.\n");
+}
