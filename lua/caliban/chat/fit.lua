@@ -55,7 +55,10 @@ function M.line(line, call, room)
   end
   local name = line:sub(1, call.name) .. '  '
   left = room - api.nvim_strwidth(name)
-  if left < LEAST or api.nvim_strwidth(main) <= left then
+  local fits = api.nvim_strwidth(main) <= left
+  if fits and call.is_path then
+    return name .. main
+  elseif fits or left < LEAST then
     return first(line, math.max(room - 1, api.nvim_strwidth(name))) .. '…'
   end
   return name .. short(main, call, left)

@@ -1,0 +1,66 @@
+--- Tests how the line of a call is cut to the width of a window.
+local H = require('bench')
+local fit = require('caliban.chat.fit')
+local T = {}
+
+---@param line string
+---@param main string the argument that is cut first
+---@param is_path boolean
+---@return caliban.CallLine
+local function call(line, main, is_path)
+  local from = assert(line:find(main, 1, true)) - 1
+  local name = #assert(line:match('^%S+ %S+'))
+  return {
+    name = name,
+    main = { from, from + #main },
+    is_path = is_path,
+    is_whole = false,
+    failed = false,
+  }
+end
+
+function T.a_path_keeps_its_end_a_command_its_beginning_and_the_name_is_never_cut()
+  local cases = {
+    { '▸ read  path="src/語/main.rs" lines=1-9', 'src/語/main.rs', true },
+    { '▸ shell  cargo test --workspace', 'cargo test --workspace', false },
+    { '▸ grep  pattern="old_name" path="src"', 'old_name', false },
+  }
+  local cut = {}
+  for _, case in ipairs(cases) do
+    local line = case[1]
+    local parts = call(line, case[2], case[3])
+    for _, room in ipairs({ 60, 35, 24, 18, 4 }) do
+      local short = fit.line(line, parts, room)
+      assert(vim.startswith(short, line:sub(1, parts.name)), short)
+      assert(vim.api.nvim_strwidth(short) <= math.max(room, fit.least(line, parts)), short)
+      table.insert(cut, short)
+    end
+  end
+  H.eq(cut, {
+    '▸ read  path="src/語/main.rs" lines=1-9',
+    '▸ read  path="…/main.rs" lines=1-9',
+    '▸ read  src/語/main.rs',
+    '▸ read  …/main.rs',
+    '▸ read  …',
+    '▸ shell  cargo test --workspace',
+    '▸ shell  cargo test --workspace',
+    '▸ shell  cargo test --w…',
+    '▸ shell  cargo te…',
+    '▸ shell  …',
+    '▸ grep  pattern="old_name" path="src"',
+    '▸ grep  pattern="old_name" path="s…',
+    '▸ grep  pattern="old_na…',
+    '▸ grep  pattern="…',
+    '▸ grep  …',
+  })
+end
+
+function T.a_place_in_the_cut_line_is_the_same_place_in_the_whole_one()
+  local whole, cut = '▸ read  path="src/deep/main.rs"', '▸ read  path="…p/main.rs"'
+  for _, word in ipairs({ 'read', 'path', 'main' }) do
+    local at = assert(cut:find(word, 1, true)) - 1
+    H.eq(fit.col(whole, cut, at), assert(whole:find(word, 1, true)) - 1)
+  end
+end
+
+return T
