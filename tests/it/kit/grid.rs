@@ -1,5 +1,6 @@
 //! The screen as Neovim's UI protocol paints it (`:h ui-linegrid`, with `ext_hlstate`).
 
+use super::picture::{Attributes, Look, Picture};
 use rmpv::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -17,6 +18,12 @@ pub struct Grid {
     /// Row and column, from 0.
     pub cursor: (usize, usize),
     names: HashMap<u64, Vec<String>>,
+    /// What the terminal would get for each highlight: with `termguicolors`, and without.
+    attributes: HashMap<u64, [Attributes; 2]>,
+    /// The colours of a cell without a highlight of its own.
+    normal: [Attributes; 2],
+    /// The name of the mode, which decides how the cursor looks.
+    mode: String,
     /// Events since the last `flush`, which were not applied yet.
     unfinished: Vec<(String, Vec<Value>)>,
 }
@@ -49,8 +56,20 @@ impl Grid {
             }
             "grid_cursor_goto" => self.cursor = (number(1), number(2)),
             "hl_attr_define" => {
-                self.names.insert(arguments[0].as_u64().unwrap(), names(&arguments[3]));
+                let id = arguments[0].as_u64().unwrap();
+                self.names.insert(id, names(&arguments[3]));
+                let both = [1, 2].map(|i| Attributes::new(&arguments[i]));
+                self.attributes.insert(id, both);
             }
+            "default_colors_set" => {
+                let colour = |i: usize| arguments[i].as_i64().and_then(|it| u32::try_from(it).ok());
+                self.normal = [Attributes::of(colour(0), colour(1)), {
+                    // Neovim sends the numbers of a terminal's colours plus one.
+                    let number = |i: usize| colour(i).and_then(|it| it.checked_sub(1));
+                    Attributes::of(number(3), number(4))
+                }];
+            }
+            "mode_change" => arguments[0].as_str().unwrap_or_default().clone_into(&mut self.mode),
             _ => {}
         }
     }
@@ -116,6 +135,25 @@ impl Grid {
             })
         });
         finish(rows)
+    }
+
+    /// The screen with its colours: those of `termguicolors`, or the terminal's.
+    pub fn picture(&self, is_rgb: bool) -> Picture {
+        let which = usize::from(!is_rgb);
+        let look = |cell: &Cell| {
+            let own = self.attributes.get(&cell.highlight).map(|it| it[which]).unwrap_or_default();
+            Look::new(own, self.normal[which], is_rgb)
+        };
+        let rows = self
+            .rows
+            .iter()
+            .map(|row| row.iter().map(|cell| (cell.text.clone(), look(cell))).collect());
+        Picture {
+            rows: rows.collect(),
+            normal: Look::new(Attributes::default(), self.normal[which], is_rgb),
+            cursor: self.cursor,
+            is_bar: self.mode == "insert",
+        }
     }
 
     /// The names of the highlight groups of a cell, the outermost last. Rows and columns are counted from 0.

@@ -8,11 +8,13 @@ pub mod dice;
 pub mod grid;
 pub mod http;
 pub mod nvim;
+pub mod picture;
 pub mod reply;
 pub mod rules;
 pub mod sandbox;
 pub mod server;
 pub mod setup;
+pub mod svg;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
