@@ -168,7 +168,7 @@ function M.row(buf, block, top, i, room)
       chunks[#chunks + 1] = { column > 1 and ' │ ' or '', 'CalibanDim' }
       chunks[#chunks + 1] = { (' '):rep(left) }
       for _, chunk in ipairs(cell.chunks) do
-        chunks[#chunks + 1] = { chunk[1], chunk[2] or n == 1 and 'CalibanHeading3' or nil }
+        chunks[#chunks + 1] = { chunk[1], chunk[2] or n == 1 and '@markup.strong' or nil }
       end
       chunks[#chunks + 1] = { (' '):rep(gap - left) }
     end
