@@ -205,6 +205,7 @@ impl Program {
             FromNvim::Weigh(question) => self.weigh(question),
             FromNvim::Reviewed(reviewed) => self.reviewed(reviewed),
             FromNvim::ListSessions(asked) => self.list_sessions(asked.text),
+            FromNvim::PeekSession(asked) => self.peek_session(asked),
             FromNvim::RenameSession(asked) => match self.sessions.find(&asked.session) {
                 Some(it) => self.rename(it, &asked.name),
                 None => self.absent(&asked.session),

@@ -34,6 +34,8 @@ pub enum Rewind {
         entry: u32,
         /// Whether to rewind all later turns and rewinds too.
         later: bool,
+        /// Whether the preview is only looked at while the user chooses a turn.
+        look: bool,
     },
     /// Undoes the turn's changes to these files.
     Do {
@@ -58,7 +60,7 @@ impl Record {
         };
         match wanted {
             Rewind::List => self.list_turns(conversation, &desk.root),
-            Rewind::Preview { entry, later } => {
+            Rewind::Preview { entry, later, look } => {
                 let found = self.changes_of(conversation, entry, later);
                 let Some((title, changes)) = found else { return };
                 let (desk, screen) = (desk.clone(), conversation.screen());
@@ -68,7 +70,7 @@ impl Record {
                     let mut shown = |it| preview(it, &desk, &mut room);
                     let files = files.iter().map(&mut shown).collect();
                     // The send fails only when the editor is gone.
-                    let preview = Report::Preview { entry, later, title, files };
+                    let preview = Report::Preview { entry, later, look, title, files };
                     let _ = screen.send(Show::Now(preview));
                 });
             }

@@ -128,7 +128,7 @@ fn go_back(agent: &mut Agent, prompt: Prompt, back: &Back, name: &SessionId) {
     conversation.show(Show::Tell(Report::Bounce { text, context, why }));
     let changed = prompt.turn.filter(|_| back.files);
     if let Some(changed) = changed.and_then(|it| agent.files.record.since(conversation, it)) {
-        let wanted = Rewind::Preview { entry: changed.entry, later: true };
+        let wanted = Rewind::Preview { entry: changed.entry, later: true, look: false };
         agent.files.record.rewind(conversation, &agent.desk, wanted);
     }
 }

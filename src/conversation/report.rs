@@ -71,6 +71,8 @@ pub enum Report {
         entry: u32,
         /// Whether all later turns are rewound too.
         later: bool,
+        /// The preview is only looked at while the user chooses a turn.
+        look: bool,
         title: String,
         files: Vec<RewindFile>,
     },

@@ -153,6 +153,7 @@ pub enum FromNvim {
         session: SessionId,
     },
     ListSessions(ListSessions),
+    PeekSession(PeekSession),
     RenameSession(RenameSession),
     ForkSession(ForkSession),
     DeleteSession(DeleteSession),
@@ -361,6 +362,7 @@ pub enum ToNvim {
     Completed(Completed),
     Weighed(Weighed),
     Sessions(Sessions),
+    Peeked(Peeked),
     Held(Held),
     Renamed(Renamed),
     Deleted(Deleted),
@@ -405,14 +407,6 @@ pub enum ToNvim {
         name: &'static str,
         data: BTreeMap<&'static str, String>,
     },
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Offer {
-    pub name: String,
-    /// A few words about the item; may be empty.
-    pub about: String,
 }
 
 /// A proposed change of one file.

@@ -10,7 +10,9 @@ use crate::context::agents;
 use crate::conversation::report::{Back, Branch, Copy, Level};
 use crate::event::SessionId;
 use crate::nvim::session_link::Handle;
-use crate::nvim::wire::{Deleted, Renamed, SessionRow, Sessions, ToNvim, WhereOpen};
+use crate::nvim::wire::{
+    Deleted, PeekSession, Peeked, Renamed, SessionRow, Sessions, ToNvim, WhereOpen,
+};
 use crate::session::title;
 use crate::store::{self, Listed, Project};
 use crate::tool::disk::Disk;
@@ -37,6 +39,20 @@ impl Program {
                 sessions.extend(found(&of).into_iter().map(row));
             }
             editor.tell(ToNvim::Sessions(Sessions { text, sessions }));
+        });
+    }
+
+    /// Sends the editor the first and the last messages of a session, for a picker.
+    pub(super) fn peek_session(&self, asked: PeekSession) {
+        let (project, editor) = (self.archive.project.clone(), self.editor.clone());
+        tokio::task::spawn_blocking(move || {
+            let PeekSession { id, session, root } = asked;
+            let of = match root {
+                None => Some(project),
+                Some(root) => project.relatives().into_iter().find(|it| *it.root() == *root),
+            };
+            let lines = of.map(|it| it.peek(&session)).unwrap_or_default();
+            editor.tell(ToNvim::Peeked(Peeked { id, lines }));
         });
     }
 

@@ -68,7 +68,7 @@ impl Program {
         let providers = keyed.map(|it| {
             let is_there = it.is_usable(&env, false);
             let about = if is_there { settings::origin(&it.key) } else { "" }.to_owned();
-            Offer { name: it.name, about }
+            Offer { name: it.name, about, facts: Vec::new() }
         });
         self.editor.tell(ToNvim::Connect { provider, providers: providers.collect() });
     }
@@ -123,22 +123,25 @@ async fn list(endpoint: Endpoint, models: &Models) -> (Vec<Offer>, Option<String
     names.splice(0..0, missing);
     let offers = names.into_iter().filter_map(|it| {
         let chosen = models.resolve(&format!("{name}/{it}")).ok()?;
-        Some(Offer { name: full_name(&chosen), about: about(&chosen.facts) })
+        let facts = facts(&chosen.facts);
+        let known: Vec<&str> =
+            facts.iter().map(String::as_str).filter(|it| !it.is_empty()).collect();
+        let about = known.join(" · ");
+        Some(Offer { name: full_name(&chosen), about, facts: facts.into() })
     });
     (offers.collect(), problem)
 }
 
-/// The facts about a model in a few words: `200k · images · $3/$15`. Facts that are not known are left out. Prices are
-/// per million tokens.
-fn about(facts: &Facts) -> String {
+/// The facts about a model: `200k`, `images`, `$3/$15`. A fact that is not known is empty. Prices are per million tokens.
+fn facts(facts: &Facts) -> [String; 3] {
     let window = match facts.window / 1000 {
-        0 => None,
-        thousands @ 1..1000 => Some(format!("{thousands}k")),
-        thousands => Some(format!("{}M", thousands / 1000)),
+        0 => String::new(),
+        thousands @ 1..1000 => format!("{thousands}k"),
+        thousands => format!("{}M", thousands / 1000),
     };
-    let images = (facts.images == Some(true)).then(|| "images".to_owned());
+    let images = if facts.images == Some(true) { "images" } else { "" };
     let price = facts.price.map(|it| format!("${}/${}", it.input, it.output));
-    [window, images, price].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    [window, images.to_owned(), price.unwrap_or_default()]
 }
 
 async fn try_and_store(endpoint: Endpoint, used: Used, key: &Secret, file: &Path) -> Connected {

@@ -16,6 +16,7 @@ mod listing;
 pub mod measures;
 mod reading;
 mod outputs;
+mod peek;
 mod permitted;
 mod plan;
 mod shared;

@@ -156,13 +156,13 @@ fn the_user_stops_a_job_from_the_list() {
     start(&scene, WAITER);
     scene.nvim.lua("require('caliban').ask('/jobs')", &[]);
     scene.nvim.wait_screen("Background jobs. Choose one to stop it:");
-    scene.nvim.wait_screen(&format!("1: job 1  `{WAITER}`  runs, began "));
+    scene.nvim.wait_screen(&format!("1: job 1  `{WAITER}`  runs  began "));
     scene.nvim.keys("1<CR>");
     let note = format!("Job 1 (`{WAITER}`) was stopped by the user.");
     scene.wait_chat(&note);
     assert!(scene.told_next().contains(&note));
     scene.nvim.keys(":Caliban jobs<CR>");
-    scene.nvim.wait_screen("was stopped by the user, began ");
+    scene.nvim.wait_screen("was stopped by the user  began ");
     scene.nvim.keys("1<CR>");
     scene.nvim.wait_screen("Job 1 has ended already.");
 }

@@ -38,11 +38,11 @@ fn a_provider_that_fails_to_list_its_models_is_shown_as_one_entry_with_the_error
     nvim.keys("i/models<C-s>");
     nvim.wait_transcript("Model: openai/gpt-6.1-sol.");
     expect![[r#"
-        anthropic/claude-sonnet-4-5  200k · images · $3/$15  (now)
-        anthropic/claude-sonnet-5-5  1M · images · $2/$10
-        anthropic/claude-new  200k
-        anthropic/claude-opus-5  1M · images · $5/$25
-        openai/gpt-6.1-sol  1M · images · $2/$10
+        anthropic/claude-sonnet-4-5  (now)  200k  images  $3/$15
+        anthropic/claude-sonnet-5-5         1M    images  $2/$10
+        anthropic/claude-new                200k
+        anthropic/claude-opus-5             1M    images  $5/$25
+        openai/gpt-6.1-sol                  1M    images  $2/$10
         ! openai: The provider had an internal error (500): “Internal server error”. Wait a little, then send again."#]]
     .assert_eq(&nvim.lua_str("return table.concat(_G.items, '\\n')"));
     assert_eq!(first.requests()[0].method, "GET");

@@ -76,6 +76,7 @@ mod openai;
 mod pasted;
 mod pdf;
 mod permitted;
+mod pickers;
 mod pipes;
 mod plans;
 mod plugins;

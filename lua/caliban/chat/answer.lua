@@ -130,9 +130,10 @@ function M.pick(chat, open, marked)
   local count = open.of > 1 and ('%d of %d: '):format(open.question + 1, open.of) or ''
   local opts = {
     prompt = shown(count .. open.text),
+    kind = 'caliban_answers',
     ---@param item caliban.AnswerItem
-    format_item = function(item)
-      return shown(item.text)
+    cells = function(item)
+      return item.text
     end,
   }
   require('caliban.editor.pick').one(items(chat, open, marked), opts, function(item)

@@ -123,14 +123,21 @@ function M.offer()
   if not chat or #all == 0 then
     return say('This conversation has no workers. `:Caliban mode coordinator` begins with them.')
   end
-  local names = require('caliban.editor.name')
   local opts = {
     prompt = 'Worker',
+    kind = 'caliban_workers',
+    give = 3,
     ---@param it caliban.WorkerRow
-    format_item = function(it)
-      local said = it.notice ~= '' and ' › ' .. it.notice or ''
-      local text = ('w%d %s  %s  (%s)%s'):format(it.worker, it.role, it.title, it.state, said)
-      return names.shown(text)
+    cells = function(it)
+      local said = it.notice ~= '' and '› ' .. it.notice or ''
+      return { ('w%d'):format(it.worker), it.role, it.title, it.state, said }
+    end,
+    ---@param it caliban.WorkerRow
+    preview = function(it, show)
+      if not it.session then
+        return show({ 'This worker has not begun yet.' })
+      end
+      require('caliban.sessions.list').peek({ name = it.session, bytes = 0 }, show)
     end,
   }
   require('caliban.editor.pick').one(all, opts, function(worker)

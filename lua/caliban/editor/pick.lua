@@ -11,8 +11,10 @@ local FREE = 6
 
 ---@class caliban.PickOpts
 ---@field prompt string
----@field format_item fun(item: any): string one line
----@field brief? fun(item: any, cells: integer): string one line of at most `cells` cells
+---@field kind string the `kind` of `vim.ui.select`: tells a plugin's picker what the items are
+---@field cells fun(item: any): string[]|string the columns of an item, or one text that stands outside of the columns
+---@field give? integer the column that is shortened if there is no room; default 1
+---@field preview? fun(item: any, show: fun(lines: string[], filetype?: string)) shows more of an item, now or later
 
 --- Whether `vim.ui.select` is Neovim's own.
 ---@return boolean
@@ -22,38 +24,20 @@ local function is_plain()
   return info and vim.endswith(info.source, '/vim/ui.lua') or false
 end
 
---- Cuts a text to `cells` cells of the screen, with `…` at the end.
----@param text string
----@param cells integer
----@return string
-function M.cut(text, cells)
-  if vim.fn.strdisplaywidth(text) <= cells then
-    return text
-  end
-  local count = math.min(vim.fn.strchars(text), cells)
-  while count > 0 and vim.fn.strdisplaywidth(vim.fn.strcharpart(text, 0, count)) >= cells do
-    count = count - 1
-  end
-  return vim.fn.strcharpart(text, 0, count) .. '…'
-end
-
---- An item as one row of the screen; the row also has room for the item's number.
----@param item any
----@param opts caliban.PickOpts
----@return string
-local function in_one_row(item, opts)
-  local cells = vim.o.columns - 6
-  return M.cut(opts.brief and opts.brief(item, cells) or opts.format_item(item), cells)
+--- The cells of a row of Neovim's own list, which begins with the item's number.
+---@return integer
+local function row_cells()
+  return vim.o.columns - 6
 end
 
 --- Whether a list fits on the screen with its title and prompt. An entry may take several rows.
 ---@param items any[]
----@param opts caliban.PickOpts
+---@param shown table<any, string>
 ---@return boolean
-local function fits_screen(items, opts)
+local function fits_screen(items, shown)
   local rows = FREE - 2
   for i, item in ipairs(items) do
-    local text = ('%d: %s'):format(i, opts.format_item(item))
+    local text = ('%d: %s'):format(i, shown[item])
     rows = rows + math.ceil(vim.fn.strdisplaywidth(text) / vim.o.columns)
     if rows > vim.o.lines then
       return false
@@ -62,11 +46,39 @@ local function fits_screen(items, opts)
   return true
 end
 
+--- The items as the list shows them.
 ---@param items any[]
 ---@param opts caliban.PickOpts
+---@return table<any, string>
+local function lines(items, opts)
+  -- a plugin's picker does not tell how wide its window is
+  local room = is_plain() and row_cells() or math.max(56, math.floor(vim.o.columns * 0.8) - 8)
+  local rows = vim.tbl_map(opts.cells, items)
+  local laid = require('caliban.editor.columns').lay(rows, room, opts.give or 1)
+  local shown = {} ---@type table<any, string>
+  for i, item in ipairs(items) do
+    shown[item] = laid[i]
+  end
+  return shown
+end
+
+---@param items any[]
+---@param opts caliban.PickOpts
+---@param shown table<any, string>
 ---@param chosen fun(item: any)
-local function offer_all(items, opts, chosen)
-  vim.ui.select(items, opts, function(item)
+local function offer_all(items, opts, shown, chosen)
+  local peek = opts.preview and require('caliban.editor.preview').new(opts.preview)
+  local given = {
+    prompt = opts.prompt,
+    kind = opts.kind,
+    format_item = function(item)
+      return shown[item]
+    end,
+    preview_item = peek and peek.item,
+    snacks = peek and peek.snacks,
+  }
+  vim.ui.select(items, given, function(item)
+    local _ = peek and peek.close()
     if is_plain() then
       -- Neovim leaves its question on the screen until something is drawn over it
       vim.cmd("redraw | echo ''")
@@ -88,7 +100,9 @@ local function search(items, opts, chosen)
     end
     local wanted = vim.fn.tolower(text)
     local found = vim.tbl_filter(function(item)
-      return vim.fn.tolower(opts.format_item(item)):find(wanted, 1, true) ~= nil
+      local cells = opts.cells(item)
+      local text = type(cells) == 'table' and table.concat(cells, '  ') or cells --[[@as string]]
+      return vim.fn.tolower(text):find(wanted, 1, true) ~= nil
     end, items)
     if #found == 0 then
       local line = ('No entry contains "%s".'):format(require('caliban.editor.name').shown(text))
@@ -105,13 +119,14 @@ end
 ---@param chosen fun(item: any)
 function M.one(items, opts, chosen)
   local room = math.max(1, math.min(MOST, vim.o.lines - FREE, #items))
-  if not is_plain() or #items <= MOST + 2 and fits_screen(items, opts) then
-    return offer_all(items, opts, chosen)
+  local shown = lines(items, opts)
+  if not is_plain() or #items <= MOST + 2 and fits_screen(items, shown) then
+    return offer_all(items, opts, shown, chosen)
   end
   local rows = {} ---@type { text: string, go: fun() }[]
   for i = 1, room do
     rows[i] = {
-      text = in_one_row(items[i], opts),
+      text = require('caliban.editor.columns').cut(shown[items[i]], row_cells()),
       go = function()
         chosen(items[i])
       end,
@@ -120,7 +135,7 @@ function M.one(items, opts, chosen)
   rows[room + 1] = {
     text = ('All %d …'):format(#items),
     go = function()
-      offer_all(items, opts, chosen)
+      offer_all(items, opts, shown, chosen)
     end,
   }
   rows[room + 2] = {
@@ -129,13 +144,14 @@ function M.one(items, opts, chosen)
       search(items, opts, chosen)
     end,
   }
-  local shown = {
+  local given = {
     prompt = opts.prompt,
+    kind = opts.kind,
     format_item = function(row)
       return row.text
     end,
   }
-  vim.ui.select(rows, shown, function(row)
+  vim.ui.select(rows, given, function(row)
     if row then
       vim.cmd.redraw()
       row.go()

@@ -77,6 +77,9 @@ local handlers = {
   sessions = vim.schedule_wrap(function(message)
     require('caliban.sessions.list').offer(message)
   end),
+  peeked = function(message)
+    require('caliban.sessions.list').peeked(message)
+  end,
   held = vim.schedule_wrap(function(message)
     require('caliban.sessions.handover').offer(message)
   end),

@@ -1,6 +1,9 @@
 --- The named agents: a list from which the user can open the file of one.
 local M = {}
 
+--- The most bytes of a file that are read for a preview.
+local MOST = 50000
+
 --- Asks the program for the list, which `offer` shows.
 ---@param name? string the agent whose file is to be opened
 function M.ask(name)
@@ -24,6 +27,15 @@ local function open(agent)
   require('caliban.chat.visit').file(agent.path, agent.line)
 end
 
+--- The first lines of an agent's file.
+---@param agent caliban.AgentRow
+---@return string[]
+local function beginning(agent)
+  local text = require('caliban.editor.disk').read(agent.path, MOST)
+  local lines = vim.split(text or 'This file cannot be read.', '\n', { plain = true })
+  return text and vim.list_slice(lines, agent.line) or lines
+end
+
 --- Offers the agents; opens the file of the chosen one.
 ---@param message caliban.Agents
 function M.offer(message)
@@ -32,11 +44,16 @@ function M.offer(message)
   end
   local opts = {
     prompt = 'Agents. Choose one to open its file:',
+    kind = 'caliban_agents',
+    give = 2,
     ---@param agent caliban.AgentRow
-    format_item = function(agent)
+    cells = function(agent)
       local whose = agent.is_users and 'yours' or "the project's"
-      local text = ('%s  %s  (%s, %s)'):format(agent.name, agent.description, whose, agent.shown)
-      return require('caliban.editor.name').shown(text)
+      return { agent.name, agent.description, whose, agent.shown }
+    end,
+    ---@param agent caliban.AgentRow
+    preview = function(agent, show)
+      show(beginning(agent), 'markdown')
     end,
   }
   require('caliban.editor.pick').one(message.agents, opts, open)

@@ -21,15 +21,12 @@ end
 function M.offer(message)
   local opts = {
     prompt = 'Background jobs. Choose one to stop it:',
+    kind = 'caliban_jobs',
+    give = 2,
     ---@param job caliban.JobRow
-    format_item = function(job)
-      local text = ('job %d  %s  %s, began %s ago'):format(
-        job.id,
-        job.command,
-        job.ended or 'runs',
-        age(job.age)
-      )
-      return require('caliban.editor.name').shown(text)
+    cells = function(job)
+      local began = ('began %s ago'):format(age(job.age))
+      return { ('job %d'):format(job.id), job.command, job.ended or 'runs', began }
     end,
   }
   require('caliban.editor.pick').one(message.jobs, opts, function(job)

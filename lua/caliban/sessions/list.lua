@@ -1,6 +1,9 @@
 --- The conversations of this project: a picker, and commands that rename, copy, delete and export a conversation.
 local M = {}
 
+--- The most bytes of a conversation that is read for a preview.
+local LARGE = 20e6
+
 local names = require('caliban.editor.name')
 
 ---@param text string
@@ -106,8 +109,12 @@ function M.history(message)
   end
   local opts = {
     prompt = 'Message',
-    format_item = function(prompt)
-      return names.shown(vim.fn.strcharpart(vim.trim(prompt):gsub('%s+', ' '), 0, 100))
+    kind = 'caliban_messages',
+    cells = function(prompt)
+      return (vim.trim(prompt:sub(1, 1000)):gsub('%s+', ' '))
+    end,
+    preview = function(prompt, show)
+      show(vim.split(prompt, '\n', { plain = true }))
     end,
   }
   require('caliban.editor.pick').one(prompts, opts, function(prompt)
@@ -133,45 +140,29 @@ local function size(bytes)
   return bytes < 1e6 and ('%d kB'):format(math.ceil(bytes / 1e3)) or ('%.1f MB'):format(bytes / 1e6)
 end
 
---- The fewest cells of a title in a narrow row.
-local FEW = 12
+local open = { here = 'open here', elsewhere = 'open elsewhere' }
 
-local open = { here = 'open here', elsewhere = 'open in another Neovim' }
-
---- The row that shows a conversation in the picker.
+--- The columns of a conversation in the picker.
 ---@param item caliban.SessionRow
----@param cells? integer the width to fit into; only the title is cut to fit
----@return string
-local function line(item, cells)
+---@return string[]|string
+local function columns(item)
   if item.problem then
-    return '! ' .. names.shown(item.problem)
+    return '! ' .. item.problem
   end
-  local about = { M.ago(item.age) }
-  if item.turns > 0 then
-    table.insert(about, ('%d turn%s'):format(item.turns, item.turns == 1 and '' or 's'))
+  local turns = item.turns > 0 and ('%d turn%s'):format(item.turns, item.turns == 1 and '' or 's')
+  local state = { open[item.open] }
+  state[#state + 1] = item.parent and 'subagent of ' .. item.parent
+  state[#state + 1] = item.root and 'copy from ' .. names.tilde(item.root)
+  local cells = { (item.parent and '↳ ' or '') .. item.name, item.title, M.ago(item.age) }
+  if item.line then
+    return vim.list_extend(cells, { '› ' .. item.line })
   end
-  vim.list_extend(about, { size(item.bytes), open[item.open] })
-  local title = item.title ~= '' and '  ' .. item.title or ''
-  local found = item.line and '  › ' .. item.line or ''
-  if item.root then
-    table.insert(about, 'copy from ' .. names.tilde(item.root))
-  end
-  local name = item.name
-  if item.parent then
-    name = '↳ ' .. name
-    table.insert(about, 'subagent of ' .. item.parent)
-  end
-  local behind = ('  (%s)%s'):format(table.concat(about, ' · '), found)
-  if cells then
-    local taken = vim.fn.strdisplaywidth(names.shown(name .. behind))
-    title = require('caliban.editor.pick').cut(names.shown(title), math.max(FEW, cells - taken))
-  end
-  return names.shown(name .. title .. behind)
+  return vim.list_extend(cells, { turns or '', size(item.bytes), table.concat(state, ' · ') })
 end
 
 ---@class caliban.SessionChoice
 ---@field name string
----@field text string
+---@field cells string[]|string
 ---@field row? caliban.SessionRow for a conversation on disk
 ---@field problem? string why the conversation cannot be read
 ---@field root? string the root of the project to copy the conversation from, if it is another project
@@ -189,10 +180,35 @@ local function unsaved(sessions)
     local name = chat.session
     if name and not listed[name] then
       local what = chat.ephemeral and 'never saved' or 'new'
-      table.insert(choices, { name = name, text = ('%s  (%s · open here)'):format(name, what) })
+      table.insert(choices, { name = name, cells = { name, '', what, '', '', open.here } })
     end
   end
   return choices
+end
+
+--- What shows the answers to the questions for a conversation's messages, by the question's number.
+---@type table<integer, fun(lines: string[])>
+local peeks = {}
+local asked = 0
+
+--- Shows the first and the last messages of a conversation, once the program has read them.
+---@param row { name: string, bytes: integer, root?: string }
+---@param show fun(lines: string[])
+function M.peek(row, show)
+  if row.bytes > LARGE then
+    return show({ 'This conversation is too large for a preview.' })
+  end
+  asked = asked + 1
+  peeks[asked] = show
+  local ask = { kind = 'peek_session', id = asked, session = row.name, root = row.root }
+  require('caliban.program.process').ask(ask)
+end
+
+---@param message caliban.Peeked
+function M.peeked(message)
+  local show = peeks[message.id]
+  peeks[message.id] = nil
+  local _ = show and show(message.lines)
 end
 
 --- Offers the list; opens the chosen conversation.
@@ -202,7 +218,7 @@ function M.offer(message)
   for _, item in ipairs(message.sessions) do
     table.insert(items, {
       name = item.name,
-      text = line(item),
+      cells = columns(item),
       row = item,
       problem = item.problem,
       root = item.root,
@@ -219,11 +235,16 @@ function M.offer(message)
   local with = message.text == '' and '' or (' with "%s"'):format(message.text)
   local opts = {
     prompt = 'Conversation' .. with,
-    format_item = function(item)
-      return item.text
+    kind = 'caliban_sessions',
+    give = 2,
+    cells = function(item)
+      return item.cells
     end,
-    brief = function(item, cells)
-      return item.row and line(item.row, cells) or item.text
+    preview = function(item, show)
+      if not item.row then
+        return show({ 'This conversation is not on disk.' })
+      end
+      M.peek(item.row, show)
     end,
   }
   require('caliban.editor.pick').one(items, opts, function(item)

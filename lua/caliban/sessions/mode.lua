@@ -30,15 +30,13 @@ function M.ask()
   local now = status and (status.coordinates and 'coordinator' or status.mode)
   local opts = {
     prompt = 'Mode',
-    format_item = function(name)
-      return ('%s  %s%s'):format(name, M.means[name], name == now and '  (now)' or '')
+    kind = 'caliban_modes',
+    give = 3,
+    cells = function(name)
+      return { name, name == now and '(now)' or '', M.means[name] }
     end,
   }
-  vim.ui.select(M.names(), opts, function(name)
-    if name then
-      M.set(name)
-    end
-  end)
+  require('caliban.editor.pick').one(M.names(), opts, M.set)
 end
 
 return M

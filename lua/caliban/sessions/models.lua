@@ -16,6 +16,19 @@ function M.ask()
   end
 end
 
+--- What is known of a model, one fact on a line.
+---@param offer caliban.Offer
+---@return string[]
+local function facts(offer)
+  local lines = { offer.name, '' }
+  local words =
+    { 'Window  %s tokens', 'Reads   text and %s', 'Price   %s for 1M tokens, read/written' }
+  for i, text in ipairs(offer.facts) do
+    lines[#lines + 1] = text ~= '' and words[i]:format(text) or nil
+  end
+  return lines[3] and lines or vim.list_extend(lines, { 'Nothing else is known of this model.' })
+end
+
 --- Offers the models, the current model first. The chosen model becomes the chat's model.
 ---@param message caliban.Models
 function M.offer(message)
@@ -25,30 +38,33 @@ function M.offer(message)
     return
   end
   local current = chat.status and chat.status.model
-  local items = {} ---@type { name?: string, text: string }[]
+  local items = {} ---@type { offer?: caliban.Offer, problem?: string }[]
   for _, offer in ipairs(message.models) do
-    local here = offer.name == current
-    local about = offer.about ~= '' and '  ' .. offer.about or ''
-    local text = name.shown(offer.name .. about) .. (here and '  (now)' or '')
-    table.insert(items, here and 1 or #items + 1, { name = offer.name, text = text })
+    table.insert(items, offer.name == current and 1 or #items + 1, { offer = offer })
   end
   for _, problem in ipairs(message.problems) do
-    table.insert(items, { text = '! ' .. name.shown(problem) })
+    table.insert(items, { problem = problem })
   end
   if #items == 0 then
     return say('No provider has a key yet. :Caliban connect asks for one.')
   end
   local opts = {
     prompt = 'Model',
-    format_item = function(item)
-      return item.text
+    kind = 'caliban_models',
+    cells = function(item)
+      local offer = item.offer
+      local now = offer and offer.name == current and '(now)' or ''
+      return offer and vim.list_extend({ offer.name, now }, offer.facts) or '! ' .. item.problem
+    end,
+    preview = function(item, show)
+      show(item.offer and facts(item.offer) or { item.problem })
     end,
   }
   require('caliban.editor.pick').one(items, opts, function(item)
-    if item.name then
-      chats.send(chat, { kind = 'set_model', model = item.name })
+    if item.offer then
+      chats.send(chat, { kind = 'set_model', model = item.offer.name })
     else
-      say(item.text:sub(3))
+      say(name.shown(item.problem))
     end
   end)
 end
@@ -88,16 +104,13 @@ function M.want(message)
   end
   local opts = {
     prompt = 'Provider',
-    format_item = function(item)
-      return name.shown(
-        item.about == '' and item.name or ('%s  (%s)'):format(item.name, item.about)
-      )
+    kind = 'caliban_providers',
+    cells = function(item)
+      return { item.name, item.about }
     end,
   }
-  vim.ui.select(message.providers, opts, function(item)
-    if item then
-      ask_and_store(item.name)
-    end
+  require('caliban.editor.pick').one(message.providers, opts, function(item)
+    ask_and_store(item.name)
   end)
 end
 

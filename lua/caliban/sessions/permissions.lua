@@ -15,8 +15,9 @@ end
 function M.offer(message)
   local opts = {
     prompt = 'Permissions and rules. Choose one to revoke it:',
-    format_item = function(row)
-      return require('caliban.editor.name').shown(row.label)
+    kind = 'caliban_permissions',
+    cells = function(row)
+      return row.label
     end,
   }
   require('caliban.editor.pick').one(message.grants, opts, function(row)

@@ -17,18 +17,27 @@ function M.ask()
 end
 
 ---@param turn caliban.TurnRow
----@return string
-local function line(turn)
+---@return string[]
+local function cells(turn)
   local n = #turn.files
   local files = n == 1 and turn.files[1] or ('%d files'):format(n)
-  local ago = require('caliban.sessions.list').ago(turn.age)
-  return names.shown(('%s  (%s · %s)'):format(turn.title, files, ago))
+  return { turn.title, files, require('caliban.sessions.list').ago(turn.age) }
 end
+
+--- What shows the preview of a turn in the picker that is open, by the turn's entry.
+---@type table<integer, fun(lines: string[], filetype?: string)>
+local looks = {}
 
 --- Offers the turns; asks the program for a preview of the chosen turn.
 ---@param message caliban.Turns
 function M.offer(message)
-  local opts = { prompt = 'Rewind', format_item = line }
+  looks = {}
+  local opts = { prompt = 'Rewind', kind = 'caliban_rewinds', cells = cells }
+  function opts.preview(turn, show)
+    looks[turn.entry] = show
+    local look = { kind = 'rewind', session = message.session, entry = turn.entry, look = true }
+    require('caliban.program.process').ask(look)
+  end
   require('caliban.editor.pick').one(message.turns, opts, function(turn)
     require('caliban.program.process').ask({
       kind = 'rewind',
@@ -44,12 +53,11 @@ end
 ---@field back integer the window from which the preview was opened
 
 ---@param message caliban.Preview
----@param shown caliban.Difference
----@return string[]
-local function lines(message, shown)
-  local out = {}
+---@return string[] lines, integer[] starts the first line of each file, from 1
+local function lines(message)
+  local out, starts = {}, {} ---@type string[], integer[]
   for _, it in ipairs(message.files) do
-    shown.starts[#shown.starts + 1] = #out + 1
+    starts[#starts + 1] = #out + 1
     out[#out + 1] = names.shown(('diff %s %s'):format(it.name, it.about))
     if it.diff ~= '' then
       vim.list_extend(out, vim.split(it.diff, '\n', { plain = true }))
@@ -57,7 +65,7 @@ local function lines(message, shown)
     out[#out + 1] = ''
   end
   out[#out] = nil
-  return out
+  return out, starts
 end
 
 --- Closes the preview and its window (unless it is the last window), and goes back to the previous
@@ -122,16 +130,21 @@ local function map(buf, shown)
   end)
 end
 
---- Shows the changes that a rewind would make, in a separate window.
+--- Shows the changes that a rewind would make: in the picker that is open, else in a separate window.
 ---@param message caliban.Preview
 function M.preview(message)
+  local text, starts = lines(message)
+  if message.look then
+    local show = looks[message.entry]
+    return show and show(text, 'diff')
+  end
   local name = ('caliban://%s/rewind'):format(message.session)
   local back = api.nvim_get_current_win()
   vim.cmd.stopinsert()
   local buf = require('caliban.sessions.request').window(name)
-  local shown = { message = message, starts = {}, back = back } ---@type caliban.Difference
+  local shown = { message = message, starts = starts, back = back } ---@type caliban.Difference
   vim.bo[buf].modifiable = true
-  api.nvim_buf_set_lines(buf, 0, -1, false, lines(message, shown))
+  api.nvim_buf_set_lines(buf, 0, -1, false, text)
   vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
   vim.bo[buf].filetype = 'diff'
   local keys = ' a take back all · <CR> this file · q leave it%%< · %s'

@@ -14,6 +14,17 @@ pub struct ListSessions {
     pub text: String,
 }
 
+/// Asks for the first and the last messages of a session on disk. The answer is `peeked`.
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PeekSession {
+    /// The number of the question, which the answer repeats.
+    pub id: u32,
+    pub session: SessionId,
+    /// The root of the session's project, if it is another worktree of the repository.
+    pub root: Option<PathBuf>,
+}
+
 /// Renames a session.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -173,6 +184,18 @@ pub struct Deleted {
     pub session: SessionId,
 }
 
+/// A model or a provider that the user can choose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Offer {
+    pub name: String,
+    /// A few words about the item; may be empty.
+    pub about: String,
+    /// What is known of a model: its window, whether it reads images, and its price. An unknown fact is empty. A
+    /// provider has no facts.
+    pub facts: Vec<String>,
+}
+
 /// The answer to `list_sessions`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -180,6 +203,14 @@ pub struct Sessions {
     /// The text that was searched; empty for all sessions.
     pub text: String,
     pub sessions: Vec<SessionRow>,
+}
+
+/// The answer to `peek_session`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Peeked {
+    pub id: u32,
+    pub lines: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -17,6 +17,9 @@ pub struct RewindWanted {
     /// Whether all later turns are rewound too.
     #[serde(default)]
     pub later: bool,
+    /// Whether the preview is only looked at while the user chooses a turn.
+    #[serde(default)]
+    pub look: bool,
     /// The absolute paths of the files to rewind. If absent, the answer is `preview`.
     pub paths: Option<Vec<PathBuf>>,
 }
@@ -25,7 +28,7 @@ impl From<RewindWanted> for (SessionId, Rewind) {
     fn from(it: RewindWanted) -> (SessionId, Rewind) {
         let rewind = match (it.entry, it.paths) {
             (None, _) => Rewind::List,
-            (Some(entry), None) => Rewind::Preview { entry, later: it.later },
+            (Some(entry), None) => Rewind::Preview { entry, later: it.later, look: it.look },
             (Some(entry), Some(paths)) => Rewind::Do { entry, later: it.later, paths },
         };
         (it.session, rewind)
@@ -49,6 +52,8 @@ pub struct Preview {
     pub entry: u32,
     /// All later turns are rewound too.
     pub later: bool,
+    /// The preview is only looked at while the user chooses a turn.
+    pub look: bool,
     pub title: String,
     pub files: Vec<RewindFile>,
 }

@@ -109,9 +109,9 @@ fn the_list_names_descriptions_and_origins_and_opens_the_file_of_one() {
     assert_eq!(nvim.lua_str("return vim.fn.line('.')"), "3");
     let rows = nvim.lua_str("return table.concat(_G.rows, '\\n')");
     let rows: Vec<&str> = rows.lines().collect();
-    assert!(rows[0].starts_with("bare    (yours, /"), "{rows:?}");
-    assert!(rows[1].starts_with("reviewer  Reviews  (yours, /"), "{rows:?}");
-    assert_eq!(rows[3], "planner  Plans [U+001B][2J%{x}  (the project's, .caliban/agents.md)");
+    assert!(rows[0].starts_with("bare                             yours          /"), "{rows:?}");
+    assert!(rows[1].starts_with("reviewer  Reviews                yours          /"), "{rows:?}");
+    assert_eq!(rows[3], "planner   Plans [U+001B][2J%{x}  the project's  .caliban/agents.md");
     assert_eq!(rows.len(), 4);
     nvim.wait_transcript("has the same name, `reviewer`. It is used, and this one was left out.");
     nvim.wait_transcript(

@@ -77,7 +77,7 @@ fn a_replaced_vim_ui_select_gets_all_items() {
     let nvim = many(Setup::new().size(100, 40).before(picker), &server);
     nvim.keys(":Caliban sessions<CR>");
     nvim.wait(|nvim| nvim.lua_str("return Given and Given[1]") == "301", "all 301 items");
-    assert!(nvim.lua_str("return Given[2]").starts_with("main  hello  ("));
+    assert!(nvim.lua_str("return Given[2]").starts_with("main  hello "));
 }
 
 /// The title has combining characters and statusline items.
@@ -90,7 +90,7 @@ fn a_title_of_a_hundred_thousand_characters_takes_one_row() {
          for i = 1, 300 do items[i] = i .. ('e\u{301}%#Error#\\r'):rep(50000) end
          local shown = require('caliban.editor.name').shown
          vim.schedule(function()
-           require('caliban.editor.pick').one(items, { prompt = 'x', format_item = shown }, function() end)
+           require('caliban.editor.pick').one(items, { prompt = 'x', cells = shown }, function() end)
          end)",
         &[],
     );

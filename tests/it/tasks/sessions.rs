@@ -33,8 +33,8 @@ fn a_running_subagents_conversation_is_found_opened_and_not_deleted() {
     scene.nvim.keys(":Caliban sessions<CR>");
     let rows = offered(&scene);
     let row = rows.iter().find(|it| it.contains("main-task")).unwrap();
-    assert!(row.starts_with("↳ main-task  Find it  ("), "{row}");
-    assert!(row.contains("open here · subagent of main)"), "{row}");
+    assert!(row.starts_with("↳ main-task  Find it  "), "{row}");
+    assert!(row.ends_with("open here · subagent of main"), "{row}");
     scene.nvim.keys(":Caliban resume main-task<CR>");
     scene.nvim.wait_session("main-task");
     scene.wait_chat("Half of");

@@ -300,6 +300,13 @@
 ---@field kind 'list_sessions'
 ---@field text string Only sessions that contain this text are listed. An empty text lists all sessions.
 
+--- Asks for the first and the last messages of a session on disk. The answer is `peeked`.
+---@class (exact) caliban.PeekSession
+---@field kind 'peek_session'
+---@field id integer The number of the question, which the answer repeats.
+---@field session caliban.SessionId
+---@field root? string The root of the session's project, if it is another worktree of the repository.
+
 --- Renames a session.
 ---@class (exact) caliban.RenameSession
 ---@field kind 'rename_session'
@@ -332,6 +339,7 @@
 ---@field session caliban.SessionId
 ---@field entry? integer The turn to preview or to rewind. If absent, the answer is `turns`.
 ---@field later? boolean Whether all later turns are rewound too.
+---@field look? boolean Whether the preview is only looked at while the user chooses a turn.
 ---@field paths? string[] The absolute paths of the files to rewind. If absent, the answer is `preview`.
 
 --- Takes a conversation back to before a message of the user. If turns since then have changed files, the answer is
@@ -659,6 +667,7 @@
 ---| caliban.GiveKey
 ---| caliban.ShowRequest
 ---| caliban.ListSessions
+---| caliban.PeekSession
 ---| caliban.RenameSession
 ---| caliban.ForkSession
 ---| caliban.DeleteSession

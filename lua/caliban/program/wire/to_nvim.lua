@@ -321,9 +321,12 @@
 ---@field models caliban.Offer[] The models. Each name is `provider/model`.
 ---@field problems string[] A sentence for each provider that could not be asked.
 
+--- A model or a provider that the user can choose.
 ---@class (exact) caliban.Offer
 ---@field name string
 ---@field about string A few words about the item; may be empty.
+---@field facts string[] What is known of a model: its window, whether it reads images, and its price. An unknown fact
+--- is empty. A provider has no facts.
 
 --- Asks the user for a key.
 ---@class (exact) caliban.Connect
@@ -382,6 +385,12 @@
 ---| 'here'
 ---| 'nowhere'
 ---| 'elsewhere' # The session is open in another Neovim.
+
+--- The answer to `peek_session`.
+---@class (exact) caliban.Peeked
+---@field kind 'peeked'
+---@field id integer
+---@field lines string[]
 
 --- The user asked for a session that is open in another Neovim.
 ---@class (exact) caliban.Held
@@ -530,6 +539,7 @@
 ---@field session caliban.SessionId
 ---@field entry integer
 ---@field later boolean All later turns are rewound too.
+---@field look boolean The preview is only looked at while the user chooses a turn.
 ---@field title string
 ---@field files caliban.RewindFile[]
 
@@ -592,6 +602,7 @@
 ---| caliban.Completed
 ---| caliban.Weighed
 ---| caliban.Sessions
+---| caliban.Peeked
 ---| caliban.Held
 ---| caliban.Renamed
 ---| caliban.Deleted
