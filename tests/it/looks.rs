@@ -191,9 +191,41 @@ fn markdown_is_shown_without_its_marks_and_the_cursors_line_as_source() {
 }
 
 #[test]
+fn a_code_block_without_a_parser_is_coloured_by_a_syntax_file_of_neovim() {
+    let server = Server::start();
+    let code = "def f(x):\n    \"\"\"Two\n    lines\"\"\"\n    return 12  # yes";
+    let text = format!("```python\n{code}\n```\n```2html\nx\n```\n```../vim|qa!\nx\n```\nThe end.");
+    server.reply(Reply::new().text(&text));
+    let setup = Setup::new().anthropic(&server).before("vim.cmd('syntax on')").size(60, 70);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.ask("go", "The end.");
+    let code = |nvim: &Nvim| {
+        let screen = nvim.screen_marked("").replace("⟦SignColumn|  ⟧", "");
+        let rows = screen.lines().skip_while(|row| !row.contains("def")).take(4);
+        rows.map(|row| row.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    };
+    nvim.wait_expect(expect![[r#"
+        ⟦CalibanCode+Statement|def⟧⟦CalibanCode| ⟧⟦CalibanCode+Function|f⟧⟦CalibanCode|(x):                                                 ⟧
+        ⟦CalibanCode|    ⟧⟦CalibanCode+String|"""Two⟧⟦CalibanCode|                                                ⟧
+        ⟦CalibanCode|    ⟧⟦CalibanCode+String|lines"""⟧⟦CalibanCode|                                              ⟧
+        ⟦CalibanCode|    ⟧⟦CalibanCode+Statement|return⟧⟦CalibanCode| ⟧⟦CalibanCode+Constant|12⟧⟦CalibanCode|  ⟧⟦CalibanCode+Comment|#⟧⟦CalibanCode| ⟧⟦CalibanCode+Comment|yes⟧⟦CalibanCode|                                      ⟧"#]], code);
+    // no syntax file but that of a language is sourced, and no buffer is left
+    let left = "return #vim.tbl_filter(function(it)
+        return vim.bo[it].syntax == 'python'
+      end, vim.api.nvim_list_bufs())";
+    nvim.wait(|it| it.lua_json(left) == 0, "the end of the colouring");
+    assert!(!nvim.lua_str("return vim.fn.execute('scriptnames')").contains("2html"));
+}
+
+#[test]
 fn a_link_is_opened_by_its_text() {
     let (_server, nvim) = markdown();
     nvim.go_to_transcript("the guide");
+    nvim.keys("K");
+    nvim.wait_screen("│https://example.com/a?x=1│");
+    nvim.keys("K");
+    nvim.wait_gone("│https://example.com/a?x=1│");
     nvim.keys("gx");
     let opened = |it: &Nvim| it.lua_str("return vim.g.opened") == "https://example.com/a?x=1";
     nvim.wait(opened, "the address in the browser");

@@ -420,7 +420,10 @@ local keys = {
 }
 
 vim.list_extend(keys.transcript, require('caliban.chat.question_keys').rows(on_question))
-vim.list_extend(keys.transcript, { require('caliban.chat.workers').message_key() })
+vim.list_extend(keys.transcript, {
+  require('caliban.chat.workers').message_key(),
+  require('caliban.chat.visit').key(),
+})
 for _, part in pairs(keys) do
   table.insert(part, {
     mode = 'n',

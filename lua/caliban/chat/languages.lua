@@ -1,6 +1,6 @@
 --- Loads the Treesitter parsers of code blocks. Loading a parser can take 20 ms, because its
 --- queries are read. Parsers are loaded one at a time, between two keys. Until its parser is
---- loaded, a code block has no highlights.
+--- loaded, a code block has no highlights. Without a parser, a syntax file colours the block.
 local M = {}
 
 local api = vim.api
@@ -9,9 +9,16 @@ local api = vim.api
 ---@type table<string, string|false>
 local known = {}
 
+--- For each first word without a parser, the syntax file.
+---@type table<string, string?>
+local syntaxes = {}
+
 --- Words whose parsers still have to be loaded, each with the buffers to redraw afterwards.
 ---@type table<string, table<integer, true>>
 local wanted = {}
+
+--- The first word after a fence.
+local WORD = '[%w_+#-]+'
 
 ---@param lang string
 ---@return boolean
@@ -39,8 +46,9 @@ local function work()
     return
   end
   known[word], wanted[word] = find(word), nil
+  syntaxes[word] = not known[word] and require('caliban.chat.syntax').name(word) or nil
   for buf in pairs(bufs) do
-    if known[word] and api.nvim_buf_is_valid(buf) then
+    if (known[word] or syntaxes[word]) and api.nvim_buf_is_valid(buf) then
       api.nvim__redraw({ buf = buf, valid = false, flush = false })
     end
   end
@@ -55,7 +63,7 @@ end
 ---@param buf integer
 ---@return string?
 function M.of(info, buf)
-  local word = info:match('[%w_+#-]+')
+  local word = info:match(WORD)
   if not word then
     return nil
   end
@@ -67,6 +75,14 @@ function M.of(info, buf)
     wanted[word][buf] = true
   end
   return known[word] or nil
+end
+
+--- The syntax file for the text after a fence, once it is known that there is no parser.
+---@param info string
+---@return string?
+function M.syntax(info)
+  local word = info:match(WORD)
+  return word and syntaxes[word]
 end
 
 return M

@@ -10,6 +10,7 @@ local api = vim.api
 ---@field to? integer index of the closing line
 ---@field mark string the backticks or tildes of the opening fence
 ---@field info string the text after the opening fence
+---@field colors? table<integer, integer[]?> the spans of each line of code, from 1, if a syntax file colours the block
 
 --- The highlights of a line: three numbers for each span, its first byte, the byte after its last and the highlight
 --- group.
@@ -96,10 +97,18 @@ end
 local function code(buf, block, fence, row, i)
   local to = fence.to
   local lang = to and require('caliban.chat.languages').of(fence.info, buf)
-  if not (lang and to) then
+  if not to then
     return nil
   end
   local top = fence.from + 1
+  if not lang then
+    local name = require('caliban.chat.languages').syntax(fence.info)
+    if name then
+      local syntax = require('caliban.chat.syntax')
+      block.spans[i] = syntax.of(fence, name, buf, row + top, to - top, i - top)
+    end
+    return block.spans[i]
+  end
   if not parsed or parsed.fence ~= fence then
     parsed = parse(fence, api.nvim_buf_get_lines(buf, row + top, row + to, false), lang)
   end

@@ -3,6 +3,9 @@ local M = {}
 
 local api = vim.api
 
+--- The most bytes of an address that are shown.
+local LONG = 4000
+
 --- A window of this tab that shows a file, preferably the last used one.
 ---@return integer?
 local function code_window()
@@ -108,6 +111,29 @@ function M.open(chat)
   if wrong then
     require('caliban.editor.notify').show(wrong, vim.log.levels.WARN)
   end
+end
+
+--- Shows where the link under the cursor leads.
+---@return boolean # false if there is no link
+local function show_target()
+  local line, col = api.nvim_get_current_line(), api.nvim_win_get_cursor(0)[2]
+  local address = require('caliban.chat.markdown').link_at(line, col)
+  if address then
+    -- `strtrans` spells out characters that cannot be seen or that turn the text around
+    local shown = vim.fn.strtrans(vim.fn.strcharpart(address:sub(1, LONG), 0, LONG / 4))
+    local place = { relative = 'cursor', row = 1, col = 0 } ---@type vim.api.keyset.win_config
+    vim.schedule(function()
+      require('caliban.chat.float').show({ shown }, 'Link', place, 'K')
+    end)
+  end
+  return address ~= nil
+end
+
+--- The key that shows where a link leads.
+---@return caliban.Key
+function M.key()
+  local desc = 'show where the link under the cursor leads'
+  return { mode = 'n', lhs = 'K', desc = desc, run = show_target, own = true }
 end
 
 --- Moves the cursor to the next or previous message of the user. A count repeats this.

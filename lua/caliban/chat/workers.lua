@@ -137,7 +137,7 @@ function M.offer()
       if not it.session then
         return show({ 'This worker has not begun yet.' })
       end
-      require('caliban.sessions.list').peek({ name = it.session, bytes = 0 }, show)
+      require('caliban.program.peek').ask({ name = it.session, bytes = 0 }, show)
     end,
   }
   require('caliban.editor.pick').one(all, opts, function(worker)

@@ -78,7 +78,7 @@ local handlers = {
     require('caliban.sessions.list').offer(message)
   end),
   peeked = function(message)
-    require('caliban.sessions.list').peeked(message)
+    require('caliban.program.peek').answer(message)
   end,
   held = vim.schedule_wrap(function(message)
     require('caliban.sessions.handover').offer(message)

@@ -1,9 +1,6 @@
 --- The conversations of this project: a picker, and commands that rename, copy, delete and export a conversation.
 local M = {}
 
---- The most bytes of a conversation that is read for a preview.
-local LARGE = 20e6
-
 local names = require('caliban.editor.name')
 
 ---@param text string
@@ -186,31 +183,6 @@ local function unsaved(sessions)
   return choices
 end
 
---- What shows the answers to the questions for a conversation's messages, by the question's number.
----@type table<integer, fun(lines: string[])>
-local peeks = {}
-local asked = 0
-
---- Shows the first and the last messages of a conversation, once the program has read them.
----@param row { name: string, bytes: integer, root?: string }
----@param show fun(lines: string[])
-function M.peek(row, show)
-  if row.bytes > LARGE then
-    return show({ 'This conversation is too large for a preview.' })
-  end
-  asked = asked + 1
-  peeks[asked] = show
-  local ask = { kind = 'peek_session', id = asked, session = row.name, root = row.root }
-  require('caliban.program.process').ask(ask)
-end
-
----@param message caliban.Peeked
-function M.peeked(message)
-  local show = peeks[message.id]
-  peeks[message.id] = nil
-  local _ = show and show(message.lines)
-end
-
 --- Offers the list; opens the chosen conversation.
 ---@param message caliban.Sessions
 function M.offer(message)
@@ -244,7 +216,7 @@ function M.offer(message)
       if not item.row then
         return show({ 'This conversation is not on disk.' })
       end
-      M.peek(item.row, show)
+      require('caliban.program.peek').ask(item.row, show)
     end,
   }
   require('caliban.editor.pick').one(items, opts, function(item)

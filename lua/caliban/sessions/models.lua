@@ -16,17 +16,23 @@ function M.ask()
   end
 end
 
+--- The lines about a model's facts.
+---@type string[]
+local FACTS = {
+  'Window  %s tokens',
+  'Reads   text and %s',
+  'Price   %s for 1M tokens, read/written',
+}
+
 --- What is known of a model, one fact on a line.
 ---@param offer caliban.Offer
 ---@return string[]
 local function facts(offer)
-  local lines = { offer.name, '' }
-  local words =
-    { 'Window  %s tokens', 'Reads   text and %s', 'Price   %s for 1M tokens, read/written' }
+  local lines = { offer.name, '' } ---@type string[]
   for i, text in ipairs(offer.facts) do
-    lines[#lines + 1] = text ~= '' and words[i]:format(text) or nil
+    lines[#lines + 1] = text ~= '' and (FACTS[i] or '%s'):format(text) or nil
   end
-  return lines[3] and lines or vim.list_extend(lines, { 'Nothing else is known of this model.' })
+  return #lines > 2 and lines or { offer.name, '', 'Nothing else is known of this model.' }
 end
 
 --- Offers the models, the current model first. The chosen model becomes the chat's model.
