@@ -124,6 +124,7 @@ local links = {
   CalibanHeading2 = 'Identifier',
   CalibanHeading3 = '@markup.italic',
   CalibanCode = 'CursorLine',
+  CalibanFollow = 'CursorLine',
   CalibanError = 'DiagnosticError',
   CalibanAsk = 'DiagnosticWarn',
   CalibanNotice = 'DiagnosticInfo',

@@ -1,6 +1,8 @@
 --- The command `:Caliban {subcommand}`.
 local M = {}
 
+local arguments = require('caliban.sessions.arguments')
+
 ---@class caliban.Invocation
 ---@field rest string the text after the subcommand, as typed
 ---@field words string[] `rest`, split at blanks
@@ -53,57 +55,6 @@ local function scope(call)
     return opts ---@as caliban.ReviewOpts
   end
   return { range = call.range, reason = word and call.rest or nil }
-end
-
----@return string[]
-local function models()
-  local names = {}
-  for provider, settings in pairs(require('caliban.config').get().providers or {}) do
-    for _, model in ipairs(settings.models or {}) do
-      table.insert(names, provider .. '/' .. model)
-    end
-  end
-  local current = api().state().model
-  if current and not vim.tbl_contains(names, current) then
-    table.insert(names, current)
-  end
-  table.sort(names)
-  return names
-end
-
---- For completion: the settings that can follow a model's name.
----@return string[]
-local function settings()
-  local efforts = vim.tbl_map(function(effort)
-    return 'thinking=' .. effort
-  end, require('caliban.config').efforts)
-  return vim.list_extend(efforts, { 'temperature=', 'max_output=' })
-end
-
---- For completion: the conversations of this project, on disk or open in this Neovim, and those in
---- which subagents work.
----@return string[]
-local function sessions()
-  local names = require('caliban.program.project').sessions()
-  vim.list_extend(names, require('caliban.chat.chats').sessions())
-  table.sort(names)
-  return vim.fn.uniq(names) --[[@as string[] ]]
-end
-
---- Completes a path. Hidden files are offered only after a `.`.
----@param lead string
----@return string[]
-local function paths(lead)
-  local meant, folder = require('caliban.editor.name').meant, lead:match('^.*/') or ''
-  local hidden = lead:sub(#folder + 1, #folder + 1) == '.'
-  local out = {} ---@type string[]
-  for _, name in ipairs(require('caliban.editor.disk').names(meant(folder == '' and '.' or folder))) do
-    if hidden or name:sub(1, 1) ~= '.' then
-      local is_folder = vim.fn.isdirectory(meant(folder .. name)) == 1
-      out[#out + 1] = folder .. name .. (is_folder and '/' or '')
-    end
-  end
-  return out
 end
 
 --- Opens a log in a split.
@@ -166,13 +117,13 @@ local subcommands = {
   resume = {
     run = function(call)
       local name = call.words[1]
-      if name and not vim.tbl_contains(sessions(), name) then
+      if name and not vim.tbl_contains(arguments.sessions(), name) then
         local text = 'There is no conversation `%s` in this project. :Caliban new %s begins it.'
         return say(text:format(name, name))
       end
       require('caliban.chat').switch({ kind = 'open', session = name })
     end,
-    complete = sessions,
+    complete = arguments.sessions,
   },
   rename = {
     run = function(call)
@@ -191,19 +142,19 @@ local subcommands = {
     run = function(call)
       local chat = require('caliban.chat.chats').current
       local name = call.words[1] or chat and chat.session
-      if not name or not vim.tbl_contains(sessions(), name) then
+      if not name or not vim.tbl_contains(arguments.sessions(), name) then
         local text = 'There is no conversation `%s` in this project; nothing was deleted.'
         return say(text:format(name or 'main'))
       end
       require('caliban.sessions.list').delete(name)
     end,
-    complete = sessions,
+    complete = arguments.sessions,
   },
   export = {
     run = function(call)
       require('caliban.sessions.list').export(call.rest, call.bang)
     end,
-    complete = paths,
+    complete = arguments.paths,
   },
   sessions = {
     run = function(call)
@@ -291,7 +242,7 @@ local subcommands = {
       end
     end,
     complete = function()
-      return vim.list_extend(models(), settings())
+      return vim.list_extend(arguments.models(), arguments.settings())
     end,
   },
   mode = {
@@ -330,7 +281,7 @@ local subcommands = {
       if not act then
         return plan_acts
       end
-      return act == 'accept' and work_modes() or act == 'save' and paths(lead) or {}
+      return act == 'accept' and work_modes() or act == 'save' and arguments.paths(lead) or {}
     end,
   },
   connect = {
@@ -388,6 +339,11 @@ local subcommands = {
   jobs = {
     run = function()
       require('caliban.sessions.jobs').ask()
+    end,
+  },
+  follow = {
+    run = function()
+      api().follow()
     end,
   },
   workers = {

@@ -191,6 +191,11 @@ function M.todo()
   require('caliban.chat.todo').toggle()
 end
 
+--- Shows in the last code window where the agent reads and edits, until the turn ends; or no more.
+function M.follow()
+  require('caliban.chat.follow').toggle()
+end
+
 --- Answers the model's open question. Opens a picker if no answer is given.
 ---@param answer? integer|integer[]|string|false numbers of options from 1, your own words, or false to skip the question
 function M.answer(answer)

@@ -91,7 +91,7 @@ local function chunks(width)
   local todo = require('caliban.chat.todo').brief(chat)
   local workers = chat.status.workers and require('caliban.chat.workers').brief(chat.status)
   local before = words.join(agent, mode ~= 'ask' and mode)
-  local after = words.join(todo, workers)
+  local after = words.join(chat.followed and 'following', todo, workers)
   local ask = 'CalibanAsk'
   local all = { { 'caliban: ' .. before .. (before ~= '' and ' · ' or '') } } ---@type caliban.Chunk[]
   table.insert(all, { (words.words(chat)), words.waits(chat) and ask or nil })

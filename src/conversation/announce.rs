@@ -3,7 +3,7 @@
 use super::Conversation;
 use super::report::{Report, Show};
 use crate::event::{Access, Event, Matter, WorkerId};
-use crate::message::{Block, CallId};
+use crate::message::{Block, CallId, Input, ToolCall};
 use crate::session;
 use crate::text::unseen;
 use std::collections::BTreeMap;
@@ -33,6 +33,9 @@ impl Conversation {
             Event::Answered { answer, .. } => {
                 self.name(&answer.id, &mut data);
                 data.insert("failed", answer.failed.to_string());
+                if !answer.failed {
+                    self.read_by(&answer.id, &mut data);
+                }
                 "CalibanToolEnd"
             }
             Event::Asked { call, question, .. }
@@ -141,13 +144,29 @@ impl Conversation {
 
     /// Adds the id of a call and the name of its tool to `data`.
     fn name(&self, id: &CallId, data: &mut BTreeMap<&'static str, String>) {
-        let mut blocks = self.session.messages.iter().rev().flat_map(|it| &it.blocks);
-        let tool = blocks.find_map(|it| match it {
-            Block::Call(call) if call.id == *id => Some(call.tool.as_str()),
-            _ => None,
-        });
+        let tool = self.call(id).map(|it| it.tool.clone());
         data.insert("call", id.0.clone());
-        data.insert("tool", tool.unwrap_or_default().to_owned());
+        data.insert("tool", tool.unwrap_or_default());
+    }
+
+    fn call(&self, id: &CallId) -> Option<&ToolCall> {
+        let mut blocks = self.session.messages.iter().rev().flat_map(|it| &it.blocks);
+        blocks.find_map(|it| match it {
+            Block::Call(call) if call.id == *id => Some(call),
+            _ => None,
+        })
+    }
+
+    /// Adds the file and the lines that a call has read to `data`.
+    fn read_by(&self, id: &CallId, data: &mut BTreeMap<&'static str, String>) {
+        let Some(ToolCall { tool, input: Input::Json(args), .. }) = self.call(id) else { return };
+        let Some(path) = args["path"].as_str().filter(|_| tool == "read") else { return };
+        let first = args["offset"].as_u64().unwrap_or(1).max(1);
+        data.insert("path", brief(path));
+        data.insert("first", first.to_string());
+        if let Some(count) = args["limit"].as_u64() {
+            data.insert("last", (first.saturating_add(count).saturating_sub(1)).to_string());
+        }
     }
 }
 

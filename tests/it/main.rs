@@ -37,6 +37,7 @@ mod fetch;
 mod fidelity;
 mod fits;
 mod floods;
+mod follow;
 mod forged;
 mod formats;
 mod given;

@@ -253,7 +253,7 @@ fn user_autocommands_carry_data_and_the_state_names_the_phase() {
     expect![[r#"
         TurnStart session=main
         ToolStart call=c1 session=main tool=read
-        ToolEnd call=c1 failed=false session=main tool=read
+        ToolEnd call=c1 failed=false first=1 path=a.txt session=main tool=read
         Ask always=true background=false call=c2 command=true hosts= kind=command opens= outside=false paths= question=Run `true`? session=main tool=shell why=
         ToolStart call=c2 session=main tool=shell
         ToolEnd call=c2 failed=false session=main tool=shell

@@ -7,6 +7,7 @@ local api = vim.api
 ---@field session? string nil until the program has opened the session
 ---@field asked? string the requested session, until it is open: '' for a new session, nil if the program chooses
 ---@field root? string the root of the chat's project
+---@field followed? boolean whether a window follows the chat's agent
 ---@field ephemeral? boolean whether the chat is never saved
 ---@field reading? boolean whether the chat is open for reading only
 ---@field transcript integer the transcript's buffer; -1 before it is made

@@ -423,6 +423,7 @@ vim.list_extend(keys.transcript, require('caliban.chat.question_keys').rows(on_q
 vim.list_extend(keys.transcript, {
   require('caliban.chat.workers').message_key(),
   require('caliban.chat.visit').key(),
+  require('caliban.chat.follow').key(),
 })
 for _, part in pairs(keys) do
   table.insert(part, {

@@ -203,6 +203,7 @@ local dropped_first = {
   'provider',
   'cached',
   'usage',
+  'follows',
   'todo',
   'jobs',
   'cost',
@@ -235,8 +236,19 @@ local function drop(parts, name, short)
   end
 end
 
-local left_parts =
-  { 'agent', 'model', 'mode', 'tour', 'saved', 'state', 'todo', 'jobs', 'workers', 'others' }
+local left_parts = {
+  'agent',
+  'model',
+  'mode',
+  'tour',
+  'saved',
+  'state',
+  'follows',
+  'todo',
+  'jobs',
+  'workers',
+  'others',
+}
 local right_parts = { 'usage', 'all', 'cached', 'cost' }
 
 --- A chat's state and figures, in at most `width` cells if the state fits.
@@ -260,6 +272,7 @@ function M.line(chat, width)
     saved = chat.reading and 'read only' or status.unsaved and 'not saved',
     state = sign .. words,
     todo = require('caliban.chat.todo').brief(chat),
+    follows = chat.followed and 'following',
     jobs = jobs(status),
     workers = workers(status),
     others = others > 0 and (others == 1 and '1 other chat waits' or others .. ' other chats wait'),

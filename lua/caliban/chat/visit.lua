@@ -8,7 +8,7 @@ local LONG = 4000
 
 --- A window of this tab that shows a file, preferably the last used one.
 ---@return integer?
-local function code_window()
+function M.code_window()
   local wins = api.nvim_tabpage_list_wins(0)
   table.insert(wins, 1, vim.fn.win_getid(vim.fn.winnr('#')))
   for _, win in ipairs(wins) do
@@ -45,7 +45,7 @@ end
 ---@param path string
 ---@param lnum? integer
 function M.file(path, lnum)
-  local win = code_window()
+  local win = M.code_window()
   if win then
     api.nvim_set_current_win(win)
     vim.cmd("normal! m'")

@@ -175,7 +175,8 @@ local function tell(reviews, step)
     state.open(r)
   end
   local line = reviews.look(r, true)
-  local data = { buf = r.buf, path = p.path, hunks = #step.fit.plan.edits }
+  local hunks = #step.fit.plan.edits
+  local data = { buf = r.buf, path = p.path, hunks = hunks, session = r.session }
   require('caliban.editor.event').fire('CalibanProposal', data)
   return line
 end

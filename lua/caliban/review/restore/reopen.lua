@@ -355,7 +355,8 @@ function M.enter(reviews, item)
       what:format(count(unfit, 'change'), unfit == 1 and 's' or '', name)
   end
   reviews.look(r, true)
-  require('caliban.editor.event').fire('CalibanProposal', { buf = buf, path = it.path, hunks = n })
+  local data = { buf = buf, path = it.path, hunks = n, session = r.session }
+  require('caliban.editor.event').fire('CalibanProposal', data)
   one_done(batch)
 end
 
