@@ -151,22 +151,22 @@ impl View {
         let is_over = !self.shown_above(first).is_some_and(is_pending)
             && self.shown_below(last).map_or(at_rest, |it| !is_pending(it));
         if is_over && let Some(place) = first.checked_sub(1) {
-            self.fold_to(place, members);
+            self.fold_to(place, &members);
         }
     }
 
     /// Folds these calls to the line that was reserved for them. A run in which the user has opened a call stays open.
-    fn fold_to(&mut self, place: usize, members: Vec<usize>) {
+    fn fold_to(&mut self, place: usize, members: &[usize]) {
         let calls: Vec<&Tool> = members.iter().filter_map(|it| self.blocks[*it].member()).collect();
         let open = calls.iter().any(|it| it.open);
         let summaries = calls.iter().filter_map(|it| it.answer.as_ref()).map(|it| &*it.summary);
         let (right, (count, names)) = (total(summaries), names(&calls));
         let block = &mut self.blocks[place];
         let Content::Run(run) = &mut block.content else { return };
-        (run.count, run.names, run.open, run.members) = (count, names, open, members.clone());
+        (run.count, run.names, run.open, run.members) = (count, names, open, members.to_vec());
         (block.right, block.done) = (right, true);
         self.set_hidden(place, false);
-        for at in &members {
+        for at in members {
             if let Content::Tool(tool) = &mut self.blocks[*at].content {
                 tool.run = Some(place);
             }
