@@ -58,6 +58,7 @@ fn turn(n: usize, output: usize) -> [Message; 4] {
         foreign: None,
         session: None,
         inquiry: None,
+        fault: false,
     };
     let prompt = format!("prompt {n}: {}", words(80, n));
     [
