@@ -138,18 +138,22 @@ impl View {
     fn fold(&mut self, at: usize, at_rest: bool) {
         let Some(name) = self.blocks[at].member().map(|it| it.name.clone()) else { return };
         let is_member = |it: &usize| self.blocks[*it].member().is_some_and(|it| it.name == name);
-        let above = |it: &usize| self.shown_above(*it).filter(is_member);
-        let below = |it: &usize| self.shown_below(*it).filter(is_member);
-        let mut members: Vec<usize> = std::iter::successors(Some(at), above).collect();
-        members.reverse();
-        members.extend(std::iter::successors(below(&at), below));
-        let [first, .., last] = members[..] else { return };
         let is_pending = |it: usize| {
             let block = &self.blocks[it];
             !block.done && matches!(&block.content, Content::Tool(it) if it.name == name)
         };
-        let is_over = !self.shown_above(first).is_some_and(is_pending)
-            && self.shown_below(last).map_or(at_rest, |it| !is_pending(it));
+        let above = |it: &usize| self.shown_above(*it).filter(is_member);
+        let below = |it: &usize| self.shown_below(*it).filter(is_member);
+        let mut members: Vec<usize> = std::iter::successors(Some(at), below).collect();
+        // the end of the run is looked at first: a long run goes on more often than it ends
+        let last = members[members.len() - 1];
+        if !self.shown_below(last).map_or(at_rest, |it| !is_pending(it)) {
+            return;
+        }
+        members.extend(std::iter::successors(above(&at), above));
+        members.sort_unstable();
+        let [first, _, ..] = members[..] else { return };
+        let is_over = !self.shown_above(first).is_some_and(is_pending);
         if is_over && let Some(place) = first.checked_sub(1) {
             self.fold_to(place, &members);
         }
