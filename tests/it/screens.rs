@@ -1,7 +1,7 @@
 //! Ten screens with their colours, each on 80 and on 120 columns; and the same screens as pictures.
 
 mod scenes;
-mod timeless;
+mod constant;
 
 use crate::kit::LIMIT;
 use crate::kit::nvim::Nvim;
@@ -10,10 +10,12 @@ use crate::kit::root;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use crate::kit::svg::svg;
+use constant::{constant, placed};
+use expect_test::expect_file;
 use scenes::SCENES;
+use std::cell::RefCell;
 use std::fs;
 use std::time::{Duration, Instant};
-use timeless::timeless;
 
 /// The sizes of the pictures, in columns and rows.
 const SIZES: [(u16, u16); 4] = [(60, 36), (80, 36), (120, 36), (200, 50)];
@@ -34,7 +36,7 @@ impl Stage {
         let base = Setup::new()
             .file("src/cart.lua", include_str!("../data/screens/cart.lua"))
             .file("src/shop.lua", include_str!("../data/screens/shop.lua"))
-            .before("vim.g.kit_colours = true vim.o.number = true vim.o.ruler = false")
+            .before("vim.g.kit_colours = true vim.o.number = true vim.o.ruler = false vim.o.signcolumn = 'yes'")
             .anthropic(&server)
             .size(columns, rows);
         let nvim = Nvim::start(&setup(base));
@@ -51,21 +53,65 @@ impl Stage {
         self.nvim.grid.borrow().picture(true)
     }
 
-    /// The picture once the screen has stopped changing, except for its figures of time.
+    /// The picture once the screen has stopped changing, except for its times.
     fn calm(&self) -> Picture {
-        let start = Instant::now();
-        let (mut last, mut since) = (String::new(), Instant::now());
-        loop {
-            let _ = self.nvim.is_blocked();
-            let text = timeless(self.picture()).text();
-            if text != last {
-                (last, since) = (text, Instant::now());
-            }
-            if since.elapsed() > CALM || start.elapsed() > LIMIT {
-                return self.picture();
-            }
-        }
+        let last = RefCell::new((String::new(), Instant::now()));
+        self.nvim.wait(
+            |_| {
+                let text = constant(self.picture()).text();
+                let mut last = last.borrow_mut();
+                if text != last.0 {
+                    *last = (text, Instant::now());
+                }
+                last.1.elapsed() > CALM
+            },
+            "a calm screen",
+        );
+        self.picture()
     }
+}
+
+/// Compares a scene on 80 and on 120 columns with the files that hold its text and its colours.
+#[track_caller]
+fn holds(name: &str) {
+    let scene = SCENES.iter().find(|it| it.0 == name).unwrap().1;
+    for columns in [80, 120] {
+        let stage = scene(columns);
+        let path = root().join(format!("tests/data/screens/{name}-{columns}.txt"));
+        let held = fs::read_to_string(&path).unwrap_or_default();
+        let start = Instant::now();
+        let shown = |_: &Nvim| constant(stage.picture()).text();
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            stage.calm();
+        } else {
+            // After the time the comparison below shows the difference.
+            let is_over = |nvim: &Nvim| shown(nvim) == held || start.elapsed() > LIMIT / 4;
+            stage.nvim.wait(is_over, "the held screen");
+        }
+        expect_file![path].assert_eq(&shown(&stage.nvim));
+    }
+}
+
+macro_rules! held {
+    ($($test:ident: $scene:literal,)*) => {
+        $(#[test]
+        fn $test() {
+            holds($scene);
+        })*
+    };
+}
+
+held! {
+    an_empty_chat_names_the_project_the_model_and_the_keys: "first",
+    a_reply_is_shown_as_markdown: "markdown",
+    calls_are_packed_and_failures_and_a_running_command_are_seen: "calls",
+    a_question_shows_its_command_and_its_keys: "consent",
+    an_edit_is_reviewed_beside_the_chat: "review",
+    an_edit_opens_to_its_diff: "diff",
+    the_list_of_changes_has_settled_and_pending_files: "changes",
+    a_coordinator_shows_its_workers: "workers",
+    a_plan_is_read_beside_the_chat: "plan",
+    an_error_a_retry_a_queued_message_and_a_draft_are_seen_together: "trouble",
 }
 
 #[test]
@@ -83,7 +129,7 @@ fn draws_all_scenes() {
             for ground in ["dark", "light"] {
                 stage.nvim.lua("vim.o.background = ...", &[ground.into()]);
                 let path = folder.join(format!("{name}-{columns}-{ground}.svg"));
-                fs::write(path, svg(&stage.calm())).unwrap();
+                fs::write(path, svg(&placed(stage.calm()))).unwrap();
             }
         }
     }

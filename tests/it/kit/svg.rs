@@ -169,6 +169,10 @@ impl Drawing {
             }
             return true;
         }
+        if let Some(dots) = (sign as u32).checked_sub(0x2800).filter(|it| *it < 256) {
+            self.dots(dots, [left, row], ink);
+            return true;
+        }
         let [x, y, width, height] = match sign {
             '┃' => [WIDTH / 2 - 120, 0, 240, HEIGHT],
             '━' => [0, HEIGHT / 2 - 120, WIDTH, 240],
@@ -187,6 +191,16 @@ impl Drawing {
         };
         self.rect([left + x, y, width, height], row, ink);
         true
+    }
+
+    /// A sign of Braille: each bit is a dot, the left column first; the two lowest dots come last.
+    fn dots(&mut self, dots: u32, [left, row]: [usize; 2], ink: u32) {
+        let places = [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2], [0, 3], [1, 3]];
+        for (bit, [x, y]) in places.into_iter().enumerate() {
+            if dots & (1 << bit) != 0 {
+                self.rect([left + 180 + x * 320, 330 + y * 340, 180, 180], row, ink);
+            }
+        }
     }
 
     fn rect(&mut self, [x, y, width, height]: [usize; 4], row: usize, ink: u32) {

@@ -186,8 +186,9 @@ fn changes(columns: u16) -> Stage {
     stage.nvim.keys("gg]h\\a]h\\a]h\\r");
     stage.nvim.wait_hunks(2);
     stage.nvim.keys(":Caliban<CR><Esc>");
-    stage.nvim.wait_screen("src/shop.lua");
+    stage.nvim.go_to_transcript("src/shop.lua");
     stage.quiet();
+    stage.nvim.keys("Gzb");
     stage
 }
 

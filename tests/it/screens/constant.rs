@@ -6,9 +6,10 @@ const UNITS: [&str; 3] = ["ms", "s", "min"];
 
 /// The picture with `N s` in place of each time. What stands at the right of the time, or at its left if the time is at
 /// the right edge, stays where it is.
-pub(super) fn timeless(mut picture: Picture) -> Picture {
+pub(super) fn constant(picture: Picture) -> Picture {
+    let mut picture = placed(picture);
     for row in &mut picture.rows {
-        constant(row);
+        still(row);
         let mut from = 0;
         while let Some((start, end)) = time(row, from) {
             from = replace(row, start, end);
@@ -17,16 +18,29 @@ pub(super) fn timeless(mut picture: Picture) -> Picture {
     picture
 }
 
-/// Writes the first frame of a spinner, and zeros for the number of a test's folder.
-fn constant(row: &mut Row) {
-    let text: String = row.iter().map(|it| it.0.as_str()).collect();
-    let is_folder = text.contains("caliban-it-");
+/// The picture with a short name in place of the folder of the test's project.
+pub(super) fn placed(mut picture: Picture) -> Picture {
+    for row in &mut picture.rows {
+        let text: Vec<&str> = row.iter().map(|it| it.0.as_str()).collect();
+        let Some(mark) = text.windows(11).position(|it| it.concat() == "caliban-it-") else {
+            continue;
+        };
+        let start = text[..mark].iter().rposition(|it| *it == " ").map_or(0, |it| it + 1);
+        let length = text[start..].iter().take_while(|it| **it != " ").count();
+        let look = row[start].1;
+        let name = "~/shop".chars().chain(std::iter::repeat(' ')).take(length);
+        for (at, sign) in name.enumerate() {
+            row[start + at] = (sign.to_string(), look);
+        }
+    }
+    picture
+}
+
+/// Writes the first frame of a spinner.
+fn still(row: &mut Row) {
     for (text, _) in row {
-        let sign = text.chars().next().unwrap_or(' ');
-        if ('\u{2801}'..='\u{28ff}').contains(&sign) {
+        if text.starts_with(|it| ('\u{2801}'..='\u{28ff}').contains(&it)) {
             "⠋".clone_into(text);
-        } else if is_folder && sign.is_ascii_digit() {
-            "0".clone_into(text);
         }
     }
 }
@@ -57,30 +71,33 @@ fn time(row: &Row, from: usize) -> Option<(usize, usize)> {
     None
 }
 
-/// Writes `N s` into these cells. Returns the cell behind it.
+/// Writes `N s` into these cells. Returns the cell behind it. A call tells its time only after a while: there the time
+/// is left out.
 fn replace(row: &mut Row, start: usize, end: usize) -> usize {
     let look = row[start].1;
-    let with = ["N", " ", "s"].map(|it| (it.to_owned(), look));
+    let is_call =
+        row[..start].iter().map(|it| it.0.as_str()).collect::<String>().ends_with("running ");
+    let (start, with) =
+        if is_call { (start - 1, [].as_slice()) } else { (start, ["N", " ", "s"].as_slice()) };
     let length = end - start;
-    row.splice(start..end, with);
+    row.splice(start..end, with.iter().map(|it| ((*it).to_owned(), look)));
     let gap = gap(row, start);
-    let at = gap.map_or_else(|| edge(row, start), |it| it.1);
-    if length >= 3 {
-        let ground: Look = row[at.min(row.len() - 1)].1;
-        row.splice(at..at, std::iter::repeat_n((" ".to_owned(), ground), length - 3));
-    }
-    start + 3 + if gap.is_some() { length.saturating_sub(3) } else { 0 }
+    let at = gap.unwrap_or_else(|| edge(row, start + with.len()));
+    let shorter = length.saturating_sub(with.len());
+    let ground: Look = row[at.min(row.len() - 1)].1;
+    row.splice(at..at, std::iter::repeat_n((" ".to_owned(), ground), shorter));
+    start + with.len() + if gap.is_some() { shorter } else { 0 }
 }
 
 /// The blanks at the left of a text at the right edge: more than two, behind other text of the same window.
-fn gap(row: &Row, start: usize) -> Option<(usize, usize)> {
+fn gap(row: &Row, start: usize) -> Option<usize> {
     let mut end = start;
     while end > 0 && row[end - 1].0 != "│" {
         let blanks = row[..end].iter().rev().take_while(|it| it.0 == " ").count();
         if blanks > 2 {
             let first = end - blanks;
             let is_inside = first > 0 && row[first - 1].0 != "│";
-            return is_inside.then_some((first, end - 1));
+            return is_inside.then_some(end - 1);
         }
         end -= 1;
     }
@@ -89,7 +106,7 @@ fn gap(row: &Row, start: usize) -> Option<(usize, usize)> {
 
 /// The cell behind the text from `start` on, where the window has blanks or ends.
 fn edge(row: &Row, start: usize) -> usize {
-    let mut at = start + 3;
+    let mut at = start;
     while at < row.len()
         && row[at].0 != "│"
         && (row[at].0 != " " || row.get(at + 1).is_some_and(|it| it.0 != " "))
