@@ -32,6 +32,7 @@ local M = {}
 ---@field lsp caliban.LspConfig
 ---@field completion 'auto'|'manual'
 ---@field notify? false|caliban.NotifySettings|fun(text: string, data: { kind: string, session: string })
+---@field icons 'unicode'|'ascii'|'nerd' the signs in the chat and in reviews
 ---@field conceal boolean whether the chat shows Markdown without its marks
 ---@field layout 'auto'|'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
 
@@ -67,6 +68,7 @@ local defaults = {
   lsp = waits,
   completion = 'auto',
   conceal = true,
+  icons = 'unicode',
   layout = 'auto',
 }
 
@@ -256,6 +258,7 @@ local known = {
   notify = notify,
   completion = one_of({ 'auto', 'manual' }),
   conceal = is('boolean'),
+  icons = one_of({ 'unicode', 'ascii', 'nerd' }),
   layout = one_of({ 'auto', 'right', 'left', 'top', 'bottom', 'tab', 'float', 'current' }),
 }
 
@@ -418,6 +421,7 @@ local problems = {} ---@type string[]
 function M.set(given)
   from_setup = true
   current, problems = M.check(given or {})
+  require('caliban.editor.icons').use(current.icons)
   if #problems > 0 then
     require('caliban.editor.notify').show(table.concat(problems, '\n'), vim.log.levels.ERROR)
   end

@@ -118,6 +118,10 @@ local function settings()
   if #problems == 0 then
     health.ok('no problems')
   end
+  local signs = require('caliban.editor.icons').of('▸ ▾ ● ○ ✓ ┃ •')
+  health.info(
+    ("icons: %s (%s); if they look wrong, set `icons` to 'ascii'"):format(config.get().icons, signs)
+  )
   local file = config.get().system_file
   if file and not file:find('^[/~]') then
     file = vim.fs.joinpath(require('caliban.program.project').root(), file)

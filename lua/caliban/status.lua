@@ -104,7 +104,7 @@ end
 ---@param width? integer
 ---@return string
 function M.status(width)
-  return require('caliban.chat.status').text(chunks(width))
+  return require('caliban.editor.icons').of(require('caliban.chat.status').text(chunks(width)))
 end
 
 --- As `status`, in the items of a 'statusline', with the colour of what waits for the user.
@@ -113,7 +113,7 @@ end
 function M.statusline(width)
   local literal = require('caliban.editor.name').literal
   local items = vim.tbl_map(function(chunk)
-    local text = literal(chunk[1])
+    local text = require('caliban.editor.icons').of(literal(chunk[1]))
     return chunk[2] and ('%%#%s#%s%%*'):format(chunk[2], text) or text
   end, chunks(width))
   return table.concat(items)

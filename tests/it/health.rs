@@ -24,6 +24,7 @@ fn the_health_check_of_a_working_setup_has_no_errors_or_warnings() {
     let report = report(&Setup::new().headless().env("ANTHROPIC_API_KEY", "key-of-the-test"));
     says(&report, &format!("OK version {}, the same as the plugin", env!("CARGO_PKG_VERSION")));
     says(&report, "OK no problems");
+    says(&report, "icons: unicode (▸ ▾ ● ○ ✓ ┃ •)");
     says(&report, "OK anthropic: key from ANTHROPIC_API_KEY");
     says(&report, "caliban/sessions (made when needed)");
     assert!(!report.contains("ERROR") && !report.contains("WARNING"), "{report}");
@@ -43,11 +44,12 @@ fn the_health_check_lists_the_instruction_files() {
 
 #[test]
 fn the_health_check_names_each_problem_of_the_settings() {
-    let config = "{ modle = 'x', model = 'mine/m', system_file = 'not/there', providers = { mine = {
+    let config = "{ modle = 'x', icons = 'plain', model = 'mine/m', system_file = 'not/there', providers = { mine = {
         dialect = 'openai-chat', base_url = 'http://127.0.0.1:9', key = 'env:NOT_SET' },
         other = { dialect = 'openai-chat', base_url = 'http://127.0.0.1:9', key = 'sk-secret' } } }";
     let report = report(&Setup::new().headless().config(config));
     says(&report, "ERROR config.modle: there is no such setting. Did you mean 'model'?");
+    says(&report, "ERROR config.icons: expected 'unicode', 'ascii' or 'nerd', got 'plain'");
     says(&report, "not/there cannot be read");
     says(&report, "OK for new sessions: mine/m, from the settings");
     says(&report, "WARNING mine: NOT_SET is not set");

@@ -47,6 +47,7 @@ mod health;
 mod hints;
 mod home;
 mod hosted;
+mod icons;
 mod images;
 mod init;
 mod instructions;

@@ -26,7 +26,7 @@ end
 ---@param group? string the highlight group; default: `CalibanDim`
 ---@return vim.api.keyset.set_extmark
 function M.mark(chat, words, row, line, group)
-  group = group or 'CalibanDim'
+  group, words = group or 'CalibanDim', require('caliban.editor.icons').of(words)
   local window = narrowest(chat)
   local room = window and window.room
   local used = api.nvim_strwidth(line)

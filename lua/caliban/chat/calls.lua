@@ -23,7 +23,9 @@ end
 ---@param head string the call's own line
 ---@param lines string[] all lines of the block
 local function diff(chat, row, head, lines)
-  if not (head:find('^%s*▾ edit%s') or head:find('^%s*▾ write%s')) then
+  local open = require('caliban.editor.icons').of('▾')
+  local tool = head:match('^%s*' .. vim.pesc(open) .. ' (%a+)%s')
+  if tool ~= 'edit' and tool ~= 'write' then
     return
   end
   for i, line in ipairs(lines) do

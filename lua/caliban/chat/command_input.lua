@@ -34,9 +34,9 @@ function M.open(command, done)
     width = width,
     height = math.max(1, math.min(#lines, vim.o.lines - 6)),
     style = 'minimal',
-    border = 'single',
+    border = require('caliban.editor.icons').border(),
     title = ' The command ',
-    footer = (' %s '):format(HINT),
+    footer = require('caliban.editor.icons').of((' %s '):format(HINT)),
   })
   vim.wo[win][0].wrap = true
   local rows = api.nvim_win_text_height(win, {}).all

@@ -56,7 +56,8 @@ function M.label(excerpt)
   local image = excerpt.image
   if image then
     local tokens = math.ceil(image.width * image.height / 750)
-    return ('%s  %d×%d  about %d tokens'):format(where, image.width, image.height, tokens)
+    local label = require('caliban.editor.icons').of('%s  %d×%d  about %d tokens')
+    return label:format(where, image.width, image.height, tokens)
   end
   local kind = ({ selection = 'selection  ', hunk = 'comment on ' })[excerpt.kind] or ''
   local size = math.ceil(#excerpt.text / 4)
@@ -99,7 +100,10 @@ local function virtual_lines(chat)
     table.insert(rows, { { row, 'CalibanError' } })
   end
   for _, excerpt in ipairs(chat.context) do
-    table.insert(rows, { { '▏' .. M.label(excerpt), 'CalibanChip' } })
+    table.insert(
+      rows,
+      { { require('caliban.editor.icons').of('▏') .. M.label(excerpt), 'CalibanChip' } }
+    )
   end
   local mentions = require('caliban.chat.mentions').rows(chat, width)
   vim.list_extend(rows, mentions)

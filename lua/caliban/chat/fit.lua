@@ -3,6 +3,7 @@ local M = {}
 
 local api = vim.api
 local first = require('caliban.editor.wrap').first
+local icon = require('caliban.editor.icons').of
 
 --- The argument that is cut first keeps at least this many cells.
 local LEAST = 8
@@ -33,7 +34,9 @@ end
 ---@param width integer
 ---@return string
 local function short(main, call, width)
-  return call.is_path and '…' .. last(main, width - 1) or first(main, width - 1) .. '…'
+  local more = icon('…')
+  local left = width - api.nvim_strwidth(more)
+  return call.is_path and more .. last(main, left) or first(main, left) .. more
 end
 
 --- A call's line in at most `room` cells, but with the whole name. If a little of the longest argument and all others
@@ -59,7 +62,8 @@ function M.line(line, call, room)
   if fits and call.is_path then
     return name .. main
   elseif fits or left < LEAST then
-    return first(line, math.max(room - 1, api.nvim_strwidth(name))) .. '…'
+    local more = icon('…')
+    return first(line, math.max(room - api.nvim_strwidth(more), api.nvim_strwidth(name))) .. more
   end
   return name .. short(main, call, left)
 end

@@ -28,7 +28,7 @@ function M.show(lines, title, place, key)
       width = math.min(width, vim.o.columns - 2),
       height = math.max(1, math.min(#lines, vim.o.lines - 4)),
       style = 'minimal',
-      border = 'single',
+      border = require('caliban.editor.icons').border(),
       title = (' %s '):format(title),
     })
   )

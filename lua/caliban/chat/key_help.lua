@@ -9,7 +9,8 @@ function M.show(keys, more)
   local all = vim.list_extend(vim.list_slice(keys), more)
   local leader = require('caliban.editor.maps').leader():gsub('%%', '%%%%')
   for _, key in ipairs(all) do
-    local line = (' %-7s %s '):format(key.lhs:gsub('^<localleader>', leader), key.desc)
+    local desc = require('caliban.editor.icons').of(key.desc)
+    local line = (' %-7s %s '):format(key.lhs:gsub('^<localleader>', leader), desc)
     if not seen[line] then
       seen[line] = true
       table.insert(lines, line)

@@ -56,7 +56,7 @@ function M.float(part, lines)
   local above = rows - lines - 2
   return {
     relative = 'editor',
-    border = 'single',
+    border = require('caliban.editor.icons').border(),
     col = math.floor((vim.o.columns - columns) / 2),
     width = columns,
     row = part == 'transcript' and row or row + above + 2,

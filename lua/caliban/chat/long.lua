@@ -37,7 +37,11 @@ end
 ---@param continued integer[] the indexes that `cut` returns
 function M.mark(buf, row, continued)
   for _, i in ipairs(continued) do
-    local sign = { sign_text = '↪', sign_hl_group = 'CalibanDim', right_gravity = false }
+    local sign = {
+      sign_text = require('caliban.editor.icons').of('↪'),
+      sign_hl_group = 'CalibanDim',
+      right_gravity = false,
+    }
     api.nvim_buf_set_extmark(buf, ns, row + i - 1, 0, sign)
   end
 end

@@ -25,6 +25,9 @@ local api = vim.api
 
 --- What is drawn instead of marks.
 M.SIGNS = { '', '•', '▎', '☐', '☑' }
+for i, sign in ipairs(M.SIGNS) do
+  M.SIGNS[i] = require('caliban.editor.icons').of(sign)
+end
 local HIDDEN, BULLET, BAR, OPEN, TICKED = 1, 2, 3, 4, 5
 
 local HEADINGS = { 'CalibanHeading1', 'CalibanHeading2', 'CalibanHeading3' }

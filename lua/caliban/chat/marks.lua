@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local icon = require('caliban.editor.icons').of
 local ns = api.nvim_create_namespace('caliban_chat')
 
 --- The highlights of blocks that have a single one, by shape. Other blocks are highlighted as Markdown.
@@ -90,7 +91,7 @@ function M.set(chat, block, row)
   require('caliban.chat.beside').show(chat, block, top)
   if block.below then
     local virtual = vim.tbl_map(function(line)
-      return { { '┃ ', 'CalibanUser' }, { line, 'CalibanChip' } }
+      return { { icon('┃ '), 'CalibanUser' }, { line, 'CalibanChip' } }
     end, block.below)
     mark(chat, block, 'below', last, 0, { virt_lines = virtual, virt_lines_leftcol = true })
   end
@@ -102,7 +103,7 @@ end
 ---@param row integer
 function M.lines(chat, block, row)
   for r = row + math.max(block.head or 0, block.done), row + block.n - 1 do
-    local sign = { sign_text = '┃', sign_hl_group = 'CalibanUser' }
+    local sign = { sign_text = icon('┃'), sign_hl_group = 'CalibanUser' }
     api.nvim_buf_set_extmark(chat.transcript, ns, r, 0, sign)
   end
 end

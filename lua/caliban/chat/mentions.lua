@@ -123,32 +123,21 @@ function M.clear(chat)
   it.words, it.id, it.weights = '', 0, {}
 end
 
----@param text string
----@param width integer
----@return string
-local function fitted(text, width)
-  text = require('caliban.editor.name').shown(text)
-  if api.nvim_strwidth(text) <= width then
-    return text
-  end
-  return vim.fn.strcharpart(text, 0, width - 1) .. '…'
-end
-
 --- The chips, as virtual lines.
 ---@param chat caliban.Chat
 ---@param width integer
 ---@return [string, string][][]
 function M.rows(chat, width)
-  local rows = {}
-  local weights = state(chat).weights
+  local rows, cut = {}, require('caliban.editor.columns').cut
+  local weights, bar = state(chat).weights, require('caliban.editor.icons').of('▏')
   for i, it in ipairs(weights) do
     if i > CHIPS then
-      rows[i] = { { ('▏and %d more mentions'):format(#weights - CHIPS), 'CalibanChip' } }
+      rows[i] = { { bar .. ('and %d more mentions'):format(#weights - CHIPS), 'CalibanChip' } }
       break
     end
     local text = it.is_wrong and it.about or it.written .. '  ' .. it.about
-    rows[i] =
-      { { '▏' .. fitted(text, width - 20), it.is_wrong and 'CalibanError' or 'CalibanChip' } }
+    text = require('caliban.editor.name').shown(text)
+    rows[i] = { { bar .. cut(text, width - 20), it.is_wrong and 'CalibanError' or 'CalibanChip' } }
   end
   return rows
 end

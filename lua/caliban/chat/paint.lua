@@ -198,6 +198,7 @@ end
 ---@return caliban.Block? # nil if the block was removed
 ---@return integer row
 local function apply(chat, update)
+  require('caliban.editor.icons').block(update)
   local block, index, row = order.find(chat, update.id)
   if update.remove then
     if block then

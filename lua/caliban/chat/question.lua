@@ -3,7 +3,7 @@ local M = {}
 
 local ns = vim.api.nvim_create_namespace('caliban.consent')
 
-local WAITS = '  …'
+local WAITS = require('caliban.editor.icons').of('  …')
 
 --- The open question of a chat.
 ---@class caliban.Question

@@ -93,7 +93,8 @@ function M.draw(buf, block, row, i, spans)
     return
   end
   if spans.rule then
-    put(buf, row, { { ('─'):rep(width()), 'CalibanDim' } }, 'overlay')
+    local line = require('caliban.editor.icons').of('─')
+    put(buf, row, { { line:rep(width()), 'CalibanDim' } }, 'overlay')
   elseif spans.label and spans.label ~= '' then
     put(buf, row, { { spans.label .. ' ', 'CalibanDim' } }, 'right_align')
   end

@@ -8,6 +8,9 @@ local running = require('caliban.chat.running')
 --- The time between two turns of the sign, in ms.
 local TURN = 250
 local SIGNS = { '⠋', '⠙', '⠸', '⠴', '⠦', '⠇' }
+for i, sign in ipairs(SIGNS) do
+  SIGNS[i] = require('caliban.editor.icons').of(sign)
+end
 
 local timer = assert(vim.uv.new_timer())
 local turn, ticks = 0, false

@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local icon = require('caliban.editor.icons').of
 
 local waits = {
   permission = 'waiting for you',
@@ -176,8 +177,8 @@ local function chunks(names, parts, groups)
   for _, name in ipairs(names) do
     local text = parts[name]
     if text then
-      table.insert(all, #all > 0 and { ' · ' } or nil)
-      table.insert(all, { text, groups[name] })
+      table.insert(all, #all > 0 and { icon(' · ') } or nil)
+      table.insert(all, { icon(text), groups[name] })
     end
   end
   return all
@@ -258,7 +259,7 @@ local right_parts = { 'usage', 'all', 'cached', 'cost' }
 function M.line(chat, width)
   local status = chat.status
   if not status then
-    return { { '○ starting' } }, {}
+    return { { icon('○ starting') } }, {}
   end
   local others = M.questions(chat)
   local words, brief = M.words(chat)

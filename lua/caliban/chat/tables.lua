@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local icon = require('caliban.editor.icons').of
 
 --- The most rows and columns of a table that is laid out, and the most bytes of a row.
 local ROWS, COLUMNS, BYTES = 200, 30, 4000
@@ -160,12 +161,12 @@ function M.row(buf, block, top, i, room)
     local width = known.widths[column] or 0
     if n == 2 then
       chunks[#chunks + 1] =
-        { (column > 1 and '─┼─' or '') .. ('─'):rep(width), 'CalibanDim' }
+        { icon((column > 1 and '─┼─' or '') .. ('─'):rep(width)), 'CalibanDim' }
     else
       local cell = known.rows[n][column] or { chunks = {}, width = 0 }
       local gap = width - cell.width
       local left = side == 'r' and gap or side == 'c' and math.floor(gap / 2) or 0
-      chunks[#chunks + 1] = { column > 1 and ' │ ' or '', 'CalibanDim' }
+      chunks[#chunks + 1] = { column > 1 and icon(' │ ') or '', 'CalibanDim' }
       chunks[#chunks + 1] = { (' '):rep(left) }
       for _, chunk in ipairs(cell.chunks) do
         chunks[#chunks + 1] = { chunk[1], chunk[2] or n == 1 and '@markup.strong' or nil }

@@ -75,7 +75,7 @@ local function place(chat, lines)
     height = math.max(1, math.min(#lines, math.floor(rows / 2))),
     focusable = false,
     style = 'minimal',
-    border = 'single',
+    border = require('caliban.editor.icons').border(),
     title = (' %s '):format(count),
     hide = false,
   }

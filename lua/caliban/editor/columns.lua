@@ -18,11 +18,12 @@ function M.cut(text, cells)
   if vim.fn.strdisplaywidth(text) <= cells then
     return text
   end
+  local more = require('caliban.editor.icons').of('…')
   local count = math.min(vim.fn.strchars(text), cells)
-  while count > 0 and vim.fn.strdisplaywidth(vim.fn.strcharpart(text, 0, count)) >= cells do
+  while count > 0 and vim.fn.strdisplaywidth(vim.fn.strcharpart(text, 0, count) .. more) > cells do
     count = count - 1
   end
-  return vim.fn.strcharpart(text, 0, count) .. '…'
+  return vim.fn.strcharpart(text, 0, count) .. more
 end
 
 --- A text of which control characters and a long tail are removed.

@@ -101,7 +101,7 @@ end
 ---@return boolean # whether the winbar is set
 function M.winbar(win, format, ...)
   local texts = vim.tbl_map(M.literal, { ... })
-  local line = format:format(unpack(texts))
+  local line = require('caliban.editor.icons').of(format:format(unpack(texts)))
   local last = vim.w[win].caliban_winbar ---@type { buf: integer, line: string }?
   local buf, now = api.nvim_win_get_buf(win), vim.wo[win].winbar
   if last and last.buf == buf and now ~= last.line and now ~= '' then

@@ -6,12 +6,12 @@ local levels = vim.log.levels
 ---@param text string
 ---@return string # cut to the width that Neovim shows without the hit-enter prompt
 local function fit(text)
-  local room = vim.v.echospace
+  local room, more = vim.v.echospace, require('caliban.editor.icons').of('…')
   local short = vim.fn.strcharpart(text:gsub('%s+', ' '), 0, room)
-  while short ~= '' and vim.fn.strdisplaywidth(short .. '…') > room do
+  while short ~= '' and vim.fn.strdisplaywidth(short .. more) > room do
     short = vim.fn.strcharpart(short, 0, vim.fn.strchars(short) - 1)
   end
-  return short .. '…'
+  return short .. more
 end
 
 local ns = vim.api.nvim_create_namespace('caliban_notify')
@@ -83,6 +83,7 @@ end
 ---@param text string
 ---@param level? integer of vim.log.levels
 function M.show(text, level)
+  text = require('caliban.editor.icons').of(text)
   if not is_own() then
     return vim.notify(text, level or levels.INFO, { title = 'Caliban' })
   end
@@ -107,6 +108,7 @@ end
 function M.say(text, level)
   -- in insert mode, `-- INSERT --` would overwrite the message
   local typing = vim.fn.mode() == 'i'
+  text = require('caliban.editor.icons').of(text)
   if not (typing and beside_text(vim.api.nvim_get_current_buf(), text)) then
     M.show(text, level or levels.WARN)
   end

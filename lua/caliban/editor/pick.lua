@@ -16,6 +16,12 @@ local FREE = 6
 ---@field give? integer the column that is shortened if there is no room; default 1
 ---@field preview? fun(item: any, show: fun(lines: string[], filetype?: string)) shows more of an item, now or later
 
+---@param text string
+---@return string
+local function icon(text)
+  return require('caliban.editor.icons').of(text)
+end
+
 --- Whether `vim.ui.select` is Neovim's own.
 ---@return boolean
 local function is_plain()
@@ -57,7 +63,7 @@ local function lines(items, opts)
   local laid = require('caliban.editor.columns').lay(rows, room, opts.give or 1)
   local shown = {} ---@type table<any, string>
   for i, item in ipairs(items) do
-    shown[item] = laid[i]
+    shown[item] = icon(laid[i])
   end
   return shown
 end
@@ -69,7 +75,7 @@ end
 local function offer_all(items, opts, shown, chosen)
   local peek = opts.preview and require('caliban.editor.preview').new(opts.preview)
   local given = {
-    prompt = opts.prompt,
+    prompt = icon(opts.prompt),
     kind = opts.kind,
     format_item = function(item)
       return shown[item]
@@ -133,19 +139,19 @@ function M.one(items, opts, chosen)
     }
   end
   rows[room + 1] = {
-    text = ('All %d …'):format(#items),
+    text = icon(('All %d …'):format(#items)),
     go = function()
       offer_all(items, opts, shown, chosen)
     end,
   }
   rows[room + 2] = {
-    text = 'Search …',
+    text = icon('Search …'),
     go = function()
       search(items, opts, chosen)
     end,
   }
   local given = {
-    prompt = opts.prompt,
+    prompt = icon(opts.prompt),
     kind = opts.kind,
     format_item = function(row)
       return row.text

@@ -23,7 +23,8 @@ function M.offer(message)
     'Take back the conversation only',
     names.shown(('Take back the conversation, and preview the rewind of %s'):format(what)),
   }
-  local opts = { prompt = names.shown(('Back to before “%s”'):format(message.title)) }
+  local prompt = require('caliban.editor.icons').of('Back to before “%s”'):format(message.title)
+  local opts = { prompt = names.shown(prompt), kind = 'caliban_undo' }
   vim.ui.select(items, opts, function(_, index)
     if index then
       require('caliban.program.process').ask({

@@ -4,6 +4,7 @@
 local M = {}
 
 local api = vim.api
+local icon = require('caliban.editor.icons').of
 local beside = require('caliban.chat.beside')
 local pending = require('caliban.review.pending')
 local tracking = require('caliban.review.hunks.tracking')
@@ -132,7 +133,7 @@ local function beside_line(it)
     return it.outcome and (undone(it) and 'undone' or it.outcome) or ''
   end
   local hunks = state.count(r) - (r.whole and 1 or 0)
-  return table.concat(decided(it, hunks > 0 and count(hunks, 'hunk')), ' · ')
+  return table.concat(decided(it, hunks > 0 and count(hunks, 'hunk')), icon(' · '))
 end
 
 ---@param text string
@@ -158,7 +159,7 @@ local function line(hunk)
   local text = (hunk.new[1] or hunk.old[1] or ''):gsub('^%s+', '')
   local counts = ('    %5d  -%d +%d  '):format(hunk.start + 1, #hunk.old, #hunk.new)
   local short = require('caliban.editor.wrap').first(text, WIDE - #counts)
-  return counts .. clean(short == text and text or short .. '…')
+  return counts .. clean(short == text and text or short .. icon('…'))
 end
 
 --- The first line of a list without pending changes. If the user has undone all changes in a file's
@@ -211,7 +212,8 @@ local function list_hunks(it, add)
   end
   if #hunks > MOST then
     local key = require('caliban.review.ui.overlay').key(it.r.buf, 'next hunk')
-    local more = ('           … %d more, %s in the file goes to them'):format(#hunks - MOST, key)
+    local more = icon('           …')
+      .. (' %d more, %s in the file goes to them'):format(#hunks - MOST, key)
     add(more, { acts = false })
   end
 end
@@ -242,13 +244,13 @@ local function compose(chat, listing)
     end
     add(head, all)
     local k = require('caliban.editor.maps').leader()
-    local keys = '  %sa accept  %sr reject  e reject, because …  %sc comment'
+    local keys = icon('  %sa accept  %sr reject  e reject, because …  %sc comment')
     add(keys:format(k, k, k), all)
   end
   for _, it in ipairs(listing.files) do
     local open = is_open(it, changes)
     local hunks = count_pending(it) - (it.r.whole and 1 or 0)
-    local mark = hunks <= 0 and ' ' or open and '▾' or '▸'
+    local mark = hunks <= 0 and ' ' or icon(open and '▾' or '▸')
     add(('  %s %s'):format(mark, label(it)), { acts = true, r = it.r, listed = it })
     if open then
       list_hunks(it, add)
@@ -465,7 +467,7 @@ function M.settled(r, unsaved)
     local parts = decided(it, r.deleted and 'deleted' or r.was and 'renamed')
     parts[1] = parts[1] or 'undone'
     parts[#parts + 1] = unsaved ~= '' and 'not saved' or nil
-    it.outcome = table.concat(parts, ' · ')
+    it.outcome = table.concat(parts, icon(' · '))
   end)
 end
 

@@ -106,7 +106,8 @@ local function draw(buf, hunk, from, to, code, was)
   if first < last then
     mark(first, 0, { end_row = last, hl_group = 'CalibanAddGround', hl_eol = true, priority = 90 })
   end
-  local sign = { sign_text = '▎', sign_hl_group = 'CalibanSign' }
+  local sign =
+    { sign_text = require('caliban.editor.icons').of('▎'), sign_hl_group = 'CalibanSign' }
   for row = first, last - 1 do
     mark(row, 0, sign)
   end

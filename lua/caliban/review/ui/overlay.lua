@@ -121,7 +121,7 @@ local function header(r)
   end
   local accept = worded(M.key(r.buf, 'accept file'), 'accept file')
   local reject = worded(M.key(r.buf, 'reject file'), 'reject file')
-  return ('%s · %s · %s'):format(what, accept, reject)
+  return require('caliban.editor.icons').of(('%s · %s · %s'):format(what, accept, reject))
 end
 
 --- The header as virtual lines. Neovim does not wrap virtual lines, so they are wrapped here to the buffer's narrowest

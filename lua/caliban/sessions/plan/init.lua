@@ -83,7 +83,11 @@ local function decorate(plan)
     local state = plan.stage == 'approved' and 'approved' or 'sent back, a new one follows'
     return windows.decorate(plan.buf, state, {})
   end
-  windows.decorate(plan.buf, 'waits for you', plan.armed and keys_of(plan) or { '…' })
+  windows.decorate(
+    plan.buf,
+    'waits for you',
+    plan.armed and keys_of(plan) or { require('caliban.editor.icons').of('…') }
+  )
 end
 
 --- Makes the plan take keys once it has been on the screen for a while without a key press.

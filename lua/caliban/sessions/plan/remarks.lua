@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local icon = require('caliban.editor.icons').of
 local ns = api.nvim_create_namespace('caliban.plan.remarks')
 
 --- The comments of each buffer, by the id of their mark.
@@ -21,11 +22,15 @@ local function put(buf, first, last, text)
   local rows = {} ---@type [string, string][][]
   for _, line in ipairs(vim.split(text, '\n')) do
     for _, row in ipairs(require('caliban.editor.wrap').rows(line, width, '')) do
-      rows[#rows + 1] = { { '▏ ' .. row, 'CalibanChip' } }
+      rows[#rows + 1] = { { icon('▏ ') .. row, 'CalibanChip' } }
     end
   end
-  local opts =
-    { end_row = last - 1, virt_lines = rows, sign_text = '▏', sign_hl_group = 'CalibanChip' }
+  local opts = {
+    end_row = last - 1,
+    virt_lines = rows,
+    sign_text = icon('▏'),
+    sign_hl_group = 'CalibanChip',
+  }
   -- the virtual lines of a mark stand below its first line
   local shown = { virt_lines = rows, strict = false }
   opts.virt_lines = first == last and rows or nil
