@@ -54,7 +54,7 @@ fn second_request(bytes: &str, shown: &str) -> String {
     start_in_terminal(&nvim);
     send(&nvim, "igo\x13");
     nvim.wait_screen("Looking.");
-    nvim.wait_screen("<CR> queue · g<CR> steer · <C-c> stop");
+    nvim.wait_screen("<CR> queue · <C-c> stop · g<CR> steer");
     send(&nvim, "also this");
     nvim.wait_screen("also this");
     send(&nvim, bytes);
