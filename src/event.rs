@@ -382,6 +382,13 @@ pub struct Offer {
     /// The command, if the user may change it; else empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub command: String,
+    /// The part of the question that the user decides on, such as a command or an address; empty if it is the whole
+    /// question.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub subject: String,
+    /// Whether the subject is a command for a shell.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_shell: bool,
 }
 
 /// A model's title for a conversation, and the cost of asking for it.

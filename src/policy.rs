@@ -174,6 +174,18 @@ impl Question<'_> {
             Question::Review(_) => return None,
         })
     }
+
+    /// The part of the text that the user decides on; empty if it is the whole text.
+    pub fn subject(&self) -> &str {
+        match self {
+            Question::Read(it) if it.others.is_empty() => &it.path,
+            Question::Run { command, .. } => command.trim_end(),
+            Question::Format { path, .. } => path,
+            Question::Input { text, .. } => text.strip_suffix('\n').unwrap_or(text),
+            Question::Fetch(subject, _) | Question::Search(subject, ..) => subject,
+            Question::Read(_) | Question::Review(_) => "",
+        }
+    }
 }
 
 fn look(it: &Guarded) -> String {

@@ -82,10 +82,13 @@ impl Session {
                 self.deny_unattended(turn, &it, question, step);
             }
             Decision::Ask(question) => match say::question(question, &self.unsaved) {
-                Some(question) => {
+                Some(text) => {
+                    let subject = question.subject().to_owned();
+                    let is_shell = matches!(question, policy::Question::Run { .. });
                     let command = changeable(&it.access);
                     let Judgement { always, unruled: hosts, .. } = it.judged;
-                    let (call, offer) = (it.call.id, Offer { always, hosts, command });
+                    let (call, question) = (it.call.id, text);
+                    let offer = Offer { always, hosts, command, subject, is_shell };
                     let asked = Event::Asked { turn, call, question, offer };
                     self.record(asked, step);
                 }

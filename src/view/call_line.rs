@@ -21,6 +21,8 @@ pub struct CallLine {
     pub is_whole: bool,
     /// Whether the words at the right end tell that the call failed.
     pub failed: bool,
+    /// Whether these words tell that the call waits for the user.
+    pub waits: bool,
     /// When the running call began, in milliseconds on the clock of the paint messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub began: Option<u64>,
@@ -72,6 +74,7 @@ impl Line {
             is_path: self.is_path,
             is_whole: false,
             failed: false,
+            waits: false,
             began: None,
         }
     }
@@ -83,6 +86,7 @@ pub(super) fn tool(tool: &Tool) -> Line {
     let mut line = Line::begin(indent, tool.open, &tool.name);
     match tool.call.as_ref().map(|it| (it, &it.input)) {
         None => line.push(" …"),
+        Some(_) if tool.is_covered => (),
         Some((_, Input::Broken { text, why })) => {
             let fault = if why.contains("EOF") { "cut off" } else { "not JSON" };
             line.push("  ");
@@ -184,6 +188,7 @@ pub fn called(call: &ToolCall, answer: &ToolAnswer, took_ms: Option<u64>) -> Str
         live: String::new(),
         rows: Vec::new(),
         open: false,
+        is_covered: false,
         began_ms: None,
         if_unanswered: "",
         run: None,

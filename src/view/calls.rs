@@ -18,6 +18,8 @@ pub(super) struct Tool {
     /// One line for each worker that the call has ordered.
     pub(super) rows: Vec<(String, WorkerRow)>,
     pub(super) open: bool,
+    /// Whether a question below shows what the call is about.
+    pub(super) is_covered: bool,
     pub(super) began_ms: Option<u64>,
     /// The words at the right end of the call's line if the turn ends without an answer.
     pub(super) if_unanswered: &'static str,
@@ -88,6 +90,7 @@ impl View {
             live: String::new(),
             rows: Vec::new(),
             open,
+            is_covered: false,
             began_ms: None,
             if_unanswered: "",
             run: None,
@@ -97,10 +100,11 @@ impl View {
     }
 
     pub(super) fn asked(&mut self, call: &CallId, question: &str, offer: &Offer) {
-        let Offer { always, hosts, command } = offer;
+        let Offer { always, hosts, command, .. } = offer;
         // the call's line may still say that the call is running
         self.set_if_unanswered(call, "not run");
-        self.set_right(call, "", Tone::Plain);
+        self.set_right(call, "waiting for you", Tone::Waits);
+        self.cover(call, !offer.subject.is_empty());
         let (keys, proposed) = match (&**always, &**hosts, &**command) {
             ("", [], "") => (Keys::Call, String::new()),
             ("", [], _) => (Keys::Command, String::new()),
@@ -115,7 +119,7 @@ impl View {
             }
         };
         let question = Question::new(&format!("{question}{proposed}"), keys);
-        self.ask(call, question.about(command));
+        self.ask(call, question.about(offer));
     }
 
     pub(super) fn consulted(&mut self, id: &CallId, about: Matter, question: &str, offer: &Offer) {
@@ -178,7 +182,22 @@ impl View {
             })
             .collect();
         for at in asked {
+            if let Some(call) = self.blocks[at].call.clone() {
+                self.cover(&call, false);
+                self.set_right(&call, "", Tone::Plain);
+            }
             self.remove(at);
+        }
+    }
+
+    /// Leaves the arguments out of a call's line while a question says the same, or shows them again.
+    fn cover(&mut self, call: &CallId, covered: bool) {
+        let Some(at) = self.calls.get(call).copied() else { return };
+        if let Content::Tool(tool) = &mut self.blocks[at].content
+            && tool.is_covered != covered
+        {
+            tool.is_covered = covered;
+            self.changed(at);
         }
     }
 
@@ -285,6 +304,7 @@ impl View {
             live: String::new(),
             rows: Vec::new(),
             open: false,
+            is_covered: false,
             began_ms,
             if_unanswered: "not run",
             run: None,

@@ -32,10 +32,6 @@ const LIVE_LINES: usize = 400;
 /// The most lines of an opened result that are painted.
 const OPEN_LINES: usize = 2000;
 
-/// The user's sentence about another system prompt.
-const RENEWED: &str =
-    "The system prompt was replaced. The model reads the whole conversation again.";
-
 /// One block of the transcript.
 #[derive(Debug, Clone)]
 struct Block {
@@ -61,6 +57,8 @@ enum Tone {
     Plain,
     Failed,
     Running,
+    /// The call waits for the user.
+    Waits,
 }
 
 #[derive(Debug, Clone)]
@@ -206,7 +204,7 @@ impl View {
             Event::Started { call, .. } => self.started(call, now_ms),
             Event::Proposed { call, what, .. } => {
                 self.set_if_unanswered(call, UNDECIDED);
-                self.set_right(call, &format!("{what} to review"), Tone::Plain);
+                self.set_right(call, &format!("{what} to review"), Tone::Waits);
             }
             Event::Answered { answer, .. } => self.answered_now(answer, now_ms),
             Event::Instructed { files } => self.instructed(files),
@@ -216,7 +214,7 @@ impl View {
             // no block shows that a retry waits, because the editor itself shows the countdown
             Event::Retried { .. } | Event::ThoughtsDropped { .. } => self.take_back(),
             Event::ModelChosen { model, tuning } => self.model_chosen(model, *tuning),
-            Event::SystemChosen { .. } => self.notice(RENEWED),
+            Event::SystemChosen { .. } => self.notice(notes::RENEWED),
             Event::ModeChosen { mode } => self.mode_chosen(*mode),
             Event::Trimmed { .. }
             | Event::Compacting { .. }
@@ -296,6 +294,7 @@ impl View {
 
     fn prompted(&mut self, message: &Queued) {
         self.forget_inquiry();
+        self.end_intro();
         let mut blocks: Vec<Part> = message.context.iter().cloned().map(Part::Excerpt).collect();
         blocks.push(Part::Text { text: message.text.clone() });
         self.user(&blocks);

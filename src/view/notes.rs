@@ -2,10 +2,14 @@
 //! lines that mark compactions.
 
 use super::workers::HELD;
-use super::{Content, Part, Shape, View, lines, second_person};
+use super::{Block, Content, Part, Shape, View, lines, second_person};
 use crate::event::{Event, Mode, Tuning};
 use crate::message::{Excerpt, ExcerptKind};
 use crate::session::{is_for_both, is_held};
+
+/// The user's sentence about another system prompt.
+pub(super) const RENEWED: &str =
+    "The system prompt was replaced. The model reads the whole conversation again.";
 
 impl View {
     /// Shows a note for the user. A note with a hand-off is shown as a compaction.
@@ -32,6 +36,14 @@ impl View {
             Event::Compacted { handoff, .. } => self.boundary(&handoff.told, &handoff.text),
             Event::NotCompacted { why, .. } => self.notice(why),
             _ => (),
+        }
+    }
+
+    /// Removes the lines of an empty chat, because the conversation begins.
+    pub(super) fn end_intro(&mut self) {
+        let intro = self.blocks.first().filter(|it| it.shape == Shape::Intro);
+        if intro.is_some_and(Block::is_shown) {
+            self.remove(0);
         }
     }
 

@@ -73,6 +73,13 @@ pub struct BlockUpdate {
     /// In a question, the indices of the lines that are folds. The user can consent only when all folds are open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folds: Option<Vec<u32>>,
+    /// In a question, the parts of its lines that the user decides on: for each the index of the line, its first byte
+    /// and the byte after its last. The rest of the question is dim.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub subject: Vec<(u32, u32, u32)>,
+    /// Whether these parts are a command for a shell.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub shell: bool,
     /// Whether a question offers to store a rule.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub always: bool,
@@ -118,6 +125,8 @@ impl BlockUpdate {
             session: None,
             workers: Vec::new(),
             folds: None,
+            subject: Vec::new(),
+            shell: false,
             always: false,
             command: String::new(),
             asks: None,
@@ -136,6 +145,8 @@ impl BlockUpdate {
     fn ask(&mut self, question: &Question, gap: bool) {
         let above = u32::from(gap);
         self.folds = Some(question.closed().map(|it| it + above).collect());
+        self.subject = question.subject().map(|(n, from, to)| (n + above, from, to)).collect();
+        self.shell = question.is_shell;
         self.always = question.proposes_rule();
         self.command.clone_from(&question.command);
         self.asks = question.asks();
@@ -297,7 +308,8 @@ struct Painted {
 impl Block {
     /// The parts of the block's own line, which is a call's or a run's.
     fn parts(&self, line: &Line) -> CallLine {
-        let parts = CallLine { failed: self.tone == Tone::Failed, ..line.parts() };
+        let (failed, waits) = (self.tone == Tone::Failed, self.tone == Tone::Waits);
+        let parts = CallLine { failed, waits, ..line.parts() };
         let Content::Tool(tool) = &self.content else { return parts };
         CallLine {
             is_whole: tool.open && tool.answer.is_some(),

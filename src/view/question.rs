@@ -6,6 +6,7 @@ mod tests;
 
 use super::lines::count;
 use super::paint::Asks;
+use crate::event::Offer;
 use crate::text::unseen;
 use std::ops::Range;
 
@@ -19,6 +20,9 @@ const TAIL: usize = 12;
 /// A run of more than `BLANKS` blanks, and a run of at least `EMPTY` empty lines, is replaced by its length.
 const BLANKS: usize = 40;
 const EMPTY: usize = 3;
+/// The bytes before the text of a line, and the sign before the continuation of a long line.
+const SIGN: usize = "? ".len();
+const GOES_ON: &str = "↪";
 /// At least this many lines in a row that begin with `#` are folded.
 const COMMENTS: usize = 5;
 /// The most rows of a fold that one key press opens. Painting more would delay the editor.
@@ -50,6 +54,10 @@ pub(super) struct Question {
     /// The hidden rows, as ranges in ascending order.
     folds: Vec<Range<usize>>,
     keys: Keys,
+    /// The part of `text` that the user decides on. The rest is dim.
+    subject: Range<usize>,
+    /// Whether the subject is a command for a shell.
+    pub(super) is_shell: bool,
     /// The command, if the user may change it; else empty.
     pub(super) command: String,
     /// In a question of the model, which of the call's questions it is, from 0.
@@ -99,12 +107,23 @@ impl Question {
         let text = without_blanks(&unseen::exact(question));
         let rows = rows(&text);
         let folds = folds(&text, &rows);
-        Question { text, rows, folds, keys, command: String::new(), at: 0 }
+        let subject = 0..text.len();
+        Question {
+            text,
+            rows,
+            folds,
+            keys,
+            subject,
+            is_shell: false,
+            command: String::new(),
+            at: 0,
+        }
     }
 
-    /// The same question, about a command that the user may change.
-    pub(super) fn about(self, command: &str) -> Question {
-        Question { command: command.to_owned(), ..self }
+    /// The same question, about this subject of its text, and with a command that the user may change.
+    pub(super) fn about(self, offer: &Offer) -> Question {
+        let subject = subject(&self.text, &offer.subject).unwrap_or(self.subject);
+        Question { subject, is_shell: offer.is_shell, command: offer.command.clone(), ..self }
     }
 
     /// The same question, as the one with this index of a call.
@@ -136,6 +155,20 @@ impl Question {
         lines.chain([keys]).collect()
     }
 
+    /// The parts of the lines that belong to the subject: for each the index of the line, its first byte and the byte
+    /// after its last.
+    pub(super) fn subject(&self) -> impl Iterator<Item = (u32, u32, u32)> {
+        let part = |it: &Shown| {
+            let row = &self.rows[it.row()?];
+            let (from, to) = (row.from.max(self.subject.start), row.to.min(self.subject.end));
+            let sign = if row.kind == Kind::GoesOn { GOES_ON.len() } else { SIGN };
+            let at = |byte: usize| u32::try_from(sign + byte - row.from).unwrap_or(u32::MAX);
+            (from < to).then(|| (at(from), at(to)))
+        };
+        let parts = (0..).zip(self.shown()).map(move |(n, it)| (n, part(&it)));
+        parts.filter_map(|(n, part)| part.map(|(from, to)| (n, from, to)))
+    }
+
     /// The indices of the lines that are folds.
     pub(super) fn closed(&self) -> impl Iterator<Item = u32> {
         (0..).zip(self.shown()).filter(|(_, it)| matches!(it, Shown::Fold(_))).map(|(at, _)| at)
@@ -163,7 +196,7 @@ impl Question {
         match row.kind {
             _ if at == 0 => format!("? {text}"),
             Kind::Line => format!("  {text}"),
-            Kind::GoesOn => format!("↪{text}"),
+            Kind::GoesOn => format!("{GOES_ON}{text}"),
             Kind::Empty(n) => format!("  [{n} blank lines]"),
         }
     }
@@ -202,6 +235,21 @@ impl Question {
             starts.map_or("", |start| &self.text[self.rows[start].from..self.rows[at].from]);
         before.starts_with('#') || before.contains(" #") || before.contains(";#")
     }
+}
+
+/// Where the text of a question has its subject: between backticks, or in lines of its own.
+fn subject(text: &str, subject: &str) -> Option<Range<usize>> {
+    let subject = without_blanks(&unseen::exact(subject));
+    if subject.is_empty() {
+        return None;
+    }
+    let quoted = || text.find(&format!("`{subject}`"));
+    let before = if subject.contains('\n') {
+        text.rfind(&format!("\n{subject}"))
+    } else {
+        quoted().or_else(|| text.rfind(&format!("\n{subject}")))
+    };
+    before.map(|it| it + 1..it + 1 + subject.len())
 }
 
 /// Replaces each long run of blanks in a text by its length, and makes lines of blanks empty.
@@ -303,6 +351,13 @@ enum Shown {
 }
 
 impl Shown {
+    fn row(&self) -> Option<usize> {
+        match self {
+            Shown::Row(at) => Some(*at),
+            Shown::Fold(_) => None,
+        }
+    }
+
     fn rows(&self) -> Range<usize> {
         match self {
             Shown::Row(at) => *at..at + 1,

@@ -220,7 +220,7 @@ fn a_turn_is_shown_with_its_prompt_thought_reply_and_tool_lines() {
             I *look*.
 
             ▸ read  path="src/a.rs" lines="10-40"  ⟩ 31 lines · 1 s
-            ▸ shell  make⏎test
+            ▸ shell  make⏎test  ⟩ waiting for you
             ▸ edit  {"path": "a  (arguments cut off)
 
             ? Run `make`?

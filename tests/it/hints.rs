@@ -21,10 +21,10 @@ fn during_a_review_the_hint_says_that_a_message_is_sent_at_once() {
     let gate = scene.server.reply(gated);
     nvim.keys("iand then?<Esc><CR>");
     assert_eq!(scene.request(2).last_user_text(), "and then?");
-    nvim.wait_screen("<CR> queue · <M-CR> steer · <C-c> stop");
+    nvim.wait_screen("<CR> queue · <C-c> stop · <M-CR> steer");
     gate.finish();
     scene.wait_idle("Go on.");
-    nvim.wait_screen("<CR> send · g? keys");
+    nvim.wait_screen("<CR> send · <Tab> to the chat · g? keys");
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_restart_removes_the_notice_that_the_program_ended() {
     let ends = |it: &&(u32, String)| it.1.contains("caliban") && !it.1.contains("--embed");
     kill(nvim.setup.processes().iter().find(ends).unwrap().0);
     nvim.wait_phase("offline");
-    nvim.wait_screen(":Caliban restart · g? keys");
+    nvim.wait_screen(":Caliban restart · <Esc> more keys");
     nvim.keys("<C-s>");
     let twice = |nvim: &Nvim| nvim.screen().matches("! The program ended").count() == 2;
     nvim.wait(twice, "the sentence in the transcript and above the composer");

@@ -93,3 +93,33 @@ fn the_chats_winbar_is_fitted_to_a_new_width() {
     let bar = screen.lines().find(|line| line.contains("○ idle")).unwrap();
     assert!(!bar.contains("anthropic/"), "{bar}");
 }
+
+#[test]
+fn the_composer_grows_with_its_text_and_says_what_can_be_written() {
+    let server = Server::start();
+    let gate = server.reply(Reply::new().text(&"A line.\n\n".repeat(40)).gate().text("The end."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(120, 40));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Ask, or /command, @file");
+    let small = windows(&nvim);
+    nvim.keys("ione");
+    nvim.wait_gone("Ask, or /command");
+    assert_eq!(nvim.composer(), "one");
+    nvim.keys("<Esc>yy");
+    assert_eq!(nvim.lua_str("return vim.fn.getreg('\"')"), "one\n");
+    nvim.keys("<CR>");
+    nvim.wait_screen("Queue a message");
+    nvim.wait_screen("A line.");
+    nvim.keys("ia<CR>b<CR>c<CR>d<CR>e<CR>f");
+    nvim.wait(|it| windows(it).contains("composer 60x7"), "a composer of six lines and its winbar");
+    assert!(windows(&nvim).contains("1 code 59x38"), "{}", windows(&nvim));
+    nvim.keys("<CR>x".repeat(30).as_str());
+    nvim.wait(|it| windows(it).contains("composer 60x11"), "a composer of ten lines");
+    nvim.keys("<C-s><Esc>");
+    nvim.wait(|it| windows(it) == small, "the small composer");
+    server.reply(Reply::said("Next."));
+    gate.finish();
+    nvim.wait_phase("idle");
+    nvim.wait_screen("Next.");
+    nvim.wait_screen("Ask, or /command, @file");
+}

@@ -25,10 +25,6 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
     };
     let expected = expect![[r#"
         │ claude-sonnet-4-5 · ask · ● waiting for you    11% · $0.04
-        │  Model    anthropic/claude-sonnet-4-5  (ANTHROPIC_API_KEY)
-        │  Keys     <CR> send · <C-c> stop · g? keys · @file
-        │  Help     `:help caliban`
-        │
         │┃ rename it in @src/a.rs
         │┃ and its callers
         │┃ ▏selection  src/a.rs:1  1 line  3 tokens
@@ -43,7 +39,7 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
         │
         │  ▸ grep  pattern="old" path="src"    1 match · N ms
         │  ▸ read  path="src/a.rs" lines=1    1 line · N ms
-        │  ▸ shell  cargo test
+        │  ▸ shell                                    waiting for you
         │
         │  ? Run `cargo test`?
         │    `a` allows `cargo test …` in this project from now on.
@@ -51,9 +47,13 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
         │    because …
         │
         │   ◷ queued: also the docs, please    x removes · <CR> edits
-        │caliban://main                            24,35-33       Bot
-        │           <CR> queue · <C-c> stop · <M-CR> steer · g? keys
         │
+        │
+        │
+        │
+        │caliban://main                            19,35-33       All
+        │               <C-s> queue · <M-CR> steer · <Esc> more keys
+        │Queue a message
         │
         │
          caliban://main/prompt                     1,1            All

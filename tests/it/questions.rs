@@ -114,3 +114,46 @@ fn a_question_about_a_file_offers_no_change() {
     assert!(was_asked);
     assert!(scene.said().contains("This question is about no command that you can change."));
 }
+
+#[test]
+fn a_question_shows_its_command_once_in_normal_text_and_as_code() {
+    let register = "vim.treesitter.language.register('lua', 'bash')";
+    let scene = Scene::start(|it| it.size(160, 40).before(register));
+    let nvim = &scene.nvim;
+    nvim.name_groups();
+    nvim.keys(":Caliban<CR>");
+    scene.wait_chat("Project");
+    let command = "return plain > out";
+    scene.server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
+    nvim.keys("igo<C-s><Esc>");
+    nvim.wait_question();
+    let transcript = nvim.transcript();
+    assert!(
+        !transcript.contains("Project"),
+        "the first message replaces the lines of an empty chat"
+    );
+    assert_eq!(transcript.matches(command).count(), 1, "{transcript}");
+    // the parser is loaded after the first screen
+    nvim.wait(
+        |it| it.hl_of("return plain").contains(&"Statement".to_owned()),
+        "the highlights of code",
+    );
+    assert!(!nvim.hl_of("plain >").contains(&"CalibanDim".to_owned()));
+    for (text, group) in [
+        ("? Run", "CalibanAsk"),
+        ("Run `return", "CalibanDim"),
+        ("It writes", "CalibanDim"),
+        ("y once", "CalibanDim"),
+        ("waiting for you", "CalibanAsk"),
+    ] {
+        assert_eq!(nvim.hl_of(text), [group], "{text}");
+    }
+    nvim.wait_screen("<Tab> to the question");
+    scene.server.reply(Reply::said("Good."));
+    nvim.keys("<Tab>n");
+    scene.wait_idle("Good.");
+    nvim.wait_screen("i write · <CR> open or close");
+    nvim.wait_transcript("▸ shell  return plain > out");
+    nvim.keys("ion");
+    assert_eq!(nvim.composer(), "on", "the key that is shown goes back");
+}

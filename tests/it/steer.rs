@@ -37,7 +37,7 @@ fn start_in_terminal(nvim: &Nvim) {
     nvim.wait_screen("term://");
     nvim.wait_screen("[No Name]");
     send(nvim, ":Caliban\r");
-    nvim.wait_screen("<CR> send · g? keys");
+    nvim.wait_screen("<CR> send");
     nvim.wait_screen("idle");
 }
 
@@ -54,7 +54,7 @@ fn second_request(bytes: &str, shown: &str) -> String {
     start_in_terminal(&nvim);
     send(&nvim, "igo\x13");
     nvim.wait_screen("Looking.");
-    nvim.wait_screen("<CR> queue · <C-c> stop · g<CR> steer");
+    nvim.wait_screen("<C-s> queue · <Esc>g<CR> steer");
     send(&nvim, "also this");
     nvim.wait_screen("also this");
     send(&nvim, bytes);

@@ -69,7 +69,7 @@ fn the_state_returns_to_the_winbar_once_a_plugin_frees_it() {
     nvim.lua(free, &[]);
     nvim.wait(|it| it.lua_json(rows) == 2, "the line gone from the composer");
     nvim.wait_screen("ask · ○ idle");
-    nvim.wait_screen("<CR> send · g? keys");
+    nvim.wait_screen("<CR> send · <Tab> to the chat");
 }
 
 /// Lets a reply fill this many thousandths of the model's context window. Returns the percentage in the winbar, and the
@@ -146,24 +146,24 @@ const HOSTILE: &str =
 
 /// The bars of a model with a usual name, from narrow to wide.
 const SHORT: [&str; 7] = [
-    "12 ● waiting\n12 <CR> queue",
-    "30 ask · ● waiting for you 6%\n30 <CR> queue · <C-c> stop",
-    "40 ask · ● waiting for you 6%\n40 <CR> queue · <C-c> stop · <M-CR> steer",
-    "60 claude-sonnet-4-5 · ask · ● waiting for you 6% · $0.04\n60 <CR> queue · <C-c> stop · <M-CR> steer · g? keys",
-    "80 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · $0.04\n80 <CR> queue · <C-c> stop · <M-CR> steer · g? keys",
-    "120 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · in 12k · out 400 · $0.04\n120 <CR> queue · <C-c> stop · <M-CR> steer · g? keys",
-    "200 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · in 12k · out 400 · $0.04\n200 <CR> queue · <C-c> stop · <M-CR> steer · g? keys",
+    "12 ● waiting",
+    "30 ask · ● waiting for you 6%\n30 <Tab> to the question",
+    "40 ask · ● waiting for you 6%\n40 <Tab> to the question · <C-c> stop",
+    "60 claude-sonnet-4-5 · ask · ● waiting for you 6% · $0.04\n60 <Tab> to the question · <C-c> stop · <CR> queue",
+    "80 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · $0.04\n80 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
+    "120 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · in 12k · out 400 · $0.04\n120 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
+    "200 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · in 12k · out 400 · $0.04\n200 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
 ];
 
 /// The bars of a model with a hostile name.
 const LONG: [&str; 7] = [
-    "12 ● waiting\n12 <CR> queue",
-    "30 ask · ● waiting for you\n30 <CR> queue · <C-c> stop",
-    "40 ask · ● waiting for you\n40 <CR> queue · <C-c> stop · <M-CR> steer",
-    "60 ask · ● waiting for you\n60 <CR> queue · <C-c> stop · <M-CR> steer · g? keys",
-    "80 ask · ● waiting for you\n80 <CR> queue · <C-c> stop · <M-CR> steer · g? keys",
-    "120 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k\n120 <CR> queue · <C-c> stop · <M-CR> steer · g? keys",
-    "200 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k · in 12k · out 400\n200 <CR> queue · <C-c> stop · <M-CR> steer · g? keys",
+    "12 ● waiting",
+    "30 ask · ● waiting for you\n30 <Tab> to the question",
+    "40 ask · ● waiting for you\n40 <Tab> to the question · <C-c> stop",
+    "60 ask · ● waiting for you\n60 <Tab> to the question · <C-c> stop · <CR> queue",
+    "80 ask · ● waiting for you\n80 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
+    "120 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k\n120 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
+    "200 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k · in 12k · out 400\n200 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
 ];
 
 /// The bars above the transcript and the composer, with the number of the screen's columns.
@@ -171,7 +171,7 @@ fn bars(nvim: &Nvim) -> String {
     let screen = nvim.screen();
     let columns = screen.lines().next().map_or(0, |row| row.chars().count());
     let rows = screen.lines().map(str::trim);
-    let rows = rows.filter(|row| row.contains("● waiting") || row.starts_with("<CR> queue"));
+    let rows = rows.filter(|row| row.contains("● waiting") || row.starts_with("<Tab> to the"));
     let words = |row: &str| row.split_whitespace().collect::<Vec<_>>().join(" ");
     rows.map(|row| format!("{columns} {}", words(row))).collect::<Vec<_>>().join("\n")
 }

@@ -107,7 +107,8 @@ function M.show(chat, block, top)
     return
   end
   local line = api.nvim_buf_get_lines(chat.transcript, top, top + 1, false)[1]
-  local opts = M.mark(chat, words, top, line, call and call.failed and 'CalibanError' or nil)
+  local group = call and (call.failed and 'CalibanError' or call.waits and 'CalibanAsk') or nil
+  local opts = M.mark(chat, words, top, line, group)
   opts.id = block.marks.right
   block.marks.right = api.nvim_buf_set_extmark(chat.transcript, ns, top, 0, opts)
   if not call then

@@ -28,6 +28,7 @@ local api = vim.api
 ---@field listing? caliban.Listing the list of the chat's changes under review
 ---@field context caliban.Excerpt[] the excerpts that go with the next message
 ---@field state? [string, string][] the status line, as virtual text that is shown above the composer's text
+---@field placeholder? string the words that an empty composer shows
 ---@field warning? { text: string, tick: integer } shown above the composer's text until the text changes
 ---@field text string[] the composer's text as last read
 ---@field sent_here string[] the messages of a chat that is never saved, newest last

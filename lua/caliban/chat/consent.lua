@@ -369,16 +369,31 @@ function M.asking(by_model)
   return best, rank >= 2
 end
 
---- Shows a pending question.
+--- Shows a chat, with the cursor on its pending question.
 ---@param chat caliban.Chat
-function M.show(chat)
-  require('caliban.chat.chats').current = chat
+---@return integer? win of the transcript
+local function find(chat)
   require('caliban.chat.windows').open(chat, false)
   local win = window(chat)
   local block, row = block_of(chat)
   if win and block then
     api.nvim_win_set_cursor(win, { row + (block.head or 0) + 1, 0 })
   end
+  return win
+end
+
+--- Goes to the transcript, and there to the question if one waits.
+---@param chat caliban.Chat
+function M.read(chat)
+  local win = find(chat)
+  local _ = win and api.nvim_set_current_win(win)
+end
+
+--- Shows a pending question.
+---@param chat caliban.Chat
+function M.show(chat)
+  require('caliban.chat.chats').current = chat
+  find(chat)
   local what = chat.question and chat.question.asks and 'asks you a question'
     or 'asks for your permission'
   say(('`%s` %s. Read the question, then answer.'):format(chat.session, what))

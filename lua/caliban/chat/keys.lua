@@ -420,6 +420,7 @@ local keys = {
 }
 
 vim.list_extend(keys.transcript, require('caliban.chat.question_keys').rows(on_question))
+vim.list_extend(keys.composer, { require('caliban.chat.question_keys').read_key() })
 vim.list_extend(keys.transcript, {
   require('caliban.chat.workers').message_key(),
   require('caliban.chat.visit').key(),

@@ -127,12 +127,13 @@ function M.composer_of(win)
   end
 end
 
---- The height of a composer's window that fits the text: 3 to 10 lines and the winbar.
+--- The height of a composer's window that fits the text: 3 to 10 lines, at most a third of the screen, and the winbar.
 ---@param win integer
 ---@return integer
 local function wanted(win)
   local lines = api.nvim_win_text_height(win, {}).all
-  return math.max(3, math.min(10, lines)) + (vim.wo[win].winbar ~= '' and 1 or 0)
+  local most = math.min(10, math.floor(vim.o.lines / 3))
+  return math.max(3, math.min(most, lines)) + (vim.wo[win].winbar ~= '' and 1 or 0)
 end
 
 --- Fits the composer's height to its text by changing the height of the transcript above it.
@@ -154,8 +155,10 @@ function M.fit(chat)
   end
   local top, bottom = api.nvim_win_get_position(upper), api.nvim_win_get_position(lower)
   local height = api.nvim_win_get_height(upper)
-  if top[2] ~= bottom[2] or bottom[1] - top[1] > height + 1 or height + have - want < 3 then
-    return -- the user has moved one of them
+  -- the transcript keeps at least three lines, if it has so many
+  want = want > have and math.max(have, math.min(want, height + have - 3)) or want
+  if top[2] ~= bottom[2] or bottom[1] - top[1] > height + 1 or want == have then
+    return -- the user has moved one of them, or there is no room
   end
   -- the height of the upper window is set, because then Neovim changes only the window below it
   vim.wo[lower][0].winfixheight = false

@@ -9,21 +9,20 @@ local ns = api.nvim_create_namespace('caliban_chat')
 local spans = {
   thinking = 'CalibanDim',
   boundary = 'CalibanDim',
-  ask = 'CalibanDim',
-  notice = 'CalibanNotice',
+  notice = 'CalibanDim',
   error = 'CalibanError',
   intro = 'CalibanDim',
   queue = 'CalibanDim',
   review = 'CalibanDim',
   reviewed = 'CalibanDim',
 }
-local heads = { boundary = 'CalibanNotice', ask = 'CalibanAsk', review = 'CalibanAsk' }
+local heads = { notice = 'CalibanNotice', review = 'CalibanAsk' }
 
 --- Whether a block is highlighted as Markdown.
 ---@param block caliban.Block
 ---@return boolean
 function M.is_markdown(block)
-  return not spans[block.shape] and block.shape ~= 'tool'
+  return not spans[block.shape] and block.shape ~= 'tool' and block.shape ~= 'ask'
 end
 
 ---@param chat caliban.Chat
@@ -85,7 +84,9 @@ function M.set(chat, block, row)
     span(chat, block, row, last, group)
   end
   if head then
-    local width = #api.nvim_buf_get_lines(chat.transcript, top, top + 1, false)[1]
+    -- of a notice only the sign has a colour
+    local width = block.shape == 'notice' and 1
+      or #api.nvim_buf_get_lines(chat.transcript, top, top + 1, false)[1]
     mark(chat, block, 'head', top, 0, { end_col = width, hl_group = head, priority = 110 })
   end
   require('caliban.chat.beside').show(chat, block, top)

@@ -388,7 +388,7 @@ function M.review(chat, lines, waits, follow)
   if api.nvim_buf_line_count(chat.transcript) ~= math.max(1, chat.total) then
     return nil
   end
-  local top
+  local top ---@type integer?
   write(chat, follow, function()
     local shape = waits and 'review' or 'reviewed'
     local block, index, row = order.find(chat, REVIEW)
@@ -397,7 +397,9 @@ function M.review(chat, lines, waits, follow)
       table.remove(chat.blocks, index)
       block = nil
     end
-    if not block then
+    if not block and #lines == 0 then
+      return
+    elseif not block then
       block, _, row = add(chat, REVIEW, shape)
     elseif block.shape ~= shape then
       api.nvim_buf_clear_namespace(chat.transcript, ns, row, row + block.n)

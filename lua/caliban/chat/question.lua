@@ -10,6 +10,9 @@ local WAITS = require('caliban.editor.icons').of('  …')
 ---@field call string
 ---@field lines string[] as the program sent them; the last one names the keys
 ---@field seen (true|table<integer, true>)[] for each line: true if all of it has been seen, else the bytes seen
+---@field subject integer[][] the parts of the lines that the user decides on: index of the line from 0, first byte, byte after the last
+---@field shell? boolean whether these parts are a command for a shell
+---@field look? caliban.QuestionLook
 ---@field folds table<integer, true> the lines that hide a part of the question
 ---@field since? number when the question was first on the screen, or when a key was last pressed, in ms
 ---@field armed? boolean whether the question takes keys
@@ -85,6 +88,8 @@ function M.take(chat, update)
     call = update.call or '',
     lines = lines,
     seen = carried(old, lines),
+    subject = update.subject or {},
+    shell = update.shell,
     folds = folds,
     always = update.always,
     command = update.command,

@@ -154,6 +154,19 @@ function M.back(chat, block, key)
   end)
 end
 
+--- The composer's key that goes to the transcript.
+---@return caliban.Key
+function M.read_key()
+  return {
+    mode = 'n',
+    lhs = '<Tab>',
+    desc = 'to the chat, or to the question that waits',
+    run = function(chat)
+      require('caliban.chat.consent').read(chat)
+    end,
+  }
+end
+
 --- The keys that only the model's questions have.
 ---@param on fun(name: caliban.QuestionKey, key: string, with?: any): fun(chat: caliban.Chat): string|false
 ---@return caliban.Key[]

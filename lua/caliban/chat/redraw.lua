@@ -1,4 +1,5 @@
---- Highlights the lines of a transcript while Neovim draws them, and notes which lines of a question were drawn. The
+--- Highlights the lines of a transcript while Neovim draws them, and notes which lines of a question were drawn. Draws the
+--- words in an empty composer. The
 --- highlights are not stored in the buffer, where every change would have to move them.
 local M = {}
 
@@ -11,6 +12,8 @@ local block ---@type caliban.Block?
 local top = 0
 --- The windows that are drawing a question, each with its chat.
 local asking = {} ---@type table<integer, caliban.Chat>
+--- Whether an empty composer is being drawn.
+local is_empty = false
 --- Whether the window draws Markdown without its marks.
 local rendered = false
 local opts = { ephemeral = true, strict = false } ---@type vim.api.keyset.set_extmark
@@ -20,6 +23,12 @@ local opts = { ephemeral = true, strict = false } ---@type vim.api.keyset.set_ex
 ---@return boolean # whether to call `on_line`
 local function on_win(_, win, buf)
   chat, block = require('caliban.chat.chats').of(buf), nil
+  is_empty = chat ~= nil
+    and chat.composer == buf
+    and require('caliban.chat.placeholder').stands(buf)
+  if is_empty then
+    return true
+  end
   if not (chat and chat.transcript == buf) then
     return false
   end
@@ -30,13 +39,22 @@ local function on_win(_, win, buf)
   return chat.total > 0
 end
 
+---@param win integer
 ---@param buf integer
 ---@param row integer
-local function on_line(_, _, buf, row)
+local function on_line(_, win, buf, row)
+  if chat and is_empty then
+    return require('caliban.chat.placeholder').draw(chat, win)
+  end
   if chat and not (block and row >= top and row < top + block.n) then
     block, top = require('caliban.chat.paint').at(chat, row)
   end
-  local spans = block and require('caliban.chat.markdown').spans(buf, block, top, row - top) or {}
+  local spans = {} ---@type integer[]
+  if block and block.shape == 'ask' then
+    spans = require('caliban.chat.subject').spans(chat --[[@as caliban.Chat]], block, row - top)
+  elseif block then
+    spans = require('caliban.chat.markdown').spans(buf, block, top, row - top)
+  end
   for i = 1, #spans, 3 do
     local from = spans[i] ---@as integer
     opts.end_col, opts.hl_group = spans[i + 1], spans[i + 2]

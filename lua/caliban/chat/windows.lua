@@ -27,6 +27,14 @@ local plain = {
   spell = false,
 }
 
+--- Updates the keys in the composer's winbar.
+---@param chat caliban.Chat
+function M.hint(chat)
+  for _, win in ipairs(vim.fn.win_findbuf(chat.composer)) do
+    require('caliban.chat.bars').keys(chat, win)
+  end
+end
+
 --- Updates the winbars of a chat. If another plugin has set the winbar of the transcript, the composer's winbar shows
 --- the state.
 ---@param chat caliban.Chat
@@ -35,9 +43,8 @@ function M.decorate(chat)
   for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
     stands = require('caliban.chat.bars').state(chat, win) and stands
   end
-  for _, win in ipairs(vim.fn.win_findbuf(chat.composer)) do
-    require('caliban.chat.bars').keys(chat, win)
-  end
+  M.hint(chat)
+  require('caliban.chat.placeholder').refresh(chat)
   require('caliban.chat.composer').show_state(chat, not stands)
 end
 
@@ -106,6 +113,14 @@ function M.watch()
   end
   api.nvim_create_autocmd('OptionSet', { group = group, pattern = 'winbar', callback = look })
   api.nvim_create_autocmd('WinEnter', { group = group, callback = look })
+  api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave' }, {
+    group = group,
+    -- scheduled, because the mode changes only after `InsertEnter`
+    callback = vim.schedule_wrap(function(args)
+      local chat = require('caliban.chat.chats').of(args.buf)
+      local _ = chat and M.hint(chat)
+    end),
+  })
 end
 
 --- Called when a window shows a buffer of a chat: sets the window's options.

@@ -162,17 +162,17 @@ local function line(hunk)
   return counts .. clean(short == text and text or short .. icon('…'))
 end
 
---- The first line of a list without pending changes. If the user has undone all changes in a file's
---- buffer, the file does not count as reviewed yet, because a redo may bring the changes back.
+--- Whether the user has undone all changes in a file's buffer. Then the file does not count as reviewed yet, because a
+--- redo may bring the changes back.
 ---@param listing caliban.Listing
----@return string
-local function settled(listing)
+---@return boolean
+local function is_undone(listing)
   for _, it in ipairs(listing.files) do
     if require('caliban.review.undone').holds(it.r) then
-      return '  no change left to review'
+      return true
     end
   end
-  return ('  %s reviewed'):format(count(#listing.files, 'file'))
+  return false
 end
 
 --- Whether the list shows more than its first line. While the model works, the list is folded so that its reply stays
@@ -218,6 +218,7 @@ local function list_hunks(it, add)
   end
 end
 
+--- A settled list has no lines: the call or a notice says how the user has decided.
 ---@param chat caliban.Chat
 ---@param listing caliban.Listing
 ---@return string[] lines
@@ -232,8 +233,10 @@ local function compose(chat, listing)
   end
   local changes, files = count_all(listing)
   local waits = changes > 0
-  if not waits then
-    add(settled(listing), { acts = false })
+  if not waits and not is_undone(listing) then
+    return {}, {}, waits
+  elseif not waits then
+    add('  no change left to review', { acts = false })
   else
     local all = { acts = true, session = listing.files[1].r.session }
     local head = ('? %s in %s to review'):format(count(changes, 'change'), count(files, 'file'))

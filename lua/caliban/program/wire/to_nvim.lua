@@ -51,6 +51,9 @@
 --- call's own, in this order.
 ---@field folds? integer[] In a question, the indices of the lines that are folds. The user can consent only when all
 --- folds are open.
+---@field subject? [integer, integer, integer][] In a question, the parts of its lines that the user decides on: for
+--- each the index of the line, its first byte and the byte after its last. The rest of the question is dim.
+---@field shell? boolean Whether these parts are a command for a shell.
 ---@field always? boolean Whether a question offers to store a rule.
 ---@field command? string In a question, the command that the user may change.
 ---@field asks? caliban.Asks In a question of the model: its place and its options.
@@ -76,6 +79,7 @@
 ---@field is_path boolean Whether that argument is a path, whose end tells more than its beginning.
 ---@field is_whole boolean Whether the line may take several rows in a narrow window.
 ---@field failed boolean Whether the words at the right end tell that the call failed.
+---@field waits boolean Whether these words tell that the call waits for the user.
 ---@field began? integer When the running call began, in milliseconds on the clock of the paint messages.
 
 --- A line of a call about one of its workers, for the keys on it.
