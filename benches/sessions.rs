@@ -57,6 +57,7 @@ fn turn(n: usize, output: usize) -> [Message; 4] {
         job_end: None,
         foreign: None,
         session: None,
+        diff: Vec::new(),
         inquiry: None,
         fault: false,
     };

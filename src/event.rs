@@ -33,7 +33,7 @@ pub use worker::{
     WorkerState,
 };
 
-use crate::message::{CallId, Excerpt, Given, Reply, Searched, ToolAnswer, Usage};
+use crate::message::{CallId, Excerpt, FileDiff, Given, Reply, Searched, ToolAnswer, Usage};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::path::PathBuf;
@@ -214,6 +214,9 @@ pub enum Event {
         path: PathBuf,
         #[serde(flatten)]
         what: Awaited,
+        /// What the call changes in this file.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        diff: Option<Box<FileDiff>>,
     },
     Answered {
         turn: TurnId,

@@ -1,20 +1,22 @@
 //! The data that a model reads and writes, independent of any provider's format. These types are also the format of the
 //! session file, so their JSON is easy for people to read, edit and compare.
 
+mod diff;
 mod foreign;
 mod image;
 pub mod inquiry;
 mod parameter;
 mod searched;
+mod stored;
 
+pub use diff::{DiffHunk, FileDiff, Kind};
 pub use foreign::{Foreign, Origin, is_mark, mark_of};
 pub use image::{Content, Image};
 pub use inquiry::{Given, Inquiry, Question};
 pub use parameter::Parameter;
 pub use searched::{Found, Searched};
 
-use serde::ser::SerializeStruct as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -176,6 +178,9 @@ pub struct ToolAnswer {
     /// The session in which a subagent worked on the call.
     #[serde(default)]
     pub session: Option<String>,
+    /// What the call changes in each file.
+    #[serde(default)]
+    pub diff: Vec<FileDiff>,
 }
 
 impl ToolAnswer {
@@ -193,44 +198,12 @@ impl ToolAnswer {
             foreign: None,
             inquiry: None,
             session: None,
+            diff: Vec::new(),
         }
     }
 
     pub fn failed(call: &CallId, text: String, summary: impl Into<String>) -> ToolAnswer {
         ToolAnswer { failed: true, ..ToolAnswer::done(call, text, summary) }
-    }
-}
-
-impl Serialize for ToolAnswer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("ToolAnswer", 6)?;
-        fields.serialize_field("id", &self.id)?;
-        match &self.output {
-            Some(file) => fields.serialize_field("output", file)?,
-            None => fields.serialize_field("text", &self.text)?,
-        }
-        if self.failed {
-            fields.serialize_field("failed", &true)?;
-        }
-        if !self.summary.is_empty() {
-            fields.serialize_field("summary", &self.summary)?;
-        }
-        if !self.images.is_empty() {
-            fields.serialize_field("images", &self.images)?;
-        }
-        if let Some(job) = self.job_end {
-            fields.serialize_field("job_end", &job)?;
-        }
-        if let Some(foreign) = &self.foreign {
-            fields.serialize_field("foreign", foreign)?;
-        }
-        if let Some(inquiry) = &self.inquiry {
-            fields.serialize_field("inquiry", inquiry)?;
-        }
-        if let Some(session) = &self.session {
-            fields.serialize_field("session", session)?;
-        }
-        fields.end()
     }
 }
 

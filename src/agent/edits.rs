@@ -7,9 +7,9 @@ use super::refactor::{self, Edits};
 use super::{whole, work};
 use crate::edit::{self, Edit, Manner, Misfit, Part, Proposal, Stack, Texts, kept};
 use crate::event::{Access, Awaited, Post, TurnId};
-use crate::message::{Block, CallId, Input as Arguments, ToolAnswer, ToolCall};
+use crate::message::{Block, CallId, FileDiff, Input as Arguments, Kind, ToolAnswer, ToolCall};
 use crate::reach::Reading;
-use crate::session::{Input, Session};
+use crate::session::{Entry, Input, Session};
 use crate::store::tally::{Count, Tally};
 use crate::text::Text;
 use crate::tool::{self, Arrival, Desk, Resolved, Unreadable};
@@ -21,6 +21,8 @@ use tokio::sync::{mpsc, watch};
 
 /// How often an edit is matched again because its file's text changed in the meantime.
 const TRIES: u32 = 5;
+/// The most calls on one file whose changes are shown as diffs with line numbers.
+const COMPARED: usize = 20;
 
 pub(super) struct Job {
     pub(super) desk: Desk,
@@ -318,6 +320,7 @@ impl Job {
     /// Reports that a proposal is now in the file's buffer. `text` is the file's text if it differs from the proposed
     /// text. Returns the file's path.
     fn entered(&self, turn: TurnId, proposal: Proposal, text: Option<Text>, hunks: u32) -> PathBuf {
+        let mut diffs = self.diffs(&proposal).into_iter();
         let Proposal { parts, path, before, after, whole, .. } = proposal;
         let what = match whole {
             None => Awaited::hunks(hunks),
@@ -333,9 +336,32 @@ impl Job {
             });
         }
         for Part { call, .. } in parts {
-            let _ = self.results.send(Input::Entered { turn, call, path: path.clone(), what });
+            let diff = diffs.next().map(Box::new);
+            let entry = Entry { call, path: path.clone(), what, diff };
+            let _ = self.results.send(Input::Entered { turn, entry });
         }
         path
+    }
+
+    /// What each part of a proposal changes, for the user; empty if there are very many parts.
+    fn diffs(&self, proposal: &Proposal) -> Vec<FileDiff> {
+        let path = self.shown(&proposal.path);
+        let whole = |path: String, kind: Kind| {
+            let diff = FileDiff::whole(path, kind);
+            proposal.parts.iter().map(|_| diff.clone()).collect()
+        };
+        match &proposal.whole {
+            Some(edit::Whole::Delete) => whole(path, Kind::Deleted),
+            Some(edit::Whole::Rename { to }) => whole(self.shown(to), Kind::RenamedFrom(path)),
+            None if proposal.parts.len() > COMPARED => Vec::new(),
+            None => {
+                let steps = proposal.steps();
+                let diff = |(before, after): &(Option<Text>, Text)| {
+                    FileDiff::between(path.clone(), before.as_ref(), after)
+                };
+                steps.iter().map(diff).collect()
+            }
+        }
     }
 
     /// Adds the sentence about a written file to each call that has edited it. Only the last of these calls tells the

@@ -15,6 +15,10 @@ pub(super) fn without_keys(input: &mut Input, keys: &[String]) {
     match input {
         Input::Answered { answer, .. } | Input::Applied { answer, .. } => in_answer(answer, keys),
         Input::Reviewed { answers, .. } => answers.iter_mut().for_each(|it| in_answer(it, keys)),
+        Input::Entered { entry, .. } => {
+            let hunks = entry.diff.iter_mut().flat_map(|it| &mut it.hunks);
+            hunks.flat_map(|it| &mut it.lines).for_each(|it| *it = secret::without(it, keys).0);
+        }
         Input::Stop { landed } => landed.iter_mut().for_each(|it| without_keys(it, keys)),
         Input::Open { instructions: files, .. }
         | Input::Send { context: files, .. }
@@ -68,6 +72,7 @@ mod tests {
             inquiry: None,
             fault: false,
             session: None,
+            diff: Vec::new(),
         }
     }
 

@@ -227,6 +227,18 @@ impl Proposal {
         texts
     }
 
+    /// The texts before and after each part. A text before a part is `None` if there was no file.
+    pub fn steps(&self) -> Vec<(Option<Text>, Text)> {
+        let (mut after, mut steps) = (self.after.clone(), Vec::new());
+        for part in self.parts.iter().rev() {
+            let before = part.back.before(after.clone());
+            steps.push((before.clone(), after));
+            after = before.unwrap_or_default();
+        }
+        steps.reverse();
+        steps
+    }
+
     /// Notes that the proposal was written, and that the model was told. `text` is the text on disk if it differs
     /// from the proposed one: the user reviews that text.
     pub fn written_as(&mut self, text: Option<&Text>) {

@@ -225,6 +225,7 @@ fn joined(id: CallId, mut answers: Vec<ToolAnswer>) -> ToolAnswer {
         inquiry: None,
         fault: false,
         session: None,
+        diff: Vec::new(),
     }
 }
 

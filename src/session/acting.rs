@@ -201,9 +201,7 @@ impl Session {
     /// Takes the result of a call in a turn that is about to end.
     fn take_landed(&mut self, input: Input, step: &mut Step) {
         match input {
-            Input::Entered { turn, call, path, what } => {
-                self.entered(turn, call, path, what, step);
-            }
+            Input::Entered { turn, entry } => self.entered(turn, entry, step),
             Input::Applied { answer, .. } | Input::Answered { answer, .. } => {
                 let is_open = |it: &Open| {
                     it.call.id == answer.id

@@ -5,7 +5,7 @@ use super::{Consult, Message, Open, Phase, Role, Session, State, say, title};
 use crate::event::{
     Access, End, Event, Measure, Mode, Named, Plan, Queued, Ruling, Tuning, TurnId,
 };
-use crate::message::{Block, CallId, Excerpt, Reply, Stop, ToolAnswer, ToolCall};
+use crate::message::{Block, CallId, Excerpt, FileDiff, Reply, Stop, ToolAnswer, ToolCall};
 use crate::rules::Rules;
 use std::path::Path;
 use std::sync::Arc;
@@ -48,11 +48,9 @@ impl Session {
             Event::Ruled { call, ruling, .. } => self.apply_ruling(call, ruling),
             Event::Revoked { grant } => self.granted.retain(|it| it != grant),
             Event::Started { call, .. } => self.set(call, State::Running),
-            Event::Proposed { call, path, what, .. } => {
+            Event::Proposed { call, path, what, diff, .. } => {
                 self.set(call, State::Reviewing { path: path.clone(), what: *what });
-                if !self.reviewing.contains(path) {
-                    self.reviewing.push(path.clone());
-                }
+                self.review(call, path, diff.as_deref());
             }
             Event::Answered { answer, .. } => self.apply_answer(answer),
             Event::Reviewed { path } => self.reviewing.retain(|it| it != path),
@@ -282,7 +280,32 @@ impl Session {
             Access::Never("Not run: no such tool.".into())
         };
         let judged = self.judged(&access);
-        Open { call: call.clone(), access, judged, is_changed: false, state: State::Ready }
+        Open {
+            call: call.clone(),
+            access,
+            judged,
+            is_changed: false,
+            diff: Vec::new(),
+            state: State::Ready,
+        }
+    }
+
+    /// Notes that a file is under review. Keeps what a call changes in the file until the call is answered.
+    fn review(&mut self, id: &CallId, path: &Path, diff: Option<&FileDiff>) {
+        if !self.reviewing.iter().any(|it| it == path) {
+            self.reviewing.push(path.to_path_buf());
+        }
+        if let Phase::Acting { open, .. } = &mut self.phase
+            && let Some(it) = open.iter_mut().find(|it| it.call.id == *id)
+        {
+            it.diff.extend(diff.cloned());
+        }
+    }
+
+    pub(super) fn take_diff(&mut self, id: &CallId) -> Vec<FileDiff> {
+        let Phase::Acting { open, .. } = &mut self.phase else { return Vec::new() };
+        let call = open.iter_mut().find(|it| it.call.id == *id);
+        call.map(|it| std::mem::take(&mut it.diff)).unwrap_or_default()
     }
 
     pub(super) fn set(&mut self, id: &CallId, state: State) {

@@ -5,9 +5,18 @@ use crate::event::{
     Access, Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Order, Parent, Plan,
     PlanVerdict, Profile, Ruling, SessionId, Trim, Tuning, TurnId, WorkerId,
 };
-use crate::message::{CallId, Excerpt, Reply, ToolAnswer, ToolCall, Usage};
+use crate::message::{CallId, Excerpt, FileDiff, Reply, ToolAnswer, ToolCall, Usage};
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// A call's change of a file that is in the file's buffer now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    pub call: CallId,
+    pub path: PathBuf,
+    pub what: Awaited,
+    pub diff: Option<Box<FileDiff>>,
+}
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
@@ -113,9 +122,7 @@ pub enum Input {
     },
     Entered {
         turn: TurnId,
-        call: CallId,
-        path: PathBuf,
-        what: Awaited,
+        entry: Entry,
     },
     /// No edit of the turn is on its way to the editor any more.
     Landed {

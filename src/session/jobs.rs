@@ -41,7 +41,9 @@ impl Session {
     }
 
     pub(super) fn apply_answer(&mut self, answer: &ToolAnswer) {
-        self.set(&answer.id, State::Done(answer.clone()));
+        let mut done = answer.clone();
+        done.diff.extend(self.take_diff(&answer.id));
+        self.set(&answer.id, State::Done(done));
         if answer.inquiry.is_some() {
             self.asked_after = self.queued;
         }

@@ -34,7 +34,7 @@ mod tests;
 
 pub use consult::Consult;
 pub use fork::Cut;
-pub use input::{Effect, Input, Step};
+pub use input::{Effect, Entry, Input, Step};
 pub use inquiry::Response;
 pub use narrow::NOTIFY;
 pub use say::{
@@ -51,7 +51,8 @@ use crate::event::{
     Planning, Profile, Queued, Trim, Tuning, TurnId,
 };
 use crate::message::{
-    Block, CallId, Excerpt, ExcerptKind, Message, Reply, Role, Stop, ToolAnswer, ToolCall, Usage,
+    Block, CallId, Excerpt, ExcerptKind, FileDiff, Message, Reply, Role, Stop, ToolAnswer,
+    ToolCall, Usage,
 };
 use crate::rules::{Judgement, Rules};
 use std::collections::{BTreeMap, BTreeSet};
@@ -179,6 +180,8 @@ pub struct Open {
     pub judged: Judgement,
     /// Whether the user has changed the command. `call` and `access` then have the changed one.
     pub is_changed: bool,
+    /// What the call changes in each file, as far as the changes are in buffers.
+    pub diff: Vec<FileDiff>,
     pub state: State,
 }
 
@@ -228,9 +231,7 @@ impl Session {
             }
             Input::Repeat { turn, told } => self.repeat(turn, told, &mut step),
             Input::Rested { turn } => self.rested(turn, &mut step),
-            Input::Entered { turn, call, path, what } => {
-                self.entered(turn, call, path, what, &mut step);
-            }
+            Input::Entered { turn, entry } => self.entered(turn, entry, &mut step),
             Input::Landed { turn } => self.landed(turn, &mut step),
             Input::Applied { answer, .. } => self.take_verdicts(vec![answer], &mut step),
             Input::Answered { turn, answer } if self.is_running(turn, &answer.id) => {
@@ -419,21 +420,16 @@ impl Session {
 
     /// Called when a call's change of one file is shown to the user. The call's changes of other files may have been
     /// shown before.
-    fn entered(
-        &mut self,
-        turn: TurnId,
-        call: CallId,
-        path: PathBuf,
-        what: Awaited,
-        step: &mut Step,
-    ) {
+    fn entered(&mut self, turn: TurnId, entry: Entry, step: &mut Step) {
+        let Entry { call, path, what, diff } = entry;
         let before = match self.open().iter().find(|it| it.call.id == call).map(|it| &it.state) {
             Some(State::Running) => Awaited::default(),
             Some(State::Reviewing { what, .. }) => *what,
             _ => return,
         };
         if self.turn() == Some(turn) {
-            self.record(Event::Proposed { turn, call, path, what: before.plus(what) }, step);
+            let what = before.plus(what);
+            self.record(Event::Proposed { turn, call, path, what, diff }, step);
         }
     }
 

@@ -91,7 +91,8 @@ fn rule(id: &str, ruling: Ruling) -> Input {
 }
 
 fn entered(turn: TurnId, id: &str) -> Input {
-    Input::Entered { turn, call: CallId(id.into()), path: "/p/a".into(), what: Awaited::hunks(2) }
+    let (call, path, what) = (CallId(id.into()), "/p/a".into(), Awaited::hunks(2));
+    Input::Entered { turn, entry: Entry { call, path, what, diff: None } }
 }
 
 fn applied(id: &str) -> Input {

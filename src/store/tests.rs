@@ -99,6 +99,7 @@ fn answer(id: &str) -> ToolAnswer {
         inquiry: None,
         fault: false,
         session: None,
+        diff: Vec::new(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A call in one line: the mark of its fold, the tool's name and the arguments, and the words at the line's right end.
 
-use super::Tool;
 use super::lines::{ARGUMENT, brief, clip, flat, mark, time};
+use super::{Tool, diff};
 use crate::message::{Input, ToolAnswer, ToolCall};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -98,6 +98,7 @@ pub(super) fn tool(tool: &Tool) -> Line {
             line.push(&format!("  {}", clip(&other.to_string(), ARGUMENT)));
         }
     }
+    line.push(&diff::words(tool));
     line
 }
 
@@ -185,6 +186,7 @@ pub fn called(call: &ToolCall, answer: &ToolAnswer, took_ms: Option<u64>) -> Str
         name: call.tool.clone(),
         answer: None,
         session: None,
+        diff: Vec::new(),
         live: String::new(),
         rows: Vec::new(),
         open: false,

@@ -2,8 +2,8 @@
 
 use super::question::{Keys, Question};
 use super::{Content, LIVE_LINES, Shape, Tone, View, WorkerRow, call_line, lines};
-use crate::event::{Matter, Offer, Ruling, SessionId};
-use crate::message::{Block as Part, CallId, Input, Searched, ToolAnswer, ToolCall};
+use crate::event::{Awaited, Matter, Offer, Ruling, SessionId};
+use crate::message::{Block as Part, CallId, FileDiff, Input, Searched, ToolAnswer, ToolCall};
 use serde_json::json;
 
 /// A tool call in the chat.
@@ -14,6 +14,8 @@ pub(super) struct Tool {
     pub(super) answer: Option<ToolAnswer>,
     /// The session in which a subagent works on the call.
     pub(super) session: Option<String>,
+    /// What the call changes in each file, as far as it is known.
+    pub(super) diff: Vec<FileDiff>,
     pub(super) live: String,
     /// One line for each worker that the call has ordered.
     pub(super) rows: Vec<(String, WorkerRow)>,
@@ -87,6 +89,7 @@ impl View {
             name: tool,
             answer: Some(answer),
             session: None,
+            diff: Vec::new(),
             live: String::new(),
             rows: Vec::new(),
             open,
@@ -217,6 +220,17 @@ impl View {
         answer.and_then(|it| it.output.as_deref())
     }
 
+    /// Shows that changes of a call wait for the user's decision.
+    pub(super) fn proposed(&mut self, call: &CallId, what: Awaited, diff: Option<&FileDiff>) {
+        if let Some(at) = self.calls.get(call)
+            && let Content::Tool(tool) = &mut self.blocks[*at].content
+        {
+            tool.diff.extend(diff.cloned());
+        }
+        self.set_if_unanswered(call, UNDECIDED);
+        self.set_right(call, &format!("{what} to review"), Tone::Waits);
+    }
+
     /// Sets the result of a call after it was loaded from its file.
     pub fn read(&mut self, id: u32, text: String) {
         let block = self.blocks.get_mut(id as usize).map(|it| &mut it.content);
@@ -265,6 +279,9 @@ impl View {
         tool.open = is_list;
         tool.live = String::new();
         tool.session = answer.session.clone().or(tool.session.take());
+        if tool.diff.is_empty() {
+            tool.diff.clone_from(&answer.diff);
+        }
         tool.answer = Some(answer.clone());
         self.changed(at);
         if is_list && let Some(before) = self.todo.replace(at).filter(|it| *it != at) {
@@ -301,6 +318,7 @@ impl View {
             name: name.to_owned(),
             answer: None,
             session: None,
+            diff: Vec::new(),
             live: String::new(),
             rows: Vec::new(),
             open: false,

@@ -1,11 +1,10 @@
 //! The chat's lines for each kind of block.
 
 use super::Tool;
-use crate::message::{Block as Part, Excerpt, ExcerptKind, Input, ToolCall};
+use crate::message::{Block as Part, Excerpt, ExcerptKind};
 use crate::session::MAX_CALLS;
 use crate::text::escape::{Escape, skip};
 use crate::text::unseen;
-use serde_json::Value;
 
 /// The most characters of one argument in a call's line.
 pub(super) const ARGUMENT: usize = 60;
@@ -244,9 +243,9 @@ pub(super) fn clip(text: &str, limit: usize) -> String {
     }
 }
 
-/// The lines under an opened call.
-pub(super) fn opened(tool: &Tool, limit: usize) -> Vec<String> {
-    let mut lines = tool.call.as_ref().map(diff).unwrap_or_default();
+/// The lines under an opened call, below the lines of its diffs.
+pub(super) fn opened(tool: &Tool, diff: Vec<String>, limit: usize) -> Vec<String> {
+    let mut lines = diff;
     match &tool.answer {
         Some(answer) => lines.extend(clean(&answer.text).lines().map(str::to_owned)),
         None => lines.extend(tool.live.lines().map(str::to_owned)),
@@ -257,24 +256,6 @@ pub(super) fn opened(tool: &Tool, limit: usize) -> Vec<String> {
         lines.push(format!("… {more} more lines"));
     }
     lines.iter().map(|it| format!("    {}", clip(it, LINE))).collect()
-}
-
-/// The edits of a call as removed and added lines.
-fn diff(call: &ToolCall) -> Vec<String> {
-    let Input::Json(input) = &call.input else { return Vec::new() };
-    let side = |mark: char, text: &Value| -> Vec<String> {
-        let text = clean(text.as_str().unwrap_or_default());
-        text.lines().map(|it| format!("{mark}{it}")).collect()
-    };
-    let mut lines = Vec::new();
-    for edit in input["edits"].as_array().into_iter().flatten() {
-        lines.extend(side('-', &edit["old"]));
-        lines.extend(side('+', &edit["new"]));
-    }
-    if call.tool == "write" {
-        lines.extend(side('+', &input["text"]));
-    }
-    lines
 }
 
 /// More output of a running command, indented so that it can be appended under the command's line.

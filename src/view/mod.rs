@@ -3,6 +3,7 @@
 
 mod call_line;
 mod calls;
+mod diff;
 mod inquiry;
 mod lines;
 mod notes;
@@ -16,13 +17,14 @@ mod workers;
 mod tests;
 
 pub use call_line::{CallLine, begun, called};
+pub use diff::DiffRows;
 pub use lines::{clean, grouped, sized, sized_as};
 pub use paint::{Asks, BlockUpdate, Shape, WorkerRow};
 
 use crate::event::{Delta, End, Event, Queued};
 use crate::message::{Block as Part, CallId, Message, Role, ToolCall};
 use crate::session::{Consult, MAX_CALLS, Session, is_over_limit};
-use calls::{Tool, UNDECIDED};
+use calls::Tool;
 use lines::Thought;
 use question::{Keys, Question};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -202,10 +204,7 @@ impl View {
             Event::Ruled { call, ruling, .. } => self.ruled(call, ruling),
             Event::Changed { call, .. } => self.forget_question(Some(call)),
             Event::Started { call, .. } => self.started(call, now_ms),
-            Event::Proposed { call, what, .. } => {
-                self.set_if_unanswered(call, UNDECIDED);
-                self.set_right(call, &format!("{what} to review"), Tone::Waits);
-            }
+            Event::Proposed { call, what, diff, .. } => self.proposed(call, *what, diff.as_deref()),
             Event::Answered { answer, .. } => self.answered_now(answer, now_ms),
             Event::Instructed { files } => self.instructed(files),
             Event::Noted { text } => self.notice(&second_person::worded(text)),

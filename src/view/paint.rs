@@ -3,7 +3,7 @@
 use super::call_line::{CallLine, Line, tool as call_line};
 use super::calls::Tool;
 use super::question::Question;
-use super::{Block, Content, OPEN_LINES, Sent, Tone, View, lines};
+use super::{Block, Content, DiffRows, OPEN_LINES, Sent, Tone, View, diff, lines};
 use serde::Serialize;
 
 pub use super::workers::WorkerRow;
@@ -70,6 +70,9 @@ pub struct BlockUpdate {
     /// In a call, the workers that it has ordered. Each has one of the lines below the call's own, in this order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<WorkerRow>,
+    /// In an opened edit, the lines that are diffs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub diff: Vec<DiffRows>,
     /// In a question, the indices of the lines that are folds. The user can consent only when all folds are open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folds: Option<Vec<u32>>,
@@ -124,6 +127,7 @@ impl BlockUpdate {
             call_line: None,
             session: None,
             workers: Vec::new(),
+            diff: Vec::new(),
             folds: None,
             subject: Vec::new(),
             shell: false,
@@ -269,8 +273,9 @@ fn update(at: usize, block: &Block, room: usize) -> Option<(BlockUpdate, Sent, u
             update.append = Some(rest);
         }
         content => {
-            let Painted { whole, live, line } = painted(block);
+            let Painted { whole, live, line, diff } = painted(block);
             update.call_line = line.map(|it| block.parts(&it));
+            update.diff = diff;
             if let Content::Question(question) = content {
                 update.ask(question, block.gap);
             }
@@ -303,6 +308,8 @@ struct Painted {
     live: usize,
     /// The line of a call or of a run.
     line: Option<Line>,
+    /// Which of the lines are diffs.
+    diff: Vec<DiffRows>,
 }
 
 impl Block {
@@ -321,7 +328,7 @@ impl Block {
 
 fn painted(block: &Block) -> Painted {
     let mut whole = if block.gap { vec![String::new()] } else { Vec::new() };
-    let (mut live, mut line) = (0, None);
+    let (mut live, mut line, mut rows) = (0, None, Vec::new());
     match &block.content {
         Content::Lines(lines) | Content::List { lines, .. } => whole.extend(lines.iter().cloned()),
         Content::Question(question) => whole.extend(question.lines()),
@@ -345,7 +352,9 @@ fn painted(block: &Block) -> Painted {
             line = Some(own);
             whole.extend(tool.rows.iter().map(|it| format!("    {}", it.0)));
             if tool.open {
-                whole.extend(lines::opened(tool, OPEN_LINES));
+                let (diff, found) = diff::shown(tool, whole.len());
+                rows = found;
+                whole.extend(lines::opened(tool, diff, OPEN_LINES));
                 live = tool.live.len();
             }
         }
@@ -356,7 +365,7 @@ fn painted(block: &Block) -> Painted {
         }
         Content::Stream { .. } | Content::Gone => (),
     }
-    Painted { whole, live, line }
+    Painted { whole, live, line, diff: rows }
 }
 
 /// The next piece of a growing text: complete characters, if possible complete lines, without blanks at the end.

@@ -144,6 +144,7 @@ fn answered(id: &str, text: &str, summary: &str) -> Event {
         inquiry: None,
         fault: false,
         session: None,
+        diff: Vec::new(),
     };
     Event::Answered { turn: TurnId(1), answer }
 }
@@ -257,6 +258,7 @@ fn an_answered_question_disappears_and_a_verdict_remains() {
                 call: CallId("c3".into()),
                 path: "p".into(),
                 what: Awaited::hunks(1),
+                diff: None,
             },
             Event::Noted { text: "1 hunk kept.".into() },
             Event::Retried { turn: TurnId(1), failure: Failure::Cut, wait_ms: 1500 },

@@ -779,10 +779,10 @@ test('tools and thoughts open and close; other keys keep their meaning', functio
   type_keys('G<CR>')
   settle()
   eq(last('toggle'), { kind = 'toggle', session = 'main', block = 2 })
-  paint({ { id = 2, shape = 'tool', lines = { '', '▾ edit a', '    -old', '    +new' } } })
+  local diff = { { path = 'a', at = 2, old = 9, new = 9, signs = '-+' } }
+  local lines = { '', '▾ edit a', '    -old', '    +new' }
+  paint({ { id = 2, shape = 'tool', lines = lines, diff = diff } })
   eq(api.nvim_win_get_cursor(0)[1], 3)
-  assert(vim.tbl_contains(marks(3), '0-8 CalibanDelete'))
-  assert(vim.tbl_contains(marks(4), '0-8 CalibanAdd'))
   type_keys('G')
   paint({ { id = 3, append = '\nnext' } })
   eq(api.nvim_win_get_cursor(0)[1], 7)

@@ -17,34 +17,14 @@ local function color(chat, row, from, to, group)
   api.nvim_buf_set_extmark(chat.transcript, ns, row, from, opts)
 end
 
---- Highlights the removed and added lines of an opened edit.
----@param chat caliban.Chat
----@param row integer
----@param head string the call's own line
----@param lines string[] all lines of the block
-local function diff(chat, row, head, lines)
-  local open = require('caliban.editor.icons').of('▾')
-  local tool = head:match('^%s*' .. vim.pesc(open) .. ' (%a+)%s')
-  if tool ~= 'edit' and tool ~= 'write' then
-    return
-  end
-  for i, line in ipairs(lines) do
-    local sign = line:match('^    ([-+])')
-    if sign then
-      local group = sign == '+' and 'CalibanAdd' or 'CalibanDelete'
-      color(chat, row + i - 1, 0, #line, group)
-    end
-  end
-end
-
 --- Highlights the lines below a call.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param row integer the first row of the block
----@param lines string[] all lines of the block
-function M.mark(chat, block, row, lines)
+---@param diffs? caliban.DiffRows[]
+function M.mark(chat, block, row, diffs)
   local head = block.head or 0
-  diff(chat, row, lines[head + 1] or '', lines)
+  require('caliban.chat.diff').take(chat, block, row, diffs)
   for i, worker in ipairs(block.workers or {}) do
     local group ---@type string?
     if worker.waits then

@@ -20,6 +20,7 @@ M.ns = ns
 ---@field words? string the words beside a running call
 ---@field session? string the session in which a subagent works on this call
 ---@field workers? caliban.WorkerRow[] the workers that this call has ordered, one for each line below it
+---@field diffs? caliban.Diffed[] the diffs of an opened edit
 ---@field items? integer the number of items that take keys; they are the last lines
 ---@field right? string
 ---@field need? integer the cells that the block's first line and `right` need in one row
@@ -255,7 +256,7 @@ local function highlight(chat, update, block, row)
   if block.shape == 'user' then
     marks.lines(chat, block, row)
   elseif block.shape == 'tool' and update.lines and update.at == 0 then
-    require('caliban.chat.calls').mark(chat, block, row, update.lines)
+    require('caliban.chat.calls').mark(chat, block, row, update.diff)
   end
   if marks.is_markdown(block) then
     require('caliban.chat.markdown').advance(chat.transcript, block, row)

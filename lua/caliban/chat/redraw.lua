@@ -60,6 +60,9 @@ local function on_line(_, win, buf, row)
     opts.end_col, opts.hl_group = spans[i + 1], spans[i + 2]
     api.nvim_buf_set_extmark(buf, ns, row, from, opts)
   end
+  if block and block.diffs then
+    require('caliban.chat.diff').draw(buf, block, row, row - top)
+  end
   if rendered and block and block.shape == 'text' then
     require('caliban.chat.rendering').draw(buf, block, row, row - top, spans)
   end

@@ -5,6 +5,9 @@ local M = {}
 
 local api = vim.api
 
+--- The group that has nothing but the colour of plain text.
+M.PLAIN = 'CalibanPlain'
+
 --- By how much a channel of a ground may differ from the window's background: of lines, of changed words, and of the
 --- changed words in removed lines, which are dimmed.
 local LINE, WORD, DIM_WORD = 36, 84, 64
@@ -177,6 +180,8 @@ function M.update()
     local opts = { bg = ground, ctermbg = strong and M.index(strong, false) }
     api.nvim_set_hl(0, group .. 'Ground', opts)
   end
+  local fg = normal.fg
+  api.nvim_set_hl(0, M.PLAIN, { fg = fg, ctermfg = fg and M.index(fg, true) })
   for name, group in pairs(dimmed) do
     dim(name, group)
   end

@@ -77,6 +77,7 @@ impl Judge<'_> {
             inquiry: None,
             fault: false,
             session: None,
+            diff: Vec::new(),
         }
     }
 
@@ -255,6 +256,7 @@ fn answer_to_whole(
         inquiry: None,
         fault: false,
         session: None,
+        diff: Vec::new(),
     }
 }
 

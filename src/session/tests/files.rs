@@ -3,12 +3,8 @@
 use super::*;
 
 fn in_file(path: &str) -> Input {
-    Input::Entered {
-        turn: T1,
-        call: CallId("e1".into()),
-        path: path.into(),
-        what: Awaited::hunks(2),
-    }
+    let (call, path, what) = (CallId("e1".into()), path.into(), Awaited::hunks(2));
+    Input::Entered { turn: T1, entry: Entry { call, path, what, diff: None } }
 }
 
 fn verdict(path: &str, answers: Vec<ToolAnswer>) -> Input {

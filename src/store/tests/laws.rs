@@ -58,6 +58,7 @@ fn block() -> impl Strategy<Value = Block> {
                 inquiry: None,
                 fault: false,
                 session: None,
+                diff: Vec::new(),
             })
         });
     prop_oneof![

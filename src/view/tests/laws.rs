@@ -158,6 +158,7 @@ impl Driven {
                     inquiry: None,
                     fault: false,
                     session: None,
+                    diff: Vec::new(),
                 };
                 self.step(session::Input::Answered { turn, answer });
             }

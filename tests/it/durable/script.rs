@@ -6,7 +6,7 @@ use caliban::event::{Access, Awaited, Event, Handoff, Plan, Ruling, SessionId};
 use caliban::message::{
     self, Block, CallId, Input as Arguments, Reply, Stop, ToolAnswer, ToolCall, Usage,
 };
-use caliban::session::{Input, Session};
+use caliban::session::{Entry, Input, Session};
 use caliban::store::{Draft, Opened, Project, Store, Unavailable};
 use serde_json::json;
 use std::path::Path;
@@ -168,6 +168,7 @@ impl Live {
             inquiry: None,
             fault: false,
             session: None,
+            diff: Vec::new(),
         };
         self.take(Input::Answered { turn, answer }, false);
     }
@@ -225,12 +226,9 @@ pub(super) fn play(dir: &Path, fault: Option<Fault>) -> Live {
     live.answer("c1");
     live.send("and the tests?");
     let turn = live.now.session.turn().unwrap();
-    let entered = Input::Entered {
-        turn,
-        call: CallId("c3".into()),
-        path: "/p/a".into(),
-        what: Awaited::hunks(2),
-    };
+    let (call, path) = (CallId("c3".into()), "/p/a".into());
+    let entry = Entry { call, path, what: Awaited::hunks(2), diff: None };
+    let entered = Input::Entered { turn, entry };
     live.take(entered, false);
     live.answer("c3");
     live.take(Input::Reviewed { path: "/p/a".into(), answers: Vec::new() }, false);

@@ -96,7 +96,7 @@ fn hunks_and_files_are_decided_on_their_lines_of_the_list() {
     nvim.keys("eneeded<CR>");
     wait_row(nvim, &["b.txt", "1 undone"]);
     assert_eq!(nvim.buffer("/b.txt"), nine().trim_end());
-    nvim.go_to_transcript("new.txt  new");
+    nvim.go_to_transcript("▾ new.txt  new");
     nvim.keys("\\a");
     wait_row(nvim, &["new.txt", "1 kept"]);
     assert_eq!(scene.on_disk("new.txt"), Some("first\nsecond\n".into()));
@@ -199,7 +199,7 @@ fn enter_and_gf_on_a_hunk_in_the_chat_go_to_it_in_a_window_of_the_file() {
     nvim.keys("<C-w>o");
     nvim.keys(":Caliban<CR><C-w>k");
     nvim.keys(":1wincmd w<CR>:close<CR>");
-    nvim.go_to_transcript("new.txt  new");
+    nvim.go_to_transcript("▾ new.txt  new");
     nvim.keys("<CR>");
     assert_eq!(nvim.lua_str("return vim.fn.expand('%:t')"), "new.txt");
     assert_eq!(nvim.lua_str("return vim.fn.winnr('$')"), "3", "the chat keeps its windows");

@@ -1,6 +1,6 @@
 //! The look of changes in the buffer: grounds, changed words, and the syntax of both sides.
 
-use super::scene::{Scene, edit};
+use super::scene::{Scene, edit, write};
 use crate::kit::reply::Reply;
 use expect_test::expect;
 
@@ -37,6 +37,59 @@ fn both_sides_of_a_change_keep_their_syntax_and_show_the_words_that_differ() {
               end
           ⟦Delete+dim@comment|-- no more⟧⟦Delete|⟧
         ⟦Sign|▎ ⟧return a"#]].assert_eq(&brief(&rows.join("\n")));
+}
+
+/// The rows of an opened edit in the chat, with the groups of each part.
+fn opened(scene: &Scene) -> String {
+    let shown = scene.screen_marked("").replace("⟦SignColumn|  ⟧", "");
+    let below = shown.lines().skip_while(|row| !(row.contains('▾') && row.contains("edit")));
+    let rows = below.skip(1).take(9).map(|row| row.trim_end().replace("⟦CalibanDim|    ⟧", ""));
+    brief(&rows.collect::<Vec<_>>().join("\n"))
+}
+
+#[test]
+fn an_opened_edit_in_the_chat_is_a_diff_with_line_numbers_that_are_not_yanked() {
+    let body: String = (2..=9).map(|n| format!("f({n})\n")).collect();
+    let text = format!("local a = load(x)\n{body}return a\n");
+    let scene = Scene::start(|it| it.file("a.lua", &text).size(78, 66));
+    let edits = [("load(x)", "load(y)"), ("f(9)\n", "f(9)\nf(10)\n")];
+    let reply = Reply::new().call("e1", "edit", edit("a.lua", &edits)).call(
+        "w1",
+        "write",
+        write("b.lua", "return 1\n"),
+    );
+    scene.nvim.keys(":Caliban<CR>");
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.server.reply(reply);
+    scene.nvim.wait_transcript("▸ write  b.lua  new file");
+    scene.server.reply(Reply::said("Fine."));
+    scene.nvim.lua("require('caliban').accept({ scope = 'all' })", &[]);
+    scene.wait_idle("Fine.");
+    scene.nvim.go_to_transcript("▸ edit");
+    scene.nvim.keys("<CR>");
+    let highlighted = |it: &Scene| it.screen_marked("").contains("@keyword");
+    scene.nvim.wait(|_| highlighted(&scene), "the syntax of the diff");
+    scene.nvim.keys("zt");
+    scene.nvim.wait_screen("10 +f(10)");
+    let before = opened(&scene);
+    expect![[r#"
+        ⟦Dim+Dim| 1 ⟧⟦Dim+Delete+dim|-⟧⟦Dim+Delete+dim+dim@keyword|local⟧⟦Dim+Delete+dim| ⟧⟦Dim+Delete+dim+dim@variable|a⟧⟦Dim+Delete+dim| ⟧⟦Dim+Delete+dim+dim@operator|=⟧⟦Dim+Delete+dim| ⟧⟦Dim+Delete+dim+dim@function.builtin|load⟧⟦Dim+Delete+dim+dim@punctuation.bracket|(⟧⟦Dim+Delete+dim+dim@variable+DeleteWord|x⟧⟦Dim+Delete+dim+dim@punctuation.bracket|)⟧⟦Delete|                                                   ⟧
+        ⟦Dim+Dim| 1 ⟧⟦Dim+Add+Plain|+⟧⟦Dim+Add+Plain+Statement|local⟧⟦Dim+Add+Plain| ⟧⟦Dim+Add+Plain+@variable|a⟧⟦Dim+Add+Plain| ⟧⟦Dim+Add+Plain+Operator|=⟧⟦Dim+Add+Plain| ⟧⟦Dim+Add+Plain+Special|load⟧⟦Dim+Add+Plain+Delimiter|(⟧⟦Dim+Add+Plain+@variable+AddWord|y⟧⟦Dim+Add+Plain+Delimiter|)⟧⟦Add|                                                   ⟧
+        ⟦Dim+Dim| 2 ⟧⟦Dim+Plain| ⟧⟦Dim+Plain+Function|f⟧⟦Dim+Plain+Delimiter|(⟧⟦Dim+Plain+Constant|2⟧⟦Dim+Plain+Delimiter|)⟧
+        ⟦Dim+Dim| 3 ⟧⟦Dim+Plain| ⟧⟦Dim+Plain+Function|f⟧⟦Dim+Plain+Delimiter|(⟧⟦Dim+Plain+Constant|3⟧⟦Dim+Plain+Delimiter|)⟧
+        ⟦Dim|    ⋯⟧
+        ⟦Dim+Dim| 8 ⟧⟦Dim+Plain| ⟧⟦Dim+Plain+Function|f⟧⟦Dim+Plain+Delimiter|(⟧⟦Dim+Plain+Constant|8⟧⟦Dim+Plain+Delimiter|)⟧
+        ⟦Dim+Dim| 9 ⟧⟦Dim+Plain| ⟧⟦Dim+Plain+Function|f⟧⟦Dim+Plain+Delimiter|(⟧⟦Dim+Plain+Constant|9⟧⟦Dim+Plain+Delimiter|)⟧
+        ⟦Dim+Dim|10 ⟧⟦Dim+Add+Plain|+⟧⟦Dim+Add+Plain+Function|f⟧⟦Dim+Add+Plain+Delimiter|(⟧⟦Dim+Add+Plain+Constant|10⟧⟦Dim+Add+Plain+Delimiter|)⟧⟦Add|                                                               ⟧
+        ⟦Dim+Dim|11 ⟧⟦Dim+Plain| ⟧⟦Dim+Plain+Statement|return⟧⟦Dim+Plain| ⟧⟦Dim+Plain+@variable|a⟧"#]].assert_eq(&before);
+    scene.nvim.keys("jjyy0");
+    assert_eq!(scene.nvim.lua_str("return vim.fn.getreg('\"')"), "    +local a = load(y)\n");
+    scene.nvim.keys(":Caliban restart<CR>");
+    scene.nvim.wait(|nvim| nvim.phase() == "idle", "the new program");
+    scene.nvim.wait_transcript("▸ edit");
+    scene.nvim.go_to_transcript("▸ edit");
+    scene.nvim.keys("<CR>zt");
+    scene.nvim.wait(|_| opened(&scene) == before, "the same diff in the reopened chat");
 }
 
 /// Rows with short names of the groups.

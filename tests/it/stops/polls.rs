@@ -382,6 +382,7 @@ impl Talk {
                         inquiry: None,
                         fault: false,
                         session: None,
+                        diff: Vec::new(),
                     };
                     let answers = vec![answer];
                     let _ = inbox.send(Command::Reviewed(Decided {

@@ -49,6 +49,7 @@
 ---@field session? string In a call, the session in which a subagent works on it.
 ---@field workers? caliban.WorkerRow[] In a call, the workers that it has ordered. Each has one of the lines below the
 --- call's own, in this order.
+---@field diff? caliban.DiffRows[] In an opened edit, the lines that are diffs.
 ---@field folds? integer[] In a question, the indices of the lines that are folds. The user can consent only when all
 --- folds are open.
 ---@field subject? [integer, integer, integer][] In a question, the parts of its lines that the user decides on: for
@@ -104,6 +105,14 @@
 ---| 'implementer' # Edits the files that it owns, and runs commands.
 ---| 'verifier' # Reads and runs commands, and edits nothing.
 ---| 'summarizer' # Reads what others have found, and shortens it.
+
+--- Lines of a file's diff. Each of them begins with its sign.
+---@class (exact) caliban.DiffRows
+---@field path string The file's path, by which the language is known.
+---@field at integer The index in the block of the first line.
+---@field old integer The numbers of the first line in the old and in the new text, from 1; 0 if they are not known.
+---@field new integer
+---@field signs string The lines' signs: ` `, `-` or `+`.
 
 --- A question of the model.
 ---@class (exact) caliban.Asks

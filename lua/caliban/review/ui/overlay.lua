@@ -115,6 +115,7 @@ local function header(r)
     n == 1 and '' or 's',
     r.auto and ', written' or ''
   )
+  what = r.create and 'new file · ' .. what or what
   if r.whole then
     local title = require('caliban.review.whole').title(r)
     what = n > 0 and title .. ' · ' .. what or title
@@ -204,14 +205,17 @@ end
 --- The hints on the hunk under the cursor, the longest first.
 ---@param r caliban.Review
 ---@param i integer the hunk's number, from 1
+---@param far boolean whether the window does not show the header
 ---@return string[]
-local function hints_of(r, i)
+local function hints_of(r, i, far)
   local accept, reject = M.key(r.buf, 'accept hunk'), M.key(r.buf, 'reject hunk')
   local keys = ('  %s  %s'):format(worded(accept, 'accept'), worded(reject, 'reject'))
   local counted = ('  [%d/%d]%s'):format(i, tracking.count(r), keys:sub(2))
   local jump = ('%s  %s'):format(counted, worded(M.key(r.buf, 'next hunk'), 'next'))
   local bare = ('  %s  %s'):format(accept, reject)
-  return { jump, counted, keys, bare }
+  local all = worded(M.key(r.buf, 'accept file'), 'accept file')
+  local whole = ('%s  %s  %s'):format(jump, all, worded(M.key(r.buf, 'reject file'), 'reject file'))
+  return vim.list_extend(far and { whole } or {}, { jump, counted, keys, bare })
 end
 
 --- The first of these texts that fits on the screen behind a line's text. Neovim would cut a longer
@@ -242,7 +246,7 @@ local function hint(buf)
     if undone.holds(state.review) then
       text = fitting({ '  ' .. undone.words }, row)
     elseif i then
-      text = fitting(hints_of(state.review, i), row)
+      text = fitting(hints_of(state.review, i, vim.fn.line('w0') > 1), row)
     end
   end
   if not text then

@@ -146,6 +146,7 @@ fn each_file_that_a_renaming_of_a_symbol_changed_is_named() {
         call: id.clone(),
         path: path.into(),
         what: crate::event::Awaited::default(),
+        diff: None,
     };
     let text = answer(&[
         Event::Replied { turn: TURN, reply, plans: vec![plan] },
