@@ -10,6 +10,7 @@ use std::ops::Range;
 /// The parts of a call's own line, and the state of the call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the message on its own")]
 pub struct CallLine {
     /// The number of bytes up to the end of the tool's name.
     pub name: u32,

@@ -38,6 +38,7 @@ pub enum Shape {
 /// block's lines include the empty line that separates the block from the one above, if there is one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the message on its own")]
 pub struct BlockUpdate {
     pub id: u32,
     pub shape: Shape,

@@ -311,7 +311,7 @@ fn in_auto_edit_mode_a_change_on_disk_is_merged_and_keeps_the_hunks() {
 fn a_file_never_has_hunks_that_are_on_disk_and_hunks_that_are_not_at_the_same_time() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":Caliban mode auto-edit<CR>");
-    scene.nvim.wait_screen(" · auto-edit · ");
+    scene.nvim.wait_screen("auto-edit · ");
     scene.server.reply(Reply::new().call("e2", "edit", edit("a.txt", &[("l5", "L5")])));
     scene.nvim.keys(":Caliban ask more<CR>");
     scene.wait_pending(3);

@@ -31,7 +31,8 @@ fn traces(nvim: &Nvim) -> String {
 
 /// A project with two files that the user has visited, the cursor in `d.txt`, and the chat with the focus.
 fn visited() -> Scene {
-    let lines = |letter: char| (1..=60).map(|n| format!("{letter}{n}\n")).collect::<String>();
+    let lines =
+        |letter: char| (1..=60).fold(String::new(), |all, n| all + &format!("{letter}{n}\n"));
     let scene = Scene::start(|it| {
         let it = it.file("a.txt", nine()).file("c.txt", lines('c')).file("d.txt", lines('d'));
         it.file("src/e.rs", lines('e')).size(100, 40)

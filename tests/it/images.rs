@@ -141,6 +141,8 @@ fn the_model_sees_an_image_that_it_reads_in_every_dialect() {
         assert_eq!(seen(&server.requests()[0]), []);
         assert_eq!(seen(&server.requests()[1]), [(40, 30, RED)]);
         assert!(server.requests()[1].outline().contains("GIF image, 40×30 pixels"));
+        nvim.go_to_transcript("read  2 files");
+        nvim.keys("<CR>");
         nvim.wait_screen("PNG 40×30  2 tokens");
         nvim.quit_with(":qa<CR>");
         let nvim = Nvim::start(&setup);

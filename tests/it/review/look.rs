@@ -49,7 +49,7 @@ fn opened(scene: &Scene) -> String {
 
 #[test]
 fn an_opened_edit_in_the_chat_is_a_diff_with_line_numbers_that_are_not_yanked() {
-    let body: String = (2..=9).map(|n| format!("f({n})\n")).collect();
+    let body = (2..=9).fold(String::new(), |all, n| all + &format!("f({n})\n"));
     let text = format!("local a = load(x)\n{body}return a\n");
     let scene = Scene::start(|it| it.file("a.lua", &text).size(78, 66));
     let edits = [("load(x)", "load(y)"), ("f(9)\n", "f(9)\nf(10)\n")];
