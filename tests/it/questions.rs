@@ -134,19 +134,16 @@ fn a_question_shows_its_command_once_in_normal_text_and_as_code() {
     );
     assert_eq!(transcript.matches(command).count(), 1, "{transcript}");
     // the parser is loaded after the first screen
-    nvim.wait(
-        |it| it.hl_of("return plain").contains(&"Statement".to_owned()),
-        "the highlights of code",
-    );
+    nvim.wait(|it| it.hl_of("return").contains(&"Statement".to_owned()), "the highlights of code");
     assert!(!nvim.hl_of("plain >").contains(&"CalibanDim".to_owned()));
     for (text, group) in [
-        ("? Run", "CalibanAsk"),
-        ("Run `return", "CalibanDim"),
+        ("?", "CalibanAsk"),
+        ("Run `", "CalibanDim"),
         ("It writes", "CalibanDim"),
         ("y once", "CalibanDim"),
         ("waiting for you", "CalibanAsk"),
     ] {
-        assert_eq!(nvim.hl_of(text), [group], "{text}");
+        assert!(nvim.hl_of(text).contains(&group.to_owned()), "{text}");
     }
     nvim.wait_screen("<Tab> to the question");
     scene.server.reply(Reply::said("Good."));

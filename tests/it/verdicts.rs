@@ -26,7 +26,6 @@ fn deciding_selected_lines_is_reported_alike_to_user_and_model() {
     scene.wait_idle("I see.");
     expect!["a.txt: 1 accepted in part, 1 rejected, saved"].assert_eq(&scene.said());
     assert_eq!(scene.on_disk("a.txt").unwrap(), nine().replace("l8", "L8"));
-    scene.nvim.wait_screen("1 kept in part · 1 undone");
     scene.nvim.wait_screen("1 rejected · 1 accepted in part");
 }
 

@@ -12,7 +12,7 @@ M.PLAIN = 'CalibanPlain'
 --- changed words in removed lines, which are dimmed.
 local LINE, WORD, DIM_WORD = 36, 84, 64
 --- The share of its own colour that dimmed text keeps.
-local KEPT = 0.62
+local KEPT = 0.8
 --- The backgrounds of windows in schemes that leave the background to the terminal.
 local BACKGROUNDS = { dark = 0x14161b, light = 0xe0e2ea }
 local LEVELS = { 0, 95, 135, 175, 215, 255 } ---@type integer[]

@@ -195,6 +195,6 @@ fn the_list_in_the_chat_counts_a_formatted_hunk_as_kept() {
     scene.nvim.keys("8GA mine<Esc>");
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("8G\\a");
-    scene.nvim.wait_screen("1 kept · 1 reworked");
+    scene.nvim.wait_screen("a.txt: 1 accepted, 1 reworked, saved");
     scene.wait_idle("I see.");
 }
