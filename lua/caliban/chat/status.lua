@@ -211,10 +211,11 @@ local dropped_first = {
   'model',
   'agent',
   'share',
+  'state',
   'workers',
   'others',
   'saved',
-  'state',
+  'asking',
   'mode',
   'words',
 }
@@ -230,6 +231,8 @@ local function drop(parts, name, short)
     parts.usage = nil
   elseif name == 'model' then
     parts.model, parts.tour = nil, nil
+  elseif name == 'asking' then
+    parts.workers = nil
   elseif name == 'words' then
     parts.state = short.sign
   else
@@ -264,7 +267,13 @@ function M.line(chat, width)
   local others = M.questions(chat)
   local words, brief = M.words(chat)
   local sign = status.phase == 'idle' and '○ ' or '● '
-  local short = { state = sign .. brief, sign = vim.trim(sign), usage = share(status) }
+  local asking = status.workers and status.workers.asking or 0
+  local short = {
+    state = sign .. brief,
+    sign = vim.trim(sign),
+    usage = share(status),
+    workers = asking > 0 and ('%d waits for you'):format(asking) or nil,
+  }
   local parts = {
     agent = status.agent and '@' .. M.harmless(status.agent),
     model = M.harmless(status.model),
@@ -287,7 +296,7 @@ function M.line(chat, width)
     mode = mode_groups[status.mode],
     usage = fills[status.fill],
     state = M.waits(chat) and 'CalibanAsk' or nil,
-    workers = status.workers and status.workers.asking > 0 and 'CalibanAsk' or nil,
+    workers = asking > 0 and 'CalibanAsk' or nil,
     others = 'CalibanAsk',
   }
   local left, right = {}, {} ---@type caliban.Chunk[], caliban.Chunk[]

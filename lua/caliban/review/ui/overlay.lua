@@ -105,9 +105,10 @@ end
 --- The header above a file under review.
 ---@param r caliban.Review
 ---@return string
+---@return string brief the header with shorter words for the keys
 local function header(r)
   if undone.holds(r) then
-    return undone.words
+    return undone.words, undone.words
   end
   local n = tracking.count(r)
   local what = ('%d change%s by Caliban%s'):format(
@@ -120,19 +121,26 @@ local function header(r)
     local title = require('caliban.review.whole').title(r)
     what = n > 0 and title .. ' · ' .. what or title
   end
-  local accept = worded(M.key(r.buf, 'accept file'), 'accept file')
-  local reject = worded(M.key(r.buf, 'reject file'), 'reject file')
-  return require('caliban.editor.icons').of(('%s · %s · %s'):format(what, accept, reject))
+  local accept, reject = M.key(r.buf, 'accept file'), M.key(r.buf, 'reject file')
+  local function with(words)
+    local keys = { worded(accept, 'accept' .. words), worded(reject, 'reject' .. words) }
+    return require('caliban.editor.icons').of(('%s · %s · %s'):format(what, keys[1], keys[2]))
+  end
+  return with(' file'), with('')
 end
 
 --- The header as virtual lines. Neovim does not wrap virtual lines, so they are wrapped here to the buffer's narrowest
 --- window.
 ---@param buf integer
 ---@param text string
+---@param brief string the text for a window in which the other does not fit
 ---@return [string, string][][]
-local function header_lines(buf, text)
+local function header_lines(buf, text, brief)
   local wrap = require('caliban.editor.wrap')
   local narrowest = wrap.narrowest(buf)
+  if narrowest and api.nvim_strwidth(text) > narrowest.room then
+    text = brief
+  end
   local rows = narrowest and wrap.rows(text, narrowest.room, '  ') or { text }
   return vim.tbl_map(function(row)
     return { { row, 'CalibanDim' } }
