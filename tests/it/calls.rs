@@ -114,3 +114,17 @@ fn a_running_call_shows_its_time_and_a_turning_sign_and_nothing_turns_when_it_is
     expect!["⟦CalibanTool|▸ shell⟧  sleep 600  ⟦CalibanError|stopped⟧"]
         .assert_eq(&rows(&nvim, "shell⟧", 1));
 }
+
+#[test]
+fn a_call_that_runs_when_the_program_dies_is_shown_as_interrupted() {
+    let server = Server::start();
+    server.reply(Reply::new().call("c1", "shell", json!({"command": "sleep 600"})));
+    let nvim = Nvim::start(&Setup::new().config(RULES).anthropic(&server).size(80, 30));
+    nvim.name_groups();
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_screen("running 1 s · <C-c> stops");
+    crate::sessions::kill_program(&nvim);
+    nvim.wait_screen("The program ended");
+    expect!["⟦CalibanTool|▸ shell⟧  sleep 600  ⟦CalibanError|interrupted⟧"]
+        .assert_eq(&rows(&nvim, "shell⟧", 1));
+}

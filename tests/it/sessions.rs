@@ -67,7 +67,7 @@ fn program(setup: &Setup) -> Option<u32> {
     setup.processes().into_iter().find(|(_, line)| line == own).map(|(pid, _)| pid)
 }
 
-fn kill_program(nvim: &Nvim) {
+pub(crate) fn kill_program(nvim: &Nvim) {
     kill(program(&nvim.setup).unwrap());
     nvim.wait(|nvim| nvim.phase() == "offline", "the program's end to be seen");
 }

@@ -359,10 +359,11 @@ local function ended(why, unsent)
       -- the phase is set here because no program runs that could send it
       local status = chat.status --[[@as table]]
       status.phase, status.waiting_for, status.tool = 'offline', nil, nil
-      status.question = nil
+      status.question, status.workers, status.jobs = nil, nil, 0
       chat.retry_at, chat.silent_since = nil, nil
       show_countdown(chat)
     end
+    require('caliban.chat.spinner').interrupt(chat)
     require('caliban.chat.paint').ended(chat, why)
   end
   vim.tbl_map(require('caliban.chat.windows').decorate, chats.all)

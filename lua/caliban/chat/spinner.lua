@@ -72,6 +72,22 @@ local function step()
   end
 end
 
+--- Says beside the running calls of a chat that the end of the program has interrupted them.
+---@param chat caliban.Chat
+function M.interrupt(chat)
+  local blocks = chat.running or {}
+  running.forget(chat)
+  if not require('caliban.chat.paint').is_intact(chat) then
+    return
+  end
+  for id, block in pairs(blocks) do
+    local _, _, row = require('caliban.chat.order').find(chat, id)
+    block.call_line.began, block.call_line.failed = nil, true
+    block.right = 'interrupted'
+    require('caliban.chat.beside').show(chat, block, row + (block.head or 0))
+  end
+end
+
 --- Starts the timer if a window shows a running call.
 function M.wake()
   if ticks then
