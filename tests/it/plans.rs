@@ -1,5 +1,6 @@
 //! Plans in plan mode: from the model's call to the buffer, the user's edits, comments and decision, and back to the wire.
 
+mod drawn;
 mod kept;
 
 use crate::compaction::summary;
@@ -28,10 +29,10 @@ fn planned(id: &str, changes: &str) -> Reply {
 }
 
 impl Nvim {
-    /// Waits until the plan is on the screen and takes keys.
+    /// Waits until the plan is on the screen and takes keys, which its winbar then names.
     fn wait_plan(&self) {
-        self.wait_screen("waits for you");
-        self.wait_screen("\\a accept");
+        self.wait_screen("Plan · waits for you");
+        self.wait_screen("\\a accept  \\");
     }
 
     fn wait_markdown(&self) {

@@ -11,7 +11,8 @@ local BLANKS = '\t '
 --- Neovim's default of 'breakat'.
 local default = api.nvim_get_option_info2('breakat', {}).default
 
---- Whether the current tab shows a transcript, and none of its other windows wraps at 'breakat' ('linebreak').
+--- Whether the current tab shows a transcript, and no window of the user's in it wraps at 'breakat' ('linebreak'). The
+--- window that was opened for a plan wraps like a transcript.
 ---@return boolean
 local function wanted()
   local chats, shown = require('caliban.chat.chats'), false
@@ -19,7 +20,8 @@ local function wanted()
     local buf = api.nvim_win_get_buf(win)
     local chat = chats.of(buf)
     shown = shown or chat ~= nil and chat.transcript == buf
-    if not chat and vim.wo[win].linebreak and vim.wo[win].wrap then
+    local is_ours = chat or vim.w[win].caliban_plan
+    if not is_ours and vim.wo[win].linebreak and vim.wo[win].wrap then
       return false
     end
   end

@@ -68,6 +68,19 @@ local function draw_row(buf, block, row, i, spans)
   return true
 end
 
+--- Hides a line in the windows that show Markdown without its marks.
+---@param buf integer
+---@param row integer
+function M.hide(buf, row)
+  api.nvim_buf_set_extmark(buf, ns, row, 0, { conceal_lines = '' })
+end
+
+--- Forgets which lines of a buffer are hidden.
+---@param buf integer
+function M.show_all(buf)
+  api.nvim_buf_clear_namespace(buf, ns, 0, -1)
+end
+
 --- Draws a line of a reply.
 ---@param buf integer
 ---@param block caliban.Block
@@ -75,7 +88,7 @@ end
 ---@param i integer the line's index in the block
 ---@param spans caliban.Spans
 function M.draw(buf, block, row, i, spans)
-  if block.fences[1] and require('caliban.chat.markdown').is_code(block, i) then
+  if block.fences[1] and require('caliban.chat.markdown').has_ground(block, i) then
     ground.end_row = row + 1
     api.nvim_buf_set_extmark(buf, ns, row, 0, ground)
   end

@@ -3,6 +3,7 @@ local M = {}
 
 local api = vim.api
 local maps = require('caliban.editor.maps')
+local drawing = require('caliban.sessions.plan.drawing')
 local remarks = require('caliban.sessions.plan.remarks')
 
 local group = api.nvim_create_augroup('caliban.plan.buffer', {})
@@ -77,7 +78,11 @@ local function make(plan, on)
   end
   at({ 'TextChanged', 'TextChangedI' }, function()
     vim.bo[buf].modified = false
+    drawing.read(buf)
     on.edited(plan)
+  end)
+  at('BufWipeout', function()
+    drawing.forget(buf)
   end)
   at('BufWriteCmd', function()
     on.written(plan)
@@ -90,6 +95,8 @@ local function make(plan, on)
     end)
   end)
   vim.bo[buf].filetype = 'markdown'
+  -- the plan is coloured like a reply
+  vim.bo[buf].syntax = ''
   plan.keys = maps.set(buf, bindings(on))
 end
 
@@ -110,6 +117,7 @@ function M.fill(plan, message, on)
     api.nvim_buf_set_lines(buf, 0, -1, false, lines)
     vim.bo[buf].undolevels = levels
   end
+  drawing.read(buf)
   remarks.set(buf, message.remarks)
   vim.bo[buf].modified = false
   plan.kept = M.reading(plan)

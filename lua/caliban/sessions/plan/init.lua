@@ -3,8 +3,8 @@
 local M = {}
 
 local api, fn = vim.api, vim.fn
-local maps = require('caliban.editor.maps')
 local buffers = require('caliban.sessions.plan.buffer')
+local keys = require('caliban.sessions.plan.keys')
 local remarks = require('caliban.sessions.plan.remarks')
 local windows = require('caliban.sessions.plan.window')
 
@@ -54,27 +54,6 @@ local function keep_soon(plan)
   end, SOON)
 end
 
---- The actions on a plan, each with the word and the command for it.
-local ACTIONS = {
-  { 'accept the plan', 'accept', ':Caliban plan accept' },
-  { 'comment on the line', 'comment', ':Caliban comment' },
-  { 'send the plan back', 'change', ':Caliban plan change' },
-  { 'drop the plan', 'drop', ':Caliban plan drop' },
-}
-
---- The keys in words, the longest first. A command stands for a key that the user has mapped to something else.
----@param plan caliban.OpenPlan
----@return string[]
-local function keys_of(plan)
-  local words, bare = {}, {} ---@type string[], string[]
-  for _, it in ipairs(ACTIONS) do
-    local lhs = maps.key(plan.buf, plan.keys, it[1])
-    table.insert(words, lhs and lhs .. ' ' .. it[2] or it[3])
-    table.insert(bare, lhs or it[3])
-  end
-  return { table.concat(words, '  '), table.concat(bare, '  ') }
-end
-
 ---@param plan caliban.OpenPlan
 local function decorate(plan)
   if not api.nvim_buf_is_valid(plan.buf) then
@@ -86,7 +65,7 @@ local function decorate(plan)
   windows.decorate(
     plan.buf,
     'waits for you',
-    plan.armed and keys_of(plan) or { require('caliban.editor.icons').of('…') }
+    plan.armed and keys.lists(plan) or { require('caliban.editor.icons').of('…') }
   )
 end
 
@@ -384,6 +363,13 @@ function M.received(message)
       end
     end,
   })
+end
+
+--- The line under the words in the chat that a plan waits.
+---@param session? string
+---@return string
+function M.keys(session)
+  return keys.line(plans[session or ''])
 end
 
 --- Called when a session has a new status: the user may have decided.

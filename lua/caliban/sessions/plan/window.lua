@@ -3,6 +3,16 @@ local M = {}
 
 local api = vim.api
 
+--- The options of a window that was opened for a plan. Wrapped rows are indented by the width of the text that
+--- 'formatlistpat' matches.
+local OPTIONS = {
+  wrap = true,
+  linebreak = true,
+  breakindent = true,
+  breakindentopt = 'list:-1',
+  concealcursor = '',
+}
+
 --- The window of this tab that shows a buffer.
 ---@param buf integer
 ---@return integer?
@@ -32,6 +42,7 @@ local function anchor()
   return (require('caliban.chat.layout').showing('transcript'))
 end
 
+--- Splits a window for a plan. The plan is to be read now, so it takes two thirds of the rows.
 ---@param buf integer
 ---@return integer win
 local function split(buf)
@@ -39,14 +50,17 @@ local function split(buf)
   local config = { split = 'above', win = beside } ---@type vim.api.keyset.win_config
   if beside and api.nvim_win_get_config(beside).relative ~= '' then
     config = { split = 'above', win = -1 }
+  else
+    config.height = math.floor(api.nvim_win_get_height(beside or 0) * 2 / 3)
   end
   local win = require('caliban.chat.windows').keeping_sizes(function()
     return api.nvim_open_win(buf, false, config)
   end)
   vim.w[win].caliban_plan = true
-  for option, value in pairs({ wrap = true, linebreak = true, breakindent = true }) do
+  for option, value in pairs(OPTIONS) do
     vim.wo[win][0][option] = value
   end
+  vim.wo[win][0].conceallevel = require('caliban.config').get().conceal and 2 or 0
   return win
 end
 
@@ -116,22 +130,22 @@ function M.is_safe()
   return vim.fn.state('moSawx') == ''
 end
 
---- Sets the winbars of a plan's windows. Narrow windows show shorter words.
+--- Sets the winbars of a plan's windows. A narrow window has fewer keys, then no name.
 ---@param buf integer
 ---@param state string what the plan waits for
 ---@param keys string[] what can be pressed, in words; the longest first
 function M.decorate(buf, state, keys)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    local name, shown = 'Plan · ', keys[1] or ''
+    local name, shown = 'Plan · ', keys[#keys] or ''
     local room = api.nvim_win_get_width(win) - api.nvim_strwidth(state) - 4
-    if api.nvim_strwidth(name .. shown) > room then
-      name = ''
-    end
     for _, it in ipairs(keys) do
-      shown = it
       if api.nvim_strwidth(name .. it) <= room then
+        shown = it
         break
       end
+    end
+    if api.nvim_strwidth(name .. shown) > room then
+      name = ''
     end
     local format = ' %s%%#CalibanAsk#%s%%*%%=%%#CalibanDim#%s '
     require('caliban.editor.name').winbar(win, format, name, state, shown)

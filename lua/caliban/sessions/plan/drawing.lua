@@ -1,0 +1,68 @@
+--- Draws a plan as the chat draws a reply: without the marks of Markdown, which the cursor's line shows.
+local M = {}
+
+local api = vim.api
+local ns = api.nvim_create_namespace('caliban.plan.drawing')
+
+--- The text of each plan as one block of a transcript.
+---@type table<integer, caliban.Block?>
+local blocks = {}
+
+--- The plan that is being drawn, and whether its window shows it without marks.
+local drawn ---@type caliban.Block?
+local rendered = false
+local opts = { ephemeral = true, strict = false } ---@type vim.api.keyset.set_extmark
+
+--- Reads a plan again, because its text has changed.
+---@param buf integer
+function M.read(buf)
+  local lines = api.nvim_buf_line_count(buf)
+  blocks[buf] = {
+    id = 0,
+    shape = 'text',
+    n = lines,
+    col = 0,
+    final = true,
+    done = 0,
+    marks = {},
+    fences = {},
+    spans = {},
+  }
+  require('caliban.chat.rendering').show_all(buf)
+  require('caliban.chat.markdown').advance(buf, blocks[buf], 0)
+end
+
+---@param buf integer
+function M.forget(buf)
+  blocks[buf] = nil
+end
+
+---@param win integer
+---@param buf integer
+---@return boolean # whether to call `on_line`
+local function on_win(_, win, buf)
+  drawn = blocks[buf]
+  rendered = drawn ~= nil and require('caliban.chat.rendering').begin(win)
+  return drawn ~= nil
+end
+
+---@param buf integer
+---@param row integer
+local function on_line(_, _, buf, row)
+  -- a change of the text is drawn before the plan is read again
+  if not drawn or row >= drawn.n then
+    return
+  end
+  local spans = require('caliban.chat.markdown').spans(buf, drawn, 0, row)
+  for n = 1, #spans, 3 do
+    opts.end_col, opts.hl_group = spans[n + 1], spans[n + 2]
+    api.nvim_buf_set_extmark(buf, ns, row, spans[n] --[[@as integer]], opts)
+  end
+  if rendered then
+    require('caliban.chat.rendering').draw(buf, drawn, row, row, spans)
+  end
+end
+
+api.nvim_set_decoration_provider(ns, { on_win = on_win, on_line = on_line })
+
+return M

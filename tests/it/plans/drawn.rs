@@ -1,0 +1,79 @@
+//! How a plan looks in its window, and what it leaves as it was.
+
+use super::{planned, wide};
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use expect_test::expect;
+
+const CHANGES: &str = "- `a.txt`: the word `one` becomes **two**, and so do all the others in it\n\n```sh\n# no heading\ncat a.txt\n```";
+
+fn shown(columns: u16) -> (Server, Nvim) {
+    let server = Server::start();
+    server.reply(planned("p1", CHANGES));
+    let nvim = Nvim::start(&wide().anthropic(&server).size(columns, 46));
+    nvim.keys(":edit a.txt<CR>:Caliban<CR>i/plan make it fast<C-s><Esc>");
+    nvim.wait_plan();
+    (server, nvim)
+}
+
+#[test]
+fn a_plan_is_drawn_like_a_reply_and_the_cursors_line_is_its_source() {
+    let (_server, nvim) = shown(60);
+    let plan = |nvim: &Nvim| {
+        let screen = nvim.screen();
+        let rows = screen.lines().take_while(|row| !row.starts_with("caliban://main/plan"));
+        rows.map(|row| row.trim_end().to_owned() + "\n").collect::<String>()
+    };
+    nvim.wait_expect(
+        expect![[r"
+             Plan · waits for you         \a accept  \r change  \d drop
+            Plan
+
+            Summary
+
+            Make it fast.
+
+            Changes
+
+            • a.txt: the word one becomes two, and so do all
+              the others in it
+
+                                                                     sh
+            # no heading
+            cat a.txt
+
+            Interfaces
+        "]],
+        plan,
+    );
+    nvim.keys("<C-w>t/one<CR>");
+    nvim.wait_screen("- `a.txt`: the word `one` becomes **two**");
+    // a line that is typed is drawn as soon as the cursor leaves it
+    nvim.keys("Go## More<CR>* _all_<Esc>ggj");
+    nvim.wait(|it| it.plan().ends_with("## More\n* _all_"), "the typed lines");
+    nvim.keys("Gkk");
+    nvim.wait_screen("• all");
+    nvim.keys(":setlocal conceallevel=0<CR>");
+    nvim.wait_screen("* _all_");
+}
+
+#[test]
+fn the_window_of_a_plan_has_most_rows_and_the_chat_still_wraps_at_blanks() {
+    let (server, nvim) = shown(120);
+    nvim.wait_screen("\\a accept  \\r change  \\d drop │");
+    let rows = "local rows = {}
+        for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+          local name = vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win))
+          rows[name:match('[^/]*$')] = vim.api.nvim_win_get_height(win)
+        end
+        return rows";
+    let rows = nvim.lua_json(rows);
+    let of = |name: &str| rows[name].as_u64().unwrap_or_default();
+    assert!(of("plan") >= 2 * of("a.txt") - 2 && of("a.txt") > 10, "{rows}");
+    let word = "src/deep/folder/of-many/words.txt";
+    server.reply(Reply::said(&format!("I have looked at the file `{word}` now.")));
+    nvim.keys(":Caliban ask why?<CR>");
+    nvim.wait_transcript(" now.");
+    nvim.wait_screen(word);
+}
