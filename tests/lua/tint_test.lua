@@ -31,4 +31,16 @@ function T.colours_have_a_nearest_one_in_a_palette_of_256()
   end
 end
 
+function T.a_word_that_cannot_be_read_on_its_ground_is_plain_text()
+  vim.o.termguicolors = true
+  vim.cmd.runtime('plugin/caliban.lua')
+  local want = { dark = tint.PLAIN, light = 'Comment' }
+  for background, group in pairs(want) do
+    vim.o.background = background
+    tint.update()
+    assert(tint.on('CalibanAddWordGround', 'Comment') == group, background)
+    assert(tint.on('CalibanAddWordGround', 'Function') == 'Function', background)
+  end
+end
+
 return T

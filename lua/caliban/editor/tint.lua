@@ -13,6 +13,8 @@ M.PLAIN = 'CalibanPlain'
 local LINE, WORD, DIM_WORD = 36, 84, 64
 --- The share of its own colour that dimmed text keeps.
 local KEPT = 0.8
+--- The least contrast of text on the ground of a changed word, as WCAG measures it.
+local LEGIBLE = 4
 --- The backgrounds of windows in schemes that leave the background to the terminal.
 local BACKGROUNDS = { dark = 0x14161b, light = 0xe0e2ea }
 local LEVELS = { 0, 95, 135, 175, 215, 255 } ---@type integer[]
@@ -127,6 +129,26 @@ function M.color(index)
   return color_of(bit % 2 * level, math.floor(bit / 2) % 2 * level, math.floor(bit / 4) * level)
 end
 
+--- The relative luminance of a colour, as WCAG defines it.
+---@param color integer
+---@return number
+local function luminance(color)
+  local function linear(channel)
+    local share = channel / 255
+    return share <= 0.03928 and share / 12.92 or ((share + 0.055) / 1.055) ^ 2.4
+  end
+  local r, g, b = channels(color)
+  return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+end
+
+---@param a integer
+---@param b integer
+---@return number # from 1 to 21
+local function contrast(a, b)
+  local one, two = luminance(a), luminance(b)
+  return (math.max(one, two) + 0.05) / (math.min(one, two) + 0.05)
+end
+
 --- The colours of a group; those of the palette if it has no others.
 ---@param group string
 ---@return caliban.Colours
@@ -144,6 +166,8 @@ local made = ''
 local background = 0
 --- The dimmed groups that were made, each with its original.
 local dimmed = {} ---@type table<string, string>
+--- By the ground of a word and the group of its text: the group in which the text can be read there.
+local legible = {} ---@type table<string, table<string, string>>
 
 ---@param name string
 ---@param group string
@@ -173,6 +197,7 @@ function M.update()
   end
   local dark = vim.o.background == 'dark'
   made, background = now, normal.bg or BACKGROUNDS[vim.o.background]
+  legible = {}
   for group, most in pairs(LIMITS) do
     local ground = M.ground(background, looks[group], most)
     -- the palette has few dark colours, so the nearest one to a quiet ground may be black
@@ -197,6 +222,22 @@ function M.dimmed(group)
     dim(name, group)
   end
   return name
+end
+
+--- The group in which a word of a group can be read on a ground: the group itself, or that of plain text.
+---@param ground string
+---@param group string
+---@return string
+function M.on(ground, group)
+  local known = legible[ground] or {}
+  legible[ground] = known
+  if not known[group] then
+    local text, under, plain = look(group).fg, look(ground).bg, look(M.PLAIN).fg
+    local has = text and under and contrast(text, under) or LEGIBLE
+    local helps = has < LEGIBLE and under and plain and contrast(plain, under) > has
+    known[group] = helps and M.PLAIN or group
+  end
+  return known[group]
 end
 
 api.nvim_create_autocmd({ 'ColorScheme', 'OptionSet' }, {

@@ -5,6 +5,7 @@ local M = {}
 local api = vim.api
 local algebra = require('caliban.review.hunks.algebra')
 local removed = require('caliban.review.ui.removed')
+local tint = require('caliban.editor.tint')
 
 local space = api.nvim_create_namespace('caliban.review')
 
@@ -14,6 +15,9 @@ local MORE = 200
 --- The text behind a removed last line that differs from the new last line only in the newline at
 --- its end.
 local NO_END, WITH_END = ' (no newline at the end)', ' (a newline at the end)'
+
+--- The ground of words that differ.
+local WORD = 'CalibanAddWordGround'
 
 ---@class caliban.Drawn a hunk on the screen
 ---@field old string[]
@@ -70,6 +74,19 @@ local function texts(buf, hunk, code, was)
   return words, removed.lines(buf, hunk, words.old, code)
 end
 
+--- Where the comment in a line of a hunk begins, if comments cannot be read on the ground of a word. The sign that begins
+--- a comment is looked for anywhere in the line: in a string it only costs the word its colour.
+---@param buf integer
+---@param hunk caliban.Hunk
+---@return fun(i: integer): integer # the byte for a line from 1; infinite without a comment
+local function comments(buf, hunk)
+  local sign = vim.bo[buf].commentstring:match('^%s*(%S+)%s*%%s')
+  local is_faint = sign and tint.on(WORD, 'Comment') ~= 'Comment'
+  return function(i)
+    return is_faint and hunk.new[i]:find(sign, 1, true) or math.huge
+  end
+end
+
 ---@param buf integer
 ---@param hunk caliban.Hunk
 ---@param from integer first row to draw
@@ -97,9 +114,11 @@ local function draw(buf, hunk, from, to, code, was)
     opts.strict = false
     it.marks[api.nvim_buf_set_extmark(buf, space, row, col, opts)] = place(row - hunk.start, col)
   end
+  local comment = comments(buf, hunk)
   for i, ranges in pairs(words.new) do
     for n = 1, #ranges, 2 do
-      local opts = { end_col = ranges[n + 1], hl_group = 'CalibanAddWordGround', priority = 210 }
+      local group = ranges[n] + 1 >= comment(i) and { WORD, tint.PLAIN } or WORD
+      local opts = { end_col = ranges[n + 1], hl_group = group, priority = 210 }
       mark(hunk.start + i - 1, ranges[n], opts)
     end
   end

@@ -175,7 +175,11 @@ function M.chunks(line, ranges, spans, tab)
     if at == #line or groups[at + 1] ~= groups[at] or words[at + 1] ~= words[at] then
       local text = visible(line:sub(from, at), col, tab)
       local text_group = tint.dimmed(groups[at] or 'Normal')
-      out[#out + 1] = { text, words[at] and { GROUND, text_group, WORD } or { GROUND, text_group } }
+      local is_word = words[at]
+      out[#out + 1] = {
+        text,
+        is_word and { GROUND, tint.on(WORD, text_group), WORD } or { GROUND, text_group },
+      }
       col, from = col + api.nvim_strwidth(text), at + 1
     end
   end
