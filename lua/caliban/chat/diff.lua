@@ -7,16 +7,21 @@ local ns = api.nvim_create_namespace('caliban_chat')
 
 --- The bytes before a line's sign.
 local INDENT = 4
+--- The bytes before a line's text.
+local TEXT = INDENT + 1
 --- This many lines are highlighted at once.
 local PIECE = 64
 
 --- A diff that is on the screen.
 ---@class caliban.Diffed: caliban.DiffRows
 ---@field filetype string
+---@field file string its path
+---@field files table<string, caliban.ReadLines|false> of the same call: the files that were read
 ---@field lang? string the language of `parsed`
 ---@field read boolean whether the fields below are filled
 ---@field parsed table<string, caliban.Captures|false> by side: `-`, `+`
----@field rows table<string, integer[]> by side: the row in the parsed text of each line, from 1
+---@field above integer the lines of the file that are parsed above the diff's own
+---@field rows table<string, integer[]> by side: by the line, from 1, its row in that side of the diff
 ---@field words table<string, table<integer, integer[]>> by side: by the line, the bytes of words that differ
 ---@field spans table<integer, caliban.Runs> by the line, from 1
 
@@ -56,14 +61,15 @@ function M.take(chat, block, row, diffs)
   tint.update()
   local taken = diffs --[[@as caliban.Diffed[] ]]
   block.diffs = taken
-  local highest = 0
+  local highest, files = 0, {}
   for _, it in ipairs(taken) do
     highest = math.max(highest, it.old + #it.signs, it.new + #it.signs)
   end
   for _, it in ipairs(taken) do
-    it.read, it.spans, it.parsed, it.rows, it.words = false, {}, {}, {}, {}
+    it.read, it.spans, it.parsed, it.above, it.rows, it.words = false, {}, {}, 0, {}, {}
     -- the path may be any text
     local ok, name = pcall(vim.filetype.match, { filename = it.path })
+    it.files, it.file = files, require('caliban.editor.name').meant(it.path, chat.root)
     it.filetype = ok and name or it.path:match('%.(%w+)$') or ''
     number(chat, row, it, #tostring(highest))
   end
@@ -98,6 +104,29 @@ local function code(buf, top, it)
     lines[i] = line:sub(INDENT + 2)
   end
   return lines
+end
+
+--- Parses both sides of a diff, with the lines of the file around them.
+---@param it caliban.Diffed
+---@param sides table<string, string[]>
+---@param lang? string
+local function parse(it, sides, lang)
+  local above, below = {}, {} ---@type string[], string[]
+  if lang and it.new > 0 then
+    local surroundings = require('caliban.chat.surroundings')
+    if it.files[it.file] == nil then
+      it.files[it.file] = surroundings.file(it.file) or false
+    end
+    local file = it.files[it.file]
+    if file then
+      above, below = surroundings.of(file, it, sides)
+    end
+  end
+  it.above = #above
+  for side, list in pairs(sides) do
+    local text = vim.iter({ above, list, below }):flatten():totable()
+    it.parsed[side] = lang and require('caliban.editor.captures').parse(text, lang) or false
+  end
 end
 
 --- Reads a diff: parses both sides and compares the neighbours of removed and added lines.
@@ -141,9 +170,7 @@ local function read(buf, top, it, lang)
     end
   end
   compare()
-  for side, list in pairs(sides) do
-    it.parsed[side] = lang and require('caliban.editor.captures').parse(list, lang) or false
-  end
+  parse(it, sides, lang)
 end
 
 --- Cuts the highlights of a line into parts that do not overlap.
@@ -185,11 +212,12 @@ local function highlight(buf, top, it, k)
     for i = first, last do
       from, to = from or rows[i], rows[i] or to
     end
-    found[side] = it.parsed[side] and from and to and it.parsed[side]:spans(from, to + 1) or {}
+    local parsed, above = it.parsed[side], it.above
+    found[side] = parsed and from and to and parsed:spans(above + from, above + to + 1) or {}
   end
   for i = first, last do
     local side = it.signs:sub(i, i) == '-' and '-' or '+'
-    local spans = found[side][it.rows[side][i]] or {}
+    local spans = found[side][it.above + it.rows[side][i]] or {}
     it.spans[i] = runs(spans, math.min(#lines[i], 800), function(capture)
       return side == '-' and tint.dimmed(capture) or capture
     end)
@@ -208,6 +236,24 @@ local function color(buf, row, from, to, group, priority)
   opts.end_row, opts.end_col, opts.hl_eol = row, to, nil
   opts.hl_group, opts.priority = group, priority
   api.nvim_buf_set_extmark(buf, ns, row, from, opts)
+end
+
+--- Draws a word that differs. Syntax that could not be read on the word's ground is drawn as plain text.
+---@param buf integer
+---@param row integer
+---@param range [integer, integer] the first byte and the byte after the last
+---@param spans caliban.Runs
+---@param sign string
+local function word(buf, row, range, spans, sign)
+  local ground = sign == '+' and 'CalibanAddWordGround' or 'CalibanDeleteWordGround'
+  color(buf, row, TEXT + range[1], TEXT + range[2], ground, 203)
+  for n = 1, #spans, 3 do
+    local from, to = math.max(spans[n], range[1]), math.min(spans[n + 1], range[2])
+    local group = tint.on(ground, spans[n + 2])
+    if from < to and group ~= spans[n + 2] then
+      color(buf, row, TEXT + from, TEXT + to, group, 204)
+    end
+  end
 end
 
 --- Draws a line of a block, if it belongs to a diff.
@@ -235,16 +281,14 @@ function M.draw(buf, block, row, i)
     opts.hl_group = sign == '+' and 'CalibanAddGround' or 'CalibanDeleteGround'
     api.nvim_buf_set_extmark(buf, ns, row, INDENT, opts)
   end
-  local text = INDENT + 1
   local plain = sign == '-' and tint.dimmed('Normal') or tint.PLAIN
   color(buf, row, INDENT, vim.v.maxcol, plain, 201)
   local spans, words = it.spans[k], it.words[sign] and it.words[sign][k] or {}
   for n = 1, #spans, 3 do
-    color(buf, row, text + spans[n], text + spans[n + 1], spans[n + 2], 202)
+    color(buf, row, TEXT + spans[n], TEXT + spans[n + 1], spans[n + 2], 202)
   end
-  local group = sign == '+' and 'CalibanAddWordGround' or 'CalibanDeleteWordGround'
   for n = 1, #words, 2 do
-    color(buf, row, text + words[n], text + words[n + 1], group, 203)
+    word(buf, row, { words[n], words[n + 1] }, spans, sign)
   end
 end
 
