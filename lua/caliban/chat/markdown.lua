@@ -10,6 +10,7 @@ local api = vim.api
 ---@field to? integer index of the closing line
 ---@field mark string the backticks or tildes of the opening fence
 ---@field info string the text after the opening fence
+---@field hidden? boolean whether the closing line is hidden
 ---@field colors? table<integer, integer[]?> the spans of each line of code, from 1, if a syntax file colours the block
 
 --- The highlights of a line: three numbers for each span, its first byte, the byte after its last and the highlight
@@ -248,10 +249,11 @@ end
 ---@param spans caliban.Spans
 ---@param s string
 local function quote(spans, s)
-  add(spans, 0, #s, ids['@markup.quote'])
   spans.group = ids['@markup.quote']
   local at = s:find('>', 1, true)
   while at do
+    -- only the bar has a colour, so that a quote is not louder than the prose around it
+    add(spans, at - 1, at, ids['@markup.quote'])
     veil(spans, at - 1, at, BAR)
     local _, next = s:find('^ ?>', at + 1)
     at = next
@@ -301,13 +303,13 @@ local function fence_at(block, i)
   return block.fences[high]
 end
 
---- Whether a line belongs to a code block, with its fences.
+--- Whether a line is on the ground of a code block: its lines of code, and the line above them, which names the language.
 ---@param block caliban.Block
 ---@param i integer the line's index in the block
 ---@return boolean
-function M.is_code(block, i)
+function M.has_ground(block, i)
   local fence = fence_at(block, i)
-  return fence ~= nil and i <= (fence.to or math.huge)
+  return fence ~= nil and i < (fence.to or math.huge)
 end
 
 --- The highlights of a line. They are computed when the line is first drawn. An incomplete line has none.
@@ -365,6 +367,23 @@ local function finish(buf, block, row, i, s)
   end
 end
 
+--- Hides the closing lines of code blocks, which would be empty rows. The last line of a reply stays, because the cursor
+--- may be on it.
+---@param buf integer
+---@param block caliban.Block
+---@param row integer the block's first row
+local function hide_ends(buf, block, row)
+  for n = #block.fences, 1, -1 do
+    local fence = block.fences[n] ---@as caliban.Fence
+    if fence.hidden then
+      return
+    elseif fence.to and fence.to + 1 < block.n then
+      fence.hidden = true
+      require('caliban.chat.rendering').hide(buf, row + fence.to)
+    end
+  end
+end
+
 --- Notes the fences in lines that were completed since the last call, and redraws.
 ---@param buf integer
 ---@param block caliban.Block
@@ -384,6 +403,7 @@ function M.advance(buf, block, row)
     end
     block.done = upto
   end
+  hide_ends(buf, block, row)
   if anew < finished then
     -- like Neovim's own Treesitter highlighter
     api.nvim__redraw({ buf = buf, range = { row + anew, row + finished }, flush = false })
