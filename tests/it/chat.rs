@@ -53,12 +53,12 @@ fn the_command_caliban_opens_the_chat_beside_the_code_and_later_goes_back_to_it(
 
 
 
-        caliban://main                            4,24           All
-                            <CR> send · <Tab> to the chat · g? keys
+
+        ────────────────────────────────────────────────────────────
         Ask, or /command, @file
 
 
-        caliban://main/prompt                     1,0-1          All
+                            <CR> send · <Tab> to the chat · g? keys
     "#]];
     nvim.wait_expect(expected, shown);
     assert_eq!(nvim.lua_str("return vim.bo.filetype"), "caliban-prompt");

@@ -24,11 +24,11 @@ fn the_banner_of_a_renaming_shows_its_path_and_both_keys() {
         scene.nvim.keys(":edit a.txt<CR>");
         scene.ask(Reply::new().call("r1", "rename", json!({ "path": "a.txt", "to": FAR })));
         scene.wait_pending(1);
-        let whole = format!(r"Calibanrenamesthisfileto{FAR}·\Aaccept·\Rreject");
+        let whole = format!(r"Calibanrenamesthisfileto{FAR}·\Aacceptfile·\Rrejectfile");
         scene.nvim.wait(|nvim| joined(nvim).contains(&whole), &format!("{whole} at {columns}"));
         let at = columns / 2;
         scene.nvim.keys(&format!(":vsplit<CR>:vertical resize {}<CR>", at.min(40)));
-        let last = |nvim: &Nvim| joined(nvim).contains(r"\Rreject");
+        let last = |nvim: &Nvim| joined(nvim).contains(r"\Rrejectfile");
         scene.nvim.wait(last, &format!("both keys in a narrower window at {columns}"));
     }
 }
@@ -51,6 +51,22 @@ fn the_hint_on_a_hunk_is_shortened_to_the_room_behind_its_line() {
         let shown = |nvim: &Nvim| behind(nvim).is_some_and(|it| it == fits);
         scene.nvim.wait(shown, &format!("{fits:?} behind {width} cells"));
     }
+}
+
+/// The cursor stays on the first line, behind which only a part of the hint would fit.
+#[test]
+fn the_hint_stands_on_the_line_of_its_hunk_that_has_room_for_it() {
+    let (long, far) = ("x".repeat(48), "y".repeat(48));
+    let scene = Scene::start(|it| it.file("a.txt", nine()).size(60, 30));
+    scene.nvim.keys(":edit a.txt<CR>");
+    let lines = format!("{long}\n{far}\nz");
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l3", &lines), ("l8", &long)])));
+    scene.wait_pending(2);
+    scene.nvim.keys("gg]h");
+    scene.nvim.wait_screen(r"▎ z   [1/2] \a accept  \r reject  ]h next");
+    scene.nvim.keys("]h");
+    scene.nvim.wait_gone("[1/2]");
+    scene.nvim.wait(|nvim| behind(nvim).is_some_and(|it| it == r"\a  \r"), "the keys alone");
 }
 
 /// The text to the right of the line that consists of `x`, from the last screen row of that line.

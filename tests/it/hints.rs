@@ -15,13 +15,15 @@ fn during_a_review_the_hint_says_that_a_message_is_sent_at_once() {
     let scene = Scene::two_hunks(|it| it);
     let nvim = &scene.nvim;
     nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("<CR> send, review later · <C-c> stop");
+    nvim.wait_screen("    <CR> send · <Tab> to the changes · <C-c> stop · g? keys");
+    nvim.resize(200, 50);
+    nvim.wait_screen("<CR> send, review later · <Tab> to the changes · <C-c> stop · g? keys");
     assert!(!nvim.screen().contains("queue"));
     let gated = Reply::new().text("Go").gate().text(" on.");
     let gate = scene.server.reply(gated);
     nvim.keys("iand then?<Esc><CR>");
     assert_eq!(scene.request(2).last_user_text(), "and then?");
-    nvim.wait_screen("<CR> queue · <C-c> stop · <M-CR> steer");
+    nvim.wait_screen("<CR> queue · <C-c> stop · <Tab> to the chat · <M-CR> steer · g? keys");
     gate.finish();
     scene.wait_idle("Go on.");
     nvim.wait_screen("<CR> send · <Tab> to the chat · g? keys");

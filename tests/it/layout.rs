@@ -36,24 +36,24 @@ fn check(columns: u16, rows: u16, expected: &str) {
 
 #[test]
 fn the_chat_opens_beside_or_below_the_code_or_in_a_tab_depending_on_the_screen() {
-    check(200, 40, "1 code 119x38 | 1 composer 80x4 | 1 transcript 80x33");
-    check(120, 40, "1 code 59x38 | 1 composer 60x4 | 1 transcript 60x33");
-    check(119, 40, "1 code 119x24 | 1 composer 119x4 | 1 transcript 119x8");
-    check(80, 24, "1 code 80x13 | 1 composer 80x4 | 1 transcript 80x3");
-    check(60, 24, "1 code 60x13 | 1 composer 60x4 | 1 transcript 60x3");
-    check(59, 24, "1 code 59x21 | 2 composer 59x4 | 2 transcript 59x16");
-    check(80, 19, "1 code 80x16 | 2 composer 80x4 | 2 transcript 80x11");
+    check(200, 40, "1 code 119x38 | 1 composer 80x3 | 1 transcript 80x34");
+    check(120, 40, "1 code 59x38 | 1 composer 60x3 | 1 transcript 60x34");
+    check(119, 40, "1 code 119x24 | 1 composer 119x3 | 1 transcript 119x9");
+    check(80, 24, "1 code 80x13 | 1 composer 80x3 | 1 transcript 80x4");
+    check(60, 24, "1 code 60x13 | 1 composer 60x3 | 1 transcript 60x4");
+    check(59, 24, "1 code 59x21 | 2 composer 59x3 | 2 transcript 59x17");
+    check(80, 19, "1 code 80x16 | 2 composer 80x3 | 2 transcript 80x12");
 }
 
 #[test]
 fn a_chat_beside_the_code_keeps_its_share_of_the_screen() {
     let nvim = opened(170, 40);
     let wide = windows(&nvim);
-    assert_eq!(wide, "1 code 101x38 | 1 composer 68x4 | 1 transcript 68x33");
+    assert_eq!(wide, "1 code 101x38 | 1 composer 68x3 | 1 transcript 68x34");
     for columns in [60, 170, 83, 97, 131, 61, 170] {
         nvim.resize(columns, 40);
         if columns == 60 {
-            assert_eq!(windows(&nvim), "1 code 35x38 | 1 composer 24x4 | 1 transcript 24x33");
+            assert_eq!(windows(&nvim), "1 code 35x38 | 1 composer 24x3 | 1 transcript 24x34");
         }
     }
     assert_eq!(windows(&nvim), wide);
@@ -64,7 +64,7 @@ fn a_chat_below_the_code_keeps_its_share_of_the_screen() {
     let nvim = opened(100, 40);
     let high = windows(&nvim);
     nvim.resize(100, 21);
-    assert_eq!(windows(&nvim), "1 code 100x11 | 1 composer 100x4 | 1 transcript 100x2");
+    assert_eq!(windows(&nvim), "1 code 100x11 | 1 composer 100x3 | 1 transcript 100x3");
     nvim.resize(100, 40);
     assert_eq!(windows(&nvim), high);
 }
@@ -111,10 +111,10 @@ fn the_composer_grows_with_its_text_and_says_what_can_be_written() {
     nvim.wait_screen("Queue a message");
     nvim.wait_screen("A line.");
     nvim.keys("ia<CR>b<CR>c<CR>d<CR>e<CR>f");
-    nvim.wait(|it| windows(it).contains("composer 60x7"), "a composer of six lines and its winbar");
+    nvim.wait(|it| windows(it).contains("composer 60x6"), "a composer of six lines");
     assert!(windows(&nvim).contains("1 code 59x38"), "{}", windows(&nvim));
     nvim.keys("<CR>x".repeat(30).as_str());
-    nvim.wait(|it| windows(it).contains("composer 60x11"), "a composer of ten lines");
+    nvim.wait(|it| windows(it).contains("composer 60x10"), "a composer of ten lines");
     nvim.keys("<C-s><Esc>");
     nvim.wait(|it| windows(it) == small, "the small composer");
     server.reply(Reply::said("Next."));

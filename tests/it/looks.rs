@@ -46,19 +46,43 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
         │    y once   s session   a always   c change   n no   e no,
         │    because …
         │
-        │   ◷ queued: also the docs, please    x removes · <CR> edits
+        │  ◷ queued: also the docs, please     x removes · <CR> edits
         │
         │
         │
         │
-        │caliban://main                            19,35-33       All
-        │               <C-s> queue · <M-CR> steer · <Esc> more keys
+        │
+        │────────────────────────────────────────────────────────────
         │Queue a message
         │
         │
-         caliban://main/prompt                     1,1            All
+                        <C-s> queue · <M-CR> steer · <Esc> more keys
     "#]];
     nvim.wait_expect(expected, shown);
+}
+
+#[test]
+fn a_queued_message_takes_one_row_and_leaves_room_for_its_keys() {
+    let server = Server::start();
+    let gate = server.reply(Reply::new().text("I look.").gate());
+    let setup = Setup::new().anthropic(&server).config("{ layout = 'tab' }").size(60, 30);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>igo<C-s>");
+    nvim.wait_screen("I look.");
+    let (text, more) = ("and change the tests of all the modules too, please", "x".repeat(90));
+    nvim.keys(&format!("{text}<C-s>{more}<C-s><Esc>"));
+    nvim.wait_screen("  ◷ queued: and change the tests of…  x removes · <CR> edits");
+    nvim.wait(|it| it.screen().contains("\n  ◷ queued: xxxx"), "the next message in the next row");
+    nvim.wait_screen("x…");
+    nvim.resize(40, 30);
+    nvim.wait_screen("  ◷ queued: and change the tests of all…");
+    nvim.wait_screen("                 x removes · <CR> edits");
+    nvim.resize(90, 30);
+    nvim.wait_screen(&format!("◷ queued: {text}  "));
+    nvim.go_to_transcript("queued: and");
+    nvim.keys("<CR>");
+    nvim.wait(|it| it.composer() == text, "the whole message in the composer");
+    gate.finish();
 }
 
 /// Reasoning, text, reads and a command.
@@ -103,7 +127,7 @@ fn markdown_is_highlighted_in_every_window() {
     nvim.keys("<C-w>T:vsplit<CR>");
     let both = |nvim: &Nvim| nvim.screen_marked("").matches("Statement|local⟧").count() == 2;
     nvim.wait(both, "the code in both windows");
-    let shown = nvim.screen_marked("").replace("⟦Normal|│⟧", "│");
+    let shown = nvim.screen_marked("").replace("⟦WinSeparator|│⟧", "│");
     let rows =
         shown.lines().skip_while(|row| !row.contains("Title⟧")).filter(|row| row.contains('│'));
     let halves = rows.map(|row| {
@@ -328,7 +352,7 @@ fn a_closed_transcript_is_reopened_above_its_composer() {
               out[name] = { row, column, vim.api.nvim_win_get_height(win) }
             end
             local over, under = out['caliban://main'], out['caliban://main/prompt']
-            return over and over[2] == under[2] and over[1] < under[1] and under[3] == 4";
+            return over and over[2] == under[2] and over[1] < under[1] and under[3] == 3";
         nvim.wait(|nvim| nvim.lua_str(places) == "true", &format!("its place after {keys}"));
     }
 }

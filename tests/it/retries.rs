@@ -187,7 +187,8 @@ fn the_countdown_line_is_readable_at_every_width() {
         server.reply(Reply::said("All is well."));
         let nvim = Nvim::start(&Setup::new().anthropic(&server).size(columns, rows));
         nvim.keys(":Caliban<CR>igo<C-s><Esc>");
-        for part in ["! Rate limited by the provider.", "(r", "stop)."] {
+        let by = if columns == 80 { " by the provider" } else { "" };
+        for part in [&*format!("! Rate limited{by}. Trying again in"), "(r", "stop)."] {
             nvim.wait_screen(part);
         }
         nvim.go_to_transcript("Trying again");

@@ -148,8 +148,8 @@ const HOSTILE: &str =
 const SHORT: [&str; 7] = [
     "12 ● waiting",
     "30 ask · ● waiting for you 6%\n30 <Tab> to the question",
-    "40 ask · ● waiting for you 6%\n40 <Tab> to the question · <C-c> stop",
-    "60 claude-sonnet-4-5 · ask · ● waiting for you 6% · $0.04\n60 <Tab> to the question · <C-c> stop · <CR> queue",
+    "40 ask · ● waiting for you 6%\n40 <Tab> to the question · g? keys",
+    "60 claude-sonnet-4-5 · ask · ● waiting for you 6% · $0.04\n60 <Tab> to the question · <C-c> stop · <CR> queue · g? keys",
     "80 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · $0.04\n80 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
     "120 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · in 12k · out 400 · $0.04\n120 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
     "200 anthropic/claude-sonnet-4-5 · ask · ● waiting for you 12.4k/200k 6% · in 12k · out 400 · $0.04\n200 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
@@ -159,8 +159,8 @@ const SHORT: [&str; 7] = [
 const LONG: [&str; 7] = [
     "12 ● waiting",
     "30 ask · ● waiting for you\n30 <Tab> to the question",
-    "40 ask · ● waiting for you\n40 <Tab> to the question · <C-c> stop",
-    "60 ask · ● waiting for you\n60 <Tab> to the question · <C-c> stop · <CR> queue",
+    "40 ask · ● waiting for you\n40 <Tab> to the question · g? keys",
+    "60 ask · ● waiting for you\n60 <Tab> to the question · <C-c> stop · <CR> queue · g? keys",
     "80 ask · ● waiting for you\n80 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
     "120 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k\n120 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
     "200 anthropic/x/?#Error#?{system('id')} 語<200b> of a very long name that goes on and on · ask · ● waiting for you 12.4k · in 12k · out 400\n200 <Tab> to the question · <C-c> stop · <CR> queue · <M-CR> steer · g? keys",
@@ -205,4 +205,39 @@ fn a_narrow_winbar_leaves_out_whole_words_and_keeps_the_state_and_the_mode() {
         );
         assert_eq!(drawn, nvim.lua_str("return require('caliban').status(200)"));
     }
+}
+
+/// How far the line of keys is below the rule.
+fn frame(nvim: &Nvim) -> Option<usize> {
+    let screen = nvim.screen();
+    let at = |is: &dyn Fn(&str) -> bool| screen.lines().position(|it| is(it.trim_end()));
+    let rule = at(&|it| it.starts_with("────") && it.ends_with("────"))?;
+    Some(at(&|it| it.ends_with("<CR> send · <Tab> to the chat · g? keys"))? - rule)
+}
+
+#[test]
+fn a_rule_is_above_the_composer_and_its_keys_are_below_unless_the_statusline_is_the_users() {
+    let server = Server::start();
+    let setup = Setup::new().anthropic(&server).config("{ layout = 'current' }").size(80, 24);
+    let nvim = Nvim::start(&setup.before("vim.o.winhighlight = 'WinBar:Title'"));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait(|it| frame(it) == Some(4), "a rule, three rows, and the keys");
+    assert!(!nvim.screen().contains("caliban://"));
+    let colours = "return vim.wo.winhighlight";
+    assert_eq!(nvim.lua_str(colours), "StatusLine:WinBarNC,StatusLineNC:WinBarNC,WinBar:Title");
+    nvim.keys(":set laststatus=3<CR>");
+    nvim.wait(|it| frame(it) == Some(1), "the keys above the composer");
+    nvim.wait_screen("caliban://main/prompt");
+    assert_eq!(nvim.lua_str(colours), "WinBar:Title");
+    nvim.keys(":set laststatus=2<CR>");
+    nvim.wait(|it| frame(it) == Some(4), "the keys below the composer");
+    // The windows of other buffers have the usual statusline.
+    nvim.keys(":split other<CR>");
+    nvim.wait_screen("other");
+    assert_eq!(nvim.lua_str("return vim.wo.statusline .. vim.wo.winhighlight"), "WinBar:Title");
+    nvim.keys(":quit<CR>:Caliban toggle<CR>:set statusline=mine\\ %t<CR>:Caliban<CR>");
+    nvim.wait_screen("mine prompt");
+    nvim.wait_screen("mine main");
+    nvim.wait_screen("<CR> send · <Tab> to the chat · g? keys");
+    assert_eq!(frame(&nvim), None);
 }

@@ -415,7 +415,8 @@ test('every layout opens and closes', function()
     eq(api.nvim_get_current_buf(), chat().composer)
     api.nvim_buf_set_lines(chat().composer, 0, -1, false, { '1', '2', '3', '4', '5' })
     require('caliban.chat.layout').fit(chat())
-    eq(api.nvim_win_get_height(window('composer')), 6)
+    -- a floating window has no statusline for the keys
+    eq(api.nvim_win_get_height(window('composer')), layout == 'float' and 6 or 5)
     vim.cmd('Caliban close')
     eq(fn.win_findbuf(chat().composer), {})
     eq(fn.win_findbuf(chat().transcript), {})
@@ -426,7 +427,7 @@ test('the composer grows with its text and takes the rows from the transcript', 
   opened()
   local upper = window('transcript')
   local height = api.nvim_win_get_height(upper) + api.nvim_win_get_height(window('composer'))
-  for _, case in ipairs({ { 1, 4 }, { 5, 6 }, { 40, 11 }, { 2, 4 } }) do
+  for _, case in ipairs({ { 1, 3 }, { 5, 5 }, { 40, 10 }, { 2, 3 } }) do
     local lines = fn['repeat']({ 'x' }, case[1])
     api.nvim_buf_set_lines(chat().composer, 0, -1, false, lines)
     require('caliban.chat.layout').fit(chat())
@@ -694,7 +695,7 @@ test('queued messages stand at the end, and can be removed or edited', function(
   paint({ { id = 1, lines = { 'answer' } }, { id = 2, append = '\nmore' } })
   eq(
     transcript(),
-    { 'answer', '', 'more', '', ' ◷ queued: first thing', ' ◷ joins this turn: second' }
+    { 'answer', '', 'more', '', '◷ queued: first thing', '◷ joins this turn: second' }
   )
   api.nvim_set_current_win(window('transcript'))
   type_keys('5Gx')
@@ -864,7 +865,7 @@ test('the composer takes no line from a window below it', function()
   for _, n in ipairs({ 8, 1 }) do
     api.nvim_buf_set_lines(chat().composer, 0, -1, false, fn['repeat']({ 'x' }, n))
     require('caliban.chat.layout').fit(chat())
-    eq(api.nvim_win_get_height(window('composer')), math.max(n, 3) + 1)
+    eq(api.nvim_win_get_height(window('composer')), math.max(n, 3))
     eq(api.nvim_win_get_height(below), height)
   end
 end)

@@ -1,13 +1,54 @@
---- The two winbars of a chat: its state above the transcript, and the keys for the next step above the composer.
+--- The bars of a chat: its state above the transcript, a rule between transcript and composer, and the keys for the next
+--- step below the composer. Where the statusline is the user's or a plugin's, the keys are above the composer.
 local M = {}
 
 local api = vim.api
 
---- Sets the winbar of a transcript's window.
+--- The highlights of the rule and of the line of keys in place of those of a statusline.
+local RULE = 'StatusLine:WinSeparator,StatusLineNC:WinSeparator'
+local KEYS = 'StatusLine:WinBarNC,StatusLineNC:WinBarNC'
+
+--- Whether a window has a statusline, and neither the user nor a plugin has set statuslines or winbars.
+---@param win integer
+---@return boolean
+local function is_plain(win)
+  return vim.o.laststatus == 2
+    and vim.go.statusline == api.nvim_get_option_info2('statusline', {}).default
+    and vim.go.winbar == ''
+    and api.nvim_win_get_config(win).relative == ''
+end
+
+--- Puts values in front of those of the user, which win, or removes them.
+---@param win integer
+---@param option 'winhighlight'|'fillchars'
+---@param values string
+---@param present boolean
+local function put(win, option, values, present)
+  local now = vim.wo[win][option] --[[@as string]]
+  local theirs = vim.startswith(now, values) and now:sub(#values + 2) or now
+  local all = present and values .. (theirs == '' and '' or ',') .. theirs or theirs
+  if now ~= all then
+    vim.wo[win][0][option] = all
+  end
+end
+
+--- Makes the statusline of a transcript's window a rule.
+---@param win integer
+local function rule(win)
+  local name, sign = require('caliban.editor.name'), require('caliban.editor.icons').of('─')
+  -- with 'ambiwidth' the sign may be too wide for 'fillchars'
+  sign = api.nvim_strwidth(sign) == 1 and sign or '-'
+  local drawn = name.statusline(win, is_plain(win) and '%%=' or nil)
+  put(win, 'winhighlight', RULE, drawn)
+  put(win, 'fillchars', ('stl:%s,stlnc:%s'):format(sign, sign), drawn)
+end
+
+--- Sets the winbar and the rule of a transcript's window.
 ---@param chat caliban.Chat
 ---@param win integer
 ---@return boolean # whether the winbar is shown
 function M.state(chat, win)
+  rule(win)
   local left, right = require('caliban.chat.status').line(chat, api.nvim_win_get_width(win) - 2)
   local texts = {} ---@type string[]
   ---@param chunk caliban.Chunk
@@ -22,12 +63,16 @@ function M.state(chat, win)
   return require('caliban.editor.name').winbar(win, items, unpack(texts) --[[@as string]])
 end
 
---- Sets the winbar of a composer's window.
+--- Shows the keys at a composer's window.
 ---@param chat caliban.Chat
 ---@param win integer
 function M.keys(chat, win)
+  local name = require('caliban.editor.name')
   local shown = require('caliban.chat.hint').of(chat, api.nvim_win_get_width(win) - 2)
-  require('caliban.editor.name').winbar(win, '%%<%%=%%#CalibanDim# %s ', shown)
+  local line = '%%=%%<%%#CalibanDim# %s '
+  local below = name.statusline(win, is_plain(win) and line or nil, shown)
+  put(win, 'winhighlight', KEYS, below)
+  name.winbar(win, below and '' or line, shown)
 end
 
 return M

@@ -8,14 +8,23 @@ local ns = api.nvim_create_namespace('caliban_chat')
 
 --- Words are also placed for this many rows above and below the visible rows.
 local MARGIN = 50
---- The cells between a call and the words beside it.
-local GAP = 2
+--- The cells between a line and the words beside it.
+M.GAP = 2
+local GAP = M.GAP
 
 ---@param chat caliban.Chat
 ---@return caliban.Narrowest?
 local function narrowest(chat)
   chat.narrowest = chat.narrowest or wrap.narrowest(chat.transcript)
   return chat.narrowest
+end
+
+--- The cells of a row in the narrowest window; nil if no window shows the chat.
+---@param chat caliban.Chat
+---@return integer?
+function M.room(chat)
+  local window = narrowest(chat)
+  return window and window.room
 end
 
 --- The extmark that shows words beside a line.
@@ -35,7 +44,7 @@ function M.mark(chat, words, row, line, group)
     local last = vim.fn.virtcol({ row + 1, '$' }, false, window.win) --[[@as integer]]
     used = (last - 2) % room + 1
   end
-  if not room or used + 1 + api.nvim_strwidth(words) <= room then
+  if not room or used + GAP + api.nvim_strwidth(words) <= room then
     return { virt_text = { { words, group } }, virt_text_pos = 'eol_right_align' }
   end
   local under = vim.tbl_map(function(text)
@@ -112,7 +121,7 @@ function M.show(chat, block, top)
   opts.id = block.marks.right
   block.marks.right = api.nvim_buf_set_extmark(chat.transcript, ns, top, 0, opts)
   if not call then
-    block.need = api.nvim_strwidth(line) + 1 + api.nvim_strwidth(words)
+    block.need = api.nvim_strwidth(line) + GAP + api.nvim_strwidth(words)
   end
   block.room = chat.narrowest and chat.narrowest.room
 end

@@ -10,12 +10,18 @@ function M.left(chat)
   return math.ceil(left / 1000)
 end
 
---- The text of the block: why the request failed, and the seconds until the retry.
+--- The text of the block: why the request failed, and the seconds until the retry. In a narrow window the reason does
+--- not name the provider, so that the keys are in the same row.
 ---@param chat caliban.Chat
 ---@return string[]
 function M.lines(chat)
   local why = chat.status and chat.status.retry_why or 'The request failed'
   local text = '! %s. Trying again in %d s (r now, <C-c> stop).'
+  local room = require('caliban.chat.beside').room(chat)
+  -- measured with as many digits as the seconds ever have, so that the words stay while they are counted
+  if room and vim.api.nvim_strwidth(text:format(why, 100)) > room then
+    why = why:gsub(' by the provider$', '')
+  end
   return { '', text:format(why, M.left(chat)) }
 end
 

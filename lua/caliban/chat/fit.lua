@@ -20,6 +20,18 @@ local function last(text, width)
   return vim.fn.strcharpart(text, from)
 end
 
+--- A text in at most `width` cells: its beginning if it is wider.
+---@param text string
+---@param width integer
+---@return string
+function M.cut(text, width)
+  if api.nvim_strwidth(text) <= width then
+    return text
+  end
+  local more = icon('…')
+  return first(text, width - api.nvim_strwidth(more)) .. more
+end
+
 --- The cells that a call's line needs at least: the name, and a little of the arguments.
 ---@param line string
 ---@param call caliban.CallLine

@@ -3,20 +3,27 @@ local M = {}
 
 local api = vim.api
 
+--- A key and what it does, in words. If there is less room, the second words.
+---@alias caliban.KeyWords string|[string, string]
+
 --- The keys in the composer by phase, the most important first. In all other phases a turn runs.
----@type table<string, string[]?>
+---@type table<string, caliban.KeyWords[]?>
 local phases = {
   idle = { '<CR> send', '<Tab> to the chat' },
   offline = { ':Caliban restart', '<Tab> to the chat' },
-  reviewing = { '<CR> send, review later', '<C-c> stop', '<Tab> to the changes' },
+  reviewing = {
+    { '<CR> send, review later', '<CR> send' },
+    '<Tab> to the changes',
+    '<C-c> stop',
+  },
 }
 
 --- The keys in Insert mode by phase.
----@type table<string, string[]?>
+---@type table<string, caliban.KeyWords[]?>
 local inserting = {
   idle = { '<C-s> send' },
   offline = { ':Caliban restart' },
-  reviewing = { '<C-s> send, review later' },
+  reviewing = { { '<C-s> send, review later', '<C-s> send' } },
 }
 
 --- The keys while the cursor is in the transcript.
@@ -35,11 +42,11 @@ local function due(chat)
 end
 
 ---@param chat caliban.Chat
----@return string[]
+---@return caliban.KeyWords[]
 local function in_insert(chat)
   local phase, waits = chat.status and chat.status.phase or 'idle', due(chat)
   if waits == 'question' then
-    return { '<C-s> answer in your own words' }
+    return { { '<C-s> answer in your own words', '<C-s> answer' } }
   elseif waits == 'plan' then
     return { '<C-s> send' }
   end
@@ -49,45 +56,69 @@ local function in_insert(chat)
 end
 
 ---@param chat caliban.Chat
----@return string[]
+---@return caliban.KeyWords[]
 local function in_normal(chat)
   local phase, waits = chat.status and chat.status.phase or 'idle', due(chat)
   local steer = require('caliban.chat.steer').key() .. ' steer'
   if waits == 'question' then
-    return { '<CR> answer in your own words', '<Tab> to the question' }
+    return { { '<CR> answer in your own words', '<CR> answer' }, '<Tab> to the question' }
   elseif waits == 'plan' then
     -- no turn runs while a plan waits
     return { '<CR> send', ':Caliban plan', '<Tab> to the chat' }
   elseif waits then
     return { '<Tab> to the question', '<C-c> stop', '<CR> queue', steer }
   end
-  return phases[phase] or { '<CR> queue', '<C-c> stop', steer, '<Tab> to the chat' }
+  return phases[phase] or { '<CR> queue', '<C-c> stop', '<Tab> to the chat', steer }
 end
 
 --- The keys for the window and the mode that the user is in.
 ---@param chat caliban.Chat
----@return string[]
+---@return caliban.KeyWords[]
+---@return string more the key that shows the others
 local function keys(chat)
   local buf = api.nvim_get_current_buf()
-  local types = buf == chat.composer and api.nvim_get_mode().mode:find('^i')
-  local shown = types and in_insert(chat) or buf == chat.transcript and READING or in_normal(chat)
-  return vim.list_extend({ unpack(shown) }, { types and '<Esc> more keys' or 'g? keys' })
+  if buf == chat.composer and api.nvim_get_mode().mode:find('^i') then
+    return in_insert(chat), '<Esc> more keys'
+  end
+  return buf == chat.transcript and READING or in_normal(chat), 'g? keys'
 end
 
---- As many of the keys as fit into `width` cells, the most important ones.
+--- The first `n` keys, then the key that shows the others.
+---@param of caliban.KeyWords[]
+---@param n integer
+---@param more string?
+---@param brief boolean whether to use the shorter words
+---@return string
+local function joined(of, n, more, brief)
+  local shown = {} ---@type string[]
+  for i = 1, n do
+    local key = of[i]
+    if type(key) == 'table' then
+      key = brief and key[2] or key[1]
+    end
+    shown[i] = key
+  end
+  shown[n + 1] = more
+  return table.concat(shown, ' · ')
+end
+
+--- As many of the keys as fit into `width` cells, the most important ones. The key that shows the others is left out
+--- only where there is no room for another one beside it.
 ---@param chat caliban.Chat
 ---@param width integer
 ---@return string
 function M.of(chat, width)
-  local shown = ''
-  for _, key in ipairs(keys(chat)) do
-    local more = shown == '' and key or shown .. ' · ' .. key
-    if api.nvim_strwidth(more) > width then
-      break
-    end
-    shown = more
+  local all, more = keys(chat)
+  local texts = { joined(all, #all, more, false) }
+  for n = #all, 1, -1 do
+    table.insert(texts, joined(all, n, more, true))
   end
-  return shown
+  for _, text in ipairs(vim.list_extend(texts, { joined(all, 1, nil, true), more })) do
+    if api.nvim_strwidth(text) <= width then
+      return text
+    end
+  end
+  return ''
 end
 
 return M

@@ -248,6 +248,12 @@ local function show_countdown(chat)
   require('caliban.chat.paint').paint(chat, { require('caliban.chat.countdown').block(chat) })
 end
 
+--- Shows or removes the messages of the queue.
+---@param chat caliban.Chat
+local function show_queue(chat)
+  require('caliban.chat.paint').paint(chat, { require('caliban.chat.queue').block(chat) })
+end
+
 --- Updates the countdown and the status once a second while a retry is pending or nothing arrives
 --- for a request.
 ---@param chat caliban.Chat
@@ -292,8 +298,7 @@ function M.status(message)
     show_countdown(chat)
   end
   if not vim.deep_equal(before and before.queue or {}, message.queue) then
-    local paint = require('caliban.chat.paint')
-    paint.paint(chat, { require('caliban.chat.queue').block(message.queue) })
+    show_queue(chat)
   end
   if chat.listing and (not before or before.phase ~= message.phase) then
     require('caliban.chat.changes').refresh(chat)

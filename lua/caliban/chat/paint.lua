@@ -331,7 +331,7 @@ function M.paint(chat, updates, reset)
       require('caliban.chat.running').forget(chat)
       require('caliban.chat.question').repaint(chat)
       if chat.status then
-        local queue = require('caliban.chat.queue').block(chat.status.queue)
+        local queue = require('caliban.chat.queue').block(chat)
         local own = { queue, require('caliban.chat.countdown').block(chat) }
         updates = vim.list_extend(own, updates)
       end

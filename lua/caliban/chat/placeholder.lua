@@ -18,7 +18,9 @@ local phases = {
 local function all(chat)
   local status = chat.status
   local phase = status and status.phase or 'idle'
-  if status and phase == 'asking' and status.question then
+  if chat.reading then
+    return { 'Read only. /fork continues it in a copy', 'Read only' }
+  elseif status and phase == 'asking' and status.question then
     return { 'Answer in your own words', 'Answer' }
   elseif status and phase == 'asking' and status.plan and status.plan.stage == 'waiting' then
     return { 'Write about the plan, which waits', 'Write' }

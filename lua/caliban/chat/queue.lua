@@ -4,34 +4,43 @@ local M = {}
 
 --- The most characters of a queued message to show.
 local MOST = 120
+--- The keys stand beside a message of which they leave at least this many cells.
+local LEAST = 20
 
 ---@param message caliban.QueuedMessage
+---@param room? integer the cells for the line of a queued message
 ---@return string[]
-local function shown(message)
+local function shown(message, room)
   if not message.held then
     local text = message.text:gsub('%s*\n%s*', ' ')
     local how = message.steer and 'joins this turn' or 'queued'
-    return { (' ◷ %s: %s'):format(how, vim.fn.strcharpart(text, 0, MOST)) }
+    local line = ('◷ %s: %s'):format(how, vim.fn.strcharpart(text, 0, MOST))
+    return { room and require('caliban.chat.fit').cut(line, room) or line }
   end
   local lines = vim.split(message.shown, '\n', { plain = true })
   for i, line in ipairs(lines) do
-    lines[i] = i == 1 and ' ◷ held: ' .. line or '         ' .. line
+    lines[i] = (i == 1 and '◷ held: ' or '        ') .. line
   end
   for _, it in ipairs(message.context) do
-    lines[#lines + 1] = '         ▏' .. require('caliban.editor.name').shown(it.path)
+    lines[#lines + 1] = '        ▏' .. require('caliban.editor.name').shown(it.path)
   end
   return lines
 end
 
---- The lines of the block, the first of them empty.
+--- The lines of the block, the first of them empty. A queued message is cut to the row, and the first one also to the
+--- keys beside it.
 ---@param queue caliban.QueuedMessage[]
+---@param room? integer the cells of a row
 ---@return string[]
-function M.lines(queue)
-  local lines = { '' }
-  for _, message in ipairs(queue) do
-    vim.list_extend(lines, shown(message))
+local function lines(queue, room)
+  local all = { '' }
+  for i, message in ipairs(queue) do
+    local keys = i == 1
+      and vim.api.nvim_strwidth(M.keys(queue)) + require('caliban.chat.beside').GAP
+    local rest = room and keys and room - keys >= LEAST and room - keys or room
+    vim.list_extend(all, shown(message, rest))
   end
-  return lines
+  return all
 end
 
 --- The message on a line of the block.
@@ -75,10 +84,10 @@ function M.ready(queue)
 end
 
 --- The update that shows the queue as a block, or removes the block if the queue is empty.
----@param queue caliban.QueuedMessage[]
+---@param chat caliban.Chat
 ---@return caliban.BlockUpdate
-function M.block(queue)
-  local lines = M.lines(queue)
+function M.block(chat)
+  local queue = chat.status and chat.status.queue or {}
   local update = {
     id = require('caliban.chat.order').QUEUE,
     shape = 'queue',
@@ -86,7 +95,8 @@ function M.block(queue)
     final = true,
     remove = #queue == 0,
   }
-  update.lines, update.right = lines, M.keys(queue)
+  update.lines = lines(queue, require('caliban.chat.beside').room(chat))
+  update.right = M.keys(queue)
   return update ---@as caliban.BlockUpdate
 end
 

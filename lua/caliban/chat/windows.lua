@@ -27,6 +27,16 @@ local plain = {
   spell = false,
 }
 
+--- The option 'winhighlight' with a winbar that is not bold: neither the keys nor the figures are louder than the text.
+---@param now string the option of the user's
+---@return string
+local function quiet(now)
+  if (',' .. now):find(',WinBar:', 1, true) then
+    return now
+  end
+  return now .. (now == '' and '' or ',') .. 'WinBar:WinBarNC'
+end
+
 --- Updates the keys in the composer's winbar.
 ---@param chat caliban.Chat
 function M.hint(chat)
@@ -55,9 +65,20 @@ function M.refit(chat)
     chat.narrowest = nil
     return
   end
-  if require('caliban.chat.beside').refit(chat) and chat.listing then
+  if not require('caliban.chat.beside').refit(chat) then
+    return
+  end
+  if chat.listing then
     require('caliban.chat.changes').refresh(chat, false)
   end
+  local own = {} ---@type caliban.BlockUpdate[]
+  if chat.status and #chat.status.queue > 0 then
+    table.insert(own, require('caliban.chat.queue').block(chat))
+  end
+  if chat.retry_at then
+    table.insert(own, require('caliban.chat.countdown').block(chat))
+  end
+  local _ = #own > 0 and require('caliban.chat.paint').paint(chat, own)
 end
 
 --- Begins to watch the sizes of the screen and of its windows.
@@ -112,6 +133,17 @@ function M.watch()
     due = true
   end
   api.nvim_create_autocmd('OptionSet', { group = group, pattern = 'winbar', callback = look })
+  api.nvim_create_autocmd('OptionSet', {
+    group = group,
+    pattern = 'laststatus',
+    -- scheduled, because Neovim changes the sizes of windows after this event
+    callback = vim.schedule_wrap(function()
+      for _, chat in ipairs(require('caliban.chat.chats').all) do
+        M.decorate(chat)
+        require('caliban.chat.layout').fit(chat)
+      end
+    end),
+  })
   api.nvim_create_autocmd('WinEnter', { group = group, callback = look })
   api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave' }, {
     group = group,
@@ -140,6 +172,7 @@ function M.entered(chat, buf)
         conceallevel = buf == chat.transcript and require('caliban.config').get().conceal and 2
           or 0,
         concealcursor = '',
+        winhighlight = quiet(vim.wo[win].winhighlight),
         fillchars = chars .. (chars == '' and '' or ',') .. 'eob: ',
       })
     end

@@ -92,6 +92,15 @@ function M.literal(text)
   return (M.shown(text):gsub('%%', '%%%%'))
 end
 
+--- The value of a 'winbar' or a 'statusline', as `winbar` describes its arguments.
+---@param format string
+---@param ... string
+---@return string
+local function filled(format, ...)
+  local texts = vim.tbl_map(M.literal, { ... })
+  return require('caliban.editor.icons').of(format:format(unpack(texts)))
+end
+
 --- Sets a window's 'winbar'. `format` is a 'statusline' value with `string.format` codes: `%%`
 --- stands for `%`, `%s` for the next text. Texts are escaped, so that a `%` in them does not begin
 --- a statusline item. Does not replace a winbar that the user or another plugin has set.
@@ -100,8 +109,7 @@ end
 ---@param ... string
 ---@return boolean # whether the winbar is set
 function M.winbar(win, format, ...)
-  local texts = vim.tbl_map(M.literal, { ... })
-  local line = require('caliban.editor.icons').of(format:format(unpack(texts)))
+  local line = filled(format, ...)
   local last = vim.w[win].caliban_winbar ---@type { buf: integer, line: string }?
   local buf, now = api.nvim_win_get_buf(win), vim.wo[win].winbar
   if last and last.buf == buf and now ~= last.line and now ~= '' then
@@ -111,6 +119,24 @@ function M.winbar(win, format, ...)
   end
   vim.w[win].caliban_winbar = { buf = buf, line = line }
   return true
+end
+
+--- Sets a window's 'statusline', as `winbar` does with the winbar, or frees it. Caliban's own value is known by its
+--- beginning, because Neovim restores the options of a buffer that is shown again.
+---@param win integer
+---@param format? string begins with `%%=`; nil to free it
+---@param ... string
+---@return boolean # whether the statusline is Caliban's
+function M.statusline(win, format, ...)
+  local now = api.nvim_get_option_value('statusline', { scope = 'local', win = win })
+  if now ~= '' and not vim.startswith(now, '%=') then
+    return false
+  end
+  local line = format and filled(format, ...) or ''
+  if now ~= line then
+    vim.wo[win][0].statusline = line
+  end
+  return format ~= nil
 end
 
 --- The path with links resolved. The file need not exist.

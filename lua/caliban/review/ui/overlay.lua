@@ -16,6 +16,8 @@ local group = api.nvim_create_augroup('caliban.review.ui.overlay', {})
 
 --- This many rows above and below the visible rows of a window are drawn too.
 local MARGIN = 50
+--- The hint stands at most this many rows away from the cursor.
+local NEAR = 8
 
 --- The command for each action. It is shown instead of the key if the user has mapped the key to
 --- something else.
@@ -105,28 +107,24 @@ end
 --- The header above a file under review.
 ---@param r caliban.Review
 ---@return string
----@return string brief the header with shorter words for the keys
+---@return string brief the header in fewer words
 local function header(r)
   if undone.holds(r) then
     return undone.words, undone.words
   end
   local n = tracking.count(r)
-  local what = ('%d change%s by Caliban%s'):format(
-    n,
-    n == 1 and '' or 's',
-    r.auto and ', written' or ''
-  )
-  what = r.create and 'new file · ' .. what or what
-  if r.whole then
-    local title = require('caliban.review.whole').title(r)
-    what = n > 0 and title .. ' · ' .. what or title
-  end
   local accept, reject = M.key(r.buf, 'accept file'), M.key(r.buf, 'reject file')
-  local function with(words)
-    local keys = { worded(accept, 'accept' .. words), worded(reject, 'reject' .. words) }
-    return require('caliban.editor.icons').of(('%s · %s · %s'):format(what, keys[1], keys[2]))
+  local keys = ('%s · %s'):format(worded(accept, 'accept file'), worded(reject, 'reject file'))
+  local title = r.whole and require('caliban.review.whole').title(r)
+  ---@param by string
+  local function with(by)
+    local written = r.auto and ', written' or ''
+    local count = ('%d change%s%s%s'):format(n, n == 1 and '' or 's', by, written)
+    local what = title and n == 0 and title or title and title .. ' · ' .. count or count
+    what = r.create and 'new file · ' .. what or what
+    return require('caliban.editor.icons').of(what .. ' · ' .. keys)
   end
-  return with(' file'), with('')
+  return with(' by Caliban'), with('')
 end
 
 --- The header as virtual lines. Neovim does not wrap virtual lines, so they are wrapped here to the buffer's narrowest
@@ -226,16 +224,35 @@ local function hints_of(r, i, far)
   return vim.list_extend(far and { whole } or {}, { jump, counted, keys, bare })
 end
 
---- The first of these texts that fits on the screen behind a line's text. Neovim would cut a longer
+--- The rows of the hunk under the cursor that the window shows, the nearest first.
+---@param hunk caliban.Hunk
+---@param row integer the cursor's row
+---@return integer[]
+local function rows_of(hunk, row)
+  local rows = { row }
+  local first, last = vim.fn.line('w0') - 1, vim.fn.line('w$') - 1
+  first, last = math.max(first, hunk.start), math.min(last, hunk.start + #hunk.new - 1)
+  for distance = 1, NEAR do
+    table.insert(rows, row + distance <= last and row + distance or nil)
+    table.insert(rows, row - distance >= first and row - distance or nil)
+  end
+  return rows
+end
+
+--- The first of these texts that fits on the screen behind the text of a row, and the row. Neovim would cut a longer
 --- text off.
 ---@param texts string[]
----@param row integer
+---@param rows integer[]
 ---@return string?
-local function fitting(texts, row)
-  local room = room_behind(row)
+---@return integer? row
+local function fitting(texts, rows)
+  local room = {} ---@type table<integer, integer>
   for _, text in ipairs(texts) do
-    if api.nvim_strwidth(text) <= room then
-      return text
+    for _, row in ipairs(rows) do
+      room[row] = room[row] or room_behind(row)
+      if api.nvim_strwidth(text) <= room[row] then
+        return text, row
+      end
     end
   end
 end
@@ -247,17 +264,18 @@ local function hint(buf)
   if not state or tracking.is_undoing(state.review) then
     return
   end
-  local text, row ---@type string?, integer
+  local text, row ---@type string?, integer?
   if buf == api.nvim_get_current_buf() then
-    row = api.nvim_win_get_cursor(0)[1] - 1
-    local i = tracking.at(state.review, row)
+    local at = api.nvim_win_get_cursor(0)[1] - 1
+    local i, hunk = tracking.at(state.review, at)
     if undone.holds(state.review) then
-      text = fitting({ '  ' .. undone.words }, row)
-    elseif i then
-      text = fitting(hints_of(state.review, i, vim.fn.line('w0') > 1), row)
+      text, row = fitting({ '  ' .. undone.words }, { at })
+    elseif i and hunk then
+      local texts = hints_of(state.review, i, vim.fn.line('w0') > 1)
+      text, row = fitting(texts, rows_of(hunk, at))
     end
   end
-  if not text then
+  if not text or not row then
     api.nvim_buf_del_extmark(buf, hints, 1)
   elseif
     state.hint ~= text
