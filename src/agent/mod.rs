@@ -102,8 +102,12 @@ struct Ends {
 pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
     let (mut agent, mut ends) = Agent::new(setup);
     agent.begin();
+    let mut is_changed = true;
     loop {
-        agent.do_work();
+        if is_changed {
+            agent.do_work();
+        }
+        is_changed = true;
         let silence = agent.turn.silence();
         tokio::select! {
             biased;
@@ -129,16 +133,21 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
             Some((whom, news)) = ends.children.recv() => children::take(&mut agent, &whom, news),
             Some(input) = ends.results.inputs.recv() => agent.result(input),
             Some((turn, sampled)) = ends.results.samples.recv() => {
+                is_changed = !status::outlasts(&agent.conversation, &agent.turn, &sampled);
                 agent.sampled(turn, sampled);
                 if ends.results.samples.is_empty() {
                     agent.turn.partial.save(&mut agent.conversation);
+                    is_changed |= agent.conversation.is_unsaved();
                 }
             }
             Some((call, text)) = ends.outputs.recv() => {
+                is_changed = false;
                 agent.conversation.show(Show::Delta(Delta::Output { call, text }));
             }
             Some(prepared) = ends.prepared.recv() => agent.prepared(prepared),
-            () = agent.turn.ended(), if agent.turn.is_working() => agent.work_ended(),
+            () = agent.turn.ended(), if agent.turn.is_working() => {
+                agent.turn.land(&mut agent.conversation);
+            }
             () = sleep_until(silence.unwrap_or_else(Instant::now)), if silence.is_some() => {
                 agent.turn.fell_silent();
             }
@@ -259,10 +268,6 @@ impl Agent {
                 self.turn.children.forget(&mut self.conversation);
             }
         }
-    }
-
-    fn format(&self) -> crate::edit::Format {
-        self.sampler.format(&self.conversation.session.model)
     }
 
     /// Ends a turn that was interrupted, and shows the session.
@@ -392,7 +397,8 @@ impl Agent {
     }
 
     fn system(&self) -> Result<String, String> {
-        self.guidance.system(&self.desk, self.format(), &self.conversation.session.mark)
+        let session = &self.conversation.session;
+        self.guidance.system(&self.desk, self.sampler.format(&session.model), &session.mark)
     }
 
     fn sampled(&mut self, turn: TurnId, sampled: Sampled) {
@@ -455,13 +461,6 @@ impl Agent {
         }
         let partial = self.turn.partial.take();
         self.conversation.take(Input::Cancel { partial });
-    }
-
-    /// Called when a task of the turn has ended and its results have been taken.
-    fn work_ended(&mut self) {
-        if let Some(landed) = self.turn.landed() {
-            self.conversation.take(Input::Stop { landed });
-        }
     }
 
     fn result(&mut self, input: Input) {

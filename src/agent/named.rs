@@ -293,7 +293,7 @@ pub(super) fn renew(agent: &mut Agent) {
         agent.guidance.named.outdated = None;
         adopt(agent);
     }
-    let format = agent.format();
+    let format = agent.sampler.format(&agent.conversation.session.model);
     agent.guidance.renew(&mut agent.conversation, &agent.desk, format);
 }
 

@@ -5,7 +5,8 @@ use super::sampler::Sampler;
 use super::turn::Turn;
 use crate::conversation::Conversation;
 use crate::conversation::report::{PlanStatus, QueuedMessage, Stage, Status, Wait, WorkersStatus};
-use crate::event::Matter;
+use crate::event::{Delta, Matter};
+use crate::provider::Sampled;
 use crate::session::{Phase, Session, State};
 use crate::tool::Desk;
 use crate::view::grouped;
@@ -57,6 +58,17 @@ pub(super) fn status(
         cost: (session.spent > 0.0).then_some(session.spent),
         unpriced: session.unpriced,
     }
+}
+
+/// Whether a part of a reply changes nothing but the transcript: neither the status nor the next work. Most parts do,
+/// and many arrive each second.
+pub(super) fn outlasts(conversation: &Conversation, turn: &Turn, part: &Sampled) -> bool {
+    let goes_on = match part {
+        Sampled::Delta(Delta::Text(_)) => !turn.partial.is_empty(),
+        Sampled::Delta(Delta::Thinking(_) | Delta::Alive) => true,
+        Sampled::Delta(_) | Sampled::Done(_) | Sampled::Failed(_) => false,
+    };
+    goes_on && turn.silent_ms().is_none() && !conversation.is_unsaved()
 }
 
 /// The tokens and cost of a conversation, for `/usage`.

@@ -165,14 +165,16 @@ impl Turn {
         }
     }
 
-    /// If the turn is being stopped and no edit is on its way to a buffer any more, returns the results that were kept
-    /// back.
-    pub(super) fn landed(&mut self) -> Option<Vec<Input>> {
+    /// Called when a task of the turn has ended and its results have been taken. If the turn is being stopped and no
+    /// edit is on its way to a buffer any more, passes on the results that were kept back.
+    pub(super) fn land(&mut self, conversation: &mut Conversation) {
         if !self.proposing.as_ref().is_some_and(AbortHandle::is_finished) {
-            return None;
+            return;
         }
         self.proposing = None;
-        self.landed.take()
+        if let Some(landed) = self.landed.take() {
+            conversation.take(Input::Stop { landed });
+        }
     }
 
     /// Ends the running reply. Returns the model that was asked, and the part of the reply that had arrived.

@@ -5,6 +5,7 @@ use crate::message::{Block as Part, Excerpt, ExcerptKind};
 use crate::session::MAX_CALLS;
 use crate::text::escape::{Escape, skip};
 use crate::text::unseen;
+use std::borrow::Cow;
 
 /// The most characters of one argument in a call's line.
 pub(super) const ARGUMENT: usize = 60;
@@ -15,14 +16,19 @@ const LINE: usize = 2000;
 
 /// The blocks of a reply as the chat shows them: blocks in the provider's own format are left out, and the texts before
 /// and after such a block are joined.
-pub(super) fn run_together(blocks: &[Part]) -> Vec<Part> {
-    let mut heard: Vec<Part> = Vec::new();
+pub(super) fn run_together(blocks: &[Part]) -> Vec<Cow<'_, Part>> {
+    let mut heard: Vec<Cow<'_, Part>> = Vec::new();
     let mut goes_on = false;
     for block in blocks {
-        match (heard.last_mut().filter(|_| goes_on), block) {
+        let before = heard.last_mut().filter(|it| goes_on && matches!(***it, Part::Text { .. }));
+        match (before, block) {
             (_, Part::Raw { .. }) => (),
-            (Some(Part::Text { text }), Part::Text { text: more }) => text.push_str(more),
-            _ => heard.push(block.clone()),
+            (Some(before), Part::Text { text: more }) => {
+                if let Part::Text { text } = before.to_mut() {
+                    text.push_str(more);
+                }
+            }
+            _ => heard.push(Cow::Borrowed(block)),
         }
         goes_on = matches!(block, Part::Raw { .. });
     }

@@ -58,8 +58,8 @@ impl View {
 
     fn calls_of(&mut self, blocks: &[Part], taken: usize, now_ms: Option<u64>) {
         let mut room = taken;
-        for block in &lines::run_together(blocks) {
-            match block {
+        for block in lines::run_together(blocks) {
+            match &*block {
                 Part::Text { text } => {
                     let text = lines::clean(text.trim_start());
                     if !text.trim().is_empty() {

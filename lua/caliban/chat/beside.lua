@@ -131,6 +131,7 @@ end
 ---@param chat caliban.Chat
 ---@param win integer
 ---@param room integer
+---@return boolean # whether all blocks were looked at
 local function fit(chat, win, room)
   local first, last = vim.fn.line('w0', win) - 1 - MARGIN, vim.fn.line('w$', win) - 1 + MARGIN
   local row = chat.total
@@ -138,14 +139,15 @@ local function fit(chat, win, room)
     local block = chat.blocks[i]
     row = row - block.n
     if row + block.n <= first then
-      return
+      return false
     elseif row <= last and block.need and block.need > math.min(block.room or 0, room) then
       local _ = block.room ~= room and M.show(chat, block, row + (block.head or 0))
     end
   end
+  return chat.total <= last
 end
 
---- Places the words again after the windows of a transcript were opened, resized or scrolled.
+--- Places the words again after the windows of a transcript were opened or resized.
 ---@param chat caliban.Chat
 ---@return boolean # whether the width of the rows has changed
 function M.refit(chat)
@@ -154,10 +156,29 @@ function M.refit(chat)
   if not now then
     return false
   end
+  local changed, all = not (had and had.room == now.room), false
   for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
-    fit(chat, win, now.room)
+    all = fit(chat, win, now.room) or all
   end
-  return not (had and had.room == now.room)
+  chat.unfitted = not all and (changed and {} or chat.unfitted) or nil
+  return changed
+end
+
+--- Called when a window draws a transcript. After a resize, only the words near the visible rows are placed again, so
+--- others are placed when the window has scrolled to them.
+---@param chat caliban.Chat
+---@param win integer
+---@param top integer the first row that is drawn
+function M.drawn(chat, win, top)
+  if not chat.unfitted or chat.unfitted[win] == top then
+    return
+  end
+  chat.unfitted[win] = top
+  vim.schedule(function()
+    if api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == chat.transcript then
+      M.refit(chat)
+    end
+  end)
 end
 
 --- Replaces the cut lines of calls among lines of a transcript.

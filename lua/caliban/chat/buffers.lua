@@ -83,12 +83,6 @@ local function transcript(chat)
       require('caliban.chat.long').yanked(args.buf)
     end,
   })
-  api.nvim_create_autocmd('WinScrolled', {
-    buffer = chat.transcript,
-    callback = function()
-      require('caliban.chat.windows').refit(chat)
-    end,
-  })
   require('caliban.chat.redraw').watch()
 end
 

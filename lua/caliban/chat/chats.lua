@@ -16,6 +16,7 @@ local api = vim.api
 ---@field total integer lines of all blocks
 ---@field above? boolean whether the program has yet to send the blocks above the first painted block
 ---@field narrowest? caliban.Narrowest the window into which words beside a line were last fitted
+---@field unfitted? table<integer, integer> if the words beside lines outside of the windows may be fitted to an older width: the first row that each window has drawn since then
 ---@field running? table<integer, caliban.Block> the running calls, by the ids of their blocks
 ---@field clock? number what the program's clock showed 0 at, on the same clock as `retry_at`
 ---@field spinner? integer the extmark of the sign on a running call
@@ -28,6 +29,7 @@ local api = vim.api
 ---@field listing? caliban.Listing the list of the chat's changes under review
 ---@field context caliban.Excerpt[] the excerpts that go with the next message
 ---@field state? [string, string][] the status line, as virtual text that is shown above the composer's text
+---@field scrolling? integer the autocommand that keeps the virtual lines above the composer's text visible
 ---@field placeholder? string the words that an empty composer shows
 ---@field warning? { text: string, tick: integer } shown above the composer's text until the text changes
 ---@field text string[] the composer's text as last read

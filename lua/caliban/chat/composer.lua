@@ -113,6 +113,24 @@ local function virtual_lines(chat)
   return rows
 end
 
+--- Keeps the virtual lines visible while a window of the composer scrolls. The event is watched only while there are
+--- such lines: with a listener, Neovim copies the text of the running insertion each time that any window scrolls.
+---@param chat caliban.Chat
+---@param wanted boolean
+local function watch_scrolling(chat, wanted)
+  if wanted and not chat.scrolling then
+    chat.scrolling = api.nvim_create_autocmd('WinScrolled', {
+      buffer = chat.composer,
+      callback = function()
+        make_room(chat, #virtual_lines(chat))
+      end,
+    })
+  elseif chat.scrolling and not wanted then
+    api.nvim_del_autocmd(chat.scrolling)
+    chat.scrolling = nil
+  end
+end
+
 ---@param chat caliban.Chat
 local function show_chips(chat)
   if not require('caliban.chat.chats').usable(chat.composer) then
@@ -126,6 +144,7 @@ local function show_chips(chat)
   end
   require('caliban.chat.layout').fit(chat)
   make_room(chat, #virtual)
+  watch_scrolling(chat, #virtual > 0)
 end
 
 --- Shows or hides the state of the chat above the text.
@@ -429,6 +448,7 @@ end
 --- Watches the composer's buffer.
 ---@param chat caliban.Chat
 function M.attach(chat)
+  chat.scrolling = nil
   local function on(events, fn)
     api.nvim_create_autocmd(events, { buffer = chat.composer, callback = fn })
   end
@@ -452,9 +472,6 @@ function M.attach(chat)
   end)
   on({ 'BufLeave', 'BufUnload' }, function()
     M.save(chat)
-  end)
-  on('WinScrolled', function()
-    make_room(chat, #virtual_lines(chat))
   end)
   api.nvim_create_autocmd('VimLeave', {
     group = api.nvim_create_augroup('caliban_draft', {}),

@@ -247,17 +247,4 @@ function M.toggle()
   require('caliban.chat.windows').decorate(chat)
 end
 
---- The key that begins and ends the following.
----@return caliban.Key
-function M.key()
-  return {
-    mode = 'n',
-    lhs = 'gF',
-    desc = 'follow the agent in the last code window, or no more',
-    run = function()
-      M.toggle()
-    end,
-  }
-end
-
 return M

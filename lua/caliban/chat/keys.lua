@@ -43,7 +43,8 @@ local function at_once(fn)
   return require('caliban.chat.at_once').keys(fn)
 end
 
-local on_worker = require('caliban.chat.workers').key
+local key_rows = require('caliban.chat.key_rows')
+local on_worker = key_rows.on_worker
 
 --- A key on a question.
 ---@param name caliban.QuestionKey
@@ -419,23 +420,8 @@ local keys = {
   },
 }
 
-vim.list_extend(keys.transcript, require('caliban.chat.question_keys').rows(on_question))
-vim.list_extend(keys.composer, { require('caliban.chat.question_keys').read_key() })
-vim.list_extend(keys.transcript, {
-  require('caliban.chat.workers').message_key(),
-  require('caliban.chat.visit').key(),
-  require('caliban.chat.follow').key(),
-})
-for _, part in pairs(keys) do
-  table.insert(part, {
-    mode = 'n',
-    lhs = 'gl',
-    desc = 'show or hide the to-do list',
-    run = function()
-      require('caliban.chat.todo').toggle()
-    end,
-  })
-end
+vim.list_extend(keys.transcript, key_rows.transcript(on_question))
+vim.list_extend(keys.composer, key_rows.composer())
 
 --- Shows the keys of the buffer in a small window.
 ---@param part 'transcript'|'composer'

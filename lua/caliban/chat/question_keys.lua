@@ -154,33 +154,4 @@ function M.back(chat, block, key)
   end)
 end
 
---- The composer's key that goes to the transcript.
----@return caliban.Key
-function M.read_key()
-  return {
-    mode = 'n',
-    lhs = '<Tab>',
-    desc = 'to the chat, or to the question that waits',
-    run = function(chat)
-      require('caliban.chat.consent').read(chat)
-    end,
-  }
-end
-
---- The keys that only the model's questions have.
----@param on fun(name: caliban.QuestionKey, key: string, with?: any): fun(chat: caliban.Chat): string|false
----@return caliban.Key[]
-function M.rows(on)
-  local rows = {} ---@type caliban.Key[]
-  local function add(key, desc, run)
-    table.insert(rows, { mode = 'n', lhs = key, desc = desc, run = run, own = true })
-  end
-  for n = 1, 4 do
-    local key = tostring(n)
-    add(key, 'on a question with options: choose option ' .. key, on('choose', key, n))
-  end
-  add('u', 'on a question with options: back to the question before', on('back', 'u'))
-  return rows
-end
-
 return M

@@ -20,8 +20,9 @@ local opts = { ephemeral = true, strict = false } ---@type vim.api.keyset.set_ex
 
 ---@param win integer
 ---@param buf integer
+---@param first integer row of the first line
 ---@return boolean # whether to call `on_line`
-local function on_win(_, win, buf)
+local function on_win(_, win, buf, first)
   chat, block = require('caliban.chat.chats').of(buf), nil
   is_empty = chat ~= nil
     and chat.composer == buf
@@ -34,6 +35,9 @@ local function on_win(_, win, buf)
   end
   if chat.question then
     asking[win] = chat
+  end
+  if chat.unfitted then
+    require('caliban.chat.beside').drawn(chat, win, first)
   end
   rendered = require('caliban.chat.rendering').begin(win)
   return chat.total > 0

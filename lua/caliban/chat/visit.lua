@@ -115,7 +115,7 @@ end
 
 --- Shows where the link under the cursor leads.
 ---@return boolean # false if there is no link
-local function show_target()
+function M.show_target()
   local line, col = api.nvim_get_current_line(), api.nvim_win_get_cursor(0)[2]
   local address = require('caliban.chat.markdown').link_at(line, col)
   if address then
@@ -127,13 +127,6 @@ local function show_target()
     end)
   end
   return address ~= nil
-end
-
---- The key that shows where a link leads.
----@return caliban.Key
-function M.key()
-  local desc = 'show where the link under the cursor leads'
-  return { mode = 'n', lhs = 'K', desc = desc, run = show_target, own = true }
 end
 
 --- Moves the cursor to the next or previous message of the user. A count repeats this.

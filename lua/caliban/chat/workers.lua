@@ -94,26 +94,18 @@ function M.act(chat, worker, act, text)
   end
 end
 
---- A key on the line of a worker.
+--- Carries out a key on the line of a worker.
+---@param chat caliban.Chat
 ---@param act 'open'|'stop'|'message'
----@return fun(chat: caliban.Chat): boolean # false if the cursor is on no such line
-function M.key(act)
-  return function(chat)
-    local worker = under(chat)
-    if worker then
-      vim.schedule(function()
-        M.act(chat, worker, act)
-      end)
-    end
-    return worker ~= nil
+---@return boolean # false if the cursor is on no such line
+function M.press(chat, act)
+  local worker = under(chat)
+  if worker then
+    vim.schedule(function()
+      M.act(chat, worker, act)
+    end)
   end
-end
-
---- The key that sends a worker a message.
----@return caliban.Key
-function M.message_key()
-  local desc = 'on a worker: send it a message'
-  return { mode = 'n', lhs = 'm', desc = desc, run = M.key('message'), own = true }
+  return worker ~= nil
 end
 
 --- Offers the workers of the current chat, then what can be done with the chosen one.

@@ -1,0 +1,84 @@
+--- Rows of the table of keys whose actions are in modules of their own. The modules are loaded when a key is pressed,
+--- because the user waits while the first chat opens.
+local M = {}
+
+---@type caliban.Key
+local to_question = {
+  mode = 'n',
+  lhs = '<Tab>',
+  desc = 'to the chat, or to the question that waits',
+  run = function(chat)
+    require('caliban.chat.consent').read(chat)
+  end,
+}
+
+---@type caliban.Key
+local link = {
+  mode = 'n',
+  lhs = 'K',
+  desc = 'show where the link under the cursor leads',
+  run = function()
+    return require('caliban.chat.visit').show_target()
+  end,
+  own = true,
+}
+
+---@type caliban.Key
+local follow = {
+  mode = 'n',
+  lhs = 'gF',
+  desc = 'follow the agent in the last code window, or no more',
+  run = function()
+    require('caliban.chat.follow').toggle()
+  end,
+}
+
+---@type caliban.Key
+local list = {
+  mode = 'n',
+  lhs = 'gl',
+  desc = 'show or hide the to-do list',
+  run = function()
+    require('caliban.chat.todo').toggle()
+  end,
+}
+
+--- A key on the row of a worker. Elsewhere the key keeps its meaning.
+---@param act 'open'|'stop'|'message'
+---@return fun(chat: caliban.Chat): boolean # false if the cursor is on no such row
+function M.on_worker(act)
+  return function(chat)
+    return require('caliban.chat.workers').press(chat, act)
+  end
+end
+
+--- The keys that only the model's questions have.
+---@param on fun(name: caliban.QuestionKey, key: string, with?: any): fun(chat: caliban.Chat): string|false
+---@return caliban.Key[]
+local function choices(on)
+  local rows = {} ---@type caliban.Key[]
+  local function add(key, desc, run)
+    table.insert(rows, { mode = 'n', lhs = key, desc = desc, run = run, own = true })
+  end
+  for n = 1, 4 do
+    local key = tostring(n)
+    add(key, 'on a question with options: choose option ' .. key, on('choose', key, n))
+  end
+  add('u', 'on a question with options: back to the question before', on('back', 'u'))
+  return rows
+end
+
+---@param on fun(name: caliban.QuestionKey, key: string, with?: any): fun(chat: caliban.Chat): string|false
+---@return caliban.Key[]
+function M.transcript(on)
+  local desc = 'on a worker: send it a message'
+  local message = { mode = 'n', lhs = 'm', desc = desc, run = M.on_worker('message'), own = true }
+  return vim.list_extend(choices(on), { message, link, follow, list })
+end
+
+---@return caliban.Key[]
+function M.composer()
+  return { to_question, list }
+end
+
+return M
