@@ -286,6 +286,11 @@ impl Conversation {
         }
     }
 
+    /// Whether this is the status that was shown last.
+    pub fn has_shown(&self, status: &Status) -> bool {
+        self.status.as_ref() == Some(status)
+    }
+
     fn show_glance(&self) {
         let scale = Scale::of(&self.session);
         self.glance.send_if_modified(|it| {

@@ -106,6 +106,8 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
     loop {
         if is_changed {
             agent.do_work();
+        } else {
+            debug_assert!(status::is_current(&mut agent), "{:?}", agent.conversation.session.phase);
         }
         is_changed = true;
         let silence = agent.turn.silence();

@@ -1,8 +1,8 @@
 //! The status of a conversation, for the winbar and for scripts.
 
-use super::questions;
 use super::sampler::Sampler;
 use super::turn::Turn;
+use super::{Agent, questions};
 use crate::conversation::Conversation;
 use crate::conversation::report::{PlanStatus, QueuedMessage, Stage, Status, Wait, WorkersStatus};
 use crate::event::{Delta, Matter};
@@ -69,6 +69,13 @@ pub(super) fn outlasts(conversation: &Conversation, turn: &Turn, part: &Sampled)
         Sampled::Delta(_) | Sampled::Done(_) | Sampled::Failed(_) => false,
     };
     goes_on && turn.silent_ms().is_none() && !conversation.is_unsaved()
+}
+
+/// Whether the status that was shown last is still true.
+pub(super) fn is_current(agent: &mut Agent) -> bool {
+    let Agent { conversation, desk, sampler, turn, .. } = agent;
+    let status = status(conversation, desk, sampler, turn);
+    conversation.has_shown(&status)
 }
 
 /// The tokens and cost of a conversation, for `/usage`.
