@@ -2,7 +2,7 @@
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
-use crate::review::scene::{Scene, edit, nine};
+use crate::review::scene::{Scene, edit};
 use serde_json::json;
 
 /// Checks that the screen has only ASCII. `shown` is on it.
@@ -17,7 +17,8 @@ fn is_plain(nvim: &Nvim, shown: &str) {
 #[test]
 fn with_ascii_signs_a_whole_session_shows_only_ascii() {
     let scene = Scene::start(|it| {
-        let it = it.file("a.txt", nine()).size(120, 45).config("{ icons = 'ascii' }");
+        let text = (1..20).fold(String::new(), |all, n| all + &format!("l{n}\n"));
+        let it = it.file("a.txt", &text).size(120, 45).config("{ icons = 'ascii' }");
         it.before("vim.opt.fillchars = 'vert:|,horiz:-,horizup:-,horizdown:-,vertleft:|,vertright:|,verthoriz:+'")
     });
     let nvim = &scene.nvim;
@@ -30,7 +31,7 @@ fn with_ascii_signs_a_whole_session_shows_only_ascii() {
     let calls = calls.call("r1", "read", json!({ "path": "a.txt" }));
     let calls = calls.call("r2", "read", json!({ "path": "no" }));
     scene.server.reply(calls.call("s1", "shell", json!({ "command": "cp a.txt c.txt\nls" })));
-    let edited = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2\nL2b"), ("l8", "")]));
+    let edited = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2\nL2b"), ("l15", "")]));
     scene.server.reply(edited);
     scene.server.reply(Reply::said("Done."));
     scene.server.otherwise(Reply::said("Then."));
@@ -46,6 +47,9 @@ fn with_ascii_signs_a_whole_session_shows_only_ascii() {
     nvim.keys("<CR>:Caliban accept all<CR>");
     scene.wait_idle("Then.");
     is_plain(nvim, "2 accepted, saved");
+    nvim.go_to_transcript("edit  a.txt");
+    nvim.keys("<CR>");
+    is_plain(nvim, "    ...");
     nvim.keys(":Caliban<CR><Esc>g?");
     is_plain(nvim, "+-");
     nvim.keys("q:Caliban undo<CR>");

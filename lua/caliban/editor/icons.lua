@@ -36,6 +36,7 @@ local ascii = {
   ['→'] = '->',
   ['⏎'] = '\\n',
   ['…'] = '...',
+  ['⋯'] = '...', -- between the hunks of a diff
   ['—'] = '--',
   ['–'] = '-',
   ['×'] = 'x',
@@ -106,6 +107,13 @@ local function begun(line)
   return sign and blank .. M.of(sign) .. rest or line
 end
 
+--- Whether a line below an edit is none of its diff, whose lines begin with a sign.
+---@param line string
+---@return boolean
+local function is_apart(line)
+  return line == '    ⋯' or line:find('^    … %d+ more lines$') ~= nil
+end
+
 --- The line of a worker, whose words about the worker's state keep their highlight.
 ---@param worker caliban.WorkerRow
 ---@param line string
@@ -143,6 +151,8 @@ local function own_lines(update, lines)
     if i == head and update.call_line then
       lines[i] = of_call(update.call_line, line)
     elseif OWN[update.shape] or i == head or i == keys then
+      lines[i] = M.of(line)
+    elseif update.diff and is_apart(line) then
       lines[i] = M.of(line)
     elseif SIGNED[update.shape] then
       lines[i] = begun(line)

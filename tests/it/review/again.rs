@@ -176,7 +176,7 @@ fn accepting_twenty_files_at_once_moves_no_window_or_cursor() {
         scene.nvim.keys(&format!(":edit f{n:02}.txt<CR>{}G", n + 3));
     }
     scene.nvim.keys(":split f01.txt<CR>:Caliban<CR><C-w>p");
-    scene.nvim.wait_screen("<Tab> to the chat");
+    scene.nvim.wait_screen("○ idle");
     let (before, listed) = (scene.nvim.lua_json(ARRANGED), scene.nvim.lua_json(LISTED));
     let calls = (0..20).fold(Reply::new(), |reply, n| {
         let changes = [("l2", "L2"), ("l8", "L8")];
