@@ -37,7 +37,7 @@ fn the_tour_reads_edits_runs_and_says_how_to_connect_a_model() {
 
     // a second tour finds the sample already changed, and says so instead of failing
     nvim.keys(":Caliban new<CR>");
-    nvim.wait_screen("main-2/prompt");
+    nvim.wait_session("main-2");
     nvim.keys("iagain<C-s><Esc>");
     nvim.wait_transcript("The sample project is not here (or the tour changed it already");
 }
