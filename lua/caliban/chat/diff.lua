@@ -124,7 +124,7 @@ local function parse(it, sides, lang)
   end
   it.above = #above
   for side, list in pairs(sides) do
-    local text = vim.iter({ above, list, below }):flatten():totable()
+    local text = vim.list_extend(vim.list_extend(vim.list_slice(above), list), below)
     it.parsed[side] = lang and require('caliban.editor.captures').parse(text, lang) or false
   end
 end

@@ -44,6 +44,7 @@ fn a_plan_is_drawn_like_a_reply_and_the_cursors_line_is_its_source() {
             cat a.txt
 
             Interfaces
+
         "]],
         plan,
     );

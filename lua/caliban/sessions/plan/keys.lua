@@ -9,7 +9,7 @@ local maps = require('caliban.editor.maps')
 ---@field word string
 ---@field key string behind the local leader
 ---@field command string
----@field rank integer in a narrow winbar
+---@field rank integer its place among the keys of a narrow winbar
 
 ---@type caliban.PlanAction[]
 local ACTIONS = {
