@@ -120,18 +120,23 @@ impl Failure {
     pub fn brief(&self) -> String {
         self.words().0
     }
-}
 
-/// One sentence for the user: what happened, and what to do.
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (what, said, next) = self.words();
-        f.write_str(&what)?;
+    /// The sentences for the user: what happened, and what to do.
+    pub fn sentences(&self) -> (String, &'static str) {
+        let (mut what, said, next) = self.words();
         let said = said.trim().trim_end_matches('.');
         if !said.is_empty() {
-            write!(f, ": \u{201c}{said}\u{201d}")?;
+            what.push_str(&format!(": \u{201c}{said}\u{201d}"));
         }
-        write!(f, ". {next}")
+        (what + ".", next)
+    }
+}
+
+/// The sentences for the user in one line.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, next) = self.sentences();
+        write!(f, "{what} {next}")
     }
 }
 

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
 /// The fourth line of an empty chat without a model.
-const TOUR: &str = "Tour     any message begins it: `i`, a word, `<Esc>`, `<CR>`";
+const TOUR: &str = "Tour     any message begins it: i, a word, <Esc>, <CR>";
 
 /// The parts of a session that are known when it begins.
 #[derive(Default)]
@@ -228,14 +228,12 @@ impl Program {
         let origin = if origin.is_empty() { String::new() } else { format!("  ({origin})") };
         let resume = match (start.others, &start.relative) {
             (0, Some(root)) => {
-                format!(
-                    "Earlier  Conversations of this repository from {root}: `:Caliban sessions`"
-                )
+                format!("Earlier  Conversations of this repository from {root}: :Caliban sessions")
             }
-            (0, None) => "Help     `:help caliban`".to_owned(),
-            (1, _) => "Earlier  1 conversation in this project: `:Caliban resume <Tab>`".to_owned(),
+            (0, None) => "Help     :help caliban".to_owned(),
+            (1, _) => "Earlier  1 conversation in this project: :Caliban resume <Tab>".to_owned(),
             (n, _) => {
-                format!("Earlier  {n} conversations in this project: `:Caliban resume <Tab>`")
+                format!("Earlier  {n} conversations in this project: :Caliban resume <Tab>")
             }
         };
         vec![

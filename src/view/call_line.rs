@@ -18,6 +18,8 @@ pub struct CallLine {
     pub main: (u32, u32),
     /// Whether that argument is a path, whose end tells more than its beginning.
     pub is_path: bool,
+    /// Whether that argument is a list of names, of which whole ones are left out.
+    pub is_list: bool,
     /// Whether the line may take several rows in a narrow window.
     pub is_whole: bool,
     /// Whether the words at the right end tell that the call failed.
@@ -36,6 +38,7 @@ pub(super) struct Line {
     name: usize,
     main: Range<usize>,
     is_path: bool,
+    is_list: bool,
 }
 
 impl Line {
@@ -56,6 +59,12 @@ impl Line {
         (self.main, self.is_path) = (from..self.text.len(), is_path);
     }
 
+    /// Appends a list of names.
+    pub(super) fn push_names(&mut self, names: &str) {
+        self.push_main(names, false);
+        self.is_list = true;
+    }
+
     /// Appends `key="text"`. The path is cut first, else the longest of these texts.
     fn push_text(&mut self, key: &str, text: &str) {
         let from = self.text.len() + flat(key).len() + 2;
@@ -73,6 +82,7 @@ impl Line {
             name: byte(self.name),
             main: (byte(self.main.start), byte(self.main.end)),
             is_path: self.is_path,
+            is_list: self.is_list,
             is_whole: false,
             failed: false,
             waits: false,
@@ -84,10 +94,9 @@ impl Line {
 /// A call in one line. If its arguments are not JSON, they are shown as text with a remark.
 pub(super) fn tool(tool: &Tool) -> Line {
     let indent = if tool.run.is_some() { "  " } else { "" };
-    let mut line = Line::begin(indent, tool.open, &tool.name);
+    let mut line = Line::begin(indent, tool.is_open(), &tool.name);
     match tool.call.as_ref().map(|it| (it, &it.input)) {
         None => line.push(" …"),
-        Some(_) if tool.is_covered => (),
         Some((_, Input::Broken { text, why })) => {
             let fault = if why.contains("EOF") { "cut off" } else { "not JSON" };
             line.push("  ");
@@ -113,7 +122,9 @@ fn arguments(line: &mut Line, call: &ToolCall, map: &Map<String, Value>) {
     }
     let range = range(call, map);
     let ranged = range.is_some();
-    let shown = |key: &str| Some(key) != main && !(ranged && is_of_range(key));
+    // the other sections of a plan are long, and the plan has a buffer of its own
+    let is_plan = call.tool == "plan" && main.is_some_and(|it| map.contains_key(it));
+    let shown = |key: &str| Some(key) != main && !(ranged && is_of_range(key)) && !is_plan;
     for (key, value) in map.iter().filter(|(key, _)| shown(key)) {
         match (argument(key, value), value) {
             (Some(_), Value::String(text)) => {
@@ -155,6 +166,7 @@ fn main_argument(call: &ToolCall) -> Option<&'static str> {
         "todo" => Some("action"),
         "skill" => Some("name"),
         "task" => Some("description"),
+        "plan" => Some("summary"),
         _ => None,
     }
 }
@@ -162,7 +174,9 @@ fn main_argument(call: &ToolCall) -> Option<&'static str> {
 fn argument(key: &str, value: &Value) -> Option<String> {
     Some(match value {
         Value::Null => return None,
-        Value::Array(_) | Value::Object(_) if matches!(key, "edits" | "todos") => return None,
+        Value::Array(_) | Value::Object(_) if matches!(key, "edits" | "todos" | "workers") => {
+            return None;
+        }
         Value::String(_) if matches!(key, "text" | "prompt") => return None,
         Value::Array(items) if key == "questions" => {
             let first = brief(items.first()?["question"].as_str()?, 2 * ARGUMENT);
@@ -182,20 +196,7 @@ pub fn begun(call: &ToolCall) -> String {
 
 /// An answered call in one line.
 pub fn called(call: &ToolCall, answer: &ToolAnswer, took_ms: Option<u64>) -> String {
-    let shown = Tool {
-        call: Some(call.clone()),
-        name: call.tool.clone(),
-        answer: None,
-        session: None,
-        diff: Vec::new(),
-        live: String::new(),
-        rows: Vec::new(),
-        open: false,
-        is_covered: false,
-        began_ms: None,
-        if_unanswered: "",
-        run: None,
-    };
+    let shown = Tool::new(&call.tool, Some(call));
     format!("{}   {}", tool(&shown).text, result(answer, took_ms))
 }
 

@@ -18,10 +18,10 @@ pub(super) struct Tool {
     pub(super) diff: Vec<FileDiff>,
     pub(super) live: String,
     /// One line for each worker that the call has ordered.
-    pub(super) rows: Vec<(String, WorkerRow)>,
+    pub(super) rows: Vec<WorkerRow>,
+    /// Whether these lines are shown while the call's result is not.
+    has_rows: bool,
     pub(super) open: bool,
-    /// Whether a question below shows what the call is about.
-    pub(super) is_covered: bool,
     pub(super) began_ms: Option<u64>,
     /// The words at the right end of the call's line if the turn ends without an answer.
     pub(super) if_unanswered: &'static str,
@@ -30,6 +30,38 @@ pub(super) struct Tool {
 }
 
 impl Tool {
+    pub(super) fn new(name: &str, call: Option<&ToolCall>) -> Tool {
+        Tool {
+            call: call.cloned(),
+            name: name.to_owned(),
+            answer: None,
+            session: None,
+            diff: Vec::new(),
+            live: String::new(),
+            rows: Vec::new(),
+            has_rows: true,
+            open: false,
+            began_ms: None,
+            if_unanswered: "not run",
+            run: None,
+        }
+    }
+
+    /// Whether lines below the call's own are shown.
+    pub(super) fn is_open(&self) -> bool {
+        self.open || !self.rows().is_empty()
+    }
+
+    /// The lines about workers that are shown.
+    pub(super) fn rows(&self) -> &[WorkerRow] {
+        if self.open || self.has_rows { &self.rows } else { &[] }
+    }
+
+    /// Hides all lines below the call's own, or shows them all.
+    pub(super) fn toggle(&mut self) {
+        (self.open, self.has_rows) = (!self.is_open(), self.rows.is_empty());
+    }
+
     pub(super) fn if_unanswered_tone(&self) -> Tone {
         if self.if_unanswered == UNDECIDED { Tone::Plain } else { Tone::Failed }
     }
@@ -84,30 +116,24 @@ impl View {
         block.tone = tone(!searched.failed.is_empty());
         block.done = true;
         let open = matches!(&block.content, Content::Tool(it) if it.open);
-        block.content = Content::Tool(Box::new(Tool {
-            call: Some(ToolCall { id, tool: tool.clone(), input: Input::Json(input) }),
-            name: tool,
-            answer: Some(answer),
-            session: None,
-            diff: Vec::new(),
-            live: String::new(),
-            rows: Vec::new(),
-            open,
-            is_covered: false,
-            began_ms: None,
-            if_unanswered: "",
-            run: None,
-        }));
+        let call = ToolCall { id, tool, input: Input::Json(input) };
+        let tool = Tool { answer: Some(answer), open, ..Tool::new(&call.tool, Some(&call)) };
+        block.content = Content::Tool(Box::new(tool));
         self.changed(at);
         self.fold_above(at);
     }
 
+    /// Shows a question about a call. The call is hidden meanwhile if the question says the same.
     pub(super) fn asked(&mut self, call: &CallId, question: &str, offer: &Offer) {
+        self.cover(call, !offer.subject.is_empty());
+        self.asked_for(call, question, offer);
+    }
+
+    fn asked_for(&mut self, call: &CallId, question: &str, offer: &Offer) {
         let Offer { always, hosts, command, .. } = offer;
         // the call's line may still say that the call is running
         self.set_if_unanswered(call, "not run");
         self.set_right(call, "waiting for you", Tone::Waits);
-        self.cover(call, !offer.subject.is_empty());
         let (keys, proposed) = match (&**always, &**hosts, &**command) {
             ("", [], "") => (Keys::Call, String::new()),
             ("", [], _) => (Keys::Command, String::new()),
@@ -128,7 +154,7 @@ impl View {
     pub(super) fn consulted(&mut self, id: &CallId, about: Matter, question: &str, offer: &Offer) {
         self.hide_inquiry();
         match about {
-            Matter::Subagent => self.asked(id, question, offer),
+            Matter::Subagent => self.asked_for(id, question, offer),
             Matter::Instructions | Matter::Rules => {
                 self.ask(id, Question::new(question, Keys::Project));
             }
@@ -193,14 +219,13 @@ impl View {
         }
     }
 
-    /// Leaves the arguments out of a call's line while a question says the same, or shows them again.
+    /// Hides a call, or shows it again.
     fn cover(&mut self, call: &CallId, covered: bool) {
         let Some(at) = self.calls.get(call).copied() else { return };
-        if let Content::Tool(tool) = &mut self.blocks[at].content
-            && tool.is_covered != covered
-        {
-            tool.is_covered = covered;
-            self.changed(at);
+        if self.blocks[at].covered != covered {
+            self.blocks[at].covered = covered;
+            self.regap(at);
+            self.close_gap(at);
         }
     }
 
@@ -313,20 +338,7 @@ impl View {
         call: Option<&ToolCall>,
         began_ms: Option<u64>,
     ) -> usize {
-        let tool = Tool {
-            call: call.cloned(),
-            name: name.to_owned(),
-            answer: None,
-            session: None,
-            diff: Vec::new(),
-            live: String::new(),
-            rows: Vec::new(),
-            open: false,
-            is_covered: false,
-            began_ms,
-            if_unanswered: "not run",
-            run: None,
-        };
+        let tool = Tool { began_ms, ..Tool::new(name, call) };
         self.push_place_of_run(name);
         let at = self.push(Shape::Tool, Content::Tool(Box::new(tool)));
         self.calls.insert(id, at);

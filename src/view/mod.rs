@@ -36,6 +36,7 @@ const OPEN_LINES: usize = 2000;
 
 /// One block of the transcript.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each says something of its own")]
 struct Block {
     shape: Shape,
     content: Content,
@@ -50,6 +51,8 @@ struct Block {
     gap: bool,
     /// Whether the block is left out: a call of a closed run, or the place of a run that has not been folded.
     hidden: bool,
+    /// Whether the block is a call that is left out because a question says the same.
+    covered: bool,
     sent: Sent,
 }
 
@@ -74,12 +77,20 @@ enum Content {
         text: String,
         open: bool,
         time: Thought,
+        /// Whether the thought belongs to a folded run of calls.
+        in_run: bool,
     },
     Tool(Box<Tool>),
     /// The line of a folded run of calls. Before the run is folded it is hidden.
     Run(runs::Run),
     Question(Box<Question>),
     Lines(Vec<String>),
+    /// Why a turn failed, and what to do.
+    Failure {
+        lines: Vec<String>,
+        /// How many bytes of each line tell why.
+        heads: Vec<usize>,
+    },
     /// The newest list. Its last lines are items on which keys act.
     List {
         lines: Vec<String>,
@@ -276,7 +287,7 @@ impl View {
         let Some(block) = self.blocks.get_mut(at) else { return };
         match &mut block.content {
             Content::Thinking { open, .. } | Content::Boundary { open, .. } => *open = !*open,
-            Content::Tool(tool) => tool.open = !tool.open,
+            Content::Tool(tool) => tool.toggle(),
             Content::Run(_) => self.toggle_run(at),
             Content::Question(question) => {
                 let line = (line as usize).checked_sub(usize::from(block.gap));
@@ -284,9 +295,11 @@ impl View {
                     return;
                 }
             }
-            Content::Stream { .. } | Content::Lines(_) | Content::List { .. } | Content::Gone => {
-                return;
-            }
+            Content::Stream { .. }
+            | Content::Lines(_)
+            | Content::Failure { .. }
+            | Content::List { .. }
+            | Content::Gone => return,
         }
         self.changed(at);
     }
@@ -323,9 +336,17 @@ impl View {
             block.done = true;
             self.changed(at);
         }
-        if let Some(text) = crate::session::ending(why) {
-            let shape = if matches!(why, End::Failed(_)) { Shape::Error } else { Shape::Notice };
-            self.push_lines(shape, lines::notice(&text));
+        if let End::Failed(failure) = why {
+            let (what, next) = failure.sentences();
+            let mut lines = lines::notice(&what);
+            let heads = lines.iter().map(String::len).collect();
+            if let Some(last) = lines.last_mut() {
+                last.push_str(&format!(" {next}"));
+            }
+            let at = self.push(Shape::Error, Content::Failure { lines, heads });
+            self.blocks[at].done = true;
+        } else if let Some(text) = crate::session::ending(why) {
+            self.push_lines(Shape::Notice, lines::notice(&text));
         }
         self.show_inquiry();
         self.fold_last();
@@ -349,6 +370,7 @@ impl View {
             done: false,
             gap: false,
             hidden: false,
+            covered: false,
             sent: Sent::default(),
         });
         self.blocks[at].gap = self.has_gap(at);

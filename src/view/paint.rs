@@ -78,7 +78,7 @@ pub struct BlockUpdate {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folds: Option<Vec<u32>>,
     /// In a question, the parts of its lines that the user decides on: for each the index of the line, its first byte
-    /// and the byte after its last. The rest of the question is dim.
+    /// and the byte after its last. The rest of the question is dim. In an error, the parts that tell why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subject: Vec<(u32, u32, u32)>,
     /// Whether these parts are a command for a shell.
@@ -143,7 +143,7 @@ impl BlockUpdate {
     /// Adds the subagents that work for a call.
     fn lead(&mut self, tool: &Tool) {
         self.session.clone_from(&tool.session);
-        self.workers = tool.rows.iter().map(|it| it.1.clone()).collect();
+        self.workers.clone_from(&tool.rows);
     }
 
     /// Adds what the editor has to know of a question. `gap` says whether an empty line is above it.
@@ -229,9 +229,9 @@ impl View {
             top -= 1;
             let size = match &self.blocks[top].content {
                 Content::Stream { text } => text.len(),
-                Content::Lines(lines) | Content::List { lines, .. } => {
-                    lines.iter().map(String::len).sum()
-                }
+                Content::Lines(lines)
+                | Content::Failure { lines, .. }
+                | Content::List { lines, .. } => lines.iter().map(String::len).sum(),
                 Content::Thinking { .. }
                 | Content::Boundary { .. }
                 | Content::Tool(_)
@@ -286,6 +286,9 @@ fn update(at: usize, block: &Block, room: usize) -> Option<(BlockUpdate, Sent, u
             if let Content::List { items, .. } = content {
                 update.items = Some(*items);
             }
+            if let Content::Failure { heads, .. } = content {
+                update.subject = failed(heads, block.gap);
+            }
             sent.bytes = live;
             sent.current = true;
             update.lines = Some(whole);
@@ -300,6 +303,12 @@ fn update(at: usize, block: &Block, room: usize) -> Option<(BlockUpdate, Sent, u
     let size = update.append.as_ref().map_or(0, String::len)
         + update.lines.iter().flatten().map(|it| it.len() + 2).sum::<usize>();
     Some((update, sent, size))
+}
+
+/// The parts of an error's lines that tell why, from the number of their bytes.
+fn failed(heads: &[usize], gap: bool) -> Vec<(u32, u32, u32)> {
+    let byte = |it: &usize| u32::try_from(*it).unwrap_or(u32::MAX);
+    (u32::from(gap)..).zip(heads).map(|(n, it)| (n, 0, byte(it))).collect()
 }
 
 /// All lines of a block whose text does not grow.
@@ -331,13 +340,16 @@ fn painted(block: &Block) -> Painted {
     let mut whole = if block.gap { vec![String::new()] } else { Vec::new() };
     let (mut live, mut line, mut rows) = (0, None, Vec::new());
     match &block.content {
-        Content::Lines(lines) | Content::List { lines, .. } => whole.extend(lines.iter().cloned()),
+        Content::Lines(lines) | Content::Failure { lines, .. } | Content::List { lines, .. } => {
+            whole.extend(lines.iter().cloned());
+        }
         Content::Question(question) => whole.extend(question.lines()),
-        Content::Thinking { text, open, time } => {
-            whole.push(lines::thought(*open, *time));
+        Content::Thinking { text, open, time, in_run } => {
+            let indent = if *in_run { "  " } else { "" };
+            whole.push(format!("{indent}{}", lines::thought(*open, *time)));
             if *open {
                 let lines = text.trim_end().lines().take(OPEN_LINES);
-                whole.extend(lines.map(|it| format!("  {}", lines::clip(it, THOUGHT))));
+                whole.extend(lines.map(|it| format!("{indent}  {}", lines::clip(it, THOUGHT))));
             }
         }
         Content::Boundary { told, handoff, open } => {
@@ -351,7 +363,7 @@ fn painted(block: &Block) -> Painted {
             let own = call_line(tool);
             whole.push(own.text.clone());
             line = Some(own);
-            whole.extend(tool.rows.iter().map(|it| format!("    {}", it.0)));
+            whole.extend(tool.rows().iter().map(|it| it.line.clone()));
             if tool.open {
                 let (diff, found) = diff::shown(tool, whole.len());
                 rows = found;
@@ -399,6 +411,7 @@ fn is_painted(block: &Block) -> bool {
             block.sent.current && (!tool.open || block.sent.bytes >= tool.live.len())
         }
         Content::Lines(_)
+        | Content::Failure { .. }
         | Content::List { .. }
         | Content::Question(_)
         | Content::Boundary { .. }

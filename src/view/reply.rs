@@ -70,7 +70,7 @@ impl View {
                 Part::Thinking { text, .. } if !text.trim().is_empty() => {
                     let text = lines::clean(text);
                     let time = Thought::Over { took: None };
-                    let thinking = Content::Thinking { text, open: false, time };
+                    let thinking = Content::Thinking { text, open: false, time, in_run: false };
                     let at = self.push(Shape::Thinking, thinking);
                     self.blocks[at].done = true;
                 }
@@ -97,7 +97,10 @@ impl View {
                 let at = if thinking {
                     let time = Thought::Arriving { began: now_ms };
                     let text = String::new();
-                    self.push(Shape::Thinking, Content::Thinking { text, open: false, time })
+                    self.push(
+                        Shape::Thinking,
+                        Content::Thinking { text, open: false, time, in_run: false },
+                    )
                 } else if text.trim().is_empty() {
                     return;
                 } else {

@@ -1,9 +1,9 @@
 //! Which blocks are shown and stand without an empty line between them, and runs of reading calls, each of which is
-//! folded to one line when it is over.
+//! folded to one line when it is over, with the thoughts between the calls.
 
 use super::call_line::Line;
 use super::calls::Tool;
-use super::lines::{ARGUMENT, brief, clip};
+use super::lines::{ARGUMENT, brief};
 use super::{Block, Content, Shape, View};
 use crate::message::Input;
 use std::collections::HashSet;
@@ -36,14 +36,33 @@ impl Run {
     pub(super) fn line(&self) -> Line {
         let mut line = Line::begin("", self.open, &self.name);
         line.push(&format!("  {}  ", self.count));
-        line.push_main(&self.names, false);
+        line.push_names(&self.names);
         line
     }
 }
 
 impl Block {
     pub(super) fn is_shown(&self) -> bool {
+        !self.covered && self.has_place()
+    }
+
+    /// Whether the block is shown, or hidden only until a question is answered.
+    fn has_place(&self) -> bool {
         !self.hidden && !matches!(self.content, Content::Gone)
+    }
+
+    /// Whether the user sees a part of it that is folded at first.
+    fn is_open(&self) -> bool {
+        match &self.content {
+            Content::Tool(tool) => tool.open,
+            Content::Thinking { open, .. } => *open,
+            _ => false,
+        }
+    }
+
+    /// Whether the block may begin, continue or end a run. A thought does not.
+    fn counts(&self) -> bool {
+        self.has_place() && self.shape != Shape::Thinking
     }
 
     /// The call, if it may belong to a run of this tool, or of any tool that is folded.
@@ -61,6 +80,17 @@ fn folded(name: &str) -> Option<&'static (&'static str, &'static str, &'static s
 }
 
 impl View {
+    /// The nearest block above a block that has a place and is no thought.
+    fn before(&self, at: usize) -> Option<usize> {
+        self.blocks[..at].iter().rposition(Block::counts)
+    }
+
+    /// The nearest block below a block that has a place and is no thought.
+    fn after(&self, at: usize) -> Option<usize> {
+        let below = self.blocks.iter().skip(at + 1).position(Block::counts);
+        below.map(|it| at + 1 + it)
+    }
+
     /// The nearest shown block above a block.
     fn shown_above(&self, at: usize) -> Option<usize> {
         self.blocks[..at].iter().rposition(Block::is_shown)
@@ -97,6 +127,11 @@ impl View {
 
     fn set_hidden(&mut self, at: usize, hidden: bool) {
         self.blocks[at].hidden = hidden;
+        self.regap(at);
+    }
+
+    /// Paints a block again, with or without an empty line above.
+    pub(super) fn regap(&mut self, at: usize) {
         self.blocks[at].gap = self.has_gap(at);
         self.changed(at);
     }
@@ -112,7 +147,7 @@ impl View {
 
     /// Folds the run above a block that has been added or removed.
     pub(super) fn fold_above(&mut self, at: usize) {
-        if let Some(above) = self.shown_above(at) {
+        if let Some(above) = self.before(at).filter(|_| self.blocks[at].shape != Shape::Thinking) {
             self.fold(above, false);
         }
     }
@@ -122,14 +157,14 @@ impl View {
         if self.blocks[at].member().is_some() {
             return self.fold(at, false);
         }
-        for it in [self.shown_above(at), self.shown_below(at)].into_iter().flatten() {
+        for it in [self.before(at), self.after(at)].into_iter().flatten() {
             self.fold(it, false);
         }
     }
 
     /// Folds the run at the end of the chat, because no turn runs any more.
     pub(super) fn fold_last(&mut self) {
-        if let Some(last) = self.shown_above(self.blocks.len()) {
+        if let Some(last) = self.before(self.blocks.len()) {
             self.fold(last, true);
         }
     }
@@ -142,27 +177,31 @@ impl View {
             let block = &self.blocks[it];
             !block.done && matches!(&block.content, Content::Tool(it) if it.name == name)
         };
-        let above = |it: &usize| self.shown_above(*it).filter(is_member);
-        let below = |it: &usize| self.shown_below(*it).filter(is_member);
+        let above = |it: &usize| self.before(*it).filter(is_member);
+        let below = |it: &usize| self.after(*it).filter(is_member);
         let mut members: Vec<usize> = std::iter::successors(Some(at), below).collect();
         // the end of the run is looked at first: a long run goes on more often than it ends
         let last = members[members.len() - 1];
-        if !self.shown_below(last).map_or(at_rest, |it| !is_pending(it)) {
+        if !self.after(last).map_or(at_rest, |it| !is_pending(it)) {
             return;
         }
         members.extend(std::iter::successors(above(&at), above));
         members.sort_unstable();
         let [first, _, ..] = members[..] else { return };
-        let is_over = !self.shown_above(first).is_some_and(is_pending);
+        let is_over = !self.before(first).is_some_and(is_pending);
         if is_over && let Some(place) = first.checked_sub(1) {
-            self.fold_to(place, &members);
+            // the thoughts between the calls go with them
+            let last = members[members.len() - 1];
+            let all = (first..=last).filter(|it| self.blocks[*it].has_place());
+            self.fold_to(place, &all.collect::<Vec<_>>());
         }
     }
 
-    /// Folds these calls to the line that was reserved for them. A run in which the user has opened a call stays open.
+    /// Folds these calls, and the thoughts between them, to the line that was reserved for them. A run in which the user
+    /// has opened one of these stays open.
     fn fold_to(&mut self, place: usize, members: &[usize]) {
         let calls: Vec<&Tool> = members.iter().filter_map(|it| self.blocks[*it].member()).collect();
-        let open = calls.iter().any(|it| it.open);
+        let open = members.iter().any(|it| self.blocks[*it].is_open());
         let summaries = calls.iter().filter_map(|it| it.answer.as_ref()).map(|it| &*it.summary);
         let (right, (count, names)) = (total(summaries), names(&calls));
         let block = &mut self.blocks[place];
@@ -171,14 +210,16 @@ impl View {
         (block.right, block.done) = (right, true);
         self.set_hidden(place, false);
         for at in members {
-            if let Content::Tool(tool) = &mut self.blocks[*at].content {
-                tool.run = Some(place);
+            match &mut self.blocks[*at].content {
+                Content::Tool(tool) => tool.run = Some(place),
+                Content::Thinking { in_run, .. } => *in_run = true,
+                _ => (),
             }
             self.set_hidden(*at, !open);
         }
     }
 
-    /// Shows or hides the calls of a folded run.
+    /// Shows or hides the calls and thoughts of a folded run.
     pub(super) fn toggle_run(&mut self, place: usize) {
         let Content::Run(run) = &mut self.blocks[place].content else { return };
         run.open = !run.open;
@@ -205,7 +246,22 @@ fn names(calls: &[&Tool]) -> (String, String) {
         n => format!("{n} {noun}"),
     };
     let names: Vec<String> = names.iter().map(|it| brief(it, ARGUMENT)).collect();
-    (count, clip(&names.join(", "), 2 * ARGUMENT))
+    (count, joined(&names))
+}
+
+/// Names in one line, as many as fit.
+pub(super) fn joined(names: &[String]) -> String {
+    let mut line = String::new();
+    for (n, name) in names.iter().enumerate() {
+        if n > 0 {
+            line.push_str(", ");
+        }
+        if n > 0 && line.chars().count() + name.chars().count() > 2 * ARGUMENT {
+            return line + "…";
+        }
+        line.push_str(name);
+    }
+    line
 }
 
 /// The sum of the calls' results if all count the same: `2 lines` and `1 line` are `3 lines`.

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 const TITLE: usize = 40;
 const DOING: usize = 80;
 
+/// How the words about a worker begin that waits for the user's answer or review.
+const WAITS: &str = "waits for ";
+
 /// The sentence for the user when an answer of the model is held.
 pub(super) const HELD: &str = "The model answered too early, and was told to wait for its workers.";
 
@@ -135,25 +138,28 @@ pub struct WorkerRow {
     pub over: bool,
     pub requests: u32,
     pub tokens: u64,
-    /// The first and the last byte of the line's words about the state, the last one exclusive.
-    pub span: (u32, u32),
+    /// The whole line. The editor cuts it in a narrow window.
+    pub line: String,
+    /// The first byte of the title in this line, and the first byte of the words about what the worker does.
+    pub parts: (u32, u32),
+    /// The bytes of these words that a narrow window leaves out first.
+    pub spare: u32,
+    /// The words beside the line; may be empty.
+    pub right: String,
 }
 
 /// The lines of a call's workers, with their numbers, roles and titles one below the other.
-fn aligned(rows: &[(WorkerId, &Row)]) -> Vec<(String, WorkerRow)> {
+fn aligned(rows: &[(WorkerId, &Row)]) -> Vec<WorkerRow> {
     let titles: Vec<String> = rows.iter().map(|(_, it)| it.title()).collect();
     let most = |all: &mut dyn Iterator<Item = usize>| all.max().unwrap_or(0);
     let id = most(&mut rows.iter().map(|it| it.0.to_string().len()));
     let role = most(&mut rows.iter().map(|it| it.1.worker.order.role.name().len()));
     let title = most(&mut titles.iter().map(|it| width(it)));
     let line = |((worker, row), name): (&(WorkerId, &Row), String)| {
-        let gap = " ".repeat(title - width(&name));
-        let head = format!(
-            "{:<id$} {:<role$}  {name}{gap}  ",
-            worker.to_string(),
-            row.worker.order.role.name()
-        );
-        row.line(*worker, &head, name)
+        let kind = row.worker.order.role.name();
+        let head = format!("    {:<id$} {kind:<role$}  ", worker.to_string());
+        let gap = " ".repeat(title - width(&name) + 2);
+        row.line(*worker, &head, name, &gap)
     };
     rows.iter().zip(titles).map(line).collect()
 }
@@ -163,37 +169,46 @@ impl Row {
         lines::clip(&lines::clean(&self.worker.order.title).replace('\n', " "), TITLE)
     }
 
-    /// The line that begins with this head.
-    fn line(&self, id: WorkerId, head: &str, title: String) -> (String, WorkerRow) {
-        let Worker { order, state, waits, is_dismissed, requests, tokens, .. } = &self.worker;
-        let is_running = *state == WorkerState::Running;
+    /// What the worker does, and the words before it that a narrow window leaves out.
+    fn words(&self) -> (&'static str, String) {
         let doing = lines::clip(&self.doing, DOING);
-        let (words, doing) = match state {
-            WorkerState::Running if *is_dismissed => ("is being stopped", ""),
-            WorkerState::Running if *waits && doing.starts_with("waits for you") => (&*doing, ""),
-            WorkerState::Running if *waits => ("waits for you", ""),
-            WorkerState::Running => (state.name(), &*doing),
-            state => (state.name(), ""),
-        };
-        let doing = if doing.is_empty() { String::new() } else { format!(" · {doing}") };
-        let used = lines::count(usize::try_from(*tokens).unwrap_or(usize::MAX));
-        let line = format!("{head}{words}{doing} · {requests}/{WORKER_REQUESTS} · {used}");
+        match self.worker.state {
+            WorkerState::Running if self.worker.is_dismissed => ("", "is being stopped".to_owned()),
+            WorkerState::Running if self.worker.waits => match doing.strip_prefix(WAITS) {
+                Some(what) => ("waits: ", what.replacen("your review", "review", 1)),
+                None => ("", "waits for you".to_owned()),
+            },
+            WorkerState::Running if !doing.is_empty() => ("", doing),
+            state => ("", state.name().to_owned()),
+        }
+    }
+
+    /// The line that begins with this head, has the title in it and then this gap.
+    fn line(&self, id: WorkerId, head: &str, title: String, gap: &str) -> WorkerRow {
+        let Worker { order, state, waits, is_dismissed, requests, tokens, .. } = &self.worker;
+        let (spare, words) = self.words();
         let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        let row = WorkerRow {
+        let until = head.len() + title.len() + gap.len();
+        WorkerRow {
             worker: id,
             role: order.role,
+            line: format!("{head}{title}{gap}{spare}{words}"),
+            parts: (byte(head.len()), byte(until)),
+            spare: byte(spare.len()),
+            right: match state {
+                WorkerState::Waiting => String::new(),
+                _ => format!("{requests} of {WORKER_REQUESTS} turns"),
+            },
             title,
-            state: words.to_owned(),
+            state: format!("{spare}{words}"),
             notice: lines::clean(&self.worker.notice).replace('\n', " "),
             session: self.worker.session.as_ref().map(|it| it.0.clone()),
-            waits: is_running && *waits && !is_dismissed,
+            waits: *state == WorkerState::Running && *waits && !is_dismissed,
             failed: *state == WorkerState::Failed,
             over: state.is_over(),
             requests: *requests,
             tokens: *tokens,
-            span: (byte(head.len()), byte(head.len() + words.len())),
-        };
-        (line, row)
+        }
     }
 }
 

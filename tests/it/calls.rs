@@ -128,3 +128,16 @@ fn a_call_that_runs_when_the_program_dies_is_shown_as_interrupted() {
     expect!["⟦CalibanTool|▸ shell⟧  sleep 600  ⟦CalibanError|interrupted⟧"]
         .assert_eq(&rows(&nvim, "shell⟧", 1));
 }
+
+#[test]
+fn a_question_that_stands_when_the_program_dies_names_no_keys() {
+    let server = Server::start();
+    server.reply(Reply::new().call("c1", "shell", json!({"command": "git push"})));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(80, 40));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_question();
+    crate::sessions::kill_program(&nvim);
+    nvim.wait_transcript("? Run `git push`?");
+    nvim.wait_transcript("  Not answered: the program has ended.");
+    assert!(!nvim.transcript().contains("y once"), "{}", nvim.transcript());
+}

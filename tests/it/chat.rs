@@ -48,7 +48,7 @@ fn the_command_caliban_opens_the_chat_beside_the_code_and_later_goes_back_to_it(
           Project  PROJECT
           Model    anthropic/claude-sonnet-4-5  (ANTHROPIC_API_KEY)
           Keys     <CR> send · <C-c> stop · g? keys · @file
-          Help     `:help caliban`
+          Help     :help caliban
 
 
 

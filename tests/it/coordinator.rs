@@ -89,7 +89,7 @@ fn a_coordinator_hands_work_out_and_reads_the_hand_off() {
         nvim.wait_transcript("Coordinator: the model hands its work to workers");
         nvim.ask("please", "Found.");
         assert!(
-            nvim.transcript().contains("w1 explorer  Find it  finished · 2/12 · "),
+            nvim.transcript().contains("w1 explorer  Find it  finished"),
             "{}",
             nvim.transcript()
         );

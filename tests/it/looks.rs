@@ -39,7 +39,6 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
         │
         │  ▸ grep  pattern="old" path="src"    1 match · N ms
         │  ▸ read  path="src/a.rs" lines=1    1 line · N ms
-        │  ▸ shell                                    waiting for you
         │
         │  ? Run `cargo test`?
         │    `a` allows `cargo test …` in this project from now on.
@@ -47,6 +46,7 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
         │    because …
         │
         │  ◷ queued: also the docs, please     x removes · <CR> edits
+        │
         │
         │
         │

@@ -133,6 +133,7 @@ fn a_question_shows_its_command_once_in_normal_text_and_as_code() {
         "the first message replaces the lines of an empty chat"
     );
     assert_eq!(transcript.matches(command).count(), 1, "{transcript}");
+    assert!(!transcript.contains("▸ shell"), "the question stands for the call: {transcript}");
     // the parser is loaded after the first screen
     nvim.wait(|it| it.hl_of("return").contains(&"Statement".to_owned()), "the highlights of code");
     assert!(!nvim.hl_of("plain >").contains(&"CalibanDim".to_owned()));
@@ -153,4 +154,16 @@ fn a_question_shows_its_command_once_in_normal_text_and_as_code() {
     nvim.wait_transcript("▸ shell  return plain > out");
     nvim.keys("ion");
     assert_eq!(nvim.composer(), "on", "the key that is shown goes back");
+}
+
+#[test]
+fn a_command_has_colours_without_a_parser_for_shells() {
+    let scene = Scene::start(|it| it.size(160, 40));
+    scene.nvim.name_groups();
+    let command = "echo 'two' > out";
+    scene.server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
+    scene.nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    scene.nvim.wait_question();
+    scene.nvim.wait(|it| !it.hl_of("two").is_empty(), "the colours of the syntax file");
+    assert!(!scene.nvim.hl_of("two").contains(&"CalibanDim".to_owned()));
 }

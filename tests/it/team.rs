@@ -5,7 +5,7 @@ use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::review::scene::Scene;
 use crate::tasks::{has_got, is_of};
-use expect_test::expect;
+use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
 fn worker(role: &str, description: &str, prompt: &str) -> Value {
@@ -24,7 +24,7 @@ fn handed_off() -> Reply {
 /// The lines of the transcript about workers.
 fn rows(scene: &Scene) -> String {
     let chat = scene.nvim.transcript();
-    let is_row = |it: &&str| it.starts_with("    w") && it.contains(" · ");
+    let is_row = |it: &&str| it.starts_with("    w");
     chat.lines().filter(is_row).map(str::trim_start).collect::<Vec<_>>().join("\n")
 }
 
@@ -61,14 +61,14 @@ fn each_worker_has_a_line_from_which_it_is_opened_told_and_stopped() {
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.nvim.wait_question();
     let shown = |text: &str| scene.nvim.wait(|_| rows(&scene).contains(text), text);
-    shown("thinking · 1/12");
-    shown("waits for you");
+    scene.nvim.wait_screen("1 of 12 turns");
+    shown("waits: your answer");
     expect![[r#"
-            w1 explorer     Find the callers    running · thinking · 1/12 · 15
-            w2 implementer  語 %{v:x} `q` <b>|  waits for your answer · 1/12 · 15
-            w3 verifier     Run the tests       running · thinking · 0/12 · 0"#]]
+            w1 explorer     Find the callers    thinking
+            w2 implementer  語 %{v:x} `q` <b>|  waits: your answer
+            w3 verifier     Run the tests       thinking"#]]
     .assert_eq(&rows(&scene));
-    assert_eq!(scene.nvim.hl_of("waits for your answer"), ["CalibanDim", "CalibanAsk"]);
+    assert_eq!(scene.nvim.hl_of("waits: your answer"), ["CalibanDim", "CalibanAsk"]);
     scene.nvim.wait_screen("1 of 3 workers waits for you");
     let asked = scene.nvim.lua_json("return _G.asked[1]");
     assert_eq!((&asked["kind"], &asked["worker"]), (&json!("subagent"), &json!("w2")));
@@ -86,7 +86,7 @@ fn each_worker_has_a_line_from_which_it_is_opened_told_and_stopped() {
     scene.wait_chat("You told w1: also look at b.txt");
     scene.nvim.go_to_transcript("w3 verifier");
     scene.nvim.keys("x");
-    shown("stopped ·");
+    shown("stopped");
     gate.finish();
     shown("w1 explorer     Find the callers    finished");
     let all = scene.server.requests();
@@ -99,9 +99,9 @@ fn each_worker_has_a_line_from_which_it_is_opened_told_and_stopped() {
     scene.nvim.keys(":Caliban deny<CR>");
     scene.wait_idle("All is done.");
     expect![[r#"
-            w1 explorer     Find the callers    finished · 3/12 · 45
-            w2 implementer  語 %{v:x} `q` <b>|  finished · 2/12 · 30
-            w3 verifier     Run the tests       stopped · 1/12 · 0"#]]
+            w1 explorer     Find the callers    finished
+            w2 implementer  語 %{v:x} `q` <b>|  finished
+            w3 verifier     Run the tests       stopped"#]]
     .assert_eq(&rows(&scene));
     // after the turn a key on the line opens the chat, and stops nothing
     scene.nvim.go_to_transcript("w3 verifier");
@@ -132,7 +132,7 @@ fn the_picker_and_the_api_open_tell_and_stop_workers() {
     scene.nvim.keys(":Caliban workers<CR>");
     choose(3);
     choose(2);
-    expect![[r#"{ { "Worker", { "w3  verifier     Run the tests       running", "w2  implementer  語 %{v:x} `q` <b>|  waits for your answer", "w1  explorer     Find the callers    running" } }, { "Worker w1", { "Open its chat", "Send it a message", "Stop it" } } }"#]].assert_eq(&scene.nvim.lua_str("return vim.inspect(_G.picked)"));
+    expect![[r#"{ { "Worker", { "w3  verifier     Run the tests       running", "w2  implementer  語 %{v:x} `q` <b>|  waits: your answer", "w1  explorer     Find the callers    running" } }, { "Worker w1", { "Open its chat", "Send it a message", "Stop it" } } }"#]].assert_eq(&scene.nvim.lua_str("return vim.inspect(_G.picked)"));
     scene.wait_chat("You told w1: by the picker");
     scene.nvim.lua("require('caliban').worker('w1', 'message', 'by the API')", &[]);
     scene.wait_chat("You told w1: by the API");
@@ -151,4 +151,56 @@ fn the_picker_and_the_api_open_tell_and_stop_workers() {
     scene.wait_idle("Stopped.");
     assert!(rows(&scene).lines().all(|it| it.contains("stopped")), "{}", rows(&scene));
     assert!(!scene.nvim.lua_str("return require('caliban').status()").contains("worker"));
+}
+
+#[test]
+fn the_lines_of_workers_keep_to_one_row_in_a_narrow_window_and_fold() {
+    let scene = coordinating();
+    scene.server.hold(has_got("Find.", 1), Reply::said("I look.").gate());
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.nvim.wait_question();
+    scene.nvim.wait_screen("1 of 12 turns");
+    scene.nvim.wait(|_| rows(&scene).contains("your answer"), "a worker that waits");
+    scene.nvim.go_to_transcript("w2 implementer");
+    scene.nvim.keys("<C-w>o");
+    let check = |columns: u16, expected: Expect| {
+        scene.nvim.resize(columns, 45);
+        let seen = |nvim: &Nvim| {
+            let screen = nvim.screen();
+            let from = screen.lines().skip_while(|it| !it.contains("w1 explorer")).take(3);
+            from.map(str::trim).collect::<Vec<_>>().join("\n")
+        };
+        scene.nvim.wait_expect(expected, seen);
+    };
+    check(
+        90,
+        expect![[r#"
+      w1 explorer     Find the callers    thinking                           1 of 12 turns
+      w2 implementer  語 %{v:x} `q` <b>|  waits: your answer                 1 of 12 turns
+      w3 verifier     Run the tests       thinking                           0 of 12 turns"#]],
+    );
+    check(
+        64,
+        expect![[r#"
+      w1 explorer     Find the callers    thinking
+      w2 implementer  語 %{v:x} `q` <b>|  waits: your answer
+      w3 verifier     Run the tests       thinking"#]],
+    );
+    check(
+        50,
+        expect![[r#"
+      w1 explorer     Find the calle…  thinking
+      w2 implementer  語 %{v:x} `q` …  your answer
+      w3 verifier     Run the tests    thinking"#]],
+    );
+    // a yank takes the whole line
+    scene.nvim.keys("yy");
+    let yanked = scene.nvim.lua_str("return vim.fn.getreg('\"')");
+    assert_eq!(yanked, "    w2 implementer  語 %{v:x} `q` <b>|  waits: your answer\n");
+    scene.nvim.go_to_transcript("▾ spawn_workers");
+    scene.nvim.keys("<CR>");
+    scene.nvim.wait_transcript("▸ spawn_workers");
+    assert_eq!(rows(&scene), "");
+    scene.nvim.keys("<CR>");
+    scene.nvim.wait(|_| rows(&scene).lines().count() == 3, "the lines again");
 }

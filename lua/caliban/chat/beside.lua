@@ -98,7 +98,8 @@ local function fit_call(chat, block, call, top)
     rest = rest < fit.least(whole, call) and room or rest
     write(chat, block, top, fit.line(whole, call, rest))
   end
-  block.need = api.nvim_strwidth(whole) + GAP + size
+  local below = require('caliban.chat.calls').fit(chat, block, top)
+  block.need = math.max(api.nvim_strwidth(whole) + GAP + size, below)
   return words
 end
 
@@ -193,6 +194,7 @@ function M.uncut(buf, first, lines)
     local block = blocks[i] ---@as caliban.Block
     row = row - block.n
     local at = row + (block.head or 0) - first + 1
+    any = require('caliban.chat.calls').uncut(block, lines, at) or any
     if block.whole and lines[at] and lines[at] ~= block.whole then
       lines[at], any = block.whole, true
     elseif row + block.n <= first then

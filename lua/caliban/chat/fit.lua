@@ -40,7 +40,7 @@ function M.least(line, call)
   return api.nvim_strwidth(line:sub(1, call.name)) + (#line > call.name and LEAST or 0)
 end
 
---- An argument in at most `width` cells: the end of a path, the beginning of another one.
+--- An argument in at most `width` cells: the end of a path, the first names of a list, the beginning of another one.
 ---@param main string
 ---@param call caliban.CallLine
 ---@param width integer
@@ -48,7 +48,11 @@ end
 local function short(main, call, width)
   local more = icon('…')
   local left = width - api.nvim_strwidth(more)
-  return call.is_path and more .. last(main, left) or first(main, left) .. more
+  if call.is_path then
+    return more .. last(main, left)
+  end
+  local names = call.is_list and first(main, left):match('^(.*, )') or nil
+  return (names or first(main, left)) .. more
 end
 
 --- A call's line in at most `room` cells, but with the whole name. If a little of the longest argument and all others

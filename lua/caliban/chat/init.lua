@@ -359,6 +359,11 @@ local function ended(why, unsent)
       table.insert(unsent, message)
     end
     chat.outbox, chat.above = {}, nil
+    local question = chat.question
+    if question then
+      local line = '  Not answered: the program has ended.'
+      require('caliban.chat.paint').last_line(chat, question.call, line)
+    end
     require('caliban.chat.question').gone(chat)
     if chat.status then
       -- the phase is set here because no program runs that could send it

@@ -5,13 +5,12 @@ local M = {}
 
 local api = vim.api
 
----@class caliban.Fence
+---@class caliban.Fence: caliban.Colored
 ---@field from integer index in the block of the opening line
 ---@field to? integer index of the closing line
 ---@field mark string the backticks or tildes of the opening fence
 ---@field info string the text after the opening fence
 ---@field hidden? boolean whether the closing line is hidden
----@field colors? table<integer, integer[]?> the spans of each line of code, from 1, if a syntax file colours the block
 
 --- The highlights of a line: three numbers for each span, its first byte, the byte after its last and the highlight
 --- group.

@@ -68,6 +68,30 @@ local function call(chat, block, top, last)
   end
 end
 
+--- Dims the labels of the lines of an empty chat.
+---@param chat caliban.Chat
+---@param first integer
+---@param last integer
+local function labels(chat, first, last)
+  for i, line in ipairs(api.nvim_buf_get_lines(chat.transcript, first, last + 1, false)) do
+    local opts = { end_col = #line:match('^%S*'), hl_group = 'CalibanDim', priority = 100 }
+    api.nvim_buf_set_extmark(chat.transcript, ns, first + i - 1, 0, opts)
+  end
+end
+
+--- Colours the part of an error that tells why; the rest is advice.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param row integer
+---@param last integer
+local function reasons(chat, block, row, last)
+  span(chat, block, row, last, block.subject and 'CalibanDim' or 'CalibanError')
+  for i, part in ipairs(block.subject or {}) do
+    local opts = { end_col = part[3], hl_group = 'CalibanError', priority = 110, strict = false }
+    mark(chat, block, 'part' .. i, row + part[1], part[2], opts)
+  end
+end
+
 --- Sets the extmarks that belong to a block as a whole, such as its virtual text.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
@@ -80,6 +104,10 @@ function M.set(chat, block, row)
   local last, top = row + block.n - 1, row + (block.head or 0)
   if block.shape == 'tool' then
     call(chat, block, top, last)
+  elseif block.shape == 'intro' then
+    labels(chat, row, last)
+  elseif block.shape == 'error' then
+    reasons(chat, block, row, last)
   elseif group then
     span(chat, block, row, last, group)
   end

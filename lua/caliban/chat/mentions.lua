@@ -135,7 +135,9 @@ function M.rows(chat, width)
       rows[i] = { { bar .. ('and %d more mentions'):format(#weights - CHIPS), 'CalibanChip' } }
       break
     end
-    local text = it.is_wrong and it.about or it.written .. '  ' .. it.about
+    local written = vim.pesc('`' .. it.written .. '`')
+    local wrong = it.about:gsub(written, (it.written:gsub('%%', '%%%%')), 1)
+    local text = it.is_wrong and wrong or it.written .. '  ' .. it.about
     text = require('caliban.editor.name').shown(text)
     rows[i] = { { bar .. cut(text, width - 20), it.is_wrong and 'CalibanError' or 'CalibanChip' } }
   end

@@ -21,6 +21,7 @@ M.ns = ns
 ---@field session? string the session in which a subagent works on this call
 ---@field workers? caliban.WorkerRow[] the workers that this call has ordered, one for each line below it
 ---@field diffs? caliban.Diffed[] the diffs of an opened edit
+---@field subject? [integer, integer, integer][] in an error, the parts that tell why
 ---@field items? integer the number of items that take keys; they are the last lines
 ---@field right? string
 ---@field need? integer the cells that the block's first line and `right` need in one row
@@ -240,6 +241,7 @@ local function apply(chat, update)
   if update.lines then
     block.call, block.items, block.session = update.call, update.items, update.session
     block.workers, block.call_line = update.workers, update.call_line
+    block.subject = update.subject
     block.whole = update.call_line and update.lines[update.lines[1] == '' and 2 or 1]
     require('caliban.chat.running').note(chat, block, update.call_line)
   end
@@ -256,7 +258,7 @@ local function highlight(chat, update, block, row)
   if block.shape == 'user' then
     marks.lines(chat, block, row)
   elseif block.shape == 'tool' and update.lines and update.at == 0 then
-    require('caliban.chat.calls').mark(chat, block, row, update.diff)
+    require('caliban.chat.diff').take(chat, block, row, update.diff)
   end
   if marks.is_markdown(block) then
     require('caliban.chat.markdown').advance(chat.transcript, block, row)

@@ -56,6 +56,8 @@ local function on_line(_, win, buf, row)
   local spans = {} ---@type integer[]
   if block and block.shape == 'ask' then
     spans = require('caliban.chat.subject').spans(chat --[[@as caliban.Chat]], block, row - top)
+  elseif block and (block.shape == 'notice' or block.shape == 'error') then
+    spans = require('caliban.chat.notes').spans(buf, row)
   elseif block then
     spans = require('caliban.chat.markdown').spans(buf, block, top, row - top)
   end
@@ -67,7 +69,7 @@ local function on_line(_, win, buf, row)
   if block and block.diffs then
     require('caliban.chat.diff').draw(buf, block, row, row - top)
   end
-  if rendered and block and block.shape == 'text' then
+  if rendered and block and (block.shape == 'text' or spans.veils) then
     require('caliban.chat.rendering').draw(buf, block, row, row - top, spans)
   end
 end

@@ -72,17 +72,22 @@ local function step()
   end
 end
 
---- Says beside the running calls of a chat that the end of the program has interrupted them.
+--- The words beside a call that waits for the user's consent.
+local ASKED = 'waiting for you'
+
+--- Says beside the calls of a chat that run or wait for consent that the end of the program has interrupted them.
 ---@param chat caliban.Chat
 function M.interrupt(chat)
-  local blocks = chat.running or {}
   running.forget(chat)
   if not require('caliban.chat.paint').is_intact(chat) then
     return
   end
-  for id, block in pairs(blocks) do
-    local _, _, row = require('caliban.chat.order').find(chat, id)
-    block.call_line.began, block.call_line.failed = nil, true
+  local blocks = vim.tbl_filter(function(block)
+    return block.call_line and (block.call_line.began or block.right == ASKED)
+  end, chat.blocks)
+  for _, block in ipairs(blocks) do
+    local _, _, row = require('caliban.chat.order').find(chat, block.id)
+    block.call_line.began, block.call_line.failed, block.call_line.waits = nil, true, false
     block.right = 'interrupted'
     require('caliban.chat.beside').show(chat, block, row + (block.head or 0))
   end

@@ -6,8 +6,9 @@ local MAXCOL = vim.v.maxcol
 local CAP = 32768 -- bytes; a longer command stays plain
 
 --- How a question looks: for each line, three numbers for each highlight.
----@class caliban.QuestionLook
----@field lang? string the parser of its command
+---@class caliban.QuestionLook: caliban.Colored
+---@field lang? string the parser or the syntax file of its command
+---@field taken? integer how many of these lines are in `lines`
 ---@field lines table<integer, integer[]?> by the index in the block, from 0
 
 ---@param spans integer[]
@@ -44,16 +45,44 @@ local function dimmed(question)
   return lines
 end
 
+--- The lines of the subject.
+---@param question caliban.Question
+---@return string[]
+local function texts_of(question)
+  local texts = {} ---@type string[]
+  for n, part in ipairs(question.subject) do
+    texts[n] = (question.lines[part[1] + 1] or ''):sub(part[2] + 1, part[3])
+  end
+  return texts
+end
+
+--- Takes over the colours that the syntax file gives the subject, as far as they are known.
+---@param question caliban.Question
+---@param look caliban.QuestionLook
+---@param name string
+---@param buf integer
+local function color(question, look, name, buf)
+  if not look.colors then
+    require('caliban.chat.syntax').color(look, name, texts_of(question), buf)
+  end
+  local known = look.colors or {}
+  for n = (look.taken or 0) + 1, #known do
+    local part, colors = question.subject[n], known[n] or {}
+    local spans = part and look.lines[part[1]] or {}
+    for k = 1, part and #colors or 0, 3 do
+      local from, to, group = unpack(colors, k, k + 2)
+      add(spans, part[2] + from, part[2] + to, group)
+    end
+    look.taken = n
+  end
+end
+
 --- Highlights the subject as code.
 ---@param question caliban.Question
 ---@param lang string
 ---@param lines table<integer, integer[]?>
 local function highlight(question, lang, lines)
-  local texts = {} ---@type string[]
-  for n, part in ipairs(question.subject) do
-    texts[n] = (question.lines[part[1] + 1] or ''):sub(part[2] + 1, part[3])
-  end
-  local source = table.concat(texts, '\n')
+  local source = table.concat(texts_of(question), '\n')
   local query = vim.treesitter.query.get(lang, 'highlights')
   if #source > CAP or not query then
     return
@@ -84,13 +113,19 @@ function M.spans(chat, block, i)
   if not question or question.call ~= block.call then
     return { 0, MAXCOL, api.nvim_get_hl_id_by_name('CalibanDim') }
   end
-  local lang = question.shell and require('caliban.chat.languages').of('bash', chat.transcript)
-    or nil
-  if not question.look or question.look.lang ~= lang then
-    question.look = { lang = lang, lines = dimmed(question) }
-    local _ = lang and pcall(highlight, question, lang, question.look.lines)
+  local languages = require('caliban.chat.languages')
+  local lang = question.shell and languages.of('bash', chat.transcript) or nil
+  local name = question.shell and not lang and languages.syntax('bash') or nil
+  local look = question.look
+  if not look or look.lang ~= (lang or name) then
+    look = { lang = lang or name, lines = dimmed(question) }
+    question.look = look
+    local _ = lang and pcall(highlight, question, lang, look.lines)
   end
-  return question.look.lines[i] or {}
+  if name then
+    color(question, look, name, chat.transcript)
+  end
+  return look.lines[i] or {}
 end
 
 return M

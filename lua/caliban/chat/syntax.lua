@@ -1,5 +1,5 @@
---- The colours of code blocks in languages without a Treesitter parser, from Neovim's own syntax files. They are computed
---- in a scratch buffer, between two keys, once for each closed block that is drawn.
+--- The colours of code in languages without a Treesitter parser, from Neovim's own syntax files. They are computed in a
+--- scratch buffer, between two keys, once for each closed block and each command in a question that is drawn.
 local M = {}
 
 local api = vim.api
@@ -36,9 +36,13 @@ for name in NAMES:gmatch('%S+') do
   known[name] = name
 end
 
+--- Code that is coloured: a code block, or the command in a question.
+---@class caliban.Colored
+---@field colors? table<integer, integer[]?> the spans of each line, from 1, if a syntax file colours the code
+
 ---@class caliban.Coloring
 ---@field name string
----@field fence caliban.Fence
+---@field of caliban.Colored
 ---@field lines string[]
 ---@field buf integer the transcript
 ---@field at integer the number of lines that are done
@@ -109,12 +113,12 @@ end
 ---@param job caliban.Coloring
 local function color(job)
   local till = vim.uv.hrtime() + STEP
-  local done = job.fence.colors or {}
+  local done = job.of.colors or {}
   while job.at < #job.lines and vim.uv.hrtime() < till do
     job.at = job.at + 1
     done[job.at] = spans(job.at, job.lines[job.at])
   end
-  job.fence.colors = done
+  job.of.colors = done
 end
 
 local function work()
@@ -153,17 +157,27 @@ end
 ---@return integer[]?
 function M.of(fence, name, buf, row, count, i)
   if not fence.colors then
-    fence.colors = {}
     local lines = api.nvim_buf_get_lines(buf, row, row + math.min(count, LINES), false)
-    for n, line in ipairs(lines) do
-      lines[n] = line:sub(1, 4 * BYTES)
-    end
-    waiting[#waiting + 1] = { name = name, fence = fence, lines = lines, buf = buf, at = 0 }
-    if #waiting == 1 then
-      vim.defer_fn(work, 1)
-    end
+    M.color(fence, name, lines, buf)
   end
-  return fence.colors[i + 1]
+  return fence.colors and fence.colors[i + 1]
+end
+
+--- Begins to colour code. The buffer is redrawn once all colours are known.
+---@param of caliban.Colored
+---@param name string the syntax file
+---@param lines string[] at most the first `LINES` lines are coloured
+---@param buf integer the transcript
+function M.color(of, name, lines, buf)
+  of.colors = {}
+  local cut = {} ---@type string[]
+  for n = 1, math.min(#lines, LINES) do
+    cut[n] = lines[n]:sub(1, 4 * BYTES)
+  end
+  waiting[#waiting + 1] = { name = name, of = of, lines = cut, buf = buf, at = 0 }
+  if #waiting == 1 then
+    vim.defer_fn(work, 1)
+  end
 end
 
 return M

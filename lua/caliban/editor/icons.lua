@@ -86,9 +86,6 @@ function M.border()
   return current == ascii and { '+', '-', '+', '|', '+', '-', '+', '|' } or 'single'
 end
 
---- The cells before a worker's line.
-local INDENT = 4
-
 --- The blocks whose lines are Caliban's own words.
 ---@type table<string, boolean?>
 local OWN = { notice = true, error = true, intro = true }
@@ -114,15 +111,13 @@ local function is_apart(line)
   return line == '    ⋯' or line:find('^    … %d+ more lines$') ~= nil
 end
 
---- The line of a worker, whose words about the worker's state keep their highlight.
+--- The line of a worker. The title is a model's and stays as it is.
 ---@param worker caliban.WorkerRow
----@param line string
 ---@return string
-local function of_worker(worker, line)
-  local first, last = worker.span[1] + INDENT, worker.span[2] + INDENT
-  local before, words = M.of(line:sub(1, first)), M.of(line:sub(first + 1, last))
-  worker.span = { #before - INDENT, #before - INDENT + #words }
-  return before .. words .. M.of(line:sub(last + 1))
+local function of_worker(worker)
+  local to = worker.parts[2]
+  worker.line = worker.line:sub(1, to) .. M.of(worker.line:sub(to + 1))
+  return worker.line
 end
 
 --- The line of a call, whose parts keep their places.
@@ -157,7 +152,7 @@ local function own_lines(update, lines)
     elseif SIGNED[update.shape] then
       lines[i] = begun(line)
     elseif head > 0 and i > head and i <= head + #workers then
-      lines[i] = of_worker(workers[i - head] --[[@as caliban.WorkerRow]], line)
+      lines[i] = of_worker(workers[i - head] --[[@as caliban.WorkerRow]])
     end
   end
 end

@@ -117,7 +117,7 @@ fn a_thought_stands_directly_above_what_follows_it() {
             prompted("go"),
             replied(vec![thinking(), text("I look."), read("c1", "a.rs")]),
             answered("c1", "", "1 line"),
-            replied(vec![thinking(), read("c2", "b.rs")]),
+            replied(vec![thinking(), Part::Call(call("c2", "list", json!({})))]),
             answered("c2", "", "1 line"),
             replied(vec![thinking(), text("Done.")]),
         ],
@@ -129,7 +129,7 @@ fn a_thought_stands_directly_above_what_follows_it() {
 
             ▸ read  path="a.rs"  ⟩ 1 line · 1 s
             ▸ Thought
-            ▸ read  path="b.rs"  ⟩ 1 line · 1 s
+            ▸ list  ⟩ 1 line · 1 s
             ▸ Thought
             Done.
         "#]],
@@ -152,4 +152,55 @@ fn a_run_is_folded_once_whatever_the_order_of_its_answers() {
         answered("c2", "", "1 line"),
     ]);
     assert_eq!(shown(&mut view), "▸ read  4 files  a, b, c, d  ⟩ 4 lines\n\nSo.\n");
+}
+
+#[test]
+fn thoughts_between_reads_go_with_their_run() {
+    let thinking = || Part::Thinking { text: "Hm.".into(), signature: None };
+    let mut view = view_of(&[
+        replied(vec![thinking(), read("c1", "a")]),
+        answered("c1", "", "1 line"),
+        replied(vec![thinking(), read("c2", "b")]),
+        answered("c2", "", "1 line"),
+    ]);
+    let mut buffer = Buffer::default();
+    buffer.drain(&mut view);
+    assert_eq!(
+        buffer.text().matches("▸ read  path").count(),
+        2,
+        "a run that may go on is not folded"
+    );
+    view.event(&replied(vec![thinking(), text("So.")]), 0);
+    buffer.drain(&mut view);
+    expect![[r#"
+        ▸ Thought
+        ▸ read  2 files  a, b  ⟩ 2 lines
+        ▸ Thought
+        So.
+    "#]]
+    .assert_eq(&buffer.text());
+    let run = buffer.blocks.iter().find(|it| it.right == "2 lines").map(|it| it.id).unwrap();
+    view.toggle(run, 0);
+    buffer.drain(&mut view);
+    let thought = buffer.blocks.iter().find(|it| it.lines == ["  ▸ Thought"]).map(|it| it.id);
+    view.toggle(thought.unwrap(), 0);
+    buffer.drain(&mut view);
+    expect![[r#"
+        ▸ Thought
+        ▾ read  2 files  a, b  ⟩ 2 lines
+          ▸ read  path="a"  ⟩ 1 line · 1 s
+          ▾ Thought
+            Hm.
+          ▸ read  path="b"  ⟩ 1 line · 1 s
+        ▸ Thought
+        So.
+    "#]]
+    .assert_eq(&buffer.text());
+}
+
+#[test]
+fn a_run_lists_whole_names() {
+    let names = ["x".repeat(50), "y".repeat(50), "z".repeat(50)];
+    assert_eq!(crate::view::runs::joined(&names), format!("{}, {}, …", names[0], names[1]));
+    assert_eq!(crate::view::runs::joined(&names[..1]), names[0]);
 }

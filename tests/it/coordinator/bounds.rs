@@ -139,7 +139,7 @@ fn a_workers_question_is_answered_in_the_coordinators_chat() {
     spawned(&scene, &json!([worker("verifier", "Greet.")]));
     scene.nvim.wait_question();
     scene.wait_chat("? main-w1: Run `echo hi`?");
-    scene.wait_chat("w1 verifier  Find it  waits for you");
+    scene.wait_chat("w1 verifier  Find it  waits: ");
     assert_eq!(
         scene.nvim.lua_json("return require('caliban.chat.chats').current.status.workers"),
         json!({ "active": 1, "asking": 1, "unread": 0 })
@@ -193,7 +193,7 @@ fn edits_of_two_implementers_in_one_file_are_reviewed_together() {
     }
     spawned(&scene, &json!([own("One."), own("Two.")]));
     scene.wait_pending(2);
-    scene.wait_chat("w2 implementer  Find it  waits for you");
+    scene.wait_chat("w2 implementer  Find it  waits: ");
     scene.server.reply(Reply::said("Both are done."));
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_idle("Both are done.");

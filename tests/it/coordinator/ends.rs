@@ -107,7 +107,7 @@ fn workers_that_die_with_the_editor_are_answered_and_their_proposals_stay_under_
     nvim.lua("require('caliban').ask('please')", &[]);
     server.wait_count(7);
     nvim.wait_hunks(1);
-    nvim.wait_transcript("w5 implementer  Find it  waits for you");
+    nvim.wait_transcript("w5 implementer  Find it  waits: ");
     nvim.kill();
     drop(nvim);
     let nvim = Nvim::start(&setup);

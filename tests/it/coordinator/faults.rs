@@ -51,7 +51,8 @@ fn each_fault_of_the_wire_hits_its_own_worker_only() {
         let row = format!("w{n} explorer  Find it  ");
         let ended = |nvim: &crate::kit::nvim::Nvim| {
             let shown = nvim.transcript();
-            let state = shown.split_once(&row).map(|it| it.1.split(' ').next().unwrap_or_default());
+            let state =
+                shown.split_once(&row).map(|it| it.1.split_whitespace().next().unwrap_or_default());
             state.is_some_and(is_over)
         };
         scene.nvim.wait(ended, &format!("the end of w{n}"));

@@ -35,7 +35,7 @@ impl Nvim {
     /// The transcript from the first message on, without the heading above it.
     pub fn conversation(&self) -> String {
         let transcript = self.transcript();
-        let ends = ["`:help caliban`\n\n", "`<Esc>`, `<CR>`\n\n"];
+        let ends = [":help caliban\n\n", "<Esc>, <CR>\n\n"];
         let said = ends.iter().find_map(|end| transcript.split_once(end)).map(|it| it.1);
         said.unwrap_or(&transcript).to_owned()
     }

@@ -33,6 +33,7 @@ fn first(columns: u16) -> Stage {
     stage.nvim.keys(":edit src/cart.lua<CR>:Caliban<CR>");
     stage.nvim.wait_screen("g? keys");
     stage.nvim.wait_screen("claude-sonnet-4-5");
+    stage.quiet();
     stage
 }
 
@@ -96,7 +97,7 @@ fn consent(columns: u16) -> Stage {
             .call(
                 "c1",
                 "shell",
-                json!({ "command": "git push origin cents && gh pr create --fill" }),
+                json!({ "command": "git push origin \"$BRANCH\" && gh pr create --fill --title 'Count in cents'" }),
             )
             .usage(21_400, 120)
             .cached(20_000, 0),

@@ -53,7 +53,8 @@
 ---@field folds? integer[] In a question, the indices of the lines that are folds. The user can consent only when all
 --- folds are open.
 ---@field subject? [integer, integer, integer][] In a question, the parts of its lines that the user decides on: for
---- each the index of the line, its first byte and the byte after its last. The rest of the question is dim.
+--- each the index of the line, its first byte and the byte after its last. The rest of the question is dim. In an
+--- error, the parts that tell why.
 ---@field shell? boolean Whether these parts are a command for a shell.
 ---@field always? boolean Whether a question offers to store a rule.
 ---@field command? string In a question, the command that the user may change.
@@ -78,6 +79,7 @@
 ---@field main [integer, integer] The first byte and the end of the argument that is cut first in a narrow window.
 --- Equal if there is none.
 ---@field is_path boolean Whether that argument is a path, whose end tells more than its beginning.
+---@field is_list boolean Whether that argument is a list of names, of which whole ones are left out.
 ---@field is_whole boolean Whether the line may take several rows in a narrow window.
 ---@field failed boolean Whether the words at the right end tell that the call failed.
 ---@field waits boolean Whether these words tell that the call waits for the user.
@@ -96,8 +98,11 @@
 ---@field over boolean Whether the worker has ended.
 ---@field requests integer
 ---@field tokens integer
----@field span [integer, integer] The first and the last byte of the line's words about the state, the last one
---- exclusive.
+---@field line string The whole line. The editor cuts it in a narrow window.
+---@field parts [integer, integer] The first byte of the title in this line, and the first byte of the words about
+--- what the worker does.
+---@field spare integer The bytes of these words that a narrow window leaves out first.
+---@field right string The words beside the line; may be empty.
 
 --- The kind of work that a worker does. It decides which tools the worker has, and its prompt.
 ---@alias caliban.WorkerRole
