@@ -237,7 +237,7 @@ fn a_comment_goes_to_the_conversation_whose_hunk_it_is() {
     let scene = Scene::two_hunks(|it| it);
     let nvim = &scene.nvim;
     nvim.keys(":Caliban new<CR>");
-    nvim.wait_screen("caliban://main-2/prompt");
+    nvim.wait_session("main-2");
     nvim.keys(":1wincmd w<CR>");
     scene.server.reply(Reply::said("I see."));
     nvim.keys("2G\\cfor main<CR>");
