@@ -378,7 +378,7 @@ local function hide_ends(buf, block, row)
       return
     elseif fence.to and fence.to + 1 < block.n then
       fence.hidden = true
-      require('caliban.chat.rendering').hide(buf, row + fence.to)
+      require('caliban.chat.hidden').hide(buf, row + fence.to)
     end
   end
 end

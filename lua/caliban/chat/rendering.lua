@@ -68,19 +68,6 @@ local function draw_row(buf, block, row, i, spans)
   return true
 end
 
---- Hides a line in the windows that show Markdown without its marks.
----@param buf integer
----@param row integer
-function M.hide(buf, row)
-  api.nvim_buf_set_extmark(buf, ns, row, 0, { conceal_lines = '' })
-end
-
---- Forgets which lines of a buffer are hidden.
----@param buf integer
-function M.show_all(buf)
-  api.nvim_buf_clear_namespace(buf, ns, 0, -1)
-end
-
 --- Draws a line of a reply.
 ---@param buf integer
 ---@param block caliban.Block

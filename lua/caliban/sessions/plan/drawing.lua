@@ -28,7 +28,7 @@ function M.read(buf)
     fences = {},
     spans = {},
   }
-  require('caliban.chat.rendering').show_all(buf)
+  require('caliban.chat.hidden').show_all(buf)
   require('caliban.chat.markdown').advance(buf, blocks[buf], 0)
 end
 

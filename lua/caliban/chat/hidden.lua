@@ -1,0 +1,19 @@
+--- Hides lines of a buffer in the windows that show Markdown without its marks.
+local M = {}
+
+local api = vim.api
+local ns = api.nvim_create_namespace('caliban_chat')
+
+---@param buf integer
+---@param row integer
+function M.hide(buf, row)
+  api.nvim_buf_set_extmark(buf, ns, row, 0, { conceal_lines = '' })
+end
+
+--- Forgets which lines of a buffer are hidden.
+---@param buf integer
+function M.show_all(buf)
+  api.nvim_buf_clear_namespace(buf, ns, 0, -1)
+end
+
+return M
