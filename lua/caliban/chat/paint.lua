@@ -21,7 +21,7 @@ M.ns = ns
 ---@field session? string the session in which a subagent works on this call
 ---@field workers? caliban.WorkerRow[] the workers that this call has ordered, one for each line below it
 ---@field diffs? caliban.Diffed[] the diffs of an opened edit
----@field subject? [integer, integer, integer][] in an error, the parts that tell why
+---@field subject? [integer, integer, integer][] the parts of an error that tell why
 ---@field items? integer the number of items that take keys; they are the last lines
 ---@field right? string
 ---@field need? integer the cells that the block's first line and `right` need in one row

@@ -82,14 +82,14 @@ function M.interrupt(chat)
   if not require('caliban.chat.paint').is_intact(chat) then
     return
   end
-  local blocks = vim.tbl_filter(function(block)
-    return block.call_line and (block.call_line.began or block.right == ASKED)
-  end, chat.blocks)
-  for _, block in ipairs(blocks) do
-    local _, _, row = require('caliban.chat.order').find(chat, block.id)
-    block.call_line.began, block.call_line.failed, block.call_line.waits = nil, true, false
-    block.right = 'interrupted'
-    require('caliban.chat.beside').show(chat, block, row + (block.head or 0))
+  for _, block in ipairs(chat.blocks) do
+    local call = block.call_line
+    if call and (call.began or block.right == ASKED) then
+      local _, _, row = require('caliban.chat.order').find(chat, block.id)
+      call.began, call.failed, call.waits = nil, true, false
+      block.right = 'interrupted'
+      require('caliban.chat.beside').show(chat, block, row + (block.head or 0))
+    end
   end
 end
 

@@ -71,7 +71,7 @@ local function color(question, look, name, buf)
     local spans = part and look.lines[part[1]] or {}
     for k = 1, part and #colors or 0, 3 do
       local from, to, group = unpack(colors, k, k + 2)
-      add(spans, part[2] + from, part[2] + to, group)
+      add(spans, part[2] + from --[[@as integer]], part[2] + to --[[@as integer]], group)
     end
     look.taken = n
   end

@@ -57,7 +57,7 @@ fn a_message_reaches_a_coordinator_that_waits_and_the_user_tells_and_stops_one_w
     scene.server.reply_gated(has_got("Two.", 0), Reply::said("Half").gate());
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.server.wait_count(4);
-    scene.wait_chat("w2 explorer  Find it  running");
+    scene.wait_chat("w2 explorer  Find it  thinking");
     // workers keep to the mode, so another mode cannot be chosen while they run
     scene.nvim.keys(":Caliban mode auto<CR>");
     scene.nvim.wait_screen("Workers run, so the mode stays coordinator.");
