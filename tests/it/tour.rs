@@ -15,7 +15,7 @@ fn the_tour_reads_edits_runs_and_says_how_to_connect_a_model() {
     let setup = sample();
     let nvim = Nvim::start(&setup);
     nvim.keys(":edit greet.py<CR>:Caliban<CR>");
-    nvim.wait_screen("Tour     any message begins it: `i`, a word, `<Esc>`, `<CR>`");
+    nvim.wait_screen("Tour     any message begins it: i, a word, <Esc>, <CR>");
     nvim.keys("ishow me<C-s><Esc>");
     nvim.wait_phase("reviewing");
     nvim.wait_transcript("accept with `\\a`, reject with `\\r`");

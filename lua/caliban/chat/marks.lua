@@ -85,11 +85,17 @@ end
 ---@param row integer
 ---@param last integer
 local function reasons(chat, block, row, last)
-  span(chat, block, row, last, block.subject and 'CalibanDim' or 'CalibanError')
-  for i, part in ipairs(block.subject or {}) do
-    local opts = { end_col = part[3], hl_group = 'CalibanError', priority = 110, strict = false }
+  local parts = block.subject
+  if not parts then
+    return span(chat, block, row, last, 'CalibanError')
+  end
+  for i, part in ipairs(parts) do
+    local opts = { end_col = part[3], hl_group = 'CalibanError', priority = 100, strict = false }
     mark(chat, block, 'part' .. i, row + part[1], part[2], opts)
   end
+  local why = parts[#parts]
+  local opts = { end_row = last, end_col = block.col, hl_group = 'CalibanDim', priority = 100 }
+  mark(chat, block, 'span', row + why[1], why[3], opts)
 end
 
 --- Sets the extmarks that belong to a block as a whole, such as its virtual text.
