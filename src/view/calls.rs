@@ -251,6 +251,8 @@ impl View {
             && let Content::Tool(tool) = &mut self.blocks[*at].content
         {
             tool.diff.extend(diff.cloned());
+            // how long the user takes says nothing about the call
+            tool.began_ms = None;
         }
         self.set_if_unanswered(call, UNDECIDED);
         self.set_right(call, &format!("{what} to review"), Tone::Waits);

@@ -265,7 +265,7 @@ fn a_hunk_that_changes_only_the_final_newline_survives_a_restart_together_with_o
     scene.nvim.quit_with(":qa!<CR>");
     let nvim = Nvim::start(setup);
     nvim.keys(":edit a.txt<CR>:Caliban<CR>");
-    nvim.wait_screen("2 changes in 1 file to review");
+    nvim.wait_screen("2 hunks in 1 file to review");
     nvim.keys(":Caliban accept all<CR>");
     nvim.wait(
         |nvim| nvim.setup.on_disk("a.txt").as_deref() == Some("A\nb\nc\n"),

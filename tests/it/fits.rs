@@ -5,6 +5,7 @@ use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use crate::review::scene::{Scene, edit, nine};
+use expect_test::expect;
 use serde_json::json;
 
 /// A path that is wider than a window of 60 cells.
@@ -123,11 +124,11 @@ fn the_list_of_changes_stays_while_an_undo_can_be_redone() {
         let scene = Scene::two_hunks(|it| it.size(columns, rows));
         scene.nvim.lua("require('caliban.review.undone').delay = 1000000000", &[]);
         scene.nvim.keys("u");
-        scene.nvim.wait_screen("no change left to review");
+        scene.nvim.wait_screen("nothing left to review");
         scene.server.reply(Reply::said("I see."));
         scene.nvim.keys("5GA mine<Esc>");
         scene.wait_idle("I see.");
-        scene.nvim.wait_gone("no change left to review");
+        scene.nvim.wait_gone("nothing left to review");
     }
 }
 
@@ -170,4 +171,36 @@ fn in_a_long_list_of_conversations_each_row_shows_the_conversations_age() {
         );
     }
     nvim.keys("q<CR>");
+}
+
+#[test]
+fn every_hunk_takes_one_line_of_the_list() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    let nvim = &scene.nvim;
+    nvim.keys(":edit a.txt<CR>");
+    let wide = "日本語".repeat(30);
+    let long = "x".repeat(100_000);
+    scene.ask(Reply::new().call(
+        "e1",
+        "edit",
+        edit(
+            "a.txt",
+            &[("l2", "\t\u{1b}[31mred\u{7} \\end"), ("l5", &wide), ("l8", &long), ("l9\n", "\n")],
+        ),
+    ));
+    scene.wait_pending(3);
+    nvim.wait_screen("3 hunks");
+    nvim.wait_transcript("-2 +2  xxx");
+    let rows: Vec<String> = nvim
+        .transcript()
+        .lines()
+        .skip_while(|it| !it.contains("▾ a.txt"))
+        .skip(1)
+        .map(|it| format!("|{it}"))
+        .collect();
+    expect![[r#"
+        |        2  -1 +1   [31mred  \end
+        |        5  -1 +1  日本語日本語日本語日本語日本語日本語日…
+        |        8  -2 +2  xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…"#]]
+    .assert_eq(&rows.join("\n"));
 }

@@ -26,8 +26,8 @@ fn two_thousand_edits_of_one_call_can_be_accepted_at_once() {
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
     nvim.lua("require('caliban').ask('go')", &[]);
-    nvim.wait_transcript("? 2000 changes in 1 file to review");
-    nvim.go_to_transcript("? 2000 changes");
+    nvim.wait_transcript("? 2000 hunks in 1 file to review");
+    nvim.go_to_transcript("? 2000 hunks");
     nvim.keys("\\a");
     nvim.wait_transcript("Done.");
     nvim.wait_phase("idle");

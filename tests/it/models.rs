@@ -411,7 +411,7 @@ fn without_a_model_the_tour_begins_and_proposes_its_edit() {
 
         ▸ edit  greet.py
 
-        ? 2 changes in 1 file to review
+        ? 2 hunks in 1 file to review
           \a accept  \r reject  e reject, because …  \c comment
           ▾ greet.py
                 5  -1 +1  return f"Hello, {name}."

@@ -108,7 +108,7 @@ held! {
     a_question_shows_its_command_and_its_keys: "consent",
     an_edit_is_reviewed_beside_the_chat: "review",
     an_edit_opens_to_its_diff: "diff",
-    the_list_of_changes_has_settled_and_pending_files: "changes",
+    a_settled_file_is_said_by_its_call_and_a_pending_one_is_listed: "changes",
     a_coordinator_shows_its_workers: "workers",
     a_plan_is_read_beside_the_chat: "plan",
     an_error_a_retry_a_queued_message_and_a_draft_are_seen_together: "trouble",

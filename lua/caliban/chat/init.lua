@@ -423,8 +423,8 @@ require('caliban.review.listeners').add({
   parsed = function(r)
     require('caliban.chat.changes').touch(r)
   end,
-  reported = function(r, unsaved)
-    require('caliban.chat.changes').settled(r, unsaved)
+  reported = function(r)
+    require('caliban.chat.changes').settled(r)
   end,
   waiting = function()
     vim.tbl_map(require('caliban.chat.windows').decorate, chats.all)

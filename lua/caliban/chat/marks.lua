@@ -13,9 +13,8 @@ local spans = {
   error = 'CalibanError',
   intro = 'CalibanDim',
   queue = 'CalibanDim',
-  review = 'CalibanDim',
-  reviewed = 'CalibanDim',
 }
+--- The colours of the signs that begin blocks.
 local heads = { notice = 'CalibanNotice', review = 'CalibanAsk' }
 
 --- Whether a block is highlighted as Markdown.
@@ -118,10 +117,8 @@ function M.set(chat, block, row)
     span(chat, block, row, last, group)
   end
   if head then
-    -- of a notice only the sign has a colour
-    local width = block.shape == 'notice' and 1
-      or #api.nvim_buf_get_lines(chat.transcript, top, top + 1, false)[1]
-    mark(chat, block, 'head', top, 0, { end_col = width, hl_group = head, priority = 110 })
+    -- only the sign has a colour
+    mark(chat, block, 'head', top, 0, { end_col = 1, hl_group = head, priority = 110 })
   end
   require('caliban.chat.beside').show(chat, block, top)
   if block.below then

@@ -6,7 +6,7 @@ local M = {}
 ---@field pending? fun(r: caliban.Review, decided: boolean) changes are pending, or a redo can bring them back
 ---@field cleared? fun(r: caliban.Review) the buffer shows nothing of the review any more
 ---@field closed? fun(r: caliban.Review) the review has ended
----@field reported? fun(r: caliban.Review, unsaved: string) the verdict was sent; `unsaved`: why the text is not on disk, or ''
+---@field reported? fun(r: caliban.Review) the verdict was sent
 ---@field renamed? fun(r: caliban.Review) the review's conversation was renamed
 ---@field parsed? fun(r: caliban.Review) the hunk that is marked because of a syntax error has changed
 ---@field missed? fun() the user decided on the hunk under the cursor, but there is none

@@ -87,7 +87,7 @@ function M.release(r)
   state.release(r)
   listeners.tell('closed', r)
   write_guard.clear(r.buf)
-  listeners.tell('reported', r, '')
+  listeners.tell('reported', r)
 end
 
 --- Called when the buffer was closed: ends its review.

@@ -10,15 +10,6 @@ local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
 
---- The words that tell the user how changes were decided. The words for the model are in
---- `edit::outcome`.
-local WORDS = {
-  accepted = 'accepted',
-  reworked = 'reworked',
-  part = 'accepted in part',
-  rejected = 'rejected',
-}
-
 --- The buffer's text before the write that ends the review, because the write may close the buffer.
 local texts = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, string>
 --- The diagnostics before the edits of a review that is not settled yet.
@@ -261,7 +252,7 @@ function M.summary(r, written, unsaved)
   elseif r.was then
     parts[#parts + 1] = 'renamed from ' .. file.short(r.was)
   end
-  vim.list_extend(parts, verdict.words(r, WORDS))
+  vim.list_extend(parts, verdict.words(r))
   if r.whole_rejected then
     parts[#parts + 1] = 'rejected'
   end
@@ -305,7 +296,7 @@ end
 ---@param gone boolean whether the file or its buffer no longer exists, without the user's consent
 ---@param unsaved string why the text is not on disk; '' if it is
 function M.report(r, gone, unsaved)
-  require('caliban.review.listeners').tell('reported', r, unsaved)
+  require('caliban.review.listeners').tell('reported', r)
   local is_loaded = api.nvim_buf_is_loaded(r.buf)
   local is_foreign = is_loaded
     and not r.binary

@@ -23,6 +23,14 @@ local tracking = require('caliban.review.hunks.tracking')
 
 local last = 0 ---@type integer the last key in use
 
+--- The words that tell the user how changes were decided. The words for the model are in `edit::outcome`.
+local WORDS = {
+  accepted = 'accepted',
+  reworked = 'reworked',
+  part = 'accepted in part',
+  rejected = 'rejected',
+}
+
 --- Makes keys for the changes of a proposal.
 ---@param count integer
 ---@return integer # the first key minus 1
@@ -199,16 +207,15 @@ end
 --- The numbers in words, such as `1 accepted`. Empty if nothing is decided in the current undo
 --- state.
 ---@param r caliban.Review
----@param words table<caliban.Decision, string>
 ---@return string[]
-function M.words(r, words)
+function M.words(r)
   if not M.has_decisions(r) then
     return {}
   end
   local tally, out = M.tally(r), {}
   for _, fate in ipairs({ 'accepted', 'reworked', 'part', 'rejected' }) do
     if tally[fate] > 0 then
-      out[#out + 1] = ('%d %s'):format(tally[fate], words[fate])
+      out[#out + 1] = ('%d %s'):format(tally[fate], WORDS[fate])
     end
   end
   return out

@@ -249,5 +249,5 @@ fn a_comment_goes_to_the_conversation_whose_hunk_it_is() {
     assert!(!nvim.transcript().contains("for main"));
     nvim.keys(":Caliban resume main<CR>");
     scene.wait_idle("I see.");
-    scene.wait_chat("2 changes in 1 file to review");
+    scene.wait_chat("2 hunks in 1 file to review");
 }

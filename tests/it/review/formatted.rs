@@ -186,12 +186,12 @@ fn formatting_in_one_review_does_not_count_in_the_next() {
 }
 
 #[test]
-fn the_list_in_the_chat_counts_a_formatted_hunk_as_kept() {
+fn the_list_in_the_chat_counts_a_formatted_hunk_as_accepted() {
     let scene = Scene::two_hunks(|it| it.before(CONFORM).size(200, 40));
     scene.nvim.keys(":Format<CR>");
     scene.nvim.wait_screen("L(\"8b\")");
     scene.nvim.keys("2G\\a");
-    scene.nvim.wait_screen("1 hunk · 1 kept");
+    scene.nvim.wait_screen("1 hunk · 1 accepted");
     scene.nvim.keys("8GA mine<Esc>");
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("8G\\a");
