@@ -336,6 +336,11 @@ local subcommands = {
       return require('caliban.program.project').agents()
     end,
   },
+  skills = {
+    run = function()
+      require('caliban.sessions.skills').ask()
+    end,
+  },
   jobs = {
     run = function()
       require('caliban.sessions.jobs').ask()

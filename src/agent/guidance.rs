@@ -10,7 +10,7 @@ use crate::context::agents::{NamedAgent, Origin};
 use crate::context::instructions::{self, Found, Places};
 use crate::context::prompt;
 use crate::conversation::Conversation;
-use crate::conversation::report::Level;
+use crate::conversation::report::{Level, Report, Show, SkillRow};
 use crate::edit::Format;
 use crate::message::{Block, Excerpt, ExcerptKind, Role};
 use crate::session::{Input, Phase};
@@ -366,6 +366,22 @@ pub(super) fn list_of_skills(desk: &Desk) -> String {
         );
     }
     format!("Skills, from {folders}:\n{}", lines.join("\n"))
+}
+
+/// Offers the skills to the user, who chooses one for the next message.
+pub(super) fn offer_skills(conversation: &mut Conversation, desk: &Desk) {
+    let Skills { found, problems } = skills::find(desk);
+    if found.is_empty() {
+        return conversation.take(Input::Tell { text: list_of_skills(desk) });
+    }
+    conversation.tell_once(problems);
+    let row = |it: skills::Skill| SkillRow {
+        source: desk.shown(it.path.ancestors().nth(2).unwrap_or(&it.path)),
+        name: it.name,
+        description: it.description,
+        path: it.path,
+    };
+    conversation.show(Show::Tell(Report::Skills(found.into_iter().map(row).collect())));
 }
 
 /// The list of skills for the model.

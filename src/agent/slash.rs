@@ -26,10 +26,11 @@ pub(super) fn sent(agent: &mut Agent, text: String, context: Vec<Excerpt>, steer
     // A comment on a change goes to the model unchanged: a slash at its beginning is not a command.
     let is_comment = context.iter().any(|it| it.kind == ExcerptKind::Hunk);
     let parsed = if is_comment { Parsed::Prompt } else { slash::parse(&text) };
-    let is_prompt = matches!(
-        parsed,
-        Parsed::Prompt | Parsed::Other(..) | Parsed::Known(Slash::Plan | Slash::Skill, _)
-    );
+    let is_prompt = match parsed {
+        Parsed::Prompt | Parsed::Other(..) | Parsed::Known(Slash::Plan, _) => true,
+        Parsed::Known(Slash::Skill, rest) => !rest.is_empty(),
+        Parsed::Known(..) => false,
+    };
     let conversation = &mut agent.conversation;
     if let (true, Some(store)) = (is_prompt && !is_comment, &conversation.store)
         && let Err(error) = store.remember(&text)
@@ -106,7 +107,8 @@ fn carry_out(agent: &mut Agent, slash: Slash, rest: &str) {
     match slash {
         // These commands send a message, so `sent` has carried them out already.
         Slash::Init | Slash::Review => (),
-        Slash::Skills | Slash::Skill => {
+        Slash::Skill => guidance::offer_skills(conversation, &agent.desk),
+        Slash::Skills => {
             conversation.take(Input::Tell { text: guidance::list_of_skills(&agent.desk) });
         }
         Slash::Rules => agent.guidance.add_rules(conversation, &agent.desk),

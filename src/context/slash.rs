@@ -200,7 +200,7 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "skill",
         slash: Slash::Skill,
-        help: "sends a message with the text of a skill: `/skill name [message]`",
+        help: "sends a message with the text of a skill: `/skill name [message]`; `/skill` offers them",
         argument: Some(Argument::Skill),
     },
     Row {

@@ -87,6 +87,8 @@ pub enum Report {
         rows: Vec<AgentRow>,
         open: bool,
     },
+    /// The skills, from which the user chooses one.
+    Skills(Vec<SkillRow>),
     /// The items of the conversation's to-do list, which has changed.
     Todo(Vec<TodoItem>),
     /// The last request as it was sent.
@@ -132,6 +134,19 @@ pub struct AgentRow {
     pub shown: String,
     /// The line of the file where the agent begins, from 1.
     pub line: u32,
+}
+
+/// A skill in a list for the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SkillRow {
+    pub name: String,
+    /// One line.
+    pub description: String,
+    /// The folder of skills that has this one, as the user would write it.
+    pub source: String,
+    /// The skill's `SKILL.md`.
+    pub path: PathBuf,
 }
 
 /// A plan as it reads now.

@@ -377,6 +377,7 @@ pub enum ToNvim {
     PlanOpened(PlanOpened),
     Jobs(Jobs),
     Agents(Agents),
+    Skills(Skills),
     Todo(Todo),
     Preview(Preview),
     /// Asks to change, delete or rename one file without a review. The answer is a `Restored`.

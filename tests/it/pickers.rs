@@ -6,6 +6,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use crate::review::scene::Scene;
 use expect_test::expect;
+use serde_json::json;
 use std::fs;
 
 /// A picker that keeps what it was given in `_G.given`, and the buffers of the previews.
@@ -96,6 +97,47 @@ fn a_plugins_picker_gets_kinds_columns_and_previews() {
         auto                as auto-edit, and commands run in the sandbox without a question
         coordinator         hands the work to workers, which ask you as the mode before it says"#]]
     .assert_eq(&given(nvim, "mode"));
+}
+
+#[test]
+fn a_skill_is_chosen_from_a_list_and_called_by_the_next_message() {
+    let server = Server::start();
+    let skill = |name: &str, about: &str, body: &str| {
+        format!("---\nname: {name}\ndescription: \"{about}\"\n---\n\n{body}\n")
+    };
+    let hostile = "A \\u001b[31m%#Error# \\u202e$(touch pwned) `id`".repeat(20);
+    let setup = Setup::new()
+        .before(RECORD)
+        .file(".caliban/skills/release/SKILL.md", skill("release", "Makes a release.", "Tag it."))
+        .file(".claude/skills/$(id) %#Error#/SKILL.md", skill("odd", &hostile, "\u{1b}[31mOdd."))
+        .file("../home/.claude/skills/prose/SKILL.md", skill("prose", "Writes.", "Be brief."));
+    let nvim = Nvim::start(&setup.anthropic(&server).size(80, 24));
+    nvim.keys(":Caliban<CR>ithe letter<Esc><C-w>k");
+    expect![[r#"
+        caliban_skills
+        release  .caliban/skills   Makes a release.
+        odd      .claude/skills    A [U+001B][31m%#Error# [U+20…
+        prose    ~/.claude/skills  Writes."#]]
+    .assert_eq(&given(&nvim, "skills"));
+    previewed(&nvim, "Tag it.");
+    nvim.lua("_G.choose(3)", &[]);
+    nvim.wait(|it| it.composer() == "/skill prose the letter", "the call before the draft");
+    given(&nvim, "skills");
+    nvim.lua("_G.choose(2)", &[]);
+    nvim.wait(|it| it.composer() == "/skill odd the letter", "the other call");
+    server.reply(Reply::said("Done."));
+    nvim.keys(" now<C-s>");
+    nvim.wait_transcript("Done.");
+    let told = server.requests()[0].last_user_text();
+    assert!(told.contains("Odd.") && told.ends_with("\nthe letter now"), "{told}");
+    nvim.wait_phase("idle");
+    nvim.lua("_G.given = nil", &[]);
+    nvim.keys("/skill<C-s>");
+    nvim.wait(|it| it.lua_json("return _G.given ~= nil") == true, "the list");
+    nvim.lua("_G.choose(1)", &[]);
+    nvim.wait(|it| it.composer() == "/skill release ", "the call");
+    let sent = nvim.lua_json("return require('caliban.program.project').history()");
+    assert_eq!(sent, json!(["/skill odd the letter now"]), "the opening of a list is no message");
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
         /permissions   lists your permissions and rules and revokes them; with a command, says how it would be judged: `/permissions [command]`
         /jobs          lists the commands that run in the background, to stop one
         /skills        lists the skills and their problems
-        /skill         sends a message with the text of a skill: `/skill name [message]`
+        /skill         sends a message with the text of a skill: `/skill name [message]`; `/skill` offers them
         /agents        lists the named agents, to open the file of one: `/agents [name]`
         /rules         gives the model the project's rules for Copilot and Cursor; asks again about instructions that you left out
         /reset         the same as `/new`

@@ -321,9 +321,10 @@ end
 ---@param chat caliban.Chat
 ---@param message string
 ---@param context caliban.Excerpt[]
-function M.give_back(chat, message, context)
+---@param joint? string the text between the two; default: an empty line
+function M.give_back(chat, message, context, joint)
   local since = text(chat)
-  local all = since == '' and message or message .. '\n\n' .. since
+  local all = since == '' and message or message .. (joint or '\n\n') .. since
   put(chat, vim.split(all, '\n', { plain = true }))
   chat.context = vim.list_extend(vim.deepcopy(context), chat.context)
   show_chips(chat)

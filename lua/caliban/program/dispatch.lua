@@ -104,6 +104,9 @@ local handlers = {
   agents = vim.schedule_wrap(function(message)
     require('caliban.sessions.agents').offer(message)
   end),
+  skills = vim.schedule_wrap(function(message)
+    require('caliban.sessions.skills').offer(message)
+  end),
   plan_opened = vim.schedule_wrap(function(message)
     require('caliban.sessions.plan').received(message)
   end),

@@ -1,7 +1,7 @@
 //! The messages about whole sessions: to list, rename, copy, delete, export or take over a session.
 
 use crate::agent;
-use crate::conversation::report::{AgentRow, UndoOffer};
+use crate::conversation::report::{AgentRow, SkillRow, UndoOffer};
 use crate::event::SessionId;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -256,4 +256,13 @@ pub struct Agents {
     pub agents: Vec<AgentRow>,
     /// Whether the file of the only agent is to be opened, because the user has named it.
     pub open: bool,
+}
+
+/// The skills of the project and of the user, from which the user chooses one for the next message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Skills {
+    pub session: SessionId,
+    /// The project's first.
+    pub skills: Vec<SkillRow>,
 }

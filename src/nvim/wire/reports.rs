@@ -1,8 +1,8 @@
 //! Converts the reports of an agent to messages to the editor.
 
 use super::{
-    Agents, Copied, Exit, History, Jobs, Permissions, PlanOpened, Preview, ToNvim, Todo, Turns,
-    Undo,
+    Agents, Copied, Exit, History, Jobs, Permissions, PlanOpened, Preview, Skills, ToNvim, Todo,
+    Turns, Undo,
 };
 use crate::conversation::report::{Opened, Report};
 use crate::event::SessionId;
@@ -44,6 +44,7 @@ impl ToNvim {
                 ToNvim::Permissions(Permissions { session, grants })
             }
             Report::Agents { rows, open } => ToNvim::Agents(Agents { session, agents: rows, open }),
+            Report::Skills(skills) => ToNvim::Skills(Skills { session, skills }),
             Report::Todo(items) => ToNvim::Todo(Todo { session, items }),
             Report::Plan(plan) => ToNvim::PlanOpened(PlanOpened { session, plan }),
             Report::Jobs(jobs) => ToNvim::Jobs(Jobs { session, jobs }),

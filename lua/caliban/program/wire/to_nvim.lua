@@ -538,6 +538,19 @@
 ---@field shown string
 ---@field line integer The line of the file where the agent begins, from 1.
 
+--- The skills of the project and of the user, from which the user chooses one for the next message.
+---@class (exact) caliban.Skills
+---@field kind 'skills'
+---@field session caliban.SessionId
+---@field skills caliban.SkillRow[] The project's first.
+
+--- A skill in a list for the user.
+---@class (exact) caliban.SkillRow
+---@field name string
+---@field description string One line.
+---@field source string The folder of skills that has this one, as the user would write it.
+---@field path string The skill's `SKILL.md`.
+
 --- The to-do list of a session has changed.
 ---@class (exact) caliban.Todo
 ---@field kind 'todo'
@@ -635,6 +648,7 @@
 ---| caliban.PlanOpened
 ---| caliban.Jobs
 ---| caliban.Agents
+---| caliban.Skills
 ---| caliban.Todo
 ---| caliban.Preview
 ---| caliban.Restore
