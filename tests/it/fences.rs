@@ -67,7 +67,7 @@ fn the_mark_stays_the_same_after_a_restart_and_differs_between_conversations() {
     nvim.wait_transcript("Seen.");
     assert_eq!(ask(&nvim, 3), first);
     nvim.keys(":Caliban new<CR>");
-    nvim.wait_screen("main-2/prompt");
+    nvim.wait_session("main-2");
     assert_ne!(ask(&nvim, 4), first);
 }
 
