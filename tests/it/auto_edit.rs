@@ -21,7 +21,7 @@ fn an_edit_is_written_at_once_and_reviewed_afterwards() {
     assert_eq!(scene.on_disk("a.txt"), Some(changed()));
     expect!["Applied and written to a.txt; the user may still review it."]
         .assert_eq(&scene.answer(2, "e1"));
-    scene.nvim.wait_screen("2 changes by Caliban, written · \\A accept");
+    scene.nvim.wait_screen("2 changes, written · \\A accept file");
     scene.nvim.wait_screen("2 hunks written");
     // The user may write the file during the review.
     scene.nvim.keys("5GAmine<Esc>:w<CR>");

@@ -34,9 +34,9 @@ fn each_mention_has_a_chip_with_its_size_until_the_message_is_sent() {
 fn the_chip_of_a_mention_that_cannot_be_read_says_why() {
     let (server, nvim) = start();
     nvim.keys("i@none.rs and @staged and @.env<Esc>");
-    nvim.wait_screen("▏`@none.rs` does not exist.");
-    nvim.wait_screen("▏`@staged`: This project is in no git repository");
-    nvim.wait_screen("▏`@.env` holds the keys or settings of an environment");
+    nvim.wait_screen("▏@none.rs does not exist.");
+    nvim.wait_screen("▏@staged: This project is in no git repository");
+    nvim.wait_screen("▏@.env holds the keys or settings of an environment");
     assert_eq!(server.count(), 0);
 }
 
@@ -73,7 +73,7 @@ fn the_sizes_of_mentions_are_not_computed_again_when_only_other_words_change() {
     );
     nvim.keys("Amore prose <Esc>");
     nvim.keys("A@selection<Esc>");
-    nvim.wait_screen("▏`@selection`: Nothing has been selected");
+    nvim.wait_screen("▏@selection: Nothing has been selected");
     assert_eq!(nvim.lua_str("return _G.asked"), "1");
 }
 

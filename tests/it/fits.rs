@@ -107,15 +107,15 @@ fn the_list_of_slash_commands_is_aligned_in_two_columns() {
         let (name, said) = row.split_once("  ").unwrap();
         assert_eq!(row.len() - said.trim_start().len(), "/context_size  ".len(), "{name}: {row}");
     }
-    nvim.wait_screen(&format!("{}`/skill name [message]`", " ".repeat(17)));
+    nvim.wait_screen(&format!("{}them", " ".repeat(17)));
 }
 
 #[test]
 fn wrapped_rows_of_a_line_in_the_tour_are_indented_to_the_lines_text() {
-    let nvim = Nvim::start(&Setup::new().size(60, 40));
+    let nvim = Nvim::start(&Setup::new().size(50, 40));
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("Tour     any message begins it");
-    nvim.wait_screen(&format!("{}`<CR>`", " ".repeat(11)));
+    nvim.wait_screen(&format!("{}<Esc>, <CR>", " ".repeat(11)));
 }
 
 #[test]

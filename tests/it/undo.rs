@@ -173,7 +173,7 @@ fn the_undone_part_of_an_unsaved_conversation_is_kept_in_this_neovim() {
     nvim.keys("i/undo<C-s>");
     wait_composer(&nvim, "two");
     assert_eq!(nvim.session(), "secret");
-    nvim.wait_screen("is kept as `secret-2`");
+    nvim.wait_screen("is kept as secret-2");
     let mut files = ignore::WalkBuilder::new(nvim.setup.dir().join("data")).hidden(false).build();
     let is_saved = files.any(|it| it.unwrap().file_name().to_string_lossy().starts_with("secret"));
     assert!(!is_saved);

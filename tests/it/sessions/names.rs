@@ -131,8 +131,8 @@ fn a_damaged_session_file_is_left_alone() {
 
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("! The file of the conversation `main` is damaged");
-    nvim.wait_screen("This new conversation, `main-2`, is open instead.");
+    nvim.wait_screen("! The file of the conversation main is damaged");
+    nvim.wait_screen("This new conversation, main-2, is open instead.");
     say(&nvim, &server, "hi again", "Fresh.");
     nvim.quit_with(":qa<CR>");
     assert_eq!(fs::read_to_string(&path).unwrap(), half);
@@ -285,7 +285,7 @@ fn a_session_folder_that_cannot_be_created_does_not_end_the_turn() {
     fs::write(setup.dir().join("data/caliban"), "in the way").unwrap();
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("! The conversation `main` cannot be opened: not a directory");
+    nvim.wait_screen("! The conversation main cannot be opened: not a directory");
     nvim.wait_screen("memory only.");
     say(&nvim, &server, "one", "The first.");
     nvim.quit_with(":qa<CR>");
