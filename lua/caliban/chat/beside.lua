@@ -176,8 +176,10 @@ function M.drawn(chat, win, top)
   end
   chat.unfitted[win] = top
   vim.schedule(function()
-    if api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == chat.transcript then
-      M.refit(chat)
+    local is_shown = api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == chat.transcript
+    -- a new width is noted by `refit` alone, whose caller adapts more than these words
+    if is_shown and chat.narrowest and fit(chat, win, chat.narrowest.room) then
+      chat.unfitted = nil
     end
   end)
 end
