@@ -82,7 +82,9 @@ fn a_queued_message_takes_one_row_and_leaves_room_for_its_keys() {
     nvim.go_to_transcript("queued: and");
     nvim.keys("<CR>");
     nvim.wait(|it| it.composer() == text, "the whole message in the composer");
+    server.reply(Reply::said("I see."));
     gate.finish();
+    nvim.wait_transcript("I see.");
 }
 
 /// Reasoning, text, reads and a command.

@@ -122,7 +122,9 @@ fn check_call(tool: &str, input: &str, expected: Expect) {
         let server = Server::start();
         server.reply(Reply::new().call_raw("c1", tool, input).stop("tool_use"));
         server.reply(Reply::said("I see."));
-        let nvim = Nvim::start(&Setup::new().file("a.txt", "alpha\n").speaking(dialect, &server));
+        // wide enough for any duration beside the call
+        let setup = Setup::new().file("a.txt", "alpha\n").size(200, 40);
+        let nvim = Nvim::start(&setup.speaking(dialect, &server));
         nvim.ask("go", "I see.");
         let line = nvim.transcript().lines().find(|it| it.starts_with('▸')).unwrap().to_owned();
         assert_eq!(nvim.setup.on_disk("a.txt").unwrap(), "alpha\n");
@@ -164,7 +166,7 @@ fn a_malformed_call_is_not_run_and_the_model_is_told_why() {
         "shell",
         "{\"command\": \"rm -rf a.t",
         expect![[r#"
-            ▸ shell  {"command": "rm -r…  (arguments cut off)
+            ▸ shell  {"command": "rm -rf a.t  (arguments cut off)
             Your call of shell was cut off after 23 bytes of its arguments, so nothing was done. Send it again in smaller pieces."#]],
     );
     check_call(
