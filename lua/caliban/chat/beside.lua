@@ -60,17 +60,9 @@ end
 ---@param top integer
 ---@param line string
 local function write(chat, block, top, line)
-  local buf = chat.transcript
-  local old = api.nvim_buf_get_lines(buf, top, top + 1, false)[1]
   local name = block.call_line and block.call_line.name or 0
-  if old == line or old:sub(1, name) ~= line:sub(1, name) then
-    return
-  end
-  local modifiable = vim.bo[buf].modifiable
-  vim.bo[buf].modifiable = true
-  api.nvim_buf_set_text(buf, top, name, top, #old, { line:sub(name + 1) })
-  vim.bo[buf].modifiable = modifiable
-  if block.n == (block.head or 0) + 1 then
+  local wrote = require('caliban.chat.fit').write(chat.transcript, top, name, line)
+  if wrote and block.n == (block.head or 0) + 1 then
     block.col = #line
   end
 end

@@ -67,23 +67,6 @@ local function shown(block)
   return block.n > (block.head or 0) + #workers and workers or {}
 end
 
---- Writes the line of a worker.
----@param chat caliban.Chat
----@param worker caliban.WorkerRow
----@param row integer
----@param line string
-local function write(chat, worker, row, line)
-  local buf, from = chat.transcript, worker.parts[1] --[[@as integer]]
-  local old = api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
-  if old == line or old:sub(1, from) ~= line:sub(1, from) then
-    return
-  end
-  local modifiable = vim.bo[buf].modifiable
-  vim.bo[buf].modifiable = true
-  api.nvim_buf_set_text(buf, row, from, row, #old, { line:sub(from + 1) })
-  vim.bo[buf].modifiable = modifiable
-end
-
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param name string
@@ -116,7 +99,7 @@ function M.fit(chat, block, top)
   for i, worker in ipairs(workers) do
     local row, beside = top + i, cells(worker.right) + GAP
     local line, from = fitted(worker, room, least)
-    write(chat, worker, row, line)
+    require('caliban.chat.fit').write(chat.transcript, row, worker.parts[1], line)
     if row == top - (block.head or 0) + block.n - 1 then
       block.col = #line
     end

@@ -32,6 +32,25 @@ function M.cut(text, width)
   return first(text, width - api.nvim_strwidth(more)) .. more
 end
 
+--- Writes a line of a transcript behind its first bytes, so that the extmarks in these stay. Does nothing if the line is
+--- there already, or if its first bytes differ.
+---@param buf integer
+---@param row integer
+---@param from integer
+---@param line string
+---@return boolean # whether the line was written
+function M.write(buf, row, from, line)
+  local old = api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
+  if old == line or old:sub(1, from) ~= line:sub(1, from) then
+    return false
+  end
+  local modifiable = vim.bo[buf].modifiable
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_set_text(buf, row, from, row, #old, { line:sub(from + 1) })
+  vim.bo[buf].modifiable = modifiable
+  return true
+end
+
 --- The cells that a call's line needs at least: the name, and a little of the arguments.
 ---@param line string
 ---@param call caliban.CallLine
