@@ -37,6 +37,17 @@ pub enum PlanVerdict {
     Drop,
 }
 
+impl PlanVerdict {
+    /// The words at the end of the call's line.
+    pub fn words(self) -> &'static str {
+        match self {
+            PlanVerdict::Approve { .. } => "approved",
+            PlanVerdict::SendBack => "sent back",
+            PlanVerdict::Drop => "dropped",
+        }
+    }
+}
+
 /// The plan of a conversation, and the mode to which the conversation returns after plan mode.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Planning {

@@ -11,14 +11,10 @@ impl Session {
     /// nothing waits.
     pub(super) fn submit_plan(&mut self, turn: TurnId, call: &CallId, step: &mut Step) {
         let is_attended = !self.nobody_answers();
-        let replaces = self.planning.waiting().is_some();
         if is_attended {
             self.record(Event::PlanSubmitted { turn, call: call.clone() }, step);
         }
         self.end_with(turn, say::submitted(call, is_attended), step);
-        if is_attended {
-            self.record(Event::Told { text: say::plan_waits(replaces) }, step);
-        }
     }
 
     /// Takes the user's decision on the plan of this call. A decision on another plan changes nothing: the user has not
@@ -44,11 +40,15 @@ impl Session {
     pub(super) fn apply_plan(&mut self, event: &Event) {
         match event {
             Event::PlanSubmitted { call, .. } => {
+                if let Some(before) = self.planning.waiting().cloned() {
+                    self.summarize_plan(&before, say::PLAN_REPLACED);
+                }
                 self.planning.last =
                     Some(Submitted { call: call.clone(), stage: PlanStage::Waiting });
                 self.notes.retain(|it| it != say::PLAN_DROPPED);
             }
             Event::PlanDecided { call, verdict } => {
+                self.summarize_plan(call, verdict.words());
                 let stage = match verdict {
                     PlanVerdict::Approve { .. } => PlanStage::Approved,
                     PlanVerdict::SendBack => PlanStage::SentBack,
@@ -61,6 +61,18 @@ impl Session {
                 self.planning.last = Some(Submitted { call: call.clone(), stage });
             }
             _ => (),
+        }
+    }
+
+    /// Changes the words at the end of the line of a plan's call. The model does not read them.
+    fn summarize_plan(&mut self, id: &CallId, words: &str) {
+        let blocks = self.messages.iter_mut().rev().flat_map(|it| &mut it.blocks);
+        let mut answers = blocks.filter_map(|it| match it {
+            Block::Answer(it) if it.id == *id => Some(it),
+            _ => None,
+        });
+        if let Some(answer) = answers.next() {
+            words.clone_into(&mut answer.summary);
         }
     }
 

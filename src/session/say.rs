@@ -303,7 +303,7 @@ pub(super) fn submitted(call: &CallId, is_attended: bool) -> ToolAnswer {
     let (text, summary) = if is_attended {
         (
             "The user has the plan. They approve it, send it back or drop it. Do not begin before.",
-            "waits for you",
+            PLAN_WAITS,
         )
     } else {
         ("Nobody is here to decide: the plan is the result of this turn.", "the result")
@@ -311,13 +311,9 @@ pub(super) fn submitted(call: &CallId, is_attended: bool) -> ToolAnswer {
     ToolAnswer::done(call, text.to_owned(), summary)
 }
 
-/// Tells the user that a plan waits.
-pub(super) fn plan_waits(replaces: bool) -> String {
-    let replaces = if replaces { " It replaces the plan that waited." } else { "" };
-    format!(
-        "A plan waits for you.{replaces} `:Caliban plan` shows it, `:Caliban plan accept`, `change` and `drop` decide."
-    )
-}
+/// The words in the line of a plan's call: the plan waits for the user's decision, or another plan has taken its place.
+pub const PLAN_WAITS: &str = "waits for you";
+pub const PLAN_REPLACED: &str = "replaced";
 
 /// The note for the model about a plan that the user has dropped, and the sentence for the user.
 pub(super) const PLAN_DROPPED: &str = "The user dropped the plan. Do not carry it out.";

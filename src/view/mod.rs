@@ -8,6 +8,7 @@ mod inquiry;
 mod lines;
 mod notes;
 mod paint;
+mod plan;
 mod question;
 mod reply;
 mod runs;
@@ -130,6 +131,7 @@ pub struct View {
     /// The blocks of the calls without an answer.
     unanswered: BTreeSet<usize>,
     inquiry: inquiry::Asking,
+    plan: Option<plan::Waiting>,
     workers: workers::Team,
     /// The call that shows the current todo list. Only this call is open unless the user opens others.
     todo: Option<usize>,
@@ -157,6 +159,10 @@ impl View {
         session.notes.iter().chain(session.ends_of_jobs()).for_each(|it| view.noted(it));
         view.recall_workers(&session.workers);
         view.inquire(session.inquiry());
+        if let Some(call) = session.planning.waiting() {
+            view.plan_waits(call);
+            view.show_plan();
+        }
         if let Some(Consult { id, about, question, offer }) = &session.consult {
             view.consulted(id, *about, question, offer);
         }
@@ -212,6 +218,7 @@ impl View {
             Event::Delegated { call, session, .. } => self.delegated(call, session),
             Event::Worker(event) => self.worker(event),
             Event::Chose { .. } | Event::Unanswered { .. } => self.responded(event),
+            Event::PlanSubmitted { .. } | Event::PlanDecided { .. } => self.planned(event),
             Event::Ruled { call, ruling, .. } => self.ruled(call, ruling),
             Event::Changed { call, .. } => self.forget_question(Some(call)),
             Event::Started { call, .. } => self.started(call, now_ms),
@@ -237,8 +244,6 @@ impl View {
             | Event::Marked { .. }
             | Event::Assigned { .. }
             | Event::ChildSpent { .. }
-            | Event::PlanSubmitted { .. }
-            | Event::PlanDecided { .. }
             | Event::Revoked { .. }
             | Event::JobBegan { .. }
             | Event::Titled { .. }
@@ -306,6 +311,7 @@ impl View {
 
     fn prompted(&mut self, message: &Queued) {
         self.forget_inquiry();
+        self.hide_plan();
         self.end_intro();
         let mut blocks: Vec<Part> = message.context.iter().cloned().map(Part::Excerpt).collect();
         blocks.push(Part::Text { text: message.text.clone() });
@@ -349,6 +355,7 @@ impl View {
             self.push_lines(Shape::Notice, lines::notice(&text));
         }
         self.show_inquiry();
+        self.show_plan();
         self.fold_last();
     }
 

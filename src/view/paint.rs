@@ -29,6 +29,8 @@ pub enum Shape {
     Boundary,
     Tool,
     Ask,
+    /// The words that a plan waits for the user.
+    Plan,
     Notice,
     Error,
     Intro,

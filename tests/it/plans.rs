@@ -79,14 +79,14 @@ fn a_plan_that_the_user_edits_and_approves_is_the_users_message_and_the_work_beg
     let nvim = waiting(&server, wide(), "- `a.txt`: one");
     // the cursor stays in the composer, and the chat says what waits
     assert_eq!(nvim.lua_str("return vim.bo.filetype"), "caliban-prompt");
-    nvim.wait_transcript("A plan waits for you.");
+    nvim.wait_transcript("? A plan waits for you. :Caliban plan shows it.");
     nvim.wait_screen("● waiting for you");
     let state = nvim.lua_json("return require('caliban').state()");
     assert_eq!((&state["phase"], &state["waiting_for"]), (&json!("asking"), &json!("question")));
     let plan = nvim.plan();
     assert!(plan.starts_with("# Plan\n\n## Summary\n\nMake it fast.\n"), "{plan}");
     server.reply(Reply::said("Done."));
-    nvim.keys(":Caliban plan<CR>");
+    nvim.keys("<Tab>");
     nvim.wait_markdown();
     nvim.keys("/a.txt<CR>A, and two<Esc>");
     nvim.keys("\\a");
@@ -131,6 +131,8 @@ fn a_plan_that_the_user_edits_and_approves_is_the_users_message_and_the_work_beg
     .assert_eq(&said);
     nvim.wait(|nvim| nvim.window_count("/plan") == 0, "the end of the plan's windows");
     nvim.wait_transcript("I approve this plan.");
+    assert!(!nvim.transcript().contains("A plan waits"), "{}", nvim.transcript());
+    nvim.wait_screen("approved");
 }
 
 #[test]
@@ -249,6 +251,7 @@ fn a_plan_does_not_take_the_cursor_from_a_user_who_types() {
     nvim.keys("d");
     gate.finish();
     nvim.wait_transcript("It replaces the plan that waited.");
+    nvim.wait_screen("replaced");
     assert!(nvim.plan().contains("- one"));
     nvim.keys("<Esc>");
     nvim.wait(|nvim| nvim.plan().contains("- two"), "the new plan");

@@ -64,7 +64,7 @@ local function in_normal(chat)
     return { { '<CR> answer in your own words', '<CR> answer' }, '<Tab> to the question' }
   elseif waits == 'plan' then
     -- no turn runs while a plan waits
-    return { '<CR> send', ':Caliban plan', '<Tab> to the chat' }
+    return { '<CR> send', '<Tab> to the plan' }
   elseif waits then
     return { '<Tab> to the question', '<C-c> stop', '<CR> queue', steer }
   end

@@ -6,9 +6,14 @@ local M = {}
 local to_question = {
   mode = 'n',
   lhs = '<Tab>',
-  desc = 'to the chat, or to the question that waits',
+  desc = 'to the chat, or to the question or the plan that waits',
   run = function(chat)
-    require('caliban.chat.consent').read(chat)
+    local plan = chat.status and chat.status.plan
+    if plan and plan.stage == 'waiting' and not chat.question then
+      vim.cmd('Caliban plan')
+    else
+      require('caliban.chat.consent').read(chat)
+    end
   end,
 }
 

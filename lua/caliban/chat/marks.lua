@@ -12,10 +12,11 @@ local spans = {
   notice = 'CalibanDim',
   error = 'CalibanError',
   intro = 'CalibanDim',
+  plan = 'CalibanDim',
   queue = 'CalibanDim',
 }
 --- The colours of the signs that begin blocks.
-local heads = { notice = 'CalibanNotice', review = 'CalibanAsk' }
+local heads = { notice = 'CalibanNotice', review = 'CalibanAsk', plan = 'CalibanAsk' }
 
 --- Whether a block is highlighted as Markdown.
 ---@param block caliban.Block

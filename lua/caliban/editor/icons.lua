@@ -88,7 +88,7 @@ end
 
 --- The blocks whose lines are Caliban's own words.
 ---@type table<string, boolean?>
-local OWN = { notice = true, error = true, intro = true }
+local OWN = { notice = true, error = true, intro = true, plan = true }
 --- The blocks of which only the signs at the beginnings of lines are: what the user agrees to or sends stays exact.
 ---@type table<string, boolean?>
 local SIGNED = { ask = true, queue = true }

@@ -15,6 +15,16 @@ fn stage(session: &Session) -> Option<(&str, PlanStage)> {
     session.planning.last.as_ref().map(|it| (it.call.0.as_str(), it.stage))
 }
 
+/// The words at the end of a call's line.
+fn words(session: &Session, id: &str) -> String {
+    let blocks = session.messages.iter().flat_map(|it| &it.blocks);
+    let mut answers = blocks.filter_map(|it| match it {
+        Block::Answer(it) if it.id.0 == id => Some(it.summary.clone()),
+        _ => None,
+    });
+    answers.next().unwrap_or_default()
+}
+
 fn planned() -> Session {
     let mut session = opened();
     session.step(mode(Mode::Plan));
@@ -70,6 +80,7 @@ fn approval_leaves_plan_mode_and_only_for_the_plan_that_waits() {
         (session.mode, stage(&session)),
         (Mode::AutoEdit, Some(("p1", PlanStage::Approved)))
     );
+    assert_eq!(words(&session, "p1"), "approved");
     // a decision is made once
     session.step(decide("p1", PlanVerdict::Approve { mode: Mode::Auto }));
     assert_eq!(session.mode, Mode::AutoEdit);
@@ -84,6 +95,7 @@ fn a_plan_that_is_sent_back_keeps_plan_mode_and_one_that_is_dropped_is_not_carri
 
     let mut session = planned();
     session.step(decide("p1", PlanVerdict::Drop));
+    assert_eq!(words(&session, "p1"), "dropped");
     assert_eq!((session.mode, stage(&session)), (Mode::Plan, None));
     assert_eq!(session.notes, ["The user dropped the plan. Do not carry it out."]);
 }
@@ -92,10 +104,9 @@ fn a_plan_that_is_sent_back_keeps_plan_mode_and_one_that_is_dropped_is_not_carri
 fn a_new_plan_replaces_the_one_that_waits_and_says_so() {
     let mut session = planned();
     session.step(send("and b?"));
-    let step = session.step(reply(TurnId(2), "", &[("p2", "plan")]));
+    session.step(reply(TurnId(2), "", &[("p2", "plan")]));
     assert_eq!(stage(&session), Some(("p2", PlanStage::Waiting)));
-    let told = |it: &Event| matches!(it, Event::Told { text } if text.contains("It replaces the plan that waited."));
-    assert!(step.events.iter().any(told), "{:?}", step.events);
+    assert_eq!(["p1", "p2"].map(|id| words(&session, id)), ["replaced", "waits for you"]);
 }
 
 #[test]

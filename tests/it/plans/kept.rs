@@ -133,7 +133,7 @@ fn a_neovim_session_file_brings_back_the_chat_and_closes_the_plans_window() {
     let restore =
         "vim.api.nvim_create_autocmd('VimEnter', { nested = true, command = 'source s.vim' })";
     let nvim = Nvim::start(&nvim.setup.clone().before(restore));
-    nvim.wait_transcript("A plan waits for you. `:Caliban plan` shows it");
+    nvim.wait_transcript("? A plan waits for you.");
     let shown =
         ["main", "main/prompt", "main/plan"].map(|it| nvim.window_count(&format!("//{it}")));
     assert_eq!(shown, [1, 1, 0]);

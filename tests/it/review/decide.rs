@@ -12,17 +12,19 @@ fn an_edit_is_in_the_buffer_with_the_old_lines_shown_above() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys("]h");
     scene.nvim.wait_screen("[1/2]");
+    // the removed lines have signs once Neovim has made the column of the signs
+    scene.nvim.wait_screen("- l2");
     expect![[r#"
           ⟦CalibanDim|2 changes by Caliban · \A accept file · \R reject file⟧
           l1
-          ⟦CalibanDeleteGround+CalibanDimNormal+CalibanDeleteWordGround|l2⟧⟦CalibanDeleteGround|                                                       ⟧
+        ⟦CalibanSign|- ⟧⟦CalibanDeleteGround+CalibanDimNormal+CalibanDeleteWordGround|l2⟧⟦CalibanDeleteGround|                                                       ⟧
         ⟦CalibanSign|▎ ⟧⟦CalibanAddGround+CalibanAddWordGround|L2⟧⟦CalibanAddGround| ⟧⟦CalibanAddGround+CalibanDim|  [1/2] \a accept  \r reject  ]h next⟧⟦CalibanAddGround|                 ⟧
           l3
           l4
           l5
           l6
           l7
-          ⟦CalibanDeleteGround+CalibanDimNormal|l8⟧⟦CalibanDeleteGround|                                                       ⟧
+        ⟦CalibanSign|- ⟧⟦CalibanDeleteGround+CalibanDimNormal|l8⟧⟦CalibanDeleteGround|                                                       ⟧
         ⟦CalibanSign|▎ ⟧⟦CalibanAddGround|L8                                                       ⟧
         ⟦CalibanSign|▎ ⟧⟦CalibanAddGround|L8b                                                      ⟧
           l9

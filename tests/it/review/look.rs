@@ -24,19 +24,34 @@ fn both_sides_of_a_change_keep_their_syntax_and_show_the_words_that_differ() {
     scene.nvim.keys("gg]h");
     scene.nvim.wait_screen("[2/2]");
     scene.nvim.keys("[h");
-    let dimmed = |it: &Scene| it.left(49).contains("CalibanDim@keyword");
+    let dimmed = |it: &Scene| it.left(49).contains("- ⟧⟦CalibanDeleteGround+CalibanDim@keyword");
     scene.nvim.wait(|_| dimmed(&scene), "the removed lines in their syntax");
     let shown = scene.left(49);
     let rows: Vec<&str> = shown.lines().skip(1).take(8).collect();
     expect![[r#"
-          ⟦Delete+dim@keyword|local⟧⟦Delete+dim| ⟧⟦Delete+dim@variable|a⟧⟦Delete+dim@punctuation.delimiter+DeleteWord|,⟧⟦Delete+dim+DeleteWord| ⟧⟦Delete+dim@variable+DeleteWord|b⟧⟦Delete+dim| ⟧⟦Delete+dim@operator|=⟧⟦Delete+dim| ⟧⟦Delete+dim@function.builtin|load⟧⟦Delete+dim@punctuation.bracket|(⟧⟦Delete+dim@variable|x⟧⟦Delete+dim@punctuation.bracket|)⟧⟦Delete+dim@punctuation.delimiter+DeleteWord|,⟧⟦Delete+dim| ⟧⟦Delete+dim@function.call|save⟧⟦Delete+dim@punctuation.bracket|(⟧⟦Delete+dim@variable|y⟧⟦Delete+dim@punctuation.bracket|)⟧⟦Delete|⟧
-          ⟦Delete+dim|    ⟧⟦Delete+dim@keyword.conditional|if⟧⟦Delete+dim|  ⟧⟦Delete+dim@variable+DeleteWord|x⟧⟦Delete+dim| ⟧⟦Delete+dim@keyword.conditional|then⟧⟦Delete|⟧
+        ⟦Sign|- ⟧⟦Delete+dim@keyword|local⟧⟦Delete+dim| ⟧⟦Delete+dim@variable|a⟧⟦Delete+dim@punctuation.delimiter+DeleteWord|,⟧⟦Delete+dim+DeleteWord| ⟧⟦Delete+dim@variable+DeleteWord|b⟧⟦Delete+dim| ⟧⟦Delete+dim@operator|=⟧⟦Delete+dim| ⟧⟦Delete+dim@function.builtin|load⟧⟦Delete+dim@punctuation.bracket|(⟧⟦Delete+dim@variable|x⟧⟦Delete+dim@punctuation.bracket|)⟧⟦Delete+dim@punctuation.delimiter+DeleteWord|,⟧⟦Delete+dim| ⟧⟦Delete+dim@function.call|save⟧⟦Delete+dim@punctuation.bracket|(⟧⟦Delete+dim@variable|y⟧⟦Delete+dim@punctuation.bracket|)⟧⟦Delete|⟧
+        ⟦Sign|- ⟧⟦Delete+dim|    ⟧⟦Delete+dim@keyword.conditional|if⟧⟦Delete+dim|  ⟧⟦Delete+dim@variable+DeleteWord|x⟧⟦Delete+dim| ⟧⟦Delete+dim@keyword.conditional|then⟧⟦Delete|⟧
         ⟦Sign|▎ ⟧⟦Add|local a = load(x) ⟧⟦Add+Dim|  [1/2] \a accept  \r reject⟧
         ⟦Sign|▎ ⟧⟦Add+AddWord|local b =⟧⟦Add| save(y)⟧
         ⟦Sign|▎ ⟧⟦Add|    if  ⟧⟦Add+AddWord|y⟧⟦Add| then⟧
               end
-          ⟦Delete+dim@comment|-- no more⟧⟦Delete|⟧
+        ⟦Sign|- ⟧⟦Delete+dim@comment|-- no more⟧⟦Delete|⟧
         ⟦Sign|▎ ⟧return a"#]].assert_eq(&brief(&rows.join("\n")));
+}
+
+#[test]
+fn removed_lines_have_a_sign_left_of_the_text_where_all_windows_have_room_for_it() {
+    let scene = Scene::two_hunks(|it| it);
+    let nvim = &scene.nvim;
+    nvim.keys("]h:setlocal number<CR>");
+    nvim.wait_screen("▎   - l2");
+    nvim.keys(":vsplit<CR>:setlocal nonumber<CR>");
+    nvim.wait_gone("- l2");
+    nvim.keys(":close<CR>");
+    nvim.wait_screen("▎   - l2");
+    nvim.keys(":setlocal nonumber signcolumn=no<CR>");
+    nvim.wait_gone("- l2");
+    nvim.wait_screen("l2");
 }
 
 /// The rows of an opened edit in the chat, with the groups of each part.

@@ -36,7 +36,7 @@
 --- block's lines include the empty line that separates the block from the one above, if there is one.
 ---@class (exact) caliban.BlockUpdate
 ---@field id integer
----@field shape 'user'|'text'|'thinking'|'tool'|'ask'|'notice'|'error'|'intro'|'boundary'
+---@field shape 'user'|'text'|'thinking'|'tool'|'ask'|'notice'|'error'|'intro'|'boundary'|'plan'
 ---@field at integer The index in the block of the first line that `lines` replaces.
 ---@field lines? string[] The block's lines from `at` to its end.
 ---@field append? string Text to append at the block's end; it may contain newlines. Sent instead of `lines`.
@@ -72,6 +72,7 @@
 ---| 'error'
 ---| 'intro'
 ---| 'boundary' # The place at which the conversation was compacted.
+---| 'plan' # The words that a plan waits for the user.
 
 --- The parts of a call's own line, and the state of the call.
 ---@class (exact) caliban.CallLine

@@ -45,6 +45,7 @@ end
 function M.above(buf, row, lines, id)
   local rows = api.nvim_buf_line_count(buf)
   local opts = { id = id, virt_lines = lines, virt_lines_above = row < rows }
+  opts.virt_lines_leftcol = require('caliban.review.ui.gutter').cells(buf) ~= nil
   return api.nvim_buf_set_extmark(buf, space, math.min(row, rows - 1), 0, opts)
 end
 

@@ -4,6 +4,7 @@ local M = {}
 
 local api = vim.api
 local drawing = require('caliban.review.ui.drawing')
+local gutter = require('caliban.review.ui.gutter')
 local removed = require('caliban.review.ui.removed')
 local maps = require('caliban.editor.maps')
 local registry = require('caliban.review.registry')
@@ -294,7 +295,8 @@ end
 ---@param back boolean whether a window has scrolled back to the top
 ---@param marks table<integer, integer> by id: the place of each mark
 ---@param head [string, string][][]
-local function draw_top(r, drawn, back, marks, head)
+---@param before? table<integer, integer> as `room` returned it before marks were erased
+local function draw_top(r, drawn, back, marks, head, before)
   local buf, state = r.buf, shown[r.buf]
   local top = state.top
   local stays = top
@@ -304,8 +306,8 @@ local function draw_top(r, drawn, back, marks, head)
   if stays and not back then
     return
   end
-  local before = room(buf)
-  local lines = vim.list_extend(vim.list_slice(head), drawn and drawn.above or {})
+  before = before or room(buf)
+  local lines = vim.list_extend(gutter.indented(buf, head), drawn and drawn.above or {})
   local grown = #lines > state.above
   if not stays then
     local mark = drawing.above(buf, 0, lines, top and top.mark)
@@ -323,10 +325,14 @@ function paint(r, back)
   local buf, state = r.buf, shown[r.buf]
   require('caliban.editor.tint').update()
   local tabs = vim.bo[buf].vartabstop .. ' ' .. vim.bo[buf].tabstop
-  local style = vim.o.columns .. ' ' .. tabs .. ' ' .. vim.bo[buf].filetype
+  local cells = gutter.cells(buf)
+  local style = ('%d %s %s %s'):format(vim.o.columns, tabs, vim.bo[buf].filetype, cells)
+  local room_before ---@type table<integer, integer>?
   if style ~= state.style then
+    room_before = room(buf)
     drawing.clear(buf)
-    state.drawn, state.style = {}, style
+    -- the hunks that are drawn now may get the number of the mark that is gone
+    state.drawn, state.top, state.style = {}, nil, style
   end
   local before, after, top = state.drawn, {}, nil ---@type table<string[], caliban.Drawn>, table<string[], caliban.Drawn>, caliban.Drawn?
   local marks, ranges = drawing.marks(buf), visible(buf)
@@ -358,7 +364,10 @@ function paint(r, back)
   if r.whole and r.whole.kind == 'delete' then
     strike(buf, ranges)
   end
-  draw_top(r, top, back, marks, head or header_lines(buf, header(r)))
+  draw_top(r, top, back, marks, head or header_lines(buf, header(r)), room_before)
+  gutter.note(buf, cells, function()
+    local _ = shown[buf] == state and not tracking.is_undoing(r) and paint(r, false)
+  end)
   hint(buf)
 end
 
@@ -435,6 +444,7 @@ function M.clear(buf)
   end
   api.nvim_clear_autocmds({ group = group, buffer = buf })
   drawing.clear(buf)
+  gutter.forget(buf)
   api.nvim_buf_clear_namespace(buf, hints, 0, -1)
   api.nvim_buf_clear_namespace(buf, struck, 0, -1)
   maps.clear(buf, state.keys)

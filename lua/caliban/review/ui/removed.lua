@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local gutter = require('caliban.review.ui.gutter')
 local tint = require('caliban.editor.tint')
 
 --- This many rows above and below the hunks are parsed with them, so that the parser knows where it is.
@@ -194,7 +195,7 @@ end
 ---@param tail? string words behind the last line
 ---@return [string, string[]][][]
 function M.lines(buf, hunk, words, code, tail)
-  local out, spans, tab = {}, syntax(code, hunk), tabs(buf)
+  local out, spans, tab, cells = {}, syntax(code, hunk), tabs(buf), gutter.cells(buf)
   for i, line in ipairs(hunk.old) do
     local chunks, width = M.chunks(line, words[i] or {}, spans[i] or {}, tab)
     if tail and i == #hunk.old then
@@ -202,7 +203,7 @@ function M.lines(buf, hunk, words, code, tail)
       width = width + #tail
     end
     chunks[#chunks + 1] = { (' '):rep(math.max(0, vim.o.columns - width)), { GROUND } }
-    out[i] = chunks
+    out[i] = cells and vim.list_extend(gutter.sign(cells), chunks) or chunks
   end
   return out
 end

@@ -1,0 +1,65 @@
+//! The plan that waits for the user: the words in its call's line, and the block at the end of the chat that says so.
+
+use super::{Content, Shape, Tone, View};
+use crate::event::{Event, PlanVerdict};
+use crate::message::CallId;
+use crate::session::{PLAN_REPLACED, PLAN_WAITS};
+
+/// The plan that waits.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    call: CallId,
+    /// Whether another plan waited before.
+    replaces: bool,
+    /// The block that says so.
+    shown: Option<usize>,
+}
+
+impl View {
+    pub(super) fn planned(&mut self, event: &Event) {
+        match event {
+            Event::PlanSubmitted { call, .. } => self.plan_waits(call),
+            Event::PlanDecided { call, verdict } => self.plan_decided(call, *verdict),
+            _ => (),
+        }
+    }
+
+    /// Notes that this plan waits. It is shown at the end of the turn.
+    pub(super) fn plan_waits(&mut self, call: &CallId) {
+        self.hide_plan();
+        let before = self.plan.take();
+        if let Some(it) = &before {
+            self.set_right(&it.call, PLAN_REPLACED, Tone::Plain);
+        }
+        self.plan = Some(Waiting { call: call.clone(), replaces: before.is_some(), shown: None });
+    }
+
+    fn plan_decided(&mut self, call: &CallId, verdict: PlanVerdict) {
+        self.hide_plan();
+        self.plan = None;
+        self.set_right(call, verdict.words(), Tone::Plain);
+    }
+
+    /// Says at the end of the chat that a plan waits.
+    pub(super) fn show_plan(&mut self) {
+        self.hide_plan();
+        let Some(Waiting { call, replaces, .. }) = &self.plan else { return };
+        let replaces = if *replaces { " It replaces the plan that waited." } else { "" };
+        let (call, line) =
+            (call.clone(), format!("? A plan waits for you.{replaces} :Caliban plan shows it."));
+        self.set_right(&call, PLAN_WAITS, Tone::Waits);
+        let at = self.push(Shape::Plan, Content::Lines(vec![line]));
+        self.blocks[at].done = true;
+        if let Some(plan) = &mut self.plan {
+            plan.shown = Some(at);
+        }
+    }
+
+    /// Removes the block: the user has decided, or writes a message, below which the block will stand again.
+    pub(super) fn hide_plan(&mut self) {
+        let shown = self.plan.as_mut().and_then(|it| it.shown.take());
+        if let Some(at) = shown {
+            self.remove(at);
+        }
+    }
+}
