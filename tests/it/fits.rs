@@ -60,14 +60,19 @@ fn the_hint_stands_on_the_line_of_its_hunk_that_has_room_for_it() {
     let (long, far) = ("x".repeat(48), "y".repeat(48));
     let scene = Scene::start(|it| it.file("a.txt", nine()).size(60, 30));
     scene.nvim.keys(":edit a.txt<CR>");
-    let lines = format!("{long}\n{far}\nz");
-    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l3", &lines), ("l8", &long)])));
-    scene.wait_pending(2);
+    let (lines, full) = (format!("{long}\n{far}\nz"), "w".repeat(58));
+    let edits = [("l3", lines.as_str()), ("l5", &"x".repeat(36)), ("l6", "l6\nn"), ("l8", &full)];
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &edits)));
+    scene.wait_pending(4);
     scene.nvim.keys("gg]h");
-    scene.nvim.wait_screen(r"▎ z   [1/2] \a accept  \r reject  ]h next");
+    scene.nvim.wait_screen(r"▎ z   [1/4] \a accept  \r reject  ]h next");
     scene.nvim.keys("]h");
-    scene.nvim.wait_gone("[1/2]");
-    scene.nvim.wait(|nvim| behind(nvim).is_some_and(|it| it == r"\a  \r"), "the keys alone");
+    scene.nvim.wait(|nvim| behind(nvim).is_some_and(|it| it == r"[2/4] \a \r ]h"), "keys alone");
+    // no line of the hunk has room, and the line above belongs to no hunk
+    scene.nvim.keys("]h]h");
+    scene.nvim.wait_screen(r"  l9   [4/4] \a accept  \r reject  ]h next");
+    scene.nvim.keys(r"\a");
+    scene.nvim.wait_gone("[4/4]");
 }
 
 /// The text to the right of the line that consists of `x`, from the last screen row of that line.

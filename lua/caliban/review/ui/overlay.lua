@@ -1,5 +1,4 @@
---- How a file under review looks: the hunks in its windows, the header above row 0, the hint on the hunk under the
---- cursor. Also maps the keys for decisions.
+--- How a file under review looks: the hunks in its windows, the header above row 0. Also maps the keys for decisions.
 local M = {}
 
 local api = vim.api
@@ -11,14 +10,11 @@ local registry = require('caliban.review.registry')
 local tracking = require('caliban.review.hunks.tracking')
 local undone = require('caliban.review.undone')
 
-local hints = api.nvim_create_namespace('caliban.review.hint')
 local struck = api.nvim_create_namespace('caliban.review.struck')
 local group = api.nvim_create_augroup('caliban.review.ui.overlay', {})
 
 --- This many rows above and below the visible rows of a window are drawn too.
 local MARGIN = 50
---- The hint stands at most this many rows away from the cursor.
-local NEAR = 8
 
 --- The command for each action. It is shown instead of the key if the user has mapped the key to
 --- something else.
@@ -37,7 +33,6 @@ local COMMANDS = {
 ---@field style string the values of the options that the drawing depends on
 ---@field top? caliban.Top
 ---@field above integer virtual lines above row 0
----@field hint? string
 
 ---@class caliban.Top the virtual lines above row 0
 ---@field mark integer
@@ -80,20 +75,11 @@ end
 
 --- The key for an action, or a command if the user has mapped the key to something else.
 ---@param buf integer
----@param desc 'next hunk'|'accept hunk'|'reject hunk'|'accept file'|'reject file'
+---@param desc caliban.ReviewKey
 ---@return string
 function M.key(buf, desc)
   local state = shown[buf] ---@as caliban.Shown?
   return state and maps.key(buf, state.keys, desc) or COMMANDS[desc]
-end
-
---- A key and its action in words. A command is returned without the action, because it names the
---- action itself.
----@param key string
----@param word string the action
----@return string
-local function worded(key, word)
-  return vim.startswith(key, ':') and key or key .. ' ' .. word
 end
 
 --- The message for a cursor that is on no hunk.
@@ -115,6 +101,7 @@ local function header(r)
   end
   local n = tracking.count(r)
   local accept, reject = M.key(r.buf, 'accept file'), M.key(r.buf, 'reject file')
+  local worded = require('caliban.review.ui.hint').worded
   local keys = ('%s · %s'):format(worded(accept, 'accept file'), worded(reject, 'reject file'))
   local title = r.whole and require('caliban.review.whole').title(r)
   ---@param by string
@@ -193,100 +180,13 @@ local function strike(buf, rows)
   end
 end
 
---- How many cells are free behind the text of a line and its mark in the current window.
----@param row integer
----@return integer
-local function room_behind(row)
-  local win = api.nvim_get_current_win()
-  local room = api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff
-  local line = api.nvim_buf_get_lines(0, row, row + 1, false)[1] or ''
-  if #line > 8 * vim.o.columns or room <= 0 then
-    return 0
-  end
-  -- `last` includes the cell after the line's end
-  local last = vim.fn.virtcol({ row + 1, '$' }) --[[@as integer]]
-  local used = vim.wo.wrap and last > 1 and (last - 2) % room + 1 or last - 1
-  return room - used - 1 - require('caliban.review.ui.syntax').width(0, row)
-end
-
---- The hints on the hunk under the cursor, the longest first.
----@param r caliban.Review
----@param i integer the hunk's number, from 1
----@param far boolean whether the window does not show the header
----@return string[]
-local function hints_of(r, i, far)
-  local accept, reject = M.key(r.buf, 'accept hunk'), M.key(r.buf, 'reject hunk')
-  local keys = ('  %s  %s'):format(worded(accept, 'accept'), worded(reject, 'reject'))
-  local counted = ('  [%d/%d]%s'):format(i, tracking.count(r), keys:sub(2))
-  local jump = ('%s  %s'):format(counted, worded(M.key(r.buf, 'next hunk'), 'next'))
-  local bare = ('  %s  %s'):format(accept, reject)
-  local all = worded(M.key(r.buf, 'accept file'), 'accept file')
-  local whole = ('%s  %s  %s'):format(jump, all, worded(M.key(r.buf, 'reject file'), 'reject file'))
-  return vim.list_extend(far and { whole } or {}, { jump, counted, keys, bare })
-end
-
---- The rows of the hunk under the cursor that the window shows, the nearest first.
----@param hunk caliban.Hunk
----@param row integer the cursor's row
----@return integer[]
-local function rows_of(hunk, row)
-  local rows = { row }
-  local first, last = vim.fn.line('w0') - 1, vim.fn.line('w$') - 1
-  first, last = math.max(first, hunk.start), math.min(last, hunk.start + #hunk.new - 1)
-  for distance = 1, NEAR do
-    table.insert(rows, row + distance <= last and row + distance or nil)
-    table.insert(rows, row - distance >= first and row - distance or nil)
-  end
-  return rows
-end
-
---- The first of these texts that fits on the screen behind the text of a row, and the row. Neovim would cut a longer
---- text off.
----@param texts string[]
----@param rows integer[]
----@return string?
----@return integer? row
-local function fitting(texts, rows)
-  local room = {} ---@type table<integer, integer>
-  for _, text in ipairs(texts) do
-    for _, row in ipairs(rows) do
-      room[row] = room[row] or room_behind(row)
-      if api.nvim_strwidth(text) <= room[row] then
-        return text, row
-      end
-    end
-  end
-end
-
 --- Shows the keys on the hunk under the cursor.
 ---@param buf integer
 local function hint(buf)
   local state = shown[buf] ---@as caliban.Shown?
-  if not state or tracking.is_undoing(state.review) then
-    return
+  if state and not tracking.is_undoing(state.review) then
+    require('caliban.review.ui.hint').show(state.review, M.key)
   end
-  local text, row ---@type string?, integer?
-  if buf == api.nvim_get_current_buf() then
-    local at = api.nvim_win_get_cursor(0)[1] - 1
-    local i, hunk = tracking.at(state.review, at)
-    if undone.holds(state.review) then
-      text, row = fitting({ '  ' .. undone.words }, { at })
-    elseif i and hunk then
-      local texts = hints_of(state.review, i, vim.fn.line('w0') > 1)
-      text, row = fitting(texts, rows_of(hunk, at))
-    end
-  end
-  if not text or not row then
-    api.nvim_buf_del_extmark(buf, hints, 1)
-  elseif
-    state.hint ~= text
-    or not vim.deep_equal(api.nvim_buf_get_extmark_by_id(buf, hints, 1, {}), { row, 0 })
-  then
-    local opts =
-      { id = 1, virt_text = { { text, 'CalibanDim' } }, hl_mode = 'combine', strict = false }
-    api.nvim_buf_set_extmark(buf, hints, row, 0, opts)
-  end
-  state.hint = text
 end
 
 --- Draws the virtual lines above row 0: the header, and lines removed there.
@@ -445,7 +345,7 @@ function M.clear(buf)
   api.nvim_clear_autocmds({ group = group, buffer = buf })
   drawing.clear(buf)
   gutter.forget(buf)
-  api.nvim_buf_clear_namespace(buf, hints, 0, -1)
+  require('caliban.review.ui.hint').clear(buf)
   api.nvim_buf_clear_namespace(buf, struck, 0, -1)
   maps.clear(buf, state.keys)
 end
