@@ -36,7 +36,6 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
         │                                                       rust
         │  fn old() {}
         │
-        │
         │  ▸ grep  pattern="old" path="src"    1 match · N ms
         │  ▸ read  path="src/a.rs" lines=1    1 line · N ms
         │
@@ -46,6 +45,7 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
         │    because …
         │
         │  ◷ queued: also the docs, please     x removes · <CR> edits
+        │
         │
         │
         │

@@ -6,8 +6,16 @@ local ns = api.nvim_create_namespace('caliban_chat')
 
 ---@param buf integer
 ---@param row integer
+---@return integer mark
 function M.hide(buf, row)
-  api.nvim_buf_set_extmark(buf, ns, row, 0, { conceal_lines = '' })
+  return api.nvim_buf_set_extmark(buf, ns, row, 0, { conceal_lines = '' })
+end
+
+--- Shows a hidden line.
+---@param buf integer
+---@param mark integer
+function M.show(buf, mark)
+  api.nvim_buf_del_extmark(buf, ns, mark)
 end
 
 --- Forgets which lines of a buffer are hidden.

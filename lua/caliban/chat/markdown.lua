@@ -10,7 +10,7 @@ local api = vim.api
 ---@field to? integer index of the closing line
 ---@field mark string the backticks or tildes of the opening fence
 ---@field info string the text after the opening fence
----@field hidden? boolean whether the closing line is hidden
+---@field hidden? integer the mark that hides the closing line
 
 --- The highlights of a line: three numbers for each span, its first byte, the byte after its last and the highlight
 --- group.
@@ -366,19 +366,23 @@ local function finish(buf, block, row, i, s)
   end
 end
 
---- Hides the closing lines of code blocks, which would be empty rows. The last line of a reply stays, because the cursor
---- may be on it.
+--- Hides the closing lines of code blocks, which would be empty rows. The last line of the buffer stays, because the
+--- cursor may be on it, and so does a line with virtual lines below it.
 ---@param buf integer
 ---@param block caliban.Block
 ---@param row integer the block's first row
-local function hide_ends(buf, block, row)
+function M.hide_ends(buf, block, row)
+  local last = block.below and row + block.n or api.nvim_buf_line_count(buf)
   for n = #block.fences, 1, -1 do
     local fence = block.fences[n] ---@as caliban.Fence
-    if fence.hidden then
+    local is_last = fence.to and row + fence.to + 1 >= last
+    if fence.hidden and not is_last then
       return
-    elseif fence.to and fence.to + 1 < block.n then
-      fence.hidden = true
-      require('caliban.chat.hidden').hide(buf, row + fence.to)
+    elseif fence.hidden and is_last then
+      require('caliban.chat.hidden').show(buf, fence.hidden)
+      fence.hidden = nil
+    elseif fence.to and not is_last then
+      fence.hidden = require('caliban.chat.hidden').hide(buf, row + fence.to)
     end
   end
 end
@@ -402,7 +406,7 @@ function M.advance(buf, block, row)
     end
     block.done = upto
   end
-  hide_ends(buf, block, row)
+  M.hide_ends(buf, block, row)
   if anew < finished then
     -- like Neovim's own Treesitter highlighter
     api.nvim__redraw({ buf = buf, range = { row + anew, row + finished }, flush = false })

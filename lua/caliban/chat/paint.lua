@@ -95,6 +95,16 @@ local function forget(block)
   block.done, block.fences, block.spans, block.marks = 0, {}, {}, {}
 end
 
+--- Shows or hides the closing line of a code block at the end of the last block above a row.
+---@param chat caliban.Chat
+---@param row integer
+local function settle(chat, row)
+  local above, top = M.at(chat, row - 1)
+  if above and marks.is_markdown(above) then
+    require('caliban.chat.markdown').hide_ends(chat.transcript, above, top)
+  end
+end
+
 --- Replaces lines of a block.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
@@ -104,6 +114,7 @@ end
 ---@param till? integer index after the last line; default: the end of the block
 local function replace(chat, block, row, at, lines, till)
   at, till = math.min(at, block.n), till or block.n
+  local was = block.n
   if chat.total > 0 and at < till then
     api.nvim_buf_clear_namespace(chat.transcript, ns, row + at, row + till)
     long.clear(chat.transcript, row + at, row + till)
@@ -124,6 +135,9 @@ local function replace(chat, block, row, at, lines, till)
       api.nvim_buf_clear_namespace(chat.transcript, ns, row, row + at)
     end
     forget(block)
+  end
+  if (was == 0) ~= (block.n == 0) and row + block.n == chat.total then
+    settle(chat, row)
   end
 end
 
