@@ -10,10 +10,10 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-/// The time from the start of one paint of streamed text to the start of the next. At 25 paints a second, about as many
-/// as a film has pictures, text seems to flow. Each paint costs the editor and this program about half a millisecond of
-/// processor time, even if it adds one word.
-const TEXT_PAUSE: Duration = Duration::from_millis(40);
+/// The time from the start of one paint of streamed text to the start of the next. At 20 paints a second text still
+/// flows. Each paint costs the editor and this program together about a millisecond of processor time, even if it adds
+/// one word.
+const TEXT_PAUSE: Duration = Duration::from_millis(48);
 /// The pause between the pieces of one large update, so that the editor can handle keys.
 const PIECE_PAUSE: Duration = Duration::from_millis(8);
 /// The pause after a paint that the editor refused.

@@ -34,7 +34,7 @@ const ERROR_BODY: usize = 64 << 10;
 
 /// The pause between two reads while text arrives. It is slightly longer than the pause between two paints of the
 /// screen, so that new text is painted at once. Reading each token separately would wake the whole program each time.
-const READ_PAUSE: Duration = Duration::from_millis(41);
+const READ_PAUSE: Duration = Duration::from_millis(49);
 
 /// The most bytes of text that are read before the text is passed on.
 const MOST_AT_ONCE: usize = 64 << 10;
