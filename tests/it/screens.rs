@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 
 /// The sizes of the pictures, in columns and rows.
 const SIZES: [(u16, u16); 4] = [(60, 36), (80, 36), (120, 36), (200, 50)];
+/// The dark colours of statuslines in the default scheme of Neovim 0.11. Those of 0.12 are others.
+const STATUSLINES: &str = "vim.api.nvim_set_hl(0, 'StatusLine', { fg = 0x2c2e33, bg = 0xc4c6cd })
+    vim.api.nvim_set_hl(0, 'StatusLineNC', { fg = 0xe0e2ea, bg = 0x4f5258 })";
 /// If a screen has not changed for this long, a picture of it may be taken.
 const CALM: Duration = Duration::from_millis(400);
 
@@ -77,6 +80,7 @@ fn holds(name: &str) {
     let scene = SCENES.iter().find(|it| it.0 == name).unwrap().1;
     for columns in [80, 120] {
         let stage = scene(columns);
+        stage.nvim.lua(STATUSLINES, &[]);
         let path = root().join(format!("tests/data/screens/{name}-{columns}.txt"));
         let held = fs::read_to_string(&path).unwrap_or_default();
         let start = Instant::now();

@@ -234,7 +234,8 @@ fn a_rule_is_above_the_composer_and_its_keys_are_below_unless_the_statusline_is_
     // The windows of other buffers have the usual statusline.
     nvim.keys(":split other<CR>");
     nvim.wait_screen("other");
-    assert_eq!(nvim.lua_str("return vim.wo.statusline .. vim.wo.winhighlight"), "WinBar:Title");
+    let own = "return vim.api.nvim_get_option_value('statusline', { scope = 'local' }) .. vim.wo.winhighlight";
+    assert_eq!(nvim.lua_str(own), "WinBar:Title");
     nvim.keys(":quit<CR>:Caliban toggle<CR>:set statusline=mine\\ %t<CR>:Caliban<CR>");
     nvim.wait_screen("mine prompt");
     nvim.wait_screen("mine main");

@@ -266,7 +266,8 @@ function paint(r, back)
   end
   draw_top(r, top, back, marks, head or header_lines(buf, header(r)), room_before)
   gutter.note(buf, cells, function()
-    local _ = shown[buf] == state and not tracking.is_undoing(r) and paint(r, false)
+    local stands = shown[buf] == state and api.nvim_buf_is_loaded(buf)
+    local _ = stands and not tracking.is_undoing(r) and paint(r, false)
   end)
   hint(buf)
 end

@@ -95,7 +95,8 @@ local function make(plan, on)
     end)
   end)
   vim.bo[buf].filetype = 'markdown'
-  -- the plan is coloured like a reply
+  -- The plan is coloured like a reply. Neovim 0.12 starts Treesitter for Markdown, and its end sets 'syntax'.
+  vim.treesitter.stop(buf)
   vim.bo[buf].syntax = ''
   plan.keys = maps.set(buf, bindings(on))
 end
