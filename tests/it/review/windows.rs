@@ -173,3 +173,34 @@ fn highlights_survive_a_change_of_colour_scheme() {
 const DEFINED: &str = "return vim.iter({ 'CalibanAdd', 'CalibanDelete' }):all(function(name)
       return next(vim.api.nvim_get_hl(0, { name = name })) ~= nil
     end)";
+
+/// Removed lines stand above the first row of the upper window, the header and removed lines above that of the lower one.
+#[test]
+fn no_rows_are_left_above_a_file_that_is_decided_from_the_chat() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).size(120, 30));
+    scene.nvim.keys(":edit a.txt<CR>:split<CR>");
+    let edits = [("l1", "L1\nL1b"), ("l5", "L5")];
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &edits)));
+    scene.wait_pending(2);
+    scene.nvim.keys("6Gzt<C-y><C-w>jgg:Caliban next<CR>:Caliban<CR>");
+    scene.nvim.wait_screen("? 2 hunks");
+    // the first rows of both windows, without their signs
+    let tops = |nvim: &Nvim| {
+        let screen = nvim.screen();
+        let left: Vec<&str> = screen.lines().filter_map(|it| it.split('│').next()).collect();
+        let below = left.iter().position(|it| it.starts_with("a.txt")).map_or(0, |it| it + 1);
+        [0, below].map(|it| left[it].trim_start_matches(['▎', ' ']).trim_end().to_owned())
+    };
+    let show = |above: &str, below: &str| {
+        scene.nvim.wait(|it| tops(it) == [above, below], &format!("{above} and {below}"));
+    };
+    let header = |n: &str| format!(r"{n} by Caliban · \A accept file · \R reject file");
+    show("- l5", &header("2 changes"));
+    scene.nvim.go_to_transcript("-1 +1  L5");
+    scene.nvim.keys(r"\a");
+    show("L5", &header("1 change"));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    show("L5", "L1");
+}

@@ -169,6 +169,22 @@ local function make_room(buf, before, all)
   end
 end
 
+--- Takes away the rows of virtual lines that are gone. Neovim does this in the current window only, and fills them with
+--- dashes in the others.
+---@param buf integer
+local function close_room(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local view = api.nvim_win_call(win, vim.fn.winsaveview)
+    local at = { start_row = view.topline - 1, end_row = view.topline - 1 }
+    local there = view.topfill > 0 and api.nvim_win_text_height(win, at).fill
+    if there and there < view.topfill then
+      api.nvim_win_call(win, function()
+        vim.fn.winrestview({ topfill = there })
+      end)
+    end
+  end
+end
+
 --- Strikes out the lines of a file that is to be deleted.
 ---@param buf integer
 ---@param rows [integer, integer][]
@@ -259,6 +275,9 @@ function paint(r, back)
   for _, it in pairs(before) do
     drawing.erase(buf, it)
   end
+  if next(before) then
+    close_room(buf)
+  end
   state.drawn = after
   api.nvim_buf_clear_namespace(buf, struck, 0, -1)
   if r.whole and r.whole.kind == 'delete' then
@@ -348,6 +367,7 @@ function M.clear(buf)
   gutter.forget(buf)
   require('caliban.review.ui.hint').clear(buf)
   api.nvim_buf_clear_namespace(buf, struck, 0, -1)
+  close_room(buf)
   maps.clear(buf, state.keys)
 end
 
