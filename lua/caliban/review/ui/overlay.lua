@@ -174,8 +174,8 @@ end
 ---@param buf integer
 local function close_room(buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    local view = api.nvim_win_call(win, vim.fn.winsaveview)
-    local at = { start_row = view.topline - 1, end_row = view.topline - 1 }
+    local view, top = api.nvim_win_call(win, vim.fn.winsaveview), vim.fn.line('w0', win) - 1
+    local at = { start_row = top, end_row = top }
     local there = view.topfill > 0 and api.nvim_win_text_height(win, at).fill
     if there and there < view.topfill then
       api.nvim_win_call(win, function()
