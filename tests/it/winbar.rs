@@ -236,6 +236,16 @@ fn a_rule_is_above_the_composer_and_its_keys_are_below_unless_the_statusline_is_
     nvim.wait_screen("other");
     let own = "return vim.api.nvim_get_option_value('statusline', { scope = 'local' }) .. vim.wo.winhighlight";
     assert_eq!(nvim.lua_str(own), "WinBar:Title");
+    // A plugin sets the statuslines of all windows while the cursor is elsewhere, and frees them later.
+    for (line, is_framed) in [("theirs", false), ("", true)] {
+        let set = "for _, it in ipairs(vim.api.nvim_list_wins()) do vim.fn.setwinvar(it, '&statusline', ...) end";
+        nvim.lua(set, &[line.into()]);
+        let has_keys = |it: &Nvim| it.screen().contains("<CR> send · <Tab> to the chat · g? keys");
+        nvim.wait(
+            |it| has_keys(it) && frame(it).is_some() == is_framed,
+            &format!("keys with {line:?}"),
+        );
+    }
     nvim.keys(":quit<CR>:Caliban toggle<CR>:set statusline=mine\\ %t<CR>:Caliban<CR>");
     nvim.wait_screen("mine prompt");
     nvim.wait_screen("mine main");

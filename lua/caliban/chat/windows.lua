@@ -116,7 +116,7 @@ local function watch_breaks()
   api.nvim_create_autocmd('OptionSet', { group = group, pattern = pattern, callback = update })
 end
 
---- Begins to watch the windows, and the winbars that other plugins set.
+--- Begins to watch the windows, and the winbars and statuslines that other plugins set.
 function M.watch()
   watch_sizes()
   watch_breaks()
@@ -133,6 +133,14 @@ function M.watch()
     due = true
   end
   api.nvim_create_autocmd('OptionSet', { group = group, pattern = 'winbar', callback = look })
+  api.nvim_create_autocmd('OptionSet', {
+    group = group,
+    pattern = 'statusline',
+    -- some plugins set the same statusline again and again
+    callback = function()
+      local _ = vim.v.option_old ~= vim.v.option_new and look()
+    end,
+  })
   api.nvim_create_autocmd('OptionSet', {
     group = group,
     pattern = 'laststatus',
