@@ -162,7 +162,7 @@ fn in_a_long_list_of_conversations_each_row_shows_the_conversations_age() {
     for n in 0..20 {
         nvim.lua("require('caliban').ask(...)", &[format!("/save copy-{n}").into()]);
     }
-    nvim.wait_screen("A copy is saved as `copy-19`.");
+    nvim.wait_screen("A copy is saved as copy-19.");
     nvim.keys(":Caliban sessions<CR>");
     nvim.wait_screen("Type number and <Enter>");
     let screen = nvim.screen();

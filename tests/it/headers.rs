@@ -75,6 +75,6 @@ fn a_setting_for_the_authorization_header_is_refused() {
     let nvim = Nvim::start(&setup(&server, "{ Authorization = 'Bearer x' }"));
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen(
-        "caliban: config.providers.mine.headers.Authorization: this header holds the key; set `key` instead",
+        "caliban: config.providers.mine.headers.Authorization: this header holds the key; set key instead",
     );
 }

@@ -323,7 +323,7 @@ fn the_model_can_be_changed_in_a_conversation_across_dialects() {
     nvim.keys(":Caliban model nowhere/x<CR>");
     nvim.wait_screen("No provider is called nowhere.");
     nvim.keys(":Caliban model /x<CR>");
-    nvim.wait_screen("The provider is missing before the `/`. Write provider/model.");
+    nvim.wait_screen("The provider is missing before the /. Write provider/model.");
 }
 
 #[test]

@@ -157,7 +157,7 @@ fn windows_of_a_deleted_conversation_are_closed() {
     let nvim = Nvim::start(&setup);
     nvim.keys(":source s.vim<CR>");
     nvim.wait_screen(
-        "There is no conversation `main` in this project any more; its windows were closed.",
+        "There is no conversation main in this project any more; its windows were closed.",
     );
     assert_eq!(windows(&nvim), "a.txt");
     assert_eq!(nvim.lua_str("return require('caliban.program.process').report().running"), "false");
@@ -193,8 +193,8 @@ fn a_hostile_chat_name_runs_nothing_and_creates_no_file() {
     assert_eq!(files(&nvim), before);
     assert_eq!(nvim.lua_str("return require('caliban.program.process').report().running"), "false");
     let messages = nvim.lua_str("return vim.api.nvim_exec2('messages', { output = true }).output");
-    assert!(messages.contains("`caliban://`touch PWN`` cannot be opened again"), "{messages}");
-    assert!(messages.contains("There is no conversation `nobody`"), "{messages}");
+    assert!(messages.contains("caliban://touch PWN`` cannot be opened again"), "{messages}");
+    assert!(messages.contains("There is no conversation nobody"), "{messages}");
 }
 
 /// All files of the setup except Neovim's state.

@@ -164,7 +164,7 @@ fn a_wrong_model_setting_by_command_changes_nothing() {
     nvim.keys(":Caliban<CR>:Caliban model thinkin=high<CR>");
     nvim.wait_screen("A model has no setting called thinkin. Did you mean thinking?");
     nvim.keys(":Caliban model temperature=warm<CR>");
-    nvim.wait_screen("temperature must be a number from 0 to 2, not `warm`.");
+    nvim.wait_screen("temperature must be a number from 0 to 2, not warm.");
     nvim.keys(":Caliban model antropic/x<CR>");
     nvim.wait_screen("No provider is called antropic. Did you mean anthropic?");
     nvim.keys(":Caliban model thinking=h<Tab>");

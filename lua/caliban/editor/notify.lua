@@ -77,17 +77,31 @@ local function is_own()
   return source == '?' or source:find('^@vim/.*editor%.lua$') ~= nil
 end
 
+--- The words of a message as they are shown: with the signs of the setting `icons`, and names without their backticks, as
+--- in the chat.
+---@param text string
+---@return string
+function M.words(text)
+  return (require('caliban.editor.icons').of(text):gsub('`([^`\n]+)`', '%1'))
+end
+
+--- Shows a message that has the words of `words`.
+---@param text string
+---@param level? integer of vim.log.levels
+local function put(text, level)
+  if not is_own() then
+    return vim.notify(text, level or levels.INFO, { title = 'Caliban' })
+  end
+  M.echo(text, level == levels.ERROR and 'ErrorMsg' or nil)
+end
+
 --- Shows a message by a plugin's `vim.notify`, otherwise by `echo`: Neovim's own `vim.notify` would
 --- show the hit-enter prompt for a message that is wider than the screen. A warning is echoed in plain text: the colour of
 --- warnings says that the chat waits for the user.
 ---@param text string
 ---@param level? integer of vim.log.levels
 function M.show(text, level)
-  text = require('caliban.editor.icons').of(text)
-  if not is_own() then
-    return vim.notify(text, level or levels.INFO, { title = 'Caliban' })
-  end
-  M.echo(text, level == levels.ERROR and 'ErrorMsg' or nil)
+  put(M.words(text), level)
 end
 
 ---@type fun(buf: integer, text: string): boolean
@@ -108,9 +122,9 @@ end
 function M.say(text, level)
   -- in insert mode, `-- INSERT --` would overwrite the message
   local typing = vim.fn.mode() == 'i'
-  text = require('caliban.editor.icons').of(text)
+  text = M.words(text)
   if not (typing and beside_text(vim.api.nvim_get_current_buf(), text)) then
-    M.show(text, level or levels.WARN)
+    put(text, level or levels.WARN)
   end
 end
 

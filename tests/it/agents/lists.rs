@@ -59,7 +59,7 @@ fn a_missing_agent_begins_no_conversation_and_a_similar_name_is_suggested() {
     let before = nvim.session();
     nvim.keys("<Esc>:Caliban new @reviwer<CR>");
     nvim.wait_screen(
-        "There is no agent `reviwer`. Did you mean `reviewer`? No conversation was begun.",
+        "There is no agent reviwer. Did you mean reviewer? No conversation was begun.",
     );
     assert_eq!(nvim.session(), before);
 }
@@ -68,7 +68,7 @@ fn a_missing_agent_begins_no_conversation_and_a_similar_name_is_suggested() {
 fn a_missing_agent_of_the_first_conversation_leaves_an_ordinary_one() {
     let (server, nvim) = start(project());
     nvim.keys(":Caliban new @nobody<CR>");
-    nvim.wait_screen("There is no agent `nobody`.");
+    nvim.wait_screen("There is no agent nobody.");
     nvim.wait_phase("idle");
     nvim.ask("hello", "Done.");
     let system = server.requests()[0].system_text();

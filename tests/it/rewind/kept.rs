@@ -87,7 +87,7 @@ fn checkpoints_follow_a_session_resumed_renamed_copied_or_deleted() {
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_chat("You accepted 2 changes in a.txt.");
     scene.nvim.keys(":Caliban rename parser<CR>");
-    scene.nvim.wait_screen("`main` is now called `parser`.");
+    scene.nvim.wait_screen("main is now called parser.");
     rewind(&scene, "1");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert!(scene.nvim.quit_with(":qa!<CR>").success());
@@ -110,7 +110,7 @@ fn checkpoints_follow_a_session_resumed_renamed_copied_or_deleted() {
     scene.nvim.keys(":Caliban delete parser<CR>");
     scene.nvim.wait_screen("Move it to the trash");
     scene.nvim.keys("2<CR>");
-    scene.nvim.wait_screen("`parser` is in the trash");
+    scene.nvim.wait_screen("parser is in the trash");
     assert!(!setup.sessions().join("parser.checkpoints").exists());
     assert!(setup.sessions().join("trash/parser-1.checkpoints").is_dir());
 }

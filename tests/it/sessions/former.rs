@@ -58,7 +58,7 @@ fn a_former_name_can_be_taken_by_another_conversation() {
     // a file that somebody else has put under the former name is another conversation
     fs::copy(setup.sessions().join("kept.json"), setup.sessions().join("main.json")).unwrap();
     at_once(&nvim, "delete('main')");
-    nvim.wait_screen("`main` is in the trash: ");
+    nvim.wait_screen("main is in the trash: ");
     assert!(setup.sessions().join("kept.json").exists());
     nvim.keys(":Caliban new main<CR>");
     nvim.wait_session("main");
@@ -70,7 +70,7 @@ fn a_former_name_can_be_taken_by_another_conversation() {
     assert_eq!(said(&setup, "main"), ["user: to the new one", "assistant: Anew."]);
     // after the deletion the name reaches no conversation, and the first conversation can have the name again
     at_once(&nvim, "delete('main') retry('main')");
-    nvim.wait_screen("The conversation `main` is not open.");
+    nvim.wait_screen("The conversation main is not open.");
     nvim.wait_session("kept");
     nvim.wait_screen("First.");
     nvim.keys(":Caliban rename main<CR>");

@@ -179,7 +179,7 @@ fn a_copy_and_an_export_include_long_outputs() {
     nvim.wait_screen("Written to");
     assert!(setup.on_disk("all.json").unwrap().contains("line 999 of a long log"));
     nvim.lua("require('caliban').ask('/save copy')", &[]);
-    nvim.wait_screen("A copy is saved as `copy`.");
+    nvim.wait_screen("A copy is saved as copy.");
     nvim.quit_with(":qa<CR>");
     fs::remove_dir_all(outputs(&setup)).unwrap();
     let nvim = Nvim::start(&setup);
@@ -206,7 +206,7 @@ fn the_session_file_is_complete_once_the_session_is_closed() {
         let read = || fs::read_to_string(&journal).unwrap();
         nvim.wait(|_| read().contains("The last of all."), "the turn in the journal");
         nvim.lua("require('caliban').ask('/save copy')", &[]);
-        nvim.wait_screen("A copy is saved as `copy`.");
+        nvim.wait_screen("A copy is saved as copy.");
         end(&nvim);
         no_processes(&nvim);
         assert_eq!(read(), "");

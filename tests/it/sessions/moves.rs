@@ -19,7 +19,7 @@ fn a_renamed_conversation_keeps_all_its_files() {
     let draft = |name: &str| setup.sessions().join(format!("{name}.draft"));
     nvim.wait(|_| draft("main").exists(), "the draft");
     nvim.keys(":Caliban rename parser<CR>");
-    nvim.wait_screen("`main` is now called `parser`.");
+    nvim.wait_screen("main is now called parser.");
     nvim.wait_session("parser");
     assert_eq!(files(&setup), ["last", "parser.draft", "parser.journal", "parser.json"]);
     assert_eq!(fs::read_to_string(setup.sessions().join("last")).unwrap(), "parser");
@@ -134,20 +134,20 @@ fn save_makes_a_copy_and_stays_in_the_original() {
     let server = Server::start();
     let (setup, nvim) = begun(&server);
     nvim.lua("require('caliban').ask('/save before')", &[]);
-    nvim.wait_screen("A copy is saved as `before`.");
+    nvim.wait_screen("A copy is saved as before.");
     assert_eq!(nvim.session(), "main");
     say(&nvim, &server, "more", "Second.");
     assert_eq!(said(&setup, "before").len(), 2);
     assert_eq!(said(&setup, "main").len(), 4);
     nvim.lua("require('caliban').ask('/save Before')", &[]);
-    nvim.wait_screen("A conversation `before` exists already; nothing was saved.");
+    nvim.wait_screen("A conversation before exists already; nothing was saved.");
     nvim.keys(":Caliban new! hidden<CR>");
     nvim.wait_gone("Second.");
     say(&nvim, &server, "a secret", "I keep it.");
     nvim.lua("require('caliban').ask('/fork')", &[]);
     nvim.wait_screen("This conversation is not saved automatically.");
     nvim.lua("require('caliban').ask('/save kept')", &[]);
-    nvim.wait_screen("A copy is saved as `kept`.");
+    nvim.wait_screen("A copy is saved as kept.");
     assert_eq!(said(&setup, "kept"), ["user: a secret", "assistant: I keep it."]);
 }
 
@@ -183,10 +183,10 @@ fn deleting_moves_to_the_trash_and_shows_another_conversation() {
     assert_eq!(trash(&setup), ["other-1.json"]);
     fs::write(setup.sessions().join("bad.json"), "{\"half").unwrap();
     delete(&nvim, "bad");
-    nvim.wait_screen("`bad` is in the trash: ");
+    nvim.wait_screen("bad is in the trash: ");
     assert_eq!(trash(&setup), ["bad-1.json", "other-1.json"]);
     nvim.keys(":Caliban delete ../x<CR>");
-    nvim.wait_screen("There is no conversation `../x` in this project; nothing was deleted.");
+    nvim.wait_screen("There is no conversation ../x in this project; nothing was deleted.");
     delete(&nvim, "main");
     nvim.wait_gone("First.");
     nvim.wait_screen("Project");
@@ -219,6 +219,6 @@ fn deleting_a_conversation_stops_its_running_turn() {
     second.wait_screen("Project");
     say(&second, &server, "hi", "Theirs.");
     delete(&nvim, "theirs");
-    nvim.wait_screen("The conversation `theirs` is open in another Neovim (");
+    nvim.wait_screen("The conversation theirs is open in another Neovim (");
     assert_eq!(trash(&setup), ["main-1.json"]);
 }

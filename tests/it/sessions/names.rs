@@ -261,7 +261,7 @@ fn edits_that_the_user_makes_in_a_session_file_are_loaded_or_kept_as_a_copy() {
     assert_eq!(completed(&nvim, "Caliban resume "), ["main"]);
     say(&nvim, &server, "three", "The third.");
     nvim.keys(":Caliban rename other<CR>");
-    nvim.wait_screen("`main` is now called `other`.");
+    nvim.wait_screen("main is now called other.");
     say(&nvim, &server, "four", "The fourth.");
     nvim.quit_with(":qa<CR>");
     assert_eq!(session(&setup, "other")["messages"][2]["blocks"][0]["mine"], 1);

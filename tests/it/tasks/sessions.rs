@@ -40,7 +40,7 @@ fn a_running_subagents_conversation_is_found_opened_and_not_deleted() {
     scene.wait_chat("Half of");
     scene.nvim.keys(":Caliban delete main-task<CR>");
     scene.nvim.lua("_G.choose(2)", &[]);
-    scene.nvim.wait_screen("A subagent works in `main-task`; nothing was deleted.");
+    scene.nvim.wait_screen("A subagent works in main-task; nothing was deleted.");
     gate.finish();
     scene.wait_chat("Half of the report.");
     scene.server.reply(Reply::said("Found."));
@@ -82,7 +82,7 @@ fn deleting_a_conversation_deletes_those_of_its_subagents_and_no_others() {
         "Delete the conversation main and the 2 conversations of its subagents?"
     );
     scene.nvim.lua("_G.choose(2)", &[]);
-    scene.nvim.wait_screen("`main` and the 2 conversations of its subagents are in the trash");
+    scene.nvim.wait_screen("main and the 2 conversations of its subagents are in the trash");
     assert_eq!(
         ["main", "main-task", "main-task-2", "main-task-2-2", "other", "other-task"].map(has),
         [false, false, false, true, true, true]

@@ -81,8 +81,8 @@ fn a_wrong_number_takes_nothing_back() {
     let server = Server::start();
     let nvim = talked(&wide().anthropic(&server), &server, &["one"]);
     for (sent, why) in [
-        ("/undo 0", "`/undo` takes a number: `/undo 2` takes back your last two messages."),
-        ("/undo all", "`/undo` takes a number: `/undo 2` takes back your last two messages."),
+        ("/undo 0", "/undo takes a number: /undo 2 takes back your last two messages."),
+        ("/undo all", "/undo takes a number: /undo 2 takes back your last two messages."),
         ("/undo 2", "There is no message of yours to go back to."),
     ] {
         nvim.command("messages clear");
@@ -91,8 +91,6 @@ fn a_wrong_number_takes_nothing_back() {
         nvim.keys(":<Esc>");
     }
     nvim.keys(":Caliban undo x<CR>");
-    nvim.wait_screen(
-        "Give a number from 1 on: `:Caliban undo 2` takes back your last two messages.",
-    );
+    nvim.wait_screen("Give a number from 1 on: :Caliban undo 2 takes back your last two messages.");
     assert!(nvim.transcript().contains("Reply to one."));
 }
