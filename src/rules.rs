@@ -240,6 +240,14 @@ impl Rules {
         }
     }
 
+    /// Explains to the user, in one line, how the rules judge the pages of a host.
+    pub fn explain_page(&self, host: &str) -> String {
+        let said = self.strictest(|it| it.is_about_host(host)).map(Rule::line);
+        let said =
+            said.unwrap_or_else(|| "needs your consent. No permission rule allows it.".to_owned());
+        format!("{host}: {said}")
+    }
+
     fn strictest(&self, fits: impl Fn(&Rule) -> bool) -> Option<&Rule> {
         self.all.iter().filter(|it| fits(it)).max_by_key(|it| it.verdict)
     }

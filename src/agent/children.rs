@@ -8,7 +8,7 @@ mod review;
 pub(super) mod worktrees;
 
 use super::guidance::Guidance;
-use super::permissions::Answer;
+use super::permissions::{Answer, Wanted};
 use super::turn::Turn;
 use super::{Agent, ChildCommand, Command, Inherited, Setup, work};
 use crate::context::agents::{self, NamedAgent};
@@ -92,6 +92,11 @@ pub(super) enum News {
         call: CallId,
         question: String,
         offer: Offer,
+    },
+    /// Why the user is asked about this call, in lines.
+    Explained {
+        call: CallId,
+        lines: Vec<String>,
     },
     /// The question about this call needs no answer any more.
     Settled(CallId),
@@ -183,6 +188,15 @@ impl Children {
         }
     }
 
+    /// Has the subagent that has asked a question explain it. Returns false if no subagent has.
+    pub(super) fn explain(&self, id: &CallId) -> bool {
+        let asked = |it: &Child| it.asked.iter().find(|it| it.0 == *id).map(|it| it.1.clone());
+        let found = self.all.iter().find_map(|it| Some((it, asked(it)?)));
+        let Some((child, call)) = found else { return false };
+        let _ = child.commands.send(Command::Permissions(Wanted::Why(call)));
+        true
+    }
+
     /// Passes the user's answer on to the subagent that has asked the question. Returns false if no subagent has.
     pub(super) fn rule(
         &mut self,
@@ -205,6 +219,13 @@ impl Children {
 }
 
 impl Child {
+    /// Shows in this conversation why the user is asked about a call of the subagent's own.
+    fn explained(&self, conversation: &Conversation, call: &CallId, lines: Vec<String>) {
+        if let Some((id, _)) = self.asked.iter().find(|it| it.1 == *call) {
+            conversation.show(Show::Explained { call: id.clone(), lines });
+        }
+    }
+
     fn tell(&self, told: ChildCommand) {
         // the send fails if the subagent has ended
         let _ = self.commands.send(Command::Child(told));
@@ -367,6 +388,7 @@ pub(super) fn take(agent: &mut Agent, of: &Whom, news: News) {
             let about = Matter::Subagent;
             conversation.take(Input::Consult(Consult { id, about, question, offer }));
         }
+        News::Explained { call, lines } => child.explained(conversation, &call, lines),
         News::Settled(call) => {
             let settled = child.asked.extract_if(.., |it| it.1 == call).collect::<Vec<_>>();
             for (id, _) in settled {

@@ -48,6 +48,8 @@ pub enum Wanted {
     Revoke(Permission),
     /// Say how this command would be judged.
     Explain(String),
+    /// Show and hide, in the open question about this call, why the user is asked.
+    Why(CallId),
 }
 
 impl Permissions {
@@ -132,14 +134,18 @@ pub(super) fn text(root: &Path) -> Result<Option<String>, String> {
 
 /// Carries out the user's wish about the permissions.
 pub(super) fn carry_out(agent: &mut Agent, wanted: Wanted) {
+    if let Wanted::Why(call) = wanted {
+        return why(agent, call);
+    }
     agent.reload_rules();
     let Agent { conversation, desk, files, .. } = agent;
     match wanted {
         Wanted::List => list(agent),
         Wanted::Explain(command) => {
             let explained = || {
+                let said = conversation.session.foreseen(&command);
                 let parts = desk.rules.explain(&command);
-                format!("{}\n{parts}", conversation.session.foreseen(&command))
+                [said].into_iter().chain(parts).collect::<Vec<_>>().join("\n  ")
             };
             let connection = command.trim().strip_prefix("network ");
             let text =
@@ -151,6 +157,18 @@ pub(super) fn carry_out(agent: &mut Agent, wanted: Wanted) {
             files.revoke(conversation, desk, grant);
         }
         Wanted::Revoke(Permission::Rule(label)) => revoke(agent, &label),
+        Wanted::Why(_) => (),
+    }
+}
+
+/// Explains the open question about a call by the rules that led to it, which were loaded before.
+fn why(agent: &Agent, call: CallId) {
+    let Agent { conversation, turn, .. } = agent;
+    if turn.children.explain(&call) {
+        return;
+    }
+    if let Some(lines) = conversation.session.explained(&call) {
+        conversation.show(Show::Explained { call, lines });
     }
 }
 

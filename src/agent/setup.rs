@@ -144,7 +144,7 @@ impl Command {
                 | Command::LeaveOut(..)
                 | Command::ListJobs
                 | Command::StopJob(_)
-                | Command::Permissions(Wanted::List | Wanted::Explain(_))
+                | Command::Permissions(Wanted::List | Wanted::Explain(_) | Wanted::Why(_))
                 | Command::Rewind(Rewind::List | Rewind::Preview { .. })
                 | Command::Reviewed(_)
                 | Command::Checked(_)
@@ -241,7 +241,7 @@ impl Command {
                 | Command::ShowRequest
                 | Command::Reviewed(_)
                 | Command::Checked(_)
-                | Command::Permissions(Wanted::List | Wanted::Explain(_))
+                | Command::Permissions(Wanted::List | Wanted::Explain(_) | Wanted::Why(_))
                 | Command::ListJobs
                 | Command::StopJob(_)
                 | Command::Largest(_)

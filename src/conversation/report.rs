@@ -5,7 +5,7 @@ use super::ran::Ran;
 use crate::context::size::{Fill, Scale};
 use crate::event::{Delta, Event, Grant, Mode, PlanStage, Queued, Remark, SessionId};
 use crate::message::inquiry::AnswerOption;
-use crate::message::{Excerpt, ExcerptKind, Parameter};
+use crate::message::{CallId, Excerpt, ExcerptKind, Parameter};
 use crate::session::Session;
 use crate::store::Draft;
 use crate::text::unseen;
@@ -23,6 +23,8 @@ pub enum Show {
     Delta(Delta),
     /// Opens or closes a block of the chat, or the fold at this line of a question.
     Toggle { block: u32, line: u32 },
+    /// Shows, in the open question about this call, why the user is asked, or hides it.
+    Explained { call: CallId, lines: Vec<String> },
     /// A new transcript, which replaces the one that is shown.
     View(Box<View>),
     /// The transcript was lost and has to be shown again.

@@ -104,6 +104,7 @@ impl Screen {
                 }
                 self.view.toggle(block, line);
             }
+            Show::Explained { call, lines } => self.view.explain(&call, &lines),
             Show::Tell(report) if self.is_hidden => self.report(report),
             Show::Tell(report) => self.reports.push(report),
             Show::Now(report) => {

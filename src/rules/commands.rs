@@ -2,6 +2,7 @@
 
 use super::{Judgement, Origin, Rule, Rules, Target, Verdict, narrow, safe};
 use crate::bash::{Program, Script, Simple, Word, risk};
+use crate::event::in_one_line;
 use crate::reach::{Reading, Writing};
 use std::path::{Component, Path, PathBuf};
 
@@ -137,8 +138,9 @@ impl Rules {
         })
     }
 
-    /// Explains to the user how the rules judge a command line: one line for each simple command, with its rule.
-    pub fn explain(&self, line: &str) -> String {
+    /// Explains to the user how the rules judge a command line: one line for each simple command, with its rule, and one
+    /// line if the rules cannot allow the command line whatever its commands are.
+    pub fn explain(&self, line: &str) -> Vec<String> {
         let script = Script::parse(line);
         let mut lines = Vec::new();
         for simple in script.certain() {
@@ -152,10 +154,10 @@ impl Rules {
                     "needs your consent. No permission rule allows it.".to_owned()
                 }
             };
-            lines.push(format!("  {}: {said}", simple.shown()));
+            lines.push(format!("{}: {said}", in_one_line(&simple.shown())));
         }
-        lines.extend(self.hindrance(&script).map(|it| format!("  asks. {it}")));
-        lines.join("\n")
+        lines.extend(self.hindrance(&script).map(|it| format!("the whole command: asks. {it}")));
+        lines
     }
 }
 

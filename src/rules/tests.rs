@@ -306,15 +306,15 @@ fn the_rule_stored_by_always_allows_its_command_and_is_read_back_unchanged() {
 #[test]
 fn the_explanation_of_a_command_line_names_each_command_and_its_rule() {
     let rules = rules(&[WrittenRule::always("cargo test"), deny("git push")]);
+    let explained = |line: &str| rules.explain(line).join("\n");
     expect![[r#"
-        explained:
-          cargo test --lib: allow shell `cargo test …` (your settings)
-          ls: needs your consent. No permission rule allows it.
-          git push: deny shell `git push …` (your settings)"#]]
-    .assert_eq(&format!("explained:\n{}", rules.explain("cargo test --lib && ls; git push")));
-    expect!["  cargo test: allow shell `cargo test …` (your settings)"]
-        .assert_eq(&rules.explain("timeout 9 cargo test"));
-    expect![""].assert_eq(&rules.explain(""));
+        cargo test --lib: allow shell `cargo test …` (your settings)
+        ls: needs your consent. No permission rule allows it.
+        git push: deny shell `git push …` (your settings)"#]]
+    .assert_eq(&explained("cargo test --lib && ls; git push"));
+    expect!["cargo test: allow shell `cargo test …` (your settings)"]
+        .assert_eq(&explained("timeout 9 cargo test"));
+    expect![""].assert_eq(&explained(""));
 }
 
 #[test]

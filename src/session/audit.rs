@@ -2,9 +2,15 @@
 //! command would be decided.
 
 use super::{Open, Session, State};
-use crate::event::{Access, Grant, Ruling, in_one_line};
+use crate::event::{Access, Grant, Mode, Ruling, in_one_line};
+use crate::message::CallId;
 use crate::policy::{self, Decision, Reason};
 use crate::rules::{Judgement, Verdict};
+
+/// The most lines about the parts of a command that the user is asked about.
+const PARTS: usize = 12;
+/// The most characters of a line that explains a question.
+const WIDE: usize = 400;
 
 impl Session {
     /// The log line about a decision of the policy. `None` for a read that needs no consent, and for a call that the user
@@ -59,6 +65,79 @@ impl Session {
             Decision::Deny(_) => "The command does not run.",
         };
         format!("{said} {}", judged.why).trim_end().to_owned()
+    }
+}
+
+impl Session {
+    /// Explains the open question about a call, in lines: which rule of the mode leads to the question, and for each part
+    /// of a command which permission rule decides. `None` if there is no such question.
+    pub fn explained(&self, call: &CallId) -> Option<Vec<String>> {
+        let it = self.asking().filter(|it| it.call.id == *call)?;
+        let parts = match &it.access {
+            Access::Act { command, .. } | Access::Format { command, .. } => {
+                self.rules.explain(command)
+            }
+            Access::Fetch { host, .. } | Access::Search { host, .. } => {
+                vec![self.rules.explain_page(host)]
+            }
+            _ => Vec::new(),
+        };
+        let more = parts.len().saturating_sub(PARTS);
+        let more = (more > 0).then(|| format!("… and {more} more"));
+        let lines = std::iter::once(self.cause(it)).chain(parts.into_iter().take(PARTS));
+        let short = |it: String| it.replace('\n', " ").chars().take(WIDE).collect();
+        Some(lines.chain(more).map(short).collect())
+    }
+
+    /// Why a call asks, whatever its arguments are.
+    fn cause(&self, it: &Open) -> String {
+        let mode = self.mode;
+        let is_closed = !it.judged.opens.is_empty() && it.judged.unruled.is_empty();
+        match &it.access {
+            _ if matches!(it.state, State::Asking { is_unrecorded: true }) => {
+                "A command whose start could not be recorded asks, whatever the rules say.".into()
+            }
+            Access::Act { outside: Some(_), .. } => {
+                "In each mode a command outside of the sandbox asks. No permission rule allows it.".into()
+            }
+            Access::Act { .. } if is_closed => {
+                "In auto mode a command asks before it connects to a host, once a stranger's text may have come into \
+                 this conversation."
+                    .into()
+            }
+            Access::Act { .. } if !it.judged.opens.is_empty() => {
+                let hosts = it.judged.unruled.join(", ");
+                format!("In each mode a command asks before it connects to a host that no rule opens: {hosts}.")
+            }
+            Access::Act { .. } if mode == Mode::Auto && it.judged.leak.is_some() => {
+                "In auto mode a command that sends something asks, once a stranger's text may have come into this \
+                 conversation."
+                    .into()
+            }
+            Access::Act { .. } | Access::Format { .. } if mode == Mode::Auto => {
+                if it.judged.is_contained {
+                    "In auto mode a command asks if a permission rule asks about a part of it.".into()
+                } else {
+                    "In auto mode a command asks without a full sandbox (:checkhealth caliban), unless permission rules \
+                     allow each part of it."
+                        .into()
+                }
+            }
+            Access::Act { .. } | Access::Format { .. } => {
+                format!("In {mode} mode a command asks, unless permission rules allow each part of it.")
+            }
+            Access::Input { .. } => {
+                format!("In {mode} mode input to a job asks. No permission rule allows it.")
+            }
+            Access::Fetch { .. } | Access::Search { .. } if it.judged.leak.is_some() => {
+                "In auto mode a request to the web asks, once a stranger's text may have come into this conversation."
+                    .into()
+            }
+            Access::Fetch { .. } | Access::Search { .. } => {
+                format!("In {mode} mode a request to the web asks, unless a permission rule allows the host.")
+            }
+            _ => "In each mode a tool asks before it looks at a protected file or at one outside of the project.".into(),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A call in one line: the mark of its fold, the tool's name and the arguments, and the words at the line's right end.
 
-use super::lines::{ARGUMENT, brief, clip, flat, mark, time};
+use super::lines::{ARGUMENT, MORE, Shown, clip, flat, mark, time};
 use super::{Tool, diff};
 use crate::message::{Input, ToolAnswer, ToolCall};
 use serde::Serialize;
@@ -18,8 +18,11 @@ pub struct CallLine {
     pub main: (u32, u32),
     /// Whether that argument is a path, whose end tells more than its beginning.
     pub is_path: bool,
-    /// Whether that argument is a list of names, of which whole ones are left out.
-    pub is_list: bool,
+    /// If that argument is a list of names, the first byte of each but the first. Whole names are left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<u32>,
+    /// The bytes at which Caliban's own signs stand. The other signs are part of what the model wrote.
+    pub own: Vec<u32>,
     /// Whether the line may take several rows in a narrow window.
     pub is_whole: bool,
     /// Whether the words at the right end tell that the call failed.
@@ -38,37 +41,58 @@ pub(super) struct Line {
     name: usize,
     main: Range<usize>,
     is_path: bool,
-    is_list: bool,
+    /// The first byte of each name of a list but the first.
+    names: Vec<usize>,
+    /// The bytes at which Caliban's own signs stand.
+    own: Vec<usize>,
 }
 
 impl Line {
     /// A line with the mark of its fold and a tool's name.
     pub(super) fn begin(indent: &str, open: bool, name: &str) -> Line {
-        let text = format!("{indent}{} {}", mark(open), flat(&clip(name, ARGUMENT)));
-        Line { name: text.len(), text, ..Line::default() }
+        let mut line = Line::default();
+        line.push(&format!("{indent}{} ", mark(open)));
+        line.push_theirs(&Shown::of(name, ARGUMENT));
+        Line { name: line.text.len(), ..line }
     }
 
+    /// Appends words of Caliban's.
     pub(super) fn push(&mut self, part: &str) {
-        self.text.push_str(&flat(part));
+        let wide = part.char_indices().filter(|(_, c)| !c.is_ascii());
+        self.own.extend(wide.map(|(at, _)| self.text.len() + at));
+        self.text.push_str(part);
+    }
+
+    /// Appends a text of somebody else's.
+    fn push_theirs(&mut self, part: &Shown) {
+        self.own.extend(part.own.iter().map(|at| self.text.len() + at));
+        self.text.push_str(&part.text);
     }
 
     /// Appends the part that is cut first.
-    pub(super) fn push_main(&mut self, part: &str, is_path: bool) {
+    fn push_main(&mut self, part: &Shown, is_path: bool) {
         let from = self.text.len();
-        self.push(part);
+        self.push_theirs(part);
         (self.main, self.is_path) = (from..self.text.len(), is_path);
     }
 
-    /// Appends a list of names.
-    pub(super) fn push_names(&mut self, names: &str) {
+    /// Appends a list of names, of which `starts` has the first bytes but the first.
+    pub(super) fn push_names(&mut self, names: &Shown, starts: &[usize]) {
+        let from = self.text.len();
         self.push_main(names, false);
-        self.is_list = true;
+        self.names = starts.iter().map(|it| from + it).collect();
     }
 
     /// Appends `key="text"`. The path is cut first, else the longest of these texts.
     fn push_text(&mut self, key: &str, text: &str) {
-        let from = self.text.len() + flat(key).len() + 2;
-        self.push(&format!("{key}={}", Value::String(clip(text, ARGUMENT))));
+        let key_shown = flat(key);
+        let is_cut = text.chars().nth(ARGUMENT).is_some();
+        let quoted = flat(&Value::String(clip(text, ARGUMENT)).to_string());
+        let end = quoted.len() - "\"".len();
+        let own = if is_cut { vec![end - MORE.len()] } else { Vec::new() };
+        self.text.push_str(&format!("{key_shown}="));
+        let from = self.text.len() + "\"".len();
+        self.push_theirs(&Shown { text: quoted, own });
         let text = from..self.text.len() - 1;
         if key == "path" || !self.is_path && text.len() > self.main.len() {
             (self.main, self.is_path) = (text, key == "path");
@@ -82,7 +106,8 @@ impl Line {
             name: byte(self.name),
             main: (byte(self.main.start), byte(self.main.end)),
             is_path: self.is_path,
-            is_list: self.is_list,
+            names: self.names.iter().map(|it| byte(*it)).collect(),
+            own: self.own.iter().map(|it| byte(*it)).collect(),
             is_whole: false,
             failed: false,
             waits: false,
@@ -100,15 +125,16 @@ pub(super) fn tool(tool: &Tool) -> Line {
         Some((_, Input::Broken { text, why })) => {
             let fault = if why.contains("EOF") { "cut off" } else { "not JSON" };
             line.push("  ");
-            line.push_main(&clip(&flat(text), ARGUMENT), false);
+            line.push_main(&Shown::of(text, ARGUMENT), false);
             line.push(&format!("  (arguments {fault})"));
         }
         Some((call, Input::Json(Value::Object(map)))) => arguments(&mut line, call, map),
         Some((_, Input::Json(other))) => {
-            line.push(&format!("  {}", clip(&other.to_string(), ARGUMENT)));
+            line.push("  ");
+            line.push_theirs(&Shown::of(&other.to_string(), ARGUMENT));
         }
     }
-    line.push(&diff::words(tool));
+    line.push_theirs(&diff::words(tool));
     line
 }
 
@@ -116,7 +142,7 @@ fn arguments(line: &mut Line, call: &ToolCall, map: &Map<String, Value>) {
     let main = main_argument(call);
     if let Some(value) = main.and_then(|it| map.get(it)).and_then(Value::as_str) {
         line.push("  ");
-        line.push_main(&brief(value, 2 * ARGUMENT), main == Some("path"));
+        line.push_main(&Shown::of(value, 2 * ARGUMENT), main == Some("path"));
     } else if !map.is_empty() {
         line.push(" ");
     }
@@ -131,7 +157,10 @@ fn arguments(line: &mut Line, call: &ToolCall, map: &Map<String, Value>) {
                 line.push(" ");
                 line.push_text(key, text);
             }
-            (Some(other), _) => line.push(&format!(" {other}")),
+            (Some(other), _) => {
+                line.push(" ");
+                line.push_theirs(&other);
+            }
             (None, _) => (),
         }
     }
@@ -171,7 +200,9 @@ fn main_argument(call: &ToolCall) -> Option<&'static str> {
     }
 }
 
-fn argument(key: &str, value: &Value) -> Option<String> {
+/// An argument as the line shows it; `None` if it is left out.
+fn argument(key: &str, value: &Value) -> Option<Shown> {
+    let is = |it: &str| Shown::of(&format!("{key}={it}"), 2 * ARGUMENT);
     Some(match value {
         Value::Null => return None,
         Value::Array(_) | Value::Object(_) if matches!(key, "edits" | "todos" | "workers") => {
@@ -179,13 +210,20 @@ fn argument(key: &str, value: &Value) -> Option<String> {
         }
         Value::String(_) if matches!(key, "text" | "prompt") => return None,
         Value::Array(items) if key == "questions" => {
-            let first = brief(items.first()?["question"].as_str()?, 2 * ARGUMENT);
+            let mut first = Shown::of(items.first()?["question"].as_str()?, 2 * ARGUMENT);
             let more = items.len() - 1;
-            if more == 0 { first } else { format!("{first} (and {more} more)") }
+            if more > 0 {
+                first.text.push_str(&format!(" (and {more} more)"));
+            }
+            first
         }
-        Value::Array(items) => format!("{key}={}", items.len()),
-        Value::Object(_) => format!("{key}={{…}}"),
-        other => format!("{key}={other}"),
+        Value::Array(items) => is(&items.len().to_string()),
+        Value::Object(_) => {
+            let mut object = is("{").and(MORE);
+            object.text.push('}');
+            object
+        }
+        other => is(&other.to_string()),
     })
 }
 

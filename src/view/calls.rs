@@ -67,6 +67,9 @@ impl Tool {
     }
 }
 
+/// How many of the last blocks are searched for an open question.
+const ASKED: usize = 400;
+
 /// The words for an edit on which the user has not decided.
 pub(super) const UNDECIDED: &str = "under review";
 
@@ -189,6 +192,19 @@ impl View {
         self.blocks[at].call = Some(id.clone());
     }
 
+    /// Shows in the open question about a call why the user is asked, or hides it.
+    pub fn explain(&mut self, call: &CallId, why: &[String]) {
+        let mut asked = self.blocks.iter_mut().enumerate().rev().take(ASKED);
+        let question = asked.find_map(|(at, it)| match &mut it.content {
+            Content::Question(question) if it.call.as_ref() == Some(call) => Some((at, question)),
+            _ => None,
+        });
+        if let Some((at, question)) = question {
+            question.explain(why);
+            self.changed(at);
+        }
+    }
+
     pub(super) fn ruled(&mut self, call: &CallId, ruling: &Ruling) {
         self.forget_question(Some(call));
         if let Ruling::Denied { .. } = ruling {
@@ -202,7 +218,7 @@ impl View {
     pub(super) fn forget_question(&mut self, call: Option<&CallId>) {
         let asked: Vec<usize> = (0..self.blocks.len())
             .rev()
-            .take(400)
+            .take(ASKED)
             .filter(|at| {
                 let it = &self.blocks[*at];
                 it.shape == Shape::Ask

@@ -1,13 +1,16 @@
 //! The diffs under an opened edit: their lines, and the numbers and signs of these lines as data for the editor.
 
 use super::Tool;
-use super::lines::clean;
+use super::lines::{Shown, clean};
 use crate::message::{DiffHunk, FileDiff, Input, Kind, ToolCall};
 use serde::Serialize;
 use serde_json::Value;
 
 /// The line between two hunks.
 const APART: &str = "⋯";
+
+/// The most characters of the words about a call's only file.
+const PATH: usize = 5000;
 
 /// Lines of a file's diff. Each of them begins with its sign.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -60,12 +63,12 @@ pub(super) fn shown(tool: &Tool, above: usize) -> (Vec<String>, Vec<DiffRows>) {
 
 /// The words in a call's line about its only file: whether it is new, deleted or renamed. The names of some tools say
 /// this already.
-pub(super) fn words(tool: &Tool) -> String {
+pub(super) fn words(tool: &Tool) -> Shown {
     match &tool.diff[..] {
         [file] if file.kind != Kind::Changed && !matches!(&*tool.name, "delete" | "rename") => {
-            format!("  {}", file.kind.words().replace('\n', "⏎"))
+            Shown::of(&format!("  {}", file.kind.words()), PATH)
         }
-        _ => String::new(),
+        _ => Shown::default(),
     }
 }
 

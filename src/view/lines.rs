@@ -7,6 +7,8 @@ use crate::text::escape::{Escape, skip};
 use crate::text::unseen;
 use std::borrow::Cow;
 
+/// The sign for what is left out.
+pub(super) const MORE: &str = "…";
 /// The most characters of one argument in a call's line.
 pub(super) const ARGUMENT: usize = 60;
 /// The most lines of a prompt that are painted.
@@ -234,12 +236,37 @@ pub(super) fn flat(text: &str) -> String {
     clean(text).replace('\n', "⏎").replace('\t', " ")
 }
 
-/// The beginning of a text that may be very long, in one line.
-pub(super) fn brief(text: &str, limit: usize) -> String {
-    // Escape sequences are not shown and may be many times longer than the shown text.
-    let end = text.char_indices().nth(20 * limit).map_or(text.len(), |(at, _)| at);
-    let shown = clip(&flat(&text[..end]), limit);
-    if end < text.len() && !shown.ends_with('…') { shown + "…" } else { shown }
+/// A text of somebody else's in one line, with signs of Caliban's for a line's end and for what is left out.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Shown {
+    pub(super) text: String,
+    /// The bytes at which Caliban's signs stand.
+    pub(super) own: Vec<usize>,
+}
+
+impl Shown {
+    /// The beginning of a text that may be very long.
+    pub(super) fn of(text: &str, limit: usize) -> Shown {
+        // Escape sequences are not shown and may be many times longer than the shown text.
+        let end = text.char_indices().nth(20 * limit).map_or(text.len(), |(at, _)| at);
+        let mut shown = Shown::default();
+        for (n, c) in clean(&text[..end]).chars().enumerate() {
+            match c {
+                _ if n == limit => return shown.and(MORE),
+                '\n' => shown = shown.and("⏎"),
+                '\t' => shown.text.push(' '),
+                c => shown.text.push(c),
+            }
+        }
+        if end < text.len() { shown.and(MORE) } else { shown }
+    }
+
+    /// The text with a sign of Caliban's behind it.
+    pub(super) fn and(mut self, sign: &str) -> Shown {
+        self.own.push(self.text.len());
+        self.text.push_str(sign);
+        self
+    }
 }
 
 pub(super) fn clip(text: &str, limit: usize) -> String {

@@ -89,6 +89,9 @@ pub struct BlockUpdate {
     /// Whether a question offers to store a rule.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub always: bool,
+    /// Whether a question can be explained.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub explains: bool,
     /// In a question, the command that the user may change.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub command: String,
@@ -135,6 +138,7 @@ impl BlockUpdate {
             subject: Vec::new(),
             shell: false,
             always: false,
+            explains: false,
             command: String::new(),
             asks: None,
             items: None,
@@ -155,6 +159,7 @@ impl BlockUpdate {
         self.subject = question.subject().map(|(n, from, to)| (n + above, from, to)).collect();
         self.shell = question.is_shell;
         self.always = question.proposes_rule();
+        self.explains = question.explains();
         self.command.clone_from(&question.command);
         self.asks = question.asks();
     }
@@ -366,7 +371,8 @@ fn painted(block: &Block) -> Painted {
             whole.push(own.text.clone());
             line = Some(own);
             whole.extend(tool.rows().iter().map(|it| it.line.clone()));
-            if tool.open {
+            // the lines about workers say more than the answer that they have begun
+            if tool.open && tool.rows.is_empty() {
                 let (diff, found) = diff::shown(tool, whole.len());
                 rows = found;
                 whole.extend(lines::opened(tool, diff, OPEN_LINES));

@@ -23,6 +23,9 @@ const EMPTY: usize = 3;
 /// The bytes before the text of a line, and the sign before the continuation of a long line.
 const SIGN: usize = "? ".len();
 const GOES_ON: &str = "↪";
+/// Keys whose words stay together where the line wraps, by blanks that do not break.
+const NO: &str = "e\u{a0}no,\u{a0}because\u{a0}…";
+const WHY: &str = "i\u{a0}explain";
 /// At least this many lines in a row that begin with `#` are folded.
 const COMMENTS: usize = 5;
 /// The most rows of a fold that one key press opens. Painting more would delay the editor.
@@ -60,6 +63,8 @@ pub(super) struct Question {
     pub(super) is_shell: bool,
     /// The command, if the user may change it; else empty.
     pub(super) command: String,
+    /// Why the user is asked, in lines that are shown above the keys; empty while they are hidden.
+    why: Vec<String>,
     /// In a question of the model, which of the call's questions it is, from 0.
     at: usize,
 }
@@ -90,9 +95,14 @@ impl Keys {
                 let back = if is_first { "" } else { "   u back" };
                 return format!("  1-{options} {choose}   e own words   x skip{back}");
             }
-            Keys::Call => "  y once   s this session   n no   e no, because …",
-            Keys::Command => "  y once   s session   c change   n no   e no, because …",
-            Keys::Always => "  y once   s session   a always   c change   n no   e no, because …",
+            Keys::Call => return format!("  y once   s this session   n no   {NO}   {WHY}"),
+            Keys::Command => {
+                return format!("  y once   s session   c change   n no   {NO}   {WHY}");
+            }
+            // one row of 80 columns has room for all of these
+            Keys::Always => {
+                return format!("  y once  s session  a always  c change  n no  {NO}  {WHY}");
+            }
             Keys::Project => {
                 "  y use them   s only in this conversation   n leave them out   e leave them out, because …"
             }
@@ -116,6 +126,7 @@ impl Question {
             subject,
             is_shell: false,
             command: String::new(),
+            why: Vec::new(),
             at: 0,
         }
     }
@@ -138,6 +149,17 @@ impl Question {
         Some(Asks { question, options, multiple })
     }
 
+    /// Whether Caliban can say why it asks.
+    pub(super) fn explains(&self) -> bool {
+        matches!(self.keys, Keys::Call | Keys::Command | Keys::Always)
+    }
+
+    /// Shows why the user is asked, in these lines, or hides it.
+    pub(super) fn explain(&mut self, why: &[String]) {
+        let why = why.iter().map(|it| format!("  {}", without_blanks(&unseen::exact(it))));
+        self.why = if self.why.is_empty() { why.collect() } else { Vec::new() };
+    }
+
     pub(super) fn proposes_rule(&self) -> bool {
         self.keys == Keys::Always
     }
@@ -149,10 +171,10 @@ impl Question {
             Shown::Fold(hidden) => self.label(hidden),
         });
         let keys = match self.keys.line() {
-            line if self.command.is_empty() => line.replace("   c change", ""),
+            line if self.command.is_empty() => line.replace("  c change", ""),
             line => line,
         };
-        lines.chain([keys]).collect()
+        lines.chain(self.why.iter().cloned()).chain([keys]).collect()
     }
 
     /// The parts of the lines that belong to the subject: for each the index of the line, its first byte and the byte

@@ -3,7 +3,7 @@
 
 use super::call_line::Line;
 use super::calls::Tool;
-use super::lines::{ARGUMENT, brief};
+use super::lines::{ARGUMENT, MORE, Shown};
 use super::{Block, Content, Shape, View};
 use crate::message::Input;
 use std::collections::HashSet;
@@ -22,7 +22,9 @@ pub(super) struct Run {
     name: String,
     /// What the calls are about: `6 files`, and the names of some of them.
     count: String,
-    names: String,
+    names: Shown,
+    /// The first byte of each of these names but the first.
+    starts: Vec<usize>,
     open: bool,
     members: Vec<usize>,
 }
@@ -36,7 +38,7 @@ impl Run {
     pub(super) fn line(&self) -> Line {
         let mut line = Line::begin("", self.open, &self.name);
         line.push(&format!("  {}  ", self.count));
-        line.push_names(&self.names);
+        line.push_names(&self.names, &self.starts);
         line
     }
 }
@@ -203,10 +205,11 @@ impl View {
         let calls: Vec<&Tool> = members.iter().filter_map(|it| self.blocks[*it].member()).collect();
         let open = members.iter().any(|it| self.blocks[*it].is_open());
         let summaries = calls.iter().filter_map(|it| it.answer.as_ref()).map(|it| &*it.summary);
-        let (right, (count, names)) = (total(summaries), names(&calls));
+        let (right, (count, (names, starts))) = (total(summaries), names(&calls));
         let block = &mut self.blocks[place];
         let Content::Run(run) = &mut block.content else { return };
-        (run.count, run.names, run.open, run.members) = (count, names, open, members.to_vec());
+        (run.count, run.names, run.starts) = (count, names, starts);
+        (run.open, run.members) = (open, members.to_vec());
         (block.right, block.done) = (right, true);
         self.set_hidden(place, false);
         for at in members {
@@ -231,9 +234,9 @@ impl View {
 }
 
 /// How many files or patterns the calls are about, and their names.
-fn names(calls: &[&Tool]) -> (String, String) {
+fn names(calls: &[&Tool]) -> (String, (Shown, Vec<usize>)) {
     let Some((_, key, noun)) = calls.first().and_then(|it| folded(&it.name)) else {
-        return (String::new(), String::new());
+        return Default::default();
     };
     let name = |it: &&Tool| match it.call.as_ref().map(|it| &it.input) {
         Some(Input::Json(input)) => input[*key].as_str().unwrap_or(".").to_owned(),
@@ -245,23 +248,25 @@ fn names(calls: &[&Tool]) -> (String, String) {
         1 => format!("{} times", calls.len()),
         n => format!("{n} {noun}"),
     };
-    let names: Vec<String> = names.iter().map(|it| brief(it, ARGUMENT)).collect();
     (count, joined(&names))
 }
 
-/// Names in one line, as many as fit.
-pub(super) fn joined(names: &[String]) -> String {
-    let mut line = String::new();
+/// Names in one line, as many as fit, and the first byte of each but the first.
+pub(super) fn joined(names: &[String]) -> (Shown, Vec<usize>) {
+    let (mut line, mut starts) = (Shown::default(), Vec::new());
     for (n, name) in names.iter().enumerate() {
+        let name = Shown::of(name, ARGUMENT);
         if n > 0 {
-            line.push_str(", ");
+            line.text.push_str(", ");
+            starts.push(line.text.len());
         }
-        if n > 0 && line.chars().count() + name.chars().count() > 2 * ARGUMENT {
-            return line + "…";
+        if n > 0 && line.text.chars().count() + name.text.chars().count() > 2 * ARGUMENT {
+            return (line.and(MORE), starts);
         }
-        line.push_str(name);
+        line.own.extend(name.own.iter().map(|at| line.text.len() + at));
+        line.text.push_str(&name.text);
     }
-    line
+    (line, starts)
 }
 
 /// The sum of the calls' results if all count the same: `2 lines` and `1 line` are `3 lines`.

@@ -226,7 +226,7 @@ fn a_turn_is_shown_with_its_prompt_thought_reply_and_tool_lines() {
 
             ? Run `make`?
               It acts.
-              y once   s this session   n no   e no, because …
+              y once   s this session   n no   e no, because …   i explain
         "#]],
     );
 }

@@ -157,11 +157,11 @@ fn consent_is_possible_only_after_each_line_was_visible_even_in_a_window_of_four
     nvim.keys("y");
     nvim.wait_screen(" lines have not been on the screen. Scroll through them first.");
     nvim.keys(":Caliban approve session<CR>");
-    press(&nvim, "k");
+    press(&nvim, "j");
     press(&nvim, "y");
     assert!(!answered(&nvim));
     for _ in 0..14 {
-        press(&nvim, "k");
+        press(&nvim, "j");
     }
     // Lines that were on the screen before a repaint still count as seen.
     nvim.keys("G");
@@ -212,7 +212,7 @@ fn approving_a_question_that_is_not_on_the_screen_only_shows_it() {
     nvim.wait_gone("? Run");
     for answer in ["Caliban approve", "Caliban deny", "Caliban approve"] {
         nvim.command(answer);
-        nvim.wait_screen("`main` asks for your permission. Read the question, then answer.");
+        nvim.wait_screen("main asks for your permission. Read the question, then answer.");
         nvim.wait_screen("? Run `echo ran > out`?");
         assert_eq!(nvim.phase(), "asking", "{answer}");
         nvim.command("Caliban resume other");

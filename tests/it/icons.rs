@@ -55,6 +55,20 @@ fn with_ascii_signs_a_whole_session_shows_only_ascii() {
     nvim.keys("q:Caliban undo<CR>");
     is_plain(nvim, "You went back to before");
     assert!(nvim.lua_str("return require('caliban').status(100)").is_ascii());
-    // what the model wrote stays as it is in the buffer
+    // what the model wrote stays as it is
     assert!(nvim.transcript().contains("- [ ] b"));
+    let found =
+        |id: &str, pattern: &str| Reply::new().call(id, "grep", json!({ "pattern": pattern }));
+    let long = format!("…{}", "x".repeat(100));
+    scene.server.reply(found("g1", "a…▸ ⏎b").call("g2", "shell", json!({ "command": "ls…\n▾" })));
+    scene.server.reply(found("g3", &long));
+    scene.server.reply(Reply::said("Last."));
+    scene.nvim.lua("require('caliban').ask('go')", &[]);
+    nvim.wait_question();
+    nvim.keys(":Caliban approve<CR>");
+    scene.wait_idle("Last.");
+    let chat = nvim.transcript();
+    assert!(chat.contains(r#"+ grep  pattern="a…▸ ⏎b""#), "{chat}");
+    assert!(chat.contains(r"+ shell  ls…\n▾"), "{chat}");
+    assert!(chat.contains("+ grep  pattern=\"…xxx") && chat.contains("xxx...\""), "{chat}");
 }

@@ -41,8 +41,8 @@ fn a_turn_that_waits_for_consent_shows_all_its_parts() {
         │
         │  ? Run `cargo test`?
         │    `a` allows `cargo test …` in this project from now on.
-        │    y once   s session   a always   c change   n no   e no,
-        │    because …
+        │    y once  s session  a always  c change  n no
+        │    e no, because …  i explain
         │
         │  ◷ queued: also the docs, please     x removes · <CR> edits
         │

@@ -31,6 +31,7 @@ mod egress;
 mod ends;
 mod evil;
 mod examples;
+mod explained;
 mod faults;
 mod fences;
 mod fetch;

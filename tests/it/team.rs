@@ -203,4 +203,6 @@ fn the_lines_of_workers_keep_to_one_row_in_a_narrow_window_and_fold() {
     assert_eq!(rows(&scene), "");
     scene.nvim.keys("<CR>");
     scene.nvim.wait(|_| rows(&scene).contains("your answer"), "the lines again");
+    // the result of the call would name the workers once more
+    assert_eq!(scene.nvim.transcript().matches("w1").count(), 1, "{}", scene.nvim.transcript());
 }

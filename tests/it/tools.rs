@@ -125,7 +125,8 @@ fn a_command_needs_consent_and_keys_on_the_line_of_the_question_answer_it() {
             let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
             nvim.keys(":Caliban<CR>igo<C-s><Esc>");
             nvim.wait_screen("? Run `echo ran > out`?");
-            nvim.wait_screen("y once   s session   c change   n no   e no, because …");
+            nvim.wait_screen("y once   s session   c change   n no");
+            nvim.wait_screen("e\u{a0}no,\u{a0}because\u{a0}…   i\u{a0}explain");
             nvim.wait_question();
             assert_eq!(nvim.setup.on_disk("out"), None);
             nvim.go_to_transcript("? Run");

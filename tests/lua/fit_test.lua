@@ -14,6 +14,7 @@ local function call(line, main, is_path)
     name = name,
     main = { from, from + #main },
     is_path = is_path,
+    own = { 0 },
     is_whole = false,
     failed = false,
   }
@@ -52,6 +53,23 @@ function T.a_path_keeps_its_end_a_command_its_beginning_and_the_name_is_never_cu
     '▸ grep  pattern="old_na…',
     '▸ grep  pattern="…',
     '▸ grep  …',
+  })
+end
+
+function T.a_list_loses_whole_names_also_where_a_name_has_a_comma()
+  local line, names = '▸ read  3 files  one, two.rs, b.rs, ccc.rs', 'one, two.rs, b.rs, ccc.rs'
+  local parts = call(line, names, false)
+  local from = parts.main[1]
+  parts.names = { from + #'one, two.rs, ', from + #'one, two.rs, b.rs, ' }
+  local function cut(room)
+    return (fit.line(line, parts, room))
+  end
+  H.eq({ cut(42), cut(41), cut(36), cut(35), cut(30) }, {
+    line,
+    '▸ read  3 files  one, two.rs, b.rs, …',
+    '▸ read  3 files  one, two.rs, …',
+    '▸ read  3 files  one, two.rs, …',
+    '▸ read  3 files  one, two.rs,…',
   })
 end
 

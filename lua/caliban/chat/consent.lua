@@ -11,16 +11,6 @@ local REST = 400
 --- If a timer fires more than this many ms late, Neovim was busy and may not have handled all typed keys yet.
 local LATE = 100
 
---- The block of a chat's open question.
----@param chat caliban.Chat
----@return caliban.Block?
----@return integer row
-local function block_of(chat)
-  return require('caliban.chat.paint').last(chat, function(block)
-    return block.shape == 'ask' and block.call ~= nil and chat.question ~= nil
-  end)
-end
-
 --- Makes the question accept keys once it has been on the screen for `REST` without a key press.
 ---@param chat caliban.Chat
 ---@param question caliban.Question
@@ -40,6 +30,8 @@ local function arm(chat, question, wait)
     end
     question.armed = true
     require('caliban.chat.paint').last_line(chat, question.call, question.lines[#question.lines])
+    require('caliban.chat.reading').refit(chat)
+    require('caliban.chat.windows').hint(chat)
   end, math.ceil(wait))
 end
 
@@ -170,7 +162,7 @@ end
 ---@param win integer
 function M.drawn(chat, win)
   local question = chat.question
-  local block, row = block_of(chat)
+  local block, row = require('caliban.chat.order').asking(chat)
   if not (question and block) then
     return
   end
@@ -335,7 +327,7 @@ end
 ---@return integer? win
 ---@return boolean shown
 local function window(chat)
-  local block, row = block_of(chat)
+  local block, row = require('caliban.chat.order').asking(chat)
   local found ---@type integer?
   for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
     if api.nvim_win_get_buf(win) == chat.transcript then
@@ -375,9 +367,9 @@ end
 local function find(chat)
   require('caliban.chat.windows').open(chat, false)
   local win = window(chat)
-  local block, row = block_of(chat)
+  local block, row = require('caliban.chat.order').asking(chat)
   if win and block then
-    api.nvim_win_set_cursor(win, { row + (block.head or 0) + 1, 0 })
+    require('caliban.chat.reading').go(win, row + (block.head or 0) + 1)
   end
   return win
 end

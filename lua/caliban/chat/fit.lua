@@ -70,8 +70,13 @@ local function short(main, call, width)
   if call.is_path then
     return more .. last(main, left)
   end
-  local names = call.is_list and first(main, left):match('^(.*, )') or nil
-  return (names or first(main, left)) .. more
+  local head = first(main, left)
+  local whole = head ---@type string
+  for _, start in ipairs(call.names or {}) do
+    local names = main:sub(1, start - call.main[1])
+    whole = #names <= #head and names or whole
+  end
+  return whole .. more
 end
 
 --- A call's line in at most `room` cells, but with the whole name. If a little of the longest argument and all others

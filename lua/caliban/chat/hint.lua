@@ -71,6 +71,15 @@ local function in_normal(chat)
   return phases[phase] or { '<CR> queue', '<C-c> stop', '<Tab> to the chat', steer }
 end
 
+--- The keys while the cursor is in the transcript. The last line of a question names its keys.
+---@param chat caliban.Chat
+---@return caliban.KeyWords[]
+local function in_transcript(chat)
+  local question = chat.question
+  local lines = question and question.armed and question.lines
+  return lines and require('caliban.chat.reading').keys(lines[#lines] or '') or READING
+end
+
 --- The keys for the window and the mode that the user is in.
 ---@param chat caliban.Chat
 ---@return caliban.KeyWords[]
@@ -80,7 +89,7 @@ local function keys(chat)
   if buf == chat.composer and api.nvim_get_mode().mode:find('^i') then
     return in_insert(chat), '<Esc> more keys'
   end
-  return buf == chat.transcript and READING or in_normal(chat), 'g? keys'
+  return buf == chat.transcript and in_transcript(chat) or in_normal(chat), 'g? keys'
 end
 
 --- The first `n` keys, then the key that shows the others.

@@ -221,12 +221,15 @@ local function write(chat)
   vim.cmd.startinsert({ bang = true })
 end
 
----@param chat caliban.Chat
----@return string
-local function always_or_write(chat)
-  return on_question('rule', 'a', 'always')(chat) or at_once(function()
-    write(chat)
-  end)
+--- A key that acts on a question, and elsewhere begins a message.
+---@param on fun(chat: caliban.Chat): string|false
+---@return fun(chat: caliban.Chat): string
+local function or_write(on)
+  return function(chat)
+    return on(chat) or at_once(function()
+      write(chat)
+    end)
+  end
 end
 
 ---@param steer boolean
@@ -347,12 +350,18 @@ local keys = {
     { mode = 'n', lhs = 'gf', desc = 'go to the file under the cursor', run = go_to },
     { mode = 'n', lhs = 'gx', desc = 'open the link under the cursor', run = open_link },
     { mode = 'n', lhs = 'gy', desc = 'yank the code block', run = yank_code },
-    { mode = 'n', lhs = 'i', desc = 'write a message', run = write },
+    {
+      mode = 'n',
+      lhs = 'i',
+      desc = 'on a question: explain why it is asked; else: write a message',
+      run = or_write(on_question('explain', 'i')),
+      own = true,
+    },
     {
       mode = 'n',
       lhs = 'a',
       desc = 'on a question that proposes a rule: yes, always; else: write a message',
-      run = always_or_write,
+      run = or_write(on_question('rule', 'a', 'always')),
       own = true,
     },
     { mode = 'n', lhs = '<C-c>', desc = 'stop the turn', run = stop },

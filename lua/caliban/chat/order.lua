@@ -111,4 +111,20 @@ function M.overtaken(chat, index)
   return false
 end
 
+--- The block of a chat's open question.
+---@param chat caliban.Chat
+---@return caliban.Block?
+---@return integer row the block's first row
+function M.asking(chat)
+  local row = chat.total
+  for i = #chat.blocks, chat.question and 1 or #chat.blocks + 1, -1 do
+    local block = chat.blocks[i]
+    row = row - block.n
+    if block.shape == 'ask' and block.call then
+      return block, row
+    end
+  end
+  return nil, 0
+end
+
 return M

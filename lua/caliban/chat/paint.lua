@@ -312,6 +312,9 @@ local function write(chat, follow, fn, except)
     -- to the last column: the end of a long paragraph is the new text
     api.nvim_win_set_cursor(win, { last, vim.v.maxcol - 1 })
   end
+  if chat.question and ok then
+    require('caliban.chat.reading').follow(chat, following)
+  end
   if not ok then
     error(err, 0)
   end

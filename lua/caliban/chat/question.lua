@@ -16,7 +16,9 @@ local WAITS = require('caliban.editor.icons').of('  …')
 ---@field folds table<integer, true> the lines that hide a part of the question
 ---@field since? number when the question was first on the screen, or when a key was last pressed, in ms
 ---@field armed? boolean whether the question takes keys
+---@field placed? boolean whether a window has shown its first line
 ---@field always? boolean whether a rule is proposed
+---@field explains? boolean whether Caliban can say why it asks
 ---@field command? string the command, if the user may change it
 ---@field asks? caliban.Asks the place and the options of a question that the model asks
 ---@field answered? boolean whether an answer was sent: a later question of the same call then starts with no line seen
@@ -92,9 +94,11 @@ function M.take(chat, update)
     shell = update.shell,
     folds = folds,
     always = update.always,
+    explains = update.explains,
     command = update.command,
     asks = update.asks,
     armed = old and old == chat.question and old.armed or nil,
+    placed = old and old.placed,
   }
   chat.question, chat.repainted = question, nil
   require('caliban.chat.todo').avoid(chat)
@@ -112,6 +116,7 @@ end
 --- Called when the transcript is reset: keeps the question, which may be painted again.
 ---@param chat caliban.Chat
 function M.repaint(chat)
+  require('caliban.chat.reading').clear(chat)
   chat.repainted, chat.question = chat.question or chat.repainted, nil
 end
 
@@ -119,6 +124,7 @@ end
 --- question, stops watching keys.
 ---@param chat caliban.Chat
 function M.gone(chat)
+  require('caliban.chat.reading').clear(chat)
   chat.question, chat.repainted = nil, nil
   require('caliban.chat.todo').avoid(chat)
   if not any() then

@@ -7,6 +7,7 @@ local M = {}
 ---| 'rule'
 ---| 'because'
 ---| 'change'
+---| 'explain'
 ---| 'choose'
 ---| 'words'
 ---| 'done'
@@ -55,6 +56,19 @@ end
 ---@return string|false
 function M.change(chat, block, key)
   return by_hand(key, require('caliban.chat.consent').change(chat, block))
+end
+
+--- Shows or hides why the user is asked.
+---@param chat caliban.Chat
+---@param block? caliban.Block
+---@param key string
+---@return string|false
+function M.explain(chat, block, key)
+  local question = require('caliban.chat.consent').taking(chat, block)
+  return by_hand(key, question and question.explains and function()
+    local message = { kind = 'permissions', why = question.call }
+    require('caliban.chat.chats').send(chat, message)
+  end or nil)
 end
 
 --- Whether the cursor is on a question of the model with this option that takes no keys now. The number must not become

@@ -65,6 +65,9 @@ function M.refit(chat)
     chat.narrowest = nil
     return
   end
+  if chat.question then
+    require('caliban.chat.reading').refit(chat)
+  end
   if not require('caliban.chat.beside').refit(chat) then
     return
   end
@@ -336,6 +339,9 @@ function M.open(chat, focus)
   M.entered(chat, chat.transcript)
   M.entered(chat, chat.composer)
   require('caliban.chat.layout').fit(chat)
+  if chat.question and not chat.question.placed then
+    require('caliban.chat.reading').follow(chat, vim.fn.win_findbuf(chat.transcript))
+  end
   -- the command-line window cannot be left
   if focus and #vim.fn.getcmdwintype() == 0 then
     api.nvim_set_current_win(win)

@@ -36,6 +36,7 @@ local ascii = {
   ['→'] = '->',
   ['⏎'] = '\\n',
   ['…'] = '...',
+  ['\u{a0}'] = ' ',
   ['⋯'] = '...', -- between the hunks of a diff
   ['—'] = '--',
   ['–'] = '-',
@@ -120,16 +121,29 @@ local function of_worker(worker)
   return worker.line
 end
 
---- The line of a call, whose parts keep their places.
+--- The line of a call, whose parts keep their places. What the model wrote in it stays as it is.
 ---@param call caliban.CallLine
 ---@param line string
 ---@return string
 local function of_call(call, line)
+  local moves, pieces, from = {}, {}, 0 ---@type [integer, integer][], string[], integer
+  local grown = 0
+  for n, at in ipairs(call.own) do
+    local sign = line:match('^' .. WIDE, at + 1) or ''
+    pieces[n] = line:sub(from + 1, at) .. M.of(sign)
+    from, grown = at + #sign, grown + #M.of(sign) - #sign
+    moves[n] = { from, grown }
+  end
   local function moved(at)
-    return #M.of(line:sub(1, at))
+    local by = 0
+    for _, move in ipairs(moves) do
+      by = move[1] <= at and move[2] or by
+    end
+    return at + by
   end
   call.name, call.main = moved(call.name), { moved(call.main[1]), moved(call.main[2]) }
-  return M.of(line)
+  call.names = call.names and vim.tbl_map(moved, call.names)
+  return table.concat(pieces) .. line:sub(from + 1)
 end
 
 ---@param update caliban.BlockUpdate

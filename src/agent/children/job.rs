@@ -103,6 +103,9 @@ pub(in crate::agent) async fn worked(job: Job) -> Result<Progress, String> {
             Show::Tell(Report::Status(status)) => {
                 tell(News::Reviewing(status.waiting_for == Some(Wait::Review)));
             }
+            Show::Explained { call, lines } => {
+                tell(News::Explained { call: call.clone(), lines: lines.clone() });
+            }
             _ => (),
         }
         let _ = screen.send(show);

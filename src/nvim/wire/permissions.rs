@@ -3,10 +3,11 @@
 use crate::agent::Wanted;
 use crate::conversation::report::Permission;
 use crate::event::{Grant, SessionId};
+use crate::message::CallId;
 use serde::{Deserialize, Serialize};
 
-/// Lists the permissions of a session, revokes one, or explains how a command would be judged. The answer is
-/// `permissions`, or a text in the chat.
+/// Lists the permissions of a session, revokes one, or explains how a command would be judged or why the user is asked
+/// about a call. The answer is `permissions`, or a text in the chat.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PermissionsWanted {
@@ -16,6 +17,9 @@ pub struct PermissionsWanted {
     /// A command. If present, the chat shows how the command would be judged.
     #[serde(default)]
     pub explain: Option<String>,
+    /// If present, the open question about this call shows or hides why the user is asked.
+    #[serde(default)]
+    pub why: Option<String>,
 }
 
 /// A permission: to read a path with a tool, to run a command, or to fetch pages of a host. Or a permission rule.
@@ -78,10 +82,11 @@ pub struct GrantRow {
 
 impl From<PermissionsWanted> for (SessionId, Wanted) {
     fn from(it: PermissionsWanted) -> (SessionId, Wanted) {
-        let wanted = match (it.revoke, it.explain) {
-            (Some(it), _) => Wanted::Revoke(it.into()),
-            (None, Some(command)) => Wanted::Explain(command),
-            (None, None) => Wanted::List,
+        let wanted = match (it.revoke, it.explain, it.why) {
+            (Some(it), ..) => Wanted::Revoke(it.into()),
+            (None, Some(command), _) => Wanted::Explain(command),
+            (None, None, Some(call)) => Wanted::Why(CallId(call)),
+            (None, None, None) => Wanted::List,
         };
         (it.session, wanted)
     }

@@ -102,7 +102,7 @@ fn a_call_closes_up_when_the_question_above_it_is_removed() {
     let mut view = view_of(&[shell("c1"), ask, shell("c2")]);
     let mut buffer = Buffer::default();
     buffer.drain(&mut view);
-    assert!(buffer.text().contains("because …\n\n▸ shell  c2"), "{}", buffer.text());
+    assert!(buffer.text().contains("i\u{a0}explain\n\n▸ shell  c2"), "{}", buffer.text());
     let ruling = Ruling::Once;
     view.event(&Event::Ruled { turn: TurnId(1), call: CallId("c1".into()), ruling }, 0);
     buffer.drain(&mut view);
@@ -201,6 +201,8 @@ fn thoughts_between_reads_go_with_their_run() {
 #[test]
 fn a_run_lists_whole_names() {
     let names = ["x".repeat(50), "y".repeat(50), "z".repeat(50)];
-    assert_eq!(crate::view::runs::joined(&names), format!("{}, {}, …", names[0], names[1]));
-    assert_eq!(crate::view::runs::joined(&names[..1]), names[0]);
+    let (line, starts) = crate::view::runs::joined(&names);
+    assert_eq!(line.text, format!("{}, {}, …", names[0], names[1]));
+    assert_eq!((line.own, starts), (vec![104], vec![52, 104]));
+    assert_eq!(crate::view::runs::joined(&names[..1]).0.text, names[0]);
 }

@@ -69,8 +69,10 @@ fn always_and_a_changed_command_answer_a_subagents_question() {
     scene.nvim.wait_question();
     scene.wait_chat("`a` allows `git status …` in this project from now on.");
     scene.nvim.go_to_transcript("main-task: Run `git status -s`?");
+    scene.nvim.keys("i");
+    scene.nvim.wait_screen("git status -s: needs your consent.");
     scene.nvim.keys("a");
-    scene.nvim.wait_screen("From now on `git status …` runs without a question.");
+    scene.nvim.wait_screen("From now on git status … runs without a question.");
     scene.wait_chat("main-task: Run `echo one > out`?");
     scene.nvim.wait_question();
     scene.nvim.go_to_transcript("main-task: Run `echo one > out`?");

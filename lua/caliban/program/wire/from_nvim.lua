@@ -354,13 +354,14 @@
 ---@field message integer The index of the message, as in `undo`.
 ---@field files boolean The files of the later turns are rewound too.
 
---- Lists the permissions of a session, revokes one, or explains how a command would be judged. The answer is
---- `permissions`, or a text in the chat.
+--- Lists the permissions of a session, revokes one, or explains how a command would be judged or why the user is
+--- asked about a call. The answer is `permissions`, or a text in the chat.
 ---@class (exact) caliban.PermissionsWanted
 ---@field kind 'permissions'
 ---@field session caliban.SessionId
 ---@field revoke? caliban.Granted The permission to revoke.
 ---@field explain? string A command. If present, the chat shows how the command would be judged.
+---@field why? string If present, the open question about this call shows or hides why the user is asked.
 
 --- A permission: to read a path with a tool, to run a command, or to fetch pages of a host. Or a permission rule.
 ---@class (exact) caliban.Granted

@@ -57,6 +57,7 @@
 --- error, the parts that tell why.
 ---@field shell? boolean Whether these parts are a command for a shell.
 ---@field always? boolean Whether a question offers to store a rule.
+---@field explains? boolean Whether a question can be explained.
 ---@field command? string In a question, the command that the user may change.
 ---@field asks? caliban.Asks In a question of the model: its place and its options.
 ---@field items? integer In a list on whose items keys act, the number of items. They are the block's last lines.
@@ -80,7 +81,10 @@
 ---@field main [integer, integer] The first byte and the end of the argument that is cut first in a narrow window.
 --- Equal if there is none.
 ---@field is_path boolean Whether that argument is a path, whose end tells more than its beginning.
----@field is_list boolean Whether that argument is a list of names, of which whole ones are left out.
+---@field names? integer[] If that argument is a list of names, the first byte of each but the first. Whole names are
+--- left out.
+---@field own integer[] The bytes at which Caliban's own signs stand. The other signs are part of what the model
+--- wrote.
 ---@field is_whole boolean Whether the line may take several rows in a narrow window.
 ---@field failed boolean Whether the words at the right end tell that the call failed.
 ---@field waits boolean Whether these words tell that the call waits for the user.

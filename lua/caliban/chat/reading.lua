@@ -1,0 +1,111 @@
+--- The place of an open question in the windows: all of it, or its first line if a window is too low. Its keys then stand
+--- below the first line too.
+local M = {}
+
+local api = vim.api
+local ns = api.nvim_create_namespace('caliban.reading')
+
+--- Whether a window has room for the question and all lines below it.
+---@param win integer
+---@param first integer the question's first line
+---@return boolean
+local function fits(win, first)
+  local rows = api.nvim_win_text_height(win, { start_row = first - 1 }).all
+  return rows <= api.nvim_win_get_height(win)
+end
+
+--- The keys in the line of a question, each with its meaning.
+---@param line string
+---@return string[]
+function M.keys(line)
+  return vim.split(vim.trim(line), '   ?')
+end
+
+--- The line of keys in rows of at most `room` cells.
+---@param line string
+---@param room integer
+---@return string[]
+local function rows(line, room)
+  local all, row = {}, ' '
+  for _, key in ipairs(M.keys(line)) do
+    if row ~= ' ' and api.nvim_strwidth(row .. '  ' .. key) > room then
+      table.insert(all, row)
+      row = ' '
+    end
+    row = row .. (row == ' ' and ' ' or '  ') .. key
+  end
+  table.insert(all, row)
+  return all
+end
+
+--- Forgets the keys below the first line.
+---@param chat caliban.Chat
+function M.clear(chat)
+  api.nvim_buf_clear_namespace(chat.transcript, ns, 0, -1)
+end
+
+--- Shows the keys below the question's first line if a window has no room for all of the question.
+---@param chat caliban.Chat
+---@return integer? first the question's first line
+function M.refit(chat)
+  local block, row = require('caliban.chat.order').asking(chat)
+  if not (chat.question and block) then
+    return nil
+  end
+  M.clear(chat)
+  local first = row + (block.head or 0) + 1
+  local room = vim.v.maxcol
+  for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
+    if not fits(win, first) then
+      room = math.min(room, api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff)
+    end
+  end
+  if room < vim.v.maxcol then
+    local keys = api.nvim_buf_get_lines(chat.transcript, row + block.n - 1, row + block.n, false)[1]
+    local shown = vim.tbl_map(function(text)
+      return { { text, 'CalibanDim' } }
+    end, rows(keys or '', room))
+    api.nvim_buf_set_extmark(chat.transcript, ns, first - 1, 0, { virt_lines = shown })
+  end
+  return first
+end
+
+--- Shows a question from its first line.
+---@param win integer
+---@param first integer the question's first line
+---@param moves boolean whether the cursor goes there if the window has no room for all of the question
+local function show(win, first, moves)
+  local has_room = fits(win, first)
+  api.nvim_win_call(win, function()
+    if not has_room and moves then
+      api.nvim_win_set_cursor(win, { first, 0 })
+      vim.fn.winrestview({ topline = first })
+    elseif has_room and vim.fn.line('w0') > first then
+      vim.fn.winrestview({ topline = first })
+    end
+  end)
+end
+
+--- Shows the question in the windows that follow the end of the transcript. A question that was shown before leaves the
+--- cursor where it is.
+---@param chat caliban.Chat
+---@param windows integer[]
+function M.follow(chat, windows)
+  local first, question = M.refit(chat), chat.question
+  if first and question then
+    for _, win in ipairs(windows) do
+      show(win, first, not question.placed)
+    end
+    question.placed = question.placed or #windows > 0
+  end
+end
+
+--- Goes to the question's first line.
+---@param win integer
+---@param first integer
+function M.go(win, first)
+  api.nvim_win_set_cursor(win, { first, 0 })
+  show(win, first, true)
+end
+
+return M

@@ -1,0 +1,102 @@
+//! Tests what a question shows: why it is asked, on demand, and its first line in a window of any height.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::review::scene::Scene;
+use expect_test::expect;
+use serde_json::json;
+
+/// The lines of the open question, from the buffer.
+fn question(nvim: &Nvim) -> String {
+    let chat = nvim.transcript();
+    chat[chat.rfind("\n? ").unwrap_or_default()..].trim().to_owned()
+}
+
+#[test]
+fn on_a_question_i_shows_and_hides_which_rule_decides_each_part() {
+    let rules =
+        "{ permissions = { { allow = 'shell', command = 'echo', reason = 'It prints.' } } }";
+    let scene = Scene::start(|it| it.config(rules).file(".env", "A=1\n").size(120, 40));
+    let nvim = &scene.nvim;
+    let run = |it: &str| Reply::new().call("c", "shell", json!({ "command": it }));
+    // 200 parts with newlines and control characters in their arguments, the first of which is long
+    let part = "t 'a\n\u{1b}[2J\u{202e}'";
+    let hostile = format!("t {}; {}", "x".repeat(1000), vec![part; 199].join("; "));
+    for reply in [run("echo a && touch b > c"), run(&hostile)] {
+        scene.server.reply(reply);
+    }
+    scene.server.reply(Reply::new().call("r", "read", json!({ "path": ".env" })));
+    scene.server.reply(Reply::said("Over."));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc><C-w>k");
+    nvim.wait_question();
+    let plain = question(nvim);
+    nvim.keys("i");
+    nvim.wait_transcript("echo a:");
+    expect![[r#"
+        ? Run `echo a && touch b > c`? `echo a && touch b` writes to `c`.
+          It writes `c`.
+          In ask mode a command asks, unless permission rules allow each part of it.
+          echo a: allow shell `echo …`: It prints (your settings)
+          touch b: needs your consent. No permission rule allows it.
+          the whole command: asks. `echo a && touch b` writes to `c`.
+          y once   s session   c change   n no   e no, because …   i explain"#]]
+    .assert_eq(&question(nvim));
+    nvim.wait_screen("In ask mode a command asks");
+    nvim.name_groups();
+    let dim = nvim.hl_of("In ask mode a command");
+    assert!(dim.iter().all(|it| it == "CalibanDim"), "{dim:?}");
+    nvim.keys("i");
+    nvim.wait(|it| question(it) == plain, "the question as it was");
+    // above the question the key keeps its meaning
+    nvim.keys("ggi");
+    nvim.wait(|it| it.lua_str("return vim.api.nvim_get_mode().mode") == "i", "Insert mode");
+    nvim.keys("<Esc><C-w>kG");
+    nvim.keys("n");
+    nvim.wait_transcript("characters: <CR> opens]");
+    nvim.wait_question();
+    nvim.keys("Gi");
+    nvim.wait_transcript("In ask mode a command asks");
+    let shown = question(nvim);
+    let why = shown.split_once("In ask mode").unwrap().1;
+    assert_eq!(why.lines().count(), 15, "{why}");
+    assert!(why.contains("… and 189 more") && why.contains("[U+202E]"), "{why}");
+    assert!(why.lines().all(|it| it.chars().count() < 260) && !why.contains('\u{1b}'), "{why}");
+    nvim.keys("Gn");
+    nvim.wait_transcript("? Let read look at");
+    nvim.wait_question();
+    nvim.keys("Gi");
+    nvim.wait_transcript("before it looks at a protected file");
+    nvim.keys("Gy");
+    scene.wait_idle("Over.");
+}
+
+#[test]
+fn a_question_is_shown_from_its_first_line() {
+    let scene = Scene::start(|it| it.size(80, 24));
+    let nvim = &scene.nvim;
+    let run = |it: &str| Reply::new().call("c", "shell", json!({ "command": it }));
+    let long = (0..9).map(|n| format!("touch {n}")).collect::<Vec<_>>().join("\n");
+    let text = (0..30).map(|n| format!("Line {n}.")).collect::<Vec<_>>().join("\n\n");
+    for it in ["touch a", &long] {
+        scene.server.reply(run(it).text(&text));
+    }
+    scene.server.reply(Reply::said("Over."));
+    nvim.keys(":Caliban<CR>igo<C-s>");
+    nvim.wait_question();
+    nvim.wait_screen("? Run `touch a`?");
+    nvim.keys("<Esc><C-w>ky");
+    // the window has no room for all of this one: it is read from above, and its keys stand below the composer
+    nvim.wait_screen("? Run this?");
+    nvim.wait_question();
+    nvim.keys("y");
+    nvim.wait_screen("not been on the screen");
+    for _ in 0..12 {
+        nvim.keys("j");
+        nvim.command("redraw");
+    }
+    nvim.keys("y");
+    scene.wait_idle("Over.");
+    // the window follows the end again
+    nvim.wait_screen("Over.");
+    assert_eq!(scene.on_disk("8").as_deref(), Some(""));
+}
