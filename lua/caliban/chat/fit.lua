@@ -73,7 +73,8 @@ local function short(main, call, width)
   local head = first(main, left)
   local whole = head ---@type string
   for _, start in ipairs(call.names or {}) do
-    local names = main:sub(1, start - call.main[1] --[[@as integer]])
+    local to = start - call.main[1] ---@type number
+    local names = main:sub(1, to --[[@as integer]])
     whole = #names <= #head and names or whole
   end
   return whole .. more
