@@ -47,6 +47,15 @@ fn on_a_question_i_shows_and_hides_which_rule_decides_each_part() {
     assert!(dim.iter().all(|it| it == "CalibanDim"), "{dim:?}");
     nvim.keys("i");
     nvim.wait(|it| question(it) == plain, "the question as it was");
+    // a window that has room for the longer question shows all of it
+    nvim.keys(":resize 16<CR>");
+    nvim.go_to_transcript("? Run");
+    nvim.keys("zb");
+    nvim.keys("i");
+    nvim.wait_screen("the whole command: asks.");
+    nvim.wait_screen("y once");
+    nvim.keys("i");
+    nvim.wait(|it| question(it) == plain, "the question as it was");
     // above the question the key keeps its meaning
     nvim.keys("ggi");
     nvim.wait(|it| it.lua_str("return vim.api.nvim_get_mode().mode") == "i", "Insert mode");

@@ -2,7 +2,7 @@
 --- below the first line too.
 local M = {}
 
-local api = vim.api
+local api, fn = vim.api, vim.fn
 local ns = api.nvim_create_namespace('caliban.reading')
 
 --- Whether a window has room for the question and all lines below it.
@@ -55,9 +55,9 @@ function M.refit(chat)
   M.clear(chat)
   local first = row + (block.head or 0) + 1
   local room = vim.v.maxcol
-  for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
+  for _, win in ipairs(fn.win_findbuf(chat.transcript)) do
     if not fits(win, first) then
-      room = math.min(room, api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff)
+      room = math.min(room, api.nvim_win_get_width(win) - fn.getwininfo(win)[1].textoff)
     end
   end
   if room < vim.v.maxcol then
@@ -79,22 +79,25 @@ local function show(win, first, moves)
   api.nvim_win_call(win, function()
     if not has_room and moves then
       api.nvim_win_set_cursor(win, { first, 0 })
-      vim.fn.winrestview({ topline = first })
-    elseif has_room and vim.fn.line('w0') > first then
-      vim.fn.winrestview({ topline = first })
+      fn.winrestview({ topline = first })
+    elseif has_room and (fn.line('w0') > first or fn.line('w$') < fn.line('$')) then
+      fn.winrestview({ topline = first })
     end
   end)
 end
 
---- Shows the question in the windows that follow the end of the transcript. A question that was shown before leaves the
---- cursor where it is.
+--- Shows the question in the windows that follow the end of the transcript, and all of it, where there is room, in those
+--- whose cursor is on it. A question that was shown before leaves the cursor where it is.
 ---@param chat caliban.Chat
 ---@param windows integer[]
 function M.follow(chat, windows)
   local first, question = M.refit(chat), chat.question
   if first and question then
-    for _, win in ipairs(windows) do
-      show(win, first, not question.placed)
+    for _, win in ipairs(fn.win_findbuf(chat.transcript)) do
+      local follows = vim.list_contains(windows, win)
+      if follows or api.nvim_win_get_cursor(win)[1] >= first then
+        show(win, first, follows and not question.placed)
+      end
     end
     question.placed = question.placed or #windows > 0
   end
