@@ -242,7 +242,7 @@ fn a_comment_goes_to_the_conversation_whose_hunk_it_is() {
     scene.server.reply(Reply::said("I see."));
     nvim.keys("2G\\cfor main<CR>");
     // the message about the end of the turn soon takes its place on the screen
-    let message = "The comment goes to the conversation `main`.";
+    let message = "The comment goes to the conversation main.";
     nvim.wait(|_| scene.said().contains(message), "the message");
     assert_eq!(scene.answer(2, "e1"), UNDECIDED);
     assert!(scene.request(2).last_user_text().ends_with("for main"));
