@@ -22,9 +22,10 @@ fn on_a_question_i_shows_and_hides_which_rule_decides_each_part() {
     // 200 parts with newlines and control characters in their arguments, the first of which is long
     let part = "t 'a\n\u{1b}[2J\u{202e}'";
     let hostile = format!("t {}; {}", "x".repeat(1000), vec![part; 199].join("; "));
-    for reply in [run("echo a && touch b > c"), run(&hostile)] {
-        scene.server.reply(reply);
-    }
+    let command = json!({ "command": "echo a && touch b > c" });
+    let above = "Above.\n\n".repeat(30);
+    scene.server.reply(Reply::new().text(&above).call("c0", "shell", command));
+    scene.server.reply(run(&hostile));
     scene.server.reply(Reply::new().call("r", "read", json!({ "path": ".env" })));
     scene.server.reply(Reply::said("Over."));
     nvim.keys(":Caliban<CR>igo<C-s><Esc><C-w>k");
@@ -50,8 +51,7 @@ fn on_a_question_i_shows_and_hides_which_rule_decides_each_part() {
     // a window that has room for the longer question shows all of it
     nvim.keys(":resize 16<CR>");
     nvim.go_to_transcript("? Run");
-    nvim.keys("zb");
-    nvim.keys("i");
+    nvim.keys("zbi");
     nvim.wait_screen("the whole command: asks.");
     nvim.wait_screen("y once");
     nvim.keys("i");
@@ -59,8 +59,7 @@ fn on_a_question_i_shows_and_hides_which_rule_decides_each_part() {
     // above the question the key keeps its meaning
     nvim.keys("ggi");
     nvim.wait(|it| it.lua_str("return vim.api.nvim_get_mode().mode") == "i", "Insert mode");
-    nvim.keys("<Esc><C-w>kG");
-    nvim.keys("n");
+    nvim.keys("<Esc><C-w>kGn");
     nvim.wait_transcript("characters: <CR> opens]");
     nvim.wait_question();
     nvim.keys("Gi");
