@@ -159,7 +159,7 @@ fn slash_context_drop_takes_out_only_items_of_the_last_list() {
         ("/context drop 0", "No item of the last list has this number."),
         ("/context drop", "No item of the last list has this number."),
         ("/context drop 2", "cannot be taken out: only files and results can."),
-        ("/context everything", "Use `/context` alone, or with `drop` and a number"),
+        ("/context everything", "Use /context alone, or with drop and a number"),
     ] {
         refused(&nvim, given, said);
     }
