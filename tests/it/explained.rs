@@ -12,6 +12,15 @@ fn question(nvim: &Nvim) -> String {
     chat[chat.rfind("\n? ").unwrap_or_default()..].trim().to_owned()
 }
 
+/// Checks that the explanation of a command with many odd parts is short, and that its characters can be seen.
+fn is_bounded(nvim: &Nvim) {
+    let shown = question(nvim);
+    let why = shown.split_once("In ask mode").unwrap().1;
+    assert_eq!(why.lines().count(), 15, "{why}");
+    assert!(why.contains("… and 189 more") && why.contains("[U+202E]"), "{why}");
+    assert!(why.lines().all(|it| it.chars().count() < 260) && !why.contains('\u{1b}'), "{why}");
+}
+
 #[test]
 fn on_a_question_i_shows_and_hides_which_rule_decides_each_part() {
     let rules =
@@ -64,11 +73,7 @@ fn on_a_question_i_shows_and_hides_which_rule_decides_each_part() {
     nvim.wait_question();
     nvim.keys("Gi");
     nvim.wait_transcript("In ask mode a command asks");
-    let shown = question(nvim);
-    let why = shown.split_once("In ask mode").unwrap().1;
-    assert_eq!(why.lines().count(), 15, "{why}");
-    assert!(why.contains("… and 189 more") && why.contains("[U+202E]"), "{why}");
-    assert!(why.lines().all(|it| it.chars().count() < 260) && !why.contains('\u{1b}'), "{why}");
+    is_bounded(nvim);
     nvim.keys("Gn");
     nvim.wait_transcript("? Let read look at");
     nvim.wait_question();
