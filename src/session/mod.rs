@@ -38,8 +38,8 @@ pub use input::{Effect, Entry, Input, Step};
 pub use inquiry::Response;
 pub use narrow::NOTIFY;
 pub use say::{
-    NO_ANSWER, PLAN_REPLACED, PLAN_WAITS, UNDER_REVIEW, ending, is_dropped_plan, is_for_both,
-    is_over_limit, mode_of,
+    NO_ANSWER, PLAN_REPLACED, UNDER_REVIEW, ending, is_dropped_plan, is_for_both, is_over_limit,
+    mode_of,
 };
 pub use spending::{Limit, Limits};
 pub use title::{title, width};

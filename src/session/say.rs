@@ -303,7 +303,7 @@ pub(super) fn submitted(call: &CallId, is_attended: bool) -> ToolAnswer {
     let (text, summary) = if is_attended {
         (
             "The user has the plan. They approve it, send it back or drop it. Do not begin before.",
-            PLAN_WAITS,
+            "waits for you",
         )
     } else {
         ("Nobody is here to decide: the plan is the result of this turn.", "the result")
@@ -311,8 +311,7 @@ pub(super) fn submitted(call: &CallId, is_attended: bool) -> ToolAnswer {
     ToolAnswer::done(call, text.to_owned(), summary)
 }
 
-/// The words in the line of a plan's call: the plan waits for the user's decision, or another plan has taken its place.
-pub const PLAN_WAITS: &str = "waits for you";
+/// The words in the line of a plan's call: another plan has taken its place.
 pub const PLAN_REPLACED: &str = "replaced";
 
 /// The note for the model about a plan that the user has dropped, and the sentence for the user.

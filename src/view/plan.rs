@@ -3,7 +3,7 @@
 use super::{Content, Shape, Tone, View};
 use crate::event::{Event, PlanVerdict};
 use crate::message::CallId;
-use crate::session::{PLAN_REPLACED, PLAN_WAITS};
+use crate::session::PLAN_REPLACED;
 
 /// The plan that waits.
 #[derive(Debug)]
@@ -45,9 +45,10 @@ impl View {
         self.hide_plan();
         let Some(Waiting { call, replaces, .. }) = &self.plan else { return };
         let replaces = if *replaces { " It replaces the plan that waited." } else { "" };
-        let (call, line) =
-            (call.clone(), format!("? A plan waits for you.{replaces} :Caliban plan shows it."));
-        self.set_right(&call, PLAN_WAITS, Tone::Waits);
+        let call = call.clone();
+        let line = format!("? A plan waits for you.{replaces} :Caliban plan shows it.");
+        // the block says it
+        self.set_right(&call, "", Tone::Plain);
         let at = self.push(Shape::Plan, Content::Lines(vec![line]));
         self.blocks[at].done = true;
         if let Some(plan) = &mut self.plan {

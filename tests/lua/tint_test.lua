@@ -43,4 +43,22 @@ function T.a_word_that_cannot_be_read_on_its_ground_is_plain_text()
   end
 end
 
+function T.removed_text_stays_dimmed_as_far_as_it_can_be_read()
+  vim.o.termguicolors = true
+  vim.cmd.runtime('plugin/caliban.lua')
+  for _, background in ipairs({ 'dark', 'light' }) do
+    vim.o.background = background
+    tint.update()
+    local shown = tint.on('CalibanDeleteWordGround', tint.dimmed('Comment'))
+    assert(shown == 'CalibanDimComment' or shown == 'CalibanDimNormal', background .. ' ' .. shown)
+    assert(tint.on('CalibanDeleteWordGround', tint.dimmed('Function')) ~= tint.PLAIN, background)
+  end
+  -- dimmed once more, the comment could not be read on the light ground
+  vim.o.background = 'light'
+  tint.update()
+  tint.dimmed('Comment')
+  local comment = vim.api.nvim_get_hl(0, { name = 'Comment', link = false })
+  assert(vim.api.nvim_get_hl(0, { name = 'CalibanDimComment' }).fg == comment.fg)
+end
+
 return T

@@ -7,6 +7,8 @@ local icon = require('caliban.editor.icons').of
 
 --- The argument that is cut first keeps at least this many cells.
 local LEAST = 8
+--- A word of more bytes is cut rather than left out.
+local LONG_WORD = 12
 
 --- The end of a text: at most `width` cells.
 ---@param text string
@@ -59,6 +61,15 @@ function M.least(line, call)
   return api.nvim_strwidth(line:sub(1, call.name)) + (#line > call.name and LEAST or 0)
 end
 
+--- The beginning of a text without the word that was cut, unless this word is long.
+---@param begin string
+---@param text string
+---@return string
+local function whole_words(begin, text)
+  local words = text:sub(#begin + 1, #begin + 1) ~= ' ' and begin:match('^(.*%S)%s+%S*$') or begin
+  return #begin - #words <= LONG_WORD and words or begin
+end
+
 --- An argument in at most `width` cells: the end of a path, the first names of a list, the beginning of another one.
 ---@param main string
 ---@param call caliban.CallLine
@@ -71,7 +82,7 @@ local function short(main, call, width)
     return more .. last(main, left)
   end
   local head = first(main, left)
-  local whole = head ---@type string
+  local whole = call.names and head or whole_words(head, main) ---@type string
   for _, start in ipairs(call.names or {}) do
     local to = start - call.main[1] ---@type number
     local names = main:sub(1, to --[[@as integer]])

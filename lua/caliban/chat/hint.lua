@@ -26,8 +26,9 @@ local inserting = {
   reviewing = { { '<C-s> send, review later', '<C-s> send' } },
 }
 
---- The keys while the cursor is in the transcript.
+--- The keys while the cursor is in the transcript, and on a change in its list.
 local READING = { 'i write', '<CR> open or close', ']] [[ messages' }
+local ON_CHANGE = { 'i write', '<CR> go to the change', ']] [[ messages' }
 
 --- What the chat waits for, if an answer is due.
 ---@param chat caliban.Chat
@@ -77,7 +78,10 @@ end
 local function in_transcript(chat)
   local question = chat.question
   local lines = question and question.armed and question.lines
-  return lines and require('caliban.chat.reading').keys(lines[#lines] or '') or READING
+  if lines then
+    return require('caliban.chat.reading').keys(lines[#lines] or '')
+  end
+  return chat.listing and chat.listing.on_hunk and ON_CHANGE or READING
 end
 
 --- The keys for the window and the mode that the user is in.

@@ -12,11 +12,11 @@ local spans = {
   notice = 'CalibanDim',
   error = 'CalibanError',
   intro = 'CalibanDim',
-  plan = 'CalibanDim',
+  plan = 'CalibanAsk',
   queue = 'CalibanDim',
 }
 --- The colours of the signs that begin blocks.
-local heads = { notice = 'CalibanNotice', review = 'CalibanAsk', plan = 'CalibanAsk' }
+local heads = { notice = 'CalibanNotice', review = 'CalibanAsk' }
 
 --- Whether a block is highlighted as Markdown.
 ---@param block caliban.Block

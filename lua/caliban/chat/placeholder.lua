@@ -23,7 +23,7 @@ local function all(chat)
   elseif status and phase == 'asking' and status.question then
     return { 'Answer in your own words', 'Answer' }
   elseif status and phase == 'asking' and status.plan and status.plan.stage == 'waiting' then
-    return { 'Write about the plan, which waits', 'Write' }
+    return { 'Write about the plan', 'Write' }
   end
   return phases[phase] or { 'Queue a message', 'Queue' }
 end

@@ -40,6 +40,9 @@ end
 --- Updates the keys in the composer's winbar.
 ---@param chat caliban.Chat
 function M.hint(chat)
+  if chat.listing then
+    chat.listing.hinted = chat.listing.on_hunk
+  end
   for _, win in ipairs(vim.fn.win_findbuf(chat.composer)) do
     require('caliban.chat.bars').keys(chat, win)
   end
@@ -119,10 +122,29 @@ local function watch_breaks()
   api.nvim_create_autocmd('OptionSet', { group = group, pattern = pattern, callback = update })
 end
 
+--- Begins to watch whether the cursor is on a change in a list, where `<CR>` has another meaning.
+local function watch_changes()
+  -- scheduled, because the list looks for the change under the cursor at the same event
+  local update = vim.schedule_wrap(function(chat)
+    local listing = chat.listing ---@type caliban.Listing?
+    if listing and listing.on_hunk ~= listing.hinted then
+      M.hint(chat)
+    end
+  end)
+  api.nvim_create_autocmd('CursorMoved', {
+    group = api.nvim_create_augroup('caliban_changes', {}),
+    callback = function(args)
+      local chat = require('caliban.chat.chats').of(args.buf)
+      local _ = chat and chat.listing and update(chat)
+    end,
+  })
+end
+
 --- Begins to watch the windows, and the winbars and statuslines that other plugins set.
 function M.watch()
   watch_sizes()
   watch_breaks()
+  watch_changes()
   local group = api.nvim_create_augroup('caliban_winbar', {})
   local due = false
   -- Updates the winbars only once for many events, because another plugin may replace each new

@@ -175,6 +175,10 @@ local function dim(name, group)
   local hl = api.nvim_get_hl(0, { name = group, link = false })
   local text = hl.fg or hl.ctermfg and M.color(hl.ctermfg) or look('Normal').fg
   local fg = text and M.mix(background, text, KEPT)
+  local under = look('CalibanDeleteGround').bg
+  if text and fg and under and contrast(fg, under) < LEGIBLE then
+    fg = text
+  end
   local opts = { fg = fg, ctermfg = fg and M.index(fg, true), italic = hl.italic, bold = hl.bold }
   opts.underline, opts.strikethrough = hl.underline, hl.strikethrough
   api.nvim_set_hl(0, name, opts --[[@as vim.api.keyset.highlight]])
@@ -224,7 +228,8 @@ function M.dimmed(group)
   return name
 end
 
---- The group in which a word of a group can be read on a ground: the group itself, or that of plain text.
+--- The group in which a word of a group can be read on a ground: the group itself, or that of plain text, dimmed if the
+--- word is.
 ---@param ground string
 ---@param group string
 ---@return string
@@ -232,12 +237,21 @@ function M.on(ground, group)
   local known = legible[ground] or {}
   legible[ground] = known
   if not known[group] then
-    local text, under, plain = look(group).fg, look(ground).bg, look(M.PLAIN).fg
+    local instead = dimmed[group] and M.dimmed('Normal') or M.PLAIN
+    local text, under, plain = look(group).fg, look(ground).bg, look(instead).fg
     local has = text and under and contrast(text, under) or LEGIBLE
     local helps = has < LEGIBLE and under and plain and contrast(plain, under) > has
-    known[group] = helps and M.PLAIN or group
+    known[group] = helps and instead or group
   end
   return known[group]
+end
+
+--- Called once the groups are made of other colours.
+local listeners = {} ---@type (fun())[]
+
+---@param fn fun()
+function M.listen(fn)
+  table.insert(listeners, fn)
 end
 
 api.nvim_create_autocmd({ 'ColorScheme', 'OptionSet' }, {
@@ -251,6 +265,9 @@ api.nvim_create_autocmd({ 'ColorScheme', 'OptionSet' }, {
     then
       made = ''
       M.update()
+      for _, fn in ipairs(listeners) do
+        fn()
+      end
     end
   end,
 })

@@ -56,7 +56,10 @@ local mapped = {} ---@type table<integer, caliban.Mapped[]> by transcript
 local function map(chat)
   local buf = chat.transcript
   local waits = chat.listing and list.count(chat.listing) > 0
-  local on = waits and api.nvim_get_current_buf() == buf and M.under(chat)
+  local on = waits and api.nvim_get_current_buf() == buf and M.under(chat) or nil
+  if chat.listing then
+    chat.listing.on_hunk = on and on.hunk ~= nil or false
+  end
   if on and not mapped[buf] then
     mapped[buf] =
       require('caliban.editor.maps').set(buf, require('caliban.chat.changes.mappings').all)

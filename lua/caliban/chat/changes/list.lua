@@ -24,6 +24,8 @@ local ROOM = 57
 ---@field folded? boolean true or false: the user has closed or opened the list; nil: neither
 ---@field spread? boolean whether the list shows its files, not only its first line
 ---@field items caliban.Item[] the item of each line of the block
+---@field on_hunk? boolean whether the cursor is on a hunk of the list
+---@field hinted? boolean for which of both the keys are shown
 
 ---@class caliban.Item a line of the list: for a hunk (`r`, `hunk`), a file (`r`, `listed`) or all changes (`session`)
 ---@field acts boolean whether keys can decide on the item

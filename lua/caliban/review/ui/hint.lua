@@ -37,8 +37,8 @@ local function room_behind(row)
   return room - used - 1 - require('caliban.review.ui.syntax').width(0, row)
 end
 
---- The hints on the hunk under the cursor, the longest first. Where there is little room, the number of one of several
---- hunks says more than the words of the keys, which the header has too.
+--- The hints on the hunk under the cursor, the longest first. Where there is little room, the words of the keys say more
+--- than the hunk's number.
 ---@param r caliban.Review
 ---@param i integer the hunk's number, from 1
 ---@param far boolean whether the window does not show the header
@@ -56,8 +56,8 @@ local function hints_of(r, i, far, key)
   local whole = ('%s  %s  %s'):format(jump, all, worded(key(r.buf, 'reject file'), 'reject file'))
   local bare = ('  %s  %s'):format(accept, reject)
   local short = ('%s %s %s'):format(number, accept, reject)
-  local least = n > 1 and { short .. ' ' .. next, short, bare, number } or { keys, bare }
-  return vim.list_extend(far and { whole, jump, counted } or { jump, counted }, least)
+  local least = n > 1 and { short .. ' ' .. next, short, bare, number } or { bare }
+  return vim.list_extend(far and { whole, jump, counted, keys } or { jump, counted, keys }, least)
 end
 
 --- The rows of the hunk under the cursor that the window shows, the nearest first.

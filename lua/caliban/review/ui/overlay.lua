@@ -291,6 +291,17 @@ function paint(r, back)
   hint(buf)
 end
 
+require('caliban.editor.tint').listen(function()
+  for _, state in pairs(shown) do
+    state.style = ''
+    vim.schedule(function()
+      local _ = shown[state.review.buf] == state
+        and not tracking.is_undoing(state.review)
+        and paint(state.review, false)
+    end)
+  end
+end)
+
 ---@param buf integer
 local function listen(buf)
   api.nvim_create_autocmd({ 'CursorMoved', 'BufEnter', 'BufLeave' }, {
