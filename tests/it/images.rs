@@ -71,8 +71,12 @@ fn start(setup: Setup) -> (Server, Nvim) {
 /// Sends a prompt, and returns its request.
 fn ask(server: &Server, nvim: &Nvim, prompt: &str) -> Request {
     let before = server.count();
+    let seen = |nvim: &Nvim| nvim.transcript().matches("Seen.").count();
+    let shown = seen(nvim);
     nvim.lua("require('caliban').ask(...)", &[prompt.into()]);
     server.wait_count(before + 1);
+    // the phase of the turn before may be shown until the reply is
+    nvim.wait(|nvim| seen(nvim) > shown, "the reply");
     nvim.wait_phase("idle");
     server.requests().swap_remove(before)
 }
