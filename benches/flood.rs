@@ -59,7 +59,7 @@ fn stopped(calls: usize, arriving: bool) -> Duration {
     let mut editor = Editor::start(Subject::Caliban, server.port);
     let mut turns = Turns::new(server, &mut editor);
     turns.fill(text::tokens(WARM, 1));
-    let input = if arriving { read } else { |_| json!({ "command": "true" }) };
+    let input = if arriving { read } else { |_| json!({ "command": "make release" }) };
     let name = if arriving { "read" } else { "shell" };
     turns.server.will(Reply::Calls { count: calls, stays: arriving, name, input });
     turns.editor.lua("BenchSubmit(...)", &[MESSAGE.into()]);

@@ -6,10 +6,9 @@ local api = vim.api
 --- A key and what it does, in words. If there is less room, the second words.
 ---@alias caliban.KeyWords string|[string, string]
 
---- The keys in the composer by phase, the most important first. In all other phases a turn runs.
+--- The keys in the composer by phase, the most important first. In all other phases but `idle` a turn runs.
 ---@type table<string, caliban.KeyWords[]?>
 local phases = {
-  idle = { '<CR> send', '<Tab> to the chat' },
   offline = { ':Caliban restart', '<Tab> to the chat' },
   reviewing = {
     { '<CR> send, review later', '<CR> send' },
@@ -69,7 +68,11 @@ local function in_normal(chat)
   elseif waits then
     return { '<Tab> to the question', '<C-c> stop', '<CR> queue', steer }
   end
-  return phases[phase] or { '<CR> queue', '<C-c> stop', '<Tab> to the chat', steer }
+  local to = chat.listing and chat.listing.waits and '<Tab> to the changes' or '<Tab> to the chat'
+  if phase == 'idle' then
+    return { '<CR> send', to }
+  end
+  return phases[phase] or { '<CR> queue', '<C-c> stop', to, steer }
 end
 
 --- The keys while the cursor is in the transcript. The last line of a question names its keys.

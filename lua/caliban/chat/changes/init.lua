@@ -115,6 +115,7 @@ function M.refresh(chat, follow)
   listing.spread = spread(chat, listing)
   local room = require('caliban.chat.beside').room(chat)
   local lines, items, waits = list.compose(listing, listing.spread, room)
+  listing.waits = waits
   local top = require('caliban.chat.paint').review(chat, lines, waits, follow ~= false)
   if top then
     local shrinks = #items < #listing.items

@@ -24,6 +24,7 @@ local ROOM = 57
 ---@field folded? boolean true or false: the user has closed or opened the list; nil: neither
 ---@field spread? boolean whether the list shows its files, not only its first line
 ---@field items caliban.Item[] the item of each line of the block
+---@field waits? boolean whether a change is pending
 ---@field on_hunk? boolean whether the cursor is on a hunk of the list
 ---@field hinted? boolean for which of both the keys are shown
 
