@@ -46,10 +46,11 @@ impl View {
         let Some(Waiting { call, replaces, .. }) = &self.plan else { return };
         let replaces = if *replaces { " It replaces the plan that waited." } else { "" };
         let call = call.clone();
-        let line = format!("? A plan waits for you.{replaces} :Caliban plan shows it.");
+        let keys = "  <Tab> to the plan   :Caliban plan accept, change, drop";
+        let lines = vec![format!("? A plan waits for you.{replaces}"), keys.to_owned()];
         // the block says it
         self.set_right(&call, "", Tone::Plain);
-        let at = self.push(Shape::Plan, Content::Lines(vec![line]));
+        let at = self.push(Shape::Plan, Content::Lines(lines));
         self.blocks[at].done = true;
         if let Some(plan) = &mut self.plan {
             plan.shown = Some(at);

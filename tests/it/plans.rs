@@ -31,7 +31,7 @@ fn planned(id: &str, changes: &str) -> Reply {
 impl Nvim {
     /// Waits until the plan is on the screen and takes keys, which its winbar then names.
     fn wait_plan(&self) {
-        self.wait_screen("Plan · waits for you");
+        self.wait_screen("Plan · waits");
         self.wait_screen("\\a accept  \\");
     }
 
@@ -60,6 +60,10 @@ impl Nvim {
     }
 }
 
+/// The end of a chat whose plan waits.
+const WAITS: &str =
+    "? A plan waits for you.\n  <Tab> to the plan   :Caliban plan accept, change, drop";
+
 /// A chat in plan mode whose model has submitted this plan, which is on the screen.
 fn waiting(server: &Server, setup: Setup, changes: &str) -> Nvim {
     server.reply(planned("p1", changes));
@@ -79,7 +83,7 @@ fn a_plan_that_the_user_edits_and_approves_is_the_users_message_and_the_work_beg
     let nvim = waiting(&server, wide(), "- `a.txt`: one");
     // the cursor stays in the composer, and the chat says what waits
     assert_eq!(nvim.lua_str("return vim.bo.filetype"), "caliban-prompt");
-    nvim.wait_transcript("? A plan waits for you. :Caliban plan shows it.");
+    nvim.wait_transcript(WAITS);
     nvim.wait_screen("● waiting for you");
     let state = nvim.lua_json("return require('caliban').state()");
     assert_eq!((&state["phase"], &state["waiting_for"]), (&json!("asking"), &json!("question")));

@@ -12,11 +12,11 @@ local spans = {
   notice = 'CalibanDim',
   error = 'CalibanError',
   intro = 'CalibanDim',
-  plan = 'CalibanAsk',
+  plan = 'CalibanDim',
   queue = 'CalibanDim',
 }
 --- The colours of the signs that begin blocks.
-local heads = { notice = 'CalibanNotice', review = 'CalibanAsk' }
+local heads = { notice = 'CalibanNotice', review = 'CalibanAsk', plan = 'CalibanAsk' }
 
 --- Whether a block is highlighted as Markdown.
 ---@param block caliban.Block
@@ -114,6 +114,9 @@ function M.set(chat, block, row)
     labels(chat, row, last)
   elseif block.shape == 'error' then
     reasons(chat, block, row, last)
+  elseif block.shape == 'plan' then
+    -- the keys below its first line
+    span(chat, block, math.min(top + 1, last), last, 'CalibanDim')
   elseif group then
     span(chat, block, row, last, group)
   end

@@ -26,8 +26,8 @@ fn a_plan_is_drawn_like_a_reply_and_the_cursors_line_is_its_source() {
         rows.map(|row| row.trim_end().to_owned() + "\n").collect::<String>()
     };
     nvim.wait_expect(
-        expect![[r"
-             Plan · waits for you         \a accept  \r change  \d drop
+        expect![[r#"
+             Plan · waits     \a accept  \c comment  \r change  \d drop
             Plan
 
             Summary
@@ -45,7 +45,7 @@ fn a_plan_is_drawn_like_a_reply_and_the_cursors_line_is_its_source() {
 
             Interfaces
 
-        "]],
+        "#]],
         plan,
     );
     nvim.keys("<C-w>t/one<CR>");
@@ -62,7 +62,7 @@ fn a_plan_is_drawn_like_a_reply_and_the_cursors_line_is_its_source() {
 #[test]
 fn the_window_of_a_plan_has_most_rows_and_the_chat_still_wraps_at_blanks() {
     let (server, nvim) = shown(120);
-    nvim.wait_screen("\\a accept  \\r change  \\d drop │");
+    nvim.wait_screen("\\c comment  \\r change  \\d drop │");
     let rows = "local rows = {}
         for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
           local name = vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win))

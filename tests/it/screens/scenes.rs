@@ -250,7 +250,7 @@ fn plan(columns: u16) -> Stage {
         .server
         .reply(Reply::new().text("Here is my plan.").call("p1", "plan", plan).usage(15_000, 500));
     stage.nvim.keys(":edit src/cart.lua<CR>:Caliban<CR>i/plan Count in cents.<C-s><Esc>");
-    stage.nvim.wait_screen("Plan · waits for you");
+    stage.nvim.wait_screen("Plan · waits");
     stage.nvim.wait_screen("\\a accept  \\");
     stage
 }

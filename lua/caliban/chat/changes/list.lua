@@ -231,12 +231,12 @@ function M.compose(listing, spread, room)
     local head = '? ' .. counted(listing)
     local more = spread and ' to review' or ' to review  (za lists them)'
     add(head .. more, { acts = true, session = session, text = 2, stop = #head })
-    if not spread then
-      return lines, items, true
-    end
     local k = require('caliban.editor.maps').leader()
     local keys = icon('  %sa accept  %sr reject  e reject, because …  %sc comment')
     add(keys:format(k, k, k), { acts = true, session = session })
+    if not spread then
+      return lines, items, true
+    end
   elseif next(rights) then
     add('  nothing left to review', { acts = false })
   else

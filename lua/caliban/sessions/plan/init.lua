@@ -64,7 +64,7 @@ local function decorate(plan)
   end
   windows.decorate(
     plan.buf,
-    'waits for you',
+    'waits',
     plan.armed and keys.lists(plan) or { require('caliban.editor.icons').of('…') }
   )
 end
