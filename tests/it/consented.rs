@@ -32,23 +32,36 @@ fn send_up_to_question(nvim: &Nvim, message: &str) {
     nvim.wait_phase("asking");
 }
 
+/// The number of the last replies of turns in the transcript.
+fn replies(nvim: &Nvim) -> usize {
+    let text = nvim.transcript();
+    ["Done.", "Read.", "Written."].iter().map(|it| text.matches(it).count()).sum()
+}
+
+/// Waits until the turn after `shown` replies is over. Until its reply is shown, the phase may be that of the turn before.
+fn wait_reply(nvim: &Nvim, shown: usize) {
+    nvim.wait(|nvim| replies(nvim) > shown, "the reply");
+    nvim.wait_phase("idle");
+}
+
 /// Answers the question by a key, and waits until the turn that waited for it is over.
 fn answer(nvim: &Nvim, server: &Server, key: &str) {
     let count = server.count();
     nvim.go_to_transcript(QUESTION);
     nvim.wait_screen("y use them");
+    let shown = replies(nvim);
     nvim.keys(key);
     server.wait_count(count + 1);
-    nvim.wait_phase("idle");
+    wait_reply(nvim, shown);
     assert!(!nvim.transcript().contains(QUESTION), "{}", nvim.transcript());
 }
 
 /// Sends a message, and checks that it is sent without a question.
 fn send(nvim: &Nvim, server: &Server, message: &str) {
-    let count = server.count();
+    let (count, shown) = (server.count(), replies(nvim));
     nvim.keys(&format!(":Caliban<CR>i{message}<C-s><Esc>"));
     server.wait_count(count + 1);
-    nvim.wait_phase("idle");
+    wait_reply(nvim, shown);
     assert!(!nvim.transcript().contains(QUESTION), "{}", nvim.transcript());
 }
 
