@@ -198,6 +198,15 @@ fn breakat_is_restored_when_no_chat_is_visible() {
 }
 
 #[test]
+fn a_chat_that_an_autocommand_opens_breaks_rows_between_words() {
+    let server = Server::start();
+    let open =
+        "vim.api.nvim_create_autocmd('VimEnter', { callback = function() vim.cmd.Caliban() end })";
+    let nvim = Nvim::start(&Setup::new().before(open).anthropic(&server));
+    nvim.wait(|nvim| breakat(nvim) == "\t ", "rows that break between words");
+}
+
+#[test]
 fn the_users_breakat_applies_in_their_own_windows() {
     let nvim = &wordy(|it| it).nvim;
     nvim.wait(|nvim| breakat(nvim) == "\t ", "rows that break between words");

@@ -212,6 +212,8 @@ function M.entered(chat, buf)
   end
   M.decorate(chat)
   if buf == chat.transcript then
+    -- a chat that is opened by an autocommand, such as `VimEnter`, opens without the events of windows
+    vim.schedule(require('caliban.chat.breaks').update)
     M.refit(chat)
   end
 end
