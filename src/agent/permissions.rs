@@ -134,10 +134,10 @@ pub(super) fn text(root: &Path) -> Result<Option<String>, String> {
 
 /// Carries out the user's wish about the permissions.
 pub(super) fn carry_out(agent: &mut Agent, wanted: Wanted) {
-    if let Wanted::Why(call) = wanted {
-        return why(agent, call);
+    // an open question is explained by the rules that led to it
+    if !matches!(wanted, Wanted::Why(_)) {
+        agent.reload_rules();
     }
-    agent.reload_rules();
     let Agent { conversation, desk, files, .. } = agent;
     match wanted {
         Wanted::List => list(agent),
@@ -157,11 +157,11 @@ pub(super) fn carry_out(agent: &mut Agent, wanted: Wanted) {
             files.revoke(conversation, desk, grant);
         }
         Wanted::Revoke(Permission::Rule(label)) => revoke(agent, &label),
-        Wanted::Why(_) => (),
+        Wanted::Why(call) => why(agent, call),
     }
 }
 
-/// Explains the open question about a call by the rules that led to it, which were loaded before.
+/// Explains the open question about a call.
 fn why(agent: &Agent, call: CallId) {
     let Agent { conversation, turn, .. } = agent;
     if turn.children.explain(&call) {

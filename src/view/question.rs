@@ -88,7 +88,9 @@ enum Kind {
 }
 
 impl Keys {
-    fn line(self) -> String {
+    /// The line that names the keys. `changes` says whether the user may change the command.
+    fn line(self, changes: bool) -> String {
+        let change = if changes { "   c change" } else { "" };
         let line = match self {
             Keys::Choice { options, is_first, multiple } => {
                 let choose = if multiple { "mark   <CR> send" } else { "choose" };
@@ -96,12 +98,11 @@ impl Keys {
                 return format!("  1-{options} {choose}   e own words   x skip{back}");
             }
             Keys::Call => return format!("  y once   s this session   n no   {NO}   {WHY}"),
-            Keys::Command => {
-                return format!("  y once   s session   c change   n no   {NO}   {WHY}");
-            }
+            Keys::Command => return format!("  y once   s session{change}   n no   {NO}   {WHY}"),
             // one row of 80 columns has room for all of these
             Keys::Always => {
-                return format!("  y once  s session  a always  c change  n no  {NO}  {WHY}");
+                let change = change.get(1..).unwrap_or_default();
+                return format!("  y once  s session  a always{change}  n no  {NO}  {WHY}");
             }
             Keys::Project => {
                 "  y use them   s only in this conversation   n leave them out   e leave them out, because …"
@@ -170,10 +171,7 @@ impl Question {
             Shown::Row(at) => self.row(at),
             Shown::Fold(hidden) => self.label(hidden),
         });
-        let keys = match self.keys.line() {
-            line if self.command.is_empty() => line.replace("  c change", ""),
-            line => line,
-        };
+        let keys = self.keys.line(!self.command.is_empty());
         lines.chain(self.why.iter().cloned()).chain([keys]).collect()
     }
 
