@@ -40,6 +40,23 @@ fn both_sides_of_a_change_keep_their_syntax_and_show_the_words_that_differ() {
 }
 
 #[test]
+fn a_change_of_the_scheme_draws_the_words_again() {
+    let scene = Scene::start(|it| it.file("a.lua", "-- one thing\nreturn a\n").size(110, 30));
+    let nvim = &scene.nvim;
+    nvim.keys(":set termguicolors<CR>:edit a.lua<CR>");
+    let call = edit("a.lua", &[("-- one thing", "-- two things")]);
+    scene.ask(Reply::new().call("e1", "edit", call));
+    scene.wait_pending(1);
+    nvim.wait_screen("[1/1]");
+    // the colours of the groups on the screen are the tests' own, so the marks are read
+    let plain = "local marks = vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, { details = true })
+        return vim.inspect(marks):find('CalibanPlain', 1, true) ~= nil";
+    assert_eq!(nvim.lua_str(plain), "false");
+    nvim.keys(":highlight Comment guifg=#111111<CR>:doautocmd ColorScheme mine<CR>");
+    nvim.wait(|it| it.lua_str(plain) == "true", "a word in plain text");
+}
+
+#[test]
 fn removed_lines_have_a_sign_left_of_the_text_where_all_windows_have_room_for_it() {
     let scene = Scene::two_hunks(|it| it);
     let nvim = &scene.nvim;
