@@ -46,7 +46,7 @@ impl View {
         let Some(Waiting { call, replaces, .. }) = &self.plan else { return };
         let replaces = if *replaces { " It replaces the plan that waited." } else { "" };
         let call = call.clone();
-        let keys = "  <Tab> to the plan   :Caliban plan accept, change, drop";
+        let keys = "  :Caliban plan shows it; :Caliban plan accept, change or drop decides.";
         let lines = vec![format!("? A plan waits for you.{replaces}"), keys.to_owned()];
         // the block says it
         self.set_right(&call, "", Tone::Plain);

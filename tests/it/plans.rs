@@ -61,8 +61,7 @@ impl Nvim {
 }
 
 /// The end of a chat whose plan waits.
-const WAITS: &str =
-    "? A plan waits for you.\n  <Tab> to the plan   :Caliban plan accept, change, drop";
+const WAITS: &str = "? A plan waits for you.\n  :Caliban plan shows it; :Caliban plan accept, change or drop decides.";
 
 /// A chat in plan mode whose model has submitted this plan, which is on the screen.
 fn waiting(server: &Server, setup: Setup, changes: &str) -> Nvim {
