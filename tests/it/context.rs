@@ -34,8 +34,7 @@ fn sent(dialect: &dyn Dialect, prompts: &[(&str, Expect)]) -> Vec<String> {
     let dir = nvim.setup.dir().display().to_string();
     let send = |(n, (prompt, _)): (usize, &(&str, Expect))| {
         nvim.lua("require('caliban').ask(...)", &[(*prompt).into()]);
-        server.wait_count(n + 1);
-        nvim.wait_phase("idle");
+        nvim.wait_more("Seen.", n);
         // dialects divide the blocks of a message in different ways
         server.requests()[n].last_user_text().replace(">\n\n", ">\n").replace(&dir, "DIR")
     };

@@ -60,7 +60,8 @@ fn a_window_shows_where_the_agent_reads_and_edits_and_afterwards_what_it_showed_
             "read",
             json!({ "path": "src/e.rs", "offset": 20, "limit": 3 }),
         ));
-    scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l8", "L8")])));
+    let edits = Reply::new().gate().call("e1", "edit", edit("a.txt", &[("l8", "L8")]));
+    let edits = scene.server.reply(edits);
     scene.server.reply(Reply::said("Done."));
     // without the following the window keeps its file
     nvim.lua("require('caliban').ask('please')", &[]);
@@ -75,6 +76,7 @@ fn a_window_shows_where_the_agent_reads_and_edits_and_afterwards_what_it_showed_
     nvim.wait(|it| it.hl_of("e20") == ["CalibanFollow"], "the ground of the lines");
     assert_eq!(nvim.hl_of("e22"), ["CalibanFollow"]);
     assert!(nvim.hl_of("e23").is_empty());
+    edits.finish();
     wait_place(nvim, "a.txt:8");
     nvim.wait_screen("▎ L8");
     assert_eq!(traces(nvim), before);

@@ -36,11 +36,10 @@ pub(crate) fn repository() -> Setup {
 
 /// Writes the prompt in the composer, sends it by key, and returns the text of the request's last message.
 fn send(nvim: &Nvim, server: &Server, prompt: &str) -> String {
-    let count = server.count();
+    let (count, shown) = (server.count(), nvim.shown("Seen."));
     nvim.keys(":Caliban<CR>");
     nvim.keys(&format!("i{prompt}<C-s><Esc>"));
-    server.wait_count(count + 1);
-    nvim.wait_phase("idle");
+    nvim.wait_more("Seen.", shown);
     let said = server.requests()[count].last_user_text();
     // dialects join the blocks of a message differently
     said.replace("\n\n", "\n")

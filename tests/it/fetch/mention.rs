@@ -8,11 +8,10 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 
 fn send(scene: &Scene, prompt: &str) -> String {
-    let count = scene.server.count();
+    let (count, shown) = (scene.server.count(), scene.nvim.shown("Seen."));
     scene.server.reply(Reply::said("Seen."));
     scene.nvim.keys(&format!(":Caliban<CR>i{prompt}<C-s><Esc>"));
-    scene.server.wait_count(count + 1);
-    scene.nvim.wait_phase("idle");
+    scene.nvim.wait_more("Seen.", shown);
     scene.server.requests()[count].last_user_text()
 }
 

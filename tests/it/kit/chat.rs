@@ -129,6 +129,18 @@ impl Nvim {
         self.wait_phase("idle");
     }
 
+    /// How often the transcript contains `words`.
+    pub fn shown(&self, words: &str) -> usize {
+        self.transcript().matches(words).count()
+    }
+
+    /// Waits until the transcript contains `words` more often than `shown` times and the turn is over. Before that the
+    /// phase may be that of an earlier turn.
+    pub fn wait_more(&self, words: &str, shown: usize) {
+        self.wait(|nvim| nvim.shown(words) > shown, &format!("another {words:?}"));
+        self.wait_phase("idle");
+    }
+
     /// Waits for a line of the transcript that contains `text`, focuses the transcript's window and moves the cursor
     /// to that line.
     pub fn go_to_transcript(&self, text: &str) {

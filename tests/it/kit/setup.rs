@@ -230,6 +230,17 @@ impl Setup {
         self.place.0.path()
     }
 
+    /// The records of open reviews on disk. A temporary file that is still being written is no record.
+    pub fn review_records(&self) -> Vec<PathBuf> {
+        let projects = fs::read_dir(self.dir().join("data/caliban/sessions")).unwrap().flatten();
+        let files = projects.flat_map(|it| fs::read_dir(it.path()).unwrap().flatten());
+        let is_record = |it: &PathBuf| {
+            let name = it.file_name().unwrap().to_string_lossy();
+            name.contains(".review-") && !name.ends_with(".tmp")
+        };
+        files.map(|it| it.path()).filter(is_record).collect()
+    }
+
     /// The folder with the files of the project's conversations. Panics unless there is exactly one.
     pub fn sessions(&self) -> PathBuf {
         let all = fs::read_dir(self.dir().join("data/caliban/sessions")).unwrap();

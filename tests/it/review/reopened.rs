@@ -9,10 +9,7 @@ use std::fs;
 
 /// The number of review records on disk.
 pub(super) fn records(scene: &Scene) -> usize {
-    let all = scene.nvim.setup.dir().join("data/caliban/sessions");
-    let projects = fs::read_dir(all).unwrap().flatten();
-    let files = projects.flat_map(|it| fs::read_dir(it.path()).unwrap().flatten());
-    files.filter(|it| it.file_name().to_string_lossy().contains(".review-")).count()
+    scene.nvim.setup.review_records().len()
 }
 
 /// Starts another Neovim with the setup of the ended Neovim.
@@ -349,11 +346,8 @@ fn auto_edit_new_deleted_and_renamed_files_are_reviewed_after_a_restart() {
 fn two_reviews_of_one_file_are_reopened_one_after_the_other() {
     let scene = Scene::two_hunks(|it| it);
     assert!(scene.nvim.quit_with("<Esc>:qa!<CR>").success());
-    let all = scene.nvim.setup.dir().join("data/caliban/sessions");
-    let project = fs::read_dir(all).unwrap().next().unwrap().unwrap().path();
     let aside = scene.nvim.setup.dir().join("aside");
-    let record = fs::read_dir(&project).unwrap().map(|it| it.unwrap().path());
-    let record = record.into_iter().find(|it| it.to_string_lossy().contains(".review-")).unwrap();
+    let record = scene.nvim.setup.review_records().remove(0);
     fs::rename(&record, &aside).unwrap();
     let scene = start_again(scene);
     // A chat is opened explicitly: the search for interrupted turns may open another session meanwhile.

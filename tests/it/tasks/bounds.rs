@@ -9,7 +9,6 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use crate::review::scene::{Scene, edit, nine};
 use serde_json::json;
-use std::fs;
 
 #[test]
 fn a_subagent_follows_the_mode_of_its_parent() {
@@ -140,12 +139,7 @@ fn subagents_that_a_crash_interrupted_are_answered_and_their_edits_stay_under_re
     scene.wait_hunks(1);
     scene.server.wait_count(3);
     let Scene { server, nvim } = scene;
-    let is_stored = |it: &Nvim| {
-        let mut names =
-            fs::read_dir(it.setup.sessions()).unwrap().map(|it| it.unwrap().file_name());
-        names.any(|it| it.to_string_lossy().contains(".review-"))
-    };
-    nvim.wait(is_stored, "the review on disk");
+    nvim.wait(|it| !it.setup.review_records().is_empty(), "the review on disk");
     nvim.kill();
     nvim.wait_program_end();
     let nvim = Nvim::start(&nvim.setup);
