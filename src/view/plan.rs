@@ -46,8 +46,8 @@ impl View {
         let Some(Waiting { call, replaces, .. }) = &self.plan else { return };
         let replaces = if *replaces { " It replaces the plan that waited." } else { "" };
         let call = call.clone();
-        let keys = "  :Caliban plan shows it; :Caliban plan accept, change or drop decides.";
-        let lines = vec![format!("? A plan waits for you.{replaces}"), keys.to_owned()];
+        // the editor adds the keys, which the user may have changed
+        let lines = vec![format!("? A plan waits for you.{replaces}")];
         // the block says it
         self.set_right(&call, "", Tone::Plain);
         let at = self.push(Shape::Plan, Content::Lines(lines));

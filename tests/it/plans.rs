@@ -10,6 +10,7 @@ use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
+use crate::review::scene::edit;
 use expect_test::expect;
 use serde_json::{Value, json};
 
@@ -61,7 +62,11 @@ impl Nvim {
 }
 
 /// The end of a chat whose plan waits.
-const WAITS: &str = "? A plan waits for you.\n  :Caliban plan shows it; :Caliban plan accept, change or drop decides.";
+const WAITS: &str =
+    "? A plan waits for you.\n  <CR> to its window   \\a accept   \\r change   \\d drop";
+
+/// The line of keys while the cursor is on this end.
+const ON_IT: &str = "<CR> go there · \\a accept · \\r change · \\d drop · g? keys";
 
 /// A chat in plan mode whose model has submitted this plan, which is on the screen.
 fn waiting(server: &Server, setup: Setup, changes: &str) -> Nvim {
@@ -89,7 +94,7 @@ fn a_plan_that_the_user_edits_and_approves_is_the_users_message_and_the_work_beg
     let plan = nvim.plan();
     assert!(plan.starts_with("# Plan\n\n## Summary\n\nMake it fast.\n"), "{plan}");
     server.reply(Reply::said("Done."));
-    nvim.keys("<Tab>");
+    nvim.keys("<Tab><CR>");
     nvim.wait_markdown();
     nvim.keys("/a.txt<CR>A, and two<Esc>");
     nvim.keys("\\a");
@@ -189,6 +194,52 @@ fn a_dropped_plan_is_gone_and_the_model_learns_it_with_the_next_message() {
     assert!(said.contains("The user dropped the plan. Do not carry it out."), "{said}");
     nvim.command("Caliban plan");
     nvim.wait_screen("There is no plan yet.");
+}
+
+#[test]
+fn on_its_lines_in_the_chat_a_plan_takes_the_keys_of_its_window_once_that_shows_it() {
+    let server = Server::start();
+    server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("one", "ONE")])));
+    server.reply(Reply::said("Changed."));
+    let setup = wide().config("{ mode = 'auto-edit' }").anthropic(&server).size(120, 40);
+    let nvim = Nvim::start(&setup);
+    nvim.ask("change it", "Changed.");
+    server.reply(planned("p1", "- one"));
+    nvim.keys(":Caliban<CR>i/plan go<C-s><Esc>");
+    nvim.wait_screen("\\a accept  \\c comment  \\r change");
+    // the action of a key where the cursor is
+    let acts = |key: &'static str, desc: &'static str| {
+        let code = "return vim.fn.maparg(..., 'n', false, true).desc or ''";
+        let is_mapped = move |nvim: &Nvim| nvim.lua(code, &[key.into()]) == desc.into();
+        nvim.wait(is_mapped, desc);
+    };
+    nvim.wait_screen("<CR> send · <Tab> to the chat · g? keys");
+    nvim.keys("<Tab>");
+    nvim.wait_screen(ON_IT);
+    // below the plan is the list of changes, which has keys of its own
+    nvim.keys("G");
+    acts("\\a", "Caliban: on a change: accept it");
+    acts("\\d", "");
+    nvim.keys("3k");
+    nvim.wait_screen(ON_IT);
+    nvim.keys("\\a");
+    nvim.wait_screen("Carry out the plan in mode");
+    nvim.keys("<CR>gg");
+    nvim.wait_screen("i write · <CR> open or close");
+    acts("\\a", "");
+    // the key shows a plan that is not on the screen, and decides nothing
+    nvim.keys("<C-w>t:close<CR><C-w>b<Tab>");
+    acts("\\d", "Caliban: on a plan: drop it");
+    assert_eq!(nvim.window_count("/plan"), 0);
+    nvim.keys("\\d");
+    nvim.wait_markdown();
+    assert_eq!(nvim.lua_str("return require('caliban').state().plan"), "waiting");
+    nvim.keys("<C-w>b<Tab>");
+    acts("\\d", "Caliban: on a plan: drop it");
+    nvim.keys("\\d");
+    nvim.wait_transcript("You dropped the plan.");
+    acts("\\d", "");
+    nvim.wait_screen("i write · <CR> open or close");
 }
 
 /// Requests only grow: the tools stay the same, notes and plans are appended.

@@ -27,6 +27,7 @@ local api = vim.api
 ---@field repainted? caliban.Question the chat's open question before the transcript was reset
 ---@field todo? caliban.TodoItem[] the chat's to-do list
 ---@field listing? caliban.Listing the list of the chat's changes under review
+---@field on_plan? boolean whether the cursor is on the block of a plan that waits
 ---@field context caliban.Excerpt[] the excerpts that go with the next message
 ---@field state? [string, string][] the status line, as virtual text that is shown above the composer's text
 ---@field scrolling? integer the autocommand that keeps the virtual lines above the composer's text visible

@@ -361,7 +361,7 @@ function M.asking(by_model)
   return best, rank >= 2
 end
 
---- Shows a chat, with the cursor on its pending question.
+--- Shows a chat, with the cursor on its pending question, or on the block of a plan that waits.
 ---@param chat caliban.Chat
 ---@return integer? win of the transcript
 local function find(chat)
@@ -370,11 +370,14 @@ local function find(chat)
   local block, row = require('caliban.chat.order').asking(chat)
   if win and block then
     require('caliban.chat.reading').go(win, row + (block.head or 0) + 1)
+  elseif win and not chat.question then
+    local waits = require('caliban.chat.plan_keys').row(chat)
+    local _ = waits and require('caliban.chat.reading').go(win, waits + 1)
   end
   return win
 end
 
---- Goes to the transcript, and there to the question if one waits.
+--- Goes to the transcript, and there to the question or the plan that waits.
 ---@param chat caliban.Chat
 function M.read(chat)
   local win = find(chat)

@@ -64,7 +64,7 @@ local function in_normal(chat)
     return { { '<CR> answer in your own words', '<CR> answer' }, '<Tab> to the question' }
   elseif waits == 'plan' then
     -- no turn runs while a plan waits
-    return { '<CR> send', '<Tab> to the plan' }
+    return { '<CR> send', '<Tab> to the chat' }
   elseif waits then
     return { '<Tab> to the question', '<C-c> stop', '<CR> queue', steer }
   end
@@ -83,6 +83,9 @@ local function in_transcript(chat)
   local lines = question and question.armed and question.lines
   if lines then
     return require('caliban.chat.reading').keys(lines[#lines] or '')
+  end
+  if chat.on_plan then
+    return require('caliban.chat.plan_block').keys()
   end
   return chat.listing and chat.listing.on_hunk and ON_CHANGE or READING
 end

@@ -3,17 +3,12 @@
 local M = {}
 
 ---@type caliban.Key
-local to_question = {
+local to_chat = {
   mode = 'n',
   lhs = '<Tab>',
-  desc = 'to the chat, or to the question or the plan that waits',
+  desc = 'to the chat, and there to the question or the plan that waits',
   run = function(chat)
-    local plan = chat.status and chat.status.plan
-    if plan and plan.stage == 'waiting' and not chat.question then
-      vim.cmd('Caliban plan')
-    else
-      require('caliban.chat.consent').read(chat)
-    end
+    require('caliban.chat.consent').read(chat)
   end,
 }
 
@@ -81,9 +76,16 @@ function M.transcript(on)
   return vim.list_extend(choices(on), { message, link, follow, list })
 end
 
+--- The keys that are mapped only while the cursor is on a change or on a plan.
+---@return caliban.Mapping[]
+function M.mapped()
+  local changes = require('caliban.chat.changes.mappings').all
+  return vim.list_extend(vim.list_slice(changes), require('caliban.chat.plan_keys').mappings)
+end
+
 ---@return caliban.Key[]
 function M.composer()
-  return { to_question, list }
+  return { to_chat, list }
 end
 
 return M

@@ -158,7 +158,10 @@ local function enter(chat)
     return done
   end
   if not unqueue(chat, true) then
-    return on_worker('open')(chat) or on_list(chat, 'enter') or toggle(chat)
+    return on_worker('open')(chat)
+      or on_list(chat, 'enter')
+      or require('caliban.chat.plan_keys').enter(chat)
+      or toggle(chat)
   end
   vim.schedule(function()
     require('caliban.chat.windows').open(chat, true)
@@ -319,7 +322,7 @@ local keys = {
     {
       mode = 'n',
       lhs = '<CR>',
-      desc = 'open or close; on a change or worker: go there; on a queued message: edit; on marked options: send',
+      desc = 'open or close; on a change, worker or plan: go there; on a queued message: edit; on marked options: send',
       run = enter,
       own = true,
     },
@@ -435,8 +438,10 @@ vim.list_extend(keys.composer, key_rows.composer())
 --- Shows the keys of the buffer in a small window.
 ---@param part 'transcript'|'composer'
 local function help(part)
-  local more = part == 'transcript' and require('caliban.chat.changes.mappings').all or {}
-  require('caliban.chat.key_help').show(keys[part], more)
+  require('caliban.chat.key_help').show(
+    keys[part],
+    part == 'transcript' and key_rows.mapped() or {}
+  )
 end
 
 ---@param chat caliban.Chat

@@ -195,7 +195,7 @@ local function on_rows(chat, block, row)
   end, block.shape == 'tool' and vim.fn.win_findbuf(chat.transcript) or {})
 end
 
---- The lines of an update. A call directly below a list that Lua has made gets an empty line above it, because the
+--- The lines of an update. The block of a plan gets the line of its keys. A call directly below a list that Lua has made gets an empty line above it, because the
 --- program does not know of the list.
 ---@param chat caliban.Chat
 ---@param update caliban.BlockUpdate
@@ -203,6 +203,9 @@ end
 ---@return string[]
 local function separated(chat, update, index)
   local lines, above = update.lines or {}, chat.blocks[index - 1]
+  if update.shape == 'plan' then
+    return require('caliban.chat.plan_block').lines(lines)
+  end
   if update.call_line and lines[1] ~= '' and above and above.id < 0 then
     return vim.list_extend({ '' }, lines)
   end

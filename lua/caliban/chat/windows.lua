@@ -56,6 +56,7 @@ function M.decorate(chat)
   for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
     stands = require('caliban.chat.bars').state(chat, win) and stands
   end
+  require('caliban.chat.plan_keys').map(chat)
   M.hint(chat)
   require('caliban.chat.placeholder').refresh(chat)
   require('caliban.chat.composer').show_state(chat, not stands)
@@ -122,12 +123,13 @@ local function watch_breaks()
   api.nvim_create_autocmd('OptionSet', { group = group, pattern = pattern, callback = update })
 end
 
---- Begins to watch whether the cursor is on a change in a list, where `<CR>` has another meaning.
+--- Begins to watch whether the cursor is on a change in a list or on a plan that waits, where keys have other meanings.
 local function watch_changes()
   -- scheduled, because the list looks for the change under the cursor at the same event
   local update = vim.schedule_wrap(function(chat)
     local listing = chat.listing ---@type caliban.Listing?
-    if listing and listing.on_hunk ~= listing.hinted then
+    local other = listing ~= nil and listing.on_hunk ~= listing.hinted
+    if require('caliban.chat.plan_keys').map(chat) or other then
       M.hint(chat)
     end
   end)
@@ -135,7 +137,7 @@ local function watch_changes()
     group = api.nvim_create_augroup('caliban_changes', {}),
     callback = function(args)
       local chat = require('caliban.chat.chats').of(args.buf)
-      local _ = chat and chat.listing and update(chat)
+      local _ = chat and (chat.listing or chat.status and chat.status.plan) and update(chat)
     end,
   })
 end

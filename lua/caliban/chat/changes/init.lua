@@ -49,8 +49,6 @@ function M.under(chat)
   return item and item.acts and item or nil
 end
 
-local mapped = {} ---@type table<integer, caliban.Mapped[]> by transcript
-
 --- Maps the keys for decisions while the cursor is on an item, and unmaps the keys elsewhere.
 ---@param chat caliban.Chat
 local function map(chat)
@@ -60,13 +58,8 @@ local function map(chat)
   if chat.listing then
     chat.listing.on_hunk = on and on.hunk ~= nil or false
   end
-  if on and not mapped[buf] then
-    mapped[buf] =
-      require('caliban.editor.maps').set(buf, require('caliban.chat.changes.mappings').all)
-  elseif not on and mapped[buf] then
-    require('caliban.editor.maps').clear(buf, mapped[buf])
-    mapped[buf] = nil
-  end
+  local mappings = on and require('caliban.chat.changes.mappings').all
+  require('caliban.chat.cursor_keys').set(buf, 'change', mappings or nil)
 end
 
 ---@param chat caliban.Chat

@@ -100,15 +100,21 @@ end
 
 --------------------------------------------------------------------------------------------- decisions
 
---- The plan of a buffer, or that of the current chat. If it is not on the screen, it is shown, and nothing is decided
+--- The chat that the user is in, else the current one.
+---@return caliban.Chat?
+local function here()
+  local chats = require('caliban.chat.chats')
+  return chats.of(api.nvim_get_current_buf()) or chats.current
+end
+
+--- The plan of a buffer, or that of the chat that the user is in, else of the current chat. If it is not on the screen, it is shown, and nothing is decided
 --- yet.
 ---@return caliban.OpenPlan? # nil after the user was told why nothing can be decided
 local function deciding()
-  local chat = require('caliban.chat.chats').current
-  local here = api.nvim_get_current_buf()
+  local chat, buf = here(), api.nvim_get_current_buf()
   local plan = plans[chat and chat.session or '']
   for _, it in pairs(plans) do
-    plan = it.buf == here and it or plan
+    plan = it.buf == buf and it or plan
   end
   if not plan or not windows.visible(plan.buf) then
     M.show()
@@ -203,9 +209,9 @@ function M.save(path, force)
   end
 end
 
---- Shows the plan of the current chat. If there is none, plan mode begins.
+--- Shows the plan of the chat that the user is in, else of the current chat. If there is none, plan mode begins.
 function M.show()
-  local chat = require('caliban.chat').get()
+  local chat = here() or require('caliban.chat').get()
   local plan = chat and plans[chat.session or '']
   if plan and api.nvim_buf_is_loaded(plan.buf) then
     send(plan, { act = 'show' })
@@ -363,13 +369,6 @@ function M.received(message)
       end
     end,
   })
-end
-
---- The line under the words in the chat that a plan waits.
----@param session? string
----@return string
-function M.keys(session)
-  return keys.line(plans[session or ''])
 end
 
 --- Called when a session has a new status: the user may have decided.

@@ -1,0 +1,26 @@
+--- The words of the block of a transcript that says that a plan waits.
+local M = {}
+
+--- The keys on the block. The first one has shorter words too.
+---@return caliban.KeyWords[]
+function M.keys()
+  local leader = require('caliban.editor.maps').leader()
+  return {
+    { '<CR> to its window', '<CR> go there' },
+    leader .. 'a accept',
+    leader .. 'r change',
+    leader .. 'd drop',
+  }
+end
+
+--- Adds the keys to the lines of the block.
+---@param lines string[]
+---@return string[]
+function M.lines(lines)
+  local keys = vim.tbl_map(function(key)
+    return type(key) == 'table' and key[1] or key
+  end, M.keys())
+  return vim.list_extend(lines, { '  ' .. table.concat(keys, '   ') })
+end
+
+return M
