@@ -215,8 +215,8 @@ impl Row {
 /// The sentence for the user when the conversation becomes a coordinator, or is none any more.
 fn coordinating(is_on: bool) -> &'static str {
     if is_on {
-        "Coordinator: the model hands its work to workers. The next message costs as much as a new conversation."
+        "Coordinator: the next message pays for the whole chat."
     } else {
-        "No coordinator any more: the model works by itself. The next message costs as much as a new conversation."
+        "No coordinator: the next message pays for the whole chat."
     }
 }

@@ -32,7 +32,7 @@ fn rows(scene: &Scene) -> String {
 fn coordinating() -> Scene {
     let scene = Scene::start(|it| it.file("a.txt", "one\n").size(190, 45));
     scene.nvim.keys(":Caliban<CR><Esc>:Caliban mode coordinator<CR>");
-    scene.wait_chat("Coordinator: the model hands its work to workers");
+    scene.wait_chat("Coordinator: the next message");
     let seen = "_G.asked = {}
         require('caliban').on('Ask', function(data) table.insert(_G.asked, data) end)";
     scene.nvim.lua(seen, &[]);
@@ -69,7 +69,7 @@ fn each_worker_has_a_line_from_which_it_is_opened_told_and_stopped() {
             w3 verifier     Run the tests       thinking"#]]
     .assert_eq(&rows(&scene));
     assert_eq!(scene.nvim.hl_of("waits: your answer"), ["CalibanDim", "CalibanAsk"]);
-    scene.nvim.wait_screen("1 of 3 workers waits for you");
+    scene.nvim.wait_screen("1 worker waits for you");
     let asked = scene.nvim.lua_json("return _G.asked[1]");
     assert_eq!((&asked["kind"], &asked["worker"]), (&json!("subagent"), &json!("w2")));
     assert_eq!(asked["subagent"], "main-w2");
@@ -93,8 +93,8 @@ fn each_worker_has_a_line_from_which_it_is_opened_told_and_stopped() {
     let child = all.iter().rfind(|it| is_of("Find.")(it)).unwrap();
     assert!(child.outline().contains("also look at b.txt"), "{}", child.outline());
     let status = |nvim: &Nvim| nvim.lua_str("return require('caliban').status()");
-    let is_alone = |nvim: &Nvim| status(nvim).contains(" · 1 worker waits for you");
-    scene.nvim.wait(is_alone, "one worker");
+    let waits = |nvim: &Nvim| status(nvim).contains(" · 1 worker waits for you");
+    scene.nvim.wait(waits, "the worker in the statusline");
     scene.server.reply(Reply::said("All is done."));
     scene.nvim.keys(":Caliban deny<CR>");
     scene.wait_idle("All is done.");

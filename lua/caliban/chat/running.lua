@@ -26,11 +26,8 @@ function M.words(chat, call)
   if not call.began then
     return nil
   end
-  local s = math.floor((now() - (chat.clock or 0) - call.began) / 1000)
-  local words = 'running'
-  if s > 0 then
-    words = s < 120 and ('running %d s'):format(s) or ('running %d min'):format(s / 60)
-  end
+  local s = math.max(0, math.floor((now() - (chat.clock or 0) - call.began) / 1000))
+  local words = s < 120 and ('running %d s'):format(s) or ('running %d min'):format(s / 60)
   return words .. ' · <C-c> stops', words
 end
 

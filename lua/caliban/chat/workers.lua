@@ -159,13 +159,10 @@ function M.brief(status)
   if not it then
     return nil
   elseif it.asking > 0 then
-    local wait = it.asking == 1 and 'waits' or 'wait'
-    if it.active == 1 then
-      return '1 worker waits for you'
-    end
-    return ('%d of %d workers %s for you'):format(it.asking, it.active, wait)
+    local who = it.asking == 1 and 'worker waits' or 'workers wait'
+    return ('%d %s for you'):format(it.asking, who)
   elseif it.active > 0 then
-    return ('%d worker%s'):format(it.active, it.active == 1 and '' or 's')
+    return ('%d worker%s at work'):format(it.active, it.active == 1 and '' or 's')
   end
   return ('%d result%s unread'):format(it.unread, it.unread == 1 and '' or 's')
 end

@@ -71,14 +71,10 @@ fn time(row: &Row, from: usize) -> Option<(usize, usize)> {
     None
 }
 
-/// Writes `N s` into these cells. Returns the cell behind it. A call tells its time only after a while: there the time
-/// is left out.
+/// Writes `N s` into these cells. Returns the cell behind it.
 fn replace(row: &mut Row, start: usize, end: usize) -> usize {
     let look = row[start].1;
-    let is_call =
-        row[..start].iter().map(|it| it.0.as_str()).collect::<String>().ends_with("running ");
-    let (start, with) =
-        if is_call { (start - 1, [].as_slice()) } else { (start, ["N", " ", "s"].as_slice()) };
+    let with = ["N", " ", "s"];
     let length = end - start;
     row.splice(start..end, with.iter().map(|it| ((*it).to_owned(), look)));
     let gap = gap(row, start);
