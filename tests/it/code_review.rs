@@ -253,9 +253,9 @@ fn a_review_command_without_a_diff_goes_back_to_the_composer() {
     let nvim = Nvim::start(&setup);
     for (command, why) in [
         ("/review", "There is no diff: git shows no text for the uncommitted changes."),
-        ("/review none", "There is no branch or commit `none`."),
-        ("/review --output=x", "There is no branch or commit `--output=x`."),
-        ("/review HEAD:a.txt", "There is no branch or commit `HEAD:a.txt`."),
+        ("/review none", "There is no branch or commit none."),
+        ("/review --output=x", "There is no branch or commit --output=x."),
+        ("/review HEAD:a.txt", "There is no branch or commit HEAD:a.txt."),
     ] {
         refused(&nvim, command, why);
     }

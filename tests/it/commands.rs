@@ -141,10 +141,10 @@ fn a_message_whose_command_has_an_invalid_file_goes_back_to_the_composer_with_th
     assert!(pipe.unwrap().success());
     let (server, nvim) = start(setup);
     let check = |text: &str, warning: &str| check_given_back(&server, &nvim, text, warning);
-    check("/yaml a", "! `.claude/commands/yaml.md` has front matter that is not YAML (");
-    check("/large a", "! `.claude/commands/large.md` has 1024 kB, and a command may have 64");
-    check("/out a", "! `.claude/commands/out.md` leads out of the project. Nothing was sent.");
-    check("/pipe a", "! `.claude/commands/pipe.md` cannot be read: it is a device");
+    check("/yaml a", "! .claude/commands/yaml.md has front matter that is not YAML (");
+    check("/large a", "! .claude/commands/large.md has 1024 kB, and a command may have 64");
+    check("/out a", "! .claude/commands/out.md leads out of the project. Nothing was sent.");
+    check("/pipe a", "! .claude/commands/pipe.md cannot be read: it is a device");
     check("/fixx 7", "! There is no command /fixx. Did you mean /fix? Nothing was sent.");
     check("/gti:log", "! There is no command /gti:log. Did you mean /git:log? Nothing was sent.");
     nvim.keys("<Esc>ggdGi/fix 7<C-s>");
@@ -160,9 +160,9 @@ fn a_message_that_went_back_to_the_composer_is_sent_with_its_commands_text_only_
         .file("../home/notes.md", "a secret")
         .file(".claude/commands/odd.md", "See @src/gone.rs and @~/notes.md, @anyone.\n");
     let (server, nvim) = start(setup);
-    let warning = "! `.claude/commands/odd.md` mentions `@~/notes.md`, which leads out";
+    let warning = "! .claude/commands/odd.md mentions @~/notes.md, which leads out";
     check_given_back(&server, &nvim, "/odd", warning);
-    nvim.wait_screen("`@src/gone.rs` does not exist. Nothing was sent.");
+    nvim.wait_screen("@src/gone.rs does not exist. Nothing was sent.");
     let commands = |n: usize| server.requests()[n].last_user_text().matches("<command ").count();
     let gate = server.reply(Reply::new().gate().text("Seen."));
     nvim.keys("<C-s>");

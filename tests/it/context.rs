@@ -211,38 +211,38 @@ fn a_prompt_mentioning_an_unreadable_file_is_given_back_with_a_reason() {
     check_given_back(
         "see @src/none.rs now",
         expect![[r#"
-            ! `@src/none.rs` does not exist. Nothing was sent. Send the message again to send it
+            ! @src/none.rs does not exist. Nothing was sent. Send the message again to send it
               unchanged."#]],
     );
     check_given_back(
         "see @short.txt:7-9",
         expect![[r#"
-            ! `@short.txt:7` is past the end: the file has 2 lines. Nothing was sent. Send the
+            ! @short.txt:7 is past the end: the file has 2 lines. Nothing was sent. Send the
               message again to send it unchanged."#]],
     );
     check_given_back(
         "see @binary.bin",
         expect![[r#"
-            ! `@binary.bin` is a binary file. Nothing was sent. Send the message again to send it
+            ! @binary.bin is a binary file. Nothing was sent. Send the message again to send it
               unchanged."#]],
     );
     check_given_back(
         "see @secret.txt",
         expect![[r#"
-            ! `@secret.txt` cannot be read: permission denied. Nothing was sent. Send the message
+            ! @secret.txt cannot be read: permission denied. Nothing was sent. Send the message
               again to send it unchanged."#]],
     );
     check_given_back(
         "see @huge.txt and @none/x.rs",
         expect![[r#"
-            ! `@huge.txt` is too large (100 MB). `@none/x.rs` does not exist. Nothing was sent.
-              Send the message again to send it unchanged."#]],
+            ! @huge.txt is too large (100 MB). @none/x.rs does not exist. Nothing was sent. Send
+              the message again to send it unchanged."#]],
     );
     check_given_back(
         "see @big.txt",
         expect![[r#"
-        ! `@big.txt` has 585 kB; at most 256 kB can be sent. Mention a part of it:
-          `@big.txt:1-400`. Nothing was sent. Send the message again to send it unchanged."#]],
+            ! @big.txt has 585 kB; at most 256 kB can be sent. Mention a part of it:
+              @big.txt:1-400. Nothing was sent. Send the message again to send it unchanged."#]],
     );
 }
 

@@ -65,7 +65,7 @@ fn a_message_to_a_conversation_that_cannot_be_reopened_goes_back_to_the_composer
     scene.nvim.keys(":Caliban restart<CR>:Caliban ask the one thing I meant<CR>");
     let both = "the one thing I meant\n\nkept";
     scene.nvim.wait(|nvim| nvim.composer() == both, "the text to come back");
-    scene.nvim.wait_screen("! The conversation `main` is not open.");
+    scene.nvim.wait_screen("! The conversation main is not open.");
     scene.nvim.wait_screen("This new conversation, main-2, is open instead.");
     assert_eq!(scene.nvim.lua_str("return vim.fn.bufname()"), "", "the focus stays");
 }

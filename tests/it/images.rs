@@ -198,11 +198,11 @@ fn if_a_mentioned_image_cannot_be_sent_the_user_is_told_the_reason() {
     for (prompt, why) in [
         (
             "@bomb.png",
-            "! `@bomb.png` is an image of more than 64 million pixels, which is too large to be read.",
+            "! @bomb.png is an image of more than 64 million pixels, which is too large to be read.",
         ),
-        ("@cut.png", "! `@cut.png` begins like a PNG image, but it is damaged or cut off."),
-        ("@data.bin", "! `@data.bin` is a binary file."),
-        ("@pipe.png", "! `@pipe.png` cannot be read: it is a device, a pipe or a socket."),
+        ("@cut.png", "! @cut.png begins like a PNG image, but it is damaged or cut off."),
+        ("@data.bin", "! @data.bin is a binary file."),
+        ("@pipe.png", "! @pipe.png cannot be read: it is a device, a pipe or a socket."),
     ] {
         nvim.lua("require('caliban').ask(...)", &[prompt.into()]);
         nvim.wait_screen(why);
@@ -328,7 +328,7 @@ fn at_most_twenty_images_go_with_a_message() {
     }
     let (server, nvim) = start(setup);
     nvim.lua("require('caliban').ask(...)", &[prompt.clone().into()]);
-    nvim.wait_screen("! At most 20 images go with a message: not `@20.png`. Nothing was sent.");
+    nvim.wait_screen("! At most 20 images go with a message: not @20.png. Nothing was sent.");
     let request = ask(&server, &nvim, &prompt);
     assert_eq!(seen(&request).len(), 20);
 }

@@ -183,24 +183,24 @@ fn a_message_with_a_keyword_for_which_there_is_no_text_goes_back_with_the_reason
     );
     let nvim = Nvim::start(&setup);
     let check = |prompt: &str, warning: &str| check_given_back(&nvim, &server, prompt, warning);
-    check("see @buffer", "! `@buffer`: `[No Name]` has no text. Nothing was sent.");
-    check("@buffers", "! `@buffers`: No file is open.");
-    check("@selection", "! `@selection`: Nothing has been selected in the buffer beside the chat.");
-    check("@diff", "! `@diff`: This project is in no git repository, so there is no diff.");
-    check("@quickfix", "! `@quickfix`: The quickfix list is empty.");
-    check("@loclist", "! `@loclist`: The location list is empty.");
-    check("@clipboard", "! `@clipboard`: ");
-    check("@diagnostics", "! `@diagnostics`: Nothing is reported.");
+    check("see @buffer", "! @buffer: [No Name] has no text. Nothing was sent.");
+    check("@buffers", "! @buffers: No file is open.");
+    check("@selection", "! @selection: Nothing has been selected in the buffer beside the chat.");
+    check("@diff", "! @diff: This project is in no git repository, so there is no diff.");
+    check("@quickfix", "! @quickfix: The quickfix list is empty.");
+    check("@loclist", "! @loclist: The location list is empty.");
+    check("@clipboard", "! @clipboard: ");
+    check("@diagnostics", "! @diagnostics: Nothing is reported.");
     nvim.keys(":edit empty<CR>");
-    check("@buffer", "! `@buffer`: `empty` has no text.");
+    check("@buffer", "! @buffer: empty has no text.");
     nvim.keys(":edit .env<CR>VG<Esc>");
-    let why = "`.env` holds the keys or settings of an environment. To send";
-    check("this @buffer", &format!("! `@buffer`: {why}"));
-    check("this @selection", &format!("! `@selection`: {why}"));
+    let why = ".env holds the keys or settings of an environment. To send";
+    check("this @buffer", &format!("! @buffer: {why}"));
+    check("this @selection", &format!("! @selection: {why}"));
     git(&setup, &["init", "-q"]);
-    check("this @diff", "! `@diff`: The repository has no commit yet, so there is no diff.");
+    check("this @diff", "! @diff: The repository has no commit yet, so there is no diff.");
     git(&setup, &["add", "-f", ".env"]);
-    check("@staged", "! `@staged`: There is no diff: git shows no text that the model may read");
+    check("@staged", "! @staged: There is no diff: git shows no text that the model may read");
 }
 
 #[test]
@@ -352,6 +352,6 @@ fn a_slash_command_of_the_project_cannot_use_keywords_for_texts_outside_of_the_p
     let command = "Look at @diff and @clipboard.\n";
     let setup = repository().file(".caliban/commands/look.md", command).anthropic(&server);
     let nvim = Nvim::start(&setup);
-    let why = "mentions `@clipboard`, which leads out of the project.";
+    let why = "mentions @clipboard, which leads out of the project.";
     check_given_back(&nvim, &server, "/look", why);
 }

@@ -30,12 +30,12 @@ fn check_given_back(prompt: &str, warning: &str) {
 
 #[test]
 fn a_prompt_that_mentions_an_unknown_name_returns_to_the_composer_with_a_reason() {
-    check_given_back("what is wrong in @bufer here", "! `@bufer` names no file. Nothing was sent");
-    check_given_back("@dif", "! `@dif` names no file. Nothing was sent");
-    check_given_back("make @Makefiel:3, please", "! `@Makefiel` names no file. Nothing was sent");
+    check_given_back("what is wrong in @bufer here", "! @bufer names no file. Nothing was sent");
+    check_given_back("@dif", "! @dif names no file. Nothing was sent");
+    check_given_back("make @Makefiel:3, please", "! @Makefiel names no file. Nothing was sent");
     check_given_back(
         "ask @someone about @dif",
-        "! `@someone` names no file. `@dif` names no file. Nothing was sent",
+        "! @someone names no file. @dif names no file. Nothing was sent",
     );
 }
 

@@ -145,7 +145,7 @@ fn a_pdf_whose_text_cannot_be_read_is_named_with_the_reason() {
         ("cycle.pdf", "is a "),
     ] {
         nvim.keys(&format!(":Caliban<CR>isee @{name}<C-s><Esc>"));
-        nvim.wait_screen(&format!("! `@{name}` {why}"));
+        nvim.wait_screen(&format!("! @{name} {why}"));
         nvim.wait(|nvim| nvim.composer() == format!("see @{name}"), "the message given back");
         nvim.keys(":%delete<CR>");
     }

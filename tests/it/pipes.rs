@@ -175,7 +175,7 @@ fn pipes_among_the_projects_files_hang_no_tool() {
     scene.wait_idle("I see.");
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8\nL8b")));
     scene.nvim.keys(":Caliban ask see @pipe and @zero<CR>");
-    scene.nvim.wait_screen("! `@pipe` cannot be read: it is a device, a pipe or a");
+    scene.nvim.wait_screen("! @pipe cannot be read: it is a device, a pipe or a");
 }
 
 /// Every walk of a folder opens its ignore files.

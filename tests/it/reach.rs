@@ -253,7 +253,7 @@ fn a_mention_of_a_file_with_secrets_gives_a_warning_before_the_message_is_sent()
     scene.nvim.keys(":Caliban<CR>i");
     scene.nvim.keys("look at @.env<C-s><Esc>");
     scene.nvim.wait_screen("Nothing was sent");
-    scene.nvim.wait_screen("Its text would go to the model");
+    scene.nvim.wait_screen("would go to the model");
     assert_eq!(scene.server.count(), 0);
     scene.nvim.keys("i<C-s><Esc>");
     scene.wait_idle("Seen.");

@@ -130,6 +130,8 @@ fn draws_all_scenes() {
                 continue;
             }
             let stage = scene(columns);
+            // a call that has only begun says less
+            stage.nvim.wait(|it| !it.screen().contains("running 0 s"), "a call's first second");
             for ground in ["dark", "light"] {
                 stage.nvim.lua("vim.o.background = ...", &[ground.into()]);
                 let path = folder.join(format!("{name}-{columns}-{ground}.svg"));

@@ -117,7 +117,7 @@ fn a_slash_command_loads_a_skill_with_a_message() {
         Use the skill `prose`."#]]
     .assert_eq(&format!("{}\n---\n{}", said(0), said(1)));
     nvim.keys("/skill pros<C-s><Esc>");
-    nvim.wait_screen("! There is no skill `pros`. The skills are: release,");
+    nvim.wait_screen("! There is no skill pros. The skills are: release,");
     assert_eq!(nvim.composer(), "/skill pros");
     assert_eq!(server.requests().len(), 2);
 }

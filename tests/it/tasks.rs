@@ -135,7 +135,7 @@ fn the_calls_line_shows_what_the_subagent_does_and_opens_its_chat() {
     );
     // nobody can send the subagent a message
     scene.nvim.lua("require('caliban').ask('and you?')", &[]);
-    scene.nvim.wait_screen("A subagent of `main` works here");
+    scene.nvim.wait_screen("A subagent of main works here");
     assert_eq!(scene.server.count(), 3);
     gate.finish();
     scene.wait_chat("Half of the report.");

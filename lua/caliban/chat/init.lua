@@ -339,7 +339,7 @@ function M.bounce(message)
     if message.why == '' then
       return
     elseif require('caliban.chat.layout').visible(chat) then
-      composer.warn(chat, message.why)
+      composer.warn(chat, require('caliban.editor.notify').words(message.why))
       composer.to_top(chat)
     else
       require('caliban.editor.notify').say(message.why)

@@ -180,10 +180,10 @@ fn a_mentioned_symbol_that_no_server_knows_gives_the_message_back() {
     for (file, symbol, why) in [
         ("notes.txt", "area", "No language server"),
         ("main.py", "none", "The language server knows no symbol of this name."),
-        ("main.py", "are", "No symbol has this name. Similar ones: `area`."),
+        ("main.py", "are", "No symbol has this name. Similar ones: area."),
     ] {
         nvim.keys(&format!(":edit {file}<CR>:Caliban<CR>isee @symbol:{symbol}<C-s><Esc>"));
-        nvim.wait_screen(&format!("! `@symbol:{symbol}`: {why}"));
+        nvim.wait_screen(&format!("! @symbol:{symbol}: {why}"));
         nvim.wait(|it| it.composer() == format!("see @symbol:{symbol}"), "the message given back");
         nvim.keys(":%delete<CR><C-w>t");
     }

@@ -112,7 +112,7 @@ fn the_chat_of_a_subagent_that_is_never_saved_stays_readable() {
     scene.server.wait_count(3);
     // the subagent has ended: its chat takes no message, and no conversation on disk takes its place
     scene.nvim.lua("require('caliban').ask('and you?')", &[]);
-    scene.nvim.wait_screen("The conversation `secret-task` is not open.");
+    scene.nvim.wait_screen("The conversation secret-task is not open.");
     assert!(scene.nvim.transcript().contains("Half of the report."));
     let mut folders = vec![scene.nvim.setup.dir().to_owned()];
     while let Some(folder) = folders.pop() {
