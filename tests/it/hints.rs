@@ -185,6 +185,66 @@ fn paths_and_code_spans_are_not_broken_across_rows() {
     }
 }
 
+/// Two rows of a screen of 66 columns: the span would be broken, but begins a row.
+const MOVED: &str = "so I ran\n  git push origin main, twice.\n";
+
+#[test]
+fn code_spans_with_blanks_are_not_broken_across_rows() {
+    let server = Server::start();
+    let setup = Setup::new().anthropic(&server).config("{ layout = 'tab' }").size(66, 30);
+    let nvim = Nvim::start(&setup);
+    let shows = |rows: &str| {
+        nvim.wait(|it| it.screen().contains(rows), &format!("the rows {rows:?}"));
+    };
+    let refused = "The remote refused it because of a hook, so I ran `git push origin";
+    let hook = ", twice.\n- The hook runs all tests of my crate, and these by `cargo test`";
+    let pieces = [refused, " main`", hook, ", slowly."];
+    let gate = server.reply(Reply::chunks(pieces));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    gate.release();
+    // a span is moved when it is closed, while its line grows
+    shows("so I ran `git push\n  origin\n");
+    gate.release();
+    shows("so I ran\n  `git push origin main`\n");
+    gate.release();
+    shows(MOVED);
+    shows("by `cargo test`\n");
+    gate.release();
+    let slow = "and these by\n    cargo test, slowly.\n";
+    shows(slow);
+    nvim.wait_phase("idle");
+
+    // the chat of another width, without wrapping, and without a window while it changes
+    nvim.resize(90, 30);
+    shows("so I ran git push origin main, twice.\n");
+    nvim.resize(66, 30);
+    shows(MOVED);
+    nvim.go_to_transcript("refused");
+    nvim.keys("yy:setlocal nowrap<CR>");
+    assert_eq!(nvim.lua_str("return vim.fn.getreg()"), format!("{refused} main`, twice.\n"));
+    shows("so I ran `git push orig\n");
+    nvim.keys(":setlocal wrap<CR>G");
+    shows(MOVED);
+    server.reply(Reply::said(&format!("{refused} main`, twice.\nAgain.")));
+    nvim.keys(":Caliban toggle<CR>");
+    nvim.lua("require('caliban').ask('again')", &[]);
+    nvim.wait_transcript("Again.");
+    nvim.wait_phase("idle");
+    nvim.keys(":Caliban<CR>");
+    let both = |nvim: &Nvim| nvim.screen().matches(MOVED).count() == 2;
+    nvim.wait(both, "both replies");
+
+    // an error, and a chat that was read from its file
+    server.reply(Reply::rejected("run `git push origin main`, please"));
+    nvim.keys("igo<C-s><Esc>");
+    shows("(400): “run\n    git push origin main, please”");
+    nvim.command("Caliban restart");
+    nvim.wait(|nvim| nvim.setup.debug_log().matches(" hello ").count() == 2, "a new program");
+    nvim.wait_phase("idle");
+    nvim.wait(both, "both replies after a restart");
+    shows(slow);
+}
+
 #[test]
 fn breakat_is_restored_when_no_chat_is_visible() {
     let nvim = &wordy(|it| it).nvim;

@@ -302,6 +302,56 @@ test('random paints give the same lines as a plain list of blocks', function()
   end
 end)
 
+test('painting moves a broken code span to the next row, at a bounded cost', function()
+  local measured, virtcol = 0, fn.virtcol
+  fn.virtcol = function(...)
+    measured = measured + 1
+    return virtcol(...)
+  end
+  opened()
+  -- in a row of 78 cells the span would be broken
+  local line = ('word '):rep(14) .. '`git push origin main` and more'
+  local plain, code = {}, { '```', line, '```', '| ' .. line .. ' |', '' }
+  for i = 1, 3000 do
+    plain[i] = line
+  end
+  paint({ { id = 1, append = table.concat(plain, '\n') .. '\n' } })
+  assert(measured > 0 and measured < 1000, measured)
+  ---@param row integer
+  local function gaps(row)
+    local ns, buf = require('caliban.chat.paint').ns, chat().transcript
+    local found = api.nvim_buf_get_extmarks(buf, ns, { row, 0 }, { row, -1 }, { details = true })
+    local inline = vim.tbl_filter(function(mark)
+      return mark[4].virt_text_pos == 'inline'
+    end, found)
+    return vim.tbl_map(function(mark)
+      return { mark[3], #mark[4].virt_text[1][1] }
+    end, inline)
+  end
+  eq(gaps(2998), { { 70, 8 } })
+  eq(gaps(1500), {})
+  api.nvim_win_set_cursor(window('transcript'), { 1500, 0 })
+  vim.cmd.redraw()
+  settle()
+  eq(gaps(1500), { { 70, 8 } })
+  -- a narrower window: first near the visible rows
+  vim.cmd('vertical resize 64')
+  vim.cmd('doautocmd WinResized')
+  eq(gaps(1500), {})
+  eq(gaps(2998), { { 70, 8 } })
+  -- code and tables have no gaps, nor has a line that was painted again
+  paint({ { id = 1, at = 0, lines = vim.list_extend(code, { 'end' }) } })
+  for row = 0, #code - 1 do
+    eq(gaps(row), {})
+  end
+  -- a line of thousands of spans is left alone, and many shorter ones are measured in part
+  measured = 0
+  local many = (('`a b` with words '):rep(60) .. '\n'):rep(50)
+  paint({ { id = 2, append = ('`a b` '):rep(170000) .. '\n' .. many } })
+  assert(measured < 1000, measured)
+  fn.virtcol = virtcol
+end)
+
 test('the view follows the end only where the cursor is on it', function()
   opened()
   local lines = {}

@@ -6,8 +6,6 @@ local api = vim.api
 local wrap = require('caliban.editor.wrap')
 local ns = api.nvim_create_namespace('caliban_chat')
 
---- Words are also placed for this many rows above and below the visible rows.
-local MARGIN = 50
 --- The cells between a line and the words beside it.
 M.GAP = 2
 local GAP = M.GAP
@@ -117,63 +115,6 @@ function M.show(chat, block, top)
     block.need = api.nvim_strwidth(line) + GAP + api.nvim_strwidth(words)
   end
   block.room = chat.narrowest and chat.narrowest.room
-end
-
---- Places the words beside the blocks that a window shows, unless this was done already for rows of
---- this width.
----@param chat caliban.Chat
----@param win integer
----@param room integer
----@return boolean # whether all blocks were looked at
-local function fit(chat, win, room)
-  local first, last = vim.fn.line('w0', win) - 1 - MARGIN, vim.fn.line('w$', win) - 1 + MARGIN
-  local row = chat.total
-  for i = #chat.blocks, 1, -1 do
-    local block = chat.blocks[i]
-    row = row - block.n
-    if row + block.n <= first then
-      return false
-    elseif row <= last and block.need and block.need > math.min(block.room or 0, room) then
-      local _ = block.room ~= room and M.show(chat, block, row + (block.head or 0))
-    end
-  end
-  return chat.total <= last
-end
-
---- Places the words again after the windows of a transcript were opened or resized.
----@param chat caliban.Chat
----@return boolean # whether the width of the rows has changed
-function M.refit(chat)
-  local had, now = chat.narrowest, wrap.narrowest(chat.transcript)
-  chat.narrowest = now
-  if not now then
-    return false
-  end
-  local changed, all = not (had and had.room == now.room), false
-  for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
-    all = fit(chat, win, now.room) or all
-  end
-  chat.unfitted = not all and (changed and {} or chat.unfitted) or nil
-  return changed
-end
-
---- Called when a window draws a transcript. After a resize, only the words near the visible rows are placed again, so
---- others are placed when the window has scrolled to them.
----@param chat caliban.Chat
----@param win integer
----@param top integer the first row that is drawn
-function M.drawn(chat, win, top)
-  if not chat.unfitted or chat.unfitted[win] == top then
-    return
-  end
-  chat.unfitted[win] = top
-  vim.schedule(function()
-    local is_shown = api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == chat.transcript
-    -- a new width is noted by `refit` alone, whose caller adapts more than these words
-    if is_shown and chat.narrowest and fit(chat, win, chat.narrowest.room) then
-      chat.unfitted = nil
-    end
-  end)
 end
 
 --- Replaces the cut lines of calls among lines of a transcript.

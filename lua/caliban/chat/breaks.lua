@@ -8,6 +8,9 @@ local api = vim.api
 --- recognises its own value, even after a session file (`:mksession`) has restored it.
 local BLANKS = '\t '
 
+--- The value of 'breakat' when it was last looked at.
+local seen ---@type string?
+
 --- Neovim's default of 'breakat'.
 local default = api.nvim_get_option_info2('breakat', {}).default
 
@@ -30,6 +33,7 @@ end
 
 --- Sets 'breakat' to Caliban's value while a transcript needs it, otherwise resets the option to
 --- its default. Does not change a value that the user has set.
+---@return boolean # whether the option has changed since the last call
 function M.update()
   local now, want = vim.o.breakat, wanted()
   if want and now == default then
@@ -37,6 +41,10 @@ function M.update()
   elseif now == BLANKS and not want then
     vim.cmd('noautocmd set breakat&')
   end
+  local is = vim.o.breakat
+  local changed = is ~= seen
+  seen = is
+  return changed
 end
 
 return M

@@ -16,7 +16,8 @@ local api = vim.api
 ---@field total integer lines of all blocks
 ---@field above? boolean whether the program has yet to send the blocks above the first painted block
 ---@field narrowest? caliban.Narrowest the window into which words beside a line were last fitted
----@field unfitted? table<integer, integer> if the words beside lines outside of the windows may be fitted to an older width: the first row that each window has drawn since then
+---@field wrapping integer how often the rows of the transcript have begun to wrap in another way
+---@field unfitted? table<integer, integer> if the words beside lines or the code spans outside of the windows may be fitted to an older width: the first row that each window has drawn since then
 ---@field running? table<integer, caliban.Block> the running calls, by the ids of their blocks
 ---@field clock? number what the program's clock showed 0 at, on the same clock as `retry_at`
 ---@field spinner? integer the extmark of the sign on a running call

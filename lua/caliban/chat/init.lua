@@ -10,6 +10,7 @@ local function new()
     transcript = -1,
     composer = -1,
     blocks = {},
+    wrapping = 0,
     total = 0,
     views = {},
     context = {},

@@ -339,6 +339,26 @@ function M.spans(buf, block, row, i)
   return spans
 end
 
+--- The code spans of a line of prose, also of an incomplete one: for each its first byte and the byte after its last.
+---@param buf integer
+---@param block caliban.Block
+---@param row integer the block's first row
+---@param i integer the line's index in the block
+---@param s string the line
+---@return integer[]
+function M.codes(buf, block, row, i, s)
+  if M.has_ground(block, i) or s:find('^%s*|') then
+    return {}
+  end
+  local spans, codes = i < block.done and M.spans(buf, block, row, i) or M.inline(s), {}
+  for n = 1, #spans, 3 do
+    if spans[n + 2] == ids['@markup.raw'] then
+      vim.list_extend(codes, { spans[n], spans[n + 1] })
+    end
+  end
+  return codes
+end
+
 --- Notes whether a complete line is a fence.
 ---@param buf integer
 ---@param block caliban.Block

@@ -6,6 +6,17 @@ local NONE = {} ---@type caliban.Spans
 --- The index of the empty sign among the `SIGNS` of `caliban.chat.markdown`.
 local HIDDEN = 1
 
+--- The names in backticks: for each its first byte and the byte after its last.
+---@param line string
+---@return integer[]
+function M.codes(line)
+  local codes = {} ---@type integer[]
+  for from, to in line:gmatch('()`[^`]+`()') do
+    vim.list_extend(codes, { from - 1, to - 1 })
+  end
+  return codes
+end
+
 --- The backticks of a line.
 ---@param buf integer
 ---@param row integer
@@ -15,9 +26,10 @@ function M.spans(buf, row)
   if not line:find('`', 1, true) then
     return NONE
   end
-  local spans, veils = {}, {} ---@type caliban.Spans, integer[]
-  for from, to in line:gmatch('()`[^`]+()`') do
-    vim.list_extend(veils, { from - 1, from, HIDDEN, to - 1, to, HIDDEN })
+  local spans, veils, codes = {}, {}, M.codes(line) ---@type caliban.Spans, integer[], integer[]
+  for i = 1, #codes, 2 do
+    local from, to = codes[i], codes[i + 1] ---@type integer, integer
+    vim.list_extend(veils, { from, from + 1, HIDDEN, to - 1, to, HIDDEN })
   end
   spans.veils = veils
   return spans

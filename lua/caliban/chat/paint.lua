@@ -30,6 +30,8 @@ M.ns = ns
 ---@field marks table<string, integer>
 ---@field fences caliban.Fence[]
 ---@field spans table<integer, integer[]?> the highlights of lines that have been drawn, by index
+---@field wrapped table<integer, integer> by a line's index: the `wrapping` of the chat that its code spans are fitted to
+---@field growing? { i: integer, from: integer, reaches: boolean } the last line, the byte from which its code spans are not fitted yet, and whether one may go on at its end
 
 local long = require('caliban.chat.long')
 local marks = require('caliban.chat.marks')
@@ -92,7 +94,7 @@ end
 --- Forgets everything that was computed from a block's lines.
 ---@param block caliban.Block
 local function forget(block)
-  block.done, block.fences, block.spans, block.marks = 0, {}, {}, {}
+  block.done, block.fences, block.spans, block.marks, block.wrapped = 0, {}, {}, {}, {}
 end
 
 --- Shows or hides the closing line of a code block at the end of the last block above a row.
@@ -177,6 +179,7 @@ local function add(chat, id, shape)
     marks = {},
     fences = {},
     spans = {},
+    wrapped = {},
   }
   local at, row = order.place(chat, block)
   table.insert(chat.blocks, at, block)
@@ -277,8 +280,12 @@ local function highlight(chat, update, block, row)
   elseif block.shape == 'tool' and update.lines and update.at == 0 then
     require('caliban.chat.diff').take(chat, block, row, update.diff)
   end
+  local unbroken, done = require('caliban.chat.unbroken'), block.done
   if marks.is_markdown(block) then
     require('caliban.chat.markdown').advance(chat.transcript, block, row)
+    unbroken.grow(chat, block, row, done, not update.lines and update.append or nil)
+  elseif unbroken.is_note(block) then
+    unbroken.grow(chat, block, row, 0)
   end
 end
 
@@ -344,6 +351,7 @@ function M.paint(chat, updates, reset)
   chat.toggled = not toggled and chat.toggled or nil
   local last = updates[#updates]
   local follows = not (last and not reset and order.is_above(chat, last.id))
+  require('caliban.chat.unbroken').begin(follows and not reset)
   write(chat, follows, function()
     if reset then
       api.nvim_buf_clear_namespace(chat.transcript, ns, 0, -1)
@@ -370,6 +378,9 @@ function M.paint(chat, updates, reset)
       end
     end
   end, toggled and api.nvim_get_current_win() or nil)
+  if reset and chat.unfitted then
+    require('caliban.chat.near').refit(chat)
+  end
   return true
 end
 

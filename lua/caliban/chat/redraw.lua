@@ -37,7 +37,7 @@ local function on_win(_, win, buf, first)
     asking[win] = chat
   end
   if chat.unfitted then
-    require('caliban.chat.beside').drawn(chat, win, first)
+    require('caliban.chat.near').drawn(chat, win, first)
   end
   rendered = require('caliban.chat.rendering').begin(win)
   return chat.total > 0

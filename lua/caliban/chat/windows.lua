@@ -72,7 +72,7 @@ function M.refit(chat)
   if chat.question then
     require('caliban.chat.reading').refit(chat)
   end
-  if not require('caliban.chat.beside').refit(chat) then
+  if not require('caliban.chat.near').refit(chat) then
     return
   end
   if chat.listing then
@@ -111,16 +111,48 @@ local function watch_sizes()
   })
 end
 
+--- Adapts a transcript to windows that wrap in another way.
+---@param chat caliban.Chat
+local function rewrap(chat)
+  chat.narrowest = nil
+  M.refit(chat)
+end
+
+--- Chooses where lines wrap, and adapts the visible transcripts if this has changed, or if the window to which they
+--- were adapted has gone.
+local function update_breaks()
+  local changed = require('caliban.chat.breaks').update()
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    local buf = api.nvim_win_get_buf(win)
+    local chat = require('caliban.chat.chats').of(buf)
+    local fitted = chat and chat.transcript == buf and chat.narrowest
+    if
+      chat
+      and fitted
+      and (changed or not require('caliban.editor.wrap').shows(fitted.win, buf))
+    then
+      rewrap(chat)
+    end
+  end
+end
+
 --- Begins to watch which windows show a transcript, and how they wrap.
 local function watch_breaks()
   local group = api.nvim_create_augroup('caliban_breaks', {})
-  local update = vim.schedule_wrap(function()
-    require('caliban.chat.breaks').update()
-  end)
+  local update = vim.schedule_wrap(update_breaks)
   local events = { 'BufWinEnter', 'WinNew', 'WinClosed', 'TabEnter' }
   api.nvim_create_autocmd(events, { group = group, callback = update })
   local pattern = { 'linebreak', 'wrap', 'breakat' }
   api.nvim_create_autocmd('OptionSet', { group = group, pattern = pattern, callback = update })
+  api.nvim_create_autocmd('OptionSet', {
+    group = group,
+    pattern = 'wrap',
+    callback = function()
+      local buf, is_new = api.nvim_get_current_buf(), vim.v.option_old ~= vim.v.option_new
+      local chat = is_new and require('caliban.chat.chats').of(buf)
+      local _ = chat and chat.transcript == buf and rewrap(chat)
+    end,
+  })
 end
 
 --- Begins to watch whether the cursor is on a change in a list or on a plan that waits, where keys have other meanings.
@@ -215,7 +247,7 @@ function M.entered(chat, buf)
   M.decorate(chat)
   if buf == chat.transcript then
     -- a chat that is opened by an autocommand, such as `VimEnter`, opens without the events of windows
-    vim.schedule(require('caliban.chat.breaks').update)
+    update_breaks()
     M.refit(chat)
   end
 end

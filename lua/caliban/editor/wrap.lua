@@ -6,6 +6,7 @@ local api = vim.api
 ---@class caliban.Narrowest the narrowest window that shows a transcript
 ---@field win integer
 ---@field room integer the cells that a row of text has
+---@field even boolean whether all windows that show the transcript have this width
 
 --- The beginning of a text: at most `width` cells, but at least one character.
 ---@param text string
@@ -52,6 +53,13 @@ function M.rows(text, width, indent)
   return rows
 end
 
+---@param win integer
+---@param buf integer
+---@return boolean
+function M.shows(win, buf)
+  return api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf
+end
+
 ---@param buf integer
 ---@return caliban.Narrowest? # nil if no window shows the buffer
 function M.narrowest(buf)
@@ -59,7 +67,9 @@ function M.narrowest(buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     local room = api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff
     if room > 0 and (not found or room < found.room) then
-      found = { win = win, room = room }
+      found = { win = win, room = room, even = not found }
+    elseif found and room > found.room then
+      found.even = false
     end
   end
   return found

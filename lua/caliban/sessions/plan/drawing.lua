@@ -27,6 +27,7 @@ function M.read(buf)
     marks = {},
     fences = {},
     spans = {},
+    wrapped = {},
   }
   require('caliban.chat.hidden').show_all(buf)
   require('caliban.chat.markdown').advance(buf, blocks[buf], 0)

@@ -1,0 +1,26 @@
+--- The parts of a line that stay in one row: the code spans with blanks in them, each with the characters that touch it.
+local M = {}
+
+--- The parts of a line, as pairs of their first and last byte, from 1.
+---@param line string
+---@param codes integer[] for each code span its first byte, from 0, and the byte after its last
+---@return integer[]
+function M.parts(line, codes)
+  local parts, last = {}, 0 ---@type integer[], integer
+  for i = 1, #codes, 2 do
+    local from, to = codes[i] + 1, codes[i + 1] ---@type integer, integer
+    local blank = line:find('[ \t]', from)
+    if blank and blank <= to then
+      while from > last + 1 and not line:find('^[ \t]', from - 1) do
+        from = from - 1
+      end
+      -- a part that touches the one before it continues that part
+      local n = from == last + 1 and last > 0 and #parts - 1 or #parts + 1
+      last = (line:find('[ \t]', to + 1) or #line + 1) - 1
+      parts[n], parts[n + 1] = n > #parts and from or parts[n], last
+    end
+  end
+  return parts
+end
+
+return M

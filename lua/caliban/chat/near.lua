@@ -1,0 +1,73 @@
+--- Fits what depends on the width of a transcript's windows, near the visible rows: the words beside lines, and code spans.
+local M = {}
+
+local wrap = require('caliban.editor.wrap')
+
+--- Rows are also fitted this far above and below the visible ones.
+local MARGIN = 50
+
+--- Places the words beside the blocks that a window shows, and fits the code spans in these, unless this was done
+--- already for rows of this width.
+---@param chat caliban.Chat
+---@param win integer
+---@param room integer
+---@return boolean # whether all blocks were looked at
+local function fit(chat, win, room)
+  local first, last = vim.fn.line('w0', win) - 1 - MARGIN, vim.fn.line('w$', win) - 1 + MARGIN
+  local beside, unbroken = require('caliban.chat.beside'), require('caliban.chat.unbroken')
+  local row, all = chat.total, first <= 0 and chat.total <= last
+  unbroken.begin(true)
+  for i = #chat.blocks, 1, -1 do
+    local block = chat.blocks[i]
+    row = row - block.n
+    if row + block.n <= first then
+      return false
+    elseif row <= last then
+      if block.need and block.need > math.min(block.room or 0, room) and block.room ~= room then
+        beside.show(chat, block, row + (block.head or 0))
+      end
+      all = unbroken.refit(chat, block, row, first, last) and all
+    end
+  end
+  return all
+end
+
+--- Fits the visible rows again after the windows of a transcript were opened or resized.
+---@param chat caliban.Chat
+---@return boolean # whether the width of the rows has changed
+function M.refit(chat)
+  local had, now = chat.narrowest, wrap.narrowest(chat.transcript)
+  chat.narrowest = now
+  if not now then
+    return false
+  end
+  local changed, all = not had or had.room ~= now.room, false
+  local rewraps = changed or not had or had.even ~= now.even
+  chat.wrapping = chat.wrapping + (rewraps and 1 or 0)
+  for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
+    all = fit(chat, win, now.room) or all
+  end
+  chat.unfitted = not all and (rewraps and {} or chat.unfitted) or nil
+  return changed
+end
+
+--- Called when a window draws a transcript. After a resize, only the rows near the visible ones are fitted again, so
+--- others are fitted when the window has scrolled to them.
+---@param chat caliban.Chat
+---@param win integer
+---@param top integer the first row that is drawn
+function M.drawn(chat, win, top)
+  if not chat.unfitted or chat.unfitted[win] == top then
+    return
+  end
+  chat.unfitted[win] = top
+  vim.schedule(function()
+    local is_shown = wrap.shows(win, chat.transcript)
+    -- a new width is noted by `refit` alone, whose caller adapts more than these rows
+    if is_shown and chat.narrowest and fit(chat, win, chat.narrowest.room) then
+      chat.unfitted = nil
+    end
+  end)
+end
+
+return M

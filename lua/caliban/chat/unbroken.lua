@@ -1,0 +1,214 @@
+--- Keeps code spans in one row: a gap of virtual blanks before a span that would be broken moves the span to the next
+--- row. The text of the line stays as it is.
+local M = {}
+
+local api = vim.api
+local ns = api.nvim_create_namespace('caliban_chat')
+
+--- The most bytes and the most spans of a line that is fitted.
+local LONGEST, SPANS = 2048, 64
+--- The most lines of a block that are looked at when they are painted. The others are looked at near the visible rows.
+local LINES = 50
+--- How much may be measured at once: the bytes of a line, twice for each of its code spans.
+local MOST = 400000
+
+--- How much may still be measured.
+local budget = 0
+
+--- Whether a block is no Markdown, but may have names in backticks.
+---@param block caliban.Block
+---@return boolean
+function M.is_note(block)
+  return block.shape == 'notice' or block.shape == 'error'
+end
+
+--- Called before lines are fitted.
+---@param now boolean whether lines are fitted while they are painted, or only near the visible rows
+function M.begin(now)
+  budget = now and MOST or 0
+end
+
+--- The narrowest window that shows the chat; nil if the one noted for the chat has gone, or if there is none.
+---@param chat caliban.Chat
+---@return caliban.Narrowest?
+local function window(chat)
+  local wrap = require('caliban.editor.wrap')
+  local known = chat.narrowest or wrap.narrowest(chat.transcript)
+  chat.narrowest = known
+  return known and wrap.shows(known.win, chat.transcript) and known or nil
+end
+
+--- The row of the screen, counted from the beginning of the line, that a cell of the line is in.
+---@param cell integer
+---@param room integer
+---@return integer
+local function row_of(cell, room)
+  return math.floor((cell - 1) / room)
+end
+
+--- Moves a part of a line to the next row if the part is broken, and fits into a row.
+---@param buf integer
+---@param row integer
+---@param into caliban.Narrowest
+---@param from integer the first byte of the part, from 1
+---@param to integer its last byte
+---@param above integer the row of the screen in which the text before the part ends, if known; otherwise -1
+---@return integer # the row of the screen in which the part ends
+local function move(buf, row, into, from, to, above)
+  local virtcol, room = vim.fn.virtcol, into.room
+  local ends = row_of(virtcol({ row + 1, to }, false, into.win) --[[@as integer]], room)
+  if ends == above then
+    return ends
+  end
+  local first = virtcol({ row + 1, from }, true, into.win)[1] ---@type integer
+  local begins = row_of(first, room)
+  if begins == ends then
+    return ends
+  end
+  local gap = (begins + 1) * room - (first - 1)
+  local mark = api.nvim_buf_set_extmark(buf, ns, row, from - 1, {
+    virt_text = { { (' '):rep(gap) } },
+    virt_text_pos = 'inline',
+  })
+  local moved = row_of(virtcol({ row + 1, to }, false, into.win) --[[@as integer]], room)
+  if moved > begins + 1 then
+    api.nvim_buf_del_extmark(buf, ns, mark)
+    return ends
+  end
+  return moved
+end
+
+--- Removes the gaps of a line.
+---@param buf integer
+---@param row integer
+---@param from integer byte, from 1
+local function clear(buf, row, from)
+  local found = api.nvim_buf_get_extmarks(
+    buf,
+    ns,
+    { row, from - 1 },
+    { row, -1 },
+    { details = true }
+  )
+  for _, mark in ipairs(found) do
+    if mark[4] and mark[4].virt_text_pos == 'inline' then
+      api.nvim_buf_del_extmark(buf, ns, mark[1])
+    end
+  end
+end
+
+--- The code spans of a line.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param row integer the block's first row
+---@param i integer the line's index in the block
+---@param line string
+---@return integer[]
+local function codes_of(chat, block, row, i, line)
+  if #line > LONGEST then
+    return {}
+  elseif M.is_note(block) then
+    return require('caliban.chat.notes').codes(line)
+  end
+  return require('caliban.chat.markdown').codes(chat.transcript, block, row, i, line)
+end
+
+--- Fits the code spans of a line.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param row integer the block's first row
+---@param i integer the line's index in the block
+---@param line string
+---@param from integer the byte from which the spans are fitted, from 1
+---@return boolean # false if no window is known to show the chat, or if too much was measured already
+local function fit(chat, block, row, i, line, from)
+  local into, buf = window(chat), chat.transcript
+  if not into then
+    return false
+  end
+  local codes = budget > 0 and codes_of(chat, block, row, i, line) or {}
+  local parts = require('caliban.chat.code_spans').parts(line, #codes > 2 * SPANS and {} or codes)
+  if #parts * #line >= budget then
+    return false
+  end
+  budget = budget - #parts * #line
+  clear(buf, row + i, from)
+  local above, rest, reaches = -1, from, false
+  -- a gap that is right for the rows of one window is a hole in those of a window of another width
+  local wraps = into.even and vim.wo[into.win].wrap
+  for n = 1, wraps and #parts or 0, 2 do
+    local first, last = parts[n], parts[n + 1] ---@type integer, integer
+    if first >= from then
+      above = move(buf, row + i, into, first, last, above)
+      reaches = last == #line
+      rest = reaches and first or last + 1
+    end
+  end
+  if i == block.n - 1 then
+    block.growing = { i = i, from = rest, reaches = reaches }
+  end
+  block.wrapped[i] = chat.wrapping
+  return true
+end
+
+--- Has the lines that were not fitted fitted when they are near the visible rows.
+---@param chat caliban.Chat
+local function postpone(chat)
+  chat.unfitted = chat.unfitted or {}
+end
+
+--- Fits the code spans of lines that were painted.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param row integer the block's first row
+---@param from integer the index of the first line that may be new or longer
+---@param text? string what was added at the end; nil if lines were replaced
+function M.grow(chat, block, row, from, text)
+  local growing = text and block.growing
+  if text and not (growing and growing.reaches or text:find('`', 1, true)) then
+    return
+  end
+  local first = math.max(from, block.n - LINES)
+  if first > from then
+    postpone(chat)
+  end
+  block.growing = nil
+  local lines = api.nvim_buf_get_lines(chat.transcript, row + first, row + block.n, false)
+  for n, line in ipairs(lines) do
+    local i = first + n - 1
+    local start = growing and growing.i == i and growing.from or 1
+    if line:find('`', 1, true) and not fit(chat, block, row, i, line, start) then
+      postpone(chat)
+    end
+  end
+end
+
+--- Fits the code spans of the lines in a range of rows that were not fitted since the rows have their width.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param row integer the block's first row
+---@param first integer
+---@param last integer
+---@return boolean # whether all lines are fitted
+function M.refit(chat, block, row, first, last)
+  local from, to = math.max(first - row, 0), math.min(last - row, block.n - 1)
+  if from > to or not (M.is_note(block) or require('caliban.chat.marks').is_markdown(block)) then
+    return true
+  end
+  local lines, all ---@type string[]?, boolean
+  all = true
+  for i = from, to do
+    if block.wrapped[i] ~= chat.wrapping then
+      lines = lines or api.nvim_buf_get_lines(chat.transcript, row + from, row + to + 1, false)
+      local line = lines[i - from + 1]
+      if not line:find('`', 1, true) then
+        block.wrapped[i] = chat.wrapping
+      else
+        all = fit(chat, block, row, i, line, 1) and all
+      end
+    end
+  end
+  return all
+end
+
+return M
