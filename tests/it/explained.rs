@@ -107,6 +107,13 @@ fn a_question_is_shown_from_its_first_line() {
         nvim.keys("j");
         nvim.command("redraw");
     }
+    // an explanation below the window is scrolled to
+    nvim.keys("<C-w>j<Tab>");
+    nvim.wait_screen("? Run this?");
+    nvim.keys("i");
+    nvim.wait_screen("  In ask mode a command asks");
+    nvim.keys("i");
+    nvim.wait(|it| !it.transcript().contains("In ask mode"), "the question as it was");
     nvim.keys("y");
     scene.wait_idle("Over.");
     // the window follows the end again

@@ -17,6 +17,8 @@ local WAITS = require('caliban.editor.icons').of('  …')
 ---@field since? number when the question was first on the screen, or when a key was last pressed, in ms
 ---@field armed? boolean whether the question takes keys
 ---@field placed? boolean whether a window has shown its first line
+---@field why? boolean whether the user has asked for the explanation, or no more
+---@field reveals? integer the lines from the beginning of an explanation that the user has just asked for
 ---@field always? boolean whether a rule is proposed
 ---@field explains? boolean whether Caliban can say why it asks
 ---@field command? string the command, if the user may change it
@@ -43,6 +45,18 @@ local function any()
   return false
 end
 
+--- The number of equal lines at the beginning.
+---@param was string[]
+---@param lines string[]
+---@return integer
+local function common(was, lines)
+  local head = 0
+  while head < math.min(#was, #lines) and was[head + 1] == lines[head + 1] do
+    head = head + 1
+  end
+  return head
+end
+
 --- For each of the new lines, whether it has been on the screen. Lines at the start and the end
 --- that are equal to the old ones keep their state; all others count as unseen.
 ---@param old? caliban.Question
@@ -58,11 +72,9 @@ local function carried(old, lines)
     seen[i] = {}
   end
   local was = old and old.lines or {}
-  local most = math.min(#was, n)
-  local head = 0
-  while old and head < most and was[head + 1] == lines[head + 1] do
-    head = head + 1
-    seen[head] = old.seen[head]
+  local most, head = math.min(#was, n), common(was, lines)
+  for i = 1, head do
+    seen[i] = old and old.seen[i]
   end
   local tail = 0
   while old and tail < most - head and was[#was - tail] == lines[n - tail] do
@@ -100,6 +112,9 @@ function M.take(chat, update)
     armed = old and old == chat.question and old.armed or nil,
     placed = old and old.placed,
   }
+  if old and old.why and #lines > #old.lines then
+    question.reveals = #lines - common(old.lines, lines)
+  end
   chat.question, chat.repainted = question, nil
   require('caliban.chat.todo').avoid(chat)
   vim.on_key(function(_, typed)

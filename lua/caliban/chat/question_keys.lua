@@ -67,6 +67,7 @@ function M.explain(chat, block, key)
   local question = require('caliban.chat.consent').taking(chat, block)
   return by_hand(key, question and question.explains and function()
     local message = { kind = 'permissions', why = question.call }
+    question.why = true
     require('caliban.chat.chats').send(chat, message)
   end or nil)
 end

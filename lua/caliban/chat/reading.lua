@@ -47,10 +47,11 @@ end
 --- Shows the keys below the question's first line if a window has no room for all of the question.
 ---@param chat caliban.Chat
 ---@return integer? first the question's first line
+---@return integer last its last line
 function M.refit(chat)
   local block, row = require('caliban.chat.order').asking(chat)
   if not (chat.question and block) then
-    return nil
+    return nil, 0
   end
   M.clear(chat)
   local first = row + (block.head or 0) + 1
@@ -67,7 +68,7 @@ function M.refit(chat)
     end, rows(keys or '', room))
     api.nvim_buf_set_extmark(chat.transcript, ns, first - 1, 0, { virt_lines = shown })
   end
-  return first
+  return first, row + block.n
 end
 
 --- Shows a question from its first line.
@@ -86,20 +87,38 @@ local function show(win, first, moves)
   end)
 end
 
+--- Shows the end of a question from a line on, and as much before it as there is room for.
+---@param win integer
+---@param line integer
+local function reveal(win, line)
+  local top = line
+  while top > 1 and fits(win, top - 1) do
+    top = top - 1
+  end
+  api.nvim_win_set_cursor(win, { line, 0 })
+  api.nvim_win_call(win, function()
+    fn.winrestview({ topline = top })
+  end)
+end
+
 --- Shows the question in the windows that follow the end of the transcript, and all of it, where there is room, in those
---- whose cursor is on it. A question that was shown before leaves the cursor where it is.
+--- whose cursor is on it. A question that was shown before leaves the cursor where it is, unless the user has just asked
+--- for its explanation and a window has no room for all of it.
 ---@param chat caliban.Chat
 ---@param windows integer[]
 function M.follow(chat, windows)
-  local first, question = M.refit(chat), chat.question
+  local first, last = M.refit(chat)
+  local question = chat.question
   if first and question then
     for _, win in ipairs(fn.win_findbuf(chat.transcript)) do
       local follows = vim.list_contains(windows, win)
       if follows or api.nvim_win_get_cursor(win)[1] >= first then
         show(win, first, follows and not question.placed)
+        local new = question.reveals
+        local _ = new and not fits(win, first) and reveal(win, last - new + 1)
       end
     end
-    question.placed = question.placed or #windows > 0
+    question.placed, question.reveals = question.placed or #windows > 0, nil
   end
 end
 
