@@ -199,6 +199,24 @@ local function coloured(row, mark)
   assert(vim.wait(60000, has, 1), ('%d has no %s'):format(row, mark))
 end
 
+--- The gaps before code spans in rows of the transcript: the byte and the cells of each.
+---@param first integer
+---@param last? integer default: `first`
+---@return integer[][]
+local function gaps(first, last)
+  local ns, found = require('caliban.chat.paint').ns, {}
+  local opts, to = { details = true }, { last or first, -1 }
+  for _, m in ipairs(api.nvim_buf_get_extmarks(chat().transcript, ns, { first, 0 }, to, opts)) do
+    if m[4].virt_text_pos == 'inline' then
+      table.insert(
+        found,
+        last and { m[2], m[3], #m[4].virt_text[1][1] } or { m[3], #m[4].virt_text[1][1] }
+      )
+    end
+  end
+  return found
+end
+
 local tests = {}
 local function test(name, run)
   tests[name] = run
@@ -317,17 +335,6 @@ test('painting moves a broken code span to the next row, at a bounded cost', fun
   end
   paint({ { id = 1, append = table.concat(plain, '\n') .. '\n' } })
   assert(measured > 0 and measured < 1000, measured)
-  ---@param row integer
-  local function gaps(row)
-    local ns, buf = require('caliban.chat.paint').ns, chat().transcript
-    local found = api.nvim_buf_get_extmarks(buf, ns, { row, 0 }, { row, -1 }, { details = true })
-    local inline = vim.tbl_filter(function(mark)
-      return mark[4].virt_text_pos == 'inline'
-    end, found)
-    return vim.tbl_map(function(mark)
-      return { mark[3], #mark[4].virt_text[1][1] }
-    end, inline)
-  end
   eq(gaps(2998), { { 70, 8 } })
   eq(gaps(1500), {})
   api.nvim_win_set_cursor(window('transcript'), { 1500, 0 })
@@ -350,6 +357,52 @@ test('painting moves a broken code span to the next row, at a bounded cost', fun
   paint({ { id = 2, append = ('`a b` '):rep(170000) .. '\n' .. many } })
   assert(measured < 1000, measured)
   fn.virtcol = virtcol
+end)
+
+test('random paints leave the gaps that a look at all lines gives', function()
+  opened()
+  api.nvim_win_set_width(window('transcript'), 42)
+  local pieces = { '`git push', ' origin main`', ' `cargo test --all`', '`git push', ' `x`' }
+  vim.list_extend(
+    pieces,
+    { '\n```\n`a b`\n```\n', '\n', ',', ' words and more', ' and other words ' }
+  )
+  local total = 0
+  for seed = 1, 40 do
+    math.randomseed(seed)
+    paint({ { id = 1, lines = { '' } } }, true)
+    local sizes = {} ---@type table<integer, integer>
+    for step = 1, 60 do
+      local id, kind = math.random(2, 9), math.random(1, 16)
+      local shape = ({ 'text', 'user', 'notice', 'error' })[id % 4 + 1]
+      local update = { id = id, shape = shape, final = false }
+      if kind == 1 and sizes[id] then
+        update.remove, sizes[id] = true, nil
+      elseif kind <= 3 then
+        update.at, update.lines = math.random(0, sizes[id] or 0), {}
+        for n = 1, math.random(1, 3) do
+          update.lines[n] = ('word '):rep(math.random(1, 30)) .. '`a b c d e f g`'
+        end
+        sizes[id] = update.at + #update.lines
+      else
+        update.append = ''
+        for _ = 1, math.random(1, 4) do
+          update.append = update.append .. pieces[math.random(1, #pieces)]
+        end
+        local _, breaks = update.append:gsub('\n', '')
+        sizes[id] = math.max(sizes[id] or 0, 1) + breaks
+      end
+      paint({ update })
+      if step % 5 == 0 then
+        local was = gaps(0, -1)
+        chat().narrowest = nil
+        require('caliban.chat.windows').refit(chat())
+        eq({ seed, step, was }, { seed, step, gaps(0, -1) })
+        total = total + #was
+      end
+    end
+  end
+  assert(total > 500, total)
 end)
 
 test('the view follows the end only where the cursor is on it', function()

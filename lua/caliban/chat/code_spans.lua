@@ -14,10 +14,10 @@ function M.parts(line, codes)
       while from > last + 1 and not line:find('^[ \t]', from - 1) do
         from = from - 1
       end
-      -- a part that touches the one before it continues that part
-      local n = from == last + 1 and last > 0 and #parts - 1 or #parts + 1
+      -- a span that begins within the part before it continues that part
+      local n = from <= last and #parts - 1 or #parts + 1
       last = (line:find('[ \t]', to + 1) or #line + 1) - 1
-      parts[n], parts[n + 1] = n > #parts and from or parts[n], last
+      parts[n], parts[n + 1] = parts[n] or from, last
     end
   end
   return parts

@@ -351,7 +351,7 @@ function M.paint(chat, updates, reset)
   chat.toggled = not toggled and chat.toggled or nil
   local last = updates[#updates]
   local follows = not (last and not reset and order.is_above(chat, last.id))
-  require('caliban.chat.unbroken').begin(follows and not reset)
+  require('caliban.chat.unbroken').begin(not reset and (follows or not chat.above))
   write(chat, follows, function()
     if reset then
       api.nvim_buf_clear_namespace(chat.transcript, ns, 0, -1)

@@ -132,20 +132,22 @@ local function fit(chat, block, row, i, line, from)
     return false
   end
   budget = budget - #parts * #line
+  local done, above, reaches = 0, -1, false
+  while done < #parts and parts[done + 2] < from do
+    done = done + 2
+  end
+  from = math.min(from, parts[done + 1] or from)
   clear(buf, row + i, from)
-  local above, rest, reaches = -1, from, false
   -- a gap that is right for the rows of one window is a hole in those of a window of another width
   local wraps = into.even and vim.wo[into.win].wrap
-  for n = 1, wraps and #parts or 0, 2 do
+  for n = done + 1, wraps and #parts or 0, 2 do
     local first, last = parts[n], parts[n + 1] ---@type integer, integer
-    if first >= from then
-      above = move(buf, row + i, into, first, last, above)
-      reaches = last == #line
-      rest = reaches and first or last + 1
-    end
+    above = move(buf, row + i, into, first, last, above)
+    reaches = last == #line
+    from = reaches and first or last + 1
   end
   if i == block.n - 1 then
-    block.growing = { i = i, from = rest, reaches = reaches }
+    block.growing = { i = i, from = from, reaches = reaches }
   end
   block.wrapped[i] = chat.wrapping
   return true
@@ -176,7 +178,9 @@ function M.grow(chat, block, row, from, text)
   local lines = api.nvim_buf_get_lines(chat.transcript, row + first, row + block.n, false)
   for n, line in ipairs(lines) do
     local i = first + n - 1
-    local start = growing and growing.i == i and growing.from or 1
+    -- two backticks may close a span that begins before the spans between them
+    local goes_on = not line:find('``', 1, true)
+    local start = growing and growing.i == i and goes_on and growing.from or 1
     if line:find('`', 1, true) and not fit(chat, block, row, i, line, start) then
       postpone(chat)
     end
