@@ -272,6 +272,11 @@ fn the_users_breakat_applies_in_their_own_windows() {
     nvim.wait(|nvim| breakat(nvim) == "\t ", "rows that break between words");
     nvim.keys("<C-w>h:setlocal linebreak<CR>");
     nvim.wait(|nvim| breakat(nvim) == DEFAULT, "the option as it was");
+    nvim.command("redraw!");
+    for code in &WORDS[..2] {
+        let whole = |nvim: &Nvim| nvim.screen().matches(code.trim_matches('`')).count() == 2;
+        nvim.wait(whole, &format!("{code} twice, although rows may break in it"));
+    }
     nvim.keys(":setlocal nowrap<CR>");
     nvim.wait(
         |nvim| breakat(nvim) == "\t ",

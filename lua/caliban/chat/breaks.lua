@@ -47,4 +47,10 @@ function M.update()
   return changed
 end
 
+--- The characters at which Neovim wraps, as a class of a pattern.
+---@return string
+function M.class()
+  return '[ ' .. vim.o.breakat:gsub('%W', '%%%0') .. ']'
+end
+
 return M

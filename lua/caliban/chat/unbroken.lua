@@ -127,7 +127,9 @@ local function fit(chat, block, row, i, line, from)
     return false
   end
   local codes = budget > 0 and codes_of(chat, block, row, i, line) or {}
-  local parts = require('caliban.chat.code_spans').parts(line, #codes > 2 * SPANS and {} or codes)
+  codes = #codes > 2 * SPANS and {} or codes
+  local breaks = require('caliban.chat.breaks').class()
+  local parts = require('caliban.chat.code_spans').parts(line, codes, breaks)
   if #parts * #line >= budget then
     return false
   end
