@@ -6,17 +6,16 @@ local wrap = require('caliban.editor.wrap')
 --- Rows are also fitted this far above and below the visible ones.
 local MARGIN = 50
 
---- Places the words beside the blocks that a window shows, and fits the code spans in these, unless this was done
---- already for rows of this width.
+--- Places the words beside blocks, and fits the code spans in these, unless this was done already for rows of this
+--- width.
 ---@param chat caliban.Chat
----@param win integer
 ---@param room integer
----@return boolean # whether all blocks were looked at
-local function fit(chat, win, room)
-  local first, last = vim.fn.line('w0', win) - 1 - MARGIN, vim.fn.line('w$', win) - 1 + MARGIN
+---@param first integer the first row that is looked at
+---@param last integer
+---@return boolean # whether these are all rows of the chat
+local function fit_rows(chat, room, first, last)
   local beside, unbroken = require('caliban.chat.beside'), require('caliban.chat.unbroken')
   local row, all = chat.total, first <= 0 and chat.total <= last
-  unbroken.begin(true)
   for i = #chat.blocks, 1, -1 do
     local block = chat.blocks[i]
     row = row - block.n
@@ -30,6 +29,18 @@ local function fit(chat, win, room)
     end
   end
   return all
+end
+
+--- Fits the rows that a window shows, and then the rows near them.
+---@param chat caliban.Chat
+---@param win integer
+---@param room integer
+---@return boolean # whether all rows of the chat are fitted
+local function fit(chat, win, room)
+  local first, last = vim.fn.line('w0', win) - 1, vim.fn.line('w$', win) - 1
+  require('caliban.chat.unbroken').begin(true)
+  fit_rows(chat, room, first, last)
+  return fit_rows(chat, room, first - MARGIN, last + MARGIN)
 end
 
 --- Fits the visible rows again after the windows of a transcript were opened or resized.

@@ -10,7 +10,7 @@ local LONGEST, SPANS = 2048, 64
 --- The most lines of a block that are looked at when they are painted. The others are looked at near the visible rows.
 local LINES = 50
 --- How much may be measured at once: the bytes of a line, twice for each of its code spans.
-local MOST = 400000
+local MOST = 200000
 
 --- How much may still be measured.
 local budget = 0
