@@ -215,8 +215,8 @@ impl Row {
 /// The sentence for the user when the conversation becomes a coordinator, or is none any more.
 fn coordinating(is_on: bool) -> &'static str {
     if is_on {
-        "Coordinator: the next message pays for the whole chat."
+        "Coordinator: nothing is cached for the next message."
     } else {
-        "No coordinator: the next message pays for the whole chat."
+        "No coordinator: nothing is cached for the next message."
     }
 }

@@ -36,7 +36,7 @@ fn done(what: &str) -> String {
 fn coordinator(setup: impl FnOnce(Setup) -> Setup) -> Scene {
     let scene = Scene::start(|it| setup(it.file("a.txt", nine()).size(160, 40)));
     scene.nvim.keys(":Caliban<CR><Esc>:Caliban mode coordinator<CR>");
-    scene.wait_chat("Coordinator: the next message");
+    scene.wait_chat("Coordinator: nothing is cached");
     scene
 }
 
@@ -86,7 +86,7 @@ fn a_coordinator_hands_work_out_and_reads_the_hand_off() {
         let setup = Setup::new().file("a.txt", nine()).size(160, 40);
         let nvim = Nvim::start(&setup.speaking(dialect, &server));
         nvim.keys(":Caliban<CR><Esc>:Caliban mode coordinator<CR>");
-        nvim.wait_transcript("Coordinator: the next message");
+        nvim.wait_transcript("Coordinator: nothing is cached");
         nvim.ask("please", "Found.");
         assert!(
             nvim.transcript().contains("w1 explorer  Find it  finished"),

@@ -212,7 +212,7 @@ fn a_named_agent_hands_out_no_tool_that_it_lacks() {
     let nvim = Nvim::start(&project().anthropic(&server).size(160, 40));
     begin(&nvim, "@reviewer one");
     nvim.keys(":Caliban mode coordinator<CR>");
-    nvim.wait_transcript("Coordinator: the next message");
+    nvim.wait_transcript("Coordinator: nothing is cached");
     let calls = Reply::new().call("n1", "notify", json!({ "text": "Hm." })).call(
         "s1",
         "shell",

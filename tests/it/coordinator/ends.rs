@@ -90,7 +90,7 @@ fn workers_that_die_with_the_editor_are_answered_and_their_proposals_stay_under_
         Setup::new().file("a.txt", crate::review::scene::nine()).size(160, 40).anthropic(&server);
     let nvim = Nvim::start(&setup);
     nvim.keys(":edit a.txt<CR>:Caliban<CR><Esc>:Caliban mode coordinator<CR>");
-    nvim.wait_transcript("Coordinator: the next message");
+    nvim.wait_transcript("Coordinator: nothing is cached");
     let mut all: Vec<_> = (1..5).map(|n| worker("explorer", &format!("Task {n}."))).collect();
     let mut own = worker("implementer", "Change it.");
     own["owns"] = json!(["a.txt"]);
