@@ -25,7 +25,7 @@ local whole = require('caliban.review.whole')
 ---@param reason? string
 ---@return integer? the number of hunks decided; nil if the buffer cannot be changed, after telling the user
 function M.decide(r, verdict, first, last, reason)
-  local taken, rest, after = algebra.take(tracking.list(r), first, last)
+  local taken, rest = algebra.take(tracking.list(r), first, last, verdict == 'reject')
   if #taken == 0 then
     return 0
   elseif verdict == 'accept' then
@@ -46,7 +46,7 @@ function M.decide(r, verdict, first, last, reason)
     )
     return nil
   end
-  tracking.set_list(r, after)
+  tracking.set_list(r, rest)
   state.set_acted(r, true)
   verdicts.decided(r, verdict, taken)
   state.add_rejected(r, taken)

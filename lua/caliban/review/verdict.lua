@@ -31,6 +31,8 @@ local WORDS = {
   rejected = 'rejected',
 }
 
+local NO_KEYS = {} ---@type integer[]
+
 --- Makes keys for the changes of a proposal.
 ---@param count integer
 ---@return integer # the first key minus 1
@@ -184,8 +186,11 @@ function M.tally(r)
   local fates, past, pieces = fold(r)
   local pending = {} ---@type table<integer, true>
   for _, hunk in ipairs(tracking.list(r)) do
-    for _, k in ipairs(hunk.of or {}) do
-      pending[math.abs(k)], past[math.abs(k)] = true, k < 0 or past[math.abs(k)]
+    local of = hunk.of or NO_KEYS
+    for n = 1, #of do
+      local k = of[n]
+      local own = k < 0 and -k or k
+      pending[own], past[own] = true, k < 0 or past[own]
     end
   end
   local out = { accepted = 0, reworked = 0, part = 0, rejected = 0, any = 0 }

@@ -426,25 +426,19 @@ end
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
+---@param back? boolean whether the rows get the lines of the base, because their hunks are rejected
 ---@return caliban.Hunk[] taken the parts in these rows
----@return caliban.Hunk[] rest the other hunks if `taken` is accepted, so that the buffer stays the same
----@return caliban.Hunk[] after the other hunks if `taken` is rejected, so that its rows get the lines of the base
-function M.take(hunks, first, last)
-  local taken, rest, after, delta = {}, {}, {}, 0
+---@return caliban.Hunk[] rest the other hunks, in the text after the decision
+function M.take(hunks, first, last, back)
+  local taken, rest, delta = {}, {}, 0
   for _, hunk in ipairs(hunks) do
     local left, mid, right = split(hunk, first, last)
-    if left then
-      rest[#rest + 1], after[#after + 1] = left, M.moved(left, delta)
-    end
-    if mid then
-      taken[#taken + 1] = mid
-      delta = delta + #mid.old - #mid.new
-    end
-    if right then
-      rest[#rest + 1], after[#after + 1] = right, M.moved(right, delta)
-    end
+    rest[#rest + 1] = left and M.moved(left, delta)
+    taken[#taken + 1] = mid
+    delta = mid and back and delta + #mid.old - #mid.new or delta
+    rest[#rest + 1] = right and M.moved(right, delta)
   end
-  return taken, rest, M.fused(after)
+  return taken, back and M.fused(rest) or rest
 end
 
 --- The hunk that contains a row. A hunk without new lines counts as containing the rows above and below it.

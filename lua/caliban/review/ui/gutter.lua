@@ -4,9 +4,10 @@ local M = {}
 local api = vim.api
 local ns = api.nvim_create_namespace('caliban.review.gutter')
 
----@class caliban.Gutter what the removed lines of a buffer were drawn for
----@field cells? integer
----@field changed fun() called once the columns have another width
+---@class caliban.Gutter the columns of a buffer as they were when its review was drawn
+---@field cells? integer their width, if a sign has room there
+---@field changed fun() called once they have another width
+---@field is_due? boolean whether `changed` is about to be called
 
 ---@type table<integer, caliban.Gutter?>
 local known = {}
@@ -15,7 +16,7 @@ local known = {}
 --- the windows differ, removed lines have no sign.
 ---@param buf integer
 ---@return integer?
-function M.cells(buf)
+local function measured(buf)
   local cells ---@type integer?
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     local off = vim.fn.getwininfo(win)[1].textoff
@@ -25,6 +26,23 @@ function M.cells(buf)
     cells = off
   end
   return cells
+end
+
+--- Measures the columns of a buffer, before its review is drawn, and begins to watch them.
+---@param buf integer
+---@param changed fun() called once they have another width
+---@return integer? cells
+function M.measure(buf, changed)
+  known[buf] = { cells = measured(buf), changed = changed }
+  return known[buf].cells
+end
+
+--- The width for which a review is drawn: the width at the last `measure`.
+---@param buf integer
+---@return integer? # nil if a sign has no room
+function M.cells(buf)
+  local it = known[buf]
+  return it and it.cells
 end
 
 --- The sign of a removed line: the bar of a change, and `-` in place of a number, so that the line looks like no code of
@@ -50,14 +68,6 @@ function M.indented(buf, lines)
   end, lines)
 end
 
---- Begins to watch the columns of a buffer, after its removed lines were drawn for these.
----@param buf integer
----@param cells? integer
----@param changed fun()
-function M.note(buf, cells, changed)
-  known[buf] = { cells = cells, changed = changed }
-end
-
 ---@param buf integer
 function M.forget(buf)
   known[buf] = nil
@@ -66,8 +76,8 @@ end
 api.nvim_set_decoration_provider(ns, {
   on_win = function(_, _, buf)
     local it = known[buf]
-    if it and it.cells ~= M.cells(buf) then
-      known[buf] = nil
+    if it and not it.is_due and it.cells ~= measured(buf) then
+      it.is_due = true
       vim.schedule(it.changed)
     end
     return false

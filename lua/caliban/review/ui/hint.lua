@@ -107,6 +107,44 @@ local function fitting(texts, rows)
   end
 end
 
+---@class caliban.PlacedHint
+---@field hunks caliban.Hunks
+---@field win integer
+---@field at integer the cursor's row
+---@field top integer the first visible line
+---@field text? string nil if no hint fits
+---@field row? integer
+
+--- The last hint, until Neovim handles other events: when a motion scrolls the window, Neovim reports the motion and the
+--- scrolling one after the other, and both ask for the hint.
+local last ---@type caliban.PlacedHint?
+
+--- The hint on a hunk, and its row.
+---@param r caliban.Review
+---@param i integer the hunk's number, from 1
+---@param hunk caliban.Hunk
+---@param at integer the cursor's row
+---@param key fun(buf: integer, desc: caliban.ReviewKey): string
+---@return string?
+---@return integer? row
+local function on_hunk(r, i, hunk, at, key)
+  local win, top, hunks = api.nvim_get_current_win(), vim.fn.line('w0'), tracking.hunks(r)
+  local it = last
+  if it and it.hunks == hunks and it.win == win and it.at == at and it.top == top then
+    return it.text, it.row
+  end
+  local texts = hints_of(r, i, top > 1, key)
+  local text, row = fitting(texts, rows_of(hunk, at))
+  if not text then
+    text, row = fitting(texts, rows_around(r, hunk))
+  end
+  last = { hunks = hunks, win = win, at = at, top = top, text = text, row = row }
+  vim.schedule(function()
+    last = nil
+  end)
+  return text, row
+end
+
 --- The hint for the cursor in the current window, and its row.
 ---@param r caliban.Review
 ---@param key fun(buf: integer, desc: caliban.ReviewKey): string
@@ -118,15 +156,9 @@ local function placed(r, key)
     return fitting({ '  ' .. undone.words }, { at })
   end
   local i, hunk = tracking.at(r, at)
-  if not (i and hunk) then
-    return nil
+  if i and hunk then
+    return on_hunk(r, i, hunk, at, key)
   end
-  local texts = hints_of(r, i, vim.fn.line('w0') > 1, key)
-  local text, row = fitting(texts, rows_of(hunk, at))
-  if text then
-    return text, row
-  end
-  return fitting(texts, rows_around(r, hunk))
 end
 
 --- Shows the hint on the hunk under the cursor, if the file's window is the current one.
@@ -151,6 +183,7 @@ end
 
 ---@param buf integer
 function M.clear(buf)
+  last = nil
   api.nvim_buf_clear_namespace(buf, space, 0, -1)
 end
 

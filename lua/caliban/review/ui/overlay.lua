@@ -124,10 +124,10 @@ end
 local function header_lines(buf, text, brief)
   local wrap = require('caliban.editor.wrap')
   local narrowest = wrap.narrowest(buf)
+  local rows = { text }
   if narrowest and api.nvim_strwidth(text) > narrowest.room then
-    text = brief
+    rows = wrap.rows(brief, narrowest.room, '  ')
   end
-  local rows = narrowest and wrap.rows(text, narrowest.room, '  ') or { text }
   return vim.tbl_map(function(row)
     return { { row, 'CalibanDim' } }
   end, rows)
@@ -239,9 +239,11 @@ local paint ---@type fun(r: caliban.Review, back: boolean)
 ---@param back boolean whether a window has scrolled back to the top
 function paint(r, back)
   local buf, state = r.buf, shown[r.buf]
-  require('caliban.editor.tint').update()
   local tabs = vim.bo[buf].vartabstop .. ' ' .. vim.bo[buf].tabstop
-  local cells = gutter.cells(buf)
+  local cells = gutter.measure(buf, function()
+    local stands = shown[buf] == state and api.nvim_buf_is_loaded(buf)
+    local _ = stands and not tracking.is_undoing(r) and paint(r, false)
+  end)
   local style = ('%d %s %s %s'):format(vim.o.columns, tabs, vim.bo[buf].filetype, cells)
   local room_before ---@type table<integer, integer>?
   if style ~= state.style then
@@ -252,10 +254,15 @@ function paint(r, back)
   end
   local before, after, top = state.drawn, {}, nil ---@type table<string[], caliban.Drawn>, table<string[], caliban.Drawn>, caliban.Drawn?
   local marks, ranges = drawing.marks(buf), visible(buf)
+  -- the header is made only where it is about to be seen
+  local is_near = false
+  for _, rows in ipairs(ranges) do
+    is_near = is_near or rows[1] == 0
+  end
   -- new marks make Neovim measure the windows again, so the header is made before them; but the
   -- first marks may add the sign column, which narrows the windows, and then the header is made
   -- after them
-  local head = state.top and header_lines(buf, header(r))
+  local head = is_near and state.top and header_lines(buf, header(r))
   -- the parser of the file's language has been loaded
   local function anew()
     if shown[buf] == state and api.nvim_buf_is_loaded(buf) and not tracking.is_undoing(r) then
@@ -283,11 +290,9 @@ function paint(r, back)
   if r.whole and r.whole.kind == 'delete' then
     strike(buf, ranges)
   end
-  draw_top(r, top, back, marks, head or header_lines(buf, header(r)), room_before)
-  gutter.note(buf, cells, function()
-    local stands = shown[buf] == state and api.nvim_buf_is_loaded(buf)
-    local _ = stands and not tracking.is_undoing(r) and paint(r, false)
-  end)
+  if is_near or not state.top then
+    draw_top(r, top, back, marks, head or header_lines(buf, header(r)), room_before)
+  end
   hint(buf)
 end
 
@@ -317,6 +322,7 @@ local function listen(buf)
         and maps.take(buf, state.keys)
         and not tracking.is_undoing(state.review)
       then
+        require('caliban.review.ui.hint').clear(buf)
         return paint(state.review, false)
       end
       hint(buf)
@@ -344,12 +350,15 @@ function M.uncover(buf, last)
   local state = shown[buf] ---@as caliban.Shown?
   local win = api.nvim_get_current_win()
   local rows = math.min(last + vim.wo.scrolloff, api.nvim_buf_line_count(buf) - 1)
-  local room = vim.fn.getwininfo(win)[1].height
+  if not state or rows >= api.nvim_win_get_height(win) then
+    return
+  end
+  local height = vim.fn.getwininfo(win)[1].height
   -- a very long line does not fit, and Neovim would need a long time to measure it
   local bytes = api.nvim_buf_get_offset(buf, rows + 1)
-  if not state or rows >= room or bytes > 8 * room * vim.o.columns then
+  if rows >= height or bytes > 8 * height * vim.o.columns then
     return
-  elseif api.nvim_win_text_height(win, { end_row = rows }).all <= room then
+  elseif api.nvim_win_text_height(win, { end_row = rows }).all <= height then
     vim.fn.winrestview({ topline = 1, topfill = state.above })
   end
 end
@@ -362,6 +371,7 @@ function M.draw(r)
     shown[r.buf] = { review = r, keys = keys, drawn = {}, style = '', above = 0 }
     listen(r.buf)
   end
+  require('caliban.editor.tint').update()
   paint(r, false)
 end
 
