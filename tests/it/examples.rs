@@ -67,7 +67,7 @@ fn the_examples_of_plans_and_questions_work() {
     let [plans, asks, shows, accepts] = commands[..] else { panic!("{commands:?}") };
     nvim.keys(&format!("{plans}<CR>"));
     nvim.keys(&format!("{asks}<CR>"));
-    nvim.wait_screen("\\a accept");
+    nvim.wait_screen("\\a accept  \\c");
     nvim.keys(&format!("{shows}<CR>"));
     server.reply(asks::ask("q1", &[asks::which()]));
     nvim.keys(&format!("{accepts}<CR>"));

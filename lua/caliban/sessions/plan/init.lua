@@ -107,7 +107,7 @@ local function here()
   return chats.of(api.nvim_get_current_buf()) or chats.current
 end
 
---- The plan of a buffer, or that of the chat that the user is in, else of the current chat. If it is not on the screen, it is shown, and nothing is decided
+--- The plan of the current buffer or of the user's chat. If no window shows the plan, opens one; then nothing is decided
 --- yet.
 ---@return caliban.OpenPlan? # nil after the user was told why nothing can be decided
 local function deciding()
