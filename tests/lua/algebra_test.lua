@@ -108,7 +108,9 @@ end
 
 function T.a_range_takes_only_its_own_lines_of_a_hunk()
   local function take(base, buffer, first, last)
-    local taken, rest, after = R.take(R.diff(l(base), l(buffer), 0), first, last)
+    local hunks = R.diff(l(base), l(buffer), 0)
+    local taken, rest = R.take(hunks, first, last)
+    local _, after = R.take(hunks, first, last, true)
     return { show(taken), show(rest), show(after) }
   end
   eq({ '1:-b+X', '2:-c+Y', '2:-c+Y' }, take('a b c d', 'a X Y d', 0, 2))
@@ -209,7 +211,8 @@ function T.random_proposals_and_decisions_change_the_base_only_as_the_user_did()
       if math.random() < 0.3 then
         local a = math.random(0, #buffer)
         local b = math.random(a, #buffer)
-        local taken, rest, after = R.take(hunks, a, b)
+        local taken, rest = R.take(hunks, a, b)
+        local _, after = R.take(hunks, a, b, true)
         if math.random() < 0.5 then
           hunks, base = rest, R.base(buffer, rest)
         else
