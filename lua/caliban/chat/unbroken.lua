@@ -172,11 +172,14 @@ function M.grow(chat, block, row, from, text)
   if text and not (growing and growing.reaches or text:find('`', 1, true)) then
     return
   end
+  block.growing = nil
+  if budget == 0 then
+    return postpone(chat)
+  end
   local first = math.max(from, block.n - LINES)
   if first > from then
     postpone(chat)
   end
-  block.growing = nil
   local lines = api.nvim_buf_get_lines(chat.transcript, row + first, row + block.n, false)
   for n, line in ipairs(lines) do
     local i = first + n - 1
