@@ -341,6 +341,26 @@ fn auto_edit_new_deleted_and_renamed_files_are_reviewed_after_a_restart() {
     assert_eq!(scene.on_disk("gone.txt").as_deref(), Some("gone\n"));
 }
 
+/// The user types in the file before its review is open again.
+#[test]
+fn a_review_reopened_beside_unsaved_changes_does_not_save_them() {
+    let types = "if vim.uv.fs_stat('types') then
+          vim.cmd.edit('a.txt')
+          vim.api.nvim_buf_set_lines(0, 5, 5, true, { 'mine' })
+        end";
+    let scene = Scene::two_hunks(|it| it.before(types));
+    let setup = scene.nvim.setup.clone();
+    assert!(scene.nvim.quit_with("<Esc>:qa!<CR>").success());
+    fs::write(setup.path("types"), "").unwrap();
+    let scene = start_again(scene);
+    scene.wait_hunks(2);
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.nvim.wait(|_| scene.said().contains("not saved: it has other unsaved"), "the reason");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    let lines = text(&scene, "a.txt");
+    assert!(lines.contains("mine") && lines.contains("L2") && lines.contains("L8b"), "{lines}");
+}
+
 /// Two conversations changed the same file, in Neovims that did not run at the same time.
 #[test]
 fn two_reviews_of_one_file_are_reopened_one_after_the_other() {

@@ -171,8 +171,9 @@ end
 ---@param it caliban.Record
 ---@param stood string[] the text in the record, with the hunks
 ---@param now string[] lines of the buffer
+---@param unsaved boolean whether the file on disk has other lines
 ---@return caliban.Reopening
-local function merged(it, stood, now)
+local function merged(it, stood, now, unsaved)
   local agreed, clashes = algebra.merge(it.origin, it.base, now)
   local text = with(now, agreed)
   local puts = algebra.merge(it.base, stood, text)
@@ -202,7 +203,7 @@ local function merged(it, stood, now)
     hunks = #agreed > 0 and pending or algebra.proposed(edits),
     lost = lost,
     agreed = clashes,
-    own = it.own and #agreed > 0,
+    own = unsaved or it.own and #agreed > 0,
   }
 end
 
@@ -211,14 +212,15 @@ end
 --- record's text with the hunks.
 ---@param it caliban.Record
 ---@param now string[]
+---@param unsaved boolean whether the file on disk has other lines
 ---@return caliban.Reopening
-function M.plan(it, now)
+function M.plan(it, now, unsaved)
   local stood = shown(it)
   local runs = algebra.runs(stood, now)
   if size(runs) <= size(algebra.runs(it.origin, now)) then
     return typed(it, runs, now)
   end
-  return merged(it, stood, now)
+  return merged(it, stood, now, unsaved)
 end
 
 --------------------------------------------------------------------------------------------- entering
@@ -319,7 +321,8 @@ function M.enter(reviews, item)
   if not vim.bo[buf].modified then
     file.refresh(buf)
   end
-  local plan = M.plan(it, file.lines(buf))
+  local unsaved = vim.bo[buf].modified and file.disk(buf) ~= file.text(buf)
+  local plan = M.plan(it, file.lines(buf), unsaved)
   item.created = created and { [buf] = true } or {}
   local p = item.proposals[1]
   p.at_once = p.at_once and not vim.bo[buf].modified and not puts_anything(plan) and not it.whole
