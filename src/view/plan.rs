@@ -46,7 +46,7 @@ impl View {
         let Some(Waiting { call, replaces, .. }) = &self.plan else { return };
         let replaces = if *replaces { " It replaces the plan that waited." } else { "" };
         let call = call.clone();
-        // the editor adds the keys, which the user may have changed
+        // the editor adds the line of keys, because it knows the user's local leader
         let lines = vec![format!("? A plan waits for you.{replaces}")];
         // the block says it
         self.set_right(&call, "", Tone::Plain);

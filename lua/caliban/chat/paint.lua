@@ -198,8 +198,8 @@ local function on_rows(chat, block, row)
   end, block.shape == 'tool' and vim.fn.win_findbuf(chat.transcript) or {})
 end
 
---- The lines of an update. The block of a plan gets the line of its keys. A call directly below a list that Lua has made gets an empty line above it, because the
---- program does not know of the list.
+--- The lines of an update. The block of a plan gets the line of its keys. A call directly below a list that Lua has made
+--- gets an empty line above it, because the program does not know the list.
 ---@param chat caliban.Chat
 ---@param update caliban.BlockUpdate
 ---@param index integer of the block
