@@ -41,7 +41,7 @@ end
 function T.a_rope_has_the_same_lines_as_a_plain_list_after_any_changes()
   math.randomseed(3)
   for _ = 1, 60 do
-    local plain = words(math.random(0, 2000))
+    local plain = words(math.random(0, math.random() < 0.1 and 20000 or 2000))
     local it = rope.of(plain)
     for _ = 1, 25 do
       local first, last, new = edit(#plain)
@@ -61,11 +61,20 @@ function T.versions_of_a_rope_share_unchanged_pieces()
   local plain = words(100000)
   local it = rope.of(plain)
   local after = rope.splice(it, 50000, 50001, { 'x', 'y' })
-  local shared = 0
-  for _, piece in ipairs(after.pieces) do
-    shared = shared + (vim.list_contains(it.pieces, piece) and 1 or 0)
+  local known, fresh = {}, { groups = 0, pieces = 0 }
+  for _, group in ipairs(it.groups) do
+    known[group] = true
+    for _, piece in ipairs(group) do
+      known[piece] = true
+    end
   end
-  eq(#it.pieces - 1, shared)
+  for _, group in ipairs(after.groups) do
+    fresh.groups = fresh.groups + (known[group] and 0 or 1)
+    for _, piece in ipairs(group) do
+      fresh.pieces = fresh.pieces + (known[piece] and 0 or 1)
+    end
+  end
+  eq({ groups = 1, pieces = 1 }, fresh)
   eq({ 50000, 50001, 50002 }, { rope.differing(it, after) })
 end
 
@@ -122,6 +131,10 @@ function T.hunks_in_blocks_change_like_hunks_in_a_plain_list()
       eq(beyond(plain, row, 1), index.beyond(it, row, 1))
       eq(beyond(plain, row, -1), index.beyond(it, row, -1))
       local upto = row + math.random(0, 60)
+      local back = math.random() < 0.5
+      local taken, rest = index.take(it, row, upto, back)
+      eq({ algebra.take(plain, row, upto, back) }, { taken, index.list(rest) })
+      eq(#index.list(rest), rest.count)
       local near = vim.tbl_filter(function(h)
         return h.start <= upto and h.start + #h.new >= row
       end, plain)

@@ -3,7 +3,6 @@ local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
-local algebra = require('caliban.review.hunks.algebra')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local verdicts = require('caliban.review.verdict')
@@ -25,11 +24,11 @@ local whole = require('caliban.review.whole')
 ---@param reason? string
 ---@return integer? the number of hunks decided; nil if the buffer cannot be changed, after telling the user
 function M.decide(r, verdict, first, last, reason)
-  local taken, rest = algebra.take(tracking.list(r), first, last, verdict == 'reject')
+  local taken, rest = tracking.take(r, first, last, verdict == 'reject')
   if #taken == 0 then
     return 0
   elseif verdict == 'accept' then
-    tracking.set_list(r, rest)
+    tracking.set(r, rest)
     state.set_acted(r, true)
     verdicts.decided(r, verdict, taken)
     return #taken
@@ -46,7 +45,7 @@ function M.decide(r, verdict, first, last, reason)
     )
     return nil
   end
-  tracking.set_list(r, rest)
+  tracking.set(r, rest)
   state.set_acted(r, true)
   verdicts.decided(r, verdict, taken)
   state.add_rejected(r, taken)

@@ -114,7 +114,10 @@ function M.decided(r, verdict, taken)
     local fate = verdict == 'reject' and 'rejected'
       or reworked(r, hunk) and 'reworked'
       or 'accepted'
-    vim.list_extend(of[fate], hunk.of or { 0 })
+    local keys = of[fate]
+    for _, k in ipairs(hunk.of or { 0 }) do
+      keys[#keys + 1] = k
+    end
   end
   for fate, keys in pairs(of) do
     if #keys > 0 then
@@ -178,21 +181,19 @@ function M.decisions(r)
   end, r.proposals)
 end
 
---- The numbers for the user: how many changes were accepted, rejected, and so on. Pending changes
---- are not counted.
 ---@param r caliban.Review
 ---@return caliban.Tally
-function M.tally(r)
+local function tallied(r)
   local fates, past, pieces = fold(r)
   local pending = {} ---@type table<integer, true>
-  for _, hunk in ipairs(tracking.list(r)) do
+  index.each(tracking.hunks(r), function(hunk)
     local of = hunk.of or NO_KEYS
     for n = 1, #of do
       local k = of[n]
       local own = k < 0 and -k or k
       pending[own], past[own] = true, k < 0 or past[own]
     end
-  end
+  end)
   local out = { accepted = 0, reworked = 0, part = 0, rejected = 0, any = 0 }
   for _, it in ipairs(pieces and {} or r.proposals) do
     for k = (it.key or 0) + 1, (it.key or 0) + (it.count or 0) do
@@ -207,6 +208,35 @@ function M.tally(r)
   end
   out.any = out.accepted + out.reworked + out.part
   return out
+end
+
+---@class caliban.Tallied
+---@field hunks? caliban.Hunks
+---@field decided? caliban.Decided
+---@field proposals? caliban.Entered[]
+---@field count? integer the number of proposals
+---@field tally? caliban.Tally
+
+--- The last answer of `tally`, until the garbage collector takes it: the end of a review asks several times.
+local latest = setmetatable({}, { __mode = 'v' }) ---@type caliban.Tallied
+
+--- The numbers for the user: how many changes were accepted, rejected, and so on. Pending changes
+--- are not counted.
+---@param r caliban.Review
+---@return caliban.Tally
+function M.tally(r)
+  local hunks, known = tracking.hunks(r), latest.tally
+  local stands = latest.hunks == hunks
+    and latest.decided == r.decided
+    and latest.proposals == r.proposals
+    and latest.count == #r.proposals
+  if known and stands then
+    return known
+  end
+  local tally = tallied(r)
+  latest.hunks, latest.decided, latest.tally = hunks, r.decided, tally
+  latest.proposals, latest.count = r.proposals, #r.proposals
+  return tally
 end
 
 --- The numbers in words, such as `1 accepted`. Empty if nothing is decided in the current undo

@@ -7,7 +7,7 @@ local M = {}
 local algebra = require('caliban.review.hunks.algebra')
 
 ---@class caliban.HunkBlock
----@field at integer the block's row, from which its hunks' rows count
+---@field at integer the row from which the rows of the block's hunks count, at or before its first hunk
 ---@field list caliban.Hunk[] the block's hunks, at least one
 ---@field loose boolean whether any hunk is loose
 
@@ -16,22 +16,30 @@ local algebra = require('caliban.review.hunks.algebra')
 ---@field count integer
 ---@field list? caliban.Hunk[] all hunks, once `list` was called
 
---- How many hunks a new block has. Through changes a block may get up to twice as many.
-local SIZE = 64
+--- How many hunks a new block has. Through changes a block may get up to twice as many. A change copies the hunks of a
+--- block and, if it changes the number of lines, the blocks after it: for 2,000 hunks this size makes both about equal.
+local SIZE = 16
 
 --- Appends hunks in blocks.
 ---@param blocks caliban.HunkBlock[]
 ---@param list caliban.Hunk[]
-local function cut(blocks, list)
+---@param at integer the row from which the rows of these hunks count
+local function cut(blocks, list, at)
   local parts = math.max(1, math.floor(#list / SIZE))
   local from = 1
   for part = 1, parts do
     local to = math.floor(#list * part / parts)
     if to >= from then
-      local block = { at = list[from].start, list = {}, loose = false }
-      for k = from, to do
-        table.insert(block.list, algebra.moved(list[k], -block.at))
-        block.loose = block.loose or list[k].loose == true
+      local start = (parts > 1 or list[1].start < 0) and list[from].start or 0
+      local block = { at = at + start, list = list, loose = false }
+      if parts > 1 or start ~= 0 then
+        block.list = {}
+        for k = from, to do
+          block.list[k - from + 1] = algebra.moved(list[k], -start)
+        end
+      end
+      for _, hunk in ipairs(block.list) do
+        block.loose = block.loose or hunk.loose == true
       end
       blocks[#blocks + 1] = block
     end
@@ -43,7 +51,7 @@ end
 ---@return caliban.Hunks
 function M.of(list)
   local blocks = {} ---@type caliban.HunkBlock[]
-  cut(blocks, list)
+  cut(blocks, list, 0)
   return { blocks = blocks, count = #list, list = list }
 end
 
@@ -51,13 +59,17 @@ end
 ---@param hunks caliban.Hunks
 ---@param i integer
 ---@param j integer
+---@param at integer the row from which the rows of the returned hunks count
 ---@return caliban.Hunk[]
-local function plain(hunks, i, j)
+local function plain(hunks, i, j, at)
+  if i == j and hunks.blocks[i].at == at then
+    return hunks.blocks[i].list
+  end
   local out = {} ---@type caliban.Hunk[]
   for k = i, j do
     local block = hunks.blocks[k]
     for _, hunk in ipairs(block.list) do
-      out[#out + 1] = algebra.moved(hunk, block.at)
+      out[#out + 1] = algebra.moved(hunk, block.at - at)
     end
   end
   return out
@@ -67,7 +79,7 @@ end
 ---@param hunks caliban.Hunks
 ---@return caliban.Hunk[]
 function M.list(hunks)
-  hunks.list = hunks.list or plain(hunks, 1, #hunks.blocks)
+  hunks.list = hunks.list or plain(hunks, 1, #hunks.blocks, 0)
   return hunks.list
 end
 
@@ -164,10 +176,23 @@ end
 ---@return caliban.Hunk?
 function M.beyond(hunks, row, step)
   local i, j = around(hunks, step == 1 and row or row - 1, row + 1)
-  local list = plain(hunks, i, j)
-  for k = step == 1 and 1 or #list, step == 1 and #list or 1, step do
-    if (list[k].start - row) * step > 0 then
-      return list[k]
+  for k = step == 1 and i or j, step == 1 and j or i, step do
+    local at, list = hunks.blocks[k].at, hunks.blocks[k].list
+    for n = step == 1 and 1 or #list, step == 1 and #list or 1, step do
+      if (at + list[n].start - row) * step > 0 then
+        return algebra.moved(list[n], at)
+      end
+    end
+  end
+end
+
+--- Calls a function with each hunk. The rows of these hunks are those in their blocks.
+---@param hunks caliban.Hunks
+---@param fn fun(hunk: caliban.Hunk)
+function M.each(hunks, fn)
+  for _, block in ipairs(hunks.blocks) do
+    for _, hunk in ipairs(block.list) do
+      fn(hunk)
     end
   end
 end
@@ -177,23 +202,48 @@ end
 ---@param i integer
 ---@param j integer
 ---@param list caliban.Hunk[]
+---@param at integer the row from which the rows of these hunks count
 ---@param delta integer
 ---@return caliban.Hunks
-local function replaced(hunks, i, j, list, delta)
+local function replaced(hunks, i, j, list, at, delta)
   local count = hunks.count + #list
   for k = i, j do
     count = count - #hunks.blocks[k].list
   end
   local blocks = vim.list_slice(hunks.blocks, 1, i - 1)
-  cut(blocks, list)
+  cut(blocks, list, at)
+  local n = #blocks - j
   for k = j + 1, #hunks.blocks do
     local it = hunks.blocks[k]
     if delta ~= 0 then
       it = { at = it.at + delta, list = it.list, loose = it.loose }
     end
-    blocks[#blocks + 1] = it
+    blocks[n + k] = it
   end
   return { blocks = blocks, count = count }
+end
+
+--- Splits the hunks at the ends of the rows [first, last), as `algebra.take` does.
+---@param hunks caliban.Hunks
+---@param first integer
+---@param last integer
+---@param back? boolean whether the rows get the lines of the base, because their hunks are rejected
+---@return caliban.Hunk[] taken the parts in these rows
+---@return caliban.Hunks rest the other hunks, in the text after the decision
+function M.take(hunks, first, last, back)
+  -- a hunk without new lines at row `last` is in the range too
+  local i, j = around(hunks, first, last + 1)
+  local is_all = i == 1 and j == #hunks.blocks
+  local list = is_all and M.list(hunks) or plain(hunks, i, j, 0)
+  local taken, rest = algebra.take(list, first, last, back)
+  if #taken == 0 then
+    return taken, hunks
+  end
+  local delta = 0
+  for _, hunk in ipairs(back and taken or {}) do
+    delta = delta + #hunk.old - #hunk.new
+  end
+  return taken, replaced(hunks, i, j, rest, 0, delta)
 end
 
 --- Called when a formatter has changed the hunks `before` into `after`: a hunk in `after` is marked
@@ -227,14 +277,15 @@ end
 ---@return boolean own whether lines outside of the hunks changed
 function M.change(hunks, first, last, new, formats)
   local i, j = around(hunks, first, last)
-  local list = plain(hunks, i, j)
-  local after, own = algebra.change(list, first, last, new)
+  local at = i <= j and hunks.blocks[i].at or 0
+  local list = plain(hunks, i, j, at)
+  local after, own = algebra.change(list, first - at, last - at, new)
   if after == list then
     return hunks, own
   elseif formats then
     formatted(list, after)
   end
-  return replaced(hunks, i, j, after, #new - (last - first)), own
+  return replaced(hunks, i, j, after, at, #new - (last - first)), own
 end
 
 --- Compares the old and new lines of changed hunks again, as `algebra.tighten` does.
@@ -242,8 +293,9 @@ end
 ---@return caliban.Hunks
 function M.tighten(hunks)
   for i = #hunks.blocks, 1, -1 do
-    if hunks.blocks[i].loose then
-      hunks = replaced(hunks, i, i, algebra.tighten(plain(hunks, i, i)), 0)
+    local block = hunks.blocks[i]
+    if block.loose then
+      hunks = replaced(hunks, i, i, algebra.tighten(block.list), block.at, 0)
     end
   end
   return hunks

@@ -1,5 +1,5 @@
---- A rope: the lines of a text in pieces. Versions of the text share pieces, because a change
---- copies only the pieces that it affects. Rows are counted from 0. No version is changed in place.
+--- A rope: the lines of a text in pieces, and the pieces in groups. Versions of the text share pieces and groups, because
+--- a change copies only those that it affects. Rows are counted from 0. No version is changed in place.
 local M = {}
 
 local slices = require('caliban.editor.slices')
@@ -8,54 +8,120 @@ local slices = require('caliban.editor.slices')
 ---@field [integer] string the piece's lines, at least one
 ---@field text? string the lines joined, once `text` was called
 
----@class caliban.Rope
----@field pieces caliban.Piece[]
+---@class caliban.PieceGroup
+---@field [integer] caliban.Piece at least one
 ---@field count integer the number of lines
 
---- How many lines a new piece has. Through changes a piece may get up to twice as many.
-local SIZE = 256
+---@class caliban.Rope
+---@field groups caliban.PieceGroup[]
+---@field count integer the number of lines
 
---- Appends lines in pieces.
----@param pieces caliban.Piece[]
----@param lines string[]
-local function cut(pieces, lines)
-  local parts = math.max(1, math.floor(#lines / SIZE))
-  local from = 1
+--- How many lines a new piece has, and how many pieces a new group. Through changes both may get up to twice as many.
+local LINES, PIECES = 128, 32
+
+--- Appends items `from`..`to` of a list. `vim.list_extend` looks for the end of `out` at each item, which takes longer.
+---@generic T
+---@param out T[]
+---@param list T[]
+---@param from integer
+---@param to integer
+---@return T[] out
+local function append(out, list, from, to)
+  local before = #out - from + 1
+  for i = from, to do
+    out[before + i] = list[i]
+  end
+  return out
+end
+
+--- Cuts a list into parts of about `size` items.
+---@generic T
+---@param list T[]
+---@param size integer
+---@return T[][]
+local function cut(list, size)
+  local out, from = {}, 1
+  local parts = math.max(1, math.floor(#list / size))
   for part = 1, parts do
-    local to = math.floor(#lines * part / parts)
+    local to = math.floor(#list * part / parts)
     if to >= from then
-      pieces[#pieces + 1] = vim.list_slice(lines, from, to) --[[@as caliban.Piece]]
+      out[#out + 1] = append({}, list, from, to)
     end
     from = to + 1
     if part % 16 == 0 then
       slices.rest()
     end
   end
+  return out
+end
+
+---@param lines string[]
+---@return caliban.Piece[]
+local function pieces_with(lines)
+  return cut(lines, LINES) --[[@as caliban.Piece[] ]]
+end
+
+---@param pieces caliban.Piece[]
+---@return caliban.PieceGroup[]
+local function grouped(pieces)
+  local groups = cut(pieces, PIECES) --[[@as caliban.PieceGroup[] ]]
+  for _, group in ipairs(groups) do
+    group.count = 0
+    for _, piece in ipairs(group) do
+      group.count = group.count + #piece
+    end
+  end
+  return groups
 end
 
 ---@param lines string[]
 ---@return caliban.Rope
 function M.of(lines)
-  local pieces = {} ---@type caliban.Piece[]
-  cut(pieces, lines)
-  return { pieces = pieces, count = #lines }
+  return { groups = grouped(pieces_with(lines)), count = #lines }
 end
 
---- The piece that contains a row; the last piece if the row is past the end.
----@param rope caliban.Rope
+---@param group caliban.PieceGroup
+---@return integer
+local function count_of(group)
+  return group.count
+end
+
+---@param piece caliban.Piece
+---@return integer
+local function length_of(piece)
+  return #piece
+end
+
+--- The item (a piece, or a group) that contains a row; the last item if the row is past the end.
+---@generic T
+---@param list T[]
+---@param size fun(item: T): integer the number of the item's lines
 ---@param row integer
----@return integer index 0 if the rope has no pieces
----@return integer at the piece's first row
-local function find(rope, row)
-  local pieces, at = rope.pieces, 0
-  for i = 1, #pieces - 1 do
-    local after = at + #pieces[i]
+---@param at integer the first row of the first item
+---@return integer index 0 if the list is empty
+---@return integer at the item's first row
+local function find(list, size, row, at)
+  for i = 1, #list - 1 do
+    local after = at + size(list[i])
     if row < after then
       return i, at
     end
     at = after
   end
-  return #pieces, at
+  return #list, at
+end
+
+--- The pieces of groups `i`..`j`.
+---@param rope caliban.Rope
+---@param i integer
+---@param j integer
+---@return caliban.Piece[]
+local function pieces_of(rope, i, j)
+  local out = {} ---@type caliban.Piece[]
+  for k = i, j do
+    append(out, rope.groups[k], 1, #rope.groups[k])
+  end
+  return out
 end
 
 --- The lines in rows [first, last).
@@ -64,12 +130,14 @@ end
 ---@param last integer
 ---@return string[]
 function M.lines(rope, first, last)
-  local out = {}
-  local i, at = find(rope, first)
-  while at < last and rope.pieces[i] do
-    local piece = rope.pieces[i]
-    vim.list_extend(out, piece, math.max(1, first - at + 1), math.min(#piece, last - at))
-    i, at = i + 1, at + #piece
+  local out = {} ---@type string[]
+  local i, at = find(rope.groups, count_of, first, 0)
+  while at < last and rope.groups[i] do
+    for _, piece in ipairs(rope.groups[i]) do
+      append(out, piece, math.max(1, first - at + 1), math.min(#piece, last - at))
+      at = at + #piece
+    end
+    i = i + 1
   end
   return out
 end
@@ -79,7 +147,7 @@ end
 ---@param list caliban.Hunk[] ascending
 ---@return boolean
 function M.hold(rope, list)
-  local pieces, i, at = rope.pieces, 1, 0
+  local pieces, i, at = pieces_of(rope, 1, #rope.groups), 1, 0
   for _, hunk in ipairs(list) do
     for n, line in ipairs(hunk.new) do
       local row = hunk.start + n - 1
@@ -94,6 +162,29 @@ function M.hold(rope, list)
   return true
 end
 
+--- Replaces rows [first, last) by `new` in a list of pieces.
+---@param pieces caliban.Piece[]
+---@param at integer the first row of the first piece
+---@param first integer
+---@param last integer
+---@param new string[]
+---@return caliban.Piece[]
+local function spliced(pieces, at, first, last, new)
+  local i, from = find(pieces, length_of, first, at)
+  local j, to = find(pieces, length_of, math.max(first, last - 1), at)
+  local middle = {} ---@type string[]
+  if i > 0 then
+    append(middle, pieces[i], 1, math.min(first - from, #pieces[i]))
+  end
+  append(middle, new, 1, #new)
+  if j > 0 then
+    append(middle, pieces[j], last - to + 1, #pieces[j])
+  end
+  local out, parts = append({}, pieces, 1, i - 1), pieces_with(middle)
+  append(out, parts, 1, #parts)
+  return append(out, pieces, j + 1, #pieces)
+end
+
 --- Replaces rows [first, last) by `new`.
 ---@param rope caliban.Rope
 ---@param first integer
@@ -101,20 +192,34 @@ end
 ---@param new string[]
 ---@return caliban.Rope
 function M.splice(rope, first, last, new)
-  local i, at = find(rope, first)
-  local j, to = find(rope, math.max(first, last - 1))
-  local middle = {} ---@type string[]
-  if i > 0 then
-    vim.list_extend(middle, rope.pieces[i], 1, first - at)
+  local i, at = find(rope.groups, count_of, first, 0)
+  local j = find(rope.groups, count_of, math.max(first, last - 1), 0)
+  local parts = grouped(spliced(pieces_of(rope, math.max(i, 1), j), at, first, last, new))
+  local groups = append({}, rope.groups, 1, i - 1)
+  append(groups, parts, 1, #parts)
+  append(groups, rope.groups, j + 1, #rope.groups)
+  return { groups = groups, count = rope.count + #new - (last - first) }
+end
+
+--- How many lines two lists of pieces or groups share at the beginning, and at the end.
+---@generic T
+---@param a T[]
+---@param b T[]
+---@param size fun(item: T): integer the number of the item's lines
+---@return integer first, integer behind lines
+---@return integer head, integer tail items
+local function shared(a, b, size)
+  local first, behind, head, tail = 0, 0, 0, 0
+  local most = math.min(#a, #b)
+  while head < most and a[head + 1] == b[head + 1] do
+    head = head + 1
+    first = first + size(a[head])
   end
-  vim.list_extend(middle, new)
-  if j > 0 then
-    vim.list_extend(middle, rope.pieces[j], last - to + 1)
+  while tail < most - head and a[#a - tail] == b[#b - tail] do
+    behind = behind + size(a[#a - tail])
+    tail = tail + 1
   end
-  local pieces = vim.list_slice(rope.pieces, 1, i - 1)
-  cut(pieces, middle)
-  vim.list_extend(pieces, rope.pieces, j + 1)
-  return { pieces = pieces, count = rope.count + #new - (last - first) }
+  return first, behind, head, tail
 end
 
 --- Where two versions differ: rows [first, last).
@@ -124,16 +229,13 @@ end
 ---@return integer last in `a`
 ---@return integer last in `b`
 function M.differing(a, b)
-  local head, tail, first, behind = 0, 0, 0, 0
-  local most = math.min(#a.pieces, #b.pieces)
-  while head < most and a.pieces[head + 1] == b.pieces[head + 1] do
-    head = head + 1
-    first = first + #a.pieces[head]
-  end
-  while tail < most - head and a.pieces[#a.pieces - tail] == b.pieces[#b.pieces - tail] do
-    behind = behind + #a.pieces[#a.pieces - tail]
-    tail = tail + 1
-  end
+  local first, behind, head, tail = shared(a.groups, b.groups, count_of)
+  local more, less = shared(
+    pieces_of(a, head + 1, #a.groups - tail),
+    pieces_of(b, head + 1, #b.groups - tail),
+    length_of
+  )
+  first, behind = first + more, behind + less
   local old, new = M.lines(a, first, a.count - behind), M.lines(b, first, b.count - behind)
   local from, upto, least = 0, 0, math.min(#old, #new)
   while from < least and old[from + 1] == new[from + 1] do
@@ -150,9 +252,11 @@ end
 ---@return string
 function M.text(rope)
   local out = {} ---@type string[]
-  for i, piece in ipairs(rope.pieces) do
-    piece.text = piece.text or table.concat(piece, '\n')
-    out[i] = piece.text
+  for _, group in ipairs(rope.groups) do
+    for _, piece in ipairs(group) do
+      piece.text = piece.text or table.concat(piece, '\n')
+      out[#out + 1] = piece.text
+    end
   end
   return table.concat(out, '\n')
 end

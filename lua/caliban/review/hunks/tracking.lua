@@ -117,6 +117,17 @@ function M.near(r, first, last)
   return index.near(r.hunks, first, last)
 end
 
+--- Splits the pending hunks at the ends of the rows [first, last), as `algebra.take` does.
+---@param r caliban.Tracked
+---@param first integer
+---@param last integer
+---@param back boolean whether the hunks in these rows are rejected
+---@return caliban.Hunk[] taken
+---@return caliban.Hunks rest in the form that `set` takes
+function M.take(r, first, last, back)
+  return index.take(r.hunks, first, last, back)
+end
+
 --- The first pending hunk that begins after a row, or the last pending hunk that begins before the row.
 ---@param r caliban.Tracked
 ---@param row integer

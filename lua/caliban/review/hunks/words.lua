@@ -1,6 +1,5 @@
 --- The words that differ between the removed and the added lines of a hunk. Lines are compared with the lines that are
---- most like them; a line that was broken into several, with all of these. A pure function with bounds: what is larger
---- has no changed words.
+--- most like them; a line that was broken into several, with all of these. A hunk that is too large has no changed words.
 local M = {}
 
 local algebra = require('caliban.review.hunks.algebra')
@@ -9,6 +8,8 @@ local algebra = require('caliban.review.hunks.algebra')
 local MOST_PAIRS, MOST_BYTES, MOST_TEXT = 900, 800, 16000
 --- The most lines into which one line may have been broken.
 local MOST_PARTS = 6
+--- The most bytes of lines whose parts are kept for the next comparison.
+local MOST_KEPT = 64000
 
 ---@class caliban.Words
 ---@field old table<integer, integer[]> by the line's index, from 1: first byte and the byte after the last of each range
@@ -18,6 +19,7 @@ local MOST_PARTS = 6
 ---@field parts string[] words, blanks and other characters
 ---@field ids integer[] a number for each different part that is not blank
 ---@field counts integer[] how often the line has it
+---@field places table<integer, integer?> by the part's number: its index in `ids`
 ---@field size integer the bytes of all parts that are not blank
 
 ---@class caliban.Match some lines that were compared with some others; one side has one line
@@ -30,40 +32,82 @@ local MOST_PARTS = 6
 ---@field of table<string, integer>
 ---@field sizes integer[]
 
+--- The lines that were taken apart last: while the user types in a hunk, most of its lines stay the same.
+---@class caliban.WordLines
+---@field of table<string, caliban.WordLine>
+---@field ids caliban.WordIds
+---@field bytes integer
+local kept = { of = {}, ids = { of = {}, sizes = {} }, bytes = 0 }
+
 ---@param line string
 ---@param known caliban.WordIds
 ---@return caliban.WordLine
 local function take_apart(line, known)
-  local out, places = { parts = {}, ids = {}, counts = {}, size = 0 }, {}
+  local parts, ids, counts, places = {}, {}, {}, {}
+  local out = { parts = parts, ids = ids, counts = counts, places = places, size = 0 }
   if #line > MOST_BYTES then
     return out
   end
   local function note(part)
+    if part == '' then
+      return
+    end
     local id = known.of[part] or #known.sizes + 1
     known.of[part], known.sizes[id] = id, #part
-    local at = places[id] or #out.ids + 1
-    places[id], out.ids[at], out.counts[at] = at, id, (out.counts[at] or 0) + 1
-    out.size = out.size + #part
+    local at = places[id] or #ids + 1
+    places[id], ids[at], counts[at] = at, id, (counts[at] or 0) + 1
+    parts[#parts + 1], out.size = part, out.size + #part
   end
   for space, word, other in line:gmatch('(%s*)([%w_\128-\255]*)([^%w%s_\128-\255]?)') do
-    for i, part in ipairs({ space, word, other }) do
-      if part ~= '' then
-        out.parts[#out.parts + 1] = part
-        local _ = i > 1 and note(part)
-      end
+    if space ~= '' then
+      parts[#parts + 1] = space
     end
+    note(word)
+    note(other)
   end
   return out
 end
 
+---@param lines string[]
+---@return caliban.WordLine[]
+local function word_lines(lines)
+  local out = {} ---@type caliban.WordLine[]
+  for i, line in ipairs(lines) do
+    local it = kept.of[line]
+    if not it then
+      it = take_apart(line, kept.ids)
+      kept.of[line], kept.bytes = it, kept.bytes + #line
+    end
+    out[i] = it
+  end
+  return out
+end
+
+---@param one caliban.WordLine
+---@param other caliban.WordLine
+---@return boolean whether the lines have a part in common
+local function share(one, other)
+  for i = 1, #other.ids do
+    if one.places[other.ids[i]] then
+      return true
+    end
+  end
+  return false
+end
+
+local NO_SCORES = {} ---@type number[]
+
 --- How well one line fits one or several others: for each number of others, a score that is positive if the lines are
---- alike.
+--- alike. No scores if the line and the first of the others have no part in common.
 ---@param one caliban.WordLine
 ---@param others caliban.WordLine[]
 ---@param from integer the first of the others
 ---@param sizes integer[] the bytes of each part
 ---@return number[]
 local function scores(one, others, from, sizes)
+  if not share(one, others[from]) then
+    return NO_SCORES
+  end
   local left = {} ---@type table<integer, integer>
   local out, sum, rest = {}, -one.size / 4, one.size
   for i = 1, #one.ids do
@@ -83,29 +127,11 @@ local function scores(one, others, from, sizes)
     local needs = other.size / (n == 1 and 4 or 8)
     sum, rest = sum + common - needs, rest - common
     out[n] = common > needs and sum or 0
-    -- the first of the others must have the line's beginning
-    if rest < 3 or common == 0 and n == 1 then
+    if rest < 3 then
       break
     end
   end
   return out
-end
-
----@class caliban.Move what to do at two lines: match some of them, or skip one
----@field total number the score of this move and all that follow
----@field olds integer
----@field news integer
----@field match boolean
-
----@param best caliban.Move
----@param olds integer
----@param news integer
----@param total number
----@param match boolean
-local function consider(best, olds, news, total, match)
-  if total > best.total then
-    best.total, best.olds, best.news, best.match = total, olds, news, match
-  end
 end
 
 --- The best matches of two lists of lines, in the order of both.
@@ -114,31 +140,44 @@ end
 ---@param sizes integer[] the bytes of each part
 ---@return caliban.Match[]
 local function align(old, new, sizes)
-  local moves = {} ---@type caliban.Move[][]
-  for i = #old + 1, 1, -1 do
-    moves[i] = {}
-    for j = #new + 1, 1, -1 do
-      local best = { total = 0, olds = 1, news = 1, match = false }
-      moves[i][j] = best
-      if i <= #old and j <= #new then
-        consider(best, 1, 0, moves[i + 1][j].total, false)
-        consider(best, 0, 1, moves[i][j + 1].total, false)
-        for n, score in ipairs(scores(old[i], new, j, sizes)) do
-          consider(best, 1, n, score + moves[i + 1][j + n].total, true)
-        end
-        for n, score in ipairs(scores(new[j], old, i, sizes)) do
-          consider(best, n, 1, score + moves[i + n][j + 1].total, true)
-        end
+  -- what to do at line `i` of the old ones and line `j` of the new ones, at index `(i - 1) * wide + j`: match some of
+  -- them, or skip one; `totals` has the score of this and all that follows
+  local wide = #new + 1
+  local totals, olds, news, matches = {}, {}, {}, {}
+  for k = 1, (#old + 1) * wide do
+    totals[k], olds[k], news[k], matches[k] = 0, 1, 1, false
+  end
+  ---@param k integer
+  ---@param i integer how many of the old lines
+  ---@param j integer how many of the new lines
+  ---@param score number
+  ---@param match boolean
+  local function consider(k, i, j, score, match)
+    local total = score + totals[k + i * wide + j]
+    if total > totals[k] then
+      totals[k], olds[k], news[k], matches[k] = total, i, j, match
+    end
+  end
+  for i = #old, 1, -1 do
+    for j = #new, 1, -1 do
+      local k = (i - 1) * wide + j
+      consider(k, 1, 0, 0, false)
+      consider(k, 0, 1, 0, false)
+      for n, score in ipairs(scores(old[i], new, j, sizes)) do
+        consider(k, 1, n, score, true)
+      end
+      for n, score in ipairs(scores(new[j], old, i, sizes)) do
+        consider(k, n, 1, score, true)
       end
     end
   end
   local out, i, j = {}, 1, 1
   while i <= #old and j <= #new do
-    local move = moves[i][j]
-    if move.match then
-      out[#out + 1] = { old = i, olds = move.olds, new = j, news = move.news }
+    local k = (i - 1) * wide + j
+    if matches[k] then
+      out[#out + 1] = { old = i, olds = olds[k], new = j, news = news[k] }
     end
-    i, j = i + move.olds, j + move.news
+    i, j = i + olds[k], j + news[k]
   end
   return out
 end
@@ -233,15 +272,12 @@ function M.changed(old, new)
   if not one and math.max(bytes(old), bytes(new)) > MOST_TEXT then
     return out
   end
-  local sides, ids = { old = {}, new = {} }, { of = {}, sizes = {} }
-  for i, line in ipairs(old) do
-    sides.old[i] = take_apart(line, ids)
+  if kept.bytes > MOST_KEPT then
+    kept = { of = {}, ids = { of = {}, sizes = {} }, bytes = 0 }
   end
-  for i, line in ipairs(new) do
-    sides.new[i] = take_apart(line, ids)
-  end
+  local sides = { old = word_lines(old), new = word_lines(new) }
   local matches = one and { { old = 1, olds = 1, new = 1, news = 1 } }
-    or align(sides.old, sides.new, ids.sizes)
+    or align(sides.old, sides.new, kept.ids.sizes)
   for _, it in ipairs(matches) do
     compare(out, old, new, it, sides)
   end

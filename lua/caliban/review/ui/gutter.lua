@@ -6,6 +6,7 @@ local ns = api.nvim_create_namespace('caliban.review.gutter')
 
 ---@class caliban.Gutter the columns of a buffer as they were when its review was drawn
 ---@field cells? integer their width, if a sign has room there
+---@field windows integer the number of windows
 ---@field changed fun() called once they have another width
 ---@field is_due? boolean whether `changed` is about to be called
 
@@ -28,16 +29,21 @@ local function measured(buf)
   return cells
 end
 
---- Measures the columns of a buffer, before its review is drawn, and begins to watch them.
+--- Measures the columns of a buffer before its review is drawn, and begins to watch them. Does nothing while they are
+--- watched and have not changed.
 ---@param buf integer
 ---@param changed fun() called once they have another width
 ---@return integer? cells
 function M.measure(buf, changed)
-  known[buf] = { cells = measured(buf), changed = changed }
-  return known[buf].cells
+  local it, windows = known[buf], #vim.fn.win_findbuf(buf)
+  if not it or it.is_due or it.windows ~= windows then
+    it = { cells = measured(buf), windows = windows, changed = changed }
+    known[buf] = it
+  end
+  return it.cells
 end
 
---- The width for which a review is drawn: the width at the last `measure`.
+--- The width for which a review is drawn.
 ---@param buf integer
 ---@return integer? # nil if a sign has no room
 function M.cells(buf)

@@ -26,7 +26,8 @@ end
 ---@return integer
 local function room_behind(row)
   local win = api.nvim_get_current_win()
-  local room = api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff
+  local left = require('caliban.review.ui.gutter').cells(api.nvim_win_get_buf(win))
+  local room = api.nvim_win_get_width(win) - (left or vim.fn.getwininfo(win)[1].textoff)
   local line = api.nvim_buf_get_lines(0, row, row + 1, false)[1] or ''
   if #line > 8 * vim.o.columns or room <= 0 then
     return 0

@@ -370,8 +370,8 @@ function M.draw(r)
     local keys = maps.set(r.buf, bindings())
     shown[r.buf] = { review = r, keys = keys, drawn = {}, style = '', above = 0 }
     listen(r.buf)
+    require('caliban.editor.tint').update()
   end
-  require('caliban.editor.tint').update()
   paint(r, false)
 end
 

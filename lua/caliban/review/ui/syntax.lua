@@ -9,7 +9,7 @@ local tracking = require('caliban.review.hunks.tracking')
 
 local space = api.nvim_create_namespace('caliban.review.syntax')
 
---- The pause in changes, in milliseconds, after which a file is parsed.
+--- The least pause in changes, in milliseconds, after which a file is parsed.
 local CALM = 100
 
 ---@class caliban.Unparseable
@@ -18,6 +18,8 @@ local CALM = 100
 
 ---@class caliban.SyntaxWatch
 ---@field turn integer the number of the last change: the result of a parse before that change is ignored
+---@field waits? boolean whether the file will be parsed once changes pause
+---@field cleared? boolean whether the buffer shows nothing of the review
 ---@field found? caliban.Unparseable
 
 local watches = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, caliban.SyntaxWatch>
@@ -123,22 +125,36 @@ local function look(r, turn)
   end)
 end
 
---- Parses the file once changes pause.
 ---@param r caliban.Review
-local function soon(r)
+local function wait(r)
   local it = of(r)
-  it.turn = it.turn + 1
   local turn = it.turn
   vim.defer_fn(function()
-    if it.turn == turn and not tracking.is_undoing(r) then
+    if it.turn ~= turn then
+      return wait(r)
+    end
+    it.waits = false
+    if not it.cleared and not tracking.is_undoing(r) then
       look(r, turn)
     end
   end, CALM)
 end
 
+--- Parses the file once changes pause.
+---@param r caliban.Review
+local function soon(r)
+  local it = of(r)
+  it.turn, it.cleared = it.turn + 1, false
+  if not it.waits then
+    it.waits = true
+    wait(r)
+  end
+end
+
 ---@param r caliban.Review
 local function clear(r)
-  of(r).turn = of(r).turn + 1
+  local it = of(r)
+  it.turn, it.cleared = it.turn + 1, true
   mark(r)
 end
 
