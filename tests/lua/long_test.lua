@@ -133,12 +133,18 @@ function T.hunks_in_blocks_change_like_hunks_in_a_plain_list()
       local upto = row + math.random(0, 60)
       local back = math.random() < 0.5
       local taken, rest = index.take(it, row, upto, back)
-      eq({ algebra.take(plain, row, upto, back) }, { taken, index.list(rest) })
-      eq(#index.list(rest), rest.count)
+      local took, left = algebra.take(plain, row, upto, back)
+      eq({ took, left, #left }, { taken, index.list(rest), rest.count })
       local near = vim.tbl_filter(function(h)
         return h.start <= upto and h.start + #h.new >= row
       end, plain)
       eq(near, index.near(it, row, upto))
+      if math.random() < 0.3 then
+        plain, it = left, rest
+        for _, hunk in ipairs(back and took or {}) do
+          rows = rows + #hunk.old - #hunk.new
+        end
+      end
     end
   end
 end

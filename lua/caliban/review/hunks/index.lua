@@ -7,7 +7,7 @@ local M = {}
 local algebra = require('caliban.review.hunks.algebra')
 
 ---@class caliban.HunkBlock
----@field at integer the row from which the rows of the block's hunks count, at or before its first hunk
+---@field at integer the row of the block's first hunk, from which the rows of its hunks count
 ---@field list caliban.Hunk[] the block's hunks, at least one
 ---@field loose boolean whether any hunk is loose
 
@@ -30,7 +30,7 @@ local function cut(blocks, list, at)
   for part = 1, parts do
     local to = math.floor(#list * part / parts)
     if to >= from then
-      local start = (parts > 1 or list[1].start < 0) and list[from].start or 0
+      local start = list[from].start
       local block = { at = at + start, list = list, loose = false }
       if parts > 1 or start ~= 0 then
         block.list = {}
@@ -233,17 +233,19 @@ end
 function M.take(hunks, first, last, back)
   -- a hunk without new lines at row `last` is in the range too
   local i, j = around(hunks, first, last + 1)
+  local at = i > 1 and hunks.blocks[i].at or 0
   local is_all = i == 1 and j == #hunks.blocks
-  local list = is_all and M.list(hunks) or plain(hunks, i, j, 0)
-  local taken, rest = algebra.take(list, first, last, back)
+  local list = is_all and M.list(hunks) or plain(hunks, i, j, at)
+  local taken, rest = algebra.take(list, first - at, last - at, back)
   if #taken == 0 then
     return taken, hunks
   end
   local delta = 0
-  for _, hunk in ipairs(back and taken or {}) do
-    delta = delta + #hunk.old - #hunk.new
+  for n, hunk in ipairs(taken) do
+    taken[n] = algebra.moved(hunk, at)
+    delta = back and delta + #hunk.old - #hunk.new or delta
   end
-  return taken, replaced(hunks, i, j, rest, 0, delta)
+  return taken, replaced(hunks, i, j, rest, at, delta)
 end
 
 --- Called when a formatter has changed the hunks `before` into `after`: a hunk in `after` is marked
