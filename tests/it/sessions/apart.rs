@@ -74,6 +74,7 @@ fn messages_to_a_conversation_that_is_opening_arrive_in_order() {
     let draft = setup.sessions().join("two.draft");
     let is_kept = || fs::read_to_string(&draft).is_ok_and(|it| it.contains("unsent"));
     nvim.wait(|_| is_kept(), "the draft on disk");
+    nvim.wait(|_| setup.sessions().join("two.json").exists(), "the conversation on disk");
     nvim.keys(":Caliban resume two<CR>");
     nvim.wait_screen("To the second words.");
     nvim.wait(|nvim| nvim.phase() == "idle", "the end of the turn");

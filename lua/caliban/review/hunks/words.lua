@@ -76,7 +76,9 @@ local function word_lines(lines)
     local it = kept.of[line]
     if not it then
       it = take_apart(line, kept.ids)
-      kept.of[line], kept.bytes = it, kept.bytes + #line
+      if #line <= MOST_BYTES then
+        kept.of[line], kept.bytes = it, kept.bytes + #line
+      end
     end
     out[i] = it
   end
