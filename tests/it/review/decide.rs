@@ -312,10 +312,20 @@ fn two_thousand_hunks_can_be_reviewed_like_two_hunks() {
     scene.wait_pending(2000);
     scene.nvim.keys("4G\\r");
     scene.wait_hunks(1999);
+    scene.nvim.keys("3001G\\a");
+    scene.wait_hunks(1998);
+    scene.nvim.keys("3000GOmine<Esc>3005G\\r");
+    scene.wait_hunks(1997);
+    scene.nvim.keys("2998G\\a7G\\a5000G[h\\a");
+    scene.wait_hunks(1994);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("\\A");
     scene.wait_idle("I see.");
-    assert_eq!(scene.on_disk("a.txt"), Some(after.replace("line 3!\n", "line 3\n")));
+    let rejected = after.replace("line 3!\n", "line 3\n").replace("line 3003!", "line 3003");
+    let expected = rejected.replace("line 2999\n", "mine\nline 2999\n");
+    assert_eq!(scene.nvim.buffer("/a.txt"), expected.trim_end());
+    // the user's own line is not saved yet
+    assert_eq!(scene.on_disk("a.txt"), Some(before));
     let told = scene.answer(3, "w1");
-    assert!(told.starts_with("Of 2000 changes in a.txt: 1999 accepted, 1 rejected"), "{told}");
+    assert!(told.starts_with("Of 2000 changes in a.txt: 1998 accepted, 2 rejected"), "{told}");
 }
