@@ -186,7 +186,7 @@ function M.beyond(hunks, row, step)
   end
 end
 
---- Calls a function with each hunk. The rows of these hunks are those in their blocks.
+--- Calls a function with each hunk, whose `start` counts from its block and not from the first row of the buffer.
 ---@param hunks caliban.Hunks
 ---@param fn fun(hunk: caliban.Hunk)
 function M.each(hunks, fn)
@@ -233,8 +233,8 @@ end
 function M.take(hunks, first, last, back)
   -- a hunk without new lines at row `last` is in the range too
   local i, j = around(hunks, first, last + 1)
-  local at = i > 1 and hunks.blocks[i].at or 0
   local is_all = i == 1 and j == #hunks.blocks
+  local at = is_all and 0 or hunks.blocks[i].at
   local list = is_all and M.list(hunks) or plain(hunks, i, j, at)
   local taken, rest = algebra.take(list, first - at, last - at, back)
   if #taken == 0 then
