@@ -297,8 +297,9 @@ fn the_tools_read_and_edit_use_unsaved_text_of_the_buffer() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
 }
 
-#[test]
-fn two_thousand_hunks_can_be_reviewed_like_two_hunks() {
+/// A file of 6,000 lines in which the model has proposed to change each third line. Returns the text before, and with
+/// all changes.
+fn two_thousand_hunks() -> (Scene, String, String) {
     let lines: Vec<String> = (0..6000).map(|n| format!("line {n}")).collect();
     let mut changed = lines.clone();
     for line in changed.iter_mut().step_by(3) {
@@ -310,22 +311,40 @@ fn two_thousand_hunks_can_be_reviewed_like_two_hunks() {
     scene.server.reply(Reply::new().call("r1", "read", serde_json::json!({ "path": "a.txt" })));
     scene.ask(Reply::new().call("w1", "write", write("a.txt", &after)));
     scene.wait_pending(2000);
+    (scene, before, after)
+}
+
+#[test]
+fn two_thousand_hunks_can_be_reviewed_like_two_hunks() {
+    let (scene, _, after) = two_thousand_hunks();
     scene.nvim.keys("4G\\r");
     scene.wait_hunks(1999);
-    scene.nvim.keys("3001G\\a");
-    scene.wait_hunks(1998);
-    scene.nvim.keys("3000GOmine<Esc>3005G\\r");
-    scene.wait_hunks(1997);
-    scene.nvim.keys("2998G\\a7G\\a5000G[h\\a");
-    scene.wait_hunks(1994);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("\\A");
     scene.wait_idle("I see.");
-    let rejected = after.replace("line 3!\n", "line 3\n").replace("line 3003!", "line 3003");
-    let expected = rejected.replace("line 2999\n", "mine\nline 2999\n");
-    assert_eq!(scene.nvim.buffer("/a.txt"), expected.trim_end());
-    // the user's own line is not saved yet
-    assert_eq!(scene.on_disk("a.txt"), Some(before));
+    assert_eq!(scene.on_disk("a.txt"), Some(after.replace("line 3!\n", "line 3\n")));
     let told = scene.answer(3, "w1");
-    assert!(told.starts_with("Of 2000 changes in a.txt: 1998 accepted, 2 rejected"), "{told}");
+    assert!(told.starts_with("Of 2000 changes in a.txt: 1999 accepted, 1 rejected"), "{told}");
+}
+
+#[test]
+fn single_hunks_among_two_thousand_are_decided_while_the_user_adds_lines() {
+    let (scene, before, after) = two_thousand_hunks();
+    scene.nvim.keys("3001G\\a");
+    scene.wait_hunks(1999);
+    scene.nvim.keys("3000GOmine<Esc>3005G\\r");
+    scene.wait_hunks(1998);
+    scene.nvim.keys("2998G\\a7G\\a5000G[h\\a");
+    scene.wait_hunks(1995);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    scene.wait_idle("I see.");
+    let decided = after.replace("line 3003!", "line 3003");
+    let expected = decided.replace("line 2999\n", "mine\nline 2999\n");
+    assert_eq!(scene.nvim.buffer("/a.txt"), expected.trim_end());
+    assert_eq!(scene.on_disk("a.txt"), Some(before), "the user's line is not saved for them");
+    scene.nvim.keys(":w<CR>");
+    scene.nvim.wait(|_| scene.on_disk("a.txt").as_ref() == Some(&expected), "the written file");
+    let told = scene.answer(3, "w1");
+    assert!(told.starts_with("Of 2000 changes in a.txt: 1999 accepted, 1 rejected"), "{told}");
 }
