@@ -365,11 +365,16 @@ end
 
 --- Draws a review. Maps its keys the first time.
 ---@param r caliban.Review
-function M.draw(r)
-  if not shown[r.buf] then
+---@param decided? boolean whether the user has just decided something
+function M.draw(r, decided)
+  local is_new = not shown[r.buf]
+  if is_new then
     local keys = maps.set(r.buf, bindings())
     shown[r.buf] = { review = r, keys = keys, drawn = {}, style = '', above = 0 }
     listen(r.buf)
+  end
+  -- Neovim has no event for `:highlight`, and comparing the colours at each key would take too long
+  if is_new or decided then
     require('caliban.editor.tint').update()
   end
   paint(r, false)
