@@ -117,14 +117,6 @@ pub struct Replacement {
     pub everywhere: bool,
 }
 
-/// The result of applying a change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fit {
-    pub text: Text,
-    /// A note for the model: which differences were tolerated, and where. Empty for an exact match.
-    pub note: String,
-}
-
 /// Why an edit does not fit. `say` explains it to the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misfit {

@@ -5,7 +5,7 @@ use super::back::{Splice, Step, splice};
 use super::chunk;
 use super::ladder::{self, Found, Place, Rung};
 use super::nearest::nearest;
-use super::{Change, Fit, Misfit, Replacement};
+use super::{Change, Misfit, Replacement};
 use crate::text::{Newline, Text};
 use memchr::memmem;
 use std::borrow::Cow;
@@ -16,17 +16,14 @@ const PLACES: usize = 100;
 /// if `new` has at least this many bytes without the white space around it.
 const TELLING: usize = 8;
 
-/// The result of applying `change` to `before`. `before` is `None` if there is no file.
-pub fn resolve(before: Option<&Text>, change: &Change) -> Result<Fit, Misfit> {
-    let mut text = before.cloned();
-    let note = amend(&mut text, change)?.0;
-    Ok(Fit { text: text.unwrap_or_default(), note })
+/// Applies a change to `text`, which is `None` if there is no file. Returns a note for the model: which differences were
+/// tolerated, and where; empty for an exact match. If the change does not fit, the text stays unchanged.
+pub fn resolve(text: &mut Option<Text>, change: &Change) -> Result<String, Misfit> {
+    Ok(amend(text, change)?.0)
 }
 
-/// Applies a change to `text`, which is `None` if there is no file. Returns a note for the model on the tolerated
-/// differences, and the step that undoes the change. If the change does not fit, the text stays unchanged. The text is
-/// changed in place because a reply may have thousands of edits, and copying a long text for each edit would take
-/// longer than searching it.
+/// Like `resolve`, and also returns the step that undoes the change. The text is changed in place because a reply may
+/// have thousands of edits, and copying a long text for each edit would take longer than searching it.
 pub(super) fn amend(text: &mut Option<Text>, change: &Change) -> Result<(String, Step), Misfit> {
     let new = match (change, text.as_mut()) {
         (Change::Write { text: given }, Some(now)) if !now.content.is_empty() => {

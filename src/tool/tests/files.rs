@@ -397,7 +397,9 @@ async fn an_edit_is_proposed_to_the_workspace_and_refused_if_the_files_text_has_
     let edits = edits_of(&room.desk, &call, &BTreeMap::new()).unwrap().edits;
     let path = edits[0].path.clone();
     let before = room.desk.workspace.read(&path).await.unwrap().text;
-    let after = resolve(Some(&before), &edits[0].change).unwrap().text;
+    let mut after = Some(before.clone());
+    resolve(&mut after, &edits[0].change).unwrap();
+    let after = after.unwrap();
     let proposal = Proposal {
         parts: vec![],
         path: path.clone(),
