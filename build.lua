@@ -8,7 +8,8 @@ local root = vim.fs.dirname(vim.fn.fnamemodify(here, ':p'))
 --- How many lines of cargo's output an error quotes.
 local QUOTED = 5
 
---- Whether a coroutine runs the build: lazy.nvim does that and shows each yielded text. A plain `dofile` cannot yield.
+--- Whether the build can yield. lazy.nvim runs this file in a coroutine and shows each yielded
+--- text; a plain `dofile` cannot yield.
 ---@return boolean
 local function yields()
   ---@diagnostic disable-next-line: undefined-field
@@ -26,7 +27,8 @@ local function show(text)
   end
 end
 
---- The number of crates in Cargo.lock: cargo prints a line for each crate that it compiles.
+--- The number of crates in Cargo.lock, for the progress: cargo prints a line for each crate that it
+--- compiles.
 ---@return integer
 local function crates()
   local count = 0

@@ -22,7 +22,8 @@ end, {
   end,
 })
 
--- session files (`:mksession`) restore `caliban://` buffers by `:file` or `:edit`
+-- revives the `caliban://` buffers of session files (`:mksession`), which restore them by `:file`
+-- or `:edit`
 local revive = vim.api.nvim_create_augroup('caliban_revive', {})
 vim.api.nvim_create_autocmd({ 'BufReadCmd', 'BufFilePost' }, {
   group = revive,

@@ -8,7 +8,8 @@ local health = vim.health
 --- How long to wait for the program's version, in milliseconds.
 local PATIENCE = 3000
 
---- The providers and the environment variables of their keys, in the program's order (src/provider/endpoint.rs).
+--- The providers and the environment variables of their keys, in the program's order
+--- (src/provider/endpoint/table.rs).
 local keys = {
   { 'anthropic', 'ANTHROPIC_API_KEY' },
   { 'openai', 'OPENAI_API_KEY' },

@@ -13,7 +13,7 @@ function M.open()
 end
 
 ---@class caliban.NewOpts
----@field agent? string the named agent that the conversation is
+---@field agent? string the named agent that works in the conversation
 ---@field name? string default: the program makes a name
 ---@field ephemeral? boolean never save the conversation
 
@@ -191,7 +191,8 @@ function M.todo()
   require('caliban.chat.todo').toggle()
 end
 
---- Shows in the last code window where the agent reads and edits, until the turn ends; or no more.
+--- Turns following on or off. While it is on, the last code window shows where the agent reads and
+--- edits, until the turn ends.
 function M.follow()
   require('caliban.chat.follow').toggle()
 end
@@ -248,14 +249,15 @@ function M.state()
 end
 
 --- The state of the current chat in a few words, for a statusline; empty before the first chat. If
---- a width is given, figures are added as far as they fit.
+--- a width is given, the text has as many figures as fit.
 ---@param width? integer
 ---@return string
 function M.status(width)
   return require('caliban.status').status(width)
 end
 
---- As `status`, for `%{%…%}` in a 'statusline': what waits for the user is in its colour.
+--- Like `status`, for `%{%…%}` in a 'statusline'. The part that says what waits for the user is
+--- highlighted.
 ---@param width? integer
 ---@return string
 function M.statusline(width)

@@ -15,14 +15,14 @@ end
 ---@field phase string
 ---@field model? string
 ---@field mode? string
----@field coordinates? boolean whether the conversation is a coordinator, which keeps to the mode
----@field workers? caliban.WorkersStatus how many workers there are
----@field agent? string the named agent that the conversation is
+---@field coordinates? boolean whether coordinator mode is on; `mode` applies at the same time
+---@field workers? caliban.WorkersStatus the numbers of workers
+---@field agent? string the named agent that works in the conversation
 ---@field plan? caliban.PlanStage the state of the last plan
 ---@field usage { input: integer, output: integer, cached: integer, context: integer, window: integer, cost?: number }
 ---@field queue caliban.QueuedMessage[]
 ---@field jobs integer the background jobs that run
----@field todo? { done: integer, all: integer } how far the to-do list is
+---@field todo? { done: integer, all: integer } the numbers of done tasks and of all tasks
 ---@field waiting_for? 'permission'|'question'|'review'
 ---@field question? caliban.OpenQuestion the model's question that the user answers next
 ---@field questions integer the number of chats whose question waits for the user
@@ -69,8 +69,8 @@ function M.state()
   }
 end
 
---- The state in words and their highlights; empty before the first chat. If a width is given, figures are added as far
---- as they fit.
+--- The state in words with their highlights; empty before the first chat. If a width is given, the
+--- words are followed by as many figures as fit.
 ---@param width? integer
 ---@return caliban.Chunk[]
 local function chunks(width)
@@ -99,15 +99,16 @@ local function chunks(width)
   return vim.list_extend(all, waiting and { { ' · ' }, { waiting, ask } } or {})
 end
 
---- The state in words for a statusline; empty before the first chat. If a width is given, figures
---- are added as far as they fit.
+--- The state in words for a statusline; empty before the first chat. If a width is given, the words
+--- are followed by as many figures as fit.
 ---@param width? integer
 ---@return string
 function M.status(width)
   return require('caliban.editor.icons').of(require('caliban.chat.status').text(chunks(width)))
 end
 
---- As `status`, in the items of a 'statusline', with the colour of what waits for the user.
+--- Like `status`, as items of a 'statusline'. The part that says what waits for the user is
+--- highlighted.
 ---@param width? integer
 ---@return string
 function M.statusline(width)

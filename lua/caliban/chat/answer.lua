@@ -23,7 +23,7 @@ end
 
 ---@param chat caliban.Chat
 ---@param call string
----@param at integer which of the call's questions it is
+---@param at integer the index of the question among those of the call, from 0
 ---@param response caliban.WireResponse
 ---@param options? integer[] from 0
 ---@param text? string
@@ -141,7 +141,7 @@ function M.pick(chat, open, marked)
   end)
 end
 
---- The options that a text names: their numbers, or the label of one.
+--- The options that a text names by their numbers, or by the label of one option.
 ---@param open caliban.OpenQuestion
 ---@param text string
 ---@return integer[]? # from 0

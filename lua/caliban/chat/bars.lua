@@ -4,7 +4,7 @@ local M = {}
 
 local api = vim.api
 
---- The highlights of the rule and of the line of keys in place of those of a statusline.
+--- Values of 'winhighlight' for a statusline that is drawn as a rule or as a line of keys.
 local RULE = 'StatusLine:WinSeparator,StatusLineNC:WinSeparator'
 local KEYS = 'StatusLine:WinBarNC,StatusLineNC:WinBarNC'
 
@@ -18,11 +18,12 @@ local function is_plain(win)
     and api.nvim_win_get_config(win).relative == ''
 end
 
---- Puts values in front of those of the user, which win, or removes them.
+--- Adds values to an option, before those of the user, which then take precedence. Or removes the
+--- added values.
 ---@param win integer
 ---@param option 'winhighlight'|'fillchars'
 ---@param values string
----@param present boolean
+---@param present boolean whether the values are added, not removed
 local function put(win, option, values, present)
   local now = vim.wo[win][option] --[[@as string]]
   local theirs = vim.startswith(now, values) and now:sub(#values + 2) or now

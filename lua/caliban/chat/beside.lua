@@ -117,11 +117,11 @@ function M.show(chat, block, top)
   block.room = chat.narrowest and chat.narrowest.room
 end
 
---- Replaces the cut lines of calls among lines of a transcript.
+--- Replaces each cut line of a call or a worker in `lines` by the uncut line.
 ---@param buf integer
 ---@param first integer row of the first line
----@param lines string[]
----@return boolean # whether there are any
+---@param lines string[] lines of a transcript
+---@return boolean # whether a line was replaced
 function M.uncut(buf, first, lines)
   local chat = require('caliban.chat.chats').of(buf)
   local blocks, row, any = chat and chat.blocks or {}, chat and chat.total or 0, false

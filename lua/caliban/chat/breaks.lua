@@ -47,7 +47,7 @@ function M.update()
   return changed
 end
 
---- The characters at which Neovim wraps, as a class of a pattern.
+--- The characters at which Neovim wraps, as a character class for a Lua pattern.
 ---@return string
 function M.class()
   return '[ ' .. vim.o.breakat:gsub('%W', '%%%0') .. ']'

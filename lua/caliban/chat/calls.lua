@@ -11,7 +11,7 @@ local cells = api.nvim_strwidth
 local GAP = 2
 --- The words about what a worker does keep at least this many cells.
 local LEAST = 16
---- A title that has less room than this is left out.
+--- A worker's title that would keep fewer cells than this is left out.
 local TITLE = 4
 
 ---@param text string
@@ -25,8 +25,8 @@ local function cut(text, width)
   return require('caliban.editor.wrap').first(text, width - cells(more)) .. more
 end
 
---- The part of a worker's line before the words about what the worker does: in at most `room` cells, with a shorter
---- title.
+--- The part of a worker's line before the words about what the worker does. The title is cut or
+--- left out, so that the part fits into `room` cells.
 ---@param worker caliban.WorkerRow
 ---@param room integer
 ---@return string
@@ -46,7 +46,7 @@ end
 ---@param room integer
 ---@param least integer the cells that the words about what the worker does keep
 ---@return string line
----@return integer from the first byte of these words
+---@return integer from where these words begin in the line, in bytes
 local function fitted(worker, room, least)
   local before = worker.line:sub(1, worker.parts[2])
   local words = worker.line:sub(worker.parts[2] + 1) ---@type string
@@ -83,11 +83,12 @@ local function mark(chat, block, name, row, col, opts)
   end
 end
 
---- Fits the lines of a call's workers into one row each, with the words beside them where these have room.
+--- Fits the line of each worker of a call into one row, and shows the words beside the line if they
+--- fit too.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param top integer the row of the call's own line
----@return integer need the cells that the longest line needs with its words
+---@return integer need the cells that the longest line and the words beside it need
 function M.fit(chat, block, top)
   local workers = shown(block)
   local room = chat.narrowest and chat.narrowest.room or vim.v.maxcol
@@ -115,11 +116,11 @@ function M.fit(chat, block, top)
   return need
 end
 
---- Replaces the cut lines of workers among lines of a transcript.
+--- Replaces each cut line of a worker in `lines` by the uncut line.
 ---@param block caliban.Block
----@param lines string[]
+---@param lines string[] lines of the transcript
 ---@param at integer the index of the call's own line; may be outside of `lines`
----@return boolean # whether there are any
+---@return boolean # whether a line was replaced
 function M.uncut(block, lines, at)
   local any = false
   for i, worker in ipairs(shown(block)) do

@@ -15,11 +15,11 @@ local api = vim.api
 ---@field blocks caliban.Block[]
 ---@field total integer lines of all blocks
 ---@field above? boolean whether the program has yet to send the blocks above the first painted block
----@field narrowest? caliban.Narrowest the window into which words beside a line were last fitted
----@field wrapping integer how often the rows of the transcript have begun to wrap in another way
----@field unfitted? table<integer, integer> if the words beside lines or the code spans outside of the windows may be fitted to an older width: the first row that each window has drawn since then
+---@field narrowest? caliban.Narrowest the window to which words beside lines and code spans are fitted
+---@field wrapping integer how many times the transcript has begun to wrap in another way
+---@field unfitted? table<integer, integer> present while rows outside of the windows may be fitted to an older width: for each window, the first row that it has drawn since then
 ---@field running? table<integer, caliban.Block> the running calls, by the ids of their blocks
----@field clock? number what the program's clock showed 0 at, on the same clock as `retry_at`
+---@field clock? number when the program's clock showed 0, on the same clock as `retry_at`
 ---@field spinner? integer the extmark of the sign on a running call
 ---@field views table<string, vim.fn.winsaveview.ret> by part: the view to restore when a window shows this chat again
 ---@field toggled? integer the id of the block that the user has just opened or closed
@@ -35,7 +35,7 @@ local api = vim.api
 ---@field placeholder? string the words that an empty composer shows
 ---@field warning? { text: string, tick: integer } shown above the composer's text until the text changes
 ---@field text string[] the composer's text as last read
----@field sent_here string[] the messages of a chat that is never saved, newest last
+---@field sent_here string[] the messages that were sent from a chat that is never saved, newest last
 ---@field sent? { text: string, context: caliban.Excerpt[] } the draft that the program received last
 ---@field yielded? { text: string, context: caliban.Excerpt[] } the draft that was handed to another Neovim
 ---@field retry_at? number when a failed request is tried again, in milliseconds of vim.uv.hrtime()
@@ -133,7 +133,7 @@ function M.stop()
   _ = is_loaded or withhold()
 end
 
---- The conversations that are open here, and those in which subagents of these work.
+--- The sessions of the open chats, and the sessions of the subagents that work for these.
 ---@return string[]
 function M.sessions()
   local names = {} ---@type string[]

@@ -4,7 +4,7 @@ local M = {}
 --- The parts of a line, as pairs of their first and last byte, from 1.
 ---@param line string
 ---@param codes integer[] for each code span its first byte, from 0, and the byte after its last
----@param breaks string the characters at which Neovim wraps, as a class of a pattern
+---@param breaks string the characters at which Neovim wraps, as a character class for a Lua pattern
 ---@return integer[]
 function M.parts(line, codes, breaks)
   local parts, last = {}, 0 ---@type integer[], integer
@@ -17,7 +17,7 @@ function M.parts(line, codes, breaks)
       end
       -- a span that begins within the part before it continues that part
       local n = from <= last and #parts - 1 or #parts + 1
-      -- Neovim counts the characters at which it wraps to the word before them
+      -- for Neovim, the characters at which it wraps belong to the word before them
       last = select(2, line:find(breaks .. '+', to + 1)) or #line
       parts[n], parts[n + 1] = parts[n] or from, last
     end

@@ -18,13 +18,13 @@ end
 
 --- Opens a command in a window over the chat.
 ---@param command string
----@param done fun(command: string) called with the command when the user runs it; an empty command is left
+---@param done fun(command: string) called with the command when the user runs it; not called for an empty command
 function M.open(command, done)
   local lines = vim.split(command, '\n', { plain = true })
   local buf = api.nvim_create_buf(false, true)
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].bufhidden = 'wipe'
-  -- without a filetype: the user's plugins would treat the text as a file
+  -- no filetype is set, because the user's plugins would then treat the text as a file
   pcall(vim.treesitter.start, buf, 'bash')
   local width = math.max(20, math.min(100, vim.o.columns - 4))
   local win = api.nvim_open_win(buf, true, {

@@ -8,7 +8,7 @@ local api = vim.api
 local NEAR = 100
 --- A question to the program has at most this many bytes of the line before the cursor.
 local LINE = 4096
---- A slash command is recognised if there are at most this many blank lines above it.
+--- A slash command is recognised if there are fewer than this many lines above it, all blank.
 local BLANK = 50
 --- The time in milliseconds after which a question is asked again if the program did not know all
 --- items yet.
@@ -26,7 +26,7 @@ local kinds = {
   symbol = vim.lsp.protocol.CompletionItemKind.Reference,
 }
 
---- The question that was not answered yet.
+--- A question to the program that is not answered yet.
 ---@class caliban.AskedCompletion
 ---@field id integer
 ---@field request integer id of the language client's request

@@ -234,7 +234,7 @@ end
 --- The delay in ms between a change and saving the draft. If Neovim is killed, no more than the
 --- typing of this time is lost.
 local SOON = 400
---- A composer with at most this many lines is read at each key.
+--- The text of a composer with at most this many lines is read after each change.
 local FEW = 1000
 
 local due = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Chat, boolean> drafts to be saved soon
@@ -413,7 +413,7 @@ function M.walk(chat, step)
   here.at = at
   walk = at <= #all and here or nil
   vim.schedule(function()
-    -- the text is read here, because only now has the buffer the text that was typed before the key
+    -- the text is read only now: while the mapping ran, the buffer could lack the last typed text
     here.own = here.own or lines(chat)
     put(chat, all[at] and vim.split(all[at], '\n', { plain = true }) or here.own)
     if step < 0 then

@@ -141,7 +141,7 @@ end
 
 local waiting = api.nvim_create_augroup('caliban.consent', {})
 
---- Draws a window again when the floating window above it may have been closed.
+--- Draws a window again after an event that may have closed or moved the floating window above it.
 ---@param win integer
 local function again(win)
   api.nvim_clear_autocmds({ group = waiting })
@@ -244,7 +244,7 @@ local function answer(chat, question, ruling, reason, command)
   open.answered = require('caliban.chat.chats').send(chat, message)
 end
 
---- The question under the cursor, if it accepts keys now. It may be the model's own.
+--- The question under the cursor, for consent or from the model, if it accepts keys now.
 ---@param block? caliban.Block
 ---@param chat caliban.Chat
 ---@return caliban.Question?
@@ -343,7 +343,7 @@ end
 
 --- The chat whose question a command answers: preferably one on the screen, otherwise the current
 --- one.
----@param by_model boolean whether the model asks, and not for consent
+---@param by_model boolean true: a question from the model; false: a question for consent
 ---@return caliban.Chat?
 ---@return boolean shown
 function M.asking(by_model)

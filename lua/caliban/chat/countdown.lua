@@ -18,7 +18,8 @@ function M.lines(chat)
   local why = chat.status and chat.status.retry_why or 'The request failed'
   local text = '! %s. Trying again in %d s (r now, <C-c> stop).'
   local room = require('caliban.chat.beside').room(chat)
-  -- measured with as many digits as the seconds ever have, so that the words stay while they are counted
+  -- measured with three digits, the most that the seconds have, so that the words stay the same
+  -- while the seconds count down
   if room and vim.api.nvim_strwidth(text:format(why, 100)) > room then
     why = why:gsub(' by the provider$', '')
   end

@@ -15,17 +15,19 @@ local PIECE = 64
 --- A diff that is on the screen.
 ---@class caliban.Diffed: caliban.DiffRows
 ---@field filetype string
----@field file string its path
----@field files table<string, caliban.ReadLines|false> of the same call: the files that were read
+---@field file string the file's absolute path
+---@field files table<string, caliban.ReadLines|false> by path, for all diffs of the call: how to read the file; false if it cannot be read
 ---@field lang? string the language of `parsed`
 ---@field read boolean whether the fields below are filled
 ---@field parsed table<string, caliban.Captures|false> by side: `-`, `+`
----@field above integer the lines of the file that are parsed above the diff's own
----@field rows table<string, integer[]> by side: by the line, from 1, its row in that side of the diff
----@field words table<string, table<integer, integer[]>> by side: by the line, the bytes of words that differ
----@field spans table<integer, caliban.Runs> by the line, from 1
+---@field above integer the number of lines of the file that are parsed above the diff's lines
+---@field rows table<string, integer[]> by side and line of the diff, from 1: the line's row in that side
+---@field words table<string, table<integer, integer[]>> by side and line: the bytes of words that differ
+---@field spans table<integer, caliban.Runs> by line, from 1: the highlights
 
----@alias caliban.Runs any[] first byte, byte after the last and group of each part, which do not overlap
+--- Parts of a line that do not overlap: for each its first byte, the byte after its last, and its
+--- highlight group.
+---@alias caliban.Runs any[]
 
 --- Shows the numbers of a diff's lines.
 ---@param chat caliban.Chat
@@ -48,7 +50,7 @@ local function number(chat, row, it, width)
   end
 end
 
---- Takes the diffs of an opened call.
+--- Stores the diffs of an opened call in its block, and shows their line numbers.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param row integer the block's first row
@@ -67,7 +69,7 @@ function M.take(chat, block, row, diffs)
   end
   for _, it in ipairs(taken) do
     it.read, it.spans, it.parsed, it.above, it.rows, it.words = false, {}, {}, 0, {}, {}
-    -- the path may be any text
+    -- `match` can fail, because the path may be any text
     local ok, name = pcall(vim.filetype.match, { filename = it.path })
     it.files, it.file = files, require('caliban.editor.name').meant(it.path, chat.root)
     it.filetype = ok and name or it.path:match('%.(%w+)$') or ''
@@ -75,7 +77,7 @@ function M.take(chat, block, row, diffs)
   end
 end
 
---- The diff that has a line of a block.
+--- The diff to which a line of a block belongs.
 ---@param diffs caliban.Diffed[]
 ---@param i integer the line's index in the block
 ---@return caliban.Diffed?
@@ -129,7 +131,8 @@ local function parse(it, sides, lang)
   end
 end
 
---- Reads a diff: parses both sides and compares the neighbours of removed and added lines.
+--- Reads a diff: parses both sides, and finds the words in which adjacent removed and added lines
+--- differ.
 ---@param buf integer
 ---@param top integer the block's first row
 ---@param it caliban.Diffed
@@ -238,7 +241,8 @@ local function color(buf, row, from, to, group, priority)
   api.nvim_buf_set_extmark(buf, ns, row, from, opts)
 end
 
---- Draws a word that differs. Syntax that could not be read on the word's ground is drawn as plain text.
+--- Draws a word that differs. Syntax in a colour that is hard to read on the word's background is
+--- drawn as plain text.
 ---@param buf integer
 ---@param row integer
 ---@param range [integer, integer] the first byte and the byte after the last

@@ -7,7 +7,8 @@ local icon = require('caliban.editor.icons').of
 
 --- The argument that is cut first keeps at least this many cells.
 local LEAST = 8
---- A word of more bytes is cut rather than left out.
+--- If a text is cut within a word, the beginning of this word is left out, unless it has more bytes
+--- than this.
 local LONG_WORD = 12
 
 --- The end of a text: at most `width` cells.
@@ -22,7 +23,7 @@ local function last(text, width)
   return vim.fn.strcharpart(text, from)
 end
 
---- A text in at most `width` cells: its beginning if it is wider.
+--- A text in at most `width` cells. A wider text is cut and ends with `…`.
 ---@param text string
 ---@param width integer
 ---@return string
@@ -34,8 +35,8 @@ function M.cut(text, width)
   return first(text, width - api.nvim_strwidth(more)) .. more
 end
 
---- Writes a line of a transcript behind its first bytes, so that the extmarks in these stay. Does nothing if the line is
---- there already, or if its first bytes differ.
+--- Replaces a line of a transcript from byte `from` on, so that the extmarks before this byte stay.
+--- Does nothing if the line is the same already, or if its bytes before `from` differ.
 ---@param buf integer
 ---@param row integer
 ---@param from integer
@@ -61,7 +62,7 @@ function M.least(line, call)
   return api.nvim_strwidth(line:sub(1, call.name)) + (#line > call.name and LEAST or 0)
 end
 
---- The beginning of a text without the word that was cut, unless this word is long.
+--- The beginning of a text, without the part of a word that was cut, unless this part is long.
 ---@param begin string
 ---@param text string
 ---@return string
@@ -70,7 +71,8 @@ local function whole_words(begin, text)
   return #begin - #words <= LONG_WORD and words or begin
 end
 
---- An argument in at most `width` cells: the end of a path, the first names of a list, the beginning of another one.
+--- An argument in at most `width` cells: the end of a path, the first names of a list, or the
+--- beginning of any other argument.
 ---@param main string
 ---@param call caliban.CallLine
 ---@param width integer
@@ -91,8 +93,9 @@ local function short(main, call, width)
   return whole .. more
 end
 
---- A call's line in at most `room` cells, but with the whole name. If a little of the longest argument and all others
---- have no room, only the longest one is shown.
+--- A call's line in at most `room` cells, but with the tool's whole name. Cuts the main argument.
+--- If this argument would keep fewer than `LEAST` cells, leaves the other arguments out, or cuts
+--- the end of the line.
 ---@param line string
 ---@param call caliban.CallLine
 ---@param room integer
@@ -120,7 +123,7 @@ function M.line(line, call, room)
   return name .. short(main, call, left)
 end
 
---- The place in the uncut line of a place in the cut line.
+--- The column in the uncut line that corresponds to a column in the cut line.
 ---@param whole string
 ---@param cut string
 ---@param col integer

@@ -1,11 +1,12 @@
---- Follows the agent: the last code window shows the files that the agent reads and edits. The window gets no jump, no
---- other alternate file and no focus. Afterwards it shows again what it showed before.
+--- Follows the agent: the last code window shows the files that the agent reads and edits. The
+--- window does not get the focus, and keeps its jump list and its alternate file. Afterwards the
+--- window shows again what it showed before.
 local M = {}
 
 local api = vim.api
 local ns = api.nvim_create_namespace('caliban_follow')
 
---- The most bytes of a file that is loaded to be shown.
+--- A file of more bytes is not shown.
 local LARGE = 5e6
 
 ---@class caliban.Following
@@ -29,7 +30,8 @@ local function say(text)
   require('caliban.editor.notify').say(text, vim.log.levels.INFO)
 end
 
---- Runs `fn` in a window, without autocommands, jumps, or another alternate file.
+--- Shows a buffer in a window without autocommands, a jump, or another alternate file. Then calls
+--- `fn` in the window.
 ---@param win integer
 ---@param buf integer
 ---@param fn fun()
@@ -47,7 +49,7 @@ local function unmark(buf)
   end
 end
 
---- Shows in the window what it showed before the following.
+--- Shows in the window again what it showed before it followed the agent.
 ---@param it caliban.Following
 local function restore(it)
   local back = it.back
@@ -80,7 +82,8 @@ local function may_switch(it)
     and (hides or hidden == '' and not vim.bo[buf].modified)
 end
 
---- The loaded buffer of a file of the chat's project.
+--- The buffer of a file, which is loaded if necessary. Nil if the path is outside of the chat's
+--- project or in `.git`, if there is no such file, or if the file is large.
 ---@param chat caliban.Chat
 ---@param path string
 ---@return integer?
@@ -154,7 +157,8 @@ local function soon(place)
   end
 end
 
---- The user has gone to the window: the file becomes a jump of the user's, from which `<C-o>` leads back.
+--- Called when the user enters a window. If this is the window that follows the agent, stops
+--- following, and goes to the shown file by a jump, from which `<C-o>` leads back.
 local function take()
   local it = following
   if not it or api.nvim_get_current_win() ~= it.win then
@@ -171,7 +175,7 @@ local function take()
   end
 end
 
---- Whether an event is one of the followed chat.
+--- Whether an event belongs to the followed chat.
 ---@param data table
 ---@return boolean
 local function is_followed(data)
@@ -212,7 +216,7 @@ local function listen(it)
   api.nvim_create_autocmd('WinEnter', { group = it.group, callback = vim.schedule_wrap(take) })
 end
 
---- Ends the following.
+--- Stops following the agent.
 function M.stop()
   local it = following
   if not it then
@@ -227,7 +231,7 @@ function M.stop()
   require('caliban.chat.windows').decorate(it.chat)
 end
 
---- Begins to follow the current chat's agent, or ends the following.
+--- Begins to follow the current chat's agent, or stops following.
 function M.toggle()
   if following then
     M.stop()

@@ -18,7 +18,7 @@ function M.show(buf, mark)
   api.nvim_buf_del_extmark(buf, ns, mark)
 end
 
---- Forgets which lines of a buffer are hidden.
+--- Shows all hidden lines of a buffer.
 ---@param buf integer
 function M.show_all(buf)
   api.nvim_buf_clear_namespace(buf, ns, 0, -1)

@@ -1,9 +1,9 @@
---- The keys for the next step, in words, for the composer's winbar.
+--- The key hints at the composer: the keys for the next step, in words.
 local M = {}
 
 local api = vim.api
 
---- A key and what it does, in words. If there is less room, the second words.
+--- A key and what it does, in words. The second words of a pair are for less room.
 ---@alias caliban.KeyWords string|[string, string]
 
 --- The keys in the composer by phase, the most important first. In all other phases but `idle` a turn runs.
@@ -25,7 +25,7 @@ local inserting = {
   reviewing = { { '<C-s> send, review later', '<C-s> send' } },
 }
 
---- The keys while the cursor is in the transcript, and on a change in its list.
+--- The keys while the cursor is in the transcript, and while it is on a change in the list there.
 local READING = { 'i write', '<CR> open or close', ']] [[ messages' }
 local ON_CHANGE = { 'i write', '<CR> go to the change', ']] [[ messages' }
 
@@ -75,7 +75,8 @@ local function in_normal(chat)
   return phases[phase] or { '<CR> queue', '<C-c> stop', to, steer }
 end
 
---- The keys while the cursor is in the transcript. The last line of a question names its keys.
+--- The keys while the cursor is in the transcript. The keys of an open question are those that its
+--- last line names.
 ---@param chat caliban.Chat
 ---@return caliban.KeyWords[]
 local function in_transcript(chat)
@@ -121,8 +122,8 @@ local function joined(of, n, more, brief)
   return table.concat(shown, ' · ')
 end
 
---- As many of the keys as fit into `width` cells, the most important ones. The key that shows the others is left out
---- only where there is no room for another one beside it.
+--- The most important keys that fit into `width` cells, and then the key that shows all others,
+--- unless only one key has room.
 ---@param chat caliban.Chat
 ---@param width integer
 ---@return string

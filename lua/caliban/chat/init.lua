@@ -120,8 +120,8 @@ local function chat_for(session)
   return chats.find(session) or not is_other and waiting or new()
 end
 
---- Moves the windows, the draft and the warning of the chat `barred`, whose session cannot be
---- opened, to `chat`.
+--- Moves the windows, the draft and the warning from `barred`, whose session cannot be opened, to
+--- `chat`, which replaces `barred`.
 ---@param chat caliban.Chat
 ---@param barred caliban.Chat
 local function inherit(chat, barred)
@@ -255,8 +255,8 @@ local function show_queue(chat)
   require('caliban.chat.paint').paint(chat, { require('caliban.chat.queue').block(chat) })
 end
 
---- Updates the countdown and the status once a second while a retry is pending or nothing arrives
---- for a request.
+--- Updates the countdown and the status once a second while a retry is pending or a request
+--- receives no bytes.
 ---@param chat caliban.Chat
 local function count(chat)
   if chat.counting then
@@ -308,13 +308,13 @@ function M.status(message)
   if before and before.waiting_for == message.waiting_for then
     decorate(chat)
   else
-    -- the other chats name how many wait
+    -- the winbar of each chat names the number of other chats that wait
     vim.tbl_map(decorate, chats.all)
   end
   require('caliban.chat.status').changed(chat, before)
 end
 
---- The to-do list of a chat has changed.
+--- Shows the new to-do list of a chat.
 ---@param message caliban.Todo
 function M.todo(message)
   local chat = chats.find(message.session)

@@ -158,7 +158,7 @@ function M.fit(chat)
   -- the transcript keeps at least three lines, if it has so many
   want = want > have and math.max(have, math.min(want, height + have - 3)) or want
   if top[2] ~= bottom[2] or bottom[1] - top[1] > height + 1 or want == have then
-    return -- the user has moved one of them, or there is no room
+    return -- the user has moved one of the two windows, or there is no room
   end
   -- the height of the upper window is set, because then Neovim changes only the window below it
   vim.wo[lower][0].winfixheight = false

@@ -15,15 +15,15 @@ local api = vim.api
 --- The highlights of a line: three numbers for each span, its first byte, the byte after its last and the highlight
 --- group.
 ---@class caliban.Spans: integer[]
----@field veils? integer[] the parts that are drawn in another way: for each its first byte, the byte after its last, and an index of `M.SIGNS`
+---@field veils? integer[] the parts that signs replace: for each its first byte, the byte after its last, and the sign's index in `M.SIGNS`
 ---@field group? integer the highlight group of these signs
 ---@field rule? boolean whether the line is drawn as a horizontal rule
 ---@field length? integer the bytes of the line, if it may be a row of a table
 ---@field table? caliban.Table
----@field laid? integer the complete lines that the block had when the table was looked for
+---@field laid? integer the number of complete lines that the block had when the table was last looked for
 ---@field label? string what is drawn at the right end of the line
 
---- What is drawn instead of marks.
+--- The signs that are drawn in place of Markdown's marks. The empty sign hides a mark.
 M.SIGNS = { '', '•', '▎', '☐', '☑' }
 for i, sign in ipairs(M.SIGNS) do
   M.SIGNS[i] = require('caliban.editor.icons').of(sign)
@@ -152,7 +152,7 @@ end
 ---@param pattern string
 ---@param group string
 ---@param head integer the length of the mark before the text
----@param tail? string the pattern of the mark after it; default: as long as the one before it
+---@param tail? string the pattern of the mark after the text; default: a mark of the same length
 ---@return string # the text with blanks for the matches, so that later patterns do not match inside them
 local function each(spans, s, pattern, group, head, tail)
   local from, to = s:find(pattern)
@@ -192,7 +192,7 @@ local function inline(spans, s)
   end
 end
 
---- The highlights and marks of a text in a line.
+--- The highlights of a text in a line, and the marks in the text that are hidden.
 ---@param s string
 ---@return caliban.Spans
 function M.inline(s)
@@ -251,7 +251,7 @@ local function quote(spans, s)
   spans.group = ids['@markup.quote']
   local at = s:find('>', 1, true)
   while at do
-    -- only the bar has a colour, so that a quote is not louder than the prose around it
+    -- only the bar has a colour, so that a quote does not stand out from the prose around it
     add(spans, at - 1, at, ids['@markup.quote'])
     veil(spans, at - 1, at, BAR)
     local _, next = s:find('^ ?>', at + 1)
@@ -302,7 +302,8 @@ local function fence_at(block, i)
   return block.fences[high]
 end
 
---- Whether a line is on the ground of a code block: its lines of code, and the line above them, which names the language.
+--- Whether a line has the background of code. The lines of a code block have it, and the line above
+--- them, which names the language.
 ---@param block caliban.Block
 ---@param i integer the line's index in the block
 ---@return boolean

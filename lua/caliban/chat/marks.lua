@@ -5,7 +5,8 @@ local api = vim.api
 local icon = require('caliban.editor.icons').of
 local ns = api.nvim_create_namespace('caliban_chat')
 
---- The highlights of blocks that have a single one, by shape. Other blocks are highlighted as Markdown.
+--- The highlight groups of blocks that have only one, by shape. The other blocks are highlighted as
+--- Markdown, except calls (`tool`) and questions (`ask`).
 local spans = {
   thinking = 'CalibanDim',
   boundary = 'CalibanDim',
@@ -36,7 +37,7 @@ local function mark(chat, block, name, row, col, opts)
   block.marks[name] = api.nvim_buf_set_extmark(chat.transcript, ns, row, col, opts)
 end
 
---- Highlights a block's rows from `first` on.
+--- Highlights a block's rows from `first` to `last`.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param first integer
@@ -115,7 +116,7 @@ function M.set(chat, block, row)
   elseif block.shape == 'error' then
     reasons(chat, block, row, last)
   elseif block.shape == 'plan' then
-    -- the keys below its first line
+    -- the lines below the first name the keys
     span(chat, block, math.min(top + 1, last), last, 'CalibanDim')
   elseif group then
     span(chat, block, row, last, group)

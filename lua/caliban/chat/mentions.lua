@@ -4,7 +4,7 @@ local M = {}
 
 local api = vim.api
 
---- The time in milliseconds without a key after which the sizes are asked for.
+--- The time in milliseconds without a key after which the program is asked for the sizes.
 local PAUSE = 200
 --- The most lines and bytes of a text whose mentions are read, and the most chips.
 local LINES, BYTES, CHIPS = 1000, 256 * 1024, 8
@@ -28,7 +28,7 @@ function M.listen(show)
   changed = show
 end
 
---- The question whose answer is a preview.
+--- The id of the question whose answer is a preview.
 ---@type integer?
 local wanted
 
@@ -144,8 +144,8 @@ function M.rows(chat, width)
   return rows
 end
 
---- Whether a mention ends before this text: the next character is not a part of the mention.
----@param rest string the text behind it
+--- Whether a mention ends where this text begins.
+---@param rest string the text after the mention
 ---@return boolean
 local function ends(rest)
   return rest:find('^[.!?:]*$') ~= nil or rest:find('^[.!?:]*[%s`"\'<>|()%[%]{},;]') ~= nil
@@ -237,7 +237,7 @@ local function show(text)
   require('caliban.chat.float').show(lines, 'Goes with the message', place, 'K')
 end
 
---- Takes the program's answer.
+--- Handles the program's answer: the sizes, or a preview.
 ---@param message caliban.Weighed
 function M.answer(message)
   if message.preview then

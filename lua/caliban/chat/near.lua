@@ -1,18 +1,19 @@
---- Fits what depends on the width of a transcript's windows, near the visible rows: the words beside lines, and code spans.
+--- Fits the words beside lines, and the code spans, to the width of a transcript's windows, in the
+--- visible rows and those near them.
 local M = {}
 
 local wrap = require('caliban.editor.wrap')
 
---- Rows are also fitted this far above and below the visible ones.
+--- This many rows above and below the visible rows are fitted too.
 local MARGIN = 50
 
---- Places the words beside blocks, and fits the code spans in these, unless this was done already for rows of this
---- width.
+--- Places the words beside blocks and fits the code spans of the blocks, unless they are fitted to
+--- this width already.
 ---@param chat caliban.Chat
 ---@param room integer
 ---@param first integer the first row that is looked at
 ---@param last integer
----@return boolean # whether these are all rows of the chat
+---@return boolean # whether all rows of the chat are fitted
 local function fit_rows(chat, room, first, last)
   local beside, unbroken = require('caliban.chat.beside'), require('caliban.chat.unbroken')
   local row, all = chat.total, first <= 0 and chat.total <= last

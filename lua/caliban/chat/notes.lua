@@ -1,4 +1,4 @@
---- Draws the names in backticks of a notice or an error without their backticks.
+--- Hides the backticks around the names in a notice or an error.
 local M = {}
 
 local api = vim.api
@@ -17,7 +17,7 @@ function M.codes(line)
   return codes
 end
 
---- The backticks of a line.
+--- The backticks of a line, as parts that are hidden.
 ---@param buf integer
 ---@param row integer
 ---@return caliban.Spans

@@ -4,8 +4,8 @@ local M = {}
 
 local api = vim.api
 
---- The end of a turn that took at least this many milliseconds is notified unless the cursor is in
---- the chat.
+--- The user is notified of the end of a turn that took at least this many milliseconds, unless the
+--- cursor is in the chat.
 local LONG = 10000
 
 local focused = true
@@ -134,7 +134,7 @@ function M.send(chat, kind, text)
   if ways.editor ~= false then
     require('caliban.editor.notify').show(text)
   end
-  -- the user has just changed the mode in the editor
+  -- a new mode is reported only in the editor, where the user has just changed it
   if kind == 'mode' then
     return
   end

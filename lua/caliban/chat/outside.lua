@@ -1,5 +1,5 @@
---- The windows and buffers in which the user works besides the chats. The one used last comes
---- first.
+--- The windows and buffers in which the user works outside of the chats, and which of them was used
+--- last.
 local M = {}
 
 local api = vim.api
@@ -56,7 +56,7 @@ end
 
 --- The last used window outside of the chats, and the buffer that it had. The window may be closed or have another
 --- buffer by now.
----@return caliban.Outside? # nil if there is no such buffer
+---@return caliban.Outside? # nil if there is none
 function M.last()
   visit()
   for i = #visited, 1, -1 do

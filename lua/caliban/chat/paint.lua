@@ -25,13 +25,13 @@ M.ns = ns
 ---@field items? integer the number of items that take keys; they are the last lines
 ---@field right? string
 ---@field need? integer the cells that the block's first line and `right` need in one row
----@field room? integer the cells of the row into which the words were last fitted
+---@field room? integer the cells of the row into which the words at its right end were last fitted
 ---@field below? string[]
 ---@field marks table<string, integer>
 ---@field fences caliban.Fence[]
 ---@field spans table<integer, integer[]?> the highlights of lines that have been drawn, by index
----@field wrapped table<integer, integer> by a line's index: the `wrapping` of the chat that its code spans are fitted to
----@field growing? { i: integer, from: integer, reaches: boolean } the last line, the byte from which its code spans are not fitted yet, and whether one may go on at its end
+---@field wrapped table<integer, integer> by a line's index: the chat's `wrapping` when the line's code spans were fitted
+---@field growing? { i: integer, from: integer, reaches: boolean } the index of the last line, the byte from which its code spans are not fitted yet, and whether a span may go on at its end
 
 local long = require('caliban.chat.long')
 local marks = require('caliban.chat.marks')
@@ -186,7 +186,7 @@ local function add(chat, id, shape)
   return block, at, row
 end
 
---- The windows whose cursor is on a block.
+--- The windows whose cursor is on the block of a call; none for other blocks.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param row integer
@@ -228,7 +228,7 @@ local function apply(chat, update)
       replace(chat, block, row, 0, {})
       table.remove(chat.blocks, index)
       require('caliban.chat.running').note(chat, block, nil)
-      -- a folded call: the cursor goes to the line of its run
+      -- the call was folded into a run of calls: the cursor goes to the line of the run
       for _, win in ipairs(on) do
         api.nvim_win_set_cursor(win, { math.max(row, 1), 0 })
       end
@@ -319,7 +319,7 @@ local function write(chat, follow, fn, except)
   vim.bo[buf].modifiable = false
   local last = api.nvim_buf_line_count(buf)
   for _, win in ipairs(following) do
-    -- to the last column: the end of a long paragraph is the new text
+    -- to the last column, because the end of a long paragraph is the new text
     api.nvim_win_set_cursor(win, { last, vim.v.maxcol - 1 })
   end
   if chat.question and ok then

@@ -40,7 +40,7 @@ function M.of(chat, width)
   end
 end
 
---- Whether a composer shows the words.
+--- Whether a composer is empty, so that it shows the words.
 ---@param buf integer
 ---@return boolean
 function M.stands(buf)

@@ -1,4 +1,4 @@
---- The words of the block of a transcript that says that a plan waits.
+--- The words of a plan's block in the transcript, which says that the plan waits.
 local M = {}
 
 --- The keys on the block. The first one has shorter words too.

@@ -1,5 +1,5 @@
---- The keys on the block of a transcript that says that a plan waits. They decide like those in the plan's own window,
---- which must show the plan before.
+--- The keys on a plan's block in the transcript, which says that the plan waits. They decide as the
+--- keys in the plan's own window do. That window must have shown the plan before.
 local M = {}
 
 local api = vim.api

@@ -17,8 +17,8 @@ local WAITS = require('caliban.editor.icons').of('  …')
 ---@field since? number when the question was first on the screen, or when a key was last pressed, in ms
 ---@field armed? boolean whether the question takes keys
 ---@field placed? boolean whether a window has shown its first line
----@field why? boolean whether the user has asked for the explanation, or no more
----@field reveals? integer the lines from the beginning of an explanation that the user has just asked for
+---@field why? boolean whether the user has just asked to show or hide the explanation
+---@field reveals? integer the number of lines from the explanation's first line on, if the user has just asked for the explanation
 ---@field always? boolean whether a rule is proposed
 ---@field explains? boolean whether Caliban can say why it asks
 ---@field command? string the command, if the user may change it
@@ -45,7 +45,7 @@ local function any()
   return false
 end
 
---- The number of equal lines at the beginning.
+--- The number of equal lines at the beginning of two lists.
 ---@param was string[]
 ---@param lines string[]
 ---@return integer

@@ -72,8 +72,8 @@ function M.explain(chat, block, key)
   end or nil)
 end
 
---- Whether the cursor is on a question of the model with this option that takes no keys now. The number must not become
---- a count: Neovim would paint nothing until the next key.
+--- Whether the cursor is on a question of the model that has this option, but takes no keys now.
+--- The number must not become a count: Neovim would paint nothing until the next key.
 ---@param chat caliban.Chat
 ---@param block? caliban.Block
 ---@param number integer

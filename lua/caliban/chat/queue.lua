@@ -4,7 +4,7 @@ local M = {}
 
 --- The most characters of a queued message to show.
 local MOST = 120
---- The keys stand beside a message of which they leave at least this many cells.
+--- The first message is cut to leave room for the keys only if it keeps at least this many cells.
 local LEAST = 20
 
 ---@param message caliban.QueuedMessage
@@ -27,8 +27,8 @@ local function shown(message, room)
   return lines
 end
 
---- The lines of the block, the first of them empty. A queued message is cut to the row, and the first one also to the
---- keys beside it.
+--- The lines of the block, the first of them empty. A queued message is cut to one row. The first
+--- message leaves room for the keys beside it.
 ---@param queue caliban.QueuedMessage[]
 ---@param room? integer the cells of a row
 ---@return string[]
@@ -69,7 +69,7 @@ local function some(queue, held)
   return false
 end
 
---- The line above the queue, which names the keys that act on its messages.
+--- The words beside the first message, which name the keys that act on messages of the queue.
 ---@param queue caliban.QueuedMessage[]
 ---@return string
 function M.keys(queue)

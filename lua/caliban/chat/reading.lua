@@ -1,5 +1,5 @@
---- The place of an open question in the windows: all of it, or its first line if a window is too low. Its keys then stand
---- below the first line too.
+--- Shows an open question in the windows of its chat: the whole question, or its beginning if a
+--- window is too low. Then the question's keys are also shown below its first line.
 local M = {}
 
 local api, fn = vim.api, vim.fn
@@ -38,7 +38,7 @@ local function rows(line, room)
   return all
 end
 
---- Forgets the keys below the first line.
+--- Removes the keys below the first line.
 ---@param chat caliban.Chat
 function M.clear(chat)
   api.nvim_buf_clear_namespace(chat.transcript, ns, 0, -1)
@@ -87,7 +87,7 @@ local function show(win, first, moves)
   end)
 end
 
---- Shows the end of a question from a line on, and as much before it as there is room for.
+--- Shows the end of a question from a line on, and the lines before it for which there is room.
 ---@param win integer
 ---@param line integer
 local function reveal(win, line)
@@ -101,9 +101,9 @@ local function reveal(win, line)
   end)
 end
 
---- Shows the question in the windows that follow the end of the transcript, and all of it, where there is room, in those
---- whose cursor is on it. A question that was shown before leaves the cursor where it is, unless the user has just asked
---- for its explanation and a window has no room for all of it.
+--- Shows the question in the windows that follow the end of the transcript, and in those whose
+--- cursor is on the question. If the question was shown before, it does not move the cursor, unless
+--- the user has just asked for the explanation and the window has no room for the whole question.
 ---@param chat caliban.Chat
 ---@param windows integer[]
 function M.follow(chat, windows)

@@ -1,6 +1,6 @@
---- Highlights the lines of a transcript while Neovim draws them, and notes which lines of a question were drawn. Draws the
---- words in an empty composer. The
---- highlights are not stored in the buffer, where every change would have to move them.
+--- Highlights the lines of a transcript while Neovim draws them. The highlights are not stored in
+--- the buffer, where every change would have to move them. Also notes which lines of a question
+--- were drawn, and draws the words in an empty composer.
 local M = {}
 
 local api = vim.api

@@ -1,5 +1,5 @@
---- Draws the Markdown of a reply as a reader wants it, while Neovim draws the line: without its marks, with bullets,
---- rules and the ground of code. The buffer keeps the source, which the cursor's line shows.
+--- Draws the Markdown of a reply, while Neovim draws the line, without its marks, and with bullets,
+--- rules and a background of code. The buffer keeps the source, which the cursor's line shows.
 local M = {}
 
 local api = vim.api
@@ -16,7 +16,7 @@ local hide = { ephemeral = true, strict = false } ---@type vim.api.keyset.set_ex
 local ground = { ephemeral = true, strict = false, end_col = 0, hl_eol = true, priority = 90 } ---@type vim.api.keyset.set_extmark
 ground.hl_group = 'CalibanCode'
 
---- Called before a window is drawn. Returns false if it shows the source.
+--- Called before a window is drawn. Returns false if the window shows the source.
 ---@param drawn integer
 ---@return boolean
 function M.begin(drawn)

@@ -3,8 +3,8 @@ local M = {}
 
 local api = vim.api
 
---- The line under the cursor and the column in it. Of a call, the line is uncut, and the column is not before the
---- arguments.
+--- The line under the cursor and the cursor's column in it. On a call, this is the uncut line, and
+--- the column is not before the main argument.
 ---@param chat caliban.Chat
 ---@return string line
 ---@return integer col

@@ -75,7 +75,8 @@ end
 --- The words beside a call that waits for the user's consent.
 local ASKED = 'waiting for you'
 
---- Says beside the calls of a chat that run or wait for consent that the end of the program has interrupted them.
+--- Called when the program has ended: marks the calls of a chat that run or wait for consent as
+--- interrupted.
 ---@param chat caliban.Chat
 function M.interrupt(chat)
   running.forget(chat)
@@ -107,7 +108,7 @@ function M.wake()
   end
 end
 
--- a chat that becomes visible again
+-- a chat with a running call may have become visible
 api.nvim_create_autocmd({ 'TabEnter', 'BufWinEnter' }, {
   group = api.nvim_create_augroup('caliban_spinner', {}),
   callback = vim.schedule_wrap(function()

@@ -134,7 +134,7 @@ local function usage(status)
   return percent and ('%s/%s  %s'):format(text, tokens(status.window), percent) or text
 end
 
---- The number of chats whose question waits for the user, without the chat `but`.
+--- The number of chats, other than `but`, whose question waits for the user.
 ---@param but? caliban.Chat
 ---@return integer
 function M.questions(but)
@@ -148,7 +148,8 @@ function M.questions(but)
   return n
 end
 
---- The mode in words. A coordinator keeps to the mode that it had.
+--- The mode in words, such as `coordinator · ask`. A conversation that becomes a coordinator keeps
+--- its mode.
 ---@param status caliban.Status
 ---@return string
 function M.mode(status)
@@ -194,7 +195,7 @@ function M.text(of)
   return table.concat(texts)
 end
 
---- The highlight of the share of a window that is filled so far.
+--- The highlight of the usage, by how full the model's window is.
 local fills = { long = 'CalibanLong', full = 'CalibanFull' } ---@type table<string, string?>
 
 --- The parts of the winbar's text, in the order in which they are dropped if there is not enough room. A word is never

@@ -1,4 +1,5 @@
---- What a question is about, in normal text: a command is highlighted as shell. The rest of the question is dim.
+--- The highlights of a question. Its subject, which the user decides on, is normal text; a command
+--- is highlighted as shell. The rest of the question is dim.
 local M = {}
 
 local api = vim.api
@@ -8,7 +9,7 @@ local CAP = 32768 -- bytes; a longer command stays plain
 --- How a question looks: for each line, three numbers for each highlight.
 ---@class caliban.QuestionLook: caliban.Colored
 ---@field lang? string the parser or the syntax file of its command
----@field taken? integer how many of these lines are in `lines`
+---@field taken? integer the number of the subject's lines whose `colors` are in `lines` already
 ---@field lines table<integer, integer[]?> by the index in the block, from 0
 
 ---@param spans integer[]
@@ -22,7 +23,7 @@ local function add(spans, from, to, group)
   end
 end
 
---- The lines of a question, of which all but its subject is dim.
+--- The highlights of a question's lines, which make all but the subject dim.
 ---@param question caliban.Question
 ---@return table<integer, integer[]?>
 local function dimmed(question)
@@ -56,7 +57,7 @@ local function texts_of(question)
   return texts
 end
 
---- Takes over the colours that the syntax file gives the subject, as far as they are known.
+--- Adds to the highlights the colours from the syntax file that are known so far.
 ---@param question caliban.Question
 ---@param look caliban.QuestionLook
 ---@param name string

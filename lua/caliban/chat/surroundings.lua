@@ -8,13 +8,14 @@ local names = require('caliban.editor.name')
 
 --- This many lines above and below the part are read.
 local ABOVE, BELOW = 40, 10
---- A longer file on disk is not read, and longer lines around a part are left out. In bytes.
+--- A file on disk of more than `LARGEST` bytes is not read. The lines around a part are left out if
+--- they have more than `MOST` bytes.
 local LARGEST, MOST = 512 * 1024, 8192
 
---- Reads some lines: from the first one, counted from 0, to the one before the last.
+--- Reads the lines from row `first`, counted from 0, to the row before `last`.
 ---@alias caliban.ReadLines fun(first: integer, last: integer): string[]
 
---- How the lines of a file are read: from its buffer if it is loaded, else from the disk.
+--- A function that reads lines of a file: from its buffer if the buffer is loaded, else from disk.
 ---@param path string absolute
 ---@return caliban.ReadLines? # nil if there is no such file, or it is large
 function M.file(path)
@@ -34,7 +35,8 @@ function M.file(path)
   end
 end
 
---- The lines around a part of a diff: either side may be what the file has, at the old or at the new place.
+--- The lines around a part of a diff. The file may have either side of the part, at the old or at
+--- the new place.
 ---@param read caliban.ReadLines
 ---@param it caliban.DiffRows
 ---@param sides table<string, string[]> the part's lines before (`-`) and after (`+`) the change

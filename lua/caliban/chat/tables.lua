@@ -1,4 +1,4 @@
---- Lays out the tables of a reply: cells stand below each other, without the marks of Markdown.
+--- Lays out the tables of a reply in aligned columns, without the marks of Markdown.
 local M = {}
 
 local api = vim.api
@@ -16,7 +16,7 @@ local ROWS, COLUMNS, BYTES = 200, 30, 4000
 ---@field last integer
 ---@field rows caliban.TableCell[][] without the line of dashes
 ---@field widths integer[]
----@field sides string[] for each column: 'l', 'r' or 'c'
+---@field sides string[] for each column its alignment: 'l', 'r' or 'c'
 
 ---@param s string
 ---@return boolean
@@ -25,7 +25,7 @@ local function is_row(s)
 end
 
 ---@param s string
----@return string[]? # for each column its side; nil if the line is no line of dashes
+---@return string[]? # for each column its alignment; nil if the line is no line of dashes
 local function sides(s)
   local list = {}
   if not is_row(s) or s:find('[^%s|:-]') then
@@ -41,7 +41,7 @@ local function sides(s)
   return #list > 0 and #list <= COLUMNS and list or nil
 end
 
---- The cells of a row. A `|` behind a backslash or in a code span separates none.
+--- The cells of a row. A `|` after a backslash or in a code span does not separate cells.
 ---@param s string
 ---@return string[]
 local function cells(s)

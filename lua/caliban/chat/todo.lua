@@ -11,7 +11,7 @@ local shown ---@type { win: integer, buf: integer, chat: caliban.Chat }?
 local marks = { pending = '[ ]', in_progress = '[>]', completed = '[x]' } ---@type table<string, string>
 local groups = { in_progress = 'CalibanTool', completed = 'CalibanDim' } ---@type table<string, string?>
 
---- How far the list of a chat is; nil if the chat has none.
+--- The number of completed items and of all items in a chat's list; nil if the chat has no list.
 ---@param chat caliban.Chat
 ---@return { done: integer, all: integer }?
 function M.count(chat)
@@ -166,16 +166,17 @@ function M.toggle()
   open(chat)
 end
 
---- The question of a chat has appeared or is gone: the window makes room for it.
+--- Called when a question has appeared in a chat or is gone. The window is hidden while it would
+--- cover the question.
 ---@param chat caliban.Chat
 function M.avoid(chat)
   if shown and shown.chat == chat then
-    -- the lines of the question are not in the buffer yet
+    -- scheduled, because the lines of the question are not in the buffer yet
     vim.schedule(draw)
   end
 end
 
---- The program has sent the list of a chat.
+--- Stores the list of a chat, and shows it if the window is open.
 ---@param chat caliban.Chat
 ---@param items caliban.TodoItem[]
 function M.take(chat, items)

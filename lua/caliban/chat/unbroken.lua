@@ -7,12 +7,13 @@ local ns = api.nvim_create_namespace('caliban_chat')
 
 --- The most bytes and the most spans of a line that is fitted.
 local LONGEST, SPANS = 2048, 64
---- The most lines of a block that are looked at when they are painted. The others are looked at near the visible rows.
+--- The most lines of a block that are fitted when they are painted: its last ones. The others are
+--- fitted when they are near the visible rows.
 local LINES = 50
---- How much may be measured at once: the bytes of a line, twice for each of its code spans.
+--- The most bytes that are measured in one pass. A line counts twice for each of its code spans.
 local MOST = 200000
 
---- How much may still be measured.
+--- The bytes that may still be measured in this pass.
 local budget = 0
 
 --- Whether a block is no Markdown, but may have names in backticks.
@@ -22,13 +23,14 @@ function M.is_note(block)
   return block.shape == 'notice' or block.shape == 'error'
 end
 
---- Called before lines are fitted.
----@param now boolean whether lines are fitted while they are painted, or only near the visible rows
+--- Begins a pass that fits lines.
+---@param now boolean false: this pass fits no line; later, the lines near the visible rows are fitted
 function M.begin(now)
   budget = now and MOST or 0
 end
 
---- The narrowest window that shows the chat; nil if the one noted for the chat has gone, or if there is none.
+--- The narrowest window that shows the chat. Nil if there is none, or if the window that is noted
+--- as the narrowest no longer shows the chat.
 ---@param chat caliban.Chat
 ---@return caliban.Narrowest?
 local function window(chat)
@@ -46,7 +48,7 @@ local function row_of(cell, room)
   return math.floor((cell - 1) / room)
 end
 
---- Moves a part of a line to the next row if the part is broken, and fits into a row.
+--- Moves a part of a line to the next row if the part is broken but would fit into one row.
 ---@param buf integer
 ---@param row integer
 ---@param into caliban.Narrowest
@@ -78,7 +80,7 @@ local function move(buf, row, into, from, to, above)
   return moved
 end
 
---- Removes the gaps of a line.
+--- Removes the gaps of a line from a byte on.
 ---@param buf integer
 ---@param row integer
 ---@param from integer byte, from 1
@@ -120,7 +122,7 @@ end
 ---@param i integer the line's index in the block
 ---@param line string
 ---@param from integer the byte from which the spans are fitted, from 1
----@return boolean # false if no window is known to show the chat, or if too much was measured already
+---@return boolean # false if no window is known to show the chat, or if `budget` does not suffice for the line
 local function fit(chat, block, row, i, line, from)
   local into, buf = window(chat), chat.transcript
   if not into then
@@ -140,7 +142,7 @@ local function fit(chat, block, row, i, line, from)
   end
   from = math.min(from, parts[done + 1] or from)
   clear(buf, row + i, from)
-  -- a gap that is right for the rows of one window is a hole in those of a window of another width
+  -- blanks that fit the rows of one window would leave a hole in rows of another width
   local wraps = into.even and vim.wo[into.win].wrap
   for n = done + 1, wraps and #parts or 0, 2 do
     local first, last = parts[n], parts[n + 1] ---@type integer, integer
@@ -155,7 +157,7 @@ local function fit(chat, block, row, i, line, from)
   return true
 end
 
---- Has the lines that were not fitted fitted when they are near the visible rows.
+--- Notes that some lines are not fitted. They are fitted when they are near the visible rows.
 ---@param chat caliban.Chat
 local function postpone(chat)
   chat.unfitted = chat.unfitted or {}
@@ -183,7 +185,7 @@ function M.grow(chat, block, row, from, text)
   local lines = api.nvim_buf_get_lines(chat.transcript, row + first, row + block.n, false)
   for n, line in ipairs(lines) do
     local i = first + n - 1
-    -- two backticks may close a span that begins before the spans between them
+    -- a double backtick may close a span that begins before spans that are already fitted
     local goes_on = not line:find('``', 1, true)
     local start = growing and growing.i == i and goes_on and growing.from or 1
     if line:find('`', 1, true) and not fit(chat, block, row, i, line, start) then
@@ -192,7 +194,7 @@ function M.grow(chat, block, row, from, text)
   end
 end
 
---- Fits the code spans of the lines in a range of rows that were not fitted since the rows have their width.
+--- Fits the code spans in a range of rows, except in lines that are fitted to the present wrapping.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param row integer the block's first row

@@ -84,7 +84,7 @@ function M.go(chat)
   M.file(path, lnum and tonumber(lnum))
 end
 
---- The web address under the cursor: that of a link, or one that stands in the text.
+--- The web address under the cursor: the target of a link, or an address in the text.
 ---@param line string
 ---@param col integer
 ---@return string?

@@ -27,8 +27,9 @@ local plain = {
   spell = false,
 }
 
---- The option 'winhighlight' with a winbar that is not bold: neither the keys nor the figures are louder than the text.
----@param now string the option of the user's
+--- The value of 'winhighlight' with a winbar that is not bold, so that the keys and figures there
+--- do not stand out from the text. A highlight of the winbar that the user has set stays.
+---@param now string the user's value
 ---@return string
 local function quiet(now)
   if (',' .. now):find(',WinBar:', 1, true) then
@@ -37,7 +38,7 @@ local function quiet(now)
   return now .. (now == '' and '' or ',') .. 'WinBar:WinBarNC'
 end
 
---- Updates the keys in the composer's winbar.
+--- Updates the key hints at the composer.
 ---@param chat caliban.Chat
 function M.hint(chat)
   if chat.listing then
@@ -48,8 +49,9 @@ function M.hint(chat)
   end
 end
 
---- Updates the winbars of a chat. If another plugin has set the winbar of the transcript, the composer's winbar shows
---- the state.
+--- Updates what the windows of a chat show besides its text: the state, the key hints and the words
+--- in an empty composer. If another plugin has set the winbar of the transcript, the state is shown
+--- above the composer's text.
 ---@param chat caliban.Chat
 function M.decorate(chat)
   local stands = true
@@ -111,15 +113,15 @@ local function watch_sizes()
   })
 end
 
---- Adapts a transcript to windows that wrap in another way.
+--- Adapts a transcript after its windows have begun to wrap in another way.
 ---@param chat caliban.Chat
 local function rewrap(chat)
   chat.narrowest = nil
   M.refit(chat)
 end
 
---- Chooses where lines wrap, and adapts the visible transcripts if this has changed, or if the window to which they
---- were adapted has gone.
+--- Updates 'breakat'. Adapts a visible transcript if the option has changed, or if the window to
+--- which the transcript was adapted no longer shows it.
 local function update_breaks()
   local changed = require('caliban.chat.breaks').update()
   for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
@@ -157,7 +159,7 @@ end
 
 --- Begins to watch whether the cursor is on a change in a list or on a plan that waits, where keys have other meanings.
 local function watch_changes()
-  -- scheduled, because the list looks for the change under the cursor at the same event
+  -- scheduled, because the list notes only at this event whether the cursor is on a hunk
   local update = vim.schedule_wrap(function(chat)
     local listing = chat.listing ---@type caliban.Listing?
     local other = listing ~= nil and listing.on_hunk ~= listing.hinted
@@ -246,7 +248,7 @@ function M.entered(chat, buf)
   end
   M.decorate(chat)
   if buf == chat.transcript then
-    -- a chat that is opened by an autocommand, such as `VimEnter`, opens without the events of windows
+    -- Neovim triggers no window events if an autocommand, such as for `VimEnter`, opens the chat
     update_breaks()
     M.refit(chat)
   end

@@ -1,4 +1,5 @@
---- The workers of a coordinator: the keys on their lines in the transcript, and what the user does with one.
+--- The workers of a coordinator: the keys on their lines in the transcript, and how the user opens,
+--- stops or messages a worker.
 local M = {}
 
 local api = vim.api
@@ -9,7 +10,7 @@ local function say(text, level)
   require('caliban.editor.notify').say(text, level or vim.log.levels.WARN)
 end
 
---- The workers of a chat, the last one first.
+--- The workers of a chat, newest first.
 ---@param chat caliban.Chat
 ---@return caliban.WorkerRow[]
 function M.all(chat)
@@ -47,7 +48,7 @@ local function under(chat)
   return block and block.workers and block.workers[row - top - (block.head or 0)]
 end
 
---- Opens the chat of a worker, to read along.
+--- Opens the chat of a worker.
 ---@param worker caliban.WorkerRow
 function M.open(worker)
   if not worker.session then
@@ -94,7 +95,7 @@ function M.act(chat, worker, act, text)
   end
 end
 
---- Carries out a key on the line of a worker.
+--- Acts on the worker of the cursor's line.
 ---@param chat caliban.Chat
 ---@param act 'open'|'stop'|'message'
 ---@return boolean # false if the cursor is on no such line
@@ -151,7 +152,7 @@ function M.offer()
   end)
 end
 
---- How many workers a conversation has, in words; nil if it has none at work and has read all results.
+--- How many workers a conversation has, in words; nil if none is at work and all results are read.
 ---@param status caliban.Status
 ---@return string?
 function M.brief(status)

@@ -31,8 +31,8 @@ local fields = {
   spares = texts,
 }
 
---- The rules that are used if a rule is not valid. Then every call needs consent, because the
---- invalid rule may have been one that denies.
+--- The rules that are added if a rule of the user is not valid. With them every call needs consent,
+--- because the invalid rule may have been one that denies.
 ---@type caliban.WrittenRule[]
 local caution = { { ask = 'shell' }, { ask = 'edit' }, { ask = 'fetch' }, { deny = 'network' } }
 

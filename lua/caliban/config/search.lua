@@ -4,7 +4,8 @@ local M = {}
 local providers = { searxng = true, brave = true, tavily = true, exa = true }
 local fields = { provider = 'string', url = 'string', key = 'string', hosted = 'boolean' }
 
---- Whether the table names a service with what the service needs, or none.
+--- Whether the table names a service and has what the service needs, or names no service and has
+--- only `hosted`.
 ---@param value table
 ---@return boolean
 local function is_complete(value)

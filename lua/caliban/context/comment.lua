@@ -21,7 +21,7 @@ local function side(out, sign, lines)
   end
 end
 
---- A part of a review as a diff.
+--- Some hunks of a review as a diff, as context for the model.
 ---@param r caliban.Review
 ---@param hunks caliban.Hunk[]
 ---@param title? string the proposed deletion or renaming of the file

@@ -120,7 +120,7 @@ end
 --- The last visual selection of a buffer, even if another buffer is the current one.
 ---@param buf integer
 ---@param win integer a window that had the buffer
----@param fitting fun(first: integer, last: integer): integer the last row of a selection that is not too large
+---@param fitting fun(first: integer, last: integer): integer the last row within the size limit
 ---@return { text: string, lines: [integer, integer], total: integer }? # nil if there is none
 function M.selected(buf, win, fitting)
   local is_shown = api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf

@@ -16,7 +16,8 @@ local function about(buf)
   return { name = name, is_file = is_file, filetype = vim.bo[buf].filetype }
 end
 
---- The last row up to which the text from `first` on has at most `BYTES` bytes; at least `first`.
+--- The last row of a text that begins at row `first` and has at most `BYTES` bytes; at least
+--- `first`.
 ---@param buf integer
 ---@param first integer from 1
 ---@param last integer

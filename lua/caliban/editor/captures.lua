@@ -1,14 +1,14 @@
---- The highlights of code that is in no buffer of its own, by Neovim's Treesitter parsers.
+--- Finds the highlights of code that is in no buffer of its own, with Neovim's Treesitter parsers.
 local M = {}
 
---- A longer text is not parsed. In bytes.
+--- The most bytes of a text that is parsed.
 local LARGEST = 32768
 
 ---@class caliban.Captures
 ---@field private source string
 ---@field private root TSNode
 ---@field private query vim.treesitter.Query
----@field private groups table<integer, string|false> by the query's capture
+---@field private groups table<integer, string|false> by the capture's id; false if it is not drawn
 local Captures = {}
 Captures.__index = Captures
 
@@ -38,7 +38,7 @@ function M.parse(lines, lang)
     )
 end
 
---- The highlights of some rows. Where two overlap, the later one is drawn on top.
+--- The highlights of some rows. Where two highlights overlap, the later one is drawn on top.
 ---@param first integer
 ---@param last integer exclusive
 ---@return table<integer, (integer|string)[]> by row: the first byte, the byte after the last and the group of each

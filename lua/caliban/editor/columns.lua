@@ -1,13 +1,15 @@
---- Rows of a list as columns that stand one below the other, measured in cells of the screen.
+--- Aligns the rows of a list in columns, measured in cells of the screen.
 local M = {}
 
 --- The cells between two columns.
 local GAP = 2
---- The fewest cells of the column that gives way, and the most of any other column.
+--- The fewest cells of the column `give`, which is shortened first, and the most cells of another
+--- column.
 local FEW, MOST = 12, 28
---- The largest part of a row that another column takes.
+--- The largest share of a row for a column other than `give`.
 local PART = 1 / 3
---- The most characters of one text. A longer one is not measured as a whole.
+--- The most characters of a text. A longer text is cut before it is measured, because measuring all
+--- of it would take long.
 local LONG = 400
 
 --- Cuts a text to `cells` cells of the screen, with `…` at the end.
@@ -26,7 +28,7 @@ function M.cut(text, cells)
   return vim.fn.strcharpart(text, 0, count) .. more
 end
 
---- A text of which control characters and a long tail are removed.
+--- A text without its control characters, cut if it is long.
 ---@param text string
 ---@return string
 local function clean(text)
@@ -45,8 +47,9 @@ local function total(widths)
   return math.max(0, sum - GAP)
 end
 
---- The width of each column; 0 leaves a column out. The column `give` becomes narrow first. Then the
---- last columns are left out. Room that is left goes to `give`, then to the last column.
+--- The width of each column; 0 leaves a column out. If the columns do not fit, `give` is shortened
+--- first; then the last columns are left out. Cells that are free go to `give`, then to the last
+--- column.
 ---@param rows (string[]|string)[]
 ---@param cells integer
 ---@param give integer
@@ -73,7 +76,8 @@ local function measure(rows, cells, give)
   return widths
 end
 
---- The rows as lines of at most `cells` cells. A row that is one text stands outside of the columns and is not cut.
+--- The rows as lines of at most `cells` cells. A row that is a single string belongs to no column
+--- and is not cut.
 ---@param rows (string[]|string)[]
 ---@param cells integer
 ---@param give integer the column that is shortened if the others leave it no room

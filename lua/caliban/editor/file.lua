@@ -9,7 +9,7 @@ local names = require('caliban.editor.name')
 M.short = names.short
 
 ---@param path string
----@param resolved? boolean the path has no links: if it has one now, the link is not followed
+---@param resolved? boolean links in `path` were resolved before: a link in it now is not followed
 ---@return integer? buf
 function M.find(path, resolved)
   local want = resolved and path or names.real(path)

@@ -1,9 +1,10 @@
---- The signs that Caliban draws and writes, as the setting `icons` wants them. The code names a sign by its Unicode
---- character; this table has the others. Only texts of Caliban's own are put through it: a model's text, a file's, and the
---- commands in questions stay as they are.
+--- The signs that Caliban draws and writes, in the set that the setting `icons` names. The rest of
+--- the code uses Unicode characters; this module replaces them by those of the set. It does so only
+--- in Caliban's own texts, not in a model's text, in a file's text or in the commands of questions.
 local M = {}
 
---- Without ASCII signs that are wider than the Unicode ones, except where a text only gets longer.
+--- An ASCII sign is as wide as the Unicode sign. The exceptions occur only in texts that may become
+--- longer.
 ---@type table<string, string>
 local ascii = {
   ['┃'] = '|', -- the user's messages
@@ -65,16 +66,16 @@ local sets = { ascii = ascii, nerd = nerd } ---@type table<string, table<string,
 --- A character of more than one byte.
 local WIDE = '[\194-\244][\128-\191]*'
 
---- The set of the setting; nil for Unicode.
+--- The set of signs that is used; nil for Unicode.
 local current ---@type table<string, string>?
 
---- Takes the setting `icons`.
----@param name string
+--- Chooses the set of signs.
+---@param name string the value of the setting `icons`
 function M.use(name)
   current = sets[name]
 end
 
---- A text of Caliban's own with the signs of the setting.
+--- One of Caliban's own texts, with the signs of the chosen set.
 ---@param text string
 ---@return string
 function M.of(text)
@@ -90,14 +91,15 @@ end
 --- The blocks whose lines are Caliban's own words.
 ---@type table<string, boolean?>
 local OWN = { notice = true, error = true, intro = true, plan = true }
---- The blocks of which only the signs at the beginnings of lines are: what the user agrees to or sends stays exact.
+--- The blocks in which only the sign at the beginning of each line is Caliban's own. The rest,
+--- which the user agrees to or sends, stays exact.
 ---@type table<string, boolean?>
 local SIGNED = { ask = true, queue = true }
---- The blocks whose first line is; below are results, files or thoughts.
+--- The blocks whose first line is Caliban's own. The other lines are results, files or thoughts.
 ---@type table<string, boolean?>
 local HEADED = { tool = true, thinking = true, boundary = true }
 
---- A line in which only the sign at its beginning is Caliban's own.
+--- Replaces only the sign at the beginning of a line.
 ---@param line string
 ---@return string
 local function begun(line)
@@ -105,14 +107,15 @@ local function begun(line)
   return sign and blank .. M.of(sign) .. rest or line
 end
 
---- Whether a line below an edit is none of its diff, whose lines begin with a sign.
+--- Whether a line of an edit's block is Caliban's own: the gap between two hunks, or the count of
+--- hidden lines.
 ---@param line string
 ---@return boolean
 local function is_apart(line)
   return line == '    ⋯' or line:find('^    … %d+ more lines$') ~= nil
 end
 
---- The line of a worker. The title is a model's and stays as it is.
+--- Replaces the signs in the line of a worker, except in the title, which a model wrote.
 ---@param worker caliban.WorkerRow
 ---@return string
 local function of_worker(worker)
@@ -121,7 +124,8 @@ local function of_worker(worker)
   return worker.line
 end
 
---- The line of a call, whose parts keep their places. What the model wrote in it stays as it is.
+--- Replaces Caliban's own signs (`call.own`) in the line of a call, and moves the positions of the
+--- line's parts accordingly. What the model wrote in the line stays as it is.
 ---@param call caliban.CallLine
 ---@param line string
 ---@return string
@@ -171,7 +175,7 @@ local function own_lines(update, lines)
   end
 end
 
---- Gives a block of the transcript the signs of the setting.
+--- Replaces the signs in a block of the transcript by those of the chosen set.
 ---@param update caliban.BlockUpdate
 function M.block(update)
   if not current then

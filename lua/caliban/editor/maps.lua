@@ -90,7 +90,7 @@ end
 function M.key(buf, keys, desc)
   for _, key in ipairs(keys) do
     if key.mode == 'n' and key.desc == desc then
-      -- Neovim makes the text of a mapping in a quarter of the time that the table takes
+      -- `maparg()` takes four times as long if it returns a table instead of the text
       local text = within(buf, function()
         return vim.fn.maparg(key.lhs, key.mode) --[[@as string]]
       end)

@@ -85,14 +85,14 @@ function M.buffer(full, but)
   end
 end
 
---- A text for a 'statusline' or a 'winbar', in which it begins no item.
+--- A text, escaped for a 'statusline' or a 'winbar': a `%` in the text begins no item.
 ---@param text string
 ---@return string
 function M.literal(text)
   return (M.shown(text):gsub('%%', '%%%%'))
 end
 
---- The value of a 'winbar' or a 'statusline', as `winbar` describes its arguments.
+--- Makes the value of a 'winbar' or a 'statusline'. `M.winbar` describes `format` and the texts.
 ---@param format string
 ---@param ... string
 ---@return string
@@ -121,10 +121,12 @@ function M.winbar(win, format, ...)
   return true
 end
 
---- Sets a window's 'statusline', as `winbar` does with the winbar, or frees it. Caliban's own value is known by its
---- beginning, because Neovim restores the options of a buffer that is shown again.
+--- Sets a window's 'statusline' from a format and texts like those of `winbar`, or clears it. Does
+--- not replace a statusline of the user. Caliban's own statusline is recognised by its beginning
+--- (`%=`), because Neovim may have restored it with the window options of a buffer that is shown
+--- again.
 ---@param win integer
----@param format? string begins with `%%=`; nil to free it
+---@param format? string begins with `%%=`; nil clears the statusline
 ---@param ... string
 ---@return boolean # whether the statusline is Caliban's
 function M.statusline(win, format, ...)
@@ -156,9 +158,9 @@ function M.real(path)
   return full
 end
 
---- Why a file must not be changed by this name: links in it lead to another file than the one that
---- the program has checked. A name without links that is not the path is one that the user has given
---- to the buffer.
+--- Why a file must not be changed by this name: links in the name lead to another file than `path`,
+--- which the program has checked. A name without links is allowed even if it differs from `path`,
+--- because then the user has renamed the buffer.
 ---@param path string the file's path when the program checked it, without links
 ---@param name? string another name of the file; default: the path
 ---@return string? # the end of a sentence

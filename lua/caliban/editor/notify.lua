@@ -77,15 +77,15 @@ local function is_own()
   return source == '?' or source:find('^@vim/.*editor%.lua$') ~= nil
 end
 
---- The words of a message as they are shown: with the signs of the setting `icons`, and names without their backticks, as
---- in the chat.
+--- The text of a message as it is shown: with the signs of the setting `icons`, and without the
+--- backticks around names, as in the chat.
 ---@param text string
 ---@return string
 function M.words(text)
   return (require('caliban.editor.icons').of(text):gsub('`([^`\n]+)`', '%1'))
 end
 
---- Shows a message that has the words of `words`.
+--- Shows a message whose text `M.words` has returned.
 ---@param text string
 ---@param level? integer of vim.log.levels
 local function put(text, level)
@@ -95,9 +95,9 @@ local function put(text, level)
   M.echo(text, level == levels.ERROR and 'ErrorMsg' or nil)
 end
 
---- Shows a message by a plugin's `vim.notify`, otherwise by `echo`: Neovim's own `vim.notify` would
---- show the hit-enter prompt for a message that is wider than the screen. A warning is echoed in plain text: the colour of
---- warnings says that the chat waits for the user.
+--- Shows a message by a plugin's `vim.notify`. Without a plugin, shows it by `echo`: Neovim's own
+--- `vim.notify` would show the hit-enter prompt for a message that is wider than the screen. `echo`
+--- does not highlight a warning: the colour of warnings is kept for a chat that waits for the user.
 ---@param text string
 ---@param level? integer of vim.log.levels
 function M.show(text, level)

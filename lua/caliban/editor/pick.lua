@@ -12,7 +12,7 @@ local FREE = 6
 ---@class caliban.PickOpts
 ---@field prompt string
 ---@field kind string the `kind` of `vim.ui.select`: tells a plugin's picker what the items are
----@field cells fun(item: any): string[]|string the columns of an item, or one text that stands outside of the columns
+---@field cells fun(item: any): string[]|string its columns, or a text that belongs to no column
 ---@field give? integer the column that is shortened if there is no room; default 1
 ---@field preview? fun(item: any, show: fun(lines: string[], filetype?: string)) shows more of an item, now or later
 

@@ -5,7 +5,7 @@ local M = {}
 local api = vim.api
 
 ---@class caliban.Peek
----@field item fun(item: any): table for `preview_item`: lines, as older versions of mini.pick read them, with the field `buf`
+---@field item fun(item: any): table for `preview_item`: lines (for old mini.pick) and `buf`
 ---@field snacks table for snacks.picker
 ---@field close fun() deletes the buffers
 

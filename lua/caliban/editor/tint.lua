@@ -1,15 +1,16 @@
---- The colours of diffs, mixed from the colours of the scheme. The groups for added and removed lines may have a text
---- colour, which would hide the syntax, and may have no ground or a loud one. So lines and changed words get groups that
---- have only a quiet ground, and removed code gets its syntax colours, dimmed.
+--- The colours of diffs, mixed from the colours of the scheme. A ground is a background colour
+--- behind text. The scheme's groups for added and removed lines may have a text colour, which would
+--- hide the syntax, and may have no ground or a loud one. So lines and changed words get groups
+--- that have only a quiet ground, and removed code gets its syntax colours, dimmed.
 local M = {}
 
 local api = vim.api
 
---- The group that has nothing but the colour of plain text.
+--- The group that has the text colour of `Normal` and no other attribute.
 M.PLAIN = 'CalibanPlain'
 
---- By how much a channel of a ground may differ from the window's background: of lines, of changed words, and of the
---- changed words in removed lines, which are dimmed.
+--- By how much a channel (red, green or blue) of a ground may differ from the window's background:
+--- for lines, for changed words, and for changed words in removed lines, whose text is dimmed.
 local LINE, WORD, DIM_WORD = 36, 84, 64
 --- The share of its own colour that dimmed text keeps.
 local KEPT = 0.8
@@ -19,7 +20,8 @@ local LEGIBLE = 4
 local BACKGROUNDS = { dark = 0x14161b, light = 0xe0e2ea }
 local LEVELS = { 0, 95, 135, 175, 215, 255 } ---@type integer[]
 
---- The groups whose grounds are made, and how far each ground may be from the background.
+--- The groups for which a ground is mixed, and by how much the ground may differ from the
+--- background.
 local LIMITS = {
   CalibanAdd = LINE,
   CalibanDelete = LINE,
@@ -71,8 +73,8 @@ local function hue(color)
   return color_of((r - low) * scale, (g - low) * scale, (b - low) * scale)
 end
 
---- A ground in the colour of a group. A text colour gives the hue only, because the text colours of light and dark
---- schemes are themselves light and dark.
+--- A ground in the colour of a group. Of a text colour only the hue is used, because the colour is
+--- as dark or light as text has to be, not as a ground.
 ---@param background integer
 ---@param it caliban.Colours
 ---@param most integer by how much a channel may differ from the background
@@ -93,7 +95,7 @@ end
 
 --- The index of the nearest colour in a palette of 256 colours.
 ---@param color integer
----@param greys boolean whether greys count: the nearest one of a quiet ground has lost its hue
+---@param greys boolean whether a grey may be returned; it would lose the hue of a quiet ground
 ---@return integer
 function M.index(color, greys)
   local index, off = 0, 0 ---@type integer, number
@@ -114,7 +116,8 @@ function M.index(color, greys)
   return greys and nearer and 232 + step or 16 + index
 end
 
---- The colour of an index of the palette. The first 16 depend on the terminal; these are xterm's.
+--- The colour of an index in the palette. The first 16 colours depend on the terminal; xterm's are
+--- returned.
 ---@param index integer
 ---@return integer
 function M.color(index)
@@ -149,7 +152,7 @@ local function contrast(a, b)
   return (math.max(one, two) + 0.05) / (math.min(one, two) + 0.05)
 end
 
---- The colours of a group; those of the palette if it has no others.
+--- The colours of a group: those of a GUI, otherwise those of the palette of 256 colours.
 ---@param group string
 ---@return caliban.Colours
 local function look(group)
@@ -161,12 +164,12 @@ local function look(group)
   }
 end
 
---- The colours from which the groups were made: all colours in one text.
+--- The colours from which the groups were made, all in one string.
 local made = ''
 local background = 0
---- The dimmed groups that were made, each with its original.
+--- For each dimmed group that was made, the original group.
 local dimmed = {} ---@type table<string, string>
---- By the ground of a word and the group of its text: the group in which the text can be read there.
+--- The results of `M.on`: `legible[ground][group]`.
 local legible = {} ---@type table<string, table<string, string>>
 
 ---@param name string
@@ -216,7 +219,7 @@ function M.update()
   end
 end
 
---- The group of a highlight group's dimmed text.
+--- The group for the dimmed text of a highlight group.
 ---@param group string
 ---@return string
 function M.dimmed(group)
@@ -228,8 +231,8 @@ function M.dimmed(group)
   return name
 end
 
---- The group in which a word of a group can be read on a ground: the group itself, or that of plain text, dimmed if the
---- word is.
+--- The group that makes a word legible on a ground: the word's own group if it has enough contrast,
+--- otherwise the group of plain text, dimmed if the word's group is dimmed.
 ---@param ground string
 ---@param group string
 ---@return string
@@ -246,7 +249,7 @@ function M.on(ground, group)
   return known[group]
 end
 
---- Called once the groups are made of other colours.
+--- The functions to call after the scheme, 'background' or 'termguicolors' has changed.
 local listeners = {} ---@type (fun())[]
 
 ---@param fn fun()

@@ -131,7 +131,8 @@ function M.list(message, found)
   return found
 end
 
---- The title that the question means: a number means the title of the last list.
+--- The title of the action that the question names. A number names an action of the session's last
+--- list.
 ---@param message caliban.Consult
 ---@return string
 local function meant(message)

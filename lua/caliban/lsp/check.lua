@@ -15,7 +15,7 @@ local MILDEST = 2
 local NEW, OLD = 200, 5
 --- The most syntax errors to report.
 local ERRORS = 20
---- A longer line beside a syntax error is cut. In bytes.
+--- The line of a syntax error is cut after this many bytes.
 local WIDE = 200
 
 ---@class caliban.Before

@@ -2,7 +2,7 @@
 --- names their commands; the program runs them.
 local M = {}
 
---- A word of a command line for a shell.
+--- Quotes a word for a command line, if necessary.
 ---@param word string
 ---@return string
 local function quoted(word)
@@ -19,7 +19,7 @@ local function relative(path)
   return vim.startswith(path, root) and path:sub(#root + 1) or path
 end
 
---- What conform.nvim replaces in the arguments of a formatter.
+--- The placeholders that conform.nvim replaces in a formatter's arguments, and their values.
 ---@param path string
 ---@return table<string, string>
 local function names(path)
@@ -31,7 +31,8 @@ local function names(path)
   }
 end
 
---- The path as the modifiers of 'formatprg' say, such as `:p`, see |filename-modifiers|.
+--- Applies the modifiers of a `%` in 'formatprg' to a path, such as `:p` (see
+--- |filename-modifiers|).
 ---@param path string
 ---@param modifiers string
 ---@return string

@@ -1,5 +1,6 @@
---- While the program asks a language server, edits that the server sends by itself are refused: they would be in the
---- user's buffers without a review. Edits of a command that the user runs at that time are made as ever.
+--- Refuses the edits that a language server sends by itself while the program asks it something:
+--- they would be in the user's buffers without a review. Edits by a command of the server that the
+--- user runs meanwhile are applied as usual.
 local M = {}
 
 local METHOD = 'workspace/applyEdit'
@@ -8,7 +9,8 @@ local AFTER = 1000
 
 local held = {} ---@type table<integer, integer> how many questions hold a client, by its id
 local refused = {} ---@type table<integer, boolean> the clients whose edits were refused
-local guarded = setmetatable({}, { __mode = 'k' }) ---@type table<table, boolean?> tables of handlers
+--- The tables of handlers in which `guard` has replaced a handler.
+local guarded = setmetatable({}, { __mode = 'k' }) ---@type table<table, boolean?>
 
 --- Whether the user runs a command of the server. Caliban runs none.
 ---@param client vim.lsp.Client
@@ -52,7 +54,7 @@ end
 
 --- Ends a hold.
 ---@param client vim.lsp.Client
----@param edits boolean? whether the question was about edits; then the hold goes on for a moment
+---@param edits boolean? whether the answer has edits; the hold then ends only after `AFTER`
 ---@return string? # a note if an edit was refused
 function M.release(client, edits)
   local id = client.id

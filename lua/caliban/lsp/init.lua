@@ -187,7 +187,7 @@ local function request_all(it, clients, method, params, buf)
       drop()
       local found, notes = {}, {}
       for _, reply in ipairs(replies) do
-        -- of the servers that offer a change, the first one makes it
+        -- if several servers give changes, only those of the first one are used
         vim.list_extend(found, not (method.edits and #found > 0) and reply.findings or {})
         if not reply.findings then
           local late = ('%s did not answer in %g s'):format(reply.client.name, ms / 1000)
@@ -297,7 +297,8 @@ local function diagnose_all(it)
   })
 end
 
---- Answers that no server can be asked. To format, the user's own formatters are named instead.
+--- Answers why no server can be asked. If the question is to format a file, names the user's own
+--- formatters instead, if there are any.
 ---@param it caliban.Asked
 ---@param buf integer
 ---@param why string
@@ -366,7 +367,7 @@ local function ask(it, buf)
   end, buf)
 end
 
---- Waits until the buffer has its clients, then asks.
+--- Waits until the buffer has its clients, then asks them.
 ---@param it caliban.Asked
 ---@param buf integer
 ---@param created boolean whether the buffer was just loaded: its clients may attach soon
@@ -396,7 +397,8 @@ local function attached(it, buf, created)
   )
 end
 
---- Loads the file's buffer and asks, unless the user is in the middle of a command.
+--- Loads the file's buffer and begins to ask its clients, unless the user is in the middle of a
+--- command.
 ---@param it caliban.Asked
 ---@return boolean # false if the caller is to try again later
 local function open(it)

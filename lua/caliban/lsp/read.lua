@@ -102,7 +102,7 @@ end
 
 ---@class caliban.Method
 ---@field name string
----@field what string
+---@field what string the method in words, for messages
 ---@field edits? boolean the answer is about the text at the time of the request, and changes it
 ---@field read? fun(result: any, params: table, client: vim.lsp.Client, message: caliban.Consult): table[]?, string?
 ---@field take? fun(result: any, message: caliban.Consult, client: vim.lsp.Client, buf: integer, done: fun(rewrites?: caliban.Rewrite[], why?: string)): integer? instead of `read`, with a second request

@@ -29,7 +29,8 @@ local function text_of(path)
   return ((ends == both and dos or text):gsub('\n$', ''))
 end
 
---- The byte offset of a position in a text. A position below the last line is behind the final newline.
+--- The byte offset of a position in a text. A position below the last line is after the final
+--- newline.
 ---@param lines string[]
 ---@param starts integer[] the byte offset of each line
 ---@param position lsp.Position

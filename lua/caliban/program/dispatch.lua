@@ -1,4 +1,5 @@
---- Passes each message of the program to the module that handles its kind, which is required at the first message.
+--- Passes each message of the program to the module that handles its kind. The module is loaded at
+--- the first message of that kind.
 local M = {}
 
 ---@type table<string, fun(message: any): any>

@@ -4,7 +4,7 @@ local M = {}
 --- The most bytes of a conversation that is read for a preview.
 local LARGE = 20e6
 
---- What shows the answers to the open questions, by the question's number.
+--- The functions that show the program's answers, by the `id` of the request.
 ---@type table<integer, fun(lines: string[])>
 local waiting = {}
 local asked = 0

@@ -11,7 +11,7 @@ local root = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(here)))
 ---@field leaving? integer the channel of a program that is ending for a restart
 ---@field welcome? caliban.Welcome
 ---@field queue table[] messages to send after the program has answered the handshake
----@field outliving table<string, table> verdicts and drafts that arose while no program ran, for the next program
+---@field outliving table<string, table> verdicts and drafts, kept while no program runs
 ---@field stderr string[] the last lines that the program wrote
 ---@field ended? string why the program does not run any more
 local link = { queue = {}, outliving = {}, stderr = {} }
@@ -171,8 +171,8 @@ function M.program()
   return link.job
 end
 
---- Keeps a draft or a verdict until the program is started again. It replaces an earlier one for
---- the same session or file.
+--- Keeps a draft or a verdict until the program is started again. Replaces an earlier draft of the
+--- same session, or an earlier verdict on the same proposals.
 ---@param message table
 ---@return boolean # whether the message is a draft or a verdict
 local function outlives(message)
@@ -222,7 +222,8 @@ function M.ask(message)
   return ok
 end
 
---- Called when the program has answered the handshake: sends the messages that have waited.
+--- Called when the program has answered the handshake: sends the messages that have waited, or
+--- stops a program of another version.
 ---@param message caliban.Welcome
 function M.welcome(message)
   local own = require('caliban.version')

@@ -81,7 +81,7 @@ function M.sessions()
   return names
 end
 
---- Names of the conversations on disk that subagents of a conversation have saved.
+--- Names of the conversations on disk that belong to subagents of a conversation.
 ---@param of string
 ---@return string[]
 function M.subagents(of)

@@ -1,4 +1,4 @@
---- The roots of the projects whose chats are open in this Neovim. The module of the chats registers
+--- The roots of the projects whose chats are open in this Neovim. `chat/chats` registers the
 --- functions that look up a root.
 local M = {}
 

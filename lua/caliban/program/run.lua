@@ -76,7 +76,7 @@ local function fail(why)
   quit(2)
 end
 
---- Starts the program. Its output goes where Neovim's goes.
+--- Starts the program. The program shares Neovim's standard output and standard error.
 ---@param path string
 ---@param arguments string[]
 ---@param done fun(code: integer)
@@ -88,12 +88,14 @@ local function spawn(path, arguments, done)
     args = vim.list_extend({ 'run', '--neovim' }, arguments),
     cwd = vim.fn.getcwd(),
     stdio = { input, 1, 2 },
-    -- a signal for Neovim's process group comes once, from here
+    -- a process group of its own: a signal to Neovim's group reaches the program once, through
+    -- `stop`
     detached = true,
   }, function(code, signal)
     done(signal > 0 and 128 + signal or code)
   end)
-  -- the program stops the turn when this pipe closes, which it also does if Neovim is killed
+  -- the pipe stays open: the program stops the turn when the pipe closes, also because Neovim is
+  -- killed
   input:write(settings .. '\n')
   return process
 end

@@ -31,9 +31,9 @@ function M.listen(answers)
   reviews = answers
 end
 
---- A file's text as Neovim decodes it. It has no text if Neovim could not encode it again. Runs no
---- autocommands, because those for archives run programs. Afterwards unloads a buffer that was
---- loaded only for this.
+--- A file's text as Neovim decodes it. The answer has no text if Neovim could not encode the text
+--- again. Runs no autocommands, because those for archives run programs. Afterwards unloads a
+--- buffer that was loaded only for this.
 ---@param path string
 ---@return caliban.BufferText
 local function decoded(path)
@@ -89,8 +89,8 @@ function M.changed()
   end, file.changed())
 end
 
---- A stamp for the text of each file, which changes with the text: 'undecided' while a decision is pending, '' if the
---- buffer has no unsaved changes.
+--- A stamp for each file, which changes when the buffer's text changes. It is 'undecided' while a
+--- decision is pending, and '' if the buffer has no unsaved changes.
 ---@param message caliban.Stamps
 ---@return string[] # in the order of the paths
 function M.stamps(message)

@@ -21,7 +21,7 @@ local long = require('caliban.review.hunks.long')
 
 local waiting = {} ---@type caliban.Arriving[]
 local stopped = {} ---@type table<string, boolean> turns, by `key`
-local trying, scheduled, again = false, false, false -- `again`: a retry was asked for during a try
+local trying, scheduled, again = false, false, false -- `again`: `retry` was called during a try
 local group ---@type integer?
 
 ---@param session string
@@ -32,7 +32,7 @@ local function key(session, turn)
 end
 
 --- Whether a buffer may be changed now, without disturbing the user in the middle of a command or
---- macro. `state()` tells about an incomplete command, but not about a macro.
+--- macro. `state()` reports an incomplete command, but not a macro.
 ---@param buf? integer nil if the buffer is not loaded yet
 ---@return boolean
 function M.calm(buf)

@@ -8,7 +8,7 @@ local M = {}
 ---@field closed? fun(r: caliban.Review) the review has ended
 ---@field reported? fun(r: caliban.Review) the verdict was sent
 ---@field renamed? fun(r: caliban.Review) the review's conversation was renamed
----@field parsed? fun(r: caliban.Review) the hunk that is marked because of a syntax error has changed
+---@field parsed? fun(r: caliban.Review) the mark of a syntax error (see `ui/syntax`) has changed
 ---@field missed? fun() the user decided on the hunk under the cursor, but there is none
 ---@field waiting? fun() an edit began to wait for its buffer, or stopped waiting
 

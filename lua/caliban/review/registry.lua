@@ -1,5 +1,5 @@
---- The reviews, one for each buffer: applies proposals, follows typing and decisions, saves files, and tells the
---- program.
+--- Keeps the reviews, one for each buffer. Applies proposals, follows typing and decisions, saves
+--- files, and tells the program.
 local M = {}
 
 local api = vim.api
@@ -21,7 +21,7 @@ local whole = require('caliban.review.whole')
 
 local reviews = {} ---@type table<integer, caliban.Review>
 local guarded = {} ---@type table<caliban.Review, 'refuse'|'follow'> whether writes are refused or followed
-local due = {} ---@type table<caliban.Review, boolean> reviews with a scheduled look
+local due = {} ---@type table<caliban.Review, boolean> reviews for which `look` is scheduled
 local order = {} ---@type integer[] buffers in the order in which their reviews began
 
 ---@param text? string

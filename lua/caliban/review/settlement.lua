@@ -71,7 +71,7 @@ end
 
 --- Merges the changes of the file on disk into the buffer. If both have changed a line, the buffer's line stays.
 ---@param r caliban.Review
----@param why string as `v:fcs_reason`
+---@param why string a value of `v:fcs_reason`
 function M.merge(r, why)
   local name = file.short(r.path)
   local odd = file.odd(r.buf)

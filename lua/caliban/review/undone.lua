@@ -16,8 +16,8 @@ M.words = 'undone; <C-r> brings it back'
 ---@field timer uv.uv_timer_t
 ---@field conclude caliban.Conclude
 
----@alias caliban.Conclude fun(at_once: boolean): string? sends the verdict, `at_once` or once the buffer may be written;
----returns a message for the user
+---@alias caliban.Conclude fun(at_once: boolean): string? sends the verdict. Unless `at_once`,
+---waits until the buffer may be written. Returns a message for the user if the verdict was sent
 
 local resting = {} ---@type table<caliban.Review, caliban.Resting>
 

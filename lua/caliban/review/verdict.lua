@@ -60,8 +60,8 @@ local function without_blanks(hunk)
 end
 
 ---@class caliban.Written the hunks as the model wrote them
----@field came caliban.Hunks[] the hunks after each proposal, until `texts` has their keys
----@field texts table<string, true> the keys (`key`, `without_blanks`) of the hunks
+---@field came caliban.Hunks[] the hunks after each proposal, until `texts` identifies them
+---@field texts table<string, true> the strings of `key` and `without_blanks` that identify hunks
 ---@field seen integer the number of proposals that were recorded
 
 local written = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, caliban.Written>
@@ -217,7 +217,8 @@ end
 ---@field count? integer the number of proposals
 ---@field tally? caliban.Tally
 
---- The last answer of `tally`, until the garbage collector takes it: the end of a review asks several times.
+--- The last result of `tally`, until the garbage collector frees it. The end of a review calls
+--- `tally` several times.
 local latest = setmetatable({}, { __mode = 'v' }) ---@type caliban.Tallied
 
 --- The numbers for the user: how many changes were accepted, rejected, and so on. Pending changes

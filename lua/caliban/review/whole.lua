@@ -85,7 +85,8 @@ function M.gone(r)
   return r.whole ~= nil and r.whole.done and r.whole.kind == 'delete'
 end
 
---- Why a proposal cannot be applied because of a deletion or renaming.
+--- Why a pending deletion or renaming excludes a proposal, or why a proposed deletion or renaming
+--- cannot be applied.
 ---@param p caliban.WireProposal
 ---@param buf integer
 ---@param r? caliban.Review

@@ -60,7 +60,7 @@ end
 
 --- Carries out `:w!` or `:w other` as if the buffer had no guard.
 ---@param buf integer
----@param own boolean
+---@param own boolean whether the write is to the buffer's own file
 ---@param it caliban.Guarded
 ---@param event { file: string }
 local function write(buf, own, it, event)

@@ -1,4 +1,4 @@
---- The named agents: a list from which the user can open the file of one.
+--- The list of the named agents, from which the user can open an agent's file.
 local M = {}
 
 --- The most bytes of a file that are read for a preview.

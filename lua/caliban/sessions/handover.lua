@@ -24,8 +24,8 @@ local function take_over(message)
     local by = ('process %d'):format(vim.fn.getpid())
     local code = "require('caliban.sessions.handover').yield(...)"
     vim.rpcnotify(channel, 'nvim_exec_lua', code, { message.session, root, by })
-    -- closing the channel drops an unread request, so it is closed only after our program has
-    -- stopped waiting
+    -- closing the channel drops an unread request, so the channel is closed only after the program
+    -- of this Neovim has stopped waiting
     vim.defer_fn(function()
       pcall(vim.fn.chanclose, channel)
     end, PATIENCE + 1000)
@@ -33,8 +33,7 @@ local function take_over(message)
   claim(message.session, 'take')
 end
 
---- Whether a prompt may be opened now without getting keys that the user has typed for something
---- else.
+--- Whether a prompt that opens now gets no keys that the user has typed for something else.
 ---@return boolean
 local function may_ask()
   return #api.nvim_list_uis() > 0
@@ -43,8 +42,8 @@ local function may_ask()
     and vim.fn.getchar(1) == 0
 end
 
---- Called when the requested conversation is open in another Neovim: offers to read it, to copy it
---- or to take it over.
+--- Called when the requested conversation is open in another Neovim. Lets the user choose: read the
+--- conversation, copy it, or take it over.
 ---@param message caliban.Held
 function M.offer(message)
   local chats = require('caliban.chat.chats')

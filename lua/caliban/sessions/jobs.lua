@@ -1,4 +1,4 @@
---- The commands that run in the background: a list from which the user can stop one.
+--- The list of the commands that run in the background, from which the user can stop a command.
 local M = {}
 
 --- Asks the program for the list, which `offer` shows.

@@ -58,7 +58,7 @@ function M.delete(name)
   local chat = require('caliban.chat.chats').find(name)
   local status = chat and chat.status ---@type caliban.Status?
   local phase = status and status.phase or 'idle'
-  -- a plan and the model's own question wait after the end of their turn
+  -- when a plan or a question of the model waits for the user, the turn has already ended
   local is_over = status and (status.plan and status.plan.stage == 'waiting' or status.question)
   local runs = phase ~= 'idle' and phase ~= 'offline' and not (phase == 'asking' and is_over)
   local subagents = #require('caliban.program.project').subagents(name)
@@ -164,7 +164,7 @@ end
 ---@field problem? string why the conversation cannot be read
 ---@field root? string the root of the project to copy the conversation from, if it is another project
 
---- The chats of this Neovim that are not on disk: never saved, or without a message yet.
+--- The chats of this Neovim that are not on disk: ephemeral ones, and those without a message yet.
 ---@param sessions caliban.SessionRow[]
 ---@return caliban.SessionChoice[]
 local function unsaved(sessions)

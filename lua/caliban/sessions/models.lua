@@ -20,7 +20,7 @@ function M.ask()
   end
 end
 
---- The lines about a model's facts.
+--- How each of a model's facts is shown in the preview.
 ---@type string[]
 local FACTS = {
   'Window  %s tokens',
@@ -28,7 +28,7 @@ local FACTS = {
   'Price   %s for 1M tokens, read/written',
 }
 
---- What is known of a model, one fact on a line.
+--- The preview of a model: one line for each known fact.
 ---@param offer caliban.Offer
 ---@return string[]
 local function facts(offer)
@@ -100,7 +100,7 @@ local function ask_and_store(provider)
   if key == '' then
     return say('No key was entered; nothing was changed.', vim.log.levels.INFO)
   end
-  -- warnings about the providers' errors are removed, because they were about the former key
+  -- the composers' warnings about errors of the providers refer to the former key
   for _, chat in ipairs(require('caliban.chat.chats').all) do
     require('caliban.chat.composer').unwarn(chat)
   end

@@ -24,7 +24,7 @@ local function cells(turn)
   return { turn.title, files, require('caliban.sessions.list').ago(turn.age) }
 end
 
---- What shows the preview of a turn in the picker that is open, by the turn's entry.
+--- The functions that show the previews of turns in the open picker, by the turn's entry.
 ---@type table<integer, fun(lines: string[], filetype?: string)>
 local looks = {}
 
@@ -130,7 +130,8 @@ local function map(buf, shown)
   end)
 end
 
---- Shows the changes that a rewind would make: in the picker that is open, else in a separate window.
+--- Shows the changes that a rewind would make: in the open picker if the picker has asked for them,
+--- otherwise in a separate window.
 ---@param message caliban.Preview
 function M.preview(message)
   local text, starts = lines(message)
@@ -152,7 +153,7 @@ function M.preview(message)
   map(buf, shown)
 end
 
---------------------------------------------------------------------------------------------- doing it
+------------------------------------------------------------------------------------------ restoring
 
 --- Changes the text of a buffer.
 ---@param p caliban.WireProposal

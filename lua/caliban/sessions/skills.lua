@@ -19,8 +19,8 @@ local function text(skill)
   return vim.split(found or 'This file cannot be read.', '\n', { plain = true })
 end
 
---- Puts the call of a skill into the composer, in place of the call of another one, and goes there, so that the user
---- adds the message.
+--- Puts the call of a skill into the composer and makes the composer the current window, so that
+--- the user can add the message. Replaces the call of another skill.
 ---@param chat caliban.Chat
 ---@param skill caliban.SkillRow
 local function use(chat, skill)

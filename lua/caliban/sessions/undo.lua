@@ -1,9 +1,9 @@
---- Takes the current conversation back to before a message of the user.
+--- Takes the current conversation back to the state before a message of the user.
 local M = {}
 
 local names = require('caliban.editor.name')
 
---- Takes back the user's last messages.
+--- Takes back the user's last messages and everything after them.
 ---@param count string how many; '' for one
 function M.ask(count)
   local number = count == '' and 1 or count:match('^%d+$') and tonumber(count)

@@ -23,8 +23,8 @@ local function find(listing, r)
   end
 end
 
---- Whether the list shows more than its first line. While the model works, the list is folded so that its reply stays
---- visible; a list under the cursor does not fold.
+--- Whether the list shows its files. While the model works, the list is folded so that the model's
+--- reply stays visible; a list under the cursor does not fold.
 ---@param chat caliban.Chat
 ---@param listing caliban.Listing
 ---@return boolean
@@ -74,7 +74,8 @@ local function listen(chat)
   })
 end
 
---- Scrolls the windows with empty rows below the transcript's end, so that these rows show lines above.
+--- Scrolls windows that have empty rows below the transcript's end, so that lines of the transcript
+--- fill these rows.
 ---@param chat caliban.Chat
 local function fill(chat)
   local last = api.nvim_buf_line_count(chat.transcript)
@@ -155,7 +156,7 @@ function M.toggle(chat, item)
   end
 end
 
---------------------------------------------------------------------------------------------- following
+-------------------------------------------------------------------------------------------- updates
 
 local stale = {} ---@type table<caliban.Chat, true>
 local timer ---@type uv.uv_timer_t?

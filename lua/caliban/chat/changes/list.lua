@@ -26,7 +26,7 @@ local ROOM = 57
 ---@field items caliban.Item[] the item of each line of the block
 ---@field waits? boolean whether a change is pending
 ---@field on_hunk? boolean whether the cursor is on a hunk of the list
----@field hinted? boolean for which of both the keys are shown
+---@field hinted? boolean the value of `on_hunk` for which the composer's key hints were shown last
 
 ---@class caliban.Item a line of the list: for a hunk (`r`, `hunk`), a file (`r`, `listed`) or all changes (`session`)
 ---@field acts boolean whether keys can decide on the item
@@ -98,8 +98,8 @@ local function find_state(entries, seq)
   return nil, false
 end
 
---- The words for a file without pending changes in which the user has undone the proposals. Nil if they stand, or if
---- the verdict said already that they do not.
+--- The words for a file without pending changes in which the user has undone the proposals. Nil if
+--- the proposals are still in the file, or if the verdict has already reported that they are not.
 ---@param it caliban.Listed
 ---@return string?
 local function undone(it)
@@ -170,7 +170,7 @@ local function hunk_line(r, hunk, room)
   local counts = ('    %5d  -%d +%d  '):format(hunk.start + 1, #hunk.old, #hunk.new)
   local gap = require('caliban.chat.beside').GAP
   local width = room - #counts - (wrong and api.nvim_strwidth(wrong) + gap or 0)
-  -- `first` measures little of a long text, and leaves enough of it for `cut` to see that it is too wide
+  -- `cut` measures the whole text, so a long text is first shortened to a little more than `width`
   local first = require('caliban.editor.wrap').first(text, width + 2)
   local short = require('caliban.chat.fit').cut(first, width)
   local item = { acts = true, r = r, hunk = hunk, text = #counts, right = wrong }
@@ -209,7 +209,7 @@ end
 
 --- The list's lines: none once nothing is pending, unless the user has undone the proposals for a file.
 ---@param listing caliban.Listing
----@param spread boolean whether the list shows more than its first line
+---@param spread boolean whether the list shows its files
 ---@param room? integer the cells of a row, if a window shows the transcript
 ---@return string[] lines
 ---@return caliban.Item[] items

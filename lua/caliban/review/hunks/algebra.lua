@@ -10,7 +10,7 @@ local M = {}
 ---@field old string[] the lines of the base that `new` replaces
 ---@field loose? boolean the hunk has changed since the last diff: `new` and `old` may share lines (see `tighten`)
 ---@field typed? boolean the user has changed some of the hunk's lines
----@field of? integer[] keys of the proposed changes that the hunk is a part of; negative if a later proposal changed the hunk again
+---@field of? integer[] keys of its proposed changes (see `verdict`); negative if a later proposal changed it again
 
 --- `vim.diff` is called `vim.text.diff` since Neovim 0.12.
 local diff = vim.text and vim.text.diff or vim.diff

@@ -13,8 +13,9 @@ local MOST, LONG = 10, 1000000
 ---@field before caliban.Rope|string
 ---@field after caliban.Rope|string
 
---- Whether a formatter is changing a buffer right now. Completion uses the same function, but only
---- in insert mode. Renaming and refactoring use another one.
+--- Whether a formatter is changing a buffer right now. Formatters, completion and refactorings all
+--- call `apply_text_edits`: completion only in insert mode, refactorings through another function
+--- of `vim.lsp.util`.
 ---@return boolean
 function M.runs()
   local util = package.loaded['vim.lsp.util']

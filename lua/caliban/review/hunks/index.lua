@@ -1,7 +1,7 @@
 --- A list of possibly thousands of hunks, stored in blocks. The rows of a block's hunks are
---- relative to the block's own row. So a change copies only the blocks around it and moves the
---- others, and the lists of two undo states share their equal blocks. Functions with the same name
---- as in `algebra` do the same as those do with a plain list. Nothing is changed in place.
+--- relative to the block's row, so a change copies only the hunks of the blocks around it, and the
+--- lists before and after the change share the other hunks. A function that is also in `algebra`
+--- does the same here as there with a plain list. No list is changed in place.
 local M = {}
 
 local algebra = require('caliban.review.hunks.algebra')
@@ -16,11 +16,13 @@ local algebra = require('caliban.review.hunks.algebra')
 ---@field count integer
 ---@field list? caliban.Hunk[] all hunks, once `list` was called
 
---- How many hunks a new block has. Through changes a block may get up to twice as many. A change copies the hunks of a
---- block and, if it changes the number of lines, the blocks after it: for 2,000 hunks this size makes both about equal.
+--- The usual number of hunks in a block; a block never has twice as many. A change copies the hunks
+--- of the blocks around it. If it changes the number of lines, it also gives each block after them
+--- a new row, without copying that block's hunks. For 2,000 hunks and this size, the two steps cost
+--- about the same.
 local SIZE = 16
 
---- Appends hunks in blocks.
+--- Appends hunks to `blocks`, as new blocks.
 ---@param blocks caliban.HunkBlock[]
 ---@param list caliban.Hunk[]
 ---@param at integer the row from which the rows of these hunks count
@@ -186,7 +188,7 @@ function M.beyond(hunks, row, step)
   end
 end
 
---- Calls a function with each hunk, whose `start` counts from its block and not from the first row of the buffer.
+--- Calls a function with each hunk. The hunk's `start` is relative to its block, not to the buffer.
 ---@param hunks caliban.Hunks
 ---@param fn fun(hunk: caliban.Hunk)
 function M.each(hunks, fn)

@@ -11,7 +11,7 @@ local rope = require('caliban.review.hunks.rope')
 local slices = require('caliban.editor.slices')
 local stack = require('caliban.review.hunks.stack')
 
---- How many lines are read, lines are joined, or hunks are handled between two rests.
+--- The number of lines to read, of lines to join, and of hunks to handle between two rests.
 local PART, MANY, SOME = 1000, 4000, 64
 --- The number of bytes in a part of a text for `hash`, the same as in the program
 --- (`Text::hash_of_parts`).
@@ -40,7 +40,8 @@ function M.each(items, fn, over)
   end, over)
 end
 
---- Runs work on many hunks that must not be split into slices. The garbage collector is stopped meanwhile.
+--- Calls `fn` with these arguments, without splitting its work on many hunks into slices. The
+--- garbage collector is stopped meanwhile.
 ---@param fn fun(...)
 ---@param ... any
 function M.step(fn, ...)
@@ -85,7 +86,7 @@ function M.hash(text)
   return vim.fn.sha256(table.concat(parts))
 end
 
---- Joins lines to the text of a file. In Neovim's lines, '\n' stands for a NUL byte.
+--- Joins lines to the text of a file. Neovim represents a NUL byte in a line as '\n'.
 ---@param lines string[]
 ---@return string
 function M.joined(lines)

@@ -1,8 +1,9 @@
 --- Finds the rows of two texts that are equal.
 local M = {}
 
---- Maps the rows of one text to places that are equal in both texts: the row after the edit or, for a row of a hunk,
---- the hunk's number.
+--- Returns a function that maps a row to a place. An unchanged row has the same place in both
+--- texts: its row in the new text. All rows of a change have the same place in both texts, such as
+--- `hunk 2`.
 ---@param runs integer[][] start and count in the old text, start and count in the new one
 ---@param side 1|3 the text of the rows: 1 the old one, 3 the new one
 ---@return fun(row: integer): string|integer, boolean

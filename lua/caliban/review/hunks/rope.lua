@@ -16,10 +16,11 @@ local slices = require('caliban.editor.slices')
 ---@field groups caliban.PieceGroup[]
 ---@field count integer the number of lines
 
---- How many lines a new piece has, and how many pieces a new group. Through changes both may get up to twice as many.
+--- The usual number of lines in a piece, and of pieces in a group. None ever has twice as many.
 local LINES, PIECES = 128, 32
 
---- Appends items `from`..`to` of a list. `vim.list_extend` looks for the end of `out` at each item, which takes longer.
+--- Appends items `from`..`to` of a list. `vim.list_extend` computes the length of `out` for each
+--- item, which is slower.
 ---@generic T
 ---@param out T[]
 ---@param list T[]
@@ -206,8 +207,8 @@ end
 ---@param a T[]
 ---@param b T[]
 ---@param size fun(item: T): integer the number of the item's lines
----@return integer first, integer behind lines
----@return integer head, integer tail items
+---@return integer first, integer behind counted in lines
+---@return integer head, integer tail counted in pieces or groups
 local function shared(a, b, size)
   local first, behind, head, tail = 0, 0, 0, 0
   local most = math.min(#a, #b)

@@ -39,7 +39,7 @@ function M.stacked(hunks, edits, get)
     else
       local from = hunk and math.min(hunk.start, edit.start) or edit.start
       local old, now, to = {}, {}, from ---@type string[], string[], integer
-      local upto = { from, from } -- rows up to which `old` and `now` are made
+      local upto = { from, from } -- the rows up to which `old` and `now` are complete
       local first, head = k, i
       while true do
         hunk, edit = hunks[i], edits[k]

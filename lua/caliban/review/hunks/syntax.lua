@@ -57,7 +57,7 @@ local function collect(root)
     local node = table.remove(open)
     if node:missing() or node:type() == 'ERROR' then
       local it, last = describe(node), out[#out]
-      -- one error on a row is enough
+      -- the same error again on a row is left out
       out[#out + 1] = not (last and last.row == it.row and last.what == it.what) and it or nil
     else
       local inner, count = {}, 0 ---@type TSNode[], integer
@@ -77,7 +77,8 @@ local function collect(root)
   return out
 end
 
---- Parses a text, and calls `done` with its errors; with nil if the text is too long, or if this takes too long.
+--- Parses a text, and calls `done` with its errors, or with nil if the text is too long or parsing
+--- takes too long.
 ---@param text string
 ---@param lang string
 ---@param done fun(errors?: caliban.SyntaxError[])

@@ -321,7 +321,7 @@ local function note_burst(r, it)
   moved.note(it, index.near(far.hunks, first, last), first, old, new)
 end
 
---- Called after a command: gives the lines that the command has moved back to their owners.
+--- Called after a command: restores the owners of the lines that it has moved (see `moved`).
 ---@param r caliban.Tracked
 local function end_command(r)
   local it = r.moved or moved.new()
@@ -468,7 +468,7 @@ function M.on_lines(r, tick, first, last, new_last)
     follow(r, tick, first, last, new_last)
     return false
   end
-  -- after `MOST` changes they are assumed to come all from one command, either an edit or an undo,
+  -- more than `MOST` changes are assumed to come from one command, either an edit or an undo,
   -- because `undotree()` is slow for a long history
   if r.burst < MOST then
     follow_undo(r)

@@ -1,38 +1,42 @@
---- The words that differ between the removed and the added lines of a hunk. Lines are compared with the lines that are
---- most like them; a line that was broken into several, with all of these. A hunk that is too large has no changed words.
+--- Finds the words that differ between the removed and the added lines of a hunk. Compares each
+--- line with the line on the other side that is most like it, or with several lines if the line was
+--- broken up or joined. A hunk that is too large has no changed words.
 local M = {}
 
 local algebra = require('caliban.review.hunks.algebra')
 
---- The most pairs of lines to compare, bytes of a line with words, and bytes of a side.
+--- The most pairs of lines to compare, the most bytes of a line that is split into words, and the
+--- most bytes of all removed or all added lines.
 local MOST_PAIRS, MOST_BYTES, MOST_TEXT = 900, 800, 16000
 --- The most lines into which one line may have been broken.
 local MOST_PARTS = 6
---- The most bytes of lines whose parts are kept for the next comparison.
+--- The lines in `kept` are dropped once they have more bytes than this.
 local MOST_KEPT = 64000
 
 ---@class caliban.Words
----@field old table<integer, integer[]> by the line's index, from 1: first byte and the byte after the last of each range
+---@field old table<integer, integer[]> by the line's index, from 1: for each range,
+---its first byte, from 0, and the byte after its last one
 ---@field new table<integer, integer[]>
 
 ---@class caliban.WordLine
 ---@field parts string[] words, blanks and other characters
----@field ids integer[] a number for each different part that is not blank
----@field counts integer[] how often the line has it
+---@field ids integer[] the numbers of the different parts that are not blank (see `WordIds`)
+---@field counts integer[] how often the line has the part with the same index in `ids`
 ---@field places table<integer, integer?> by the part's number: its index in `ids`
 ---@field size integer the bytes of all parts that are not blank
 
----@class caliban.Match some lines that were compared with some others; one side has one line
----@field old integer
----@field olds integer
----@field new integer
----@field news integer
+---@class caliban.Match removed lines that match added lines; at least one side is a single line
+---@field old integer the first removed line, from 1
+---@field olds integer the number of removed lines
+---@field new integer the first added line, from 1
+---@field news integer the number of added lines
 
----@class caliban.WordIds
----@field of table<string, integer>
----@field sizes integer[]
+---@class caliban.WordIds numbers for the parts of lines
+---@field of table<string, integer> by the part: its number
+---@field sizes integer[] by the part's number: its bytes
 
---- The lines that were taken apart last: while the user types in a hunk, most of its lines stay the same.
+--- The lines that were split last. They are kept because most lines of a hunk stay the same while
+--- the user types in it.
 ---@class caliban.WordLines
 ---@field of table<string, caliban.WordLine>
 ---@field ids caliban.WordIds
@@ -99,12 +103,13 @@ end
 
 local NO_SCORES = {} ---@type number[]
 
---- How well one line fits one or several others: for each number of others, a score that is positive if the lines are
---- alike. No scores if the line and the first of the others have no part in common.
+--- How well a line matches the lines from `from` on in `others`: the n-th score is for the first n
+--- of these lines, and positive if they are alike. There are no scores if the line and the first of
+--- these lines have no part in common.
 ---@param one caliban.WordLine
 ---@param others caliban.WordLine[]
----@param from integer the first of the others
----@param sizes integer[] the bytes of each part
+---@param from integer
+---@param sizes integer[] by the part's number: its bytes
 ---@return number[]
 local function scores(one, others, from, sizes)
   if not share(one, others[from]) then
@@ -125,7 +130,7 @@ local function scores(one, others, from, sizes)
         common, left[ids[i]] = common + both * sizes[ids[i]], has - both
       end
     end
-    -- a line that was broken up may have a new part between its old ones
+    -- where a line was broken up, new text may have been added, so less has to match
     local needs = other.size / (n == 1 and 4 or 8)
     sum, rest = sum + common - needs, rest - common
     out[n] = common > needs and sum or 0
@@ -139,11 +144,12 @@ end
 --- The best matches of two lists of lines, in the order of both.
 ---@param old caliban.WordLine[]
 ---@param new caliban.WordLine[]
----@param sizes integer[] the bytes of each part
+---@param sizes integer[] by the part's number: its bytes
 ---@return caliban.Match[]
 local function align(old, new, sizes)
-  -- what to do at line `i` of the old ones and line `j` of the new ones, at index `(i - 1) * wide + j`: match some of
-  -- them, or skip one; `totals` has the score of this and all that follows
+  -- the best next step at old line `i` and new line `j`, at index `(i - 1) * wide + j`: match
+  -- `olds` old lines with `news` new lines, or skip a line; `totals` has the score of this step and
+  -- all steps after it
   local wide = #new + 1
   local totals, olds, news, matches = {}, {}, {}, {}
   for k = 1, (#old + 1) * wide do
@@ -190,8 +196,8 @@ end
 ---@param count integer
 ---@param blanks boolean whether blanks count
 ---@return string[] parts
----@return integer[] by the part: the line's index
----@return integer[] by the part: its first byte in the line, from 0
+---@return integer[] for each part: the index of its line
+---@return integer[] for each part: its first byte in the line, from 0
 local function joined(lines, first, count, blanks)
   local parts, rows, bytes = {}, {}, {}
   for i = first, first + count - 1 do
@@ -207,7 +213,8 @@ local function joined(lines, first, count, blanks)
   return parts, rows, bytes
 end
 
---- Adds a range to the ranges of a line, joined with the one before if only one blank is between them.
+--- Adds a range to the ranges of a line. Joins it with the range before if at most one blank is
+--- between them.
 ---@param out table<integer, integer[]>
 ---@param lines string[]
 ---@param row integer
@@ -224,7 +231,8 @@ local function add(out, lines, row, from, to)
   end
 end
 
---- Notes the words that differ between matched lines. Lines that have little in common have none.
+--- Adds the words that differ between matched lines to `out`. Adds nothing if the lines have little
+--- in common.
 ---@param out caliban.Words
 ---@param old string[]
 ---@param new string[]

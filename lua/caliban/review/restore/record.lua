@@ -28,7 +28,7 @@ local WHILE = 1000
 ---@field reasons caliban.Reason[]
 ---@field was? string
 ---@field whole? caliban.Whole
----@field hunks caliban.Hunk[] rows count in the base with all hunks applied
+---@field hunks caliban.Hunk[] with rows in the text of the base after all hunks are applied
 ---@field base string[] the text that the user has agreed to
 ---@field origin string[] the file's text on disk, or the base if the text on disk is not known
 ---@field proposals caliban.Entered[]
@@ -36,9 +36,11 @@ local WHILE = 1000
 
 local known = {} ---@type table<string, true> paths of records whose reviews are or were open here
 local written = {} ---@type table<caliban.Review, string> path of the record, of reviews that have one
-local saving = {} ---@type table<caliban.Review, boolean> being written; true: to be written again after that
+--- The reviews whose record is being written; true if it is to be written again afterwards.
+local saving = {} ---@type table<caliban.Review, boolean>
 local pending = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, integer> changes that were pending at the last write
-local due = {} ---@type table<caliban.Review, boolean> to be written after `WHILE`
+--- The reviews whose record is to be written after `WHILE`.
+local due = {} ---@type table<caliban.Review, boolean>
 local texts_of = setmetatable({}, { __mode = 'k' }) ---@type table<string[], string> the joined lines of proposals
 
 --- The path of a record.

@@ -233,7 +233,7 @@ end
 
 ---@param n integer
 ---@param what string
----@return string # as `2 changes`
+---@return string # such as `2 changes`
 local function count(n, what)
   return ('%d %s%s'):format(n, what, n == 1 and '' or 's')
 end

@@ -12,11 +12,11 @@ local space = api.nvim_create_namespace('caliban.review')
 --- This many rows of a long hunk are also drawn above and below the requested rows.
 local MORE = 200
 
---- The text behind a removed last line that differs from the new last line only in the newline at
+--- The text after a removed last line that differs from the new last line only in the newline at
 --- its end.
 local NO_END, WITH_END = ' (no newline at the end)', ' (a newline at the end)'
 
---- The ground of words that differ.
+--- The highlight group for the background of words that differ.
 local WORD = 'CalibanAddWordGround'
 
 ---@class caliban.Drawn a hunk on the screen
@@ -56,7 +56,8 @@ local function edge(buf, hunk)
   return hunk.start == 0 and 'top' or hunk.start >= api.nvim_buf_line_count(buf) and 'end' or nil
 end
 
---- The words that differ in a hunk, and its removed lines: those of the drawing before, if there is one.
+--- The words that differ in a hunk, and its removed lines. Reuses those of the previous drawing if
+--- it shows the same removed lines.
 ---@param buf integer
 ---@param hunk caliban.Hunk
 ---@param code? caliban.RemovedCode
@@ -75,11 +76,12 @@ local function texts(buf, hunk, code, was)
   return words, removed.lines(buf, hunk, words.old, code)
 end
 
---- Where the comment in a line of a hunk begins, if comments cannot be read on the ground of a word. The sign that begins
---- a comment is looked for anywhere in the line: in a string it only costs the word its colour.
+--- Finds where the comment in a line of a hunk begins, if the colour of comments is not legible on
+--- the background of changed words. A comment sign in a string counts too: changed words after it
+--- only lose their colours.
 ---@param buf integer
 ---@param hunk caliban.Hunk
----@return fun(i: integer): integer # the byte for a line from 1; infinite without a comment
+---@return fun(i: integer): integer # by the line's index: the comment's first byte, else infinity
 local function comments(buf, hunk)
   local sign = vim.bo[buf].commentstring:match('^%s*(%S+)%s*%%s')
   local is_faint = sign and tint.on(WORD, 'Comment') ~= 'Comment'

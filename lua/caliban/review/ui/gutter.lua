@@ -1,4 +1,5 @@
---- The columns left of the text in the windows of a file under review, where virtual lines have signs of their own.
+--- Measures the columns for signs and numbers in the windows of a file under review. There, removed
+--- lines, which are virtual lines, have signs of their own.
 local M = {}
 
 local api = vim.api
@@ -7,14 +8,14 @@ local ns = api.nvim_create_namespace('caliban.review.gutter')
 ---@class caliban.Gutter the columns of a buffer as they were when its review was drawn
 ---@field cells? integer their width, if a sign has room there
 ---@field windows integer the number of windows
----@field changed fun() called once they have another width
+---@field changed fun() called when their width has changed
 ---@field is_due? boolean whether `changed` is about to be called
 
 ---@type table<integer, caliban.Gutter?>
 local known = {}
 
---- The width of these columns, if a sign has room there. Virtual lines are the same in all windows of a buffer, so where
---- the windows differ, removed lines have no sign.
+--- The width of these columns; nil if they have no room for a sign, or if they differ between
+--- windows, because virtual lines are the same in all windows of a buffer.
 ---@param buf integer
 ---@return integer?
 local function measured(buf)
@@ -32,7 +33,7 @@ end
 --- Measures the columns of a buffer before its review is drawn, and begins to watch them. Does nothing while they are
 --- watched and have not changed.
 ---@param buf integer
----@param changed fun() called once they have another width
+---@param changed fun() called when their width has changed
 ---@return integer? cells
 function M.measure(buf, changed)
   local it, windows = known[buf], #vim.fn.win_findbuf(buf)
@@ -43,7 +44,7 @@ function M.measure(buf, changed)
   return it.cells
 end
 
---- The width for which a review is drawn.
+--- The width of the columns for which a review is drawn.
 ---@param buf integer
 ---@return integer? # nil if a sign has no room
 function M.cells(buf)
@@ -51,8 +52,8 @@ function M.cells(buf)
   return it and it.cells
 end
 
---- The sign of a removed line: the bar of a change, and `-` in place of a number, so that the line looks like no code of
---- the file also without colours.
+--- The sign of a removed line: the bar of a change, and `-` in place of a number, so that the line
+--- does not look like code of the file, even without colours.
 ---@param cells integer
 ---@return [string, string][]
 function M.sign(cells)
@@ -63,7 +64,7 @@ function M.sign(cells)
   return { { bar, 'CalibanSign' }, { (' '):rep(cells - 3) .. '- ', 'CalibanDim' } }
 end
 
---- Virtual lines without signs, among such that have them.
+--- Indents virtual lines without signs, so that they align with virtual lines that have signs.
 ---@param buf integer
 ---@param lines [string, string][][]
 ---@return [string, string|string[]][][]

@@ -1,4 +1,4 @@
---- The hint on the hunk under the cursor: its number and the keys, behind the text of a line.
+--- The hint on the hunk under the cursor: its number and the keys, after the text of a line.
 local M = {}
 
 local api = vim.api
@@ -7,7 +7,7 @@ local undone = require('caliban.review.undone')
 
 local space = api.nvim_create_namespace('caliban.review.hint')
 
---- The hint stands at most this many rows away from the cursor.
+--- The hint is shown at most this many rows away from the cursor.
 local NEAR = 8
 
 ---@alias caliban.ReviewKey 'next hunk'|'accept hunk'|'reject hunk'|'accept file'|'reject file'
@@ -21,7 +21,8 @@ function M.worded(key, word)
   return vim.startswith(key, ':') and key or key .. ' ' .. word
 end
 
---- How many cells are free behind the text of a line and its mark in the current window.
+--- How many cells are free after the text of a line and its mark (see `ui/syntax`) in the current
+--- window.
 ---@param row integer
 ---@return integer
 local function room_behind(row)
@@ -38,8 +39,8 @@ local function room_behind(row)
   return room - used - 1 - require('caliban.review.ui.syntax').width(0, row)
 end
 
---- The hints on the hunk under the cursor, the longest first. Where there is little room, the words of the keys say more
---- than the hunk's number.
+--- The hints on the hunk under the cursor, the longest first. A hint with the actions of the keys
+--- comes before a shorter one with the hunk's number.
 ---@param r caliban.Review
 ---@param i integer the hunk's number, from 1
 ---@param far boolean whether the window does not show the header
@@ -76,7 +77,7 @@ local function rows_of(hunk, row)
   return rows
 end
 
---- The rows around the hunk that the window shows and that no hunk has, the nearest first.
+--- The rows above and below the hunk that are visible and in no hunk, the nearest first.
 ---@param r caliban.Review
 ---@param hunk caliban.Hunk
 ---@return integer[]
@@ -90,8 +91,8 @@ local function rows_around(r, hunk)
   return rows
 end
 
---- The first of these texts that fits on the screen behind the text of a row, and the row. Neovim would cut a longer
---- text off.
+--- The first of these texts that fits on the screen after the text of a row, and the row. Neovim
+--- would cut a longer text off.
 ---@param texts string[]
 ---@param rows integer[]
 ---@return string?

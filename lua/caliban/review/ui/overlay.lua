@@ -1,4 +1,5 @@
---- How a file under review looks: the hunks in its windows, the header above row 0. Also maps the keys for decisions.
+--- Draws a file under review: the hunks in its windows, and the header above row 0. Also maps the
+--- keys for decisions.
 local M = {}
 
 local api = vim.api
@@ -32,7 +33,7 @@ local COMMANDS = {
 ---@field drawn table<string[], caliban.Drawn> by the hunk's `new`
 ---@field style string the values of the options that the drawing depends on
 ---@field top? caliban.Top
----@field above integer virtual lines above row 0
+---@field above integer the number of virtual lines above row 0
 
 ---@class caliban.Top the virtual lines above row 0
 ---@field mark integer
@@ -119,7 +120,7 @@ end
 --- window.
 ---@param buf integer
 ---@param text string
----@param brief string the text for a window in which the other does not fit
+---@param brief string shown instead of `text` if `text` is too wide
 ---@return [string, string][][]
 local function header_lines(buf, text, brief)
   local wrap = require('caliban.editor.wrap')
@@ -169,8 +170,8 @@ local function make_room(buf, before, all)
   end
 end
 
---- Takes away the rows of virtual lines that are gone. Neovim does this in the current window only, and fills them with
---- dashes in the others.
+--- Removes the empty rows that erased virtual lines leave at the top of windows. Neovim removes
+--- them in the current window only, and fills them with dashes in the others.
 ---@param buf integer
 local function close_room(buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
@@ -249,7 +250,7 @@ function paint(r, back)
   if style ~= state.style then
     room_before = room(buf)
     drawing.clear(buf)
-    -- the hunks that are drawn now may get the number of the mark that is gone
+    -- `top` is reset, because a new mark of a hunk may get the id of its erased mark
     state.drawn, state.top, state.style = {}, nil, style
   end
   local before, after, top = state.drawn, {}, nil ---@type table<string[], caliban.Drawn>, table<string[], caliban.Drawn>, caliban.Drawn?
@@ -263,7 +264,7 @@ function paint(r, back)
   -- first marks may add the sign column, which narrows the windows, and then the header is made
   -- after them
   local head = is_near and state.top and header_lines(buf, header(r))
-  -- the parser of the file's language has been loaded
+  -- called once the parser of the file's language is loaded: draws the hunks again, with syntax
   local function anew()
     if shown[buf] == state and api.nvim_buf_is_loaded(buf) and not tracking.is_undoing(r) then
       state.style = ''

@@ -5,7 +5,8 @@ local api = vim.api
 local gutter = require('caliban.review.ui.gutter')
 local tint = require('caliban.editor.tint')
 
---- This many rows above and below the hunks are parsed with them, so that the parser knows where it is.
+--- This many rows above and below the hunks are parsed with them, because the syntax depends on the
+--- code around the hunks.
 local ABOVE, BELOW = 40, 10
 --- The most rows to parse.
 local MOST = 2000
@@ -20,7 +21,7 @@ local languages = {} ---@type table<string, string|false>
 ---@field hunks caliban.Hunk[]
 ---@field at table<string[], integer> by a hunk's `new`: the row of its first removed line
 ---@field lang string
----@field parsed? caliban.Captures|false once it is needed
+---@field parsed? caliban.Captures|false nil until it is needed, false if it cannot be made
 
 --- Loads a parser and its queries, which can take 20 ms.
 ---@param filetype string
@@ -56,7 +57,7 @@ end
 --- The text around some hunks of a buffer. It is read and parsed when one of them is drawn.
 ---@param buf integer
 ---@param hunks caliban.Hunk[]
----@param loaded fun() called if the parser has to be loaded first, once it is loaded
+---@param loaded fun() called once the parser is loaded, if it was not loaded yet
 ---@return caliban.RemovedCode?
 function M.excerpt(buf, hunks, loaded)
   local lang = #hunks > 0 and language(buf, loaded)
@@ -107,7 +108,7 @@ local function cut(line)
   return #line > 8 * most and vim.fn.strcharpart(line:sub(1, 8 * most), 0, most) or line
 end
 
---- How far a tab at a column goes.
+--- Returns a function that gives the width of a tab at a column.
 ---@param buf integer
 ---@return fun(col: integer): integer
 local function tabs(buf)
@@ -187,12 +188,13 @@ function M.chunks(line, ranges, spans, tab)
   return out, col
 end
 
---- The removed lines of a hunk as virtual lines. The ground goes to the right edge, like that of added lines.
+--- The removed lines of a hunk as virtual lines. Their background extends to the right edge, like
+--- that of added lines.
 ---@param buf integer
 ---@param hunk caliban.Hunk
 ---@param words table<integer, integer[]> by the line: the bytes of words that differ
 ---@param code? caliban.RemovedCode
----@param tail? string words behind the last line
+---@param tail? string text after the last line
 ---@return [string, string[]][][]
 function M.lines(buf, hunk, words, code, tail)
   local out, spans, tab, cells = {}, syntax(code, hunk), tabs(buf), gutter.cells(buf)

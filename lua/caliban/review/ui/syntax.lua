@@ -1,4 +1,4 @@
---- Marks the pending hunk in which a file under review stops parsing.
+--- Marks the pending hunk with the first syntax error that the changes add to a file under review.
 local M = {}
 
 local api = vim.api
@@ -9,7 +9,7 @@ local tracking = require('caliban.review.hunks.tracking')
 
 local space = api.nvim_create_namespace('caliban.review.syntax')
 
---- The least pause in changes, in milliseconds, after which a file is parsed.
+--- A file is parsed once it has not changed for this time, in milliseconds.
 local CALM = 100
 
 ---@class caliban.Unparseable
@@ -40,7 +40,7 @@ function M.words(r, hunk)
   return found and found.new == hunk.new and found.words or nil
 end
 
---- The width of the mark behind the text of a row, in cells.
+--- The width of the mark after the text of a row, in cells.
 ---@param buf integer
 ---@param row integer
 ---@return integer

@@ -14,12 +14,12 @@ local group = api.nvim_create_augroup('caliban.plan.buffer', {})
 ---@field stage caliban.PlanStage
 ---@field buf integer
 ---@field keys caliban.Mapped[]
----@field kept { text: string, remarks: caliban.Remark[] } as the program has it
----@field due? boolean whether the text is about to be kept
+---@field kept { text: string, remarks: caliban.Remark[] } the state that the program has
+---@field due? boolean whether the user's edits will be sent to the program soon
 ---@field shown? boolean whether the plan has been on the screen
----@field armed? boolean whether the plan takes keys
+---@field armed? boolean whether the user's keys and commands decide on the plan
 
---- What is called when the user does something with a plan.
+--- The functions to call when the user does something with a plan.
 ---@class caliban.PlanEvents
 ---@field accept fun()
 ---@field change fun()
@@ -28,7 +28,7 @@ local group = api.nvim_create_augroup('caliban.plan.buffer', {})
 ---@field written fun(plan: caliban.OpenPlan)
 ---@field shown fun(plan: caliban.OpenPlan) a window shows the plan
 
---- The plan as it reads now.
+--- The current text and comments of a plan.
 ---@param plan caliban.OpenPlan
 ---@return { text: string, remarks: caliban.Remark[] }
 function M.reading(plan)
@@ -95,13 +95,14 @@ local function make(plan, on)
     end)
   end)
   vim.bo[buf].filetype = 'markdown'
-  -- The plan is coloured like a reply. Neovim 0.12 starts Treesitter for Markdown, and its end sets 'syntax'.
+  -- The plan gets the colours of a reply, not those of its filetype: Neovim 0.12 starts Treesitter
+  -- for Markdown, and stopping Treesitter sets 'syntax'.
   vim.treesitter.stop(buf)
   vim.bo[buf].syntax = ''
   plan.keys = maps.set(buf, bindings(on))
 end
 
---- Puts a plan of the program's into its buffer. `u` brings back the text that was there before.
+--- Puts a plan that the program has sent into the plan's buffer. `u` brings back the earlier text.
 ---@param plan caliban.OpenPlan
 ---@param message caliban.PlanOpened
 ---@param on caliban.PlanEvents

@@ -1,14 +1,15 @@
---- Draws a plan as the chat draws a reply: without the marks of Markdown, which the cursor's line shows.
+--- Draws a plan as the chat draws a reply: hides the marks of Markdown, except in the cursor's
+--- line.
 local M = {}
 
 local api = vim.api
 local ns = api.nvim_create_namespace('caliban.plan.drawing')
 
---- The text of each plan as one block of a transcript.
+--- The text of each plan as one block of a transcript, by the plan's buffer.
 ---@type table<integer, caliban.Block?>
 local blocks = {}
 
---- The plan that is being drawn, and whether its window shows it without marks.
+--- The plan that is being drawn, and whether the marks of Markdown are hidden in its window.
 local drawn ---@type caliban.Block?
 local rendered = false
 local opts = { ephemeral = true, strict = false } ---@type vim.api.keyset.set_extmark
@@ -50,7 +51,7 @@ end
 ---@param buf integer
 ---@param row integer
 local function on_line(_, _, buf, row)
-  -- a change of the text is drawn before the plan is read again
+  -- Neovim draws a change of the text before `read` is called, so the plan may lack this row
   if not drawn or row >= drawn.n then
     return
   end

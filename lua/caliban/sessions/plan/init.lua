@@ -11,7 +11,7 @@ local windows = require('caliban.sessions.plan.window')
 --- A plan takes keys and commands only after it has been on the screen for this many milliseconds without a key press,
 --- so that no key that was typed before counts as a decision.
 local REST = 400
---- The delay in ms between a change of the text and keeping it.
+--- The delay in ms between a change of the text and the message that sends it to the program.
 local SOON = 400
 
 ---@type table<string, caliban.OpenPlan?> by session
@@ -23,7 +23,7 @@ local function say(text)
   require('caliban.editor.notify').show(text, vim.log.levels.WARN)
 end
 
---- Sends a message about a plan, with the plan as it reads now.
+--- Sends a message about a plan, with the plan's current text and comments.
 ---@param plan caliban.OpenPlan
 ---@param message table
 local function send(plan, message)
@@ -34,7 +34,7 @@ local function send(plan, message)
   require('caliban.program.process').ask(message)
 end
 
---- Keeps the user's edits and comments.
+--- Sends the user's edits and comments to the program, which keeps them.
 ---@param plan caliban.OpenPlan
 local function keep(plan)
   if api.nvim_buf_is_loaded(plan.buf) and not vim.deep_equal(buffers.reading(plan), plan.kept) then
@@ -69,7 +69,8 @@ local function decorate(plan)
   )
 end
 
---- Makes the plan take keys once it has been on the screen for a while without a key press.
+--- Lets keys and commands decide on the plan once it has been on the screen for `REST` without a
+--- key press.
 ---@param plan caliban.OpenPlan
 local function arm(plan)
   if plan.shown or plan.stage ~= 'waiting' or #fn.win_findbuf(plan.buf) == 0 then
@@ -107,9 +108,9 @@ local function here()
   return chats.of(api.nvim_get_current_buf()) or chats.current
 end
 
---- The plan of the current buffer or of the user's chat. If no window shows the plan, opens one; then nothing is decided
---- yet.
----@return caliban.OpenPlan? # nil after the user was told why nothing can be decided
+--- The plan of the current buffer or of the user's chat. If no window shows the plan, opens a
+--- window and returns nil, because the user has not read the plan.
+---@return caliban.OpenPlan? # nil if nothing can be decided; the user has been told why
 local function deciding()
   local chat, buf = here(), api.nvim_get_current_buf()
   local plan = plans[chat and chat.session or '']
@@ -128,7 +129,7 @@ local function deciding()
   end
 end
 
---- The modes in which the work can begin, that before plan mode first.
+--- The modes in which the work can begin. The mode that was set before plan mode is the first.
 ---@param plan caliban.OpenPlan
 ---@return caliban.Mode[]
 local function modes(plan)
@@ -169,7 +170,7 @@ function M.accept(mode)
   end)
 end
 
---- Sends the plan back, with the comments and these words.
+--- Sends the plan back to the model, with the comments and these words.
 ---@param words? string
 function M.change(words)
   local plan = deciding()
@@ -250,7 +251,7 @@ function M.comment(text, range)
   return false
 end
 
---- As `comment`, with the options of the public API.
+--- Like `comment`, with the options of the public API.
 ---@param text? string
 ---@param opts? caliban.ReviewOpts
 ---@return boolean # whether the current buffer is a plan
@@ -329,7 +330,7 @@ end
 local EVENTS =
   { 'SafeState', 'ModeChanged', 'CmdwinLeave', 'RecordingLeave', 'BufEnter', 'WinEnter' }
 
---- Whether a plan that nobody has asked for may be shown now.
+--- Whether a plan that the user has not asked for may be shown now.
 ---@param message caliban.PlanOpened
 ---@return boolean
 local function may_take(message)
@@ -338,7 +339,7 @@ local function may_take(message)
   return chat ~= nil and windows.may_open(chat, plan and plan.buf)
 end
 
---- Whether the user has decided on a plan that was not shown yet, or has seen it.
+--- Whether a plan need not be shown any more: it has been shown, or no longer waits for a decision.
 ---@param message caliban.PlanOpened
 ---@return boolean
 local function is_over(message)
@@ -371,7 +372,7 @@ function M.received(message)
   })
 end
 
---- Called when a session has a new status: the user may have decided.
+--- Called when a session has a new status, for example because the user has decided on the plan.
 ---@param status caliban.Status
 function M.status(status)
   local plan = plans[status.session]

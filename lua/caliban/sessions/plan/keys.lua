@@ -8,7 +8,7 @@ local maps = require('caliban.editor.maps')
 ---@field desc string the description of its key
 ---@field word string
 ---@field command string
----@field rank integer its place among the keys of a narrow winbar
+---@field rank integer in a narrow winbar, the keys with the highest ranks are left out first
 
 ---@type caliban.PlanAction[]
 local ACTIONS = {
@@ -18,7 +18,8 @@ local ACTIONS = {
   { desc = 'drop the plan', word = 'drop', command = ':Caliban plan drop', rank = 3 },
 }
 
---- An action in words. A command stands for a key that the user has mapped to something else.
+--- An action in words: its key and what it does. If the user has mapped the key to something else,
+--- the action's command.
 ---@param plan caliban.OpenPlan
 ---@param it caliban.PlanAction
 ---@return string
@@ -28,7 +29,7 @@ local function words(plan, it)
   return key and key .. ' ' .. it.word or it.command
 end
 
---- The keys in words: all, then fewer and fewer.
+--- The keys in words. The first string has all keys, each later one has one key less.
 ---@param plan caliban.OpenPlan
 ---@return string[]
 function M.lists(plan)

@@ -1,11 +1,11 @@
---- The user's comments on lines of a plan. They move with their lines, and are shown below them.
+--- The user's comments on lines of a plan. A comment moves with its lines and is shown below them.
 local M = {}
 
 local api = vim.api
 local icon = require('caliban.editor.icons').of
 local ns = api.nvim_create_namespace('caliban.plan.remarks')
 
---- The comments of each buffer, by the id of their mark.
+--- The comments of each buffer, by the id of the comment's extmark.
 ---@type table<integer, table<integer, string?>?>
 local texts = {}
 
@@ -31,7 +31,7 @@ local function put(buf, first, last, text)
     sign_text = icon('▏'),
     sign_hl_group = 'CalibanChip',
   }
-  -- the virtual lines of a mark stand below its first line
+  -- Neovim shows the virtual lines of a mark below the mark's first line
   local shown = { virt_lines = rows, strict = false }
   opts.virt_lines = first == last and rows or nil
   local id = api.nvim_buf_set_extmark(buf, ns, first - 1, 0, opts)

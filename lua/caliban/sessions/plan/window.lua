@@ -1,4 +1,4 @@
---- The windows of a plan: opens them beside the chat, and shows in their winbars what can be done.
+--- The windows of a plan: opens them beside the chat, and shows the plan's keys in their winbars.
 local M = {}
 
 local api = vim.api
@@ -24,7 +24,8 @@ local function window(buf)
   end
 end
 
---- The window to split: the user's last one in this tab outside of the chats, else the transcript's.
+--- The window to split: the last window of the user in this tab outside of the chats, otherwise the
+--- transcript's window.
 ---@return integer?
 local function anchor()
   local outside = require('caliban.chat.outside').last()
@@ -108,7 +109,8 @@ function M.close(buf)
   end
 end
 
---- Whether the user is in normal or insert mode, not in the plan's own buffer while typing, and sees the chat.
+--- Whether a plan may be shown without a request: the chat is visible, and the user is in normal
+--- mode or types in a buffer other than the plan's.
 ---@param chat caliban.Chat
 ---@param buf? integer the plan's buffer, if there is one
 ---@return boolean
@@ -124,15 +126,16 @@ function M.may_open(chat, buf)
   return is_calm and require('caliban.chat.layout').visible(chat)
 end
 
---- Whether no command of the user is incomplete.
+--- Whether the user is not in the middle of a command.
 ---@return boolean
 function M.is_safe()
   return vim.fn.state('moSawx') == ''
 end
 
---- Sets the winbars of a plan's windows. A narrow window has fewer keys, then no name.
+--- Sets the winbars of a plan's windows. The winbar of a narrow window has fewer keys, then no
+--- name.
 ---@param buf integer
----@param state string what the plan waits for
+---@param state string the state of the plan in words
 ---@param keys string[] what can be pressed, in words; the longest first
 function M.decorate(buf, state, keys)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
