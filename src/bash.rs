@@ -20,7 +20,7 @@ use tree_sitter::{ParseOptions, Parser};
 
 /// The most bytes of a command line that is split. Nobody writes a rule for a longer line.
 const LONGEST: usize = 4_000;
-/// The parser is stopped after this many reports of its progress; each stands for a hundred operations.
+/// The parser is stopped after this many reports of its progress. It reports after each hundred operations.
 const STEPS: u32 = 20_000;
 /// How deep command lines may be nested, such as in `sh -c "sh -c …"`.
 const DEPTH: usize = 4;
@@ -29,7 +29,7 @@ const DEPTH: usize = 4;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Script {
     pub commands: Vec<Simple>,
-    /// Texts by which the commands may run others. Only rules that ask or deny apply to them.
+    /// Texts by which the commands may run other commands. Only rules that ask or deny apply to them.
     pub programs: Vec<Program>,
     /// Reasons why the line may do more than run `commands`: clauses for the user, such as `` `echo a` writes to `b`
     /// ``.
@@ -43,8 +43,8 @@ pub struct Script {
     /// The folders in which the commands may run because of `cd`: absolute, or relative to the folder in which the line
     /// starts.
     pub folders: Vec<String>,
-    /// The texts that were taken for command lines on suspicion, each with its depth. Programs in each other, such as
-    /// `watch "watch …"`, suspect the same text many times.
+    /// The texts that were taken for command lines on suspicion, each with its depth. Nested programs, such as `watch
+    /// "watch …"`, would suspect the same text many times.
     suspected: HashMap<String, usize>,
 }
 
@@ -62,7 +62,7 @@ pub struct Simple {
 pub struct Program {
     /// The command that runs the text.
     pub name: String,
-    /// The words of the text, whatever stands between them. Each of them may begin a command.
+    /// The words of the text, whatever is between them. Each of them may begin a command.
     pub words: Vec<Word>,
 }
 
@@ -150,7 +150,8 @@ impl Script {
             .program(tree.root_node());
     }
 
-    /// Adds the commands of a line for rules that ask or deny, unless they were added before.
+    /// Adds the commands of a line as suspected ones, to which only rules that ask or deny apply. Does nothing if the
+    /// line was suspected before.
     fn suspect(&mut self, line: &str, depth: usize) {
         if self.suspected.get(line).is_some_and(|before| *before <= depth) {
             return;
@@ -166,7 +167,7 @@ impl Script {
         self.programs.append(&mut inner.programs);
     }
 
-    /// Adds a doubt because of which the line may run commands that are not in `commands`.
+    /// Adds a doubt: the line may run commands that are not in `commands`.
     fn blind(&mut self, clause: String) {
         self.is_open = true;
         self.doubt(clause);

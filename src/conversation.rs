@@ -36,9 +36,9 @@ pub struct Retry {
 pub struct Channels {
     pub screen: mpsc::UnboundedSender<Show>,
     pub wishes: mpsc::UnboundedSender<Wish>,
-    /// Receives what the composer uses of the conversation.
+    /// Receives what the composer needs to know of the conversation.
     pub glance: watch::Sender<Glance>,
-    /// Keys that are replaced in all text from outside.
+    /// API keys that are replaced in all texts from outside (see `redact`).
     pub secrets: Secrets,
 }
 
@@ -207,7 +207,7 @@ impl Conversation {
         self.session.open().iter().any(|it| it.call.id == *call && it.access.acts())
     }
 
-    /// The consent that an open call needs to read its path. A call only runs once it has the consent.
+    /// The read for which an open call needs consent, with its paths. A call runs only after the user has consented.
     pub fn agreed(&self, call: &CallId) -> Option<Guarded> {
         let open = self.session.open().iter().find(|it| it.call.id == *call);
         match &open?.access {
@@ -277,7 +277,7 @@ impl Conversation {
         let _ = self.screen.send(show);
     }
 
-    /// Shows a status, and what the composer uses of the conversation, if the status differs from the last one.
+    /// Shows a status, and updates the `Glance`, if the status differs from the last one.
     pub fn show_status(&mut self, status: Status) {
         if self.status.as_ref() != Some(&status) {
             self.status = Some(status.clone());

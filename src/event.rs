@@ -93,12 +93,12 @@ pub enum Event {
         model: String,
         root: PathBuf,
     },
-    /// The conversation is a named agent, or none.
+    /// The conversation becomes this named agent; with `None` it is no named agent any more.
     AgentChosen {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         profile: Option<Profile>,
     },
-    /// From now on the tags around strangers' texts hold this word.
+    /// From now on the tags around texts that a stranger may have written contain this word (see `message::mark_of`).
     Marked {
         mark: String,
     },
@@ -132,7 +132,7 @@ pub enum Event {
         #[serde(flatten)]
         offer: Offer,
     },
-    /// The user changed the command of a call that asked.
+    /// The user changed the command in a question about a call.
     Changed {
         turn: TurnId,
         call: CallId,
@@ -152,9 +152,9 @@ pub enum Event {
         id: CallId,
         question: String,
     },
-    /// The user is asked whether something of the project may be used, or about a call of a subagent. Messages wait in
-    /// the queue until the answer.
-    /// `id` identifies this question, as a call's id identifies the question about a call.
+    /// The user is asked whether something of the project may be used, or whether a call of a subagent may run.
+    /// Messages wait in the queue until the answer. `id` identifies this question, as a call's id identifies the
+    /// question about a call.
     Consulted {
         id: CallId,
         #[serde(default)]
@@ -256,7 +256,8 @@ pub enum Event {
         job: u32,
         command: String,
     },
-    /// A job has ended. The note goes with the next request, unless the model reads the end before.
+    /// A job has ended. The note goes with the next request, unless a tool's answer tells the model about the end
+    /// earlier.
     JobEnded {
         job: u32,
         note: String,
@@ -307,7 +308,8 @@ pub enum Event {
     Spent {
         cost: Option<f64>,
     },
-    /// The provider counted the tokens of a request to this model. From this the sizes of other texts are estimated.
+    /// The provider counted the tokens of a request to this model. The sizes of other texts are estimated from this
+    /// count.
     Measured {
         model: String,
         measure: Measure,
@@ -426,19 +428,20 @@ pub enum End {
     Done,
     Cancelled,
     Failed(Failure),
-    /// The reply ended in a way that the user has to know: cut by `max_tokens`, refused, or for an unknown reason.
+    /// The reply ended in a way that the user has to know about: cut by `max_tokens`, refused, or for an unknown
+    /// reason.
     Stopped(String),
     /// The editor or the program ended in the middle of the turn. This is noticed when the session is opened again.
     Interrupted,
 }
 
 /// Progress that is shown at once but is not an event. The journal stores no progress except the text of an unfinished
-/// reply.
+/// reply and the searches of the provider in it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Delta {
     Text(String),
     Thinking(String),
-    /// A call's name is known; its arguments are still arriving.
+    /// The name of the called tool is known; the arguments are still arriving.
     CallBegun {
         id: CallId,
         tool: String,

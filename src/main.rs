@@ -1,4 +1,5 @@
-//! Caliban's program: started by the editor as its RPC child.
+//! The program's entry point. The editor starts the program as its RPC child. The first argument may select another
+//! task, such as `run`.
 
 use caliban::tool::environment::{self, Secrets};
 use caliban::web::{markdown, proxy};

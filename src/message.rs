@@ -56,7 +56,7 @@ pub struct Message {
     pub blocks: Vec<Block>,
 }
 
-/// Reads blocks without room for more of them: while a list is read it has room for four, and most messages have one.
+/// Reads blocks and frees unused capacity: the deserializer reserves room for four blocks, and most messages have one.
 fn blocks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Block>, D::Error> {
     let mut all: Vec<Block> = Vec::deserialize(from)?;
     all.shrink_to_fit();
@@ -99,8 +99,8 @@ pub enum Block {
         provider: String,
         value: Value,
     },
-    /// A search by the provider itself, for the user and the rules. It comes after the provider's raw blocks and is
-    /// never sent.
+    /// A search that the provider has made by itself, kept for the user and for the rules about strangers' texts. The
+    /// block comes after the provider's raw blocks and is never sent.
     Searched(Searched),
 }
 
@@ -166,7 +166,7 @@ pub struct ToolAnswer {
     /// The images that go with the text. The text says in words which images they are.
     #[serde(default)]
     pub images: Vec<Image>,
-    /// The background job whose end the text tells.
+    /// The number of the background job whose end the text reports.
     #[serde(default)]
     pub job_end: Option<u32>,
     /// Where the text comes from, if a stranger may have written it.
@@ -244,8 +244,8 @@ impl Excerpt {
         matches!(self.kind, ExcerptKind::Command | ExcerptKind::Answers) || !self.keyword.is_empty()
     }
 
-    /// Where the text comes from, if a stranger may have written it: a page of the web, a file outside of the project, or
-    /// a worker, which may have read either.
+    /// Where the text comes from, if a stranger may have written it: a page of the web, a file outside of the project,
+    /// or a worker, which may have read either.
     pub fn origin(&self) -> Option<Origin> {
         use ExcerptKind::{Changes, File, Folder, Page, Result, Selection};
         match self.kind {
@@ -259,8 +259,8 @@ impl Excerpt {
     }
 }
 
-/// The text that the user typed for a message with these excerpts: a slash command, if the program made the message of
-/// one.
+/// The text that the user typed for a message with these excerpts. If the program made the message from a slash
+/// command, the user typed the command.
 pub fn typed(text: String, context: &[Excerpt]) -> String {
     let mut keywords = context.iter().map(|it| &it.keyword);
     keywords.find(|it| it.starts_with('/')).cloned().unwrap_or(text)
@@ -299,14 +299,14 @@ pub enum ExcerptKind {
     Clipboard,
     /// A web page. The excerpt's path is the page's address.
     Page,
-    /// The user's answers to the model's questions. The program makes this excerpt. It has the model's words too, so its
-    /// text is never taken for words of the user.
+    /// The user's answers to the model's questions. The program makes this excerpt. It has the model's words too, so
+    /// its text is never taken for words of the user.
     Answers,
     /// A plan, as the user approves it or sends it back.
     Plan,
     /// Lines of a plan that is sent back, with the user's comment on them.
     Remark,
-    /// The result of a worker that its coordinator has not read.
+    /// The result of a worker, if its coordinator has not read the result with a tool.
     Result,
 }
 
@@ -448,10 +448,10 @@ pub struct Request {
     pub temperature: Option<f64>,
     /// The size of the context window in tokens, for a server that lets each request set it (Ollama).
     pub num_ctx: Option<u32>,
-    /// A key that identifies the conversation, for providers that cache each conversation separately. It tells nothing
-    /// about the user.
+    /// A key that identifies the conversation, for providers that cache each conversation separately. The key reveals
+    /// nothing about the user.
     pub thread: String,
-    /// A text behind the last message that is part of this request only. Empty if there is none.
+    /// A text after the last message. It is part of this request only. Empty if there is none.
     pub tail: String,
     /// The parameters that the server has refused in earlier requests to this model.
     pub without: BTreeSet<Parameter>,

@@ -18,8 +18,8 @@ pub enum Decision<'a> {
 pub enum Question<'a> {
     /// Asked before a read that needs the user's consent.
     Read(&'a Guarded),
-    /// Asked before a command runs. `outside` is the model's reason to run the command outside of the sandbox. The
-    /// judgement says why the command asks, and which rule would allow it.
+    /// Asked before a command runs. `outside` is the model's reason to run the command outside of the sandbox. `judged`
+    /// says why the command needs consent, and which rule would allow it.
     Run { command: &'a str, outside: Option<&'a str>, background: bool, judged: &'a Judgement },
     /// Asked before one of the user's formatters gets the text of a file.
     Format { command: &'a str, path: &'a str, judged: &'a Judgement },
@@ -218,7 +218,7 @@ fn in_one_line(text: &str) -> String {
     exact(&line).into_owned()
 }
 
-/// Why the user is asked about a call: sentences behind the question.
+/// Why the user is asked about a call: sentences that come after the question.
 fn because(judged: &Judgement) -> String {
     let why =
         if judged.why.is_empty() { String::new() } else { format!(" {}", exact(&judged.why)) };

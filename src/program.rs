@@ -46,7 +46,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 use tracing_appender::non_blocking::WorkerGuard;
 
-/// How long the loop waits for the end of its input after it was told to end by a signal.
+/// How long the loop waits for the end of its input after a signal has told the program to end.
 const FAREWELL: Duration = Duration::from_millis(1500);
 
 /// How long saving all sessions may take when the editor ends. The editor waits a second longer.
@@ -235,8 +235,8 @@ impl Program {
                 );
                 self.editor.tell(ToNvim::Bounce { session, text, context, why });
             }
-            // These commands are ignored: the draft was moved to the session that was opened in its place, and the check
-            // of an edit's diagnostics matters only to a running session.
+            // These commands are ignored: the draft was moved to the session that was opened in its place, and the
+            // check of an edit's diagnostics matters only to a running session.
             (None, Command::Draft(_) | Command::Checked(_)) => (),
             (None, _) => self.absent(&session),
         }

@@ -1,5 +1,5 @@
-//! The user's permission rules, which allow, ask about or deny commands, edits and the fetching of web pages. Of all
-//! rules that fit a call, the strictest decides.
+//! The user's permission rules, which allow, ask about or deny commands, edits, the fetching of web pages and the
+//! connections of commands. Of all rules that fit a call, the strictest decides.
 
 mod commands;
 mod groups;
@@ -89,7 +89,7 @@ pub struct Judgement {
     pub leak: Option<Leak>,
     /// The command of a rule that would allow the call from now on; empty if Caliban proposes none.
     pub always: String,
-    /// What a command touches, as far as its words tell.
+    /// The files, folders and hosts that a command's words name.
     pub touched: Touched,
     /// The hosts that the user's consent to a command would open.
     pub opens: Vec<String>,
@@ -138,7 +138,8 @@ impl Rules {
         Rules { all, root: root.to_owned(), reach: Some(reach.clone()), contains: false }
     }
 
-    /// Whether the sandbox of commands is complete: it protects files and has no network.
+    /// The same rules. `contains` says whether the sandbox of commands is complete: it protects files and has no
+    /// network.
     #[must_use]
     pub fn containing(self, contains: bool) -> Rules {
         Rules { contains, ..self }
@@ -213,15 +214,15 @@ impl Rules {
         }
     }
 
-    /// No rule allows input to a job. Rules against its command hold for its input, and so do rules against the input,
-    /// which may be a command itself.
+    /// The judgement of input to a job. No rule allows input. Rules that ask or deny apply to the job's command, and to
+    /// the input itself, which may be a command.
     fn input(&self, command: &str, text: &str) -> Judgement {
         let [one, other] = [command, text].map(|it| self.outside(&Script::parse(it)));
         if other.verdict > one.verdict { other } else { one }
     }
 
-    /// The judgement of a call that edits files. The rules have to allow all files or the call is not allowed. Rules
-    /// that ask or deny are checked elsewhere, for each file.
+    /// The judgement of a call that edits files. The call is allowed only if the rules allow all its files. Rules that
+    /// ask or deny are checked elsewhere, for each file.
     fn edits(&self, paths: &[String]) -> Judgement {
         let allowing = self.all.iter().filter(|it| it.verdict == Verdict::Allow);
         let is_allowed =

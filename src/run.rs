@@ -85,7 +85,8 @@ async fn attend(mut launched: Launched, text: String, output: &mut dyn Output) -
         tokio::select! {
             biased;
             () = signals.recv() => {
-                // A second signal ends the wait. A Neovim that leaves sends one signal, and may be gone before it arrives.
+                // A second signal ends the wait. A Neovim that quits sends one signal, and may be gone before the
+                // signal arrives.
                 if std::mem::replace(&mut is_signalled, true) {
                     break Ok(Exit::Interrupted.code());
                 }

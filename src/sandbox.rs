@@ -1,10 +1,11 @@
-//! Restricts this process before it becomes a command: where the command may write, which files it sees, whether it
-//! has a network, and which system calls it may make. On Linux by namespaces, Landlock and seccomp, on macOS by Seatbelt.
+//! Restricts this process before it becomes a command: where the command may write, which files it sees, whether it has
+//! a network, and which system calls it may make. On Linux by namespaces, Landlock and seccomp, on macOS by Seatbelt.
 //!
 //! There are two strengths. The full sandbox needs user namespaces, which some systems forbid, and a version of
 //! Landlock that can keep signals within the sandbox (Linux 6.12). The plain sandbox needs only Landlock. In it,
 //! protected files of the project can be written and secret files can be read, so it closes the network completely,
-//! even for connections within the machine. The sandbox of macOS counts as a plain one.
+//! even for connections within the machine. The sandbox of macOS counts as a plain one, although it protects these
+//! files and allows connections within the machine.
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod check;
@@ -28,8 +29,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 /// The argument that makes this program report the strength of the sandbox on this machine.
 pub const PROBE: &str = "sandbox-probe";
-/// The argument that makes this program try out which actions a sandbox forbids. The next argument is the folder in
-/// which the sandbox is tried.
+/// The argument that makes this program try out which actions a sandbox forbids (see `check`).
 pub const CHECK: &str = "sandbox-check";
 
 /// The strength of the sandbox on a machine.
@@ -38,7 +38,7 @@ pub const CHECK: &str = "sandbox-check";
 pub enum Strength {
     /// The sandbox uses only Landlock and seccomp.
     Plain,
-    /// Namespaces too.
+    /// The sandbox also uses namespaces.
     Full,
 }
 
@@ -54,7 +54,7 @@ pub struct Sandbox {
     pub fixed: Vec<PathBuf>,
     /// Folders and files that the command sees as empty: secrets, and sockets of programs outside of the sandbox.
     pub hidden: Vec<PathBuf>,
-    /// The folder that the command sees as `/tmp`, unless `/tmp` contains one of the folders above.
+    /// The folder that the command sees as `/tmp`; `None` if the command sees the real one.
     pub temporary: Option<PathBuf>,
     /// Whether the command may use the network.
     pub network: bool,
@@ -117,7 +117,7 @@ impl Sandbox {
         self.enter().is_ok()
     }
 
-    /// Whether a command runs with the limits. There is one strength.
+    /// Whether a command runs with the limits. Here the plain sandbox is the only one.
     #[cfg(not(target_os = "linux"))]
     fn holds(&self) -> bool {
         let command = self.command(OsStr::new("/usr/bin/true"));

@@ -58,7 +58,7 @@ pub struct Supervised {
     /// The command's process group. On systems where orphaned processes cannot be adopted, only this group can be
     /// killed.
     group: Option<Pid>,
-    /// A message that came while the listener was awaited.
+    /// A message that came instead of the listener.
     early: Option<i32>,
 }
 
@@ -210,7 +210,7 @@ impl Connection {
     }
 }
 
-/// The main function of a supervisor: starts the command behind `ARGUMENT`, and ends when no process of the command is
+/// The main function of a supervisor: starts the command after `ARGUMENT`, and ends when no process of the command is
 /// left.
 pub fn run(mut arguments: ArgsOs) -> ExitCode {
     match arguments.nth(2) {
@@ -234,7 +234,7 @@ fn supervisor(limits: &OsStr, arguments: ArgsOs) -> io::Result<()> {
         waiting.process_group(0);
     }
     let child = waiting.stdin(OwnedFd::from(theirs)).spawn()?;
-    // holds the other end of the line
+    // `waiting` holds the other end of the line
     drop(waiting);
     let pid = child.id().cast_signed();
     // the waiting process ends if it does not get the line below

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// How many bytes the editor hashes without a pause (`CHUNK` in `entry.lua`).
+/// How many bytes the editor hashes without a pause (`CHUNK` in `lua/caliban/review/hunks/long.lua`).
 const PART: usize = 65_536;
 const BOM: &[u8] = b"\xef\xbb\xbf";
 

@@ -47,7 +47,7 @@ pub type Lookup = Arc<dyn Fn(String) -> BoxFuture<'static, io::Result<Vec<IpAddr
 pub struct Web {
     /// Hosts that may be fetched although their addresses are private, as they are written in the user's settings.
     private: Vec<String>,
-    /// The path of this program, which is started to convert HTML.
+    /// The path of this program, which is started to convert HTML and PDFs.
     program: PathBuf,
     lookup: Lookup,
     time: Duration,

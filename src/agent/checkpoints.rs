@@ -81,7 +81,7 @@ pub(super) struct Record {
     gaps: Vec<(TurnId, Gap)>,
     /// Whether the user was told that nothing can be stored.
     has_failed: bool,
-    /// The keeper of a subagent's parent, which keeps the subagent's changes.
+    /// In a subagent: the parent's keeper, which stores the subagent's changes.
     lent: Option<Keeper>,
     /// Whether nothing is stored, because the session works in a worktree.
     is_apart: bool,

@@ -16,7 +16,7 @@ pub struct Check {
 }
 
 pub enum Looked {
-    /// The verdict on this file follows.
+    /// The check has begun. The verdict on this file arrives later.
     Begun(PathBuf),
     Found(Difference),
     Unparsed(Unparsed),
@@ -74,13 +74,13 @@ impl Checks {
         }
     }
 
-    /// Passes all delayed verdicts on, with the results that have arrived so far.
+    /// Passes all delayed verdicts on, with the results that have arrived until now.
     pub(super) fn release(&mut self, conversation: &mut Conversation) {
         self.due.clear();
         self.flush(conversation);
     }
 
-    /// Passes the verdicts on with their results. A result that has come before its verdict waits for it.
+    /// Passes the verdicts on with their results. A result that arrives before its verdict is kept for the verdict.
     fn flush(&mut self, conversation: &mut Conversation) {
         let mut verdicts = std::mem::take(&mut self.verdicts);
         let ready = self.found.extract_if(.., |(path, _)| !self.due.contains(path));

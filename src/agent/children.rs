@@ -26,7 +26,7 @@ use job::{Beginning, attend};
 pub(super) use job::{Job, worked};
 use tokio::sync::{mpsc, oneshot};
 
-/// The most bytes of a session's name that the name of its subagents begins with.
+/// The names of subagents begin with the name of their parent's session, cut to this many bytes.
 const STEM: usize = 50;
 
 /// A request for a session in which a subagent works.
@@ -57,7 +57,7 @@ pub(super) struct Children {
     is_left: bool,
 }
 
-/// By what a subagent is known to its parent.
+/// How a parent identifies a subagent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Whom {
     /// The call on which the subagent works.
@@ -73,7 +73,7 @@ struct Child {
     session: Option<SessionId>,
     /// The open questions of the subagent: the id of each in this conversation, and the subagent's own call.
     asked: Vec<(CallId, CallId)>,
-    /// The mode that the subagent was told last, without its own limit.
+    /// The parent's mode that the subagent was told last. In the subagent, `widest` limits this mode.
     mode: Mode,
     /// The widest mode of the named agent that the subagent is.
     widest: Mode,
@@ -117,7 +117,7 @@ impl Children {
         (Children { places, news, all: Vec::new(), is_left: false }, reports)
     }
 
-    /// Called when a turn has been broken off: its subagents have been stopped, and their questions are withdrawn.
+    /// Called when a turn was aborted, which has stopped its subagents. Withdraws the subagents' questions.
     pub(super) fn forget(&mut self, conversation: &mut Conversation) {
         for (id, _) in self.all.drain(..).flat_map(|it| it.asked) {
             conversation.take(Input::Withdraw { id });
@@ -149,7 +149,7 @@ impl Children {
         }
     }
 
-    /// Tells a worker something. Returns false if it does not work yet or any more.
+    /// Sends a command to a worker. Returns false if the worker has no session yet or has ended.
     pub(super) fn tell(&self, worker: WorkerId, told: ChildCommand) -> bool {
         let child = self.all.iter().find(|it| it.whom == Whom::Worker(worker));
         let Some(child) = child.filter(|it| it.session.is_some()) else { return false };
@@ -157,14 +157,14 @@ impl Children {
         true
     }
 
-    /// Ends a worker that has not got its session yet.
+    /// Ends a worker that has no session yet.
     pub(super) fn quit(&self, worker: WorkerId) {
         if let Some(child) = self.all.iter().find(|it| it.whom == Whom::Worker(worker)) {
             let _ = child.commands.send(Command::Quit(oneshot::channel().0));
         }
     }
 
-    /// Takes a permission back from the subagents.
+    /// Revokes a permission in all subagents.
     pub(super) fn revoke(&self, grant: &Grant) {
         for it in &self.all {
             it.tell(ChildCommand::Revoke(grant.clone()));
@@ -188,7 +188,7 @@ impl Children {
         }
     }
 
-    /// Has the subagent that has asked a question explain it. Returns false if no subagent has.
+    /// Has the subagent that asked this question explain the question. Returns false if no subagent asked it.
     pub(super) fn explain(&self, id: &CallId) -> bool {
         let asked = |it: &Child| it.asked.iter().find(|it| it.0 == *id).map(|it| it.1.clone());
         let found = self.all.iter().find_map(|it| Some((it, asked(it)?)));
@@ -197,7 +197,7 @@ impl Children {
         true
     }
 
-    /// Passes the user's answer on to the subagent that has asked the question. Returns false if no subagent has.
+    /// Passes the user's answer on to the subagent that asked this question. Returns false if no subagent asked it.
     pub(super) fn rule(
         &mut self,
         conversation: &mut Conversation,
@@ -219,7 +219,7 @@ impl Children {
 }
 
 impl Child {
-    /// Shows in this conversation why the user is asked about a call of the subagent's own.
+    /// Shows in the parent's conversation why the user is asked about a call of the subagent.
     fn explained(&self, conversation: &Conversation, call: &CallId, lines: Vec<String>) {
         if let Some((id, _)) = self.asked.iter().find(|it| it.1 == *call) {
             conversation.show(Show::Explained { call: id.clone(), lines });
@@ -256,13 +256,14 @@ pub(super) struct Lent {
     pub(super) chosen: Option<NamedAgent>,
     pub(super) tools: Toolset,
     pub(super) requests: Option<u32>,
-    /// The work of a worker.
+    /// For a worker: its number, role and files.
     pub(super) post: Option<Post>,
     /// The files that the parent knows.
     pub(super) files: work::Job,
 }
 
-/// Asks for a session for a subagent, and makes everything that the subagent begins with. `call` has ordered it.
+/// Asks for a session for a subagent, and collects everything that the subagent begins with. `call` is the call that
+/// began the subagent.
 pub(super) fn employ(
     agent: &mut Agent,
     turn: TurnId,
@@ -348,7 +349,7 @@ fn chosen(guidance: &Guidance, desk: &Desk, task: &Task) -> Result<Option<NamedA
     Err(format!("{why} Give the task to a subagent without a name, or do it yourself."))
 }
 
-/// Takes a report of a subagent in.
+/// Handles a report of a subagent.
 pub(super) fn take(agent: &mut Agent, of: &Whom, news: News) {
     if let News::Worktree(message) = news {
         return worktrees::take(agent, message);
@@ -408,7 +409,7 @@ pub(super) fn take(agent: &mut Agent, of: &Whom, news: News) {
     children.note_wait(conversation, of);
 }
 
-/// A subagent carries out what its parent tells it.
+/// Carries out a command from a subagent's parent.
 pub(super) fn obey(agent: &mut Agent, told: ChildCommand) {
     let conversation = &mut agent.conversation;
     match told {
@@ -429,7 +430,7 @@ pub(super) fn obey(agent: &mut Agent, told: ChildCommand) {
     }
 }
 
-/// A subagent begins to work on its task. The task is the words of a model: it mentions no files and is no command.
+/// Begins a subagent's work on its task. A model wrote the task, so mentions and slash commands in it have no effect.
 fn set_to_work(agent: &mut Agent, work: Work) {
     let conversation = &mut agent.conversation;
     let Work { parent, task: Task { description, prompt, .. }, is_unattended } = work;

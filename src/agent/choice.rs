@@ -8,7 +8,8 @@ use crate::provider::endpoint::Chosen;
 use crate::session::Input;
 use std::path::Path;
 
-/// `text` is a model's full name, settings like `thinking=high`, or both. Settings alone change the current model.
+/// Chooses the model or the settings in `text`: a model's full name, settings like `thinking=high`, or both. Settings
+/// alone change the current model.
 pub(super) fn choose(agent: &mut Agent, text: &str) {
     match agent.sampler.chosen(&agent.conversation.session, text) {
         Ok((chosen, tuning)) => change(agent, &chosen, tuning),

@@ -1,4 +1,5 @@
-//! Asks a model for the summary of a conversation's first part, in a request beside the conversation that has no tools.
+//! Asks a model for the summary of a conversation's first part. The request is not part of the conversation and has no
+//! tools.
 
 use super::fitting;
 use super::sampler::Sampler;

@@ -1,4 +1,4 @@
-//! The user's consent to the project's instructions: they go to a model only after the user has read them.
+//! The user's consent to the project's instructions. A model gets the instructions only after the user has agreed.
 
 use super::prompts;
 use crate::context::instructions::Found;
@@ -12,7 +12,7 @@ use crate::text::cause;
 pub(super) struct Consent {
     /// The answers on disk; `None` if the user's settings allow all instructions.
     answers: Option<Agreed>,
-    /// The answers that hold for this conversation only.
+    /// The answers that count for this conversation only.
     here: Vec<(Excerpt, bool)>,
     /// Instruction files of folders that the model has worked in. The next question asks about them too.
     touched: Vec<Excerpt>,
@@ -181,7 +181,7 @@ impl Consent {
     }
 
     /// Withdraws the open questions because the user has stopped instead of answering. The messages that waited for the
-    /// answer go back into the composer. When the user sends the next message, they are asked again.
+    /// answer go back into the composer. The next message asks the questions again.
     pub(super) fn withdraw(&mut self, conversation: &mut Conversation) {
         let session = &conversation.session;
         // a subagent's question is withdrawn when the subagent ends

@@ -283,8 +283,8 @@ impl Job {
         tool::path::show(&self.desk.root, path)
     }
 
-    /// The editor has refused to change a file. Fails each call that edits the file; edits of other files in such a
-    /// call are not made either.
+    /// Called when the editor has refused to change a file. Fails each call that edits the file; edits of other files
+    /// in such a call are not made either.
     fn turned_away(&self, turn: TurnId, open: &mut Vec<Open>, proposal: &Proposal, why: &Misfit) {
         let text = why.say(&self.shown(&proposal.path), None);
         for part in &proposal.parts {
@@ -343,7 +343,7 @@ impl Job {
         path
     }
 
-    /// What each part of a proposal changes, for the user; empty if there are very many parts.
+    /// What each part of a proposal changes, for the user; empty if there are more than `COMPARED` parts.
     fn diffs(&self, proposal: &Proposal) -> Vec<FileDiff> {
         let path = self.shown(&proposal.path);
         let whole = |path: String, kind: Kind| {

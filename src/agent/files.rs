@@ -144,7 +144,7 @@ impl Files {
         }
     }
 
-    /// The files that the model knows, which a worker may change.
+    /// For a worker: the files that the model knows, which are compared before and after the worker's work.
     pub(super) fn watched(
         &self,
         conversation: &Conversation,

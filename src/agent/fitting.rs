@@ -29,7 +29,8 @@ pub(super) struct Fitting {
     estimate: Option<(Basis, u64)>,
 }
 
-/// All that the estimated size of a conversation depends on. Messages are only added, or leave with the first ones.
+/// Everything that the estimated size of a conversation depends on. Counts suffice for messages: they are only added at
+/// the end, or left out at the beginning.
 #[derive(PartialEq)]
 struct Basis {
     messages: usize,
@@ -40,7 +41,7 @@ struct Basis {
 }
 
 impl Fitting {
-    /// As `size`, without estimating the same long conversation again for each status.
+    /// As `size`, but keeps the estimate of a conversation that the provider has not counted: each status needs it.
     pub(super) fn shown_size(&mut self, models: &Models, session: &Session, desk: &Desk) -> u64 {
         let tools = tools(models, session, desk);
         if session.context > 0 {
@@ -133,7 +134,7 @@ impl Fitting {
         conversation.notice(Level::Info, told.into());
     }
 
-    /// If the turn has ended in which the user asked for a compaction, begins the compaction. Returns false if none
+    /// Begins the compaction that the user asked for while a turn ran, once that turn has ended. Returns false if none
     /// begins.
     pub(super) fn catch_up(
         &mut self,
@@ -276,7 +277,7 @@ fn is_paused(conversation: &Conversation) -> bool {
     said.find(|it| it.role != Role::Note).is_some_and(|it| it.role == Role::Assistant)
 }
 
-/// `/uncompact`.
+/// `/uncompact`: undoes the last compaction.
 pub(super) fn undo(conversation: &mut Conversation) {
     let session = &conversation.session;
     if session.phase != Phase::Idle {

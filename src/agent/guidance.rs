@@ -71,7 +71,8 @@ impl Guidance {
         self.places.is_none()
     }
 
-    /// The text of the conversation's agent, if it is the project's and the user lets Caliban ask about it.
+    /// The text of the conversation's agent, if the agent is the project's and the user's settings do not leave the
+    /// project's texts out.
     fn agent_of_project(&self, desk: &Desk) -> Option<Excerpt> {
         let now = self.named.now.as_ref().filter(|it| it.origin == Origin::Project);
         now.filter(|_| self.places.is_some()).map(|it| it.excerpt(desk))

@@ -1,4 +1,4 @@
-//! The background jobs of a conversation: what the conversation is told of them.
+//! The background jobs of a conversation: the list for the user, and what the conversation is told about them.
 
 use crate::conversation::Conversation;
 use crate::conversation::report::{JobRow, Level, Report, Show};
@@ -29,7 +29,7 @@ pub(super) fn list(conversation: &Conversation, desk: &Desk) {
     conversation.show(Show::Tell(Report::Jobs(jobs)));
 }
 
-/// Ends the jobs that ran when the conversation was left: none of them outlives the program.
+/// The ends of the jobs that ran when the conversation was closed: no job outlives the program.
 pub(super) fn lost(session: &Session) -> Vec<Input> {
     let lost = session.running_jobs().map(|(job, it)| {
         let note = format!(

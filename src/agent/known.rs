@@ -20,8 +20,7 @@ const LINES: usize = 120;
 const FILES: usize = 20;
 const NAMES: usize = 100;
 
-/// The session has the hash of each file's text that the model knows, in `Session::known`. This has the texts that are
-/// in memory.
+/// The texts in memory of files that the model knows. `Session::known` has the hash of each text that the model knows.
 pub(super) struct Known {
     files: HashMap<PathBuf, Seen>,
     /// The bytes of all texts.
@@ -271,8 +270,8 @@ impl Tracker<'_> {
         }
     }
 
-    /// Takes in the current text of a file. `is_told`: the model is told that the file has changed. `is_clear`: the
-    /// model is told all that has changed.
+    /// Takes in the current text of a file. `is_told` says whether the model is told that the file has changed,
+    /// `is_clear` whether the model is told every change.
     fn settle_look(
         &mut self,
         path: PathBuf,

@@ -1,6 +1,6 @@
-//! The owner of one session. It takes the user's commands, the model's stream and the results of tools, and steps the
-//! session with them. Each step is saved, then shown, then carried out. Each field owns one thing; this file connects
-//! them.
+//! The agent: the owner of one session. It makes inputs of the session from the user's commands, the model's stream and
+//! the results of tools. Events are saved, then shown; then effects are carried out. Each field owns one thing; this
+//! file connects the fields.
 
 pub mod models;
 mod aside;

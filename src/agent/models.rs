@@ -119,8 +119,9 @@ impl Models {
         Ok(chosen)
     }
 
-    /// The full name of the model that a short name of Claude Code's, such as `haiku`, stands for at the provider of the
-    /// model `now`. A provider of the user's may have this name. The error is a sentence.
+    /// The full name of the model that a short name of Claude Code's, such as `haiku`, stands for at the provider of
+    /// the model `now`. Any other name, or a name of one of the user's providers, is returned unchanged. The error is a
+    /// sentence.
     pub fn lengthened(&self, now: &str, name: &str) -> Result<String, String> {
         if !claude::is_short(name) || self.users.contains_key(name) {
             return Ok(name.to_owned());
@@ -290,8 +291,8 @@ pub fn truncated(chosen: &Chosen, request: &Request, usage: Usage) -> Option<Str
     })
 }
 
-/// A warning if the model that answered is not the model that was asked. A name with a date behind it counts as the
-/// same model.
+/// A warning if the model that answered is not the model that was asked. A name followed by a date counts as the same
+/// model.
 pub fn substituted(asked: &str, answered: &str) -> Option<String> {
     let (_, asked) = asked.split_once('/')?;
     let plain = |name: &str| -> String {

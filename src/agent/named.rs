@@ -1,5 +1,5 @@
-//! The named agent that a conversation is: which tools, limits, model and prompt it brings, whether the project's agents
-//! have the user's consent, and what the user is told when the agent's file changes.
+//! The named agent that a conversation is: which tools, limits, model and prompt it brings, whether the project's
+//! agents have the user's consent, and what the user is told when the agent's file changes.
 
 use super::guidance::{self, Guidance};
 use super::{Agent, models};
@@ -23,14 +23,14 @@ pub(super) struct Named {
     /// The tools and the limits of a conversation that is no named agent.
     tools: Toolset,
     limits: Limits,
-    /// The tools of the conversation when it works by itself. The system prompt names them, also that of a coordinator,
+    /// The tools of the conversation when it is no coordinator. A coordinator's system prompt names these tools too,
     /// because the prompt must not change with the mode.
     pub(super) alone: Toolset,
     /// Whether the desk has the tools of a coordinator.
     coordinates: bool,
     /// The agent as its file has it now; `None` if the conversation is no named agent, or the agent is gone.
     pub(super) now: Option<NamedAgent>,
-    /// Whether the user waits for `/system new` with an agent whose text needs consent first.
+    /// Whether `/system new` waits for the user's consent to the agent's text.
     pub(super) is_renewing: bool,
     /// The last sentence that told the user about a changed agent.
     outdated: Option<String>,
@@ -62,7 +62,7 @@ impl Named {
         self.now = profile.and_then(|it| agents::load(&whole()).find(&it.name).cloned());
     }
 
-    /// A sentence on how the agent's file differs from what the conversation has of it.
+    /// A sentence on how the agent's file differs from the conversation's profile of the agent.
     fn changed(&self, conversation: &Conversation, desk: &Desk) -> Option<String> {
         let profile = conversation.session.profile.as_ref()?;
         let name = &profile.name;
@@ -161,7 +161,7 @@ fn adopt(agent: &mut Agent) {
     }
 }
 
-/// Gives a conversation that has become a coordinator, or is none any more, its tools.
+/// Changes the tools of a conversation that has become a coordinator, or is none any more.
 pub(super) fn follow(agent: &mut Agent) {
     if agent.guidance.named.coordinates != agent.conversation.session.workers.is_on {
         let limits = agent.conversation.session.limits;

@@ -162,8 +162,8 @@ pub(super) fn is_fresh(conversation: &Conversation) -> bool {
     conversation.session.messages.is_empty() && conversation.session.turns == 0
 }
 
-/// Makes a session that was read from disk harmless: no pending work of the session is carried out, and no file behind
-/// a symbolic link is watched.
+/// Makes a session that was read from disk harmless: no pending work of the session is carried out, and no file is
+/// watched whose path has a symbolic link.
 pub(super) fn distrust(conversation: &mut Conversation, desk: &Desk) {
     let session = &mut conversation.session;
     session.distrust(&desk.root);

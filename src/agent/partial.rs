@@ -15,7 +15,7 @@ pub(super) struct Partial {
 }
 
 impl Partial {
-    /// Starts with the blocks that the journal has.
+    /// Begins with blocks that are in the journal already.
     pub(super) fn of(by: String, blocks: Vec<Block>) -> Partial {
         Partial { by, blocks, unsaved: Vec::new() }
     }

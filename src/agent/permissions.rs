@@ -21,9 +21,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The project's own rules, relative to its root.
+/// The file with the project's own rules, relative to the project's root.
 pub(super) const FILE: &str = ".caliban/permissions.toml";
-/// Told if there are rules that allow `network` on a machine where they have no effect.
+/// The warning about rules that allow `network` on a machine where they have no effect.
 const NO_PROXY: &str = "The permission rules about network have no effect on this machine, because it has no complete \
     sandbox (:checkhealth caliban).";
 /// The most bytes of a rules file. A larger file is not read.
@@ -48,7 +48,7 @@ pub enum Wanted {
     Revoke(Permission),
     /// Say how this command would be judged.
     Explain(String),
-    /// Show and hide, in the open question about this call, why the user is asked.
+    /// Show or hide, in the open question about this call, why the user is asked.
     Why(CallId),
 }
 
@@ -225,7 +225,7 @@ fn revoke(agent: &mut Agent, wanted: &str) {
     agent.conversation.notice(Level::Info, text);
 }
 
-/// The user chooses a mode. A coordinator is none any more then, unless its workers run.
+/// Changes to the mode that the user has chosen. A coordinator then works by itself again, unless its turn runs.
 pub(super) fn choose_mode(conversation: &mut Conversation, desk: &Desk, mode: Mode) {
     if !workers::leave(conversation, mode) {
         return;

@@ -22,7 +22,7 @@ const LONGEST: usize = 200_000;
 const REMARKS: usize = 200;
 const REMARK: usize = 10_000;
 
-/// The plan of a conversation as it reads now.
+/// The plan of a conversation, with the user's edits and comments.
 #[derive(Default)]
 pub(super) struct Plan {
     /// The call of the plan that `reading` has.
@@ -54,7 +54,7 @@ pub enum PlanWanted {
     },
 }
 
-/// A plan on the way to the model.
+/// The user's decision on a plan, on its way to the model.
 pub(super) struct Decided {
     call: CallId,
     verdict: PlanVerdict,
@@ -100,7 +100,7 @@ fn submitted(session: &Session, call: &CallId) -> Reading {
     Reading { text, remarks: Vec::new() }
 }
 
-/// A plan without escape sequences and invisible characters.
+/// A plan without terminal escape sequences and invisible characters.
 fn harmless(Reading { text, remarks }: Reading) -> Reading {
     let remark = |it: Remark| Remark { text: clean(&it.text), ..it };
     let remarks = remarks.into_iter().filter(|it| it.text.len() <= REMARK).take(REMARKS);
@@ -184,7 +184,7 @@ fn done(agent: &mut Agent, PlanAct { call, reading, what }: PlanAct) -> Result<(
     }
 }
 
-/// Without a plan, showing it begins plan mode.
+/// Handles what the user does if there is no plan: `Show` begins plan mode, everything else is refused.
 fn without_plan(conversation: &mut Conversation, what: &PlanWanted) -> Result<(), String> {
     if matches!(what, PlanWanted::Show) && conversation.session.mode != Mode::Plan {
         conversation.take(Input::ChooseMode { mode: Mode::Plan });
@@ -225,8 +225,8 @@ fn send(agent: &mut Agent, text: String, context: Vec<Excerpt>, plan: Decided) {
     agent.prepare_message(Prompt { text, context, steer, plan, ..Prompt::default() });
 }
 
-/// Records a decision, before its message is sent. Returns whether the message may be sent: not if another plan has come
-/// meanwhile.
+/// Records a decision before its message is sent. Returns false if the message must not be sent, because another plan
+/// has come meanwhile.
 pub(super) fn decide(conversation: &mut Conversation, desk: &Desk, decided: Decided) -> bool {
     let Decided { call, verdict } = decided;
     if conversation.session.planning.waiting() != Some(&call) {

@@ -25,7 +25,7 @@ pub(super) struct Prompt {
     pub(super) model: Option<String>,
     /// The files whose changes the model is told of with the message.
     pub(super) watched: Vec<Watched>,
-    /// The words behind `/review`. They say what to review: the message and its diff are made from them.
+    /// The words after `/review`, which say what to review. The message and its diff are made from them.
     pub(super) review: Option<String>,
     /// The user's decision on a plan, which the message tells the model.
     pub(super) plan: Option<Decided>,
@@ -35,7 +35,7 @@ pub(super) struct Prepared {
     prompt: Prompt,
     found: Vec<Excerpt>,
     problems: Vec<String>,
-    /// Why there is no diff to review. The message is not sent, even if the user insists.
+    /// Why there is no diff to review. The message is not sent, even if the user sends the same text again.
     refused: Option<String>,
     /// The texts of files that the model gets with the message: mentioned files, and changes of known files.
     observations: Vec<Observation>,

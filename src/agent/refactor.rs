@@ -68,7 +68,7 @@ pub(super) async fn edits(
     Ok(Edits::Made(all))
 }
 
-/// The same edits. They are refused if a worker does not own all of their paths: a language server may change any file.
+/// Returns the edits, or a refusal if a worker does not own one of their paths: a language server may change any file.
 pub(super) fn owned(edits: Edits, post: Option<&Post>, root: &Path) -> Result<Edits, String> {
     if let (Edits::Made(all), Some(post)) = (&edits, post) {
         let mut paths = all.edits.iter().flat_map(Edit::paths);
@@ -102,7 +102,7 @@ fn created_file(splices: &[Splice], shown: &str) -> Result<Change, String> {
     }
 }
 
-/// What the user's formatters make of a file.
+/// The edits by which the user's formatters format a file.
 async fn formatted(
     desk: &Desk,
     question: &Question,
@@ -137,7 +137,7 @@ async fn formatted(
     Ok(Edits::Made(all))
 }
 
-/// The text after the changes. For a position below the last line, the editor gives the offset behind a final newline.
+/// The text after the changes. For a position below the last line, the editor gives the offset after a final newline.
 /// If the text has no final newline, this offset is one too large, and the end of the text is meant.
 fn spliced(text: &Text, splices: &[Splice]) -> Option<String> {
     let end = text.content.len();
@@ -160,7 +160,7 @@ mod tests {
     use crate::event::{WorkerId, WorkerRole};
 
     #[test]
-    fn a_workers_renaming_of_a_symbol_is_refused_if_it_reaches_a_file_of_others() {
+    fn renaming_a_symbol_is_refused_if_the_worker_does_not_own_every_changed_file() {
         let owns = vec!["src/a.rs".to_owned()];
         let post = Post { worker: WorkerId(1), role: WorkerRole::Implementer, owns };
         let edits = |paths: &[&str]| {

@@ -74,7 +74,7 @@ pub enum Command {
     /// Sends the session's state and transcript to the editor again.
     Present,
     Act(Act),
-    /// Something about the last plan of the conversation.
+    /// What the user does with the last plan of the conversation.
     Plan(PlanAct),
     Rewind(Rewind),
     Undo(Undo),
@@ -100,13 +100,13 @@ pub enum ChildCommand {
     Follow(Mode),
     /// The subagent does not wait for the user's review.
     LeaveReview,
-    /// A permission is taken back.
+    /// A permission is revoked.
     Revoke(Grant),
     /// The user has sent the subagent this message.
     Message(String),
 }
 
-/// What the user wants of a worker.
+/// What the user does with a worker.
 pub enum WorkerWanted {
     Stop,
     Message(String),
@@ -133,8 +133,8 @@ pub struct Instructions {
 }
 
 impl Command {
-    /// Whether the command counts as an action of the user. Drafts, lists, previews and the editor's reports do not count.
-    /// Before an action, delayed verdicts are passed on.
+    /// Whether the command counts as an action of the user. Drafts, lists, previews and the editor's reports do not
+    /// count. Before an action, delayed verdicts are passed on.
     pub(super) fn acts(&self) -> bool {
         !matches!(
             self,
@@ -249,7 +249,7 @@ impl Command {
     }
 }
 
-/// What a subagent has from its parent. The default is that of a session which is no subagent's.
+/// What a subagent has from its parent. The default is for a session without a parent.
 #[derive(Default)]
 pub struct Inherited {
     pub(super) is_subagent: bool,
@@ -257,8 +257,8 @@ pub struct Inherited {
     pub(super) is_apart: bool,
     /// What the user has allowed the parent for the session.
     pub(super) grants: Vec<Grant>,
-    /// Stores the contents of files in the parent's checkpoints, so that a rewind of the parent's turn takes the
-    /// subagent's changes back.
+    /// Stores the contents of files in the parent's checkpoints, so that a rewind of the parent's turn undoes the
+    /// subagent's changes.
     pub(super) keeper: Option<Keeper>,
 }
 
@@ -278,7 +278,7 @@ pub struct Setup {
     pub session: Session,
     /// Whether the journal had events that the session's file does not have.
     pub replayed: bool,
-    /// The text of an unfinished reply, from the journal.
+    /// The text of an unfinished reply and the provider's searches in it, from the journal.
     pub partial: Vec<Block>,
     pub draft: Draft,
     pub models: Models,

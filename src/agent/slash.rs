@@ -13,7 +13,7 @@ use crate::session::Input;
 use crate::tool::Desk;
 use crate::tool::skills;
 
-/// What `/word` stands for if it is not a built-in slash command.
+/// What `/word` means if it is not a built-in slash command.
 enum Called {
     /// One of the user's own commands, with its model and warnings about its file.
     Command { excerpt: Excerpt, model: Option<String>, warnings: Vec<String> },

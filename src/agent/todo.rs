@@ -1,5 +1,5 @@
-//! The to-do list of the conversation, as the user sees it beside the chat, and the list that another conversation of the
-//! project left.
+//! The to-do list of the conversation, as the user sees it beside the chat, and the list that another conversation of
+//! the project left.
 
 use super::Agent;
 use crate::conversation::Conversation;
@@ -40,7 +40,8 @@ impl Todo {
     }
 }
 
-/// Whether the list may have changed with this result: of a call, or of the user's own act.
+/// Whether this input may have changed the list: the answer to a call of the tool, or the note about an act of the
+/// user.
 pub(super) fn is_changed_by(input: &Input, session: &Session) -> bool {
     let Input::Answered { answer, .. } = input else { return matches!(input, Input::Note { .. }) };
     let mut open = session.open().iter();

@@ -1,4 +1,5 @@
-//! The user's agreement that rules in the project's own file may allow calls. It holds for one text of the file.
+//! The user's agreement that rules in the project's own file may allow calls. The agreement is for one text of the
+//! file.
 
 use super::permissions::{self, FILE};
 use crate::conversation::Conversation;
@@ -91,7 +92,7 @@ impl Trust {
         true
     }
 
-    /// Takes back the user's agreement to the file.
+    /// Revokes the user's agreement to the file.
     pub(super) fn revoke(&mut self, conversation: &mut Conversation, root: &Path) {
         if let Ok(Some(text)) = permissions::text(root) {
             log(conversation, "you no longer agree");

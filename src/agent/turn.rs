@@ -101,7 +101,7 @@ impl Turn {
         self.work.spawn(job);
     }
 
-    /// Waits for a subagent.
+    /// Runs the work of a subagent as a task of the turn.
     pub(super) fn attend(&mut self, job: impl Future<Output = ()> + Send + 'static) {
         self.work.spawn(job);
     }
@@ -132,7 +132,8 @@ impl Turn {
         !self.work.is_empty()
     }
 
-    /// Ends a turn that only reviews keep from ending with its last call, once no edit is on its way to the editor.
+    /// Begins the call that ends the turn (such as a plan), once only reviews are open and no edit is on its way to the
+    /// editor.
     pub(super) fn settle(&self, conversation: &mut Conversation) {
         if let Some(turn) = conversation.session.turn()
             && conversation.session.awaits_last_call()

@@ -57,7 +57,7 @@ pub(super) fn carry_out(agent: &mut Agent, undo: Undo) {
     }
 }
 
-/// Why the conversation cannot be taken back now.
+/// Why `/undo` is not possible now.
 fn obstacle(agent: &Agent) -> Option<String> {
     let session = &agent.conversation.session;
     if session.phase != Phase::Idle || agent.prompts.is_preparing() {

@@ -1,5 +1,5 @@
-//! The tasks of a turn. Each task runs to its end and sends one `Input` with its result. Before they run, this file
-//! prepares the calls of a reply.
+//! The tasks of a turn. Each task runs to its end and sends one `Input` with its result. This file also prepares the
+//! calls of a reply before they run.
 
 use super::checkpoints::Keeper;
 use super::command_changes::Watch;
@@ -167,7 +167,8 @@ pub(super) fn sendable(mut reply: Reply, session: &Session) -> Reply {
     reply
 }
 
-/// The plan of each call that is run. A call whose plan panics is refused.
+/// The plans of the first `MAX_CALLS` calls: the access that each needs. If finding a call's access panics, the call is
+/// refused.
 pub(super) fn plans(desk: &Desk, reply: &Reply) -> Vec<Plan> {
     let plan = |call: &ToolCall| {
         let access = catch_unwind(AssertUnwindSafe(|| tool::access(desk, call)));

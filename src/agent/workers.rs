@@ -42,7 +42,7 @@ fn begin(agent: &mut Agent, turn: TurnId, call: &CallId, worker: WorkerId, order
     agent.turn.attend(attend(job, worker));
 }
 
-/// Waits for a worker, and reports its hand-off.
+/// Runs a worker to its end, and reports its hand-off.
 async fn attend(job: Job, worker: WorkerId) {
     let (results, overflow) = (job.files.results.clone(), job.overflow.clone());
     let ended = match children::worked(job).await {
@@ -81,8 +81,8 @@ pub(super) fn coordinate(agent: &mut Agent) {
     conversation.take(Input::Worker(WorkerInput::Coordinate { is_on: true }));
 }
 
-/// A coordinator works by itself again, because the user chooses a mode. Returns false if its turn runs: its tools and
-/// workers stay for the turn. A narrower mode is taken all the same.
+/// A coordinator works by itself again, because the user has chosen a mode. While its turn runs, the coordinator and
+/// its workers stay, and this returns false; only a narrower mode (other than plan mode) is used at once.
 pub(super) fn leave(conversation: &mut Conversation, mode: Mode) -> bool {
     let session = &conversation.session;
     if !session.workers.is_on {

@@ -1,5 +1,5 @@
-//! Reads command lines of plain and quoted words between separators. They need no parser, which takes more than a
-//! microsecond for each word. A law in the tests compares the result with the parser's.
+//! Reads command lines of plain and quoted words between separators without the parser, which takes more than a
+//! microsecond for each word. A test with random lines compares the result with the parser's.
 
 use super::Word;
 
@@ -31,7 +31,7 @@ pub(super) fn commands(line: &str) -> Option<Vec<Vec<Word>>> {
     }
 }
 
-/// The value of the first word, and the rest of the line behind it.
+/// The value of the first word, and the rest of the line after it.
 fn word(line: &str) -> Option<(&str, &str)> {
     let (word, rest) = if let Some(behind) = line.strip_prefix(['\'', '"']) {
         let (word, rest) = behind.split_once(&line[..1])?;
@@ -45,8 +45,8 @@ fn word(line: &str) -> Option<(&str, &str)> {
     ends.then_some((word, rest))
 }
 
-/// Whether a character is nothing but a part of a word, for bash and for the parser, which fails at words such as `1%` and
-/// `a@`.
+/// Whether a character in a word has no special meaning, neither for bash nor for the parser, which fails at words such
+/// as `1%` and `a@`.
 fn is_plain(c: u8) -> bool {
     c.is_ascii_alphanumeric() || b"_-./:,".contains(&c)
 }

@@ -7,9 +7,9 @@ mod table;
 use super::{Simple, Word};
 use table::{INTERPRETERS, ROWS, Row};
 
-/// The index of the first risky argument of a command that is not among its first `from` words, and the reason as a clause
-/// for the user. An interpreter without arguments reads its program from its input; for it the index is behind the last
-/// word.
+/// The index of the first risky argument of a command that is not among its first `from` words, and the reason as a
+/// clause for the user. An interpreter without arguments reads its program from its input. Then the index is that after
+/// the last word.
 pub fn risk(command: &Simple, from: usize) -> Option<(usize, String)> {
     let name = command.name()?;
     let from = from.max(1);
@@ -25,8 +25,8 @@ pub fn risk(command: &Simple, from: usize) -> Option<(usize, String)> {
     Some((at, format!("`{word}` makes `{name}` do more than its name says")))
 }
 
-/// The words of a command in which it may name other commands: those of an interpreter, and risky arguments with the words
-/// behind them.
+/// The words of a command that may name other commands: all arguments of an interpreter, otherwise risky arguments and
+/// the words after them.
 pub(super) fn programs(command: &Simple) -> Vec<&str> {
     let Some(name) = command.name() else { return Vec::new() };
     let all = 1..command.words.len();

@@ -110,8 +110,8 @@ fn command_lines_that_are_too_long_or_too_nested_become_doubts() {
     assert!(Script::parse(&nested).commands.len() <= 1);
 }
 
-/// A part of a command line: words in quotes and without, words that mean something to bash, to the parser or to Caliban,
-/// and separators.
+/// A part of a command line: words with and without quotes, words that have a meaning for bash, for the parser or for
+/// Caliban, and separators.
 fn part() -> impl Strategy<Value = String> {
     let known = "if then elif else fi do done case esac for in while until select function time coproc declare export local \
                  readonly typeset unset unsetenv let eval test true cd env timeout xargs sh -c sudo git exec printf -v 5 0x1 \
@@ -127,7 +127,7 @@ fn part() -> impl Strategy<Value = String> {
     ]
 }
 
-/// What the parser alone finds in a line.
+/// What the parser alone finds in a line, without `plain`.
 fn parsed(line: &str) -> Script {
     let mut script = Script { folders: vec![String::new()], ..Script::default() };
     script.parsed(line, 0);
@@ -138,7 +138,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn a_plain_line_is_read_as_the_parser_reads_it(
+    fn the_quick_reader_finds_the_same_commands_as_the_parser(
         parts in prop::collection::vec((part(), "[ \n]|  |"), 1..9),
     ) {
         let line: String = parts.into_iter().map(|(part, gap)| part + &gap).collect();
@@ -147,7 +147,7 @@ proptest! {
 }
 
 #[test]
-fn programs_in_each_other_suspect_each_text_once() {
+fn each_text_in_nested_programs_is_suspected_once() {
     let nested = (0..4)
         .fold("rm x; ls y".to_owned(), |it, _| format!("watch '{}'", it.replace('\'', r"'\''")));
     let script = Script::parse(&nested);

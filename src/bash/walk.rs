@@ -176,7 +176,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Visits a command with redirections behind it. Words that follow the target of a redirection are arguments of the
+    /// Visits a command with redirections after it. Words that follow the target of a redirection are arguments of the
     /// command, although the tree has them in the redirection.
     fn redirected(&mut self, node: Node<'_>) {
         let mut cursor = node.walk();
@@ -202,7 +202,7 @@ impl Walk<'_> {
         self.script.commands.push(Simple { words, is_certain: false });
     }
 
-    /// A simple command. `rest` holds the arguments that stand behind redirections.
+    /// A simple command. `rest` has the arguments that come after redirections.
     fn command(&mut self, node: Node<'_>, rest: &[Node<'_>]) {
         let mut nodes = Vec::new();
         let mut cursor = node.walk();
@@ -308,7 +308,7 @@ impl Walk<'_> {
     }
 
     /// Visits a here-document. Its text may contain substitutions, unless the word after `<<` (the mark) is quoted. The
-    /// rest of the line behind the mark may be commands.
+    /// rest of the line after the mark may have commands.
     fn heredoc(&mut self, node: Node<'_>) {
         let mut cursor = node.walk();
         let all: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
@@ -439,14 +439,14 @@ impl Walk<'_> {
     }
 }
 
-/// The words behind the operator of a redirection: its file, if it has one, then any arguments of the command that
+/// The words after the operator of a redirection: its file, if it has one, then any arguments of the command that
 /// follow.
 fn targets(redirect: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = redirect.walk();
     redirect.children_by_field_name("destination", &mut cursor).collect()
 }
 
-/// The arguments of the command in a redirection.
+/// The arguments of the command that the tree has in a redirection.
 fn behind_target(redirect: Node<'_>) -> Vec<Node<'_>> {
     targets(redirect).into_iter().skip(usize::from(!closes(redirect))).collect()
 }

@@ -81,7 +81,7 @@ pub(super) fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
 }
 
-/// Whether a name is that of the loader, which runs the program in its arguments.
+/// Whether a name is that of the dynamic loader, which runs the program in its arguments.
 fn is_loader(name: &str) -> bool {
     ["ld-linux", "ld-musl", "ld.so", "ld64.so"].iter().any(|it| name.starts_with(it))
 }
@@ -122,7 +122,8 @@ pub(super) fn feed(script: &mut Script, texts: Vec<String>, depth: usize) {
     }
 }
 
-/// Notes the words of programs, such as the argument of `python -c`. `name` runs them.
+/// Notes the words of the texts in `programs`, such as the argument of `python -c`. The command `name` runs these
+/// texts.
 pub(super) fn mentioned(script: &mut Script, name: &str, programs: &[&str]) {
     let is_word = |c: char| c.is_alphanumeric() || "_-./+".contains(c);
     let split = programs.iter().flat_map(|it| it.split(|c| !is_word(c)));
@@ -140,7 +141,7 @@ fn subscripts(script: &mut Script, simple: &Simple, depth: usize) {
     }
 }
 
-/// Adds the commands that a text holds if it is evaluated.
+/// Adds the commands in a text that bash may evaluate.
 pub(super) fn evaluated(script: &mut Script, text: &str, depth: usize) {
     if text.contains('[') && (text.contains("$(") || text.contains('`')) {
         script.blind(format!("{} may hold a command", quoted(text)));
@@ -228,7 +229,7 @@ pub(super) fn assigned(script: &mut Script, name: &str, value: Option<&str>, dep
     }
 }
 
-/// The index of the command's first word behind a wrapper and its options.
+/// The index of the command's first word after a wrapper and the wrapper's options.
 fn wrapped_at(wrapper: &Wrapper, words: &[Word]) -> Result<usize, String> {
     let mut at = 1;
     while let Some(word) = words.get(at).and_then(Word::fixed) {
@@ -313,8 +314,8 @@ fn suspected(script: &mut Script, simple: &Simple, depth: usize) {
     }
 }
 
-/// The words of a program that runs others, with what it adds to them: `xargs` adds words from its input to the end, and
-/// `{}` stands for a word that is known later.
+/// The words of a program that runs other programs. Words that are known only later are open: those that `xargs` adds
+/// from its input, and `{}`.
 fn filled(simple: &Simple) -> Vec<Word> {
     let known = |it: &Word| match it.fixed() {
         Some(text) if text.contains("{}") => Word::Open(text.to_owned()),

@@ -1,5 +1,5 @@
-//! The files and folders of a project, to be searched at each typed key. A walk finds them on other threads; the paths
-//! found so far can be searched before the walk ends.
+//! The files and folders of a project, which are searched at each typed key. A walk finds them on other threads; the
+//! paths found so far can be searched before the walk ends.
 
 use crate::reach::{Reach, Reading};
 use crate::tool::walk;

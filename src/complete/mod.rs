@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 /// The most items of an answer.
 pub const ITEMS: usize = 50;
-/// How many open and recent files come before the keywords at most.
+/// The most open and recent files that come before the keywords.
 const LATELY: usize = 3;
 /// The most entries that are read from a folder outside of the index.
 const ENTRIES: usize = 5000;

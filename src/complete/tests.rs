@@ -116,7 +116,7 @@ proptest! {
         prop_assert!(file.is_file(), "{}", text);
     }
 
-    /// This holds for an open file in the home folder and for an open file elsewhere.
+    /// One open file is in the home folder, the other one is elsewhere.
     #[test]
     fn a_completed_mention_of_an_open_file_outside_of_the_project_is_read_back_as_the_same_file(
         name in "([ -.0-~]|[@\"`\\\\:~#%\\n\\ré日\u{a0}]){1,20}"

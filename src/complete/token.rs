@@ -15,7 +15,7 @@ pub struct Token {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A mention, behind an `@`.
+    /// A mention, after an `@`.
     Mention,
     /// The name of a slash command.
     Command,
@@ -50,7 +50,7 @@ fn command(line: &str) -> Option<Token> {
     Some(Token { kind, start: line.len() - query.len(), query: query.to_owned() })
 }
 
-/// What the unfinished argument of a command stands for, and the argument's text. `None` if nothing completes it.
+/// The kind of a command's unfinished argument, and the text of the argument. `None` if nothing completes it.
 fn argued(argument: Argument, text: &str) -> Option<(Argument, &str)> {
     let words = text.split_once(char::is_whitespace);
     match (argument, words) {

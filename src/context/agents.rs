@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 const PROJECTS: [&str; 2] = [".caliban/agents", ".claude/agents"];
 const USERS: [&str; 1] = [".claude/agents"];
 /// The file with several agents, in the project's folder `.caliban` and in the user's configuration folder. On a file
-/// system that ignores upper and lower case the same name may find instructions, whose name is `AGENTS.md`.
+/// system that ignores upper and lower case, this name may open the instructions `AGENTS.md` instead.
 const LIST: &str = "agents.md";
 const OF_PROJECT: &str = ".caliban";
 
@@ -33,11 +33,11 @@ const AGENTS: usize = 200;
 const FILES: usize = 500;
 const DEPTH: usize = 3;
 
-/// Whose file an agent is in.
+/// The owner of an agent's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     User,
-    /// The agent's text is a stranger's: it goes to a model only after the user has read it.
+    /// Anybody may have written the agent's text, so a model gets it only after the user has agreed to it.
     Project,
 }
 
@@ -51,14 +51,14 @@ pub struct NamedAgent {
     pub prompt: String,
     /// The tools that the agent may use: names of tools, and of commands such as `shell(git diff)`. `None` allows all.
     pub tools: Option<Vec<String>>,
-    /// The model, and settings of the model, as `:Caliban model` takes them. Nobody has checked yet that it exists.
+    /// The model and its settings, in the form that `:Caliban model` takes. The model may not exist.
     pub model: Option<String>,
     /// The line of the file that names the model, from 1.
     pub model_line: usize,
-    /// Whether the agent has the model of the conversation that gives it a task, also if the user has set another one
+    /// Whether the agent has the model of the conversation that gives it a task, even if the user has set another model
     /// for subagents.
     pub inherits: bool,
-    /// The mode that the agent begins in, if the user's own mode allows as much.
+    /// The mode that the agent begins in, unless the user's own mode allows less.
     pub mode: Option<Mode>,
     /// The most requests, tokens and USD of one turn.
     pub requests: Option<u32>,
@@ -101,8 +101,8 @@ pub fn places(desk: &Desk) -> Vec<String> {
     folders.iter().map(|it| &it.path).chain(&lists).map(|it| desk.shown(it)).collect()
 }
 
-/// Whether the path of instructions leads to a list of agents: on a file system that ignores upper and lower case, it
-/// does so if the folder has an `agents.md`. `is_config` says whether the folder is the user's own.
+/// Whether the path of an instruction file, such as `AGENTS.md`, opens the folder's list of agents instead. This
+/// happens on a file system that ignores upper and lower case. `is_config` says whether the folder is the user's own.
 pub fn is_list(path: &Path, is_config: bool) -> bool {
     let has_list = is_config || path.parent().is_some_and(|it| it.ends_with(OF_PROJECT));
     has_list && !is_spelt(path) && is_spelt(&path.with_file_name(LIST))
@@ -238,7 +238,7 @@ impl NamedAgent {
         tools.only(|it| self.offers(&it.name))
     }
 
-    /// The mode that the agent begins in, where the user's own mode is `users`.
+    /// The mode that the agent begins in if the user's own mode is `users`.
     pub fn mode_within(&self, users: Mode) -> Mode {
         self.mode.map_or(users, |it| it.min(users))
     }
@@ -256,7 +256,7 @@ impl NamedAgent {
         }
     }
 
-    /// The agent's text, as the user is asked about it.
+    /// The agent's text, for the question whether the user agrees to it.
     pub fn excerpt(&self, desk: &Desk) -> Excerpt {
         Excerpt {
             path: desk.shown(&self.path),

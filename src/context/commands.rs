@@ -213,7 +213,7 @@ impl Command {
         texts.iter().filter(|it| !it.is_empty()).copied().collect::<Vec<_>>().join("  ")
     }
 
-    /// What `/help` says of the command.
+    /// The line about the command in `/help`.
     pub fn help(&self, desk: &Desk) -> String {
         let gap = if self.hint.is_empty() { "" } else { " " };
         let shown = desk.shown(&self.path);

@@ -68,8 +68,8 @@ pub fn plan(
     let answered = unseen.iter().rposition(has_answers).map_or(0, |it| it + 1);
     let scale = Scale::of(session);
     let size = scale.tokens(unseen[..answered].iter().map(size::of_message).sum());
-    // if the newest answers alone fill half of the room, they are summarised too: otherwise the room would soon be full
-    // again
+    // if the newest answers alone fill half of `limits.full`, they are summarised too: otherwise the conversation would
+    // soon be full again
     if limits.full > 0 && size > limits.full / 2 {
         at += answered;
     }

@@ -5,7 +5,8 @@ use crate::event::{Worker, WorkerId, WorkerState};
 use crate::message::{Origin, Role};
 use crate::session::Session;
 
-/// The text behind the next request; empty for a conversation without workers, and if the request continues a reply.
+/// The text after everything else in the next request. Empty for a conversation without workers, and if the request
+/// continues a reply.
 pub fn of(session: &Session) -> String {
     let workers = &session.workers;
     let mut said = session.messages.iter().rev().filter(|it| it.role != Role::Note);

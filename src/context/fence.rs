@@ -26,7 +26,7 @@ pub fn name(mark: &str) -> String {
     if mark.is_empty() { "untrusted".to_owned() } else { format!("untrusted-{mark}") }
 }
 
-/// A text as the value of an attribute, which stands in double quotes and in one line.
+/// A text as the value of an attribute in double quotes, on one line.
 pub fn attribute(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace(['\n', '\r'], " ")
 }

@@ -8,7 +8,7 @@ pub const PAGE: &str = "AGENTS.md";
 const TASK: &str = include_str!("init.md");
 
 /// The message to the model, and the task that goes with it. `exists` says whether the project has the file already.
-/// `words` is what the user wrote behind `/init`.
+/// `words` is what the user wrote after `/init`.
 pub fn message(exists: bool, words: &str) -> (String, Excerpt) {
     let what = if exists { "Update" } else { "Write" };
     let text = format!("{what} `{PAGE}` for this project, as the skill `init` says. {words}")

@@ -46,7 +46,7 @@ impl Mention {
     }
 }
 
-/// The meaning of a word behind an `@` if no file has this name.
+/// The meaning of a word after an `@` if no file has this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Meant {
     /// The path of a file that does not exist.
@@ -130,12 +130,12 @@ fn in_code(line: &str, at: usize) -> bool {
     line[..at].matches('`').count() % 2 == 1
 }
 
-/// Whether an `@` behind this text is at the beginning of a word.
+/// Whether an `@` after this text is at the beginning of a word.
 fn begins_word(before: &str) -> bool {
     before.chars().next_back().is_none_or(|c| c.is_whitespace() || "([{,;\"'".contains(c))
 }
 
-/// A mention whose path is in quotes, and the number of bytes of its range of lines. `rest` is the text behind the
+/// A mention whose path is in quotes, and the number of bytes of its range of lines. `rest` is the text after the
 /// closing quote.
 fn in_quotes(path: String, rest: &str) -> Option<(Mention, usize)> {
     let lines = rest.strip_prefix(':').and_then(|it| {
@@ -150,7 +150,7 @@ fn in_quotes(path: String, rest: &str) -> Option<(Mention, usize)> {
     (!path.is_empty()).then_some((Mention::of(path, lines.map(|it| it.0)), length))
 }
 
-/// A mention whose path is not in quotes, and its number of bytes. `rest` is the text behind the `@`.
+/// A mention whose path is not in quotes, and its number of bytes. `rest` is the text after the `@`.
 fn bare(rest: &str) -> Option<(Mention, usize)> {
     if page::is_address(rest) {
         let length = page::length(rest);
@@ -166,7 +166,7 @@ fn bare(rest: &str) -> Option<(Mention, usize)> {
     (!path.is_empty()).then_some((Mention::of(path.to_owned(), lines), word.len()))
 }
 
-/// The meaning of a word without quotes behind the `@` at this byte.
+/// The meaning of a word without quotes after the `@` at this byte.
 fn meant(lines: &code::Lines<'_>, at: usize, mention: &Mention) -> Meant {
     let word = mention.path.as_str();
     if mention.meant == Meant::Page {
@@ -196,7 +196,7 @@ fn range(text: &str) -> Option<(u32, u32)> {
     (1 <= first && first <= last).then_some((first, last))
 }
 
-/// Whether a word behind an `@` was probably meant as a path, although no such file exists.
+/// Whether a word after an `@` was probably meant as a path, although no such file exists.
 pub(super) fn looks_like_path(path: &str) -> bool {
     path.contains('/') || path.starts_with('~') || (path.contains('.') && !path.starts_with('.'))
 }
@@ -229,7 +229,7 @@ pub struct Brought {
     pub problems: Vec<String>,
 }
 
-/// Like `resolve`, but separately for each of the first `most` mentions of a text. An ordinary word behind an `@` is
+/// Like `resolve`, but separately for each of the first `most` mentions of a text. An ordinary word after an `@` is
 /// left out if there is no such file. Fetches no web pages.
 pub async fn each(desk: &Desk, text: &str, most: usize) -> Vec<Brought> {
     let mut all = Vec::new();

@@ -7,8 +7,8 @@ use crate::tool::git::{self, Failure};
 
 const TASK: &str = include_str!("review.md");
 
-/// The message to the model, its task and the diff. `rest` is what the user wrote behind `/review`, and `typed` all that
-/// they wrote. The error is a sentence for the user.
+/// The message to the model, its task and the diff. `rest` is what the user wrote after `/review`, and `typed` is the
+/// whole text that the user wrote. The error is a sentence for the user.
 pub async fn prepare(
     desk: &Desk,
     rest: &str,
@@ -18,7 +18,7 @@ pub async fn prepare(
     diff::check(desk).await?;
     let (target, words) = match target(desk, word).await? {
         Some(target) => (target, words),
-        // a wish of several words, without the name of a branch or a commit
+        // several words that name no branch or commit say what the user wants of the review
         None if !words.trim().is_empty() => (Target::Uncommitted, rest),
         None => return Err(unknown(word)),
     };

@@ -91,7 +91,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// The ratio for a model that has not counted a request yet.
+    /// The ratio for a model for which the provider has not counted a request yet.
     pub const ASSUMED: Scale = Scale { tokens: 1, bytes: BYTES };
 
     /// The scale of the session's model, from the tokens that the provider counted for the last request to this model:
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_long_from_two_fifths_on_and_full_at_the_first_threshold() {
+    fn a_conversation_is_long_at_40_percent_of_its_window_and_full_at_a_threshold() {
         let fills = |limits: Limits, sizes: [u64; 4]| sizes.map(|it| limits.fill(it));
         let usual = Limits::of(200_000, 32_000, Share::TRIM, Share::COMPACT);
         let expected = [Fill::Ample, Fill::Long, Fill::Long, Fill::Full];

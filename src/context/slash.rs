@@ -47,14 +47,14 @@ impl Slash {
     }
 }
 
-/// What a command's first argument stands for, so that completion can offer it.
+/// What a command's first argument names, so that completion can offer it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Argument {
     Model,
     Provider,
     Session,
     Skill,
-    /// The name of an agent behind an `@`.
+    /// The name of an agent after an `@`.
     Agent,
     /// The path of a file, up to the end of the line.
     Path,

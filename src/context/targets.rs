@@ -1,4 +1,4 @@
-//! The arguments that completion offers behind `/review`: branches, commits and words.
+//! The arguments that completion offers after `/review`: branches, commits and words.
 
 use crate::text::unseen;
 use crate::tool::Desk;

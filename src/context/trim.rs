@@ -57,7 +57,7 @@ pub fn plan(session: &Session, is_raw: impl Fn(&str) -> bool) -> Option<Plan> {
             continue;
         }
         let line = line(call, answer);
-        // an image counts as much as a text with the same number of tokens
+        // an image counts like a text with the same number of tokens
         let size = usize::try_from(size::of_answer(answer)).unwrap_or(usize::MAX);
         if line.len() * 2 > size {
             continue;

@@ -57,7 +57,7 @@ impl Conversation {
         Some(Report::Event { name, data })
     }
 
-    /// The report that tells scripts of the model's questions with which these events have ended the turn.
+    /// The report that tells scripts about the model's questions, if these events have ended the turn with questions.
     pub(super) fn asks(&self, events: &[Event]) -> Option<Report> {
         let has_ended = events.iter().any(|it| matches!(it, Event::Ended { .. }));
         let (call, inquiry) = self.session.inquiry().filter(|_| has_ended)?;
@@ -67,7 +67,7 @@ impl Conversation {
         Some(Report::Event { name: "CalibanAsk", data })
     }
 
-    /// Adds which subagent asks a question to `data`, and which worker the subagent is.
+    /// Adds to `data` the subagent that asks a question, and the number of the worker that the subagent is.
     fn asker(&self, id: &CallId, data: &mut BTreeMap<&'static str, String>) {
         let Some((name, _)) = id.0.split_once('/') else { return };
         data.insert("subagent", name.to_owned());
@@ -80,7 +80,7 @@ impl Conversation {
         }
     }
 
-    /// Adds what a question is about to `data`. Names of one kind are joined by newlines.
+    /// Adds to `data` what a question is about. Names of one kind are joined by newlines.
     fn subject(&self, id: &CallId, event: &Event, data: &mut BTreeMap<&'static str, String>) {
         let kind = match event {
             Event::Limited { .. } => "limit",
@@ -142,7 +142,7 @@ impl Conversation {
         }
     }
 
-    /// Adds the id of a call and the name of its tool to `data`.
+    /// Adds to `data` the id of a call and the name of its tool.
     fn name(&self, id: &CallId, data: &mut BTreeMap<&'static str, String>) {
         let tool = self.call(id).map(|it| it.tool.clone());
         data.insert("call", id.0.clone());
@@ -157,7 +157,7 @@ impl Conversation {
         })
     }
 
-    /// Adds the file and the lines that a call has read to `data`.
+    /// Adds to `data` the file and the lines that a call has read.
     fn read_by(&self, id: &CallId, data: &mut BTreeMap<&'static str, String>) {
         let Some(ToolCall { tool, input: Input::Json(args), .. }) = self.call(id) else { return };
         let Some(path) = args["path"].as_str().filter(|_| tool == "read") else { return };

@@ -30,7 +30,7 @@ pub struct Ran {
 #[serde(rename_all = "snake_case")]
 pub enum Exit {
     Answered,
-    /// The provider or the network failed, or no whole answer came.
+    /// The provider or the network failed, or no complete answer arrived.
     Failed,
     /// The model answered, but a call was denied because nobody could be asked.
     Denied,

@@ -84,7 +84,7 @@ pub enum Report {
     Plan(PlanShown),
     /// The background jobs, the oldest first.
     Jobs(Vec<JobRow>),
-    /// The named agents. `open` says that the file of the only one is to be opened.
+    /// The named agents. With `open`, there is only one, and its file is opened.
     Agents {
         rows: Vec<AgentRow>,
         open: bool,
@@ -151,7 +151,7 @@ pub struct SkillRow {
     pub path: PathBuf,
 }
 
-/// A plan as it reads now.
+/// A plan with the user's edits and comments, to be shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlanShown {
@@ -219,7 +219,7 @@ pub struct Status {
     pub tool: Option<String>,
     pub model: String,
     pub mode: Mode,
-    /// Whether the conversation is a coordinator, which keeps to the mode.
+    /// Whether the conversation is a coordinator. A coordinator also has a mode.
     pub coordinates: bool,
     /// The conversation's workers; absent if none is at work and every result is read.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -313,7 +313,7 @@ pub enum Stage {
     Compacting,
     /// A tool runs.
     Running,
-    /// The user is asked whether a call may run or the turn may spend more, or is asked by the model.
+    /// The user is asked whether a call may run or the turn may spend more, or has to answer the model's questions.
     Asking,
     /// The turn waits for the user's review.
     Reviewing,
@@ -325,8 +325,8 @@ pub enum Stage {
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
     Permission,
-    /// An answer to the model, a decision on a plan, or an answer to the question whether the turn may go beyond a spending
-    /// limit.
+    /// An answer to the model, a decision on a plan, or an answer to the question whether the turn may go beyond a
+    /// spending limit.
     Question,
     Review,
 }
@@ -389,7 +389,7 @@ pub struct RewindFile {
     pub todo: bool,
 }
 
-/// A message of the user to which the conversation can be taken back, and the files that turns since then changed.
+/// A message of the user that `/undo` can remove from the conversation, and the files that turns since then changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UndoOffer {
@@ -401,12 +401,12 @@ pub struct UndoOffer {
     pub files: Vec<String>,
 }
 
-/// What the composer's chips and completion use of a conversation.
+/// What the composer needs to know of a conversation, to show the sizes of mentions and to complete paths.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Glance {
     /// The files that the model has seen or edited.
     pub known: Vec<PathBuf>,
-    /// How many tokens a text has for the conversation's model.
+    /// Estimates how many tokens a text has for the conversation's model.
     pub scale: Scale,
 }
 
@@ -448,7 +448,7 @@ pub struct Copy {
     pub name: Option<String>,
 }
 
-/// A session that is saved under a free name before its agent takes the conversation back.
+/// A copy of a session, to be saved under a free name before `/undo` removes messages from the original.
 pub struct Branch {
     pub session: Box<Session>,
     /// Whether the copy is kept in memory as a session of its own, because the conversation is never saved.
@@ -456,7 +456,7 @@ pub struct Branch {
     pub back: Back,
 }
 
-/// How far a conversation is taken back.
+/// What `/undo` removes from a conversation.
 #[derive(Debug, Clone, Copy)]
 pub struct Back {
     /// The index of the message before which the conversation will end.

@@ -1,5 +1,5 @@
-//! How to restore a text as it was before some edits. Holds only the text that the edits replaced, not a copy of the
-//! whole text.
+//! Restores a text as it was before some edits. Keeps only the text that the edits replaced, not a copy of the whole
+//! text.
 
 use crate::text::Text;
 use std::ops::Range;

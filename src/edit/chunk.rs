@@ -12,7 +12,8 @@ use std::ops::Range;
 /// Lines of a file, and the lines that replace them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Chunk {
-    /// Lines above the chunk that tell where it is, as after `@@`. Each line is searched below the anchor before it.
+    /// Lines of the file above the chunk that tell where the chunk is; a patch has them after `@@`. Each anchor is
+    /// searched below the anchor before it.
     pub anchors: Vec<String>,
     /// The lines to be replaced and the new lines, each with its newline.
     pub old: String,

@@ -86,7 +86,7 @@ pub fn follow(
 }
 
 impl Sides<'_> {
-    /// Reads the lines that now stand in a hunk's place.
+    /// Reads the lines that are in the hunk's place in the settled text.
     fn read(&self, hunk: &Hunk, decided: &mut Decided) {
         let now = self.widened(hunk.new.clone()).1;
         decided.from = now.start;

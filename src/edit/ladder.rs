@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-/// The tolerances, in the order of the ladder.
+/// The tolerances, in the order in which they are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rung {
     /// `old` was sent with the line numbers that `read` shows.

@@ -44,7 +44,7 @@ impl<'a> Lines<'a> {
         self.spans.len()
     }
 
-    /// The byte at which a line begins. For the index behind the last line, the end of the text.
+    /// The byte at which a line begins. For the index after the last line, the end of the text.
     pub(super) fn start(&self, at: usize) -> usize {
         self.spans.get(at).map_or(self.content.len(), |span| span.start)
     }

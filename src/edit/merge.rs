@@ -1,6 +1,6 @@
 //! Three-way merge: combines two texts that were made from the same base. The Lua plugin has its own merge in
-//! `hunks/algebra`, which returns edits for a buffer under review. Where both sides have changed the same lines, it
-//! keeps the user's lines.
+//! `hunks/algebra`, which returns edits for a buffer under review. Where both sides have changed the same lines, the
+//! plugin's merge keeps the user's lines.
 
 use crate::text::{Hunk, Text, diff_lines};
 
@@ -49,7 +49,7 @@ fn lines(text: &Text) -> Vec<&str> {
     if text.content.is_empty() { Vec::new() } else { text.lines().collect() }
 }
 
-/// Takes the next changed range of the base off the lists: returns its lines and the hunks that each side has there.
+/// Takes the next changed range of the base: removes its hunks from both lists, and returns the range and these hunks.
 fn next<'a>(
     ours: &mut &'a [Hunk],
     theirs: &mut &'a [Hunk],

@@ -19,7 +19,7 @@ pub(super) fn stripped(old: &str, new: &str) -> Option<(String, String)> {
     Some((joined(&lines, old), new))
 }
 
-/// The number before a line, the separator behind it, and the line itself.
+/// The number before a line, the separator after the number, and the line itself.
 fn numbered(line: &str) -> Option<(u64, char, String)> {
     let line = line.trim_start_matches([' ', '\t']);
     let digits = line.find(|c: char| !c.is_ascii_digit()).unwrap_or(line.len());

@@ -108,8 +108,8 @@ pub fn elsewhere(part: Revision<'_>, settled: &Text, told: Option<&Text>) -> Str
     format!("The file changed elsewhere too, by the user or a formatter:\n{}", quoted(&lines))
 }
 
-/// The text that the settled text would be if nothing outside of the hunks had changed: the proposed text, with each
-/// hunk as it is in the settled text.
+/// The settled text without its changes outside of the hunks: the proposed text, with each hunk as it is in the settled
+/// text.
 fn expected(part: Revision<'_>, settled: &Text) -> Text {
     let sides = Sides::new(part, settled);
     let mut expected: Vec<&str> = Vec::new();

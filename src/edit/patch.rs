@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         }
         let behind = self.at;
         self.skip_empty();
-        // every line of an added file begins with `+`, so a line with blanks first can only be a header
+        // every line of an added file begins with `+`, so a line that begins with blanks can only be a header
         if self.peek().is_some_and(|it| !is_header(it.trim_start())) {
             self.at = behind + 1;
             return Err(self.fault("a line that begins with `+`", self.lines[behind]));
@@ -157,8 +157,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a line of the patch is a header such as `*** Update File: a`. A line of the file that looks like this has `
-/// `, `-` or `+` before it.
+/// Whether a line of the patch is a header such as `*** Update File: a`. A line of the file that looks like a header
+/// begins with a space, `-` or `+` in the patch.
 fn is_header(line: &str) -> bool {
     let line = line.trim_end();
     [ADD, DELETE, UPDATE].iter().any(|mark| line.starts_with(mark))

@@ -12,12 +12,12 @@ use std::borrow::Cow;
 
 /// The most places of an ambiguous `old` that are searched.
 const PLACES: usize = 100;
-/// If the text lacks `old` but contains `new` at exactly one place, the edit counts as already applied. This holds only
-/// if `new` has at least this many bytes without the white space around it.
+/// If the text lacks `old` but contains `new` at exactly one place, the edit counts as already applied, provided that
+/// `new` has at least this many bytes without the white space around it.
 const TELLING: usize = 8;
 
-/// Applies a change to `text`, which is `None` if there is no file. Returns a note for the model: which differences were
-/// tolerated, and where; empty for an exact match. If the change does not fit, the text stays unchanged.
+/// Applies a change to `text`, which is `None` if there is no file. Returns a note for the model: which differences
+/// were tolerated, and where; empty for an exact match. If the change does not fit, the text stays unchanged.
 pub fn resolve(text: &mut Option<Text>, change: &Change) -> Result<String, Misfit> {
     Ok(amend(text, change)?.0)
 }

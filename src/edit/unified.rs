@@ -46,7 +46,7 @@ enum Row<'a> {
     Lines(char, &'a [&'a str]),
 }
 
-/// Goes through the diff between these lines, from the first hunk to the last.
+/// Calls `take` with each part of the diff between these lines, from the first hunk to the last.
 fn walk(before: &[&str], after: &[&str], take: &mut impl FnMut(Row<'_>)) {
     for group in groups(&diff_lines(before.iter().copied(), after.iter().copied())) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };

@@ -5,7 +5,7 @@ use crate::text::{Text, diff};
 /// The most lines that the model is shown of changes by the user's formatters and autocommands.
 const QUOTED: usize = 40;
 
-/// `unsaved` says why the text is not on disk; it is empty if the text is on disk.
+/// The answer for an edit of `path`. `unsaved` says why the text is not on disk, and is empty if the text is on disk.
 pub fn written(path: &str, unsaved: &str) -> String {
     if unsaved.is_empty() {
         format!("Applied and written to {path}; the user may still review it.")

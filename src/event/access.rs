@@ -24,22 +24,22 @@ pub enum Access {
         /// Why the command has to run outside of the sandbox, in the model's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         outside: Option<String>,
-        /// Whether the command goes on as a job.
+        /// Whether the command runs as a background job.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         background: bool,
         /// The hosts to which the command has to connect, each with or without a port.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         hosts: Vec<String>,
     },
-    /// Runs this command of the user's on the text of a file, in a sandbox that can write nothing, and proposes what the
-    /// command prints as the new text.
+    /// Runs this command of the user's on the text of a file, in a sandbox that can write nothing, and proposes what
+    /// the command prints as the new text.
     Format { command: String, path: String },
     /// Sends this text to the input of a job, which runs this command.
     Input {
         job: u32,
         command: String,
         text: String,
-        /// Whether the job runs in a sandbox without a way out.
+        /// Whether the job runs in a complete sandbox and can connect to no host.
         is_contained: bool,
     },
     /// Fetches this web address. `host` includes the port if it is not the usual one.
@@ -85,7 +85,7 @@ impl Guarded {
 }
 
 impl Access {
-    /// Whether the call runs a command, or has a running one do something.
+    /// Whether the call runs a command, or sends input to a running one.
     pub fn acts(&self) -> bool {
         matches!(self, Access::Act { .. } | Access::Input { .. })
     }
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn plans_of_older_versions_are_read() {
+    fn the_access_of_a_call_is_read_from_journals_of_older_versions() {
         let check = |step: &str, access: Access| {
             let text = format!(r#"{{"call":"c1","step":{step}}}"#);
             assert_eq!(serde_json::from_str::<Plan>(&text).unwrap().access, access, "{text}");

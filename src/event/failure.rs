@@ -88,7 +88,7 @@ pub enum Failure {
     Stalled {
         seconds: u64,
     },
-    /// The answer is not in the provider's protocol: HTML from a portal, or broken JSON.
+    /// The answer is not in the provider's protocol: HTML from a captive portal, or broken JSON.
     Protocol {
         said: String,
     },

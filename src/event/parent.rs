@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Parent {
     pub session: SessionId,
     pub call: CallId,
-    /// Whether a stranger's text had come into the parent's conversation, so that the task may repeat the stranger's
-    /// wishes.
+    /// Whether the parent's conversation had a text that a stranger may have written. The task may then repeat what the
+    /// stranger wants.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_tainted: bool,
     /// What narrows the parent's tools: the parent's agent, and slash commands of its turn. Each has its name and the

@@ -1,5 +1,5 @@
-//! What a conversation keeps of the named agent that it is. The agent's file may change or vanish; the conversation goes
-//! on with what is kept here, until the user asks for the present file.
+//! What a conversation keeps of the named agent that it is. The agent's file may change or vanish; the conversation
+//! goes on with what is kept here, until the user asks for the current file with `/system new`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -4,7 +4,8 @@ use super::Mode;
 use crate::message::CallId;
 use serde::{Deserialize, Serialize};
 
-/// The last plan of a conversation. Its text is in the session's file beside this state, or else in the call.
+/// The last plan of a conversation. The file `name.plan.md` beside the session's file has the text (see `store::plan`).
+/// Without this file, the text is that of the call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submitted {
     /// The call that submitted the plan.
@@ -12,7 +13,7 @@ pub struct Submitted {
     pub stage: PlanStage,
 }
 
-/// How far the user has come with a plan.
+/// The state of the user's decision on a plan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -38,7 +39,7 @@ pub enum PlanVerdict {
 }
 
 impl PlanVerdict {
-    /// The words at the end of the call's line.
+    /// The words at the right end of the call's line in the chat.
     pub fn words(self) -> &'static str {
         match self {
             PlanVerdict::Approve { .. } => "approved",

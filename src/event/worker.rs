@@ -5,7 +5,7 @@ use crate::message::{CallId, Origin};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
-/// The number of a worker in its conversation, from 1. In words `w3`.
+/// The number of a worker in its conversation, from 1. It is shown as `w3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -23,7 +23,7 @@ impl<'de> Deserialize<'de> for WorkerId {
     }
 }
 
-/// The kind of work that a worker does. It decides which tools the worker has, and its prompt.
+/// The kind of work that a worker does. The role decides the worker's tools and prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -57,7 +57,7 @@ impl WorkerRole {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Isolation {
-    /// In the user's files, by proposals.
+    /// In the user's files. The worker's edits are proposals to the user.
     #[default]
     Shared,
     /// In a git worktree of its own.
@@ -80,14 +80,14 @@ pub struct Order {
     /// Everything that the worker is told. Empty once the worker has begun.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prompt: String,
-    /// The files and folders that an implementer may edit, each as the paths of an edit are shown.
+    /// The files and folders that an implementer may edit. Paths are written as in `Access::Edit`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub owns: Vec<String>,
     #[serde(default, skip_serializing_if = "Isolation::is_shared")]
     pub isolation: Isolation,
 }
 
-/// What the session of a worker knows of its work.
+/// The worker's number, role and files, as its own session stores them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Post {
     pub worker: WorkerId,
@@ -97,7 +97,7 @@ pub struct Post {
 }
 
 impl Post {
-    /// Why the worker may not edit this path; `None` if the path is its own. The path is as the paths of edits are shown.
+    /// Why the worker may not edit this path; `None` if it owns the path. The path is written as in `Access::Edit`.
     pub fn refusal(&self, path: &str) -> Option<String> {
         let is_owned = self.owns.iter().any(|it| is_within(it, path));
         (!is_owned).then(|| {
@@ -150,10 +150,10 @@ impl WorkerState {
 pub struct HandOff {
     /// The hand-off as JSON, and Caliban's own lines below it.
     pub text: String,
-    /// Where strangers' texts that the worker has read came from.
+    /// The origin of strangers' texts that the worker has read; `None` if it has read none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign: Option<Origin>,
-    /// Whether the work is not done, or not reported as it was asked for.
+    /// Whether the work is not finished, or the report does not have the form that was asked for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_partial: bool,
 }
@@ -213,7 +213,7 @@ impl Worker {
         self.order.prompt.clear();
     }
 
-    /// Whether the end of a turn has ended the worker, whose own hand-off may still come and is not lost.
+    /// Whether the end of a turn has ended the worker. The worker's own hand-off may still arrive.
     pub fn is_cut_off(&self) -> bool {
         self.is_unread() && self.requests == 0 && self.session.is_some()
     }
@@ -230,7 +230,8 @@ impl Worker {
 pub enum WorkerAct {
     Spawn(Vec<Order>),
     List,
-    /// Waits for these workers, or for all if none is named: until all have ended, or until one has.
+    /// Waits until all of these workers have ended; with `is_any`, until one of them has. If none is named, all workers
+    /// are meant.
     Await {
         workers: Vec<String>,
         is_any: bool,
@@ -243,7 +244,7 @@ pub enum WorkerAct {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum WorkerEvent {
-    /// From now on the conversation hands its work out, or does it by itself again.
+    /// The conversation becomes a coordinator, or is none any more.
     Coordinating {
         is_on: bool,
     },
@@ -261,7 +262,7 @@ pub enum WorkerEvent {
         worker: WorkerId,
         session: SessionId,
     },
-    /// The worker begins or ends to wait for the user.
+    /// The worker begins to wait for the user, or does not wait any more.
     Waits {
         worker: WorkerId,
         waits: bool,
@@ -288,8 +289,8 @@ pub enum WorkerEvent {
     Read {
         workers: Vec<WorkerId>,
     },
-    /// A reply that would have ended the turn is held, because workers run or results are unread. The text tells the
-    /// model.
+    /// A reply that would have ended the turn does not end it, because workers run or results are unread. `text` tells
+    /// this to the model.
     Held {
         turn: TurnId,
         text: String,

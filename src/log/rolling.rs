@@ -30,8 +30,8 @@ impl Rolling {
         self.file.write_all(record).inspect_err(|_| drop(self.file.set_len(had)))
     }
 
-    /// Locks the file. Makes sure that `file` is still the file at `path`, and that it has room for `more` bytes. Another
-    /// program may have renamed the file, or the user may have deleted it. Returns the file's size.
+    /// Locks the file. Makes sure that `file` is still the file at `path`, and that it has room for `more` bytes.
+    /// Another program may have renamed the file, or the user may have deleted it. Returns the file's size.
     fn lock_with_room(&mut self, more: u64) -> io::Result<u64> {
         loop {
             // on a file system without locks, programs that write at the same time may lose a record or exceed the
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_was_deleted_begins_anew() {
+    fn a_deleted_log_file_is_created_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("caliban/log");
         let mut file = Rolling::open(path.clone(), 100).unwrap();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_regular_file_is_written() {
+    fn a_log_that_is_not_a_regular_file_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());

@@ -8,7 +8,7 @@ const AROUND: u32 = 2;
 /// The most lines of a file's diff, and the most characters of a line.
 const MOST: usize = 400;
 const WIDE: usize = 2000;
-/// Longer texts are not compared. In bytes of both sides.
+/// The most bytes that both texts may have together; longer texts are not compared.
 const LARGEST: usize = 8 * 1024 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ impl Kind {
         *self == Kind::Changed
     }
 
-    /// The words for a file that is not simply changed.
+    /// What happens to the file, in words; empty if only its text changes.
     pub fn words(&self) -> String {
         match self {
             Kind::Changed => String::new(),
@@ -97,7 +97,7 @@ impl FileDiff {
     }
 }
 
-/// Neighbouring hunks with the lines between and around them.
+/// Joins neighbouring hunks into one, with the lines between and around them.
 fn joined(group: &[Hunk], old: &[&str], new: &[&str]) -> DiffHunk {
     let (first, last) = (&group[0], &group[group.len() - 1]);
     let lead = first.old.start.min(first.new.start).min(AROUND);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_diff_only_the_beginning_is_kept() {
+    fn only_the_beginning_of_a_long_diff_is_kept() {
         let after = Text::new("x\n".repeat(1000));
         let diff = FileDiff::between("a".into(), None, &after);
         assert_eq!((diff.hunks[0].lines.len(), diff.more), (400, 600));

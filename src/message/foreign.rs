@@ -46,7 +46,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Goes with an answer whose text a stranger may have written.
+/// Says that a stranger may have written the text of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Foreign {
     pub from: Origin,

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_file_names_the_image_and_has_no_content() {
+    fn the_content_of_an_image_is_not_in_the_session_file() {
         let image = Image::new(b"\xff\xd8\xff".to_vec(), "jpg", (2, 1));
         let json = serde_json::to_string(&image).unwrap();
         assert_eq!(json, format!(r#"{{"file":"{}","width":2,"height":1}}"#, image.file));

@@ -138,7 +138,7 @@ pub fn is_line(text: &str, most: usize) -> bool {
         && !text.chars().any(|it| it.is_control() || unseen::is_hidden(it))
 }
 
-/// A text whose later lines stand below its first line in a numbered list.
+/// The text with its later lines indented, so that they align with the first line of an item in a numbered list.
 fn indented(text: &str) -> String {
     text.trim().replace('\n', "\n   ")
 }

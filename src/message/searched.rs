@@ -1,4 +1,4 @@
-//! A search of the web that the model's provider has made by itself, as the user sees it. Beside it, a reply has the
+//! A web search that the model's provider has made by itself, in the form that the user sees. The reply also has the
 //! provider's own blocks, which are sent back.
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ const ADDRESS: usize = 2_000;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Searched {
-    /// The words that were searched. Empty if the provider does not tell them.
+    /// The words that were searched for. Empty if the provider does not report them.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub query: String,
     /// Why the search failed, in the provider's words. Empty if it succeeded.
@@ -41,8 +41,8 @@ impl Searched {
         Searched { failed: line(why, TITLE), ..Searched::new(query) }
     }
 
-    /// Adds a result, unless its address is no address of the web. A result with the same address gets the title if it
-    /// has none.
+    /// Adds a result, unless its address is too long or is not one of the web (`http`, `https`). If a result with this
+    /// address exists and has no title, that result gets the title.
     pub fn add(&mut self, title: &str, url: &str) {
         let url = Url::parse(url).ok().filter(|it| matches!(it.scheme(), "http" | "https"));
         let Some(url) = url.filter(|it| it.as_str().len() <= ADDRESS).map(String::from) else {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_are_addresses_of_the_web_in_lines_of_limited_length() {
+    fn a_search_keeps_only_results_with_a_web_address_and_cuts_long_titles() {
         let mut it = Searched::new(" a\n b ");
         it.add("One\ntwo", "https://a.org/x y");
         it.add("", "https://b.org");

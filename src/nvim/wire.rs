@@ -240,7 +240,7 @@ pub enum ArrivedState {
     /// The file's text is no longer the text from which the proposal was made.
     Moved,
     Refused,
-    /// Another proposal of the group could not be put into its buffer, so none was.
+    /// Another proposal of the group could not be put into its buffer, so no proposal of the group was.
     Withheld,
     /// The turn was stopped before the proposal was in the buffer.
     Stopped,

@@ -104,7 +104,7 @@ fn fetching_a_page_needs_consent_in_every_mode_until_its_host_is_allowed() {
 }
 
 #[test]
-fn input_to_a_job_asks_with_its_exact_text_and_is_denied_in_plan_mode() {
+fn input_to_a_job_needs_consent_to_its_exact_text_and_is_denied_in_plan_mode() {
     let said = |text: &str| match decided(Mode::Ask, &[], &input(2, text)) {
         Decision::Ask(question) => question.text().unwrap(),
         other => format!("{other:?}"),
@@ -122,7 +122,7 @@ fn input_to_a_job_asks_with_its_exact_text_and_is_denied_in_plan_mode() {
     let text = input(2, "yes\n");
     assert_eq!(decide(Mode::Auto, &[], &contained, &text), Decision::Allow);
     assert!(matches!(decided(Mode::Auto, &[], &text), Decision::Ask(_)));
-    // a permission holds for one job
+    // a permission applies to one job
     let grants: Vec<Grant> = input(2, "a").grants();
     assert_eq!(decided(Mode::Ask, &grants, &text), Decision::Allow);
     assert!(matches!(decided(Mode::Ask, &grants, &input(3, "a")), Decision::Ask(_)));
@@ -262,7 +262,7 @@ fn auto_mode_runs_sandboxed_commands_unless_a_rule_asks_or_denies() {
 }
 
 #[test]
-fn auto_mode_asks_before_it_fetches_an_address_that_nobody_has_named() {
+fn in_auto_mode_an_address_that_nobody_has_named_needs_consent() {
     let page = fetch("https://a.org/x", "a.org");
     let grants = [Grant::Fetch("a.org".into())];
     let unnamed = Judgement { leak: Some(Leak::Unnamed), ..judged(Verdict::Allow) };
@@ -273,7 +273,7 @@ fn auto_mode_asks_before_it_fetches_an_address_that_nobody_has_named() {
 }
 
 #[test]
-fn auto_mode_asks_before_a_command_sends_something_out_after_a_strangers_text() {
+fn in_auto_mode_a_command_that_sends_after_a_strangers_text_needs_consent() {
     let push = act("git push");
     let allowed = judged(Verdict::Allow);
     let tainted = Judgement { leak: Some(Leak::Sending), ..allowed.clone() };

@@ -109,8 +109,9 @@ impl Archive {
         vec![Outcome::Start(Box::new(self.start(id, source, shown)))]
     }
 
-    /// The result of opening a session. An unavailable session opens read-only, or a new session opens in its place
-    /// with the messages that could be read.
+    /// The result of opening a session. A file of a newer version opens read-only. If another Neovim has the session
+    /// open, the user is asked what to do. If there is no chat in which to ask, or if the file is damaged or cannot be
+    /// read, a new session opens, with the messages that could be read.
     pub(super) fn loaded(
         &self,
         id: SessionId,
@@ -161,8 +162,7 @@ impl Archive {
         [Outcome::Start(Box::new(start))].into_iter().chain(locked).collect()
     }
 
-    /// Those messages of an unavailable session that a new session can continue with, and a noun phrase for them (`Its
-    /// messages`).
+    /// The part of an unavailable session that a new session can continue, and a noun phrase for it (`Its messages`).
     fn salvage(&self, id: &SessionId, unavailable: &Unavailable) -> (Option<Session>, String) {
         let read = match unavailable {
             Unavailable::Damaged(_) => self.project.recover(id),
@@ -352,8 +352,8 @@ impl Archive {
         was_last
     }
 
-    /// Moves the files of a closed session, and of its closed subagents, to the trash. `was_open` says whether the session
-    /// was open here.
+    /// Moves the files of a closed session, and of its closed subagents, to the trash. `was_open` says whether the
+    /// session was open here.
     pub(super) fn delete(
         &self,
         session: SessionId,
@@ -389,7 +389,7 @@ impl Archive {
             .collect()
     }
 
-    /// Opens a session read-only that another Neovim has taken over.
+    /// Opens a session read-only, because another Neovim has taken the session over.
     pub(super) fn given_up(&self, id: SessionId, by: &str) -> Vec<Outcome> {
         let read = self.project.read(&id).map_or_else(|_| Session::default(), |it| it.0);
         let head = format!("The conversation `{id}` was taken over by another Neovim ({by}).");

@@ -78,7 +78,8 @@ impl Program {
         let _ = place.send(Ok(Box::new(setup)));
     }
 
-    /// Removes the record of a subagent that has ended. If its chat is open, the chat goes on as a read-only one.
+    /// Removes the record of a subagent that has ended. If the subagent's chat is open, its session opens again as
+    /// read-only.
     pub(super) fn child_ended(&mut self, session: Handle) {
         let shown = self.sessions.name(session).filter(|_| self.sessions.is_shown(session));
         self.sessions.end(session);

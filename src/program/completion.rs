@@ -20,10 +20,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// How long an answer waits until the project's files are listed for the first time. After this time the answer has the
-/// files that were found so far.
+/// How long an answer waits for the first list of the project's files. After this time the answer has the files that
+/// were found so far.
 const PATIENCE: Duration = Duration::from_millis(80);
-/// How many of the files that the model has seen or edited are offered before other recent files at most.
+/// The most files that the model has seen or edited and that are offered before other recent files.
 const KNOWN: usize = 200;
 /// How long a list of models is used before the providers are asked again.
 const LISTED: Duration = Duration::from_secs(300);
@@ -66,7 +66,7 @@ struct Completion {
     editor: Editor,
     files: Files,
     listed: Listed,
-    /// The task that gets an answer from elsewhere. A newer question ends this task.
+    /// The task that gets an answer from elsewhere (see `asked`). A newer question ends this task.
     asking: Option<JoinHandle<()>>,
     orders: mpsc::WeakUnboundedSender<Order>,
 }
@@ -120,7 +120,7 @@ impl Program {
         Some(Source::Asked(Box::new(asked)))
     }
 
-    /// What the composer uses of a session's conversation, as its agent last reported; the default without an agent.
+    /// The `Glance` that a session's agent has reported last; the default if there is no agent.
     pub(super) fn glance(&self, session: Option<&SessionId>) -> Glance {
         let session = session.and_then(|it| self.sessions.find(it));
         session.and_then(|it| self.sessions.glance(it)).unwrap_or_default()

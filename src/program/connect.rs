@@ -132,7 +132,8 @@ async fn list(endpoint: Endpoint, models: &Models) -> (Vec<Offer>, Option<String
     (offers.collect(), problem)
 }
 
-/// The facts about a model: `200k`, `images`, `$3/$15`. A fact that is not known is empty. Prices are per million tokens.
+/// The facts about a model: `200k`, `images`, `$3/$15`. A fact that is not known is empty. Prices are per million
+/// tokens.
 fn facts(facts: &Facts) -> [String; 3] {
     let window = match facts.window / 1000 {
         0 => String::new(),

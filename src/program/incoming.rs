@@ -1,5 +1,5 @@
-//! The messages to the program's loop, the sessions (lanes) on which no task may be working when a message is handled,
-//! and the results of the program's tasks.
+//! The messages to the program's loop, the lanes that have to be free before a message is handled (see `lanes`), and
+//! the results of the program's tasks.
 
 use super::Program;
 use super::archive::Archive;

@@ -19,7 +19,7 @@ struct Running {
     read_only: bool,
     /// For the session of a subagent: the parent, and whether the user has opened the session.
     child: Option<(Handle, bool)>,
-    /// What the composer uses of the agent's conversation; `None` for a session without an agent.
+    /// The `Glance` of the agent's conversation; `None` for a session without an agent.
     glance: Option<watch::Receiver<Glance>>,
 }
 
@@ -62,7 +62,7 @@ impl Sessions {
         self.running.get(&session)?.agent.as_ref()
     }
 
-    /// What the composer uses of a session's conversation, as the session's agent last reported.
+    /// The `Glance` that a session's agent has reported last.
     pub(super) fn glance(&self, session: Handle) -> Option<Glance> {
         Some(self.running.get(&session)?.glance.as_ref()?.borrow().clone())
     }

@@ -181,7 +181,7 @@ async fn closing_a_session_delays_no_messages_to_other_sessions() {
 }
 
 #[tokio::test]
-async fn messages_to_a_name_reach_the_session_that_has_it_now_not_the_former_one() {
+async fn messages_to_a_name_reach_the_session_that_has_the_name_now() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, mut ends, _orders) = program(dir.path());
     let mut had_it = open(&mut program, "a");

@@ -47,8 +47,7 @@ impl Source {
 }
 
 impl Program {
-    /// Opens a session from disk for writing. If the session cannot be written, it opens read-only, the user is asked, or
-    /// a new session opens in its place.
+    /// Opens a session from disk for writing. `Archive::loaded` says what happens if the session cannot be opened.
     pub(super) fn load(&mut self, id: SessionId) {
         let asked = self.open_request(false);
         let lanes = vec![Lane::Session(self.sessions.reserve(&id))];

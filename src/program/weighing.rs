@@ -16,8 +16,8 @@ const MOST: usize = 50;
 const PREVIEW: usize = 1024 * 1024;
 
 impl Program {
-    /// Answers a composer's question about the sizes of its mentions, or about their preview. A newer question about sizes
-    /// ends the work on an older one. Work on a preview is never ended.
+    /// Answers a composer's question about the sizes of its mentions, or about their preview. A newer question about
+    /// sizes ends the work on an older one. Work on a preview is never ended.
     pub(super) fn weigh(&mut self, question: Weigh) {
         let Some(desk) = self.desk_of(Some(&question.session)) else { return };
         let scale = self.glance(Some(&question.session)).scale;

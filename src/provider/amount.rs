@@ -10,7 +10,7 @@ const TEXT: usize = 16 << 20;
 /// and their arguments.
 const ALL: usize = 64 << 20;
 /// How many bytes of a frame, besides its text, are not counted. A frame (one event of the stream) with a single token
-/// has about as many.
+/// has about this many.
 const AROUND_TEXT: usize = 2 << 10;
 /// A call counts as at least this many bytes, so a reply has at most 16,000 calls.
 const CALL: usize = 4 << 10;

@@ -412,7 +412,7 @@ pub(super) fn whole_input(given: Value) -> Input {
     }
 }
 
-/// Whether a reply with this stop reason may end in half a call.
+/// Whether a reply with this stop reason may end in the middle of a call.
 pub(super) fn cuts_calls(stop: &Stop) -> bool {
     !matches!(stop, Stop::EndTurn | Stop::ToolUse | Stop::StopSequence | Stop::Pause)
 }

@@ -111,7 +111,8 @@ pub fn key_variables(users: &BTreeMap<String, UserProvider>, env: Lookup<'_>) ->
 
 /// The endpoint and model that `choice` names: `provider/model`, or a provider alone for its default model. Without a
 /// choice, the variable `CALIBAN_MODEL` is used; otherwise the first of the user's providers that has a model;
-/// otherwise the first built-in endpoint whose key is set.
+/// otherwise the first built-in endpoint whose key is in the environment; otherwise the first one whose key the user
+/// has entered.
 pub fn resolve(
     choice: Option<&str>,
     users: &BTreeMap<String, UserProvider>,
@@ -151,7 +152,8 @@ fn chosen(endpoint: Endpoint, model: &str) -> Result<Chosen, Unresolved> {
             "The model of {name} is missing. Write {name}/ and the model's name."
         )));
     }
-    // a local server decides which window its models have
+    // an endpoint without a key counts as a local server, which decides the windows of its models: only the edit format
+    // is taken from the table
     let named = Facts::of(&model);
     let is_local = endpoint.key == Key::None;
     let mut facts = if is_local { Facts { edits: named.edits, ..Facts::of("") } } else { named };

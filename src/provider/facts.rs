@@ -144,14 +144,14 @@ impl Facts {
     }
 }
 
-/// The model's name without the name of its house, in small letters.
+/// The model's name in lower case, without the vendor's name before the last `/`.
 fn plain(model: &str) -> String {
     model.rsplit('/').next().unwrap_or(model).to_lowercase()
 }
 
 /// The index of the table's entry whose name is the longest prefix of a model's plain name.
 fn place(name: &str) -> Option<usize> {
-    // `OpenRouter` writes `claude-sonnet-4.5`
+    // `OpenRouter` writes `claude-sonnet-4.5` for `claude-sonnet-4-5`
     let dashed = name.replace('.', "-");
     let rows = table::MODELS.iter().enumerate();
     rows.filter(|(_, (start, _))| name.starts_with(start) || dashed.starts_with(start))
@@ -159,7 +159,7 @@ fn place(name: &str) -> Option<usize> {
         .map(|(at, _)| at)
 }
 
-/// Orders models of a line: the newest comes first, and models that are not known come last.
+/// A sort key for models of one line, such as `claude-sonnet-*`: the newest comes first, unknown models come last.
 pub fn rank(model: &str) -> usize {
     place(&plain(model)).unwrap_or(usize::MAX)
 }

@@ -59,7 +59,7 @@ struct Said {
     /// The HTTP status that corresponds to the kind of error.
     status: Option<u16>,
     after_ms: Option<u64>,
-    /// Whether the provider sent no message.
+    /// Whether the provider sent neither a message nor a kind of error.
     is_silent: bool,
     /// Whether the body is an HTML page. Then a proxy or portal has answered instead of the provider.
     is_page: bool,

@@ -334,7 +334,7 @@ impl Body {
         }
     }
 
-    /// The next bytes, if they are available.
+    /// The next item of the stream of bytes; `None` if it has not arrived. `Some(None)` is the end of the stream.
     async fn available(&mut self) -> Option<Option<Option<Bytes>>> {
         // The connection is a separate task, which has to run before it can pass its bytes on. Tokio's `yield_now`
         // would also ask the system for events each time, which is slower.
@@ -421,7 +421,7 @@ pub(crate) fn tls(secure: bool) -> Result<rustls::ClientConfig, rustls::Error> {
     Ok(config)
 }
 
-/// The beginning of a body: the part that arrives within `clock`.
+/// The beginning of a body: at most `ERROR_BODY` bytes, up to the first pause longer than `clock`.
 async fn read_some(mut response: Response, clock: Duration) -> String {
     let mut body = Vec::new();
     while let Ok(Ok(Some(bytes))) = timeout(clock, response.chunk()).await {

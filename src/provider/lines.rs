@@ -33,7 +33,7 @@ impl Lines {
         self.keep(rest)
     }
 
-    /// The bytes behind the last newline.
+    /// The bytes after the last newline.
     pub(super) fn rest(&self) -> &[u8] {
         &self.partial
     }

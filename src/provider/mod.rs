@@ -1,5 +1,5 @@
-//! All models behind one trait, which turns a request into a stream of values. The dialects encode requests and decode
-//! bytes; they are tested without a network. Only `http` does input and output.
+//! Models behind one trait, `Provider`, which turns a request into a stream of values. The dialects encode requests and
+//! decode the bytes of answers, and are tested without a network. Only `http` does input and output.
 
 pub mod sse;
 mod lines;
@@ -71,7 +71,7 @@ fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
     fields.into_iter().map(|(name, it)| (name.to_owned(), it)).collect()
 }
 
-/// The content of an image in base64. `None` if it was not read; requests have no such image.
+/// The content of an image in base64. `None` if the image's file was not read; requests leave such an image out.
 fn base64(image: &Image) -> Option<String> {
     image.bytes().map(|it| STANDARD.encode(it))
 }
@@ -81,7 +81,7 @@ fn data_url(image: &Image) -> Option<String> {
     base64(image).map(|it| format!("data:{};base64,{it}", image.media()))
 }
 
-/// The images of all answers in a message, in order, for dialects in which answers cannot contain images.
+/// The images of all tool answers in a message, in order, for dialects in which tool answers cannot contain images.
 fn answered_images(message: &Message) -> impl Iterator<Item = &Image> {
     message.blocks.iter().flat_map(|it| match it {
         Block::Answer(answer) => answer.images.as_slice(),
@@ -89,7 +89,7 @@ fn answered_images(message: &Message) -> impl Iterator<Item = &Image> {
     })
 }
 
-/// The text before the images of answers, for dialects in which the images have to follow the answers.
+/// The text before the images of tool answers, for dialects in which these images follow the answers.
 const RESULTS: &str = "The images of the results above, in their order:";
 
 /// The text of an answer. A blank answer becomes `(no output)`, because some providers refuse a blank one.

@@ -1,4 +1,4 @@
-//! The parameters that can be left out of a request. Finds out which one a server refuses, and leaves it out. The
+//! The parameters that can be left out of a request. Finds out which parameter a server refuses, and leaves it out. The
 //! model, the messages and the tools are never left out.
 
 mod images;
@@ -213,7 +213,7 @@ const BEFORE: [&str; 25] = [
     "could not process",
 ];
 
-/// Words behind the name of a refused parameter, in lower case.
+/// Words after the name of a refused parameter, in lower case.
 const BEHIND: [&str; 18] = [
     "not supported",
     "unsupported",
@@ -268,7 +268,7 @@ impl Sent {
             names.filter_map(|name| {
                 let in_content = matches!(row.place, Place::Marks | Place::Images | Place::Search);
                 let gap = least_gap(text, &name, in_content)?;
-                // of two names with the same distance from these words, the longer name is the refused one
+                // if two names are equally close to words that refuse a parameter, the longer name counts
                 Some((gap, usize::MAX - name.len(), row.parameter))
             })
         });

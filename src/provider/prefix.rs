@@ -52,7 +52,7 @@ fn unmarked(value: &Value) -> Value {
     }
 }
 
-/// Compares the length of the text before a mark with the shortest text that the model's provider caches.
+/// Compares the length of the text before a cache mark with the shortest text that the model's provider caches.
 pub(super) struct CacheMinimum {
     /// How many bytes of text are missing before a mark is useful.
     missing: usize,

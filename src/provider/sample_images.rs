@@ -90,7 +90,7 @@ fn chat_completions_joins_messages_with_images_where_roles_must_alternate() {
 }
 
 #[test]
-fn responses_takes_images_in_messages_and_results() {
+fn the_responses_api_takes_images_in_messages_and_results() {
     check(
         Dialect::OpenAiResponses,
         Quirks::NONE,
@@ -104,7 +104,7 @@ fn responses_takes_images_in_messages_and_results() {
 }
 
 #[test]
-fn gemini_takes_the_images_of_results_behind_the_results() {
+fn gemini_takes_the_images_of_results_after_the_results() {
     check(
         Dialect::Gemini,
         Quirks::NONE,

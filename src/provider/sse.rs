@@ -89,8 +89,8 @@ impl Sse {
                 self.event.clear();
                 self.event.push_str(&lossy(value));
             }
-            // ignored: comments, whose field has an empty name, and ids and retry times, which are for a reconnection
-            // that is not possible in a reply
+            // comments (fields without a name) are ignored, and so are ids and retry times, because a reply cannot go
+            // on after a reconnection
             _ => {}
         }
         Ok(())
@@ -117,8 +117,8 @@ impl Sse {
     }
 }
 
-/// A line as text, with U+FFFD for bytes that are not UTF-8. The line is checked first: nearly all lines are UTF-8,
-/// and the check alone is several times faster.
+/// A line as text, with U+FFFD in place of bytes that are not UTF-8. The line is checked first: nearly all lines are
+/// UTF-8, and the check alone is several times faster.
 pub(super) fn lossy(line: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(line) {
         Ok(text) => Cow::Borrowed(text),

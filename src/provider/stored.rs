@@ -1,5 +1,5 @@
 //! API keys that the user has entered. They are stored in the system's keyring, through the keyring's own command,
-//! otherwise in a file that only the user can read. The file also lists the providers that have a key.
+//! otherwise in a file that only the user can read. The file also lists the providers whose keys are in the keyring.
 
 use super::key::Secret;
 use crate::regular;
@@ -33,7 +33,7 @@ pub fn providers(file: &Path) -> Vec<String> {
     entries(file).into_keys().collect()
 }
 
-/// The keys in the file itself.
+/// The keys that are in the file, and not in the keyring.
 pub fn in_file(file: &Path) -> Vec<Secret> {
     entries(file).into_values().flatten().map(|key| Secret::given(&key)).collect()
 }

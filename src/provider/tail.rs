@@ -1,10 +1,10 @@
-//! The text behind the last message of a request that is part of this request only. It is added to the finished body, so
-//! that everything before it has the bytes and the cache marks of a request without it.
+//! The tail: a text after the last message of a request, which later requests do not repeat. The tail is added to the
+//! finished body, so that everything before it has the same bytes and cache marks as in a request without a tail.
 
 use super::dialect::{Dialect, Quirks};
 use serde_json::{Value, json};
 
-/// Adds a text behind the last message of a body.
+/// Adds the tail after the last message of a body.
 pub(super) fn append(dialect: Dialect, quirks: Quirks, tail: &str, body: &mut Value) {
     if tail.is_empty() {
         return;
@@ -26,7 +26,8 @@ pub(super) fn append(dialect: Dialect, quirks: Quirks, tail: &str, body: &mut Va
     }
 }
 
-/// Some servers refuse two messages of the user in a row, or one behind a result.
+/// Adds the tail to a Chat Completions body. Some servers refuse two user messages in a row, or a user message directly
+/// after a tool's result.
 fn append_to_chat(quirks: Quirks, tail: &str, body: &mut Value) {
     let Some(all) = body["messages"].as_array_mut() else { return };
     let role = all.last().and_then(|it| it["role"].as_str()).unwrap_or_default().to_owned();
@@ -74,7 +75,7 @@ mod tests {
         }
     }
 
-    /// Everything before the tail has the bytes of a request without it, cache marks too.
+    /// Everything before the tail has the same bytes as in a request without a tail, including the cache marks.
     #[test]
     fn a_tail_leaves_everything_before_it_as_it_was() {
         let careful = Quirks { alternate: true, cache_marks: true, ..Quirks::default() };
@@ -95,7 +96,7 @@ mod tests {
                 let same =
                     std::iter::zip(before.bytes(), after.bytes()).take_while(|(a, b)| a == b);
                 let same = same.count();
-                // only the ends of the last texts and lists come later
+                // after the tail come only the ends of the enclosing texts and lists
                 assert!(after.contains("the tail"), "{after}");
                 let rest = &before[same..];
                 assert!(after.ends_with(rest), "{dialect:?}: {rest}");

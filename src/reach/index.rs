@@ -41,8 +41,9 @@ impl Index {
     }
 }
 
-/// The FNV-1a hash. A search asks for each part of each path, and the standard library's hash takes most of that time. It
-/// protects against keys that an attacker chooses, but all keys of the index are in the table.
+/// The FNV-1a hash. A search looks up each part of each path, and the standard library's hash takes most of that time.
+/// The standard library's hash protects against keys that an attacker chooses, but all keys of the index are in the
+/// table.
 struct Hash(u64);
 
 impl Default for Hash {

@@ -5,7 +5,8 @@ use super::pattern::Pattern;
 use super::table::{Kind, ROWS};
 use super::{folded, split};
 
-/// The same for a repository's own folder: by them git runs programs. Each begins with `.git`.
+/// Patterns of further locked paths, in a repository's own folder: by these files git runs programs. Each begins with
+/// `.git`.
 const GIT: &[&str] = &[
     ".git/commondir",
     ".git/config",
@@ -18,19 +19,19 @@ const GIT: &[&str] = &[
 ];
 const GIT_WHY: &str = "has programs that git runs";
 
-/// What is known of a path below the project's root.
+/// Whether a path below the project's root is locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lock {
-    /// No command writes it. The reason follows the path's name in a sentence.
+    /// No command in the sandbox writes the path. The reason follows the path's name in a sentence.
     Whole(&'static str),
-    /// Such a path may lie below it.
+    /// The path itself is not locked, but a locked path may lie below it.
     Above,
 }
 
 /// The patterns of locked paths.
 pub struct Locks(Vec<(Vec<Pattern>, &'static str)>);
 
-/// The patterns below the root, with their reasons.
+/// The patterns of all locked paths below the root, with the reasons.
 fn patterns() -> impl Iterator<Item = (&'static str, &'static str)> {
     let rows = ROWS.iter().filter(|it| it.kind == Kind::Lock);
     let all = rows.flat_map(|row| row.paths.iter().map(|it| (*it, row.why)));
@@ -49,7 +50,8 @@ impl Locks {
         Locks(patterns().map(|(pattern, why)| (parts(pattern), why)).collect())
     }
 
-    /// What is known of a path, which is given by its parts below the root.
+    /// Whether a path is locked. `parts` are the names in the path below the root. `None` if neither the path nor a
+    /// path below it is locked.
     pub fn find(&self, parts: &[String]) -> Option<Lock> {
         let parts: Vec<String> = parts.iter().map(|it| folded(it)).collect();
         let begun = self.0.iter().filter(|(pattern, _)| {

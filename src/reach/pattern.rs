@@ -10,7 +10,7 @@ pub(super) enum Pattern {
         /// The texts between two `*`.
         middles: Vec<String>,
         tail: String,
-        /// How many bytes a name has at least.
+        /// The least number of bytes of a name that fits.
         least: usize,
     },
 }
@@ -40,7 +40,7 @@ impl Pattern {
     }
 }
 
-/// Whether the texts are in a name one after the other.
+/// Whether the name contains the texts one after the other.
 fn follow(texts: &[String], mut name: &[u8]) -> bool {
     texts.iter().all(|it| match memmem::find(name, it.as_bytes()) {
         Some(at) => {

@@ -20,9 +20,10 @@ pub fn open(path: &Path) -> io::Result<File> {
     opened(path, OFlags::RDONLY)
 }
 
-/// Opens the files of a walk, which has found them by listing their folders. The type that a folder lists takes the place
-/// of the check that prevents the opening of devices. The folder of the last file stays open, because files of one folder
-/// come one after the other. A link or another folder that takes the folder's place later is not opened.
+/// Opens the files that a walk has found by listing folders. The listing tells which files are regular, which replaces
+/// the check that prevents the opening of devices. The folder of the last file stays open, because the files of one
+/// folder come one after the other. If a link or another folder takes that folder's place in the meantime, the new
+/// folder is not used.
 #[derive(Default)]
 pub struct Listed {
     last: Option<(PathBuf, OwnedFd)>,
@@ -54,7 +55,7 @@ pub fn metadata(path: &Path) -> io::Result<Stat> {
     Ok(statat(folder(above)?, name, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
-/// Opens a folder to use names in it.
+/// Opens a folder, so that its files can be used by their names.
 pub fn folder(path: &Path) -> io::Result<OwnedFd> {
     whole(path, FOLDER, Mode::empty()).map_err(told)
 }
@@ -112,7 +113,7 @@ fn told(fault: Errno) -> io::Error {
     if fault == Errno::LOOP { io::Error::other(LINKED) } else { fault.into() }
 }
 
-/// Opening a pipe does not wait, and a terminal does not become the terminal of this process.
+/// With these flags, opening a pipe does not wait, and a terminal does not become the terminal of this process.
 const EASY: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 
 #[cfg(target_os = "linux")]

@@ -240,8 +240,9 @@ fn follows(wanted: &[String], words: &[Word], is_short: bool) -> bool {
     next.contains(&true)
 }
 
-/// The parts of an argument that may be paths: the whole argument, the parts behind `=`, `:`, `@` and commas, and what
-/// follows a short option, as in `-f.env`. For programs that split lines, a single character there is a mark.
+/// The parts of an argument that may be paths: the whole argument, the parts after `=`, `:`, `@` and commas, and what
+/// follows a short option, as in `-f.env`. For programs that split lines, a single character after a short option is a
+/// separator and no path.
 fn places<'a>(word: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     const SPLITTERS: &[&str] = &["column", "cut", "join", "paste", "sort"];
     let whole = (!word.starts_with('-')).then_some(word);

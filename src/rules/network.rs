@@ -1,4 +1,4 @@
-//! The rules about connections of sandboxed commands, which the sandbox's proxy asks.
+//! The rules about connections of sandboxed commands. The sandbox's proxy checks each connection by them.
 
 use super::groups::GROUPS;
 use super::{Judgement, Origin, Rule, Rules, Target, Verdict, WrittenRule};
@@ -64,7 +64,8 @@ impl Rules {
         rule.filter(|it| it.verdict == Verdict::Deny)
     }
 
-    /// Whether these rules, which the user's consent has made, open a host that no rule denies.
+    /// Whether the rules in `by`, which come from the user's consent, open a host that none of the rules in `self`
+    /// denies.
     pub fn is_opened(&self, by: &[Rule], host: &str, port: u16) -> bool {
         by.iter().any(|it| it.is_about_connection(host, port)) && self.denying(host, port).is_none()
     }
@@ -90,7 +91,7 @@ impl Rules {
 }
 
 impl Rule {
-    /// A rule that denies holds for all ports of its host if it names none.
+    /// Whether the rule applies to a connection. A rule that denies a host without a port applies to all its ports.
     pub(super) fn is_about_connection(&self, host: &str, port: u16) -> bool {
         let Target::Network(hosts) = &self.target else { return false };
         hosts.is_empty() || hosts.iter().any(|it| self.fits_host(it, host, port))
@@ -110,13 +111,13 @@ impl Rule {
     }
 }
 
-/// A host, and the port that is named or the usual ones.
+/// The host of `named`, and its port. Without a port: the usual ports.
 fn meant(named: &str) -> (&str, Vec<u16>) {
     let (host, port) = apart(named);
     (host, port.map_or(PORTS.to_vec(), |it| vec![it]))
 }
 
-/// A host and its port, if one is named. The address of IPv6 is in brackets.
+/// A host and its port, if one is named. An IPv6 address is in brackets.
 pub(super) fn apart(named: &str) -> (&str, Option<u16>) {
     match named.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_about_the_network_that_cannot_be_used_says_why() {
+    fn an_invalid_network_rule_is_refused_with_a_reason() {
         let why = |verdict, host, group| rule(verdict, host, group).unwrap_err();
         assert_eq!(why("allow", None, None), "a rule that allows network needs `host` or `group`");
         assert!(why("allow", None, Some("crates")).starts_with("group = `crates` is no group"));

@@ -121,8 +121,8 @@ pub fn rules() -> Vec<Rule> {
     COMMANDS.iter().filter_map(|it| WrittenRule::always(it).rule(Origin::Safe).ok()).collect()
 }
 
-/// Why an everyday command is none with its further words: a clause for the user. A rule of the user's with the same first
-/// words allows them.
+/// Why a command that begins like an everyday command is not one, because of its further words: a clause for the user.
+/// If the user has a rule with the same first words, that rule allows the command.
 pub(super) fn beyond(simple: &Simple, covered: usize) -> Option<String> {
     let words: Vec<&str> = simple.words.iter().map(|it| it.fixed().unwrap_or_default()).collect();
     let rest = &words[covered.min(words.len())..];
@@ -140,7 +140,8 @@ pub(super) fn beyond(simple: &Simple, covered: usize) -> Option<String> {
     found.map(|it| format!("`{it}` makes `{name}` do more than to look or to test"))
 }
 
-/// The first word that does more than to choose or to show branches or tags. With `has_patterns`, they may be named.
+/// The first word by which the command does more than select and show branches or tags. With `has_patterns`, words
+/// without a dash are patterns that select them.
 fn listing<'a>(rest: &'a [&'a str], has_patterns: bool) -> Option<&'a &'a str> {
     const SHOWS: &[&str] = &[
         "-a",

@@ -158,7 +158,7 @@ fn text_that_only_names_a_denied_command_is_not_denied() {
 }
 
 #[test]
-fn a_line_that_changes_what_names_mean_asks_if_there_is_a_rule_against_a_command() {
+fn a_line_that_may_hide_a_denied_command_needs_consent() {
     let rules = rules(&[deny("git push")]);
     for it in [
         "hash -p /usr/bin/git ls; ls push",
@@ -296,7 +296,6 @@ fn the_rule_stored_by_always_allows_its_command_and_is_read_back_unchanged() {
         }
         count += 1;
         let rules = rules(&[WrittenRule::always(&always)]);
-        // a command on a protected file, or on a file outside of the project, needs consent in spite of the rule
         let verdict = judged(&rules, &command).verdict;
         assert_eq!(verdict, Some(Verdict::Allow), "{command}: {always}");
     }
@@ -367,7 +366,7 @@ fn an_invalid_rule_is_reported_and_an_invalid_ask_or_deny_rule_makes_every_call_
 }
 
 #[test]
-fn a_projects_rules_may_ask_and_deny_and_allow_only_if_the_user_has_agreed() {
+fn a_projects_rules_allow_calls_only_if_the_user_has_agreed() {
     let check = |text: &str, answer: Option<bool>, expect: Expect| {
         let (rules, problems) = from_project(text, answer);
         let rules: Vec<String> = rules.iter().map(Rule::to_string).collect();
@@ -467,9 +466,9 @@ fn rules_about_web_pages_name_hosts_or_their_subdomains() {
 }
 
 proptest! {
-    /// A denied command stays denied, whatever other words are before it.
+    /// A denied command stays denied, whatever words come before it.
     #[test]
-    fn a_denied_command_stays_denied_behind_any_words(
+    fn a_denied_command_stays_denied_after_any_words(
         before in prop::sample::select(vec!["ls; ", "ls && ", "(ls; ", "if ls; then ", "timeout 5 ", "x=1 ", "echo $(", "! "]),
         word in "[a-z]{1,6}",
         quote in prop::sample::select(vec!["", "'", "\""]),

@@ -1,5 +1,5 @@
-//! What a command touches, as far as its words tell: a part of the question about the command, and of the event for
-//! scripts.
+//! The files, folders and hosts that a command's words name: a part of the question about the command, and of the event
+//! for scripts.
 
 use crate::bash::{Script, Simple, Word};
 

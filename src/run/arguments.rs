@@ -57,7 +57,7 @@ pub(super) enum Parsed {
     Run(Box<Arguments>),
 }
 
-/// The error is a sentence.
+/// Reads the arguments. The error is a sentence.
 pub(super) fn parse(given: impl Iterator<Item = OsString>) -> Result<Parsed, String> {
     read(given).map_err(|why| {
         let text: String = why.to_string().chars().take(300).collect();

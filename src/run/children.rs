@@ -9,7 +9,7 @@ impl Launched {
     pub(super) fn place(&self, wanted: PlaceWanted) {
         let (id, opened) = self.project.open_free(&wanted.name, &[]);
         let place = opened.map_err(|it| it.say(&id.0)).map(|opened| {
-            // nobody listens to what the subagent shows; what it does is told by its parent
+            // nobody reads these channels: the parent reports what the subagent does
             let (screen, wishes, places) = (
                 mpsc::unbounded_channel().0,
                 mpsc::unbounded_channel().0,

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn each_problem_is_told_with_its_path() {
+    fn each_problem_is_reported_with_its_path() {
         let text = r#"{ "modell": "x", "mode": "wild", "limit": { "usd": -1, "eur": 2 }, "temperature": 3, "titles": 1,
             "pass_env": ["A-B"], "permissions": [{ "alow": "shell" }, 3], "sandbox": { "net": true },
             "providers": { "mine": { "dialect": "x", "headers": { "authorization": "y" } } },

@@ -39,11 +39,11 @@ pub(super) struct Launched {
     pub(super) model: String,
     pub(super) mode: Mode,
     pub(super) root: PathBuf,
-    /// Ends when the Neovim that started this run is gone; `None` without one.
+    /// Ends when the Neovim that started this run is gone; `None` if no Neovim started the run.
     pub(super) neovim: Option<JoinHandle<()>>,
     pub(super) site: Site,
     pub(super) arguments: Arguments,
-    /// The sessions among which those of subagents are saved.
+    /// The project in which the sessions of subagents are saved.
     pub(super) project: Project,
     /// The folder of a session that is not saved.
     _temporary: Option<tempfile::TempDir>,
@@ -112,7 +112,7 @@ fn until_closed() {
     let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
 }
 
-/// The working directory, and the settings of the file with those of the arguments in their place.
+/// The working directory, and the settings. A setting in the arguments replaces the same setting in the file.
 fn settings(arguments: &Arguments) -> Result<(PathBuf, WireConfig), String> {
     let cwd = match &arguments.cwd {
         Some(it) => std::fs::canonicalize(it).map_err(|it| format!("--cwd: {}.", cause(&it)))?,
@@ -131,7 +131,7 @@ fn settings(arguments: &Arguments) -> Result<(PathBuf, WireConfig), String> {
     Ok((cwd, config))
 }
 
-/// What the agent of an opened session is made of.
+/// Everything that the agent of an opened session needs.
 pub(super) fn setup(
     site: &Site,
     arguments: &Arguments,
@@ -203,7 +203,7 @@ fn prompt(arguments: &Arguments) -> Result<String, String> {
     Ok(text.trim_end_matches('\n').to_owned())
 }
 
-/// Opens the session. A session that is not saved lies in a folder of its own, which is deleted at the end.
+/// Opens the session. A session that is not saved is in a folder of its own, which is deleted at the end.
 fn open(
     site: &Site,
     arguments: &Arguments,

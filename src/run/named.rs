@@ -1,5 +1,5 @@
-//! The named agent that a run is, `--agent`. Nobody can be asked about an agent's text, so the user has to have agreed
-//! to a project's agent before.
+//! `caliban run --agent`: the named agent that carries out the prompt. A run cannot ask the user about an agent's text,
+//! so the user must have agreed to a project's agent before the run.
 
 use crate::agent::models::{Models, full_name};
 use crate::context::agents::{self, NamedAgent, Origin};
@@ -11,7 +11,8 @@ use crate::tool::disk::Disk;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// The agent that a new conversation becomes; `None` if the conversation is this agent already. The error is a sentence.
+/// The agent that a new conversation becomes; `None` if the conversation is this agent already. The error is a sentence
+/// for the user.
 pub(super) fn find(site: &Site, name: &str, own: &Session) -> Result<Option<NamedAgent>, String> {
     let name = name.trim_start_matches('@');
     if !own.is_blank() {
@@ -38,8 +39,8 @@ pub(super) fn find(site: &Site, name: &str, own: &Session) -> Result<Option<Name
     }
 }
 
-/// The full name of the model that the agent asks for, otherwise `model`. The agent itself tells the user of a model
-/// that cannot be used.
+/// The full name of the model that the agent's file names, otherwise `model`. A model that cannot be used is reported
+/// by the agent itself.
 pub(super) fn model(models: &Models, agent: Option<&NamedAgent>, model: String) -> String {
     let wanted = agent.and_then(|it| it.model.as_ref());
     let name = wanted.and_then(|it| Tuning::parse(it).ok()).map(|it| it.0);

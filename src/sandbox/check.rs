@@ -12,11 +12,11 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-/// Stands before the arguments of the process in the sandbox.
+/// The argument that comes before those of the process in the sandbox.
 const WITHIN: &str = "--within";
 
-/// Without arguments, this process prepares a folder and starts the program again with arguments. The second process
-/// enters the sandbox and tries the actions.
+/// Without further arguments, this process prepares a folder and starts the program again with arguments. The second
+/// process enters the sandbox and tries the actions.
 pub(super) fn run(serve: fn(TcpListener)) -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(2).collect();
     let said = match &arguments[..] {
@@ -51,7 +51,7 @@ fn prepared(serve: fn(TcpListener)) -> io::Result<String> {
     let (ours, theirs) = UnixStream::pair()?;
     tries.stdin(OwnedFd::from(theirs)).stdout(Stdio::piped());
     let running = tries.spawn()?;
-    // holds the other end of the socket
+    // `tries` holds the other end of the socket
     drop(tries);
     if let Ok((_, Some(handed))) = descriptor::receive(&ours, &mut [0]) {
         serve(TcpListener::from(handed));
@@ -103,7 +103,7 @@ fn tried(folder: &Path, address: &str, watched: &str, port: &str) -> Result<Stri
     let can_write = |path: PathBuf| fs::write(path, "text").is_ok();
     let can_read = |path: &Path| fs::read(path).is_ok_and(|it| !it.is_empty());
     let environment = PathBuf::from(format!("/proc/{watched}/environ"));
-    // each: whether the try shows that the sentence is false, and the sentence
+    // each row: whether the try shows that the sentence is false, and the sentence
     let mut tries = vec![
         (!can_write(below("project/file")), "files in the project can be written"),
         (can_write(below("file")), "files outside of the project cannot be written"),

@@ -1,5 +1,5 @@
-//! Which files may be written, by Landlock. Also keeps the command from signalling and tracing processes outside, as far
-//! as the kernel can.
+//! Restricts with Landlock which files this process may write. Also keeps the command from signalling and tracing
+//! processes outside, as far as the kernel can.
 
 use landlock::{
     ABI, Access, AccessFs, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr,

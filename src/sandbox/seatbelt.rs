@@ -4,8 +4,8 @@
 use super::Sandbox;
 use std::path::{Path, PathBuf};
 
-/// What each command may do. Services of the system that start programs or give out keys are not among them, since what
-/// they start is not in the sandbox.
+/// What each command may do. It may not use the system's services that start programs or give out keys: a program that
+/// such a service starts is not in the sandbox.
 const ALWAYS: &str = r#"(version 1)
 (deny default)
 (allow process-exec)

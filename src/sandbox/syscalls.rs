@@ -42,8 +42,8 @@ const OPEN_TREE_ATTR: i64 = 467;
 /// Requests that would type into the user's terminal: `TIOCSTI` types a character, `TIOCLINUX` pastes text.
 const TYPES: [u64; 2] = [nix::libc::TIOCSTI, 0x541c];
 
-/// The kinds of sockets that a command may use. Others, such as those to a virtual machine's host, know no network
-/// namespace.
+/// The kinds of sockets that a command may use. Others, such as those to a virtual machine's host, ignore network
+/// namespaces.
 const FAMILIES: [i32; 4] =
     [nix::libc::AF_UNIX, nix::libc::AF_INET, nix::libc::AF_INET6, nix::libc::AF_NETLINK];
 

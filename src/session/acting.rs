@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 impl Session {
-    /// Begins each call when its turn has come. Once every call is answered, asks the model again.
+    /// Begins all calls that may begin now. Once every call is answered, asks the model again.
     pub(super) fn advance(&mut self, turn: TurnId, step: &mut Step) {
         self.skip_after_last_call(turn, step);
         for _ in 0..self.open().len() {
@@ -128,7 +128,7 @@ impl Session {
         let is_running = self.is_running(turn, &call);
         let open = self.open().iter().find(|it| is_running && it.call.id == call);
         let Some(Open { access, judged, .. }) = open.filter(|it| it.access.acts()) else { return };
-        // the question that the command would ask if nothing allowed it
+        // the question about the command as if no rule or permission allowed it
         let judged = Judgement { verdict: None, ..judged.clone() };
         if let Decision::Ask(question) = policy::decide(Mode::Ask, &[], &judged, access)
             && let Some(question) = question.text()
@@ -149,8 +149,8 @@ impl Session {
         step.effects.push(Effect::Run { turn, call: it.call, is_closed, opened });
     }
 
-    /// Whether the edits of an allowed call are written without a review. A consent to a formatter is no consent to what
-    /// it prints.
+    /// Whether the edits of an allowed call are written without a review. The user's consent to run a formatter is no
+    /// consent to the text that it prints.
     fn writes_at_once(&self, access: &Access) -> bool {
         let Access::Format { path, .. } = access else { return true };
         let edit = Access::Edit { paths: vec![path.clone()] };
@@ -158,7 +158,8 @@ impl Session {
         policy::decide(self.mode, &self.granted, &judged, &edit) == Decision::Allow
     }
 
-    /// The edits of a reply are proposed together. If one of them needs a review, none is written at once.
+    /// Proposes an edit together with the other edits of the reply. If one of them needs a review, none is written at
+    /// once.
     fn propose(&mut self, turn: TurnId, call: ToolCall, at_once: bool, step: &mut Step) {
         self.record(Event::Started { turn, call: call.id.clone() }, step);
         match step.effects.last_mut() {
@@ -227,7 +228,7 @@ impl Session {
         self.record(Event::Noted { text }, step);
     }
 
-    /// The user answers a question, or a call needs another access than it began with.
+    /// Handles the user's answer to a question about a call, and a call that needs another access than it began with.
     pub(super) fn ruled(&mut self, input: Input, step: &mut Step) {
         match input {
             Input::Rule { call, ruling } => self.rule(&call, ruling, step),
@@ -271,8 +272,8 @@ impl Session {
         self.advance(turn, step);
     }
 
-    /// The user has sent a message while the turn waits only for the user's review. The turn goes on without the
-    /// verdict.
+    /// Called when the user has sent a message while the turn waits only for the user's review. The turn goes on
+    /// without the verdict.
     pub(super) fn leave_review(&mut self, turn: TurnId, step: &mut Step) {
         let is_subagent = self.subagent_of().is_some();
         let answers = self.open().iter().filter_map(|it| match it.state {
@@ -311,7 +312,8 @@ impl Session {
         runaway
     }
 
-    /// The calls of this turn that have run, each with its answer. The calls of the last reply come first.
+    /// The calls since the user's last message, each with its answer, without the calls that exceeded the limit of one
+    /// reply. The calls of the last reply come first.
     fn calls_made(&self) -> Vec<(&ToolCall, &str)> {
         let start = self
             .messages
@@ -333,8 +335,8 @@ impl Session {
         made
     }
 
-    /// How many replies in a row were paused by the provider: the number of the model's messages since the last user's
-    /// message.
+    /// How many replies in a row were paused by the provider: the number of the model's messages since the last message
+    /// of the user.
     pub(super) fn pauses(&self) -> usize {
         let said = self.messages.iter().rev().filter(|it| it.role != Role::Note);
         said.take_while(|it| it.role == Role::Assistant).count()

@@ -13,8 +13,8 @@ const PARTS: usize = 12;
 const WIDE: usize = 400;
 
 impl Session {
-    /// The log line about a decision of the policy. `None` for a read that needs no consent, and for a call that the user
-    /// has just allowed.
+    /// The log line about a decision of the policy. `None` for a read that needs no consent, and for a call that the
+    /// user has just allowed.
     pub(super) fn decided(&self, it: &Open, decision: Decision<'_>) -> Option<String> {
         if let Decision::Deny(Reason::Never(why)) = decision {
             return Some(format!("refused: {}", in_one_line(&format!("{} ({why})", it.call.tool))));
@@ -69,8 +69,8 @@ impl Session {
 }
 
 impl Session {
-    /// Explains the open question about a call, in lines: which rule of the mode leads to the question, and for each part
-    /// of a command which permission rule decides. `None` if there is no such question.
+    /// Explains the open question about a call, in lines: which rule of the mode leads to the question, and for each
+    /// part of a command which permission rule decides. `None` if there is no such question.
     pub fn explained(&self, call: &CallId) -> Option<Vec<String>> {
         let it = self.asking().filter(|it| it.call.id == *call)?;
         let parts = match &it.access {
@@ -89,7 +89,7 @@ impl Session {
         Some(lines.chain(more).map(short).collect())
     }
 
-    /// Why a call asks, whatever its arguments are.
+    /// Why a call of this kind needs the user's consent in this mode, whatever its arguments are.
     fn cause(&self, it: &Open) -> String {
         let mode = self.mode;
         let is_closed = !it.judged.opens.is_empty() && it.judged.unruled.is_empty();

@@ -1,5 +1,6 @@
-//! A command that the user has changed takes the place of the model's command. Whether it may begin is decided anew,
-//! and the call's answer tells the model of the change. Also decided anew: a call that turns out to need another access.
+//! A command that the user has changed takes the place of the model's command. The policy decides again whether it may
+//! begin, and the call's answer tells the model about the change. The policy also decides again about a call that turns
+//! out to need another access.
 
 use super::{Open, Phase, Session, State, Step, audit};
 use crate::event::{Access, Event};
@@ -8,7 +9,7 @@ use crate::text::unseen;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A longer command cannot be changed in the editor, in bytes.
+/// The longest command that can be changed in the editor, in bytes.
 pub(super) const LONGEST: usize = 20_000;
 
 impl Session {
@@ -69,7 +70,8 @@ impl Session {
         running.filter_map(command).collect()
     }
 
-    /// The answer to a call. If the user changed the command of the call, a sentence in the answer quotes the new command.
+    /// The answer to a call. If the user changed the command of the call, a sentence in the answer quotes the new
+    /// command.
     pub(super) fn with_change(&self, answer: ToolAnswer) -> ToolAnswer {
         match self.open().iter().find(|it| it.call.id == answer.id) {
             Some(it) => it.told(answer),

@@ -10,7 +10,7 @@ impl Session {
         self.parent.as_ref().filter(|it| !it.is_copy)
     }
 
-    /// Tells a worker before its last request that no other one follows.
+    /// Tells a worker before its last request that no further request follows.
     pub(super) fn warn_worker(&mut self, requests: u32) {
         let is_worker = self.subagent_of().is_some_and(|it| it.post.is_some());
         if is_worker && requests == workers::WORKER_REQUESTS {

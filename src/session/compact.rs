@@ -33,8 +33,8 @@ impl Session {
         })
     }
 
-    /// The index of the first message that a compaction keeps. The model has not seen the messages from there on:
-    /// prompts, and answers with their calls.
+    /// The index of the first message that a compaction keeps. This is the model's last reply if the reply has calls,
+    /// otherwise the message after the reply.
     pub fn boundary(&self) -> usize {
         let from = self.beginning();
         let last = self.messages[from..].iter().rposition(|it| it.role == Role::Assistant);
@@ -162,8 +162,8 @@ impl Session {
         self.end_compaction(usage, cost);
     }
 
-    /// Forgets the files that no message from `at` on names: the model no longer has their texts, so it has to read them
-    /// before it overwrites them.
+    /// Forgets the files that no message from `at` on names: the model no longer has their texts, so it has to read
+    /// them before it overwrites them.
     fn forget_texts_before(&mut self, at: usize) {
         let Session { known, messages, reviewing, root, .. } = self;
         let later = messages.get(at..).unwrap_or_default();
@@ -211,8 +211,8 @@ impl Session {
     }
 }
 
-/// Whether one of these messages has an excerpt with a path for which `is_path` holds, or a call whose arguments contain
-/// the name.
+/// Whether one of these messages has an excerpt with a path for which `is_path` is true, or a call whose arguments
+/// contain the name.
 pub(super) fn is_named(name: &str, messages: &[Message], is_path: impl Fn(&str) -> bool) -> bool {
     let escaped = Value::from(name).to_string();
     let escaped = escaped.trim_matches('"');

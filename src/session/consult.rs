@@ -15,7 +15,7 @@ pub struct Consult {
 }
 
 impl Session {
-    /// Whether this is the id of the open question about something of the project.
+    /// Whether this is the id of the question in `consult`.
     pub fn is_consulting(&self, question: &CallId) -> bool {
         self.consult.as_ref().is_some_and(|it| it.id == *question)
     }
@@ -42,7 +42,7 @@ impl Session {
         self.consult_next(step);
     }
 
-    /// Takes back a question that needs no answer any more.
+    /// Withdraws a question that needs no answer any more.
     pub(super) fn withdraw(&mut self, id: &CallId, step: &mut Step) {
         self.later.retain(|it| it.id != *id);
         if self.is_consulting(id) {

@@ -20,8 +20,8 @@ impl Session {
         session
     }
 
-    /// Changes the session's state by an event. No other function changes the state, with one exception: the end of a
-    /// pause (`Rested`) is not an event.
+    /// Changes the session's state by an event. `step` changes the state only by this function, apart from fields that
+    /// are never saved and the end of a pause (`Rested`).
     pub fn apply(&mut self, event: &Event) {
         match event {
             Event::Opened { system, instructions, model, root } => {
@@ -272,7 +272,7 @@ impl Session {
         }
     }
 
-    /// A call with the access that its plan says. A call without a plan exceeds the limit of calls in one reply.
+    /// A call that has not begun, with the access from its plan. A call with the plan of another call is refused.
     fn opened(&self, call: &ToolCall, plan: &Plan) -> Open {
         let access = if plan.call == call.id {
             plan.access.clone()

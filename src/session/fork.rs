@@ -13,7 +13,7 @@ pub struct Cut {
 }
 
 impl Session {
-    /// A session without messages, with the same model and limits.
+    /// A session without messages, with the same model, limits and coordinator mode.
     #[must_use]
     pub fn emptied(self) -> Session {
         let Session { model, tuning, limits, measures, learned, workers, .. } = self;
@@ -24,8 +24,8 @@ impl Session {
         emptied
     }
 
-    /// The copy is at rest: a turn that runs in the original is broken off in the copy. Queue, reviews, grants and
-    /// cost stay with the original.
+    /// Copies the conversation, whole or up to `cut`. No turn runs in the copy: a turn that runs in the original is
+    /// broken off in the copy. Queue, reviews, grants and cost stay with the original.
     #[must_use]
     pub fn fork(&self, cut: Option<Cut>) -> Session {
         let mut copy = self.clone();

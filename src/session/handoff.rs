@@ -1,12 +1,12 @@
-//! The hand-off of a worker: reads it from the worker's last reply, and words one for a worker that gave none.
+//! The hand-off of a worker: reads it from the worker's last reply, and writes one for a worker that gave none.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The most bytes of a field, besides `what_was_done`.
+/// The most bytes of a field other than `what_was_done`.
 const FIELD: usize = 4_000;
-/// How many bytes at the end of a reply are searched for a hand-off behind words, and how many beginnings are tried. A
-/// reply may be one line of megabytes.
+/// How many bytes at the end of a reply are searched for a hand-off after other text, and how many possible beginnings
+/// are tried. A reply may be one line of megabytes.
 const SEARCHED: usize = 200_000;
 const TRIES: usize = 500;
 
@@ -25,8 +25,8 @@ const FIELDS: [&str; 5] =
     ["what_was_done", "evidence", "unresolved_risks", "exact_next_step", "status"];
 
 impl Report {
-    /// The hand-off in a worker's last reply: the reply is JSON, or the JSON is in a fence or behind words. A reply
-    /// without it is a partial one.
+    /// Reads the hand-off from a worker's last reply, which is JSON, or has the JSON in a code fence or after other
+    /// text. A reply without the JSON becomes a partial hand-off.
     #[must_use]
     pub fn of(reply: &str) -> Report {
         let Some(fields) = object(reply) else {
@@ -64,7 +64,7 @@ impl Report {
         }
     }
 
-    /// The same report of a worker that broke off for this reason.
+    /// Turns the report into that of a worker that broke off for this reason.
     #[must_use]
     pub fn broken_off(self, why: &str) -> Report {
         let said = if self.unresolved_risks.is_empty() { "" } else { " " };
@@ -149,7 +149,7 @@ mod tests {
     const WHOLE: &str = r#"{"what_was_done": "a", "evidence": ["x:1", "y:2"], "unresolved_risks": "", "exact_next_step": "c", "status": "done"}"#;
 
     #[test]
-    fn a_hand_off_is_read_alone_in_a_fence_and_behind_words() {
+    fn a_hand_off_is_found_alone_in_a_fence_or_after_other_text() {
         let words = format!(
             "I looked at {{x}} and `fn f() {{\"a\"}}`.\n\n```json\n{WHOLE}\n```\nThat is all."
         );
@@ -162,14 +162,14 @@ mod tests {
             );
             assert!(report.is_done(), "{reply}");
         }
-        // the last one counts, and an object inside of another is none of its own
+        // the last hand-off counts, and an object inside of another is not a hand-off
         let inner = WHOLE.replace("\"c\"", &format!("{{\"status\": {WHOLE}}}"));
         let report = Report::of(&format!("{WHOLE}\n{}", inner.replace("\"a\"", "\"b\"")));
         assert_eq!(report.what_was_done, "b");
     }
 
     #[test]
-    fn a_malformed_hand_off_is_a_partial_one_that_names_its_risk() {
+    fn a_malformed_hand_off_becomes_a_partial_one_that_names_the_fault() {
         for reply in ["", "It is all done.", "{\"what\": 1}", "{", "[1]", "```json\n{broken\n```"] {
             let report = Report::of(reply);
             assert_eq!(
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_of_megabytes_is_read_in_time_and_its_fields_are_cut() {
+    fn long_fields_of_a_hand_off_are_cut_even_in_a_line_of_megabytes() {
         let long = "x".repeat(2_000_000);
         let report = Report::of(&WHOLE.replace("\"c\"", &format!("\"{long}\"")));
         assert_eq!(report.exact_next_step.len(), FIELD + "… [cut]".len());

@@ -9,7 +9,7 @@ use crate::message::{CallId, Excerpt, FileDiff, Reply, ToolAnswer, ToolCall, Usa
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A call's change of a file that is in the file's buffer now.
+/// A call's change of one file, which is in the file's buffer now.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     pub call: CallId,
@@ -27,7 +27,7 @@ pub enum Input {
         model: String,
         root: PathBuf,
     },
-    /// The conversation becomes a named agent, or none.
+    /// The conversation becomes a named agent, or stops being one.
     ChooseAgent {
         profile: Option<Profile>,
     },
@@ -35,7 +35,7 @@ pub enum Input {
     Log {
         decisions: Vec<String>,
     },
-    /// The session gets a mark for the tags around strangers' texts.
+    /// The session gets a mark for the tags around strangers' texts; see `context::fence`.
     Mark {
         mark: String,
     },
@@ -164,7 +164,7 @@ pub enum Input {
     Unsaved {
         paths: Vec<String>,
     },
-    /// What the user does with one of the model's questions: that of this call and this index.
+    /// The user's response to one of the model's questions. `question` is its index in the call.
     Respond {
         call: CallId,
         question: usize,
@@ -260,13 +260,13 @@ pub enum Input {
         note: String,
     },
     /// Later requests replace each of these items by one line; see `Event::Trimmed`. Items that the conversation does
-    /// not have, or that are trimmed already, are ignored.
+    /// not have, and items that are trimmed already, are ignored.
     Trim {
         items: Vec<Trim>,
         tokens: u64,
         told: String,
     },
-    /// Begins a compaction before the next request, or while no turn runs: this model is asked for a summary of the
+    /// Begins a compaction, before the next request or while no turn runs: `model` is asked for a summary of the
     /// conversation's first part. `focus` is what the user wants the summary to keep, or empty.
     Compact {
         model: String,
@@ -305,9 +305,9 @@ pub enum Effect {
     /// Propose the edits of these calls together. If `at_once` is set, they are written before the user has reviewed
     /// them.
     Propose { turn: TurnId, calls: Vec<ToolCall>, at_once: bool },
-    /// Have a worker begin, which this call has ordered.
+    /// Begin a worker that this call has ordered.
     Employ { turn: TurnId, call: CallId, worker: WorkerId, order: Order },
-    /// Have a worker stop, for this reason. Its end follows as an input.
+    /// Stop a worker, for this reason. The end of the worker follows as an input.
     Dismiss { worker: WorkerId, why: String },
     /// Wait this long, then send `Rested`.
     Rest { turn: TurnId, time: Duration },

@@ -12,14 +12,14 @@ use crate::message::{
 /// What the user does with the question that is next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Response {
-    /// Marks an option, or takes the mark back, in a question with several answers.
+    /// Marks an option, or removes its mark, in a question with several answers.
     Mark(usize),
     Choose(Vec<usize>),
     /// Chooses the marked options.
     Done,
     Words(String),
     Skip,
-    /// Takes the answer to the question before back.
+    /// Takes back the answer to the previous question.
     Back,
 }
 
@@ -139,7 +139,7 @@ impl Session {
         Some(Excerpt { path, kind, text, ..Excerpt::default() })
     }
 
-    /// A message as it answers the open questions: the answers given so far go with it.
+    /// Adds the answers given so far to a message that answers the open questions.
     pub(super) fn answering(&self, mut message: Queued) -> Queued {
         if !has_answers(&message) {
             message.context.splice(0..0, self.answers());

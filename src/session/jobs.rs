@@ -1,4 +1,4 @@
-//! The background jobs of a conversation: which of them run, and whose end the model has to be told.
+//! The background jobs of a conversation: which of them run, and which have ended without the model being told.
 
 use super::{Event, Session, State};
 use crate::event::Job;
@@ -10,7 +10,7 @@ impl Session {
         self.jobs.iter().filter(|(_, it)| it.is_running()).map(|(id, it)| (*id, it))
     }
 
-    /// What goes to the model with the next request about jobs that have ended.
+    /// The notes about jobs that have ended, which the model gets with the next request.
     pub fn ends_of_jobs(&self) -> impl Iterator<Item = &String> {
         self.jobs.values().filter(|it| !it.is_running()).map(|it| &it.note)
     }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_is_told_only_once_and_only_of_a_known_job() {
+    fn the_model_is_told_only_the_first_end_of_a_known_job() {
         let mut session = with_jobs();
         for job in [1, 3] {
             let step = session.step(Input::JobEnded { job, note: "Again.".to_owned() });
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_an_answer_tells_is_not_told_again() {
+    fn the_end_of_a_job_in_a_tool_answer_is_not_told_again() {
         let mut session = with_jobs();
         let mut answer = ToolAnswer::done(&CallId("c1".into()), "it ended".into(), "exit 0");
         answer.job_end = Some(1);

@@ -13,7 +13,8 @@ impl Session {
         self.is_unattended() || self.subagent_of().is_some()
     }
 
-    /// Whether the turn ends with this call. Where nobody answers, a question does not end it, but a plan is its result.
+    /// Whether the turn ends with this call. If nobody can answer, a question does not end the turn, but a plan still
+    /// does: the plan is the turn's result.
     pub(super) fn ends(&self, it: &Open) -> bool {
         it.access.ends_turn() && (it.access == Access::Plan || !self.nobody_answers())
     }
@@ -55,7 +56,8 @@ impl Session {
         self.awaited_last_call().is_some()
     }
 
-    /// No edit is on its way to the editor: the turn ends, if only reviews keep it.
+    /// Called when no edit is on its way to the editor any more. Ends the turn with its last call, if only reviews keep
+    /// the turn from ending.
     pub(super) fn landed(&mut self, turn: TurnId, step: &mut Step) {
         let last = self.awaited_last_call().cloned();
         if let Some(last) = last.filter(|_| self.turn() == Some(turn)) {

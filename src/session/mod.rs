@@ -86,7 +86,7 @@ pub struct Session {
     pub held: BTreeSet<u32>,
     /// Notes that the model gets with the next request.
     pub notes: Vec<String>,
-    /// The background jobs that run, and those whose end the model has not been told.
+    /// The background jobs that run, and those that have ended without the model being told.
     pub jobs: BTreeMap<u32, Job>,
     /// The number of the last job.
     pub last_job: u32,
@@ -97,12 +97,12 @@ pub struct Session {
     /// The user's settings of the model for this session, such as its thinking.
     pub tuning: Tuning,
     pub mode: Mode,
-    /// The named agent that the conversation is.
+    /// The named agent that the conversation runs as.
     pub profile: Option<Profile>,
     pub planning: Planning,
     /// The workers, if the conversation is or was a coordinator.
     pub workers: Workers,
-    /// The word in the tags around strangers' texts. Empty before the session is opened for the first time.
+    /// The word in the tags around strangers' texts (see `context::fence`). Empty before the session is first opened.
     pub mark: String,
     pub root: PathBuf,
     /// The tokens that the session has used in total.
@@ -111,7 +111,7 @@ pub struct Session {
     pub context: u64,
     /// For each model, the tokens that its provider counted for the last request.
     pub measures: BTreeMap<String, Measure>,
-    /// For each model, the measure of the last request in any conversation, as the disk had it when this session was
+    /// For each model, the measure of the last request in any conversation, as read from disk when this session was
     /// opened. Never saved.
     pub learned: BTreeMap<String, Measure>,
     /// What the session has cost, in USD, as far as prices are known.
@@ -126,7 +126,7 @@ pub struct Session {
     pub parent: Option<Parent>,
     /// The number of turns begun.
     pub turns: u32,
-    /// The highest id that a queued message has got so far.
+    /// The highest id of a queued message so far.
     pub queued: u32,
     /// The hash of each file's text that the model knows; empty if the model has to read the file again.
     pub known: BTreeMap<PathBuf, String>,
@@ -143,11 +143,11 @@ pub struct Session {
     /// Files with accepted text that is not on disk. The question about a command names them, because they are saved
     /// before the command runs. Never saved.
     pub unsaved: Vec<String>,
-    /// The open question whether something of the project may be used. Never saved.
+    /// The open question about something of the project, or about a call of a subagent. Never saved.
     pub consult: Option<Consult>,
-    /// Such questions that are asked after the open one. Never saved.
+    /// The questions of the same kind that wait until `consult` is answered. Never saved.
     pub later: Vec<Consult>,
-    /// The turn that nobody attends, which runs or is about to begin. Never saved.
+    /// The turn that nobody attends, if one runs or is about to begin. Never saved.
     pub unattended: Option<Unattended>,
     /// While the model's questions are open, a message with a higher id answers them. Never saved.
     pub asked_after: u32,
@@ -179,7 +179,7 @@ pub struct Open {
     pub access: Access,
     /// The decision of the user's rules about the call.
     pub judged: Judgement,
-    /// Whether the user has changed the command. `call` and `access` then have the changed one.
+    /// Whether the user has changed the command. `call` and `access` then have the changed command.
     pub is_changed: bool,
     /// What the call changes in each file, as far as the changes are in buffers.
     pub diff: Vec<FileDiff>,

@@ -1,6 +1,7 @@
 //! A slash command of the user's own may name the tools of its turn. Calls of other tools are refused. Requests still
 //! list all tools: if the list changed, the provider's cache of the conversation would be lost. A named agent may have
-//! fewer tools for the whole conversation; its requests list no others, and of the shell it may have some commands only.
+//! fewer tools for the whole conversation: its requests list only these tools, and its shell may be limited to some
+//! commands.
 
 use super::Session;
 use crate::event::{Access, Plan, Profile};
@@ -10,7 +11,8 @@ use crate::message::{Block, ExcerptKind, Reply, ToolCall};
 pub const NOTIFY: &str = "notify";
 
 impl Session {
-    /// Refuses the calls that the turn's slash commands, the conversation's agent or a worker's coordinator do not allow.
+    /// Refuses the calls that the turn's slash commands, the conversation's agent or a worker's coordinator do not
+    /// allow.
     pub(super) fn keep_to_commands(&self, reply: &Reply, plans: &mut [Plan]) {
         self.keep_to_agent(reply, plans);
         for it in plans.iter_mut() {
@@ -31,7 +33,7 @@ impl Session {
         }
     }
 
-    /// Refuses the calls that the conversation's agent may not make.
+    /// Refuses the calls that the conversation's named agent may not make.
     fn keep_to_agent(&self, reply: &Reply, plans: &mut [Plan]) {
         let Some(Profile { name, tools: Some(tools), .. }) = &self.profile else { return };
         for (call, plan) in reply.calls().zip(plans) {
@@ -46,7 +48,7 @@ impl Session {
         }
     }
 
-    /// Refuses an edit of a file that the session does not own as a worker.
+    /// If the session is a worker's, refuses an edit of a file that the worker does not own.
     pub(super) fn keep_to_owned(&self, access: &mut Access) {
         let Some(post) = self.subagent_of().and_then(|it| it.post.as_ref()) else { return };
         let paths = match access {
@@ -74,7 +76,8 @@ impl Session {
         commands.chain(of_parent.map(|(path, tools)| (path.as_str(), tools.as_slice()))).collect()
     }
 
-    /// What narrows the tools of a subagent that this session begins: the session's agent, and slash commands.
+    /// The limits on the tools of a subagent that this session begins: those of the session's named agent and of slash
+    /// commands.
     pub fn narrowed(&self) -> Vec<(String, Vec<String>)> {
         let own =
             self.profile.iter().filter_map(|it| Some((it.name.as_str(), it.tools.as_deref()?)));
@@ -86,7 +89,8 @@ impl Session {
     fn is_among(&self, tools: &[String], call: &ToolCall, access: &Access) -> bool {
         let words = || tools.iter().filter_map(|it| it.strip_prefix("shell(")?.strip_suffix(')'));
         let allows = |line: &str| self.rules.with_only(words()).allows(line);
-        // these concern only the conversation's own workers, each of which keeps to the same tools, or its coordinator
+        // such a call concerns only the conversation's own workers, which are limited to the same tools, or its
+        // coordinator
         let is_between = matches!(access, Access::Workers(_)) || call.tool == NOTIFY;
         is_between
             || tools.contains(&call.tool)

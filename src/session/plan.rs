@@ -76,8 +76,8 @@ impl Session {
         }
     }
 
-    /// Forgets a plan whose call the conversation no longer has. If the message that told the model the user's decision was
-    /// taken back, the plan waits again.
+    /// Forgets a plan whose call the conversation no longer has. If the message that told the model the user's decision
+    /// was taken back, the plan waits again.
     pub(super) fn forget_removed_plan(&mut self) {
         let Some(Submitted { call, stage }) = &mut self.planning.last else { return };
         let has_call = |it: &Message| {

@@ -1,4 +1,4 @@
-//! A text that goes with a message is not sent again if the model has the same text already.
+//! A text that a message carries as an excerpt is not sent again if the model has the same text already.
 
 use super::Session;
 use crate::event::{Item, Queued};
@@ -9,8 +9,8 @@ const SAME: &str = "same text as when it was last sent, so not sent again";
 const SAME_IMAGE: &str = "same image as when it was last sent, so not sent again";
 
 impl Session {
-    /// If an excerpt in the message at this index has only the note that its text is the same as before, the earlier
-    /// excerpt with the text.
+    /// The earlier excerpt with the text, if this excerpt in the message at this index has only the note that its text
+    /// is the same as before.
     pub(super) fn repeated(&self, at: usize, excerpt: &Excerpt) -> Option<&Excerpt> {
         let blocks = self.messages[..=at].iter().rev().flat_map(|it| it.blocks.iter().rev());
         let mut earlier = blocks.filter_map(|it| match it {

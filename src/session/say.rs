@@ -139,7 +139,7 @@ pub(super) fn review(paths: &[String]) -> String {
     format!("Change {}?", paths.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", "))
 }
 
-/// What the model is told if the user gives a reason for leaving the project's instructions out.
+/// The note for the model if the user refuses the project's instructions or rules and gives a reason.
 pub(super) fn left_out(about: Matter, reason: &str) -> Option<String> {
     match about {
         Matter::Instructions => {
@@ -148,7 +148,7 @@ pub(super) fn left_out(about: Matter, reason: &str) -> Option<String> {
         Matter::Rules => Some(format!(
             "The user does not let the project's rules allow calls, and says: {reason}"
         )),
-        // the answer to the subagent's call says it
+        // the answer to the subagent's call gives the reason
         Matter::Subagent => None,
     }
 }
@@ -196,7 +196,7 @@ pub(super) fn undecided(call: &CallId, what: Awaited) -> ToolAnswer {
     ToolAnswer::done(call, text, UNDER_REVIEW)
 }
 
-/// As `undecided`, for a subagent. It may have ended before the user decides.
+/// As `undecided`, for a subagent, which may have ended before the user decides.
 pub(super) fn undecided_in_subagent(call: &CallId, what: Awaited) -> ToolAnswer {
     let text = format!(
         "Not decided yet: {what} of this edit {} under review in the user's buffer, not on disk. The user wants the \
@@ -311,7 +311,7 @@ pub(super) fn submitted(call: &CallId, is_attended: bool) -> ToolAnswer {
     ToolAnswer::done(call, text.to_owned(), summary)
 }
 
-/// The words in the line of a plan's call: another plan has taken its place.
+/// The words at the end of the line of a plan's call, once the model has submitted a newer plan.
 pub const PLAN_REPLACED: &str = "replaced";
 
 /// The note for the model about a plan that the user has dropped, and the sentence for the user.
@@ -383,7 +383,7 @@ pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer
     let ended = ended(why);
     let text = match access {
         // if the user stopped the turn, the editor has applied no change; if the program ended, it is not known whether
-        // the editor has
+        // the editor has applied one
         Access::Edit { .. } | Access::Format { .. } if *why == End::Cancelled => {
             format!(
                 "Not applied: {ended} before the edit was in the user's buffer. Nothing changed."
@@ -452,7 +452,7 @@ pub fn ending(why: &End) -> Option<String> {
     }
 }
 
-/// The user's sentence about the jobs that go on after a stop.
+/// The sentence for the user about the background jobs that go on after the turn was stopped.
 pub(super) fn jobs_go_on(running: usize) -> Option<String> {
     match running {
         0 => None,

@@ -28,7 +28,7 @@ pub struct Limit {
     of_agent: [bool; 2],
 }
 
-/// The amount that a session has spent. Replies whose price is not known are not in the USD.
+/// The amount that a session has spent. `usd` leaves out replies whose price is not known.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Spent {
     usd: f64,

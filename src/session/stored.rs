@@ -49,8 +49,8 @@ impl Session {
         self.hold_queue();
     }
 
-    /// Holds back the messages in the queue. A message whose id is not unique, or near the highest possible id, gets a
-    /// new id.
+    /// Holds back the messages in the queue. If an id occurs twice or is near the highest possible id, all messages get
+    /// new ids.
     fn hold_queue(&mut self) {
         let ids: BTreeSet<u32> = self.queue.iter().map(|it| it.id).collect();
         if ids.len() < self.queue.len() || ids.last().is_some_and(|it| *it > HIGHEST) {

@@ -6,7 +6,7 @@ use crate::message::{Block, ExcerptKind, Origin, Role};
 use crate::rules::{Judgement, Leak, Verdict};
 
 impl Session {
-    /// What the rules and the conversation say of a call.
+    /// The judgement of the user's rules about a call, with what strangers' texts in the conversation add to it.
     pub(super) fn judged(&self, access: &Access) -> Judgement {
         let judged = self.rules.judge(access);
         let (opens, unruled) = self.unopened(access, &judged);
@@ -25,7 +25,7 @@ impl Session {
         Judgement { leak, always, opens, unruled, ..judged }
     }
 
-    /// The hosts of a command that are open only with the user's consent, and those among them that no rule allows.
+    /// The hosts of a command that only the user's consent opens, and those among them that no rule opens.
     fn unopened(&self, access: &Access, judged: &Judgement) -> (Vec<String>, Vec<String>) {
         let Access::Act { hosts, .. } = access else { return Default::default() };
         let is_closed = self.closes_hosts(access, judged);
@@ -37,8 +37,9 @@ impl Session {
         (opens, unruled)
     }
 
-    /// Whether a stranger's text has come into the conversation: a page, a file outside of the project, the output of a
-    /// command, or the task of a subagent whose parent had read such a text. A compaction does not change the answer, because the summary may repeat what the text asked for.
+    /// Whether a stranger's text has come into the conversation: a page, a search, a file outside of the project, the
+    /// output of a command, a worker's report, or the task of a subagent whose parent had read such a text. A
+    /// compaction does not change the answer, because the summary may repeat what the text asked for.
     pub fn is_tainted(&self) -> bool {
         self.is_born_tainted()
             || self.workers.has_noticed
@@ -50,7 +51,7 @@ impl Session {
             })
     }
 
-    /// Whether the session is that of a subagent whose task may repeat a stranger's wishes.
+    /// Whether the session is a subagent's, and its task may repeat what a stranger's text asked for.
     fn is_born_tainted(&self) -> bool {
         self.parent.as_ref().is_some_and(|it| it.is_tainted)
     }
@@ -69,7 +70,7 @@ impl Session {
         !is_ruled && !is_narrowed && !is_leak
     }
 
-    /// Whether a page, a search or a file outside of the project has come into the conversation.
+    /// Whether a stranger's text other than the output of a command may have come into the conversation.
     pub(super) fn has_read_elsewhere(&self) -> bool {
         self.is_born_tainted()
             || self.workers.has_noticed
@@ -83,9 +84,9 @@ impl Session {
             })
     }
 
-    /// Whether a command is not connected to the hosts that the rules allow: auto mode runs it without the user's consent,
-    /// and a stranger's text may have asked for it, or may come while it goes on as a job. The output of other commands
-    /// does not close the hosts for a command that a rule allows, unless it is known to send something.
+    /// Whether a command is not connected to the hosts that the rules allow: auto mode runs it without the user's
+    /// consent, and a stranger's text may have asked for it, or may come while it goes on as a job. The output of other
+    /// commands does not close the hosts for a command that a rule allows, unless it is known to send something.
     fn closes_hosts(&self, access: &Access, judged: &Judgement) -> bool {
         let (command, background) = match access {
             Access::Act { command, background, .. } => (command, *background),
@@ -104,8 +105,8 @@ impl Session {
         it.state != State::Allowed && self.closes_hosts(&it.access, &it.judged)
     }
 
-    /// The hosts that are open to a command that begins now, whatever the rules allow: those that the user has opened for
-    /// the session, and those of a command to which the user has just consented.
+    /// The hosts that are open to a command that begins now, whatever the rules allow: those that the user has opened
+    /// for the session, and those of a command to which the user has just consented.
     pub(super) fn opened_hosts(&self, it: &Open) -> Vec<String> {
         let granted = self.granted.iter().filter_map(|it| match it {
             Grant::Connect(host) => Some(host),
@@ -118,8 +119,8 @@ impl Session {
         granted.chain(own).cloned().collect()
     }
 
-    /// Whether the user, a page or a result of a search has named this whole address. Files and outputs of commands do not
-    /// count, because the model can write any address into them.
+    /// Whether the user, a page or a result of a search has named this whole address. Files and outputs of commands do
+    /// not count, because the model can write any address into them.
     fn is_named(&self, url: &str) -> bool {
         use ExcerptKind::{Answers, Plan, Remark, Result};
         let said =
@@ -131,7 +132,7 @@ impl Session {
                 Block::Text { .. } if is_task => false,
                 Block::Searched(it) => it.results.iter().any(|it| it.url == url),
                 Block::Text { text } => names(text, url),
-                // the text has words of the model
+                // these texts may have words of the model
                 Block::Excerpt(it) if matches!(it.kind, Answers | Plan | Remark | Result) => false,
                 Block::Excerpt(it) => {
                     it.path == url || names(&it.path, url) || names(&it.text, url)
@@ -147,7 +148,7 @@ impl Session {
     }
 }
 
-/// Whether an address stands in a text, and not only as the beginning of a longer one.
+/// Whether a text contains an address, and not only as the beginning of a longer address.
 fn names(text: &str, url: &str) -> bool {
     // an address without a path is mostly written without the slash at its end
     let short = url.strip_suffix('/').filter(|it| it.matches('/').count() == 2);

@@ -40,8 +40,8 @@ impl Session {
         Some(prompt)
     }
 
-    /// An excerpt of the message at this index. If the message has only a note that the text or image is the same as
-    /// before, the excerpt with the text or image.
+    /// An excerpt of the message at this index, with its text or image. If the message has only a note that these are
+    /// the same as before, they are taken from the earlier excerpt.
     fn in_full(&self, at: usize, excerpt: &Excerpt) -> Excerpt {
         match self.repeated(at, excerpt) {
             Some(it) => {
@@ -73,8 +73,8 @@ impl Session {
     }
 
     /// A file that removed messages name may have another text in the messages that are left, so the model has to read
-    /// the file again. A file that only removed messages name is forgotten. Only the names of files are compared, because
-    /// a path can be written in several ways, such as `~/a.txt`.
+    /// the file again. A file that only removed messages name is forgotten. Only the names of files are compared,
+    /// because a path can be written in several ways, such as `~/a.txt`.
     fn forget_removed_texts(&mut self, removed: &[Message]) {
         let Session { known, messages, .. } = self;
         known.retain(|path, hash| {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_turn_of_a_prompt_that_joined_a_running_turn_is_the_next_turn() {
+    fn a_prompt_that_joined_a_running_turn_counts_for_the_next_turn() {
         let mut session = Session::default();
         session.apply(&prompted(1, "one", Vec::new()));
         let message = Queued { id: 2, text: "also".into(), context: Vec::new(), steer: true };
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_model_is_told_of_its_mode_again_if_that_message_was_removed() {
+    fn the_model_is_told_its_mode_again_if_the_note_about_it_was_removed() {
         let mut session = session(&["one"]);
         session.apply(&Event::ModeChosen { mode: Mode::Plan });
         session.apply(&prompted(2, "two", Vec::new()));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_excerpt_is_not_trimmed_as_the_removed_one_was() {
+    fn a_new_excerpt_with_the_number_of_a_removed_one_is_not_trimmed() {
         let file = |name: &str| Excerpt {
             path: name.to_owned(),
             text: "text".to_owned(),

@@ -1,4 +1,4 @@
-//! The workers of a coordinator: which of them run, what their calls are answered, and when the turn may end.
+//! The workers of a coordinator: which of them run, the answers to the coordinator's calls, and when its turn may end.
 
 mod answers;
 mod ends;
@@ -17,13 +17,13 @@ use std::collections::BTreeMap;
 
 /// The most workers that work at the same time. The others wait in line.
 const AT_ONCE: usize = 8;
-/// The most workers that run, wait in line or have a result that the coordinator has not got.
+/// The most workers that run, wait in line or have a result that the coordinator has not read.
 const UNSETTLED: usize = 32;
-/// The most workers whose results are kept after the coordinator has got them.
+/// The most workers whose results are kept after the coordinator has read them.
 const KEPT: usize = 64;
-/// The most requests of a worker.
+/// The most requests that a worker may make.
 pub const WORKER_REQUESTS: u32 = 12;
-/// The most characters of a notice.
+/// The most characters of a worker's report of its progress.
 const NOTICE: usize = 300;
 
 const BY_USER: &str = "The user stopped the worker";
@@ -41,14 +41,14 @@ pub struct Workers {
     /// Whether a worker has reported its progress. The coordinator gets the report with each request, and a stranger's
     /// text may be in it.
     pub has_noticed: bool,
-    /// How many replies of the turn were held.
+    /// How many replies of the turn were held; see `finish`.
     held: u32,
 }
 
 /// What happens to a conversation's workers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WorkerInput {
-    /// The user has the conversation become a coordinator, or work by itself again.
+    /// The user turns coordinator mode on or off.
     Coordinate {
         is_on: bool,
     },
@@ -57,7 +57,7 @@ pub enum WorkerInput {
         worker: WorkerId,
         session: SessionId,
     },
-    /// The worker begins or ends to wait for the user.
+    /// The worker begins or stops waiting for the user.
     Waits {
         worker: WorkerId,
         waits: bool,
@@ -96,12 +96,12 @@ impl Workers {
         self.all.iter().filter(|it| !it.1.state.is_over()).map(|(id, it)| (*id, it))
     }
 
-    /// The workers whose results the coordinator has not got.
+    /// The workers with a result that the coordinator has not read.
     pub fn unread(&self) -> impl Iterator<Item = (WorkerId, &Worker)> {
         self.all.iter().filter(|it| it.1.is_unread()).map(|(id, it)| (*id, it))
     }
 
-    /// The workers as a session's file has them.
+    /// The workers that a session's file lists.
     pub fn stored(is_on: bool, all: BTreeMap<WorkerId, Worker>, last: u32) -> Workers {
         let has_noticed = all.values().any(|it| !it.notice.is_empty());
         let mut workers = Workers { is_on, all, last, has_noticed, held: 0 };
@@ -118,13 +118,13 @@ impl Workers {
         self.all.get(&worker).is_some_and(|it| it.state == WorkerState::Running)
     }
 
-    /// The first in line.
+    /// The first worker in line.
     fn next(&self) -> Option<WorkerId> {
         let mut waiting = self.all.iter().filter(|it| it.1.state == WorkerState::Waiting);
         waiting.next().map(|(id, _)| *id)
     }
 
-    /// Removes the oldest workers whose results the coordinator has got, if there are many.
+    /// Removes the oldest workers whose results the coordinator has read, so that at most `KEPT` of these stay.
     fn forget_old(&mut self) {
         let settled: Vec<WorkerId> = self
             .all
@@ -196,8 +196,8 @@ impl Session {
         self.record(Event::Worker(event), step);
     }
 
-    /// The conversation becomes a coordinator, or works by itself again. The results that it has not got as a coordinator
-    /// go with the next request.
+    /// Turns coordinator mode on or off, if no worker runs or waits in line. When it is turned off, the results that
+    /// the model has not read go with the next request.
     fn coordinate(&mut self, is_on: bool, step: &mut Step) {
         if is_on == self.workers.is_on || self.workers.active().next().is_some() {
             return;
@@ -319,7 +319,7 @@ impl Session {
         self.awaiting().next().is_some()
     }
 
-    /// The user has sent a message that goes with the next request: the calls that wait for workers wait no longer.
+    /// Answers the calls that wait for workers, because the user has sent a message that goes with the next request.
     pub(super) fn leave_workers(&mut self, turn: TurnId, step: &mut Step) {
         let awaiting: Vec<Open> = self.awaiting().cloned().collect();
         for Open { call, access, .. } in awaiting {
@@ -330,7 +330,7 @@ impl Session {
         }
     }
 
-    /// Has a worker stop. Returns false if the worker has ended or was told before.
+    /// Stops a worker. Returns false if the worker has ended, or was told before to stop.
     fn dismiss(&mut self, worker: WorkerId, why: &str, step: &mut Step) -> bool {
         let Some(it) = self.workers.all.get(&worker) else { return false };
         match it.state {

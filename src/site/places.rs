@@ -15,7 +15,7 @@ pub fn project_root(cwd: &Path) -> PathBuf {
     root.unwrap_or(&cwd).to_owned()
 }
 
-/// The file of this running program; on Linux also after the file was replaced by a new build.
+/// The file of this running program. On Linux, the path is valid even after a new build has replaced the file.
 pub fn own_file() -> PathBuf {
     if cfg!(target_os = "linux") {
         return PathBuf::from("/proc/self/exe");
@@ -71,7 +71,7 @@ pub fn reach(root: &Path) -> Reach {
     })
 }
 
-/// The warning for a project that is or holds the home folder.
+/// The warning for a project whose root is the home folder or contains it.
 pub fn warning(root: &Path) -> Option<String> {
     let home = dirs::home_dir()?;
     let real = std::fs::canonicalize(&home).unwrap_or(home);

@@ -97,7 +97,7 @@ pub(super) fn tools(config: &WireConfig, used: &Used) -> Toolset {
     match Search::new(provider, url.as_deref(), key.as_deref(), used, key::environment) {
         Ok(search) => tool::searching(search),
         Err(why) => {
-            // the plugin has checked the setting
+            // not expected, because the plugin has checked the setting
             tracing::warn!("{why}");
             tool::own()
         }

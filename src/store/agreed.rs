@@ -1,5 +1,5 @@
-//! The user's answers whether texts of a project may be used: its instructions, and its rules that allow calls. They are
-//! in two small files beside the project's sessions.
+//! Stores the user's answers about a project's texts: whether its instructions may be used, and whether its rules that
+//! allow calls may be used. The answers are in two small files beside the project's sessions.
 
 use super::{Project, shared};
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ struct Answer {
 impl Project {
     /// The answers about this project's instructions.
     pub fn agreed(&self) -> Agreed {
-        // this is not the name of a session, because session names do not begin with a dot
+        // no session has this name, because session names do not begin with a dot
         Agreed { file: self.dir().join(".instructions") }
     }
 
@@ -39,7 +39,7 @@ impl Project {
 }
 
 impl Agreed {
-    /// Whether the user lets this text be used; `None` if the user was not asked yet.
+    /// Whether the user lets this text be used; `None` if no answer is stored.
     pub fn answer(&self, path: &str, text: &str) -> Option<bool> {
         let hash = hash(path, text);
         let answers: VecDeque<Answer> = shared::read(&self.file);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_holds_for_one_text_of_one_file() {
+    fn an_answer_is_valid_for_one_text_of_one_file() {
         let dir = tempfile::tempdir().unwrap();
         let agreed = agreed(dir.path());
         assert_eq!(agreed.answer("AGENTS.md", "Be kind."), None);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_holds_no_answer_and_is_replaced() {
+    fn a_damaged_file_counts_as_empty_and_is_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let agreed = agreed(dir.path());
         for damaged in ["", "{", "[1]", "[{\"hash\":\"x\"}]"] {
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_answers_go_first() {
+    fn the_oldest_answers_are_removed_first() {
         let dir = tempfile::tempdir().unwrap();
         let agreed = agreed(dir.path());
         let names: Vec<String> = (0..=ANSWERS).map(|it| it.to_string()).collect();

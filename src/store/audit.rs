@@ -5,7 +5,7 @@ use crate::clock;
 use std::fs;
 use std::io;
 
-/// The log's file. This is not the name of a session, because session names do not begin with a dot.
+/// The log's file. No session has this name, because session names do not begin with a dot.
 const FILE: &str = ".permissions.log";
 /// The most bytes of the log. If the log gets larger, its older half is removed.
 const LIMIT: u64 = 1_000_000;

@@ -55,8 +55,8 @@ pub struct Checkpoints {
     is_named: bool,
     /// The number of log lines that were ignored, because they describe no change of this project's files.
     ignored: usize,
-    /// The number of the last entry from before the conversation was cleared, after which turns were counted from one
-    /// again. A new turn never joins this entry or an earlier one, even if the turns have the same number.
+    /// The last entry (see `Change::entry`) before the session was opened or cleared. A new turn never joins this entry
+    /// or an earlier one, even if both turns have the same number: after a clear, turns are counted from one again.
     parted: u32,
 }
 
@@ -134,12 +134,12 @@ impl Checkpoints {
         all
     }
 
-    /// Separates the present turns from later ones: later turns are counted from one again, but get new entries.
+    /// From now on, turns get new entries, even if they have the numbers of earlier turns.
     fn part(&mut self) {
         self.parted = self.last();
     }
 
-    /// Called when the conversation was cleared. Its turns can still be rewound, although their messages are gone.
+    /// Called when the conversation is cleared. Its turns can still be rewound, although their messages are gone.
     pub fn clear(&mut self) -> io::Result<()> {
         self.part();
         let numbered = self.changes.iter().filter(|it| it.turn > 0);
@@ -154,7 +154,7 @@ impl Checkpoints {
         &self.changes
     }
 
-    /// The number of ignored lines in the log, which Caliban itself does not write.
+    /// The number of lines in the log that were ignored. Caliban itself does not write such lines.
     pub fn ignored(&self) -> usize {
         self.ignored
     }
@@ -163,8 +163,8 @@ impl Checkpoints {
         Blobs { disk: self.disk.clone(), dir: self.dir.clone() }
     }
 
-    /// Adds changes whose contents are already stored, and returns their numbers. Closes earlier changes of the same
-    /// files on which the user has decided, so that they are not altered any more. A rewind also closes undecided
+    /// Adds changes whose contents are already stored, and returns their numbers. Closes the earlier changes of the
+    /// same files on which the user has decided: `settle` does not alter closed changes. A rewind also closes undecided
     /// changes.
     pub fn begin(&mut self, origin: &Origin, new: Vec<New>) -> (Vec<u32>, io::Result<()>) {
         let is_same = |it: &&Change| it.turn == origin.turn && it.cause != Cause::Rewind;

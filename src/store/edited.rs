@@ -1,5 +1,5 @@
-//! Another program may change a session's file while the session is open here. Before a save replaces such a file, it
-//! is copied to another file.
+//! Another program may change a session's file while the session is open here. Before a save replaces the changed file,
+//! the save copies it to another file.
 
 use super::stamp::Stamp;
 use super::{Store, journal};

@@ -52,19 +52,20 @@ pub(super) struct SessionFile {
     /// The named agent that the conversation is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agent: Option<Profile>,
-    /// If the session works as a subagent: the call that began it.
+    /// The call that began the session, if it is a subagent's session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     parent: Option<Parent>,
     #[serde(default, skip_serializing_if = "Planning::is_empty")]
     planning: Planning,
-    /// The word in the tags around strangers' texts.
+    /// The session's mark: the random word in the tags around strangers' texts (see `message::foreign`).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     mark: String,
     #[serde(default)]
     created: String,
     #[serde(default)]
     updated: String,
-    /// The number of saves so far. A journal continues the save whose number it has.
+    /// The number of saves so far. The first line of the session's journal has the number of the save that the journal
+    /// continues.
     #[serde(default)]
     pub(super) saves: u64,
     #[serde(default, deserialize_with = "event::number")]
@@ -74,7 +75,7 @@ pub(super) struct SessionFile {
     /// Tokens of the last request and its reply.
     #[serde(default, deserialize_with = "message::count")]
     context: u64,
-    /// For each model, the tokens and the bytes of the last request that was counted.
+    /// For each model, the tokens and the bytes of the last request whose tokens the provider counted.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     measures: BTreeMap<String, Measure>,
     /// The cost so far, in USD.
@@ -109,7 +110,7 @@ pub(super) struct SessionFile {
     /// For each file, the hash of the text that the model knows.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     known: BTreeMap<PathBuf, String>,
-    /// Items of the conversation that requests replace by one line each.
+    /// Tool results and excerpts, each with the line that replaces it in requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     trimmed: Vec<Trim>,
     /// The compactions that were not undone, in order.

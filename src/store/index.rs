@@ -26,7 +26,7 @@ struct Entry {
 }
 
 impl Index {
-    /// Removes all sessions except `names`, which must be sorted.
+    /// Removes the entries of all sessions except `names`, which must be sorted.
     pub(super) fn keep(&mut self, names: &[String]) {
         let before = self.entries.len();
         self.entries.retain(|name, _| names.binary_search(name).is_ok());

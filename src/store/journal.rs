@@ -21,7 +21,7 @@ pub(super) struct Location<'a> {
 pub(super) struct Journal {
     /// The size of the journal's complete lines, in bytes.
     len: u64,
-    /// Whether there are bytes behind the complete lines that have to be removed before lines are added.
+    /// Whether bytes after the complete lines have to be removed before lines are added.
     has_rest: bool,
     /// Whether the journal's folder was synced to disk since the journal was created, so that the journal survives a
     /// loss of power.
@@ -208,8 +208,9 @@ pub(super) fn write_line<T: Serialize>(lines: &mut Vec<u8>, it: &T) -> io::Resul
     written
 }
 
-/// Parses the journal's complete lines. Returns their content, and the number of bytes that could be read. Reads
-/// nothing if the journal's events happened after a later save than that of the session's file.
+/// Parses the journal's complete lines. Returns their content, and the number of bytes that could be read. The content
+/// is empty unless its events happened after save number `saves`, the last save of the session's file. If the events
+/// happened after a later save, no bytes are read.
 pub(super) fn read(bytes: &[u8], saves: u64) -> (Tail, usize) {
     let mut tail = Tail::default();
     let mut good = 0;

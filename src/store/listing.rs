@@ -74,8 +74,9 @@ impl Project {
         found
     }
 
-    /// The sessions of the subagents that worked for a session. Their files name its call, or the call of a session that
-    /// is gone and had this call, because it was renamed.
+    /// The sessions of the subagents that worked for a session. A subagent's file names the call that began the
+    /// subagent, and the session with this call. If no session has that name any more, the session was renamed or
+    /// deleted, and only the call is compared.
     pub fn subagents(&self, of: &SessionId) -> Vec<SessionId> {
         let mut found = self.list();
         found.retain(|it| {

@@ -1,5 +1,5 @@
-//! Keeps, for each model, the size of the last request whose tokens the provider counted. Other conversations estimate
-//! sizes by it. All projects share one small file beside the sessions.
+//! Keeps, for each model, the size of the last request whose tokens the provider counted. Other conversations use this
+//! size to estimate theirs. All projects share one small file beside the sessions.
 
 use super::shared;
 use crate::event::Measure;

@@ -217,8 +217,8 @@ impl Project {
         !["json", "journal", "draft"].into_iter().any(has)
     }
 
-    /// A name that no session has: `base`, otherwise `base-2`, `base-3` and so on. `taken` tells whether a session that
-    /// is not on disk has a name.
+    /// A name that no session has: `base`, otherwise `base-2`, `base-3` and so on. `taken` says whether a session that
+    /// is not on disk yet has a given name.
     pub fn free_name(&self, base: &str, taken: impl Fn(&str) -> bool) -> String {
         let stem = &base[..base.len().min(58)];
         let others = (2..=u32::MAX).map(|n| format!("{stem}-{n}"));
@@ -389,7 +389,7 @@ impl Store {
         }
         let path = self.journal_path();
         self.journal.append(Location { disk: &*self.disk, path: &path }, &self.backlog, sync)?;
-        // A large buffer is not kept.
+        // The memory of a large buffer is freed.
         self.backlog = Vec::new();
         Ok(())
     }

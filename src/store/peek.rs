@@ -8,7 +8,7 @@ use crate::message::{Block, Message, Role};
 const LINES: usize = 12;
 const LONG: usize = 400;
 
-/// The sign before each line of the user's.
+/// The sign before each line of the user's messages.
 const USER: &str = "> ";
 
 impl Project {

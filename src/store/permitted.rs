@@ -17,7 +17,7 @@ pub struct Permitted {
 
 impl Project {
     pub fn permitted(&self) -> Permitted {
-        // this is not the name of a session, because session names do not begin with a dot
+        // no session has this name, because session names do not begin with a dot
         Permitted { file: self.dir().join(".permissions") }
     }
 }

@@ -1,5 +1,5 @@
-//! The plan of a session, as the user has edited it: `name.plan.md` beside the session's file. Its last line is a Markdown
-//! comment that names the plan's call and has the user's comments.
+//! The plan of a session, as the user has edited it: `name.plan.md` beside the session's file. The last line of the
+//! file is a Markdown comment that names the plan's call and has the user's comments.
 
 use super::{Project, Store};
 use crate::event::{Reading, Remark, SessionId};

@@ -14,7 +14,8 @@ use std::time::{Duration, SystemTime};
 const TRASH_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 const TRASH_SIZE: u64 = 200_000_000;
 
-/// The extension of the file that records, while a session's files are being moved, to which name they are moved.
+/// The extension of the file that exists while a session's files are being moved. Its content is the name to which the
+/// files are moved.
 const MOVED: &str = "moved";
 
 impl Project {

@@ -255,7 +255,7 @@ fn a_session_is_open_for_writing_in_only_one_program_at_a_time() {
 }
 
 #[test]
-fn drafts_are_saved_and_read_and_empty_ones_leave_no_file() {
+fn a_draft_is_kept_on_disk_until_it_is_empty() {
     let place = place();
     let excerpt = Excerpt { path: "a".into(), text: "x".into(), ..Excerpt::default() };
     let draft = Draft { text: "half a\nthought — ".into(), context: vec![excerpt] };

@@ -68,8 +68,8 @@ fn has_password(text: &str) -> bool {
     })
 }
 
-/// Replaces secrets in a text that arrives in pieces. The result does not depend on where the text is cut. If the end
-/// of a piece may be the beginning of a secret, it is kept back until the following text decides this.
+/// Replaces secrets in a text that arrives in pieces. The result does not depend on where the text is cut. An end of a
+/// piece that may be the beginning of a secret is kept back until more text arrives.
 #[derive(Clone)]
 pub struct Marking {
     known: Known,
@@ -113,7 +113,7 @@ impl Marking {
         self.forms(&rest, true)
     }
 
-    /// Begins a new text. The number of replacements goes on.
+    /// Begins a new text, but does not reset the number of replacements.
     pub fn restart(&mut self) {
         self.known.restart();
         self.undecided.clear();

@@ -91,7 +91,7 @@ impl Clip {
         }
     }
 
-    /// Whether the file has all that it may have. Then only the newest lines of further output are needed.
+    /// Whether the file has reached its greatest size. Then only the newest lines of further output are needed.
     pub fn is_full(&self) -> bool {
         self.whole.is_full()
     }

@@ -74,7 +74,7 @@ pub struct Confinement {
     program: PathBuf,
     strength: Arc<OnceLock<Option<Strength>>>,
     temporary: Arc<OnceLock<Option<TempDir>>>,
-    /// Whether rules that allow hosts are left out.
+    /// Whether rules that allow hosts are ignored.
     is_closed: bool,
     /// Whether commands may write only in their temporary folder.
     is_read_only: bool,
@@ -82,13 +82,13 @@ pub struct Confinement {
     is_apart: bool,
     /// The files and folders of the project in which commands may write; `None` is the whole project.
     owned: Option<Vec<PathBuf>>,
-    /// Hosts that are open nevertheless.
+    /// Hosts that the user has opened. They are open even if `is_closed` is set.
     opened: Vec<String>,
     /// The rules for the connections of running commands.
     rules: Arc<watch::Sender<Arc<Rules>>>,
 }
 
-/// Why a command gets no connection: the end of a sentence that begins with the host.
+/// Why the command gets no connection, as the end of a sentence that begins with the host.
 const CLOSED: &str = "is closed, because a stranger's text may be in the conversation and auto mode runs the command \
     without a question";
 
@@ -96,8 +96,8 @@ const CLOSED: &str = "is closed, because a stranger's text may be in the convers
 pub struct Limits {
     pub sandbox: Sandbox,
     temporary: PathBuf,
-    /// Where the command may create no files that would run outside; `None` if it can create none at all, or if the
-    /// sandbox cannot protect those that exist either.
+    /// The folders in which `planted` looks for files that the command may not create. `None` if the command may write
+    /// only in its temporary folder, or if the sandbox is not the full one.
     places: Option<Places>,
 }
 
@@ -171,7 +171,7 @@ impl Confinement {
         Confinement { owned: Some(paths), ..self }
     }
 
-    /// What decides about the connections of a command in this sandbox.
+    /// Decides on the connections of a command in this sandbox.
     pub fn gate(&self, desk: &Desk) -> Gate {
         let closed = self.is_closed.then_some(CLOSED);
         let opened = rules::opening(&self.opened);
@@ -236,7 +236,7 @@ impl Confinement {
         let places = Places::new(&desk.root, common.clone().filter(|_| !self.is_apart));
         let mut fixed = places.locked();
         if cfg!(target_os = "macos") {
-            // a profile locks paths that do not exist yet too
+            // Seatbelt can also lock paths that do not exist yet
             fixed.extend(reach::locked().map(|it| desk.root.join(it)));
         }
         if let Some(common) = common {
@@ -297,7 +297,7 @@ impl Limits {
         self.sandbox.proxy && !self.sandbox.network
     }
 
-    /// Looks for files that the command creates although it may not.
+    /// Watches for files that the command may not create (see `planted`).
     pub(super) fn watch(&self, desk: &Desk) -> Option<Watch> {
         self.places.as_ref().map(|it| it.watch(desk.workspace.clone()))
     }

@@ -103,7 +103,7 @@ fn shown(page: &Page, first: usize) -> Result<Done, String> {
     Ok(Done::new(text, format!("{lines} {noun}{}", elsewhere(page))))
 }
 
-/// If a page has redirected to another host than the one that the user was asked about, the words that name that host.
+/// If a page has redirected to a host other than the one in the user's consent, the words that name that host.
 fn elsewhere(page: &Page) -> String {
     let host = |it: &str| Address::parse(it).map(|it| it.host()).unwrap_or_default();
     let last = page.hops.last().map(|it| host(it)).filter(|it| *it != host(&page.asked));

@@ -1,5 +1,5 @@
-//! The user's own formatters: commands that read a text on their standard input and print it formatted. They run in a
-//! sandbox that may write nothing but a temporary folder, without a connection.
+//! The user's own formatters: commands that read a text on their standard input and print it formatted. In their
+//! sandbox they may write only in a temporary folder, and may not connect to anything.
 
 use super::process::{self, End, Process, Streams};
 use super::{Desk, clip};
@@ -24,7 +24,7 @@ pub struct Formatter {
     /// Whether a question about some lines gives the commands only these lines. Otherwise they get the whole text, and
     /// their changes of other lines are left out.
     pub takes_lines: bool,
-    /// The most milliseconds of a command.
+    /// The most milliseconds that a command may take.
     pub ms: u32,
 }
 
@@ -34,7 +34,7 @@ pub struct Formatter {
 pub struct Filter {
     /// The line for a shell.
     pub line: String,
-    /// The exit codes with which the command has formatted the text.
+    /// The exit codes that mean that the command has formatted the text.
     pub codes: Vec<i32>,
 }
 
@@ -104,7 +104,7 @@ fn within(old: &[&str], now: &str, lines: std::ops::Range<usize>) -> String {
 }
 
 impl Filter {
-    /// What the command prints for a text, both without a final newline.
+    /// What the command prints for a text. Neither text has a final newline.
     async fn run(&self, desk: &Desk, text: &str, ms: u32) -> Result<String, String> {
         let failed = |it: std::io::Error| {
             format!("The formatter `{}` could not be started: {}.", self.line, cause(&it))
@@ -178,7 +178,7 @@ impl Filter {
     }
 }
 
-/// A file with the text and a final newline, which is in no folder.
+/// A file without a name that has the text and a final newline.
 fn input(text: &str) -> std::io::Result<File> {
     let mut file = tempfile::tempfile()?;
     file.write_all(text.as_bytes())?;

@@ -57,7 +57,8 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
         }
         found.sort_by_cached_key(|(time, path)| (Reverse(*time), path.clone()));
         let total = found.len();
-        // if a folder was replaced by a link during the walk, the files below it are those of another folder
+        // leaves out files below a folder that was replaced by a link during the walk, because they are those of
+        // another folder
         let there = found.iter().take(CAP).filter(|it| direct::metadata(&it.1).is_ok());
         let mut lines: Vec<String> = there.map(|(_, path)| path::show(&desk.root, path)).collect();
         if total > CAP {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The most bytes of one input: a terminal takes no longer line.
+/// The most bytes of one input: a terminal takes no longer line at once.
 const LONGEST: usize = 4_000;
 
 const PURPOSE: &str = "Sends text to the input of a job, exactly as it is: end it with \\n to press Enter. To a terminal, \\u0003 \

@@ -38,7 +38,7 @@ pub struct Row {
     pub began: Instant,
     /// How the job ended, in a few words; `None` if it runs.
     pub ended: Option<String>,
-    /// Whether the job runs in a sandbox without a way out.
+    /// Whether the job runs in the full sandbox and no host is open to it.
     pub is_contained: bool,
 }
 
@@ -60,9 +60,9 @@ pub(super) struct Start {
     pub(super) line: String,
     pub(super) streams: Streams,
     pub(super) is_contained: bool,
-    /// What decides about the job's connections, if its sandbox has a proxy.
+    /// Decides on the job's connections, if its sandbox has a proxy.
     pub(super) gate: Option<Gate>,
-    /// Takes back files that the job may not create.
+    /// Takes back files that the job may not create (see `planted`).
     pub(super) watch: Option<Watch>,
     /// The folder for a large output.
     pub(super) folder: PathBuf,
@@ -74,9 +74,9 @@ pub(super) struct Start {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Look {
     pub(super) job: u32,
-    /// The output behind the cursor of the order, or else since the last answer.
+    /// The output after the cursor in `Order::Read`. Without a cursor: the output since the last answer.
     pub(super) output: String,
-    /// Where the next look begins.
+    /// The cursor with which the next `Order::Read` continues.
     pub(super) cursor: u64,
     pub(super) age: Duration,
     /// How the job ended; `None` if it runs.
@@ -86,7 +86,7 @@ pub(super) struct Look {
 /// How a job ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ended {
-    /// The end of a sentence that begins with the job.
+    /// How the job ended, as a clause that follows the job's name.
     pub(super) how: String,
     /// A few words for the user.
     pub(super) summary: String,
@@ -96,7 +96,8 @@ pub(super) struct Ended {
 pub(super) type Answer<T> = oneshot::Sender<Result<T, String>>;
 
 pub(super) enum Order {
-    /// Asks for the output behind a cursor. With `waits`, the answer comes once there is new output or an end.
+    /// Asks for the output after a cursor. With `waits`, the answer comes once there is new output or the job has
+    /// ended.
     Read { cursor: Option<u64>, waits: bool, answer: Answer<Look> },
     /// The answer is the number of bytes that the job's input has taken.
     Write { bytes: Vec<u8>, answer: Answer<usize> },

@@ -14,12 +14,12 @@ const HELD: usize = 131_072;
 const OVERLAP: usize = 32_768;
 
 pub(super) struct Lines {
-    /// The bytes of the unfinished line that `marking` has not got yet.
+    /// The bytes of the unfinished line that `marking` has not received yet.
     partial: Vec<u8>,
     marking: Marking,
     /// The part of the unfinished line in which all secrets are already replaced.
     line: String,
-    /// The newest bytes, if they are held back.
+    /// The newest of the bytes that are held back.
     held: Vec<u8>,
     /// The number of lines that were left out before `held`; `None` if nothing was left out.
     left_out: Option<usize>,
@@ -64,7 +64,7 @@ impl Lines {
         self.held.len()
     }
 
-    /// Has to be called before `release`. The number of lines that were left out since the last call; `None` if
+    /// Must be called before `release`. Returns the number of lines that were left out since the last call; `None` if
     /// nothing was left out.
     pub(super) fn leave_out(&mut self) -> Option<usize> {
         self.left_out?;
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_bytes_that_are_held_back_only_the_newest_are_released() {
+    fn only_the_newest_of_many_held_back_bytes_are_released() {
         let (mut lines, mut all) = lines();
         lines.take(b"unfinished", |it| all += it);
         lines.hold(b", but held\nfew\n");

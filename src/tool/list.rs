@@ -77,7 +77,7 @@ fn entries(reach: &Reach, folder: &Path) -> Vec<String> {
     let mut builder = walk::walker(reach, folder);
     builder.max_depth(Some(1)).sort_by_file_name(Ord::cmp);
     let entries = builder.build().flatten().filter(|entry| entry.depth() == 1);
-    // if the folder was replaced by a link, the entries are those of another folder
+    // leaves out the entries if the folder was replaced by a link, because they are those of another folder
     entries
         .filter_map(|entry| Some((direct::metadata(entry.path()).ok()?, entry)))
         .map(|(meta, entry)| {

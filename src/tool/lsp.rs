@@ -90,7 +90,7 @@ pub struct Rewrite {
     pub sha: String,
     /// The changes of the text, in ascending order and without overlaps.
     pub splices: Vec<Splice>,
-    /// Whether the file is created. Its text is made by the changes of an empty one.
+    /// Whether the file is created. Then `splices` make its text from an empty one.
     pub created: bool,
     pub deleted: bool,
     /// The file's new path, if the file is moved.

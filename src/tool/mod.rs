@@ -109,16 +109,16 @@ pub enum Work {
     /// The tool fetches a web page. `address` returns the address to which a call sends a request; `None` if the call
     /// sends none.
     Fetch { address: Where, run: Run },
-    /// Searches the web. Queries go to this host.
+    /// The tool searches the web. Queries go to `host`.
     Search { host: String, run: Run },
-    /// Ends the turn, because the user has to answer before the model goes on. `access` checks the arguments. Where no
-    /// user answers, the turn goes on.
+    /// The tool ends the turn, because the user has to answer before the model goes on. `access` checks the arguments.
+    /// Where no user answers, the turn goes on.
     Last { access: Ends },
-    /// Gives a task to a subagent. The agent carries the call out.
+    /// The tool gives a task to a subagent. The agent carries the call out.
     Delegate,
-    /// Leads the workers of a coordinator. The session carries the call out, as `access` reads it.
+    /// The tool leads the workers of a coordinator. `access` parses a call, and the session carries it out.
     Lead { access: Needs },
-    /// Runs a command, or sends input to a running one. `access` returns what the user has to consent to.
+    /// The tool runs a command, or sends input to a running one. `access` returns what the user has to consent to.
     Act { access: Needs, run: Run },
 }
 
@@ -181,14 +181,14 @@ impl Tool {
 pub struct Done {
     /// The text of the answer for the model.
     pub text: String,
-    /// Caliban's own lines, to stand below the text. Unlike the text, they are never a stranger's.
+    /// Caliban's own lines below the text. Unlike the text, they were never written by a stranger.
     pub after: String,
     /// A few words for the right end of the tool's line: `80 lines`, `7 matches`.
     pub summary: String,
     /// Whether a command ended badly.
     pub fault: bool,
     pub images: Vec<Image>,
-    /// The job whose end the text tells.
+    /// The job whose end the text reports.
     pub job_end: Option<u32>,
     /// Lines for the log of permissions.
     pub decisions: Vec<String>,
@@ -209,7 +209,7 @@ pub struct Desk {
     pub root: PathBuf,
     /// The project's root if `root` is a worktree.
     pub project: Option<PathBuf>,
-    /// The name of the conversation, as the file of the to-do list has it.
+    /// The conversation's name, which is written into the file of the to-do list.
     pub session: String,
     pub home: Option<PathBuf>,
     /// The user's own configuration folder.
@@ -333,7 +333,7 @@ pub enum Arrival {
     Stopped,
 }
 
-/// A mark of a version of a file, which is known without reading the file: if two stamps are equal, so are the texts.
+/// Identifies a version of a file without reading the file: if two stamps are equal, so are the texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Stamp {
     /// Nothing is known. This stamp is different from all others.

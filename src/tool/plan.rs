@@ -89,8 +89,8 @@ fn guarded(desk: &Desk, tool: &str, written: &str) -> Result<Option<Guarded>, St
     consent(desk, tool, written, &path::lead(desk, written)?)
 }
 
-/// The file to which a path of a running call leads, which is the only file that the call may read. The links of the
-/// path may have changed since the call was checked, so the path is checked again.
+/// The file to which a path in a running call leads. The call may read only this file. The links of the path may have
+/// changed since the call was checked, so the path is checked again.
 pub(super) fn readable(desk: &Desk, written: &str) -> Result<Led, String> {
     let led = path::lead(desk, written)?;
     let needed = consent(desk, "", written, &led)?;
@@ -148,8 +148,8 @@ fn editable(desk: &Desk, written: &str) -> Result<Led, String> {
     }
 }
 
-/// The file to which the user saves something of Caliban's. The rules for edits apply; a file that edits may change only
-/// after a review is refused, because there is none. The error is a sentence for the user.
+/// The file in which the user saves a text of Caliban, such as a plan. The rules for edits apply; a file that edits may
+/// change only after a review is refused, because there is none. The error is a sentence for the user.
 pub fn savable(desk: &Desk, written: &str) -> Result<PathBuf, String> {
     let led = editable(desk, written);
     let led = led.map_err(|said| said.trim_start_matches("path: ").to_owned())?;

@@ -1,6 +1,6 @@
-//! Files that a command in the sandbox creates although it may not: programs outside would run them without being told to.
-//! A file that exists is protected by a mount. A mount needs something to lie on, so a file that does not exist yet is
-//! taken back as soon as it is there: it gets another name.
+//! Takes back files that a command in the sandbox creates although it may not, because programs outside of the sandbox
+//! would run them without being told to. A file that exists is protected by a mount. A mount needs something to lie on,
+//! so a file that does not exist yet is taken back as soon as it is there: it is renamed.
 
 use crate::reach::{Lock, Locks};
 use crate::regular::direct;
@@ -11,11 +11,11 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is put behind the name of a file that was taken back.
+/// The ending that a file's name gets when the file is taken back.
 const MARK: &str = "refused";
-/// The most files of a new folder of which it is asked whether the user has written them.
+/// The most files of a new folder for which the editor is asked whether the user has written them.
 const MOST: usize = 20;
-/// The largest configuration of a new repository that is read.
+/// The most bytes of a new repository's configuration that is read.
 const LARGEST: u64 = 100_000;
 
 /// The locked paths that exist, with the target of those that are symbolic links.
@@ -175,7 +175,7 @@ impl Watch {
         };
         let to = renamed(path).map(|it| it.strip_prefix(root).unwrap_or(&it).display().to_string());
         if let (Ok(_), Some(Some(target))) = (&to, self.before.get(path)) {
-            // the link that was there before
+            // puts back the link that the command has replaced
             let _ = symlink(target, path);
         }
         let it = Taken { path: shown.display().to_string(), why, to };
@@ -185,8 +185,8 @@ impl Watch {
     }
 }
 
-/// Adds the files of a folder and its subfolders, or the file itself. Returns false if there are too many files, or if
-/// there is something else than files and folders.
+/// Adds the files of a folder and its subfolders, or the file itself. Returns false if there are too many files, or
+/// anything other than files and folders.
 fn collect(path: &Path, files: &mut Stamps) -> bool {
     let Ok(there) = fs::symlink_metadata(path) else { return false };
     if there.is_dir() {
@@ -197,7 +197,7 @@ fn collect(path: &Path, files: &mut Stamps) -> bool {
     there.is_file() && files.len() <= MOST
 }
 
-/// Gives a file a name that nothing runs. Follows no links.
+/// Gives a file a name under which no program runs it. Follows no links.
 fn renamed(path: &Path) -> Result<PathBuf, String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let names = (1..100).map(|n| match n {
@@ -249,7 +249,7 @@ fn is_harmless(config: &str) -> bool {
     })
 }
 
-/// What a model is told of the files that were taken back from its command.
+/// What a model is told about the files that were taken back from its command.
 pub(super) fn told(taken: &[Taken]) -> Option<String> {
     let each = taken.iter().map(|it| match &it.to {
         Ok(to) => format!("{}, which {} (it is now {to})", it.path, it.why),

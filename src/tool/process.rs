@@ -26,7 +26,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
 const GRACE: Duration = Duration::from_secs(2);
 /// How long to wait, after the command's end, for processes that it left running.
 const LINGER: Duration = Duration::from_millis(500);
-/// How often it is looked whether a running command has created files that it may not.
+/// The time between two checks whether a running command has created files that it may not create.
 const LOOK: Duration = Duration::from_millis(100);
 const CHUNK: usize = 65_536;
 
@@ -46,9 +46,9 @@ pub(super) enum Streams {
 /// A running command. Dropping it kills everything that is left of the command.
 pub(super) struct Process {
     supervised: Supervised,
-    /// The way of the command to the network, if its sandbox has one.
+    /// Connects the command to the network, if its sandbox has a proxy.
     proxy: Option<Proxy>,
-    /// Takes back files that the command may not create, if it has a sandbox.
+    /// Takes back files that the command may not create (see `planted`), if it has a sandbox.
     watch: Option<Watch>,
     looks: Interval,
     output: Receiver,
@@ -81,15 +81,15 @@ enum Stage {
 pub(super) struct End {
     /// `None` if it is not known.
     status: Option<ExitStatus>,
-    /// Whether it was ended because it reached its time limit.
+    /// Whether the command was ended because it reached its time limit.
     pub(super) is_late: bool,
-    /// Whether the user or the model stopped it.
+    /// Whether the user or the model stopped the command.
     is_stopped: bool,
-    /// Whether processes that it started were still running.
+    /// Whether processes that the command started were still running.
     is_left: bool,
-    /// Connections that the sandbox refused and that nobody has been told of.
+    /// Connections that the sandbox refused and that were not reported yet.
     pub(super) refused: Vec<Refusal>,
-    /// Files that were taken back from the command and that nobody has been told of.
+    /// Files that the sandbox took back (see `planted`) and that were not reported yet.
     pub(super) taken: Vec<Taken>,
 }
 
@@ -101,8 +101,9 @@ enum Outcome {
 }
 
 impl Process {
-    /// Starts a command made by `prepared`. With a `time`, the command ends after it. A command whose sandbox has a proxy
-    /// has a `gate`. With a `watch`, files that it may not create are taken back.
+    /// Starts a command made by `prepared`. If `time` is given, the command is ended after this time. `gate` decides on
+    /// the connections of a command whose sandbox has a proxy. `watch` takes back files that the command may not create
+    /// (see `planted`).
     pub(super) async fn start(
         mut command: Command,
         streams: Streams,
@@ -160,8 +161,8 @@ impl Process {
         })
     }
 
-    /// Waits for output and returns the number of bytes that `bytes` has then; `None` once the command has ended. Nothing
-    /// is lost if this future is dropped.
+    /// Waits for output and returns the number of its bytes, for `bytes`; `None` once the command has ended. Nothing is
+    /// lost if this future is dropped.
     pub(super) async fn next(&mut self) -> Option<usize> {
         while self.is_open || !self.is_gone {
             let deadline = self.deadline.unwrap_or_else(Instant::now);

@@ -17,8 +17,8 @@ pub(super) struct Form<'a> {
 }
 
 impl Form<'_> {
-    /// Checks arguments against the schema and converts them where needed. The error tells the model which arguments are
-    /// wrong, and which the object that has them may have.
+    /// Checks arguments against the schema and converts them where needed. The error tells the model which arguments
+    /// are wrong, and which arguments are known.
     pub(super) fn fit(&self, given: Value) -> Result<Value, String> {
         let mut faults = Faults::default();
         let fitted = value(&Object::root(self.schema), self.schema, given, "$", &mut faults);
@@ -60,7 +60,7 @@ fn example(purpose: &str) -> Option<&str> {
     text.get(..values.byte_offset())
 }
 
-/// What is wrong, at most `FAULTS` lines, and what the objects may have in which something is wrong, a line each.
+/// At most `FAULTS` lines about wrong arguments, and a line for each object that has one: which arguments it may have.
 #[derive(Default)]
 struct Faults {
     lines: Vec<String>,
@@ -84,8 +84,8 @@ impl Faults {
 struct Object<'a> {
     path: &'a str,
     schema: &'a Value,
-    /// The names that the schema does not have: one of them may be meant for a missing one. Beside valid arguments they
-    /// are ignored.
+    /// The names in the call that the schema does not have. One of them may be a misspelt required one. If all other
+    /// arguments are valid, these names are ignored.
     unknown: String,
 }
 
@@ -190,7 +190,7 @@ fn fields(object: &Object<'_>, mut given: Map<String, Value>, faults: &mut Fault
     Value::Object(fitted)
 }
 
-/// The limit beyond which a number is.
+/// The limit that a number exceeds.
 fn beyond(schema: &Value, number: i64) -> Option<String> {
     let (least, most) = (schema["minimum"].as_i64(), schema["maximum"].as_i64());
     let low = least.filter(|it| number < *it).map(|it| format!("at least {it}"));

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn each_section_has_to_be_there_and_to_say_something() {
+    fn a_plan_needs_text_in_each_section() {
         assert_eq!(fault(args()), "Plan");
         let mut missing = args();
         missing.as_object_mut().unwrap().remove("tests");

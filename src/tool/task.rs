@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub const NAME: &str = "task";
-/// The tools that a subagent does not have: it gives no tasks away, and the to-do list belongs to the user's
-/// conversation.
+/// The tools that a subagent does not have: it gives no tasks away, and the to-do list, questions and plans belong to
+/// the user's conversation.
 const WITHHELD: [&str; 4] = [NAME, "todo", "ask", "plan"];
 /// The most characters of a task's description.
 const TITLE: usize = 80;
@@ -82,7 +82,7 @@ pub fn is_delegated(desk: &Desk, call: &ToolCall) -> bool {
     desk.tools.find(&call.tool).is_some_and(|it| matches!(it.work, Work::Delegate))
 }
 
-/// Whether a subagent has the tool of this name if its parent has it.
+/// Whether a subagent has this tool if its parent has it.
 pub fn is_lent(tool: &Tool) -> bool {
     !WITHHELD.contains(&&*tool.name)
 }

@@ -109,7 +109,8 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
     .boxed()
 }
 
-/// Tells the model of a list that another conversation left. The model does not get its texts before the user agrees.
+/// Tells the model about a list that another conversation left. The model does not get the texts of its items before
+/// the user agrees.
 fn foreign(list: &List) -> String {
     format!(
         "{FILE} has {}. It is not yours, so nothing was done. The user can hand it to you with `:Caliban todo take` or \

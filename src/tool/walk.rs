@@ -83,8 +83,9 @@ fn is_odd(path: &Path) -> bool {
     metadata(path).is_ok_and(|it| !it.is_dir() && (!it.is_file() || it.len() > LARGEST))
 }
 
-/// A pattern for paths relative to a folder. A pattern without a slash matches names at any depth. A set of one pattern
-/// compares most patterns without a regular expression, for which the threads of a walk would wait for each other.
+/// A pattern for paths relative to a folder. A pattern without a slash matches names at any depth. The pattern is a set
+/// of one glob, because a set matches most globs without a regular expression. At a regular expression, the threads of
+/// a walk would wait for each other.
 pub(super) fn glob(argument: &str, pattern: &str) -> Result<GlobSet, String> {
     if pattern.len() > LONGEST_GLOB {
         let size = pattern.len();

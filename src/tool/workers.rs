@@ -206,7 +206,7 @@ fn spawn_all(desk: &Desk, args: Value) -> Result<WorkerAct, String> {
     Ok(WorkerAct::Spawn(all.collect::<Result<_, _>>()?))
 }
 
-/// What a call wants of a worker, at this place of the call's arguments.
+/// The order to one worker. `place` is the path of the worker's part of the arguments, for errors.
 fn ordered(desk: &Desk, wanted: Wanted, place: &str) -> Result<Order, String> {
     let Wanted { role, description, prompt, owns, isolation } = wanted;
     let is_implementer = role == WorkerRole::Implementer;

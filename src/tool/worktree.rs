@@ -31,15 +31,15 @@ const BRANCH: &str = "caliban/";
 const LONGEST: usize = 60;
 /// The most characters of a commit's title.
 const TITLE: usize = 100;
-/// How many names are tried.
+/// The number of names that are tried for a worktree.
 const NAMES: u32 = 200;
 /// The most paths that one call of git is given.
 const PATHS: usize = 200;
 
-/// A worktree. It is locked until this is dropped, so that no other Caliban takes it for one that was left.
+/// A worktree. It is locked until this value is dropped, so that no other Caliban takes it for an abandoned one.
 #[derive(Debug)]
 pub struct Worktree {
-    /// The checkout that the user has.
+    /// The user's checkout.
     main: Checkout,
     own: Checkout,
     name: String,
@@ -105,7 +105,7 @@ impl Worktree {
         }
     }
 
-    /// The folder that has its files.
+    /// The folder with the worktree's files.
     pub fn folder(&self) -> &Path {
         &self.own.tree
     }
@@ -114,7 +114,7 @@ impl Worktree {
         format!("{BRANCH}{}", self.name)
     }
 
-    /// The commit with which it began, in short.
+    /// The abbreviated hash of the commit with which the worktree began.
     pub fn began(&self) -> &str {
         self.base.get(..10).unwrap_or(&self.base)
     }
@@ -127,7 +127,7 @@ impl Worktree {
         let there: Vec<&PathBuf> = also.iter().filter(|it| it.is_file()).collect();
         for paths in there.chunks(PATHS) {
             let add = ["--literal-pathspecs", "add", "-f", "--sparse", "--"].map(OsStr::new);
-            // a file in a repository of its own is refused; the branch then has the rest
+            // git refuses a file in a nested repository; the branch then has the rest
             let _ = self
                 .own
                 .run(add.into_iter().chain(paths.iter().map(|it| it.as_os_str())), PATIENCE)
@@ -162,7 +162,7 @@ impl Worktree {
         Ok(is_changed.then_some(Committed { commit, changes, stat }))
     }
 
-    /// What git has for a file.
+    /// The content of a file as git has it.
     pub async fn content(&self, entry: &Entry) -> Result<Content, String> {
         Content::of(&self.own, entry).await.map_err(|it| it.say())
     }
@@ -174,7 +174,7 @@ impl Worktree {
         remove(&main, &own.tree).await?;
         let reference = format!("refs/heads/{BRANCH}{name}");
         for it in [commit, Some(&base)].into_iter().flatten() {
-            // fails if the branch does not end there
+            // fails if the branch does not end with this commit
             let _ = main.run(["update-ref", "-d", &reference, it], BRIEF).await;
         }
         // the mark is not needed any more, and a later start removes it if this fails

@@ -18,16 +18,17 @@ pub struct CallLine {
     pub main: (u32, u32),
     /// Whether that argument is a path, whose end tells more than its beginning.
     pub is_path: bool,
-    /// If that argument is a list of names, the first byte of each but the first. Whole names are left out.
+    /// If that argument is a list of names, the first byte of each name but the first. A narrow window leaves out whole
+    /// names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<u32>,
-    /// The bytes at which Caliban's own signs stand. The other signs are part of what the model wrote.
+    /// The byte positions of Caliban's own signs. The other signs are part of what the model wrote.
     pub own: Vec<u32>,
     /// Whether the line may take several rows in a narrow window.
     pub is_whole: bool,
-    /// Whether the words at the right end tell that the call failed.
+    /// Whether the words at the right end say that the call failed.
     pub failed: bool,
-    /// Whether these words tell that the call waits for the user.
+    /// Whether these words say that the call waits for the user.
     pub waits: bool,
     /// When the running call began, in milliseconds on the clock of the paint messages.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,7 +44,7 @@ pub(super) struct Line {
     is_path: bool,
     /// The first byte of each name of a list but the first.
     names: Vec<usize>,
-    /// The bytes at which Caliban's own signs stand.
+    /// The byte positions of Caliban's own signs.
     own: Vec<usize>,
 }
 
@@ -63,7 +64,7 @@ impl Line {
         self.text.push_str(part);
     }
 
-    /// Appends a text of somebody else's.
+    /// Appends a text that somebody else wrote.
     fn push_theirs(&mut self, part: &Shown) {
         self.own.extend(part.own.iter().map(|at| self.text.len() + at));
         self.text.push_str(&part.text);
@@ -76,7 +77,7 @@ impl Line {
         (self.main, self.is_path) = (from..self.text.len(), is_path);
     }
 
-    /// Appends a list of names, of which `starts` has the first bytes but the first.
+    /// Appends a list of names. `starts` has the first byte of each name but the first.
     pub(super) fn push_names(&mut self, names: &Shown, starts: &[usize]) {
         let from = self.text.len();
         self.push_main(names, false);
@@ -251,7 +252,7 @@ pub(super) fn result(answer: &ToolAnswer, took_ms: Option<u64>) -> String {
     words
 }
 
-/// Whether an answer tells that the call failed, or that what it ran ended badly.
+/// Whether an answer says that the call failed, or that what it ran ended badly.
 pub(super) fn is_failure(answer: &ToolAnswer) -> bool {
     answer.failed || answer.fault
 }

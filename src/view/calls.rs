@@ -19,7 +19,7 @@ pub(super) struct Tool {
     pub(super) live: String,
     /// One line for each worker that the call has ordered.
     pub(super) rows: Vec<WorkerRow>,
-    /// Whether these lines are shown while the call's result is not.
+    /// Whether the lines in `rows` are shown while the call is closed.
     has_rows: bool,
     pub(super) open: bool,
     pub(super) began_ms: Option<u64>,

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// The line between two hunks.
 const APART: &str = "⋯";
 
-/// The most characters of the words about a call's only file.
+/// The most characters of the words in a call's line about the call's only file.
 const PATH: usize = 5000;
 
 /// Lines of a file's diff. Each of them begins with its sign.

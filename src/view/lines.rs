@@ -111,7 +111,7 @@ pub fn sized(excerpt: &Excerpt) -> String {
     sized_as(excerpt, excerpt.text.len().div_ceil(4) as u64)
 }
 
-/// As `sized`, with this number of tokens for the text.
+/// Like `sized`, with this number of tokens for the text.
 pub fn sized_as(excerpt: &Excerpt, tokens: u64) -> String {
     if excerpt.kind == ExcerptKind::Hunk {
         return comment(excerpt);
@@ -236,11 +236,11 @@ pub(super) fn flat(text: &str) -> String {
     clean(text).replace('\n', "⏎").replace('\t', " ")
 }
 
-/// A text of somebody else's in one line, with signs of Caliban's for a line's end and for what is left out.
+/// A text that somebody else wrote, in one line, with Caliban's signs for the ends of lines and for what is left out.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shown {
     pub(super) text: String,
-    /// The bytes at which Caliban's signs stand.
+    /// The byte positions of Caliban's signs.
     pub(super) own: Vec<usize>,
 }
 
@@ -261,7 +261,7 @@ impl Shown {
         if end < text.len() { shown.and(MORE) } else { shown }
     }
 
-    /// The text with a sign of Caliban's behind it.
+    /// The text with one of Caliban's signs after it.
     pub(super) fn and(mut self, sign: &str) -> Shown {
         self.own.push(self.text.len());
         self.text.push_str(sign);

@@ -57,7 +57,7 @@ struct Block {
     sent: Sent,
 }
 
-/// What the words at the right end of a call's line tell.
+/// The meaning of the words at the right end of a call's line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tone {
     Plain,
@@ -82,14 +82,14 @@ enum Content {
         in_run: bool,
     },
     Tool(Box<Tool>),
-    /// The line of a folded run of calls. Before the run is folded it is hidden.
+    /// The line of a folded run of calls. It is hidden until the run is folded.
     Run(runs::Run),
     Question(Box<Question>),
     Lines(Vec<String>),
     /// Why a turn failed, and what to do.
     Failure {
         lines: Vec<String>,
-        /// How many bytes of each line tell why.
+        /// How many bytes at the beginning of each line say why.
         heads: Vec<usize>,
     },
     /// The newest list. Its last lines are items on which keys act.

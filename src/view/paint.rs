@@ -29,7 +29,7 @@ pub enum Shape {
     Boundary,
     Tool,
     Ask,
-    /// The words that a plan waits for the user.
+    /// The block that says that a plan waits for the user.
     Plan,
     Notice,
     Error,
@@ -152,7 +152,7 @@ impl BlockUpdate {
         self.workers.clone_from(&tool.rows);
     }
 
-    /// Adds what the editor has to know of a question. `gap` says whether an empty line is above it.
+    /// Adds what the editor has to know about a question. `gap` says whether an empty line is above it.
     fn ask(&mut self, question: &Question, gap: bool) {
         let above = u32::from(gap);
         self.folds = Some(question.closed().map(|it| it + above).collect());
@@ -312,7 +312,7 @@ fn update(at: usize, block: &Block, room: usize) -> Option<(BlockUpdate, Sent, u
     Some((update, sent, size))
 }
 
-/// The parts of an error's lines that tell why, from the number of their bytes.
+/// The parts of an error's lines that say why. `heads` are their lengths in bytes.
 fn failed(heads: &[usize], gap: bool) -> Vec<(u32, u32, u32)> {
     let byte = |it: &usize| u32::try_from(*it).unwrap_or(u32::MAX);
     (u32::from(gap)..).zip(heads).map(|(n, it)| (n, 0, byte(it))).collect()
@@ -371,7 +371,7 @@ fn painted(block: &Block) -> Painted {
             whole.push(own.text.clone());
             line = Some(own);
             whole.extend(tool.rows().iter().map(|it| it.line.clone()));
-            // the lines about workers say more than the answer that they have begun
+            // the lines about workers say more than the answer, which only says that the workers have begun
             if tool.open && tool.rows.is_empty() {
                 let (diff, found) = diff::shown(tool, whole.len());
                 rows = found;

@@ -1,4 +1,4 @@
-//! The plan that waits for the user: the words in its call's line, and the block at the end of the chat that says so.
+//! The plan that waits for the user: the words in its call's line, and a block at the end of the chat.
 
 use super::{Content, Shape, Tone, View};
 use crate::event::{Event, PlanVerdict};
@@ -11,7 +11,7 @@ pub(super) struct Waiting {
     call: CallId,
     /// Whether another plan waited before.
     replaces: bool,
-    /// The block that says so.
+    /// The block that says that the plan waits.
     shown: Option<usize>,
 }
 
@@ -24,7 +24,7 @@ impl View {
         }
     }
 
-    /// Notes that this plan waits. It is shown at the end of the turn.
+    /// Notes that this plan waits. The end of the turn shows the block about it.
     pub(super) fn plan_waits(&mut self, call: &CallId) {
         self.hide_plan();
         let before = self.plan.take();
@@ -48,7 +48,7 @@ impl View {
         let call = call.clone();
         // the editor adds the line of keys, because it knows the user's local leader
         let lines = vec![format!("? A plan waits for you.{replaces}")];
-        // the block says it
+        // the block says that the plan waits, so the call's line need not
         self.set_right(&call, "", Tone::Plain);
         let at = self.push(Shape::Plan, Content::Lines(lines));
         self.blocks[at].done = true;
@@ -57,7 +57,8 @@ impl View {
         }
     }
 
-    /// Removes the block: the user has decided, or writes a message, below which the block will stand again.
+    /// Removes the block about the plan, because the user has decided, or has sent a message. After a message, the end
+    /// of the turn shows the block again.
     pub(super) fn hide_plan(&mut self) {
         let shown = self.plan.as_mut().and_then(|it| it.shown.take());
         if let Some(at) = shown {

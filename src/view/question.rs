@@ -80,8 +80,8 @@ struct Row {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Line,
-    /// The continuation of a long line. The row begins with an arrow, which stands to the left of a command's lines, so
-    /// that nobody takes the row for a line of the command.
+    /// The continuation of a long line. The row begins with an arrow to the left of the command's lines, so that nobody
+    /// takes the row for a line of the command.
     GoesOn,
     /// This many empty lines.
     Empty(usize),
@@ -132,18 +132,18 @@ impl Question {
         }
     }
 
-    /// The same question, about this subject of its text, and with a command that the user may change.
+    /// The same question with the subject and the command of `offer`.
     pub(super) fn about(self, offer: &Offer) -> Question {
         let subject = subject(&self.text, &offer.subject).unwrap_or(self.subject);
         Question { subject, is_shell: offer.is_shell, command: offer.command.clone(), ..self }
     }
 
-    /// The same question, as the one with this index of a call.
+    /// The same question, as one of several questions of a call. `at` is its number, from 0.
     pub(super) fn of_call(self, at: usize) -> Question {
         Question { at, ..self }
     }
 
-    /// Its place and its options, if the model asks it.
+    /// The number and the options of a question that the model asks.
     pub(super) fn asks(&self) -> Option<Asks> {
         let Keys::Choice { options, multiple, .. } = self.keys else { return None };
         let [question, options] = [self.at, options].map(|it| u32::try_from(it).unwrap_or(0));
@@ -155,7 +155,7 @@ impl Question {
         matches!(self.keys, Keys::Call | Keys::Command | Keys::Always)
     }
 
-    /// Shows why the user is asked, in these lines, or hides it.
+    /// Shows these lines, which say why the user is asked, or hides them.
     pub(super) fn explain(&mut self, why: &[String]) {
         let why = why.iter().map(|it| format!("  {}", without_blanks(&unseen::exact(it))));
         self.why = if self.why.is_empty() { why.collect() } else { Vec::new() };
@@ -257,7 +257,7 @@ impl Question {
     }
 }
 
-/// Where the text of a question has its subject: between backticks, or in lines of its own.
+/// Finds the subject in the text of a question: between backticks, or in lines of its own.
 fn subject(text: &str, subject: &str) -> Option<Range<usize>> {
     let subject = without_blanks(&unseen::exact(subject));
     if subject.is_empty() {

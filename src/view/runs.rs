@@ -1,5 +1,5 @@
-//! Which blocks are shown and stand without an empty line between them, and runs of reading calls, each of which is
-//! folded to one line when it is over, with the thoughts between the calls.
+//! Decides which blocks are shown, and which of them have an empty line above. Folds a run of reading calls, with the
+//! thoughts between the calls, to one line when the run is over.
 
 use super::call_line::Line;
 use super::calls::Tool;
@@ -53,7 +53,7 @@ impl Block {
         !self.hidden && !matches!(self.content, Content::Gone)
     }
 
-    /// Whether the user sees a part of it that is folded at first.
+    /// Whether the user sees the part of the block that is folded at first.
     fn is_open(&self) -> bool {
         match &self.content {
             Content::Tool(tool) => tool.open,
@@ -62,12 +62,12 @@ impl Block {
         }
     }
 
-    /// Whether the block may begin, continue or end a run. A thought does not.
+    /// Whether the block may begin, continue or end a run. A thought may not.
     fn counts(&self) -> bool {
         self.has_place() && self.shape != Shape::Thinking
     }
 
-    /// The call, if it may belong to a run of this tool, or of any tool that is folded.
+    /// The call, if it may belong to a run: it has succeeded, belongs to no run yet, and its tool is in `FOLDED`.
     fn member(&self) -> Option<&Tool> {
         let Content::Tool(tool) = &self.content else { return None };
         let is_done = tool.answer.as_ref().is_some_and(|it| !super::call_line::is_failure(it));
@@ -104,8 +104,8 @@ impl View {
         below.map(|it| at + 1 + it)
     }
 
-    /// Whether an empty line separates a block from the one above. Calls and thoughts stand one below the other, and a
-    /// text directly below the thought before it.
+    /// Whether an empty line separates a block from the one above. There is none between calls and thoughts, and none
+    /// between a thought and the text after it.
     pub(super) fn has_gap(&self, at: usize) -> bool {
         let Some(above) = self.shown_above(at) else { return false };
         !matches!(
@@ -115,10 +115,10 @@ impl View {
         )
     }
 
-    /// Updates the gap above the block that is below this one, which has been shown, hidden or removed.
+    /// Updates the gap above the next shown block after block `at`, because `at` was shown, hidden or removed.
     pub(super) fn close_gap(&mut self, at: usize) {
         let Some(below) = self.shown_below(at) else { return };
-        // the first line of a growing text is painted once
+        // the first line of a growing text is painted only once, so the gap above it stays
         let is_stream = matches!(self.blocks[below].content, Content::Stream { .. });
         let gap = self.has_gap(below);
         if !is_stream && self.blocks[below].gap != gap {
@@ -182,7 +182,7 @@ impl View {
         let above = |it: &usize| self.before(*it).filter(is_member);
         let below = |it: &usize| self.after(*it).filter(is_member);
         let mut members: Vec<usize> = std::iter::successors(Some(at), below).collect();
-        // the end of the run is looked at first: a long run goes on more often than it ends
+        // checks the end of the run first, because a long run goes on more often than it ends
         let last = members[members.len() - 1];
         if !self.after(last).map_or(at_rest, |it| !is_pending(it)) {
             return;
@@ -199,8 +199,8 @@ impl View {
         }
     }
 
-    /// Folds these calls, and the thoughts between them, to the line that was reserved for them. A run in which the user
-    /// has opened one of these stays open.
+    /// Folds these calls, and the thoughts between them, to the line that was reserved for them. The run stays open if
+    /// the user has opened a call or a thought in it.
     fn fold_to(&mut self, place: usize, members: &[usize]) {
         let calls: Vec<&Tool> = members.iter().filter_map(|it| self.blocks[*it].member()).collect();
         let open = members.iter().any(|it| self.blocks[*it].is_open());

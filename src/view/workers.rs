@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 const TITLE: usize = 40;
 const DOING: usize = 80;
 
-/// How the words about a worker begin that waits for the user's answer or review.
+/// The beginning of the words about a worker that waits for the user's answer or review.
 const WAITS: &str = "waits for ";
 
-/// The sentence for the user when an answer of the model is held.
+/// The sentence for the user when an answer of the model is held back.
 pub(super) const HELD: &str = "The model answered too early, and was told to wait for its workers.";
 
 /// The workers that the chat shows.
@@ -124,7 +124,7 @@ pub struct WorkerRow {
     pub worker: WorkerId,
     pub role: WorkerRole,
     pub title: String,
-    /// What the worker is about, in a few words.
+    /// What the worker does, in a few words.
     pub state: String,
     /// What the worker has reported last; may be empty.
     pub notice: String,
@@ -183,7 +183,7 @@ impl Row {
         }
     }
 
-    /// The line that begins with this head, has the title in it and then this gap.
+    /// The whole line: `head`, the title, `gap`, and what the worker does.
     fn line(&self, id: WorkerId, head: &str, title: String, gap: &str) -> WorkerRow {
         let Worker { order, state, waits, is_dismissed, requests, tokens, .. } = &self.worker;
         let (spare, words) = self.words();
@@ -212,7 +212,7 @@ impl Row {
     }
 }
 
-/// The sentence for the user when the conversation becomes a coordinator, or is none any more.
+/// The sentence for the user when the conversation becomes a coordinator, or stops being one.
 fn coordinating(is_on: bool) -> &'static str {
     if is_on {
         "Coordinator: nothing is cached for the next message."

@@ -115,7 +115,7 @@ fn decoded(bytes: Vec<u8>, kind: &str, form: Kind) -> Result<Body, String> {
     Ok(Body::Text { is_html, text: text.into_owned() })
 }
 
-/// The word behind `charset=` in a lower-case text.
+/// The word after `charset=` in a lower-case text.
 fn charset(text: &str) -> Option<&str> {
     let rest = &text[text.find("charset=")? + "charset=".len()..];
     let rest = rest.trim_start_matches(['"', '\'', ' ']);

@@ -1,6 +1,5 @@
-//! The way of sandboxed commands to the network: an HTTP proxy that lets them connect to the hosts that the user's rules
-//! allow, and to nothing else. It checks the addresses of a host and connects to one of the addresses that it has
-//! checked.
+//! Connects sandboxed commands to the network: an HTTP proxy that lets them connect to the hosts that the user's rules
+//! allow, and to no others. It checks the addresses of a host and connects to one of the addresses that it has checked.
 
 mod head;
 #[cfg(test)]
@@ -29,20 +28,21 @@ const CONNECTIONS: usize = 128;
 const REFUSALS: usize = 50;
 /// How long a command may take to send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(30);
-/// How long to look for a host, and to connect to one of its addresses.
+/// How long to look up a host, and how long to connect to one of its addresses.
 const TIME: Duration = Duration::from_secs(15);
 /// How long to wait after a failed `accept`, for example for want of file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What decides about the connections of one command.
+/// Decides on the connections of one command.
 #[derive(Clone)]
 pub struct Gate {
     /// The rules as they are now.
     pub rules: watch::Receiver<Arc<Rules>>,
     pub web: Web,
-    /// Why hosts that the rules allow are closed: the end of a sentence that begins with the host.
+    /// Why the hosts that `rules` allow are closed, as the end of a sentence that begins with the host. `None` if they
+    /// are open.
     pub closed: Option<&'static str>,
-    /// Rules that open further hosts to the command. They hold although `closed` is set.
+    /// Rules that open further hosts to the command, even if `closed` is set.
     pub opened: Vec<Rule>,
 }
 
@@ -70,7 +70,7 @@ impl Refusal {
     }
 }
 
-/// What a model is told of the refusals of its command.
+/// What a model is told about the refused connections of its command.
 pub fn told(refused: &[Refusal]) -> Option<String> {
     const SHOWN: usize = 10;
     let each = refused.iter().take(SHOWN).map(|it| format!("{} {}", it.host, it.why));
@@ -210,7 +210,7 @@ enum Closed {
 }
 
 impl Gate {
-    /// Whether there is a host that the rules allow.
+    /// Whether any host is open to the command.
     pub fn opens(&self) -> bool {
         !self.opened.is_empty() || self.closed.is_none() && self.rules.borrow().opens_network()
     }
@@ -285,9 +285,9 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, asked: Asked) {
             }
             let (from, mut to) = client.split();
             let (mut back, mut forth) = server.split();
-            // what comes behind the body is no part of the request, and is not sent
+            // what comes after the body is no part of the request, and is not sent
             let mut rest = from.take(body);
-            // ends if the body breaks off
+            // ends if the client closes the connection within the body
             let sending = async {
                 if copy(&mut rest, &mut forth).await.is_ok_and(|it| it == body) {
                     std::future::pending::<()>().await;

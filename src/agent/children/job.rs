@@ -1,4 +1,5 @@
-//! The life of one subagent, as a task of its parent: gets its session, works, and ends when nobody waits for it any more.
+//! The life of one subagent, as a task of its parent: gets its session, works, and ends when nobody waits for it any
+//! more.
 
 use super::progress::Progress;
 use super::worktrees::Apart;
@@ -68,8 +69,8 @@ pub(super) async fn attend(job: Job, turn: TurnId, call: ToolCall) {
     let _ = results.send(Input::Answered { turn, answer });
 }
 
-/// Has a subagent work until its turn has ended, and compares the files that the parent knows before and after. The error
-/// is a sentence: why the subagent could not begin, or that it has failed.
+/// Has a subagent work until its turn has ended, and compares the files that the parent knows before and after. The
+/// error is a sentence: why the subagent could not begin, or that it has failed.
 pub(in crate::agent) async fn worked(job: Job) -> Result<Progress, String> {
     let look = job.files.look().await;
     let Job { whom, work, beginning, commands, inbox, place, news, .. } = job;
@@ -129,7 +130,7 @@ fn start(setup: Setup, inbox: mpsc::UnboundedReceiver<Command>) -> BoxFuture<'st
 }
 
 impl Beginning {
-    /// The parts of a subagent that begins so. `screen` receives everything that the subagent shows.
+    /// The parts of the subagent's agent. `screen` receives everything that the subagent shows.
     fn of(self, setup: Setup, screen: mpsc::UnboundedSender<Show>) -> Setup {
         let Beginning { agent, model, tuning, mode, tools, requests, owned, inherited } = self;
         let mut desk = setup.desk;

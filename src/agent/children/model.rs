@@ -1,12 +1,12 @@
 //! The model that a subagent begins with: the one that the user has set for subagents, otherwise its parent's. A named
-//! agent that names a model of its own changes to it at its beginning.
+//! agent with a model of its own then changes to that model.
 
 use crate::agent::{Agent, models, named};
 use crate::context::agents::NamedAgent;
 use crate::event::Tuning;
 
-/// The full name and the settings of the model. If a model that is asked for cannot be used, the user is told once, and
-/// the subagent has its parent's.
+/// The full name and the settings of the model. If the model from the user's settings or from the agent's file cannot
+/// be used, the user is told once, and the subagent has its parent's model.
 pub(super) fn choose(agent: &mut Agent, of: Option<&NamedAgent>) -> (String, Tuning) {
     let (session, models) = (&agent.conversation.session, &agent.sampler.models);
     let own = (session.model.clone(), session.tuning);

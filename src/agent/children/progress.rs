@@ -36,7 +36,7 @@ pub(in crate::agent) struct Progress {
     changed: BTreeSet<String>,
     /// The files with changes on which the user had not decided when their call was answered.
     undecided: BTreeSet<String>,
-    /// Where strangers' texts that the subagent has read came from.
+    /// The origin of strangers' texts that the subagent has read; `None` if it has read none.
     read: Option<Origin>,
     end: Option<End>,
     /// What became of the changes in the subagent's worktree, in lines for the parent.
@@ -109,8 +109,8 @@ impl Progress {
         self.changed.iter().map(|it| self.root.join(it)).collect()
     }
 
-    /// The subagent has worked in a worktree of `project`: its report names the paths of the project. `lines` say what
-    /// became of its changes.
+    /// Called when the subagent has worked in a worktree of `project`. Replaces the worktree's folder in the report by
+    /// the project's. `lines` say what became of the subagent's changes.
     pub(super) fn comes_back(&mut self, project: &Path, lines: Vec<String>) {
         let folder = self.root.display().to_string();
         let text = self.text.replace(&format!("{folder}/"), "");
@@ -163,7 +163,8 @@ impl Progress {
         }
     }
 
-    /// A call of the last reply changes this file too. A language server may change files that the call does not name.
+    /// Notes that a call of the last reply changes this file. A language server may change files that the call does not
+    /// name.
     fn reaches(&mut self, call: &CallId, path: &Path) {
         let shown = unmistakable(&self.root, path);
         let access = self.calls.iter_mut().find(|it| it.0.id == *call).map(|it| &mut it.1);
@@ -174,7 +175,7 @@ impl Progress {
         }
     }
 
-    /// What a worker reports by the call of this answer.
+    /// The progress that a worker has reported by this answer's call.
     fn notice(&self, answer: &ToolAnswer) -> Option<News> {
         let (call, _) = self.calls.iter().find(|it| it.0.id == answer.id)?;
         match &call.input {
@@ -194,7 +195,8 @@ impl Progress {
         size(self.requests, self.tokens)
     }
 
-    /// The hand-off of a worker to its coordinator. If the report is too long, the folder `overflow` gets the whole.
+    /// The hand-off of a worker to its coordinator. If the report is too long, the whole report goes into the folder
+    /// `overflow`.
     pub(in crate::agent) fn hand_off(&self, overflow: &Path) -> HandOff {
         let why = match &self.end {
             Some(End::Cancelled) => Some("The user stopped the worker.".to_owned()),
@@ -235,7 +237,7 @@ impl Progress {
         changed.into_iter().chain(undecided)
     }
 
-    /// Whether the turn has ended by itself.
+    /// Whether the turn has ended with `End::Done`: not by a stop, a failure or a limit.
     pub(in crate::agent) fn is_whole(&self) -> bool {
         self.end == Some(End::Done)
     }
@@ -250,8 +252,8 @@ impl Progress {
         (self.requests, self.tokens)
     }
 
-    /// The answer to the parent's call. If the last reply is too long for the parent, the folder `overflow` gets the
-    /// whole reply.
+    /// The answer to the parent's call. If the last reply is too long for the parent, the whole reply goes into the
+    /// folder `overflow`.
     pub(super) fn answer(&self, call: &CallId, overflow: &Path) -> ToolAnswer {
         let text = clip::clip(overflow, LIMITS, &self.text);
         let named = if text.len() < self.text.len() { self.named(&text) } else { Vec::new() };
@@ -281,7 +283,7 @@ impl Progress {
         ToolAnswer { failed, foreign, session, ..ToolAnswer::done(call, own.join("\n"), summary) }
     }
 
-    /// The files of the project that the reply names, but not the part of it that the parent gets.
+    /// The files of the project that the reply names outside of `shown`, the part of the reply that the parent gets.
     fn named(&self, shown: &str) -> Vec<String> {
         let is_apart = |it: char| it.is_whitespace() || "`'\"()[]<>{},;".contains(it);
         let words = self.text.split(is_apart).filter_map(|it| {

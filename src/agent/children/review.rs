@@ -1,5 +1,5 @@
-//! A turn that waits only for the user's review of what subagents have changed. A message of the user ends this wait, as
-//! it does for the turn's own edits: the subagents go on without the verdicts.
+//! A turn that waits only for the user's review of what subagents have changed. A message of the user ends this wait,
+//! as it does for the turn's own edits: the subagents go on without the verdicts.
 
 use super::{ChildCommand, Children, Whom};
 use crate::conversation::Conversation;
@@ -22,8 +22,8 @@ impl Children {
         meant.clone().next().is_some() && meant.all(|child| child.is_reviewing)
     }
 
-    /// Called when the user has sent a message instead of a review: no subagent with a task waits for a review from now
-    /// on. Workers do, because their coordinator goes on without them.
+    /// Called when the user has sent a message instead of a review. From now on no subagent with a task waits for a
+    /// review. Workers still wait, because their coordinator goes on without them.
     pub(in crate::agent) fn leave_review(&mut self, conversation: &mut Conversation) {
         self.is_left = true;
         self.go_on(conversation);

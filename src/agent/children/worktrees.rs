@@ -1,5 +1,5 @@
-//! Subagents that work in git worktrees of their own: how one gets there, what becomes of its changes when it has ended,
-//! and when its worktree is removed.
+//! Subagents that work in git worktrees of their own: how a subagent begins there, what becomes of its changes when it
+//! has ended, and when its worktree is removed.
 
 mod proposing;
 
@@ -64,7 +64,7 @@ struct Parts {
 #[derive(Default)]
 pub(in crate::agent) struct Worktrees {
     all: Vec<Settling>,
-    /// How many subagents' changes are being proposed, and the calls that the user has decided on meanwhile.
+    /// The number of subagents whose changes are being proposed, and the calls that the user has decided on meanwhile.
     proposing: usize,
     decided: BTreeSet<CallId>,
 }
@@ -78,12 +78,13 @@ struct Settling {
     keeps_branch: bool,
     whom: Whom,
     news: Sender,
-    /// What the parent's model is told, until it is told.
+    /// The lines for the parent's model, and the channel for them; `None` once they were sent.
     told: Option<(oneshot::Sender<Vec<String>>, Vec<String>)>,
 }
 
 impl Apart {
-    /// Makes a worktree of the project, and has the subagent that `setup` describes work there. The error is a sentence.
+    /// Makes a worktree of the project, and has the subagent that `setup` describes work there. The error is a
+    /// sentence.
     pub(super) async fn begin(
         setup: &mut Setup,
         commands: mpsc::UnboundedSender<Command>,
@@ -124,7 +125,8 @@ impl Drop for Apart {
     }
 }
 
-/// Has a subagent read and write in a worktree. Its reads and edits go to the disk, and its commands write nowhere else.
+/// Has a subagent read and write in a worktree. Its reads and edits go to the disk, and its commands write nowhere
+/// else.
 fn move_in(setup: &mut Setup, folder: &Path) {
     let desk = &mut setup.desk;
     let project = std::mem::replace(&mut desk.root, folder.to_owned());
@@ -140,12 +142,12 @@ fn move_in(setup: &mut Setup, folder: &Path) {
         ..it
     };
     setup.instructions.places = setup.instructions.places.take().map(moved);
-    // a rewind of the parent's turn takes back the changes in the project, not those in the worktree
+    // a rewind of the parent's turn undoes the changes in the project, not those in the worktree
     setup.inherited.keeper = None;
     setup.inherited.is_apart = true;
 }
 
-/// What a subagent in a worktree is told of it.
+/// What a subagent is told about its worktree.
 pub(super) fn note(folder: &Path) -> String {
     format!(
         "You work in a git worktree of your own, {}, which began with the last commit: what the user has not committed is \
@@ -203,7 +205,7 @@ fn kept(tree: &Worktree, committed: &Committed) -> String {
     )
 }
 
-/// Takes a message about a worktree in.
+/// Handles a message about a worktree.
 pub(in crate::agent) fn take(agent: &mut Agent, message: Message) {
     match message {
         Message::Told(text) => agent.conversation.take(Input::Tell { text }),
@@ -258,7 +260,7 @@ pub(in crate::agent) fn take(agent: &mut Agent, message: Message) {
     }
 }
 
-/// Whether each changed file may be proposed, and is written at once.
+/// Whether each changed file is written at once. The error says why its change may not be proposed.
 fn rulings(
     conversation: &Conversation,
     root: &Path,
@@ -286,7 +288,7 @@ impl Worktrees {
         self.settle();
     }
 
-    /// Removes the worktrees of which everything is decided.
+    /// Removes the worktrees whose changes are all decided.
     fn settle(&mut self) {
         for it in self.all.extract_if(.., |it| it.waits.is_empty()) {
             tokio::spawn(it.end());
@@ -295,7 +297,7 @@ impl Worktrees {
 }
 
 impl Settling {
-    /// Tells the parent's model what became of the changes.
+    /// Sends the lines to the parent's model.
     fn tell(&mut self) {
         if let Some((done, lines)) = self.told.take() {
             // the send fails if the parent was stopped

@@ -20,7 +20,8 @@ pub(in crate::agent) async fn files(desk: &Desk, blobs: &Blobs, all: &[Change]) 
     changed.map(|it| of(desk, it, &mut room)).collect()
 }
 
-/// `file` is part of the plan of a rewind: `now` is its content before the turn, and `was` its present content.
+/// The change of one file. `file` is part of a rewind's plan: `now` is the content before the turn, `was` the present
+/// content.
 fn of(desk: &Desk, file: &File, room: &mut usize) -> Changed {
     let now = file.from.as_deref().unwrap_or(&file.path);
     let is_gone = file.was == Content::Absent;

@@ -88,7 +88,7 @@ fn desk(trap: bool) -> (Desk, tempfile::TempDir) {
     (desk, dir)
 }
 
-/// A tool that panics while its access is determined, or else while it runs.
+/// A tool that panics while its access is determined, or while it runs.
 fn panics(name: &str, at_once: bool) -> Tool {
     Tool {
         name: name.to_owned(),

@@ -114,7 +114,7 @@ pub(super) const ROWS: &[Row] = &[
             "target-dir",
             "tool-config-file",
         ],
-        // behind `--`, for rustc
+        // for rustc, after `--`
         words: &["-o"],
         ..NONE
     },

@@ -8,7 +8,7 @@ pub(super) struct Wrapper {
     pub(super) flags: &'static [&'static str],
     /// Options whose value is the next word.
     pub(super) valued: &'static [&'static str],
-    /// How many words stand between the options and the command.
+    /// The number of words between the options and the command.
     pub(super) before: usize,
 }
 

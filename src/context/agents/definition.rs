@@ -10,11 +10,11 @@ use crate::tool::Desk;
 use crate::tool::front;
 use serde_json::{Map, Value};
 
-/// The most characters of a description, and of a word of the author's in a sentence for the user.
+/// The most characters of a description, and of a word of the file that a sentence for the user quotes.
 const DESCRIPTION: usize = 1024;
 const WORD: usize = 80;
 
-/// The names of the fields: without `_` and `-` and in small letters, and as they are written.
+/// The names of the fields: in small letters without `_` and `-`, and in their usual spelling.
 const FIELDS: [(&str, &str); 13] = [
     ("name", "name"),
     ("description", "description"),
@@ -33,11 +33,11 @@ const FIELDS: [(&str, &str); 13] = [
 /// Fields of Claude Code that Caliban does not apply.
 const FOREIGN: [&str; 7] =
     ["skills", "mcpservers", "hooks", "memory", "background", "isolation", "initialprompt"];
-/// Claude Code's names for modes, and the modes in which Caliban asks as much.
+/// Claude Code's names for modes, each with the mode of Caliban that is most like it.
 const MODE_NAMES: [(&str, Mode); 3] =
     [("default", Mode::Ask), ("acceptEdits", Mode::AutoEdit), ("dontAsk", Mode::Ask)];
 
-/// An agent's text, taken apart.
+/// An agent's text, divided into its front matter and its prompt.
 pub(super) struct Definition<'a> {
     pub(super) name: &'a str,
     /// The line where the agent's text begins, and the line where its front matter begins, from 1.
@@ -175,7 +175,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes in a field. `plain` is its name without `_` and `-`. Returns a sentence if the field cannot be applied.
+    /// Reads a field. `plain` is the field's name without `_` and `-`. Returns a sentence if the field cannot be
+    /// applied.
     fn field(&mut self, key: &str, plain: &str, value: &Value) -> Option<String> {
         let (key, word) = (front::line(key, WORD).0, words(value));
         let agent = &mut self.agent;
@@ -274,7 +275,7 @@ impl Reader<'_> {
     fn thinking(&mut self, key: &str, word: &str) -> Option<String> {
         let word = match word {
             "xhigh" => "max",
-            // YAML may take the word `off` for a truth value
+            // YAML may read the word `off` as a boolean
             "false" => "off",
             word => word,
         };

@@ -4,7 +4,7 @@ use super::definition::Definition;
 use crate::event::is_agent;
 
 /// The agents of a list, in their order. The text before the first agent is for people. A heading without front matter
-/// below it, or in a block of code, belongs to the prompt in which it stands. The error is a sentence.
+/// below it, or in a block of code, is a part of the prompt around it. The error is a sentence.
 pub(super) fn split<'a>(text: &'a str, shown: &str) -> Vec<Result<Definition<'a>, String>> {
     let heads = heads(text);
     let ends = heads.iter().skip(1).map(|it| it.at).chain([text.len()]);

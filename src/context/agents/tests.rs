@@ -197,7 +197,7 @@ fn a_file_that_is_no_agent_is_reported_and_left_out() {
 }
 
 #[test]
-fn the_users_agents_come_first_and_none_is_replaced_silently() {
+fn an_agent_with_the_name_of_an_earlier_one_is_left_out_and_reported() {
     let room = room();
     room.file(".caliban/agents/a.md", "---\nname: both\n---\nThe project's.");
     room.file(".caliban/agents/deep/er/c.md", "---\n---\nC.");
@@ -247,7 +247,7 @@ fn a_list_has_several_agents_each_below_its_heading() {
 }
 
 #[test]
-fn instructions_are_no_list_of_agents_and_a_list_is_no_instructions() {
+fn upper_and_lower_case_distinguish_instructions_from_a_list_of_agents() {
     let room = room();
     room.file(".caliban/AGENTS.md", "# x\n---\n---\nBe kind.");
     room.file("../home/.config/caliban/AGENTS.md", "# y\n---\n---\nBe kind.");

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-/// The names of tools in other agents, each with Caliban's tools for the same work. The search of the web has its name
-/// here too, because the model's provider may search where Caliban has no tool for it.
+/// The names of tools in other agents, each with Caliban's tools for the same work. `web_search` is listed too, because
+/// the model's provider may search the web where Caliban has no tool for it.
 const NAMES: [(&str, &[&str]); 18] = [
     ("Bash", &["shell"]),
     ("Read", &["read"]),
@@ -29,7 +29,7 @@ const NAMES: [(&str, &[&str]); 18] = [
 /// What a slash command allows in its turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Allowed {
-    /// Names of tools, and of commands such as `shell(git add)`. Empty if the command allows all.
+    /// Names of tools, and of commands such as `shell(git add)`. Empty if the slash command allows all tools.
     pub tools: Vec<String>,
     /// The entries that name no tool of Caliban, or a limit that Caliban cannot apply, as their author wrote them.
     pub unknown: Vec<String>,

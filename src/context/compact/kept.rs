@@ -17,7 +17,7 @@ const BYTES: u64 = 4;
 
 /// The most tokens of the user's messages that are kept.
 const MOST: u64 = 20_000;
-/// The tokens that a plan may have whatever else is kept: as many as a plan has that a model submits.
+/// The tokens that a plan may always have: the most that a plan from a model can have.
 const PLAN: u64 = submit_plan::LONGEST as u64 / BYTES;
 
 /// What a hand-off has beside the summary.
@@ -29,9 +29,9 @@ pub(super) struct Kept {
     pub(super) left_out: Vec<String>,
 }
 
-/// What a hand-off keeps of the messages before `at`. Instructions and skills may take half of the room that the
-/// window leaves beside a reply; the user's messages a quarter of the rest, verdicts an eighth. A plan has an eighth too,
-/// and never less than a plan of a model needs, unless that is more than a quarter of the window.
+/// What a hand-off keeps of the messages before `at`. The room is the part of the window that is not for a reply.
+/// Instructions and skills may take half of the room, the user's messages a quarter of the rest, verdicts an eighth. A
+/// plan may take an eighth too, but at least `PLAN` or a quarter of the room, whichever is smaller.
 pub(super) fn kept(
     session: &Session,
     at: usize,
@@ -133,8 +133,9 @@ struct Given {
 }
 
 impl Given {
-    /// Instructions of folders, the list of skills and loaded skills, each as it was given last. An item that the user
-    /// has taken out is not repeated. Instructions have the room before skills, and newer texts before older ones.
+    /// Instructions of folders, the list of skills and loaded skills, each as the model got it last. An item that the
+    /// user has removed with `/context drop` is not repeated. Instructions get the room before skills, and newer texts
+    /// before older ones.
     fn of(session: &Session, gone: &[Message], calls: &Calls<'_>, room: u64) -> Given {
         let mut all = found(session, gone, calls);
         let mut seen = HashSet::new();

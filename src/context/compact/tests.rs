@@ -185,7 +185,7 @@ fn guide(path: &str, kind: ExcerptKind, size: usize) -> Block {
 }
 
 #[test]
-fn instructions_are_kept_before_skills_and_what_has_no_room_is_named() {
+fn skills_are_left_out_before_instructions_if_there_is_no_room() {
     let mut messages = vec![user(vec![
         guide("AGENTS.md", ExcerptKind::Instructions, 8_000),
         guide("src/AGENTS.md", ExcerptKind::Instructions, 4_000),
@@ -207,13 +207,13 @@ fn instructions_are_kept_before_skills_and_what_has_no_room_is_named() {
     };
     assert_eq!(kept(20_000), Vec::<String>::new());
     assert_eq!(kept(6_600), ["skill `release`"]);
-    // the newer text of two that do not fit together
+    // the two instruction files do not fit together, so the older one is left out
     assert_eq!(kept(5_000), ["AGENTS.md"]);
     assert_eq!(kept(400), ["skills", "src/AGENTS.md", "AGENTS.md", "skill `release`"]);
 }
 
 #[test]
-fn left_out_instructions_are_no_longer_given() {
+fn left_out_instructions_do_not_count_as_given() {
     let mut session = long();
     session.messages[1].blocks.insert(0, guide("AGENTS.md", ExcerptKind::Instructions, 90_000));
     let given = |session: &Session| session.given(ExcerptKind::Instructions).count();

@@ -12,7 +12,7 @@ fn inside(text: &str) -> String {
 }
 
 #[test]
-fn a_text_cannot_hold_the_mark_in_any_spelling() {
+fn the_mark_is_removed_from_a_text_in_any_spelling() {
     let wide: String =
         MARK.chars().filter_map(|it| char::from_u32(u32::from(it) + 0xfee0)).collect();
     let between = |c: &str| {
@@ -62,7 +62,7 @@ fn the_name_of_an_origin_cannot_end_the_tag() {
 }
 
 #[test]
-fn different_numbers_give_different_marks_and_only_such_words_are_marks() {
+fn only_a_word_with_the_form_of_a_mark_is_a_mark() {
     assert!(is_mark(&mark_of(0)) && is_mark(&mark_of(u64::MAX)) && is_mark(MARK));
     assert_ne!(mark_of(1), mark_of(1 << 60));
     for no in ["", "bcdfghjkmnpqrst", "bcdfghjkmnpqrst>", "BCDFGHJKMNPQRSTV"] {

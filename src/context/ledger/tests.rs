@@ -305,7 +305,7 @@ fn after_an_undo_a_listed_number_does_not_remove_another_item() {
 
 proptest! {
     #[test]
-    fn a_split_adds_up_to_its_total(
+    fn the_shares_of_a_split_add_up_to_the_total(
         total in prop_oneof![any::<u64>(), 0_u64..100],
         weights in prop::array::uniform8(prop_oneof![0_u64..1 << 60, 0_u64..100, Just(0)]),
     ) {

@@ -53,7 +53,7 @@ const fn row(keyword: Keyword, name: &'static str, about: &'static str) -> Row {
 }
 
 impl Keyword {
-    /// The keyword with this name; `word` is the whole word behind an `@`.
+    /// The keyword with this name; `word` is the whole word after an `@`.
     pub(super) fn of(word: &str) -> Option<Keyword> {
         TABLE.iter().find(|it| it.name == word).map(|it| it.keyword)
     }
@@ -65,7 +65,7 @@ impl Keyword {
     }
 }
 
-/// Reads the texts that a keyword stands for. The error is a sentence for the user: there is no such text, or it may
+/// Reads the texts that a keyword means. The error is a sentence for the user: there is no such text, or the text may
 /// not be read.
 pub(super) async fn read(
     desk: &Desk,

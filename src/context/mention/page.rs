@@ -9,7 +9,7 @@ use crate::web::address::Address;
 /// The most bytes of a page that go with a message.
 const LIMIT: usize = 256 * 1024;
 
-/// Whether a word behind an `@` is the address of a web page.
+/// Whether a word after an `@` is the address of a web page.
 pub(super) fn is_address(word: &str) -> bool {
     let begins =
         |with: &str| word.get(..with.len()).is_some_and(|it| it.eq_ignore_ascii_case(with));

@@ -1,6 +1,6 @@
 //! How a path is written after an `@`: without quotes (`@src/a.rs`) if that form is read back as the same path,
-//! otherwise in double quotes (`@"a b.rs"`). Within quotes a backslash stands before `"`, `\` and `` ` ``, and `\n` and
-//! `\r` are line breaks.
+//! otherwise in double quotes (`@"a b.rs"`). Within quotes, a backslash escapes `"`, `\` and `` ` ``, and `\n` and `\r`
+//! are line breaks.
 
 use super::Keyword;
 
@@ -68,8 +68,8 @@ pub(super) fn read_open(rest: &str) -> Option<String> {
     (length == closed.len() && read(rest).is_none()).then_some(path)
 }
 
-/// The text that a backslash and the character after it stand for. Before any other character, the backslash stands for
-/// itself.
+/// The text that a backslash and the character after it mean. Before any other character, the backslash is an ordinary
+/// character.
 fn unescaped(next: Option<char>, chars: &mut std::str::CharIndices<'_>) -> String {
     let meant = match next {
         Some('n') => '\n',

@@ -83,7 +83,7 @@ pub async fn offered(desk: &Desk, query: &str) -> Vec<(String, String)> {
     found.into_iter().filter(|it| path::inside(&desk.root, &it.path)).filter_map(offer).collect()
 }
 
-/// The symbols of the project whose names match `query`. The language server of the file beside the chat is asked.
+/// Asks the language server of the file beside the chat for the symbols of the project whose names match `query`.
 async fn symbols(desk: &Desk, query: Option<String>) -> Result<Vec<Finding>, String> {
     let path = file_beside(desk).await.ok().flatten().map(|it| it.path);
     consult(desk, path, query).await
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_matched_whole_and_within_its_container() {
+    fn a_whole_name_is_matched_with_or_without_its_container() {
         let check = |name: &str, container: &str, wanted: &str| {
             let symbol =
                 Some(Symbol { name: name.into(), container: container.into(), first: 0, last: 0 });

@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Runs more cases than usual, and still more if the environment variable `PROPTEST_CASES` says so.
+/// Four times the usual number of cases. The environment variable `PROPTEST_CASES` sets the usual number.
 fn many() -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig { cases: 4 * usual.cases, ..usual }
@@ -132,9 +132,9 @@ proptest! {
         }
     }
 
-    /// If `old` is at two places, nothing is replaced. If it is at one place, that place is found.
+    /// If `old` is at two places, nothing is replaced. If `old` is at one place, the edit finds this place.
     #[test]
-    fn an_ambiguous_edit_is_refused_and_a_unique_match_is_applied((file, old, new) in edit(0..12)) {
+    fn an_edit_is_applied_only_if_it_matches_at_one_place((file, old, new) in edit(0..12)) {
         let text = Text::new(file.clone());
         let exact = (0..file.len()).filter(|at| file.as_bytes()[*at..].starts_with(old.as_bytes())).count();
         let bare = |line: &str| line.trim_end_matches([' ', '\t', '\r']).to_owned();

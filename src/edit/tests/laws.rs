@@ -1,4 +1,4 @@
-//! Laws that hold for any text and any edit of the text.
+//! Properties that any edit of any text has.
 
 use super::*;
 use crate::text::diff;

@@ -40,7 +40,7 @@ struct Judge<'a> {
     /// The text that the user settled on.
     settled: Option<Text>,
     formattings: Vec<Formatting>,
-    /// The lines that the answers so far have told the model.
+    /// The lines that earlier answers have reported to the model.
     told: Reported,
 }
 

@@ -123,7 +123,7 @@ pub enum Way {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Yield {
     pub session: SessionId,
-    /// The words for the other Neovim in messages to the user.
+    /// A description of the other Neovim, for messages to the user.
     pub by: String,
 }
 
@@ -132,7 +132,7 @@ pub struct Yield {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Held {
     pub session: SessionId,
-    /// The words for the other Neovim in messages to the user; empty if nothing is known about it.
+    /// A description of the other Neovim, for messages to the user; empty if nothing is known about it.
     pub by: String,
     /// The address on which the other Neovim listens; empty if it is not known.
     pub server: String,
@@ -200,7 +200,7 @@ pub struct Offer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sessions {
-    /// The text that was searched; empty for all sessions.
+    /// The text that was searched for; empty for all sessions.
     pub text: String,
     pub sessions: Vec<SessionRow>,
 }
@@ -226,7 +226,7 @@ pub struct SessionRow {
     /// Why the session cannot be opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// The first line that contains the text that was searched.
+    /// The first line that contains the text that was searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
     /// If the session is a subagent's: the session that gave it its task.

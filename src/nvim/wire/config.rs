@@ -16,7 +16,7 @@ use std::path::PathBuf;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WireConfig {
     pub model: Option<String>,
-    /// The model of subagents, if it is another one.
+    /// The model of subagents. If absent, a subagent has the model of its parent.
     pub subagent_model: Option<String>,
     #[serde(default, deserialize_with = "map")]
     pub providers: BTreeMap<String, ProviderConfig>,

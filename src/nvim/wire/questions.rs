@@ -13,7 +13,7 @@ pub struct Respond {
     pub session: SessionId,
     /// The call that asks.
     pub call: String,
-    /// Which of the call's questions it is, from 0. If the user has answered it meanwhile, nothing happens.
+    /// Which of the call's questions it is, from 0. If the user has already answered this question, nothing happens.
     pub question: u32,
     pub response: WireResponse,
     /// The options that are chosen, or the one that is marked, from 0.
@@ -28,7 +28,7 @@ pub struct Respond {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WireResponse {
-    /// Marks an option, or takes the mark back.
+    /// Marks an option, or removes its mark.
     Mark,
     Choose,
     /// Chooses the marked options.
@@ -36,7 +36,7 @@ pub enum WireResponse {
     /// Answers in the user's own words.
     Words,
     Skip,
-    /// Takes the answer to the question before back.
+    /// Removes the answer to the previous question, so that the user answers that question again.
     Back,
 }
 

@@ -17,7 +17,7 @@ pub struct TodoWanted {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WireTodo {
-    /// The list that another conversation left becomes this one's.
+    /// This conversation keeps the list from now on, instead of the conversation that left the list.
     Take,
     Remove,
 }

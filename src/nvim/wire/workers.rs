@@ -4,7 +4,7 @@ use crate::agent::{Command, WorkerWanted};
 use crate::event::{Mode, SessionId, WorkerId};
 use serde::Deserialize;
 
-/// A mode as the user chooses it. A coordinator keeps the mode that it had.
+/// A mode as the user chooses it. A conversation that becomes a coordinator keeps the mode that it had.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -15,7 +15,7 @@ pub(super) enum Asked {
     /// Built-in commands; with a desk also the user's own commands, and the skills.
     Commands(Option<Desk>),
     Skills(Desk),
-    /// The named agents, each behind an `@`.
+    /// The named agents, each after an `@`.
     Agents(Desk),
     Symbols(Desk),
     Sessions(Project),
@@ -81,7 +81,7 @@ fn of_commands(query: &str, desk: Option<&Desk>) -> Vec<CompletionItem> {
         let own = commands::find(desk).found.into_iter();
         items.extend(own.map(|it| named(&it.name, it.about())));
         let mut skills = of_skills(desk, "/");
-        // a command is called in place of a skill of the same name
+        // if a command and a skill have the same name, the command is called
         skills.retain(|it| items.iter().all(|had| had.label != it.label));
         items.extend(skills);
     }

@@ -95,7 +95,7 @@ impl dialect::Decoder for Decoder {
     }
 }
 
-/// Events whose fields must be as expected. Other events are not checked.
+/// The events whose fields must have the expected types. Other events are not checked.
 const KNOWN: [&str; 7] = [
     "message_start",
     "content_block_start",
@@ -215,7 +215,7 @@ impl Decoder {
         }
     }
 
-    /// Ends a block. A block with the results of a search tells of the search.
+    /// Ends a block. If the block has the results of a search, reports the search.
     fn close(&mut self, index: u64, out: &mut Vec<Sampled>) {
         let Some(at) = self.blocks.iter().rposition(|it| it.index == index) else { return };
         let found = match &self.blocks[at].kind {
@@ -314,8 +314,8 @@ fn searched(query: &str, content: &Value) -> Searched {
     searched
 }
 
-/// The blocks that a finished block becomes. In a reply with citations, the citations of each text follow it as a block
-/// of their own, even if it has none: the chat joins texts that only such a block divides.
+/// The blocks that a finished block becomes. In a reply with citations, each text is followed by a block with its
+/// citations, even if the text has none. The chat joins texts that are divided only by such blocks.
 fn finished(kind: Kind, cut: bool, is_cited: bool) -> Vec<Block> {
     let raw = |value| Block::Raw { provider: "anthropic".to_owned(), value };
     match kind {

@@ -10,8 +10,8 @@ pub fn is_short(name: &str) -> bool {
     ["sonnet", "opus", "haiku"].contains(&name)
 }
 
-/// The endpoint's model that a short name stands for: the newest one that the user has listed, otherwise the newest one
-/// of a provider that is known to have Claude models.
+/// The endpoint's model for a short name: the newest one that the user has listed; otherwise, if the provider is known
+/// to have Claude models, the newest one in the table of models.
 pub fn newest(endpoint: &Endpoint, short: &str) -> Option<String> {
     let is_meant = |it: &&String| {
         let name = it.rsplit('/').next().unwrap_or(it).to_lowercase();

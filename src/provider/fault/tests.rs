@@ -126,7 +126,7 @@ fn errors_of_chat_completions_and_bodies_without_json_are_classified() {
 }
 
 #[test]
-fn a_google_error_with_a_retry_delay_is_a_rate_limit_and_otherwise_a_quota() {
+fn googles_quota_error_is_a_rate_limit_only_with_a_retry_delay() {
     let body = r#"[{"error":{"code":429,"message":"You exceeded your current quota","status":"RESOURCE_EXHAUSTED",
         "details":[{"@type":"x"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"37s"}]}}]"#;
     check(429, body, "RateLimited { after_ms: Some(37000) }");

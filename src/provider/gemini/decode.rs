@@ -75,7 +75,7 @@ pub(crate) struct Decoder {
     stop: Option<Stop>,
     usage: Usage,
     model: String,
-    /// What the chunks say of the pages on which the reply rests.
+    /// The `groundingMetadata` of the chunks: the searches and pages on which the reply is based.
     grounding: Vec<Value>,
 }
 

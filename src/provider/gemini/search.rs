@@ -23,7 +23,7 @@ pub(super) fn of(part: &Value, blocks: &[Block]) -> Option<Searched> {
     Some(Searched::new(&call.map(|it| queries(&it["args"]["queries"])).unwrap_or_default()))
 }
 
-/// Adds the pages on which a reply rests to its last search. If the reply has none, adds a search.
+/// Adds the pages on which a reply is based to the reply's last search. If the reply has no search, adds one.
 pub(super) fn ground(grounding: &Value, blocks: &mut Vec<Block>) {
     let pages = grounding["groundingChunks"].as_array().map(Vec::as_slice).unwrap_or_default();
     let asked = queries(&grounding["webSearchQueries"]);

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 const PATIENCE: Duration = Duration::from_secs(4);
 /// The most bytes of a list that are read.
 const ANSWER: usize = 8 << 20;
-/// Parts of names by which models are recognised that cannot be used for a conversation.
+/// Parts of the names of models that cannot be used for a conversation.
 const OTHERS: [&str; 14] = [
     "audio",
     "dall-e",

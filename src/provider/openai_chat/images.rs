@@ -5,8 +5,8 @@ use crate::message::{Block, Image, Message};
 use crate::provider::{RESULTS, answered_images, data_url, plain_text};
 use serde_json::{Value, json};
 
-/// The content of a user's message: a text, or a list of parts if there are images. The images of answers come first;
-/// they are here because answers can only have text. `None` if the message has neither text nor images.
+/// The content of a user's message: a text, or a list of parts if there are images. The images of tool answers come
+/// first: tool answers themselves can only have text. `None` if the message has neither text nor images.
 pub(super) fn content(message: &Message) -> Option<Value> {
     let mut parts = Parts::default();
     for image in answered_images(message).filter_map(part) {

@@ -43,7 +43,7 @@ pub(crate) fn body(request: &Request) -> Value {
         };
         body["reasoning"] = json!({ "effort": effort, "summary": "auto" });
     }
-    // models that do not reason refuse this
+    // models that do not reason refuse `reasoning.encrypted_content`
     let reasons =
         request.thinking.is_some() || Facts::of(&request.model).thinking == ThinkingKind::Named;
     let include: Vec<&str> = reasons

@@ -16,9 +16,9 @@ pub(super) struct Key<'a> {
     pub(super) stage: Stage,
 }
 
-/// How much of an item has arrived. An event that does not name its item belongs to an unfinished item. A piece belongs
-/// to the last item whose whole text has not arrived. A whole text or a complete item belongs to the first item of
-/// which less has arrived than that.
+/// How much of an item has arrived. It decides to which unfinished item an event without an id and index belongs: a
+/// piece to the last item whose whole text has not arrived; a whole text or a complete item to the first item that has
+/// not reached this stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
     Pieces,

@@ -3,7 +3,7 @@
 use crate::message::{Block, Searched};
 use serde_json::Value;
 
-/// The search that a complete item tells of. `None` for other items.
+/// The search that a complete item reports; `None` for other items.
 pub(super) fn of(item: &Value) -> Option<Searched> {
     if item["type"] != "web_search_call" {
         return None;
@@ -30,8 +30,8 @@ pub(super) fn of(item: &Value) -> Option<Searched> {
     Some(searched)
 }
 
-/// Adds the addresses that a complete message cites to the searches before it: to the search that found the address, or
-/// else to the last one.
+/// Adds the addresses that a complete message cites to the searches before it: each to the search that found the
+/// address, otherwise to the last search.
 pub(super) fn cite(item: &Value, blocks: &mut [Block]) {
     let parts = item["content"].as_array().into_iter().flatten();
     let cited = parts.flat_map(|it| it["annotations"].as_array().into_iter().flatten());

@@ -109,7 +109,7 @@ fn a_parameter_refused_by_chat_completions_is_recognised() {
 }
 
 #[test]
-fn an_error_about_a_parameters_value_or_a_missing_field_does_not_count_as_refusing_a_parameter() {
+fn an_error_about_a_value_or_a_missing_field_refuses_no_parameter() {
     for (refusal, expected) in [
         ("max_tokens is too large: 32000. This model supports at most 4096 tokens", "nothing"),
         ("Unsupported parameter: 'tools' is not supported with this model.", "nothing"),

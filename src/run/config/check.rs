@@ -281,8 +281,8 @@ fn one_of(words: &[&str], given: &Value) -> Option<String> {
     })
 }
 
-/// Whether the value turns searches off, lets the model's provider search, or names a service that searches the web with
-/// what the service needs.
+/// Whether the value turns searches off, lets the model's provider search, or names a service that searches the web
+/// with what the service needs.
 fn is_search(given: &Value) -> bool {
     let Some(given) = given.as_object() else { return *given == Value::Bool(false) };
     let text = |name: &str| given.get(name).and_then(Value::as_str);

@@ -90,7 +90,7 @@ fn a_stop_ends_the_compaction_and_its_turn() {
 }
 
 #[test]
-fn nothing_is_compacted_while_calls_are_open_or_if_the_summary_arrives_after_its_turn() {
+fn a_compaction_at_the_wrong_time_changes_nothing() {
     let mut session = opened();
     session.step(send("go"));
     session.step(reply(T1, "", &[("c1", "run")]));

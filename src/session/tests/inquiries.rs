@@ -14,7 +14,7 @@ pub(super) fn questions() -> Vec<Question> {
     vec![question("Which?", ["one", "two"], false), question("What?", ["red", "blue"], true)]
 }
 
-/// A response to the question that is next; to none if none is open.
+/// A response to the question that is next, or to no question if none is open.
 pub(super) fn respond(session: &Session, response: Response) -> Input {
     let open = session.inquiry().and_then(|it| Some((it.0.clone(), it.1.next()?.0)));
     let (call, question) = open.unwrap_or((CallId("none".into()), 0));
@@ -70,7 +70,7 @@ fn ask_ends_the_turn_after_the_calls_before_it_and_skips_those_after_it() {
 }
 
 #[test]
-fn ask_waits_for_edits_on_their_way_to_the_editor_but_for_no_review() {
+fn ask_waits_for_edits_on_their_way_to_the_editor_but_not_for_reviews() {
     let reviewed = || Input::Reviewed { path: "/p/a".into(), answers: vec![answer("c1")] };
     check(
         vec![
@@ -139,7 +139,7 @@ fn a_refused_call_of_ask_skips_nothing() {
 }
 
 #[test]
-fn where_nobody_answers_the_turn_goes_on() {
+fn ask_does_not_end_the_turn_if_nobody_can_answer() {
     let unattended = |session: &mut Session| session.leave_unattended();
     let subagent = |session: &mut Session| {
         let parent = Parent {

@@ -52,7 +52,7 @@ fn assert_adds_up(session: &Session) {
     assert!(ledger.largest.iter().map(|it| it.tokens).sum::<u64>() <= ledger.total);
 }
 
-/// A random act, from which an input for the present state of the session is made.
+/// A random act. Together with the session's state it becomes an input.
 #[derive(Debug, Clone)]
 enum Act {
     Send(bool),
@@ -65,7 +65,7 @@ enum Act {
     Landed,
     Apply(usize),
     Review(usize),
-    /// The user answers the open question, or, as a late answer would, one that is not open.
+    /// The user answers the open question, or too late a question that is not open any more.
     Rule(u8),
     /// A running call needs another access: to edit, to format, or one that is never given.
     Need(usize, u8),
@@ -318,15 +318,15 @@ fn trimmed(session: &Session, at: u32) -> Input {
     Input::Trim { items, tokens: 7, told: "Trimmed.".into() }
 }
 
-/// Whether all calls of an effect were allowed by the policy or by the user, and edits are written at once only in a mode
-/// that does so.
+/// Whether all calls of an effect were allowed by the policy or by the user, and edits are written at once only in a
+/// mode that does so.
 fn may_begin(session: &Session, effect: &Effect, events: &[Event]) -> bool {
     let begun = match effect {
         Effect::Run { call, .. } => std::slice::from_ref(call),
         Effect::Propose { calls, .. } => calls,
         _ => &[],
     };
-    // a consent answers a question, and holds only for the access that the question was about
+    // a consent answers a question, and is valid only for the access that the question was about
     let is_ruled = |id: &CallId| {
         let (mut is_asked, mut is_ruled) = (false, false);
         for event in events {

@@ -34,7 +34,7 @@ fn planned() -> Session {
 }
 
 #[test]
-fn a_plan_ends_the_turn_after_the_calls_before_it_and_skips_those_behind_it() {
+fn a_plan_ends_the_turn_after_the_calls_before_it_and_skips_those_after_it() {
     let mut session = opened();
     session.step(mode(Mode::Plan));
     session.step(send("go"));
@@ -55,7 +55,7 @@ fn a_plan_ends_the_turn_after_the_calls_before_it_and_skips_those_behind_it() {
 }
 
 #[test]
-fn outside_of_plan_mode_a_plan_is_answered_with_one_sentence_and_the_turn_goes_on() {
+fn a_plan_outside_of_plan_mode_is_refused_and_the_turn_goes_on() {
     check(
         vec![send("go"), reply(T1, "", &[("p1", "plan"), ("r1", "read")]), answered(T1, "r1")],
         expect![[r#"
@@ -70,7 +70,7 @@ fn outside_of_plan_mode_a_plan_is_answered_with_one_sentence_and_the_turn_goes_o
 }
 
 #[test]
-fn approval_leaves_plan_mode_and_only_for_the_plan_that_waits() {
+fn only_approving_the_waiting_plan_leaves_plan_mode() {
     let mut session = planned();
     assert_eq!(session.planning.before, Mode::Ask);
     session.step(decide("other", PlanVerdict::Approve { mode: Mode::Auto }));
@@ -81,13 +81,13 @@ fn approval_leaves_plan_mode_and_only_for_the_plan_that_waits() {
         (Mode::AutoEdit, Some(("p1", PlanStage::Approved)))
     );
     assert_eq!(words(&session, "p1"), "approved");
-    // a decision is made once
+    // a second decision on the same plan changes nothing
     session.step(decide("p1", PlanVerdict::Approve { mode: Mode::Auto }));
     assert_eq!(session.mode, Mode::AutoEdit);
 }
 
 #[test]
-fn a_plan_that_is_sent_back_keeps_plan_mode_and_one_that_is_dropped_is_not_carried_out() {
+fn sending_back_or_dropping_a_plan_leaves_the_session_in_plan_mode() {
     let mut session = planned();
     session.step(mode(Mode::Ask));
     session.step(decide("p1", PlanVerdict::SendBack));
@@ -101,7 +101,7 @@ fn a_plan_that_is_sent_back_keeps_plan_mode_and_one_that_is_dropped_is_not_carri
 }
 
 #[test]
-fn a_new_plan_replaces_the_one_that_waits_and_says_so() {
+fn a_waiting_plan_is_replaced_by_a_newer_plan() {
     let mut session = planned();
     session.step(send("and b?"));
     session.step(reply(TurnId(2), "", &[("p2", "plan")]));
@@ -110,7 +110,7 @@ fn a_new_plan_replaces_the_one_that_waits_and_says_so() {
 }
 
 #[test]
-fn in_a_turn_that_nobody_attends_a_plan_ends_the_turn_and_nothing_waits() {
+fn a_plan_in_an_unattended_turn_waits_for_no_decision() {
     let mut session = opened();
     session.step(mode(Mode::Plan));
     session.leave_unattended();
@@ -123,7 +123,7 @@ fn in_a_turn_that_nobody_attends_a_plan_ends_the_turn_and_nothing_waits() {
 
 /// Anybody may have written a session's file.
 #[test]
-fn a_session_from_disk_approves_nothing_and_returns_to_no_wider_mode_than_the_settings_allow() {
+fn a_session_from_disk_never_returns_to_a_wider_mode_than_the_settings_allow() {
     let mut session = planned();
     session.planning.before = Mode::Auto;
     session.distrust(std::path::Path::new("/p"));

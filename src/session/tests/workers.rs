@@ -54,12 +54,12 @@ pub(super) fn input(turn: TurnId, n: usize, act: u8) -> Input {
     }
 }
 
-/// At most eight workers run, and none after the turn. No answer ends the turn of a coordinator while a worker runs or a
-/// result is unread.
+/// At most eight workers run, and none after the turn. No answer ends the turn of a coordinator while a worker runs or
+/// a result is unread.
 pub(super) fn assert_law(session: &Session, step: &Step) {
     assert!(session.workers.running().count() <= 8);
     assert!(session.turn().is_some() || session.workers.active().count() == 0);
-    // a call that ends the turn, which a coordinator does not have, stops the workers
+    // a call that ends the turn stops the workers; a real coordinator has no tool for such a call
     let by_call = step.events.iter().any(|it| matches!(it, Event::Answered { .. }));
     let ends = |it: &Event| matches!(it, Event::Ended { why: End::Done, .. });
     if session.workers.is_on && !by_call && step.events.iter().any(ends) {
@@ -115,7 +115,7 @@ fn eight_workers_run_at_once_and_the_others_begin_in_their_order() {
 }
 
 #[test]
-fn more_workers_than_may_be_unsettled_are_refused_together() {
+fn an_order_of_too_many_workers_begins_none() {
     let mut session = coordinator();
     assert_eq!(
         told(&mut session, "c1", "w:spawn 50"),
@@ -151,7 +151,7 @@ fn a_coordinator_waits_for_all_workers_or_for_the_first() {
 }
 
 #[test]
-fn a_worker_that_was_never_begun_is_named_and_waits_for_nothing() {
+fn calls_about_unknown_workers_are_answered_at_once() {
     let mut session = coordinator();
     assert_eq!(
         told(&mut session, "c1", "w:await w1"),
@@ -194,7 +194,7 @@ fn results_that_are_too_long_for_one_answer_come_one_by_one() {
 }
 
 #[test]
-fn strangers_texts_in_one_result_make_the_answer_a_strangers() {
+fn a_strangers_text_in_one_result_marks_the_whole_answer() {
     let mut session = coordinator();
     told(&mut session, "c1", "w:spawn 3");
     for (worker, foreign) in [(1, Some(Origin::Command)), (2, Some(Origin::Subagent))] {
@@ -243,7 +243,7 @@ fn a_message_of_the_user_ends_the_wait_and_says_who_still_runs() {
 }
 
 #[test]
-fn an_answer_before_the_workers_are_done_is_held_twice_and_then_the_turn_ends_honestly() {
+fn the_third_answer_before_the_workers_are_done_ends_the_turn() {
     let mut session = coordinator();
     told(&mut session, "c1", "w:spawn 2");
     session.step(ended(1));
@@ -351,7 +351,7 @@ fn a_stopped_worker_hands_off_and_a_waiting_one_never_begins() {
 }
 
 #[test]
-fn coordinator_mode_is_told_once_and_left_only_without_workers() {
+fn coordinator_mode_cannot_end_while_a_worker_runs() {
     let mut session = opened();
     for is_on in [true, false, true] {
         session.step(Input::Worker(WorkerInput::Coordinate { is_on }));
@@ -401,7 +401,7 @@ fn a_worker_edits_only_the_paths_that_it_owns() {
 }
 
 #[test]
-fn a_session_taken_back_to_before_its_workers_forgets_them_and_keeps_the_mode() {
+fn going_back_to_before_the_workers_forgets_them_and_keeps_coordinator_mode() {
     let mut session = coordinator();
     told(&mut session, "c1", "w:spawn 1");
     session.step(ended(1));
@@ -413,7 +413,7 @@ fn a_session_taken_back_to_before_its_workers_forgets_them_and_keeps_the_mode() 
 }
 
 #[test]
-fn workers_of_a_forged_file_are_interrupted_and_few() {
+fn workers_from_a_forged_file_are_limited_and_never_run() {
     let mut session = coordinator();
     told(&mut session, "c1", "w:spawn 2");
     let mut forged = session.clone();

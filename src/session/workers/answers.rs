@@ -4,10 +4,10 @@ use crate::event::{HandOff, Worker, WorkerEvent, WorkerId, WorkerState};
 use crate::message::{CallId, Foreign, Origin, ToolAnswer};
 use crate::session::{Session, Step};
 
-/// The most bytes of results in one answer. The coordinator gets the others by another call.
+/// The most bytes of results in one answer. The coordinator gets further results by another call.
 pub(super) const ROOM: usize = 60_000;
 
-/// Who has told a worker to stop.
+/// The beginning of the reason if the coordinator stops a worker.
 pub(super) const BY_COORDINATOR: &str = "The coordinator stopped the worker";
 
 impl Session {
@@ -67,7 +67,8 @@ impl Session {
         ToolAnswer::done(call, text, summary)
     }
 
-    /// The answer with the unread results of these workers, as far as there is room, and the state of the others.
+    /// The answer with the unread results of these workers, at least one and at most `ROOM` bytes of several, and the
+    /// state of the other workers.
     pub(super) fn results(
         &mut self,
         call: &CallId,
@@ -117,7 +118,7 @@ impl Session {
         (!origins.is_empty()).then_some(from)
     }
 
-    /// The result of one worker, also of one whose result the coordinator has got before.
+    /// The result of one worker, even if the coordinator has read this result before.
     pub(super) fn result(&mut self, call: &CallId, name: &str, step: &mut Step) -> ToolAnswer {
         let id = match self.worker_named(name) {
             Ok(id) => id,
@@ -171,7 +172,7 @@ pub(super) fn heading(id: WorkerId, it: &Worker) -> String {
     format!("{id} {role} ({title}): {state}{part}")
 }
 
-/// What a worker that has not ended does, as the rest of a sentence.
+/// The state of a worker that has not ended, as the end of a sentence that begins with its name.
 fn is(it: &Worker) -> &'static str {
     match it.state {
         WorkerState::Waiting => "waits in line",

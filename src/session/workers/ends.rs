@@ -9,7 +9,7 @@ use crate::message::{Block, Excerpt, ExcerptKind, Reply, Role};
 use crate::session::{Effect, Phase, Session, Step, say};
 use std::collections::BTreeSet;
 
-/// How many replies of a turn are held.
+/// How many replies of a turn are held: not taken as the end of the turn.
 const HOLDS: u32 = 2;
 /// The most workers that are read from a session's file, and the most characters of a worker's title and result.
 const WORKERS: usize = 200;
@@ -62,7 +62,7 @@ impl Session {
             .extend(running.map(|(worker, _)| Effect::Dismiss { worker, why: why.clone() }));
     }
 
-    /// The unread results go with the next request, as far as there is room, and are shown to the user.
+    /// Adds the unread results to the next request, up to `ROOM` bytes, and shows them to the user.
     pub(super) fn append_unread(&mut self, step: &mut Step) {
         let mut room = ROOM;
         let unread = self.workers.unread().filter_map(|(id, it)| {
@@ -101,8 +101,8 @@ impl Session {
         self.notes.push(words::coordinating(is_on).to_owned());
     }
 
-    /// The conversation has been emptied, and is a coordinator as before. Its workers do not get the numbers of old ones,
-    /// whose news may still come.
+    /// Called after the conversation was emptied. The conversation stays a coordinator if it was one. New workers do
+    /// not get the numbers of old workers, whose reports may still arrive.
     pub(in crate::session) fn keep_coordinating(&mut self, before: &Workers) {
         self.workers.last = before.last;
         if before.is_on {
@@ -122,7 +122,7 @@ impl Session {
         }
     }
 
-    /// Ends the workers of a copy, which work on for the original.
+    /// Ends the workers in a copy of a conversation. They work on for the original.
     pub(in crate::session) fn leave_workers_to_original(&mut self) {
         for it in self.workers.all.values_mut().filter(|it| !it.state.is_over()) {
             it.end(WorkerState::Stopped, words::broken_off(it, words::IN_ORIGINAL));
@@ -160,7 +160,7 @@ impl Session {
         }
     }
 
-    /// Makes the workers of a session's file harmless, which anybody may have written.
+    /// Makes the workers in a session's file harmless, because anybody may have written the file.
     pub(in crate::session) fn distrust_workers(&mut self) {
         self.workers.shorten();
         let Workers { all, last, held, .. } = &mut self.workers;
@@ -171,7 +171,8 @@ impl Session {
 }
 
 impl Workers {
-    /// Cuts what a session's file may have too much of, also a file that is only shown.
+    /// Shortens long texts and drops the oldest of too many workers in a session's file, even if the session is only
+    /// shown.
     pub(super) fn shorten(&mut self) {
         for it in self.all.values_mut() {
             cut(&mut it.order.title, TITLE);

@@ -17,10 +17,10 @@ const COORDINATOR: &str = "The user chose coordinator mode: you hand work out an
 const NO_COORDINATOR: &str =
     "The user ended coordinator mode: you have no workers and do the work yourself again.";
 
-/// Why a copy of a conversation has not got the result of a worker that runs.
+/// Why a copy of a conversation does not get the result of a worker that runs.
 pub(super) const IN_ORIGINAL: &str = "This conversation is a copy. The worker goes on for the original conversation, and its result goes there.";
 
-/// The note for the model when the conversation becomes a coordinator, or is none any more.
+/// The note for the model when the conversation becomes a coordinator, or stops being one.
 pub(super) fn coordinating(is_on: bool) -> &'static str {
     if is_on { COORDINATOR } else { NO_COORDINATOR }
 }
@@ -124,7 +124,7 @@ pub(super) fn answered_early(active: usize, given: usize) -> String {
     )
 }
 
-/// The note about the results that are too long to go with the next request; `None` if there are none.
+/// The note about the results for which the next request has no room; `None` if there are none.
 pub(super) fn left_out(workers: &Workers) -> Option<String> {
     let names: Vec<String> = workers.unread().map(|it| it.0.to_string()).collect();
     (!names.is_empty()).then(|| {

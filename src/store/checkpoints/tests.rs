@@ -44,7 +44,7 @@ fn change(all: &mut Checkpoints, turn: u32, before: &Content, after: &Content) -
     ids[0]
 }
 
-/// The two sides of each change, and whether the change counts.
+/// Each change as text: its entry, its content before and after, and whether a rewind could undo the change.
 fn sides(all: &Checkpoints) -> Vec<String> {
     let blobs = all.blobs();
     let one = |it: &Kept| match blobs.read(it) {

@@ -295,9 +295,9 @@ fn a_session_with_the_highest_possible_numbers_loads_and_continues() {
     }
 }
 
-/// A session of 10,000 messages would take three times the memory.
+/// If each list of blocks had room for more, a session of 10,000 messages would take three times the memory.
 #[test]
-fn messages_that_are_read_have_no_room_for_more_blocks() {
+fn the_blocks_of_a_read_message_have_no_spare_capacity() {
     let place = place();
     let mut opened = place.open();
     let messages = vec![Message::new(Role::User, vec![Block::Text { text: "go".into() }]); 3];

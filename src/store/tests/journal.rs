@@ -103,7 +103,7 @@ fn each_incomplete_end_of_a_journal_is_moved_to_a_new_file() {
 /// After a crash during a save, the new session file may be on disk while the journal is not emptied yet. The file
 /// contains the journal's events already.
 #[test]
-fn a_journal_is_ignored_if_the_session_file_is_of_a_later_save() {
+fn a_journal_is_ignored_if_the_session_file_is_newer() {
     let place = place();
     let (mut live, journal) = in_mid_turn(&place);
     let mut opened = place.open();
@@ -119,7 +119,7 @@ fn a_journal_is_ignored_if_the_session_file_is_of_a_later_save() {
 /// The user has restored an older session file. The journal's events happened after a later save, so the journal is
 /// moved to another file.
 #[test]
-fn a_journal_is_moved_to_another_file_if_the_session_file_is_of_an_earlier_save() {
+fn a_journal_is_moved_to_another_file_if_the_session_file_is_older() {
     let place = place();
     let (_, journal) = in_mid_turn(&place);
     let file = place.read("main.json").replace("\"saves\": 1", "\"saves\": 0");
@@ -245,7 +245,7 @@ fn permissions_for_a_session_are_not_restored_from_its_journal() {
     assert!(place.open().session.unwrap().granted.is_empty());
 }
 
-/// The plans of one reply, as earlier versions of Caliban wrote them.
+/// The plans of the calls of one reply (see `event::Plan`), as earlier versions of Caliban wrote them.
 const OLD_PLANS: &str = r#"[
 {"call":"c1","step":"read"},
 {"call":"c2","step":{"asked_read":"Let read look at `/etc/hosts`, outside the project?"}},

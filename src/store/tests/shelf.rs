@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Debug)]
 struct Stopping {
     calls: AtomicUsize,
-    /// The folder of all sessions, and a copy of its state when a folder was last synced.
+    /// The folder of all sessions. `durable` is a copy of its state when a folder was last synced.
     data: PathBuf,
     durable: tempfile::TempDir,
     pending: Mutex<Vec<Pending>>,

@@ -103,11 +103,11 @@ pub const FORMLESS: [(&str, &str); 3] = [
     ("azure", "its keys are 32 hexadecimal digits, or 84 letters and digits"),
 ];
 
-/// The fewest characters behind the prefix.
+/// The fewest characters after the prefix.
 const SHORTEST: usize = 16;
 
 impl Form {
-    /// Whether a key of this form may have this character behind its prefix.
+    /// Whether a key of this form may have this character after its prefix.
     pub(super) fn takes(&self, c: char) -> bool {
         is_part(c) || self.body == Dotted && c == '.'
     }

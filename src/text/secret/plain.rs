@@ -6,7 +6,8 @@ use memchr::memmem;
 
 /// A shorter text is always examined in full.
 pub(super) const SHORT: usize = 1024;
-/// More bytes than the beginning has by which a secret is recognised.
+/// How many bytes at the end of a text are always examined, because a prefix of a secret may begin there. No prefix is
+/// longer.
 const TAIL: usize = 64;
 
 /// How many bytes at the beginning of a text certainly belong to no secret of a known form. The text must not begin
@@ -26,7 +27,7 @@ pub(super) fn length(text: &str) -> usize {
     (1..bytes.len() - TAIL).rev().find(is_end).unwrap_or(0)
 }
 
-/// Whether a word may begin behind these bytes.
+/// Whether a word may begin after these bytes.
 fn may_begin_word(before: &[u8]) -> bool {
     match before {
         [] | [.., b'\\', _] => true,

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 /// If a text contains this many consecutive characters of the key, it quotes a part of the key.
 const RUN: usize = 8;
-/// A word with so many characters, including a digit or a capital letter, is a quotation if the key ends with it.
+/// A word with this many characters, including a digit or a capital letter, is a quotation if the key ends with the
+/// word.
 const LAST: std::ops::RangeInclusive<usize> = 4..=7;
 
 /// Replaces with `mark` the key, long parts of the key, and masked quotations of the key such as `sk-1****9f`.

@@ -59,7 +59,7 @@ fn a_key_of_every_known_form_is_replaced_and_its_prefix_alone_is_kept() {
 }
 
 #[test]
-fn a_variables_value_is_secret_if_it_looks_like_a_key_or_holds_a_password() {
+fn a_variables_value_is_secret_if_it_looks_like_a_key_or_has_a_password() {
     let token = ["gh", "p_0123456789abcdef0123"].concat();
     for value in ["postgres://me:pass@db/x", "a redis://:pass@h:1/0", &token] {
         assert!(is_secret(value), "{value}");

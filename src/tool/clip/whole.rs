@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 /// The most bytes of one output that are stored.
 const KEPT: usize = 50_000_000;
 
-/// The words before and behind the path in a note about an output of which something is left out.
+/// The words before and after the path in a note about an output of which something is left out.
 const KEPT_IN: (&str, &str) = (" is in ", ": read it with offset, or grep it]");
 
 pub(in crate::tool) struct Whole {

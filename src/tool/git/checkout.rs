@@ -22,7 +22,7 @@ const QUIET: [&str; 8] = [
     "submodule.recurse=false",
     "worktree.guessRemote=false",
 ];
-/// Variables that git keeps, of those that begin with `GIT_`. The others may lead git to another repository: an editor
+/// The beginnings of the only variables with `GIT_` that git gets. Others may lead git to another repository: an editor
 /// that git has started for a message has some of them.
 const KEPT: [&str; 4] = ["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_", "GIT_EXEC_PATH"];
 /// The author of a commit if the user has configured none.

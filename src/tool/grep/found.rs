@@ -46,7 +46,7 @@ impl InFile {
     }
 }
 
-/// The files with the first matches, as far as they are needed: up to the file with the first match that is not shown.
+/// The files that have the first matches in the order of paths, up to the file with the first match that is not shown.
 #[derive(Default)]
 pub(super) struct First {
     files: BTreeMap<PathBuf, InFile>,
@@ -64,7 +64,7 @@ impl First {
         }
     }
 
-    /// Whether the files at this path come after all that are needed.
+    /// Whether this path comes after all files that are needed.
     pub(super) fn is_beyond(&self, path: &Path) -> bool {
         self.matches > CAP && self.files.last_key_value().is_some_and(|(last, _)| path > last)
     }

@@ -6,7 +6,7 @@ use crate::tool::lines::Lines;
 use std::collections::VecDeque;
 use std::path::Path;
 
-/// The most bytes of lines in memory, and so the most that one answer has.
+/// The most bytes of lines that are kept in memory. No answer has more.
 const BYTES: usize = 30_000;
 /// The most characters of one line.
 const WIDE: usize = 2_000;
@@ -14,18 +14,18 @@ const WIDE: usize = 2_000;
 pub(super) struct Buffer {
     lines: Lines,
     kept: Kept,
-    /// The bytes of output that have come so far.
+    /// The number of bytes of output so far.
     total: u64,
-    /// `total` at the last answer that arrived.
+    /// The value of `total` at the last answer that was received.
     given: u64,
 }
 
 /// The complete lines.
 struct Kept {
-    /// The newest lines, each with the bytes of output that had come when the line was complete.
+    /// The newest lines, each with the value of `total` when the line was complete.
     newest: VecDeque<(u64, String)>,
     bytes: usize,
-    /// The bytes of output that had come when the last line that only the file has was complete; 0 without such a line.
+    /// The value of `total` when the last line was complete that only the file has; 0 if there is no such line.
     left_out: u64,
     whole: Whole,
 }
@@ -59,7 +59,7 @@ impl Buffer {
         }
     }
 
-    /// Takes the output that is held back.
+    /// Takes the output that `lines` holds back.
     fn catch_up(&mut self) {
         if self.lines.leave_out().is_some() {
             self.kept.skip_to(self.total - self.lines.held() as u64);
@@ -82,17 +82,17 @@ impl Buffer {
         self.lines.end(|it| self.kept.push(self.total, it));
     }
 
-    /// Notes that an answer with the output up to this cursor has arrived.
+    /// Notes that an answer with the output up to this cursor was received.
     pub(super) fn gave(&mut self, cursor: u64) {
         self.given = cursor;
     }
 
-    /// Whether there is output behind a cursor.
+    /// Whether there is output after a cursor, or after the last answer.
     pub(super) fn has_more(&self, cursor: Option<u64>) -> bool {
         self.total > cursor.unwrap_or(self.given)
     }
 
-    /// The output behind a cursor, or behind the last answer. The unfinished line is shown too, and again once it is
+    /// The output after a cursor, or after the last answer. The unfinished line is shown too, and again once it is
     /// complete.
     pub(super) fn since(&mut self, cursor: Option<u64>) -> Part {
         self.catch_up();

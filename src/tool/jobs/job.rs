@@ -41,7 +41,7 @@ struct Task {
 
 struct Waiting {
     cursor: Option<u64>,
-    /// Whether only the end is waited for.
+    /// Whether the reader waits only for the job's end.
     is_for_end: bool,
     answer: Answer<Look>,
 }
@@ -154,8 +154,8 @@ impl Task {
         true
     }
 
-    /// Adds notes about refused connections, and about files that were taken back, to the output and to the log of
-    /// permissions.
+    /// Adds notes to the output and to the log of permissions: about refused connections, and about files that the
+    /// sandbox took back (see `planted`).
     fn note_refused(&mut self, refused: &[Refusal], taken: &[Taken]) {
         let notes = [proxy::told(refused), planted::told(taken)];
         notes.iter().flatten().for_each(|it| self.buffer.note(it));
@@ -214,7 +214,7 @@ impl Task {
         }
     }
 
-    /// Answers with the output behind a cursor. If the call was stopped, the next answer has this output too.
+    /// Answers with the output after a cursor. If the call was stopped, the next answer has this output too.
     fn reply(&mut self, answer: Answer<Look>, cursor: Option<u64>) {
         let refused = self.process.as_mut().map(Process::refused).unwrap_or_default();
         let taken = self.process.as_mut().map(Process::taken).unwrap_or_default();

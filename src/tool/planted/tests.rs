@@ -25,7 +25,7 @@ impl Room {
         write(&self.path(""), path, text);
     }
 
-    /// The paths that are taken back now, and those to which they go.
+    /// The paths that are taken back now, and their new names.
     fn taken(&mut self) -> Vec<String> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(self.watch.look());
@@ -46,7 +46,7 @@ fn write(root: &Path, path: &str, text: &str) {
 }
 
 #[test]
-fn files_that_would_run_outside_get_another_name_and_others_stay() {
+fn only_files_that_would_run_outside_of_the_sandbox_are_renamed() {
     let mut room = Room::with(&["AGENTS.md", ".git/config", ".git/hooks/x"]);
     for it in [
         ".envrc",
@@ -97,7 +97,7 @@ fn files_that_would_run_outside_get_another_name_and_others_stay() {
 }
 
 #[test]
-fn a_link_that_leads_to_such_files_is_taken_back_and_nothing_behind_it() {
+fn a_new_link_to_files_that_would_run_is_renamed_without_its_target() {
     let mut room = Room::with(&[]);
     let outside = tempfile::tempdir().unwrap();
     fs::create_dir_all(outside.path().join("workflows")).unwrap();
@@ -108,7 +108,7 @@ fn a_link_that_leads_to_such_files_is_taken_back_and_nothing_behind_it() {
 }
 
 #[test]
-fn a_link_that_was_replaced_is_there_again() {
+fn a_replaced_link_is_restored() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
     write(&root, "AGENTS.md", "old");
@@ -122,7 +122,7 @@ fn a_link_that_was_replaced_is_there_again() {
 }
 
 #[test]
-fn a_new_repository_may_have_no_programs() {
+fn a_new_repository_stays_unless_it_names_programs() {
     let mut room = Room::with(&["a"]);
     let plain = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n[remote \"origin\"]\n\turl = ../x\n";
     room.write(".git/config", plain);
@@ -147,7 +147,7 @@ fn a_new_repository_may_have_no_programs() {
 }
 
 #[test]
-fn a_file_that_cannot_be_renamed_is_named() {
+fn a_file_that_cannot_be_renamed_is_reported() {
     let taken = Taken { path: ".envrc".into(), why: "runs", to: Err("no".into()) };
     assert!(told(&[taken]).unwrap().contains(".envrc, which runs (it is still there: no)"));
 }

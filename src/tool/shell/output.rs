@@ -65,7 +65,7 @@ impl Output {
         }
     }
 
-    /// Takes the output that is held back.
+    /// Takes the output that `lines` holds back.
     fn catch_up(&mut self) {
         if let Some(lines) = self.lines.leave_out() {
             self.gathered.clip.skip(lines);

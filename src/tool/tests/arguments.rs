@@ -7,7 +7,7 @@ use crate::web::search::Search;
 
 const HUGE: usize = 1_000_000;
 
-/// All tools, with the one that is offered only if the user has chosen a service.
+/// All tools, with `web_search`, which is offered only if the user has chosen a service.
 pub fn all() -> Toolset {
     let url = Some("http://127.0.0.1:1");
     searching(Search::new("searxng", url, None, &Used::default(), |_| None).unwrap())
@@ -165,7 +165,7 @@ async fn answers(room: &Room) -> String {
 
 /// Empty and huge texts are valid by the schema. A tool that cannot use them says so in a few words.
 #[tokio::test]
-async fn empty_and_huge_texts_are_answered_shortly_by_every_tool() {
+async fn every_tool_answers_empty_and_huge_texts_briefly() {
     let room = room();
     for path in ["a.txt", "a.rs", "src/main.rs", "cmd/a_test.go"] {
         room.file(path, "let a = 1;\n");
@@ -238,7 +238,7 @@ fn an_empty_or_huge_path_is_refused_by_every_tool() {
 }
 
 #[tokio::test]
-async fn the_deepest_glob_that_is_taken_is_compiled() {
+async fn the_most_deeply_nested_glob_that_is_accepted_compiles() {
     let room = room();
     let half = 200;
     let deep = format!("{}{}", "{".repeat(half), "}".repeat(half));

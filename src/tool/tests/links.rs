@@ -18,7 +18,7 @@ fn places() -> (Room, PathBuf) {
     (room, outside)
 }
 
-/// Replaces `path` by a link to `target`.
+/// Replaces `path` with a link to `target`.
 fn swap(path: &Path, target: &Path) {
     fs::rename(path, path.with_extension("kept")).unwrap();
     symlink(target, path).unwrap();

@@ -34,7 +34,7 @@ pub struct TodoItem {
     pub status: Progress,
 }
 
-/// How far an item of a to-do list is.
+/// The progress of an item of a to-do list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -114,7 +114,8 @@ impl List {
         !self.todos.is_empty() && self.session != session
     }
 
-    /// Whose list it is and how far: `the to-do list of the conversation main (3 of 7 done)`.
+    /// The conversation that keeps the list, and how many items are done: `the to-do list of the conversation main (3
+    /// of 7 done)`.
     pub fn about(&self) -> String {
         let of = match &*self.session {
             "" => "a to-do list of no known conversation".to_owned(),

@@ -38,7 +38,7 @@ pub enum Mode {
     Module,
 }
 
-/// What a file has, before any filter of git.
+/// The content of a file, before any filter of git.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     Text(Text),
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_raw_diff_is_parsed_also_with_hostile_names() {
+    fn a_raw_diff_with_hostile_names_is_parsed() {
         let listed = b":100644 100644 aa bb M\0a b\n.txt\0:000000 100755 00 cc A\0-x\0\
             :100644 000000 dd 00 D\0\xff\0:100644 120000 ee ff T\0l\0:100644 100644 11 22 R087\0old\0new\0";
         let found = parse(listed);

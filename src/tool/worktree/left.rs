@@ -1,4 +1,4 @@
-//! Worktrees that a Caliban which was killed has left.
+//! Worktrees that a Caliban left behind when it was killed.
 
 use super::changes::{Change, Content, changes};
 use super::repository::{FOLDER, Repository, folders};
@@ -18,17 +18,18 @@ const MOST: usize = 100;
 /// The most changed files of a branch that are compared with the user's files.
 const COMPARED: usize = 50;
 
-/// A worktree that was kept, because it holds changes.
+/// A worktree that was kept, because it has changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
     pub branch: String,
     pub folder: PathBuf,
-    /// Whether the folder holds changes that are not on the branch.
+    /// Whether the folder has changes that are not on the branch.
     pub is_dirty: bool,
 }
 
 /// Looks for worktrees of the repository at `root` that nobody uses. Those without changes, and those whose changes all
-/// are in the user's files, are removed with their branches. Returns the others, each only once.
+/// are in the user's files, are removed with their branches. Returns the others, except those that an earlier call has
+/// returned.
 pub async fn left_over(root: &Path) -> Vec<Left> {
     // most projects have no such folder; for them git is not run
     let there = folders(root).is_ok_and(|it| it.common.join(FOLDER).is_dir());
@@ -85,7 +86,7 @@ async fn look(main: &Checkout, common: &Path, mark: &Path) -> Option<Left> {
     (!is_told).then_some(Left { branch, folder, is_dirty })
 }
 
-/// Whether a worktree has changes that are not committed. If git cannot tell, it counts as if it had.
+/// Whether a worktree has changes that are not committed. True if git cannot tell.
 async fn is_dirty(main: &Checkout, folder: &Path, common: &Path) -> bool {
     let Ok(git_dir) = super::repository::of_worktree(folder, common) else { return true };
     let own = main.at(git_dir, folder.to_owned());

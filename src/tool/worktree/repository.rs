@@ -1,5 +1,5 @@
-//! Finds the repository of a project. A `.git` that leads to the repository of another folder is refused: a project
-//! that somebody else has made could so bring another project's files into a worktree.
+//! Finds the repository of a project. A `.git` that leads to the repository of another folder is refused: otherwise a
+//! stranger's project could bring another project's files into a worktree.
 
 use super::super::git::checkout::Checkout;
 use super::super::git::{self, Failure};
@@ -75,7 +75,7 @@ pub(super) fn folders(root: &Path) -> Result<Folders, String> {
     }
 }
 
-/// The folder of git for a worktree that has just been made.
+/// Git's own folder for a worktree that has just been made.
 pub(super) fn of_worktree(folder: &Path, common_dir: &Path) -> Result<PathBuf, String> {
     let mark = folder.join(".git");
     let git_dir =
@@ -96,7 +96,7 @@ fn common(git_dir: &Path, mark: &Path) -> Option<PathBuf> {
     (is_listed && is_same(&back, mark) && common.join("HEAD").is_file()).then_some(common)
 }
 
-/// Whether the folder of git belongs to a submodule at `root`: its configuration leads back.
+/// Whether git's folder belongs to a submodule at `root`: its configuration names `root` as the working tree.
 fn is_submodule(git_dir: &Path, root: &Path) -> bool {
     let config = text(&git_dir.join("config")).unwrap_or_default();
     let mut lines = config.lines().map(str::trim).filter_map(|it| it.split_once('='));

@@ -78,7 +78,7 @@ fn shown(committed: &Committed) -> String {
     format!("{}\n{}\n", committed.stat, lines.join("\n"))
 }
 
-/// Makes the repository run programs at every occasion. Returns the file that they write.
+/// Configures programs that git would run on every occasion. Returns the file that these programs write.
 fn trapped(room: &Room) -> PathBuf {
     let trap = room.root.with_file_name("trapped");
     let line = |name: &str| format!("sh -c 'echo {name} >> {}; cat'", trap.display());
@@ -183,7 +183,7 @@ async fn all_kinds_of_changes_are_committed_on_the_branch_and_none_is_in_the_use
 }
 
 #[tokio::test]
-async fn a_worktree_is_made_of_every_sort_of_checkout_or_refused_in_a_sentence() {
+async fn every_kind_of_checkout_gets_a_worktree_or_a_sentence_why_not() {
     let room = Room::committed(&[("a.txt", "one\n")]);
     let base = room.root.parent().unwrap();
     let why = |it: Result<Worktree, String>| {
@@ -241,7 +241,7 @@ async fn a_worktree_is_made_of_every_sort_of_checkout_or_refused_in_a_sentence()
 }
 
 #[tokio::test]
-async fn worktrees_of_a_killed_program_are_kept_if_they_have_changes_and_told_once() {
+async fn a_killed_programs_worktrees_with_changes_are_kept_and_reported_once() {
     let room = Room::committed(&[("a.txt", "one\ntwo\nthree\n")]);
     let mut used = Vec::new();
     for name in ["used", "clean", "dirty", "done", "taken", "half"] {
@@ -253,9 +253,9 @@ async fn worktrees_of_a_killed_program_are_kept_if_they_have_changes_and_told_on
     for at in [3, 4] {
         used[at].commit("x", &[]).await.unwrap();
     }
-    // killed while git made it
+    // Caliban was killed while git made this worktree
     fs::remove_file(used[5].folder().join(".git")).unwrap();
-    // the user has one of the changes, and one of his own
+    // the user's file has one of the changes, and another one of the user
     room.file("a.txt", "1\ntwo\nthree\nfour\n");
     used.truncate(1);
     write(&room.root.join(".git").join(FOLDER).join("--evil.base"), "x\n");

@@ -66,7 +66,7 @@ fn long_comments_and_runs_of_blanks_in_a_command_are_shown_as_their_size() {
 }
 
 #[test]
-fn of_a_long_command_the_question_shows_the_first_and_the_last_lines() {
+fn a_question_shows_the_first_and_last_lines_of_a_long_command() {
     let lines: Vec<String> = (1..=300).map(|n| format!("echo {n}")).collect();
     let question = Question::new(&format!("Run this?\n{}", lines.join("\n")), Keys::Call);
     let shown = question.lines();

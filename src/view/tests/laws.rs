@@ -194,7 +194,7 @@ fn drive(acts: &[Act]) -> Vec<(Vec<Told>, u8)> {
     told
 }
 
-/// The blocks of the lines of folded runs.
+/// The blocks that are the lines of folded runs.
 fn runs(view: &View) -> Vec<u32> {
     let is_run = |it: &usize| {
         view.blocks[*it].is_shown() && matches!(view.blocks[*it].content, Content::Run(_))
@@ -228,7 +228,7 @@ fn lasting(view: &mut View) -> String {
     buffer.text()
 }
 
-/// Whether empty lines are only between blocks that are not packed, and no run that is over is left unfolded.
+/// Whether empty lines are where they have to be (see `has_gap`), and no two successful reads in a row are unfolded.
 fn is_packed(view: &View, buffer: &Buffer) -> bool {
     let is_packed = |pair: &[Shown]| {
         let has_gap = pair[1].lines.first().is_some_and(String::is_empty);

@@ -1,4 +1,4 @@
-//! Tests which blocks stand without an empty line between them, and which runs of calls are folded.
+//! Tests between which blocks there is an empty line, and which runs of calls are folded.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn failed(id: &str) -> Event {
 }
 
 #[test]
-fn a_run_of_reads_is_one_line_when_it_is_over_and_opens_to_its_calls() {
+fn a_finished_run_of_reads_is_one_line_that_opens_to_its_calls() {
     let mut view = view_of(&[
         prompted("go"),
         replied(vec![text("I read."), read("c1", "a.rs"), read("c2", "b.rs")]),
@@ -66,7 +66,7 @@ fn a_run_of_reads_is_one_line_when_it_is_over_and_opens_to_its_calls() {
 }
 
 #[test]
-fn a_run_ends_with_the_turn_and_a_call_that_the_user_has_opened_keeps_it_open() {
+fn a_run_with_an_opened_call_stays_open_when_the_turn_ends() {
     let grep = |id: &str, pattern: &str| {
         Part::Call(call(id, "grep", json!({ "pattern": pattern, "path": "src" })))
     };
@@ -91,7 +91,7 @@ fn a_run_ends_with_the_turn_and_a_call_that_the_user_has_opened_keeps_it_open() 
 }
 
 #[test]
-fn a_call_closes_up_when_the_question_above_it_is_removed() {
+fn removing_a_question_removes_the_empty_line_below_it() {
     let ask = Event::Asked {
         turn: TurnId(1),
         call: CallId("c1".into()),
@@ -110,7 +110,7 @@ fn a_call_closes_up_when_the_question_above_it_is_removed() {
 }
 
 #[test]
-fn a_thought_stands_directly_above_what_follows_it() {
+fn no_empty_line_separates_a_thought_from_what_follows_it() {
     let thinking = || Part::Thinking { text: "Hm.".into(), signature: None };
     check(
         &[
@@ -155,7 +155,7 @@ fn a_run_is_folded_once_whatever_the_order_of_its_answers() {
 }
 
 #[test]
-fn thoughts_between_reads_go_with_their_run() {
+fn thoughts_between_reads_are_folded_with_their_run() {
     let thinking = || Part::Thinking { text: "Hm.".into(), signature: None };
     let mut view = view_of(&[
         replied(vec![thinking(), read("c1", "a")]),

@@ -14,7 +14,7 @@ const LINES: usize = 100;
 pub(super) struct Asked {
     pub(super) host: Host,
     pub(super) port: u16,
-    /// What the server gets first.
+    /// The bytes that the server gets first: for a request, its new head and the part of its body that has arrived.
     pub(super) bytes: Vec<u8>,
     pub(super) way: Way,
 }
@@ -22,18 +22,18 @@ pub(super) struct Asked {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Tunnel,
-    /// One request. This many bytes of its body have not come yet.
+    /// One request. `body` is the number of bytes of its body that have not arrived yet.
     Request {
         body: u64,
     },
 }
 
-/// Why a request is not answered as it asks.
+/// Why a request is not carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     Malformed,
     Large,
-    /// The body has no length that is known from the head.
+    /// The head does not say how many bytes the body has.
     NoLength,
     Slow,
     Gone,
@@ -68,7 +68,7 @@ impl Asked {
     }
 }
 
-/// Reads a head. `None` if the bytes do not hold all of it.
+/// Reads a head. `None` if a part of the head has not arrived yet.
 pub(super) fn parse(bytes: &[u8]) -> Result<Option<Asked>, Fault> {
     let mut lines = [httparse::EMPTY_HEADER; LINES];
     let mut request = httparse::Request::new(&mut lines);
@@ -98,7 +98,7 @@ fn tunnel(target: &str, headers: &[httparse::Header<'_>], rest: &[u8]) -> Result
     Ok(Asked { host: known(host)?, port, bytes: rest.to_vec(), way: Way::Tunnel })
 }
 
-/// The host as the rules and the resolver get it.
+/// The host in the form that the rules and the resolver get.
 fn known(written: &str) -> Result<Host, Fault> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
     if !written.chars().all(is_plain) {
@@ -180,7 +180,7 @@ fn is_own(name: &str, headers: &[httparse::Header<'_>]) -> bool {
     ];
     let listed = headers.iter().filter(|it| it.name.eq_ignore_ascii_case("connection"));
     let mut listed = listed.filter_map(|it| std::str::from_utf8(it.value).ok());
-    // a length that was counted stays, whatever the list says
+    // a list in `Connection` cannot remove the length by which the body is read
     let is_length = name.eq_ignore_ascii_case("content-length");
     OWN.iter().any(|it| name.eq_ignore_ascii_case(it))
         || !is_length

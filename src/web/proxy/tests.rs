@@ -17,7 +17,7 @@ fn refused(head: &str, fault: Fault) {
 }
 
 #[test]
-fn a_tunnel_names_a_host_and_a_port_in_one_way_only() {
+fn the_host_and_port_of_a_tunnel_have_one_form() {
     let tunnel = |target: &str| {
         let head = format!("CONNECT {target} HTTP/1.1\r\nHost: other.org\r\n\r\nrest");
         parse(head.as_bytes()).unwrap().unwrap()
@@ -60,7 +60,7 @@ fn a_tunnel_names_a_host_and_a_port_in_one_way_only() {
 }
 
 #[test]
-fn a_plain_request_is_written_anew_and_what_follows_it_is_left_out() {
+fn a_plain_request_gets_a_new_head_and_loses_what_follows_it() {
     let head = "POST http://A.org/p?q=1#f HTTP/1.1\r\nHost: evil.org\r\nConnection: x-hop, content-length\r\n\
         X-Hop: 1\r\nProxy-Authorization: secret\r\nExpect: 100-continue\r\nAccept: */*\r\nContent-Length: 3\r\n\r\n\
         abcGET http://evil.org/ HTTP/1.1\r\n\r\n";
@@ -246,7 +246,7 @@ async fn a_head_that_is_too_large_gets_an_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_client_is_let_go() {
+async fn a_slow_client_gets_a_timeout_error() {
     let scene = scene(gate(&[], &[], &[&[]]));
     let said = scene.send(b"CONNECT a.org:443 HTT").await;
     assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
@@ -421,7 +421,7 @@ fn a_request_names_its_host_once_and_its_body_has_one_length() {
         );
         refused(&head, Fault::NoLength);
     }
-    // headers about the connection that the list of another header names
+    // headers about the connection are left out, but a list in `Connection` does not remove the proxy's own `Host`
     let (_, text) = sent(
         "GET http://a.org/ HTTP/1.1\r\nConnection: close, host\r\nUpgrade: h2c\r\nTE: trailers\r\n\r\n",
     );

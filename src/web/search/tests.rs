@@ -11,7 +11,7 @@ fn made(name: &str, url: Option<&str>, key: Option<&str>) -> Result<String, Stri
 }
 
 #[test]
-fn a_setting_that_cannot_be_used_says_why() {
+fn an_invalid_search_setting_is_refused_with_a_reason() {
     let why = |name: &str, url, key| made(name, url, key).unwrap_err();
     assert!(why("google", None, None).contains("none of searxng, brave, tavily and exa"));
     assert!(why("searxng", None, None).contains("needs the `url`"));

@@ -43,7 +43,7 @@ fn check(events: &[Event], expected: &Expect) {
 }
 
 #[test]
-fn the_parent_gets_the_last_reply_and_is_told_how_it_came_about() {
+fn the_parent_gets_the_last_reply_and_how_the_turn_ended() {
     check(
         &[replied("I look."), answered(None), replied("It is there."), ended(End::Done)],
         &expect![[r#"
@@ -77,7 +77,7 @@ fn the_parent_gets_the_last_reply_and_is_told_how_it_came_about() {
 
 /// The parent's model must not take a stranger's words in the report for the subagent's own.
 #[test]
-fn the_report_of_a_subagent_that_read_a_strangers_text_counts_as_a_strangers() {
+fn the_report_of_a_subagent_that_read_a_strangers_text_counts_as_a_strangers_text() {
     let page = || Some(Origin::Web("https://a.org".into()));
     for (read, expected) in [
         (vec![None], None),
@@ -98,7 +98,7 @@ fn the_report_of_a_subagent_that_read_a_strangers_text_counts_as_a_strangers() {
 }
 
 #[test]
-fn each_request_of_a_subagent_is_news_of_its_costs() {
+fn a_subagent_reports_the_cost_of_each_request() {
     let mut progress = Progress::new(SessionId("main-task".into()), "/p".into(), false);
     let spent = |news: Vec<News>| {
         let all = news.into_iter().filter_map(|it| match it {
@@ -115,7 +115,7 @@ fn each_request_of_a_subagent_is_news_of_its_costs() {
 }
 
 #[test]
-fn the_coordinator_learns_that_the_user_stopped_a_worker_or_that_its_requests_are_used_up() {
+fn the_coordinator_learns_why_a_worker_ended_early() {
     let told = |requests: usize, why: End| {
         let mut progress = Progress::new(SessionId("main-w1".into()), "/p".into(), false);
         let replies = (0..requests).map(|_| replied("I look."));
@@ -133,7 +133,7 @@ fn the_coordinator_learns_that_the_user_stopped_a_worker_or_that_its_requests_ar
 }
 
 #[test]
-fn each_file_that_a_renaming_of_a_symbol_changed_is_named() {
+fn the_report_names_each_file_that_renaming_a_symbol_changed() {
     let (id, tool) = (CallId("c1".into()), "rename_symbol".to_owned());
     let input = crate::message::Input::Json(serde_json::json!({}));
     let call = ToolCall { id: id.clone(), tool, input };

@@ -46,7 +46,7 @@ struct Open<'a> {
     change: &'a Change,
     old: Option<Content>,
     new: Option<Content>,
-    /// Whether it is written at once.
+    /// Whether the change is written at once.
     at_once: bool,
 }
 
@@ -159,7 +159,8 @@ impl Merge {
         Ok(text.into_iter().chain([whole]).collect())
     }
 
-    /// The absolute path of a file of the project. A path of git may be forged.
+    /// The absolute path of a file of the project. Git's data may be forged, so a path outside of the project is
+    /// refused.
     fn placed(&self, path: &Path) -> Result<PathBuf, String> {
         let place = Place::within(&self.desk.root, self.desk.root.join(path));
         place.map(Place::into_path).ok_or_else(|| "is no path of the project".to_owned())
@@ -173,7 +174,7 @@ impl Merge {
         }
     }
 
-    /// The proposal of a new text; `None` if the file has it already.
+    /// The proposal of a new text; `None` if the file has this text already.
     fn text(
         &self,
         it: &Open<'_>,
@@ -192,7 +193,8 @@ impl Merge {
         Ok(Some(Proposal { parts, path, before, after, at_once, whole, is_binary: false }))
     }
 
-    /// The proposal to delete or rename a file. `texts` are the file's text before the proposals for it, and after them.
+    /// The proposal to delete or rename a file. `texts` are the file's text before the proposals for it, and after
+    /// them.
     fn whole(
         &self,
         it: &Open<'_>,
@@ -331,7 +333,7 @@ impl Outcome {
         None
     }
 
-    /// Permissions are not proposed, as a buffer has none.
+    /// Adds to the report the files whose permissions differ. A buffer has no permissions, so they are not proposed.
     fn note_modes(&mut self, committed: &Committed) {
         for it in &committed.changes {
             let is_left = self.left.iter().any(|(path, _)| *path == shown(&it.path));

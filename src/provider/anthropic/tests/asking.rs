@@ -150,9 +150,9 @@ fn a_long_chain_of_blocks_has_a_cache_mark_about_every_fifteen_blocks() {
     }
 }
 
-/// No mark is set after less text than the provider caches, because it would waste one of the four marks.
+/// A mark after a text that is too short for the cache would waste one of the four marks.
 #[test]
-fn a_cache_mark_is_set_only_after_as_much_text_as_the_model_caches() {
+fn a_text_too_short_to_be_cached_gets_no_cache_mark() {
     // the lengths in bytes of the system prompt, the prompt and a call's answer
     let marks = |model: &str, lengths: [usize; 3]| {
         let [system, prompt, given] = lengths.map(|it| "x".repeat(it));
