@@ -1,4 +1,5 @@
-//! A real Neovim with a UI attached: types keys, and notes when signs appear on the screen.
+//! A real Neovim with a UI attached. The bench types keys in it and notes when signs (see `is_sign`) appear on the
+//! screen.
 
 use super::Subject;
 use caliban::store::Project;

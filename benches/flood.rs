@@ -14,8 +14,7 @@ fn read(n: usize) -> Value {
     json!({ "path": "notes.txt", "offset": n % 100 + 1, "limit": 1 })
 }
 
-/// The rows for replies of `calls` calls. Every hundredth call is a command, about which the user is asked after the
-/// reads.
+/// The rows for replies of `calls` calls: reads, or for the last row commands that need the user's consent.
 fn table_of(calls: usize) -> String {
     let answered =
         ranked(milliseconds(&(0..3).map(|_| answered(calls)).collect::<Vec<_>>()).collect());
@@ -52,8 +51,9 @@ fn answered(calls: usize) -> Duration {
     turns.server.next().arrived - reply.last
 }
 
-/// The time from a stop until the screen shows that the turn is stopped. If `arriving`, the stop comes before the end
-/// of the reply.
+/// The time from a stop to its effect. If `arriving`, the stop comes before the end of the reply, and its effect is the
+/// end of the connection. Otherwise the stop comes while the user is asked about a command, and its effect is the end
+/// of the turn.
 fn stopped(calls: usize, arriving: bool) -> Duration {
     let server = Server::start();
     let mut editor = Editor::start(Subject::Caliban, server.port);

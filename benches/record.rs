@@ -6,7 +6,7 @@ use std::process::Command;
 
 const HEAD: &str = "| | plain | marked | Caliban | × plain | × marked | figure | |\n|---|--:|--:|--:|--:|--:|---|---|\n";
 
-/// Prints a part's table and writes it to `doc/benchmarks/{part}.md`. The table may begin with a head of its own.
+/// Prints a part's table and writes it to `doc/benchmarks/{part}.md`. A table without a header gets `HEAD`.
 pub(crate) fn keep(part: &str, command: &str, table: &str) {
     let has_head = table.lines().nth(1).is_some_and(|line| line.starts_with("|---"));
     let head = if has_head { "" } else { HEAD };

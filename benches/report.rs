@@ -40,7 +40,7 @@ enum Of {
 }
 
 const SMOOTH: Target = Target::Ratio(1.5, 16.0);
-/// The floors do not draw Markdown.
+/// This limit is higher than the others because Caliban also draws Markdown, which the floors do not draw.
 const CHEAP: Target = Target::Ratio(1.6, f64::MAX);
 
 const fn line(name: &'static str, unit: &'static str, of: Of, target: Target) -> Line {

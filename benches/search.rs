@@ -18,7 +18,7 @@ const FILES: usize = 100;
 const TIMES: usize = 7;
 /// How the programs are installed.
 const INSTALL: &str = "cargo install --root target/bench-tools ripgrep fd-find";
-/// The most that a tool may take, compared with its program.
+/// The limit for the time of a tool divided by the time of its program.
 const LIMIT: f64 = 1.2;
 
 /// The rows of the table. Both sides run once before they are measured, so that the kernel has the files in memory.

@@ -29,7 +29,7 @@ pub(crate) enum Reply {
     Open { word: String },
 }
 
-/// A text that answers each request which has the word, and no user's message of the bench.
+/// A text that answers each request that contains `word` and not `MESSAGE`.
 pub(crate) struct Stream {
     pub(crate) word: &'static str,
     pub(crate) tokens: Vec<String>,
@@ -53,7 +53,7 @@ pub(crate) struct Server {
     inbox: Arc<Inbox>,
 }
 
-/// The replies to come. Whoever waits for one holds only its own lock.
+/// The prepared replies. Each field has its own lock, so that waiting for a reply does not block `stream`.
 struct Inbox {
     replies: Mutex<Receiver<Reply>>,
     stream: Mutex<Option<Stream>>,
@@ -76,7 +76,7 @@ impl Server {
         Server { port, replies, times, inbox }
     }
 
-    /// Answers the requests of the stream by it from now on.
+    /// From now on, answers the requests that belong to `stream` with its text.
     pub(crate) fn streams(&self, stream: Stream) {
         *self.inbox.stream.lock().unwrap() = Some(stream);
     }
@@ -110,7 +110,7 @@ fn serve(stream: TcpStream, inbox: &Inbox, log: &Sender<Times>) {
 }
 
 impl Inbox {
-    /// The reply to a request that belongs to the stream.
+    /// The reply to a request that belongs to the stream; `None` for another request.
     fn streamed(&self, body: &[u8]) -> Option<Reply> {
         let stream = self.stream.lock().unwrap();
         let has = |word: &str| body.windows(word.len()).any(|it| it == word.as_bytes());
@@ -120,7 +120,7 @@ impl Inbox {
     }
 }
 
-/// Reads one request. Returns its body and when it had arrived; `None` if the connection was closed.
+/// Reads one request. Returns its body and the time of its last byte; `None` if the connection was closed.
 fn request(reader: &mut impl BufRead) -> Option<(Vec<u8>, Instant)> {
     let mut length = 0;
     let mut line = String::new();
@@ -185,7 +185,7 @@ fn text(
     std::thread::sleep(pause);
     let (first, mut sent) = (Instant::now(), 0);
     while sent < tokens.len() {
-        // all due tokens go out in one piece
+        // all tokens that are due are sent in one piece
         let due = match rate {
             0 => sent + 200,
             rate => {

@@ -1,5 +1,5 @@
-//! The workers of a coordinator: what eight of them that stream at the same time cost the user, and how long the start
-//! of one takes.
+//! The workers of a coordinator: how much eight workers that stream at the same time delay the user, and how long the
+//! start of a worker takes.
 
 use super::editor::Editor;
 use super::report::{Target, row};
@@ -19,7 +19,7 @@ const RATE: u32 = 200;
 const WORD: &str = "bench-worker";
 /// The number of starts that are measured.
 const STARTS: usize = 10;
-/// The most that eight workers may take compared with one, the most megabytes of a worker, and the most milliseconds
+/// The limits: the delays with eight workers divided by those with one, the megabytes of a worker, and the milliseconds
 /// from the call to the worker's request.
 const TIMES: f64 = 1.5;
 const MEMORY: f64 = 5.0;
@@ -40,7 +40,7 @@ fn workers(count: usize) -> Value {
     json!({ "workers": (0..count).map(one).collect::<Vec<_>>() })
 }
 
-/// A chat that coordinates.
+/// A chat in coordinator mode.
 fn coordinator(editor: &mut Editor, server: Server) -> Turns<'_> {
     let mut turns = Turns::new(server, editor);
     turns.fill(text::tokens(WARM, 1));

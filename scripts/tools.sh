@@ -17,7 +17,7 @@ fi
 mkdir -p target/tools/bin
 
 server() {
-  # A virtual environment contains absolute paths of its folder: resolve links before it is made.
+  # A virtual environment contains its own absolute path, so links in the path are resolved first.
   local server
   server=$(cd target/tools && pwd -P)/jedi
   if "$server/bin/jedi-language-server" --version >/dev/null 2>&1 &&

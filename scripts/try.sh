@@ -30,7 +30,7 @@ else
   step 3 "a new copy of the sample project, target/try/sample"
   mkdir -p "$(dirname "$sample")"
   cp -R examples/sample "$sample.new"
-  # Makes the copy a project of its own: else this repository would be the project's root.
+  # Makes the copy a project of its own. Otherwise this repository would be the project's root.
   git -C "$sample.new" init --quiet 2>/dev/null || mkdir -p "$sample.new/.git"
   mv "$sample.new" "$sample"
 fi

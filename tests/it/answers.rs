@@ -65,7 +65,7 @@ fn a_question_is_answered_by_a_picker() {
 }
 
 #[test]
-fn a_question_is_answered_by_the_command_and_by_the_api() {
+fn a_question_can_be_answered_by_the_command_caliban_answer_or_by_the_api() {
     let answered = |how: &[&str]| {
         let server = Server::start();
         let nvim = asked(&Setup::new().anthropic(&server), &server, &[which(), many()]);
@@ -146,7 +146,7 @@ fn a_wrong_answer_is_explained_and_the_question_stays_open() {
 }
 
 #[test]
-fn a_command_answers_only_a_question_that_is_on_the_screen() {
+fn the_command_caliban_answer_answers_only_a_question_that_is_on_the_screen() {
     let server = Server::start();
     let nvim = asked(&Setup::new().anthropic(&server), &server, &[which()]);
     nvim.command("Caliban close");
@@ -201,7 +201,7 @@ fn an_open_question_and_the_answers_so_far_survive_a_restart() {
 }
 
 #[test]
-fn a_hostile_session_file_opens_no_question_that_the_tool_would_not_ask() {
+fn a_forged_question_that_the_tool_ask_would_refuse_is_not_opened() {
     let server = Server::start();
     let setup = Setup::new().anthropic(&server);
     let nvim = asked(&setup, &server, &[which()]);
@@ -259,7 +259,7 @@ fn undo_of_an_answer_opens_the_question_again() {
 }
 
 #[test]
-fn clear_forgets_the_question_and_a_copy_has_it() {
+fn slash_clear_removes_an_open_question_and_a_fork_keeps_it() {
     let server = Server::start();
     let nvim = asked(&Setup::new().anthropic(&server), &server, &[which()]);
     nvim.command("Caliban fork");

@@ -19,7 +19,7 @@ pub(crate) fn ask(id: &str, questions: &[Value]) -> Reply {
     Reply::new().call(id, "ask", json!({ "questions": questions }))
 }
 
-/// Which of two databases.
+/// The question which of two databases to use.
 pub(crate) fn which() -> Value {
     question("Which database?", &["SQLite", "Postgres"])
 }
@@ -39,8 +39,8 @@ pub(crate) fn prompt(server: &Server) -> String {
     server.requests().pop().unwrap().last_user_text()
 }
 
-/// Has the model ask between two reads, and answers. Returns what the chat showed, what scripts saw and what the model
-/// heard.
+/// Lets the model ask a question between two reads, and answers the question. Returns the text of the chat, the state
+/// and events for scripts, and what the model is told.
 fn ask_between_reads(dialect: &dyn Dialect) -> String {
     let server = Server::start();
     let questions = json!({ "questions": [{
@@ -83,7 +83,7 @@ fn ask_between_reads(dialect: &dyn Dialect) -> String {
 }
 
 #[test]
-fn ask_ends_the_turn_and_the_answer_is_the_next_prompt_in_every_dialect() {
+fn the_answer_to_the_models_question_is_the_next_prompt_in_every_dialect() {
     let told = DIALECTS.map(ask_between_reads);
     expect![[r#"
         go
@@ -235,7 +235,7 @@ fn a_key_typed_before_a_question_appears_does_not_answer_it() {
 }
 
 #[test]
-fn the_numbers_are_counts_outside_of_the_question() {
+fn a_digit_typed_outside_of_the_question_is_a_count() {
     let server = Server::start();
     let nvim = asked(&Setup::new().anthropic(&server), &server, &[which()]);
     nvim.keys("gg2j");
@@ -244,7 +244,7 @@ fn the_numbers_are_counts_outside_of_the_question() {
 }
 
 #[test]
-fn wrong_questions_are_explained_to_the_model_and_the_turn_goes_on() {
+fn calls_of_ask_with_wrong_arguments_are_answered_with_the_reason() {
     let options = |labels: &[&str]| json!({ "questions": [question("Which?", labels)] });
     let wrong = [
         json!({ "questions": [] }),
@@ -284,7 +284,7 @@ fn wrong_questions_are_explained_to_the_model_and_the_turn_goes_on() {
 }
 
 #[test]
-fn deceptive_and_hostile_words_of_the_model_are_only_shown() {
+fn hostile_text_in_the_models_question_is_only_shown() {
     let server = Server::start();
     let hostile = [
         "%{system('touch%20ran')}",
@@ -322,7 +322,7 @@ fn deceptive_and_hostile_words_of_the_model_are_only_shown() {
 }
 
 #[test]
-fn in_an_unattended_run_nobody_answers_and_the_model_is_told_to_decide() {
+fn in_an_unattended_run_the_model_is_told_to_answer_its_question_itself() {
     let server = Server::start();
     server.reply(ask("c1", &[which()]).call("c2", "read", json!({ "path": "a.txt" })));
     server.reply(Reply::said("I assumed SQLite."));

@@ -112,7 +112,7 @@ fn mixed() -> Reply {
 }
 
 #[test]
-fn of_the_edits_of_a_reply_only_those_of_files_that_need_no_review_are_written_at_once() {
+fn in_auto_edit_mode_edits_for_which_a_rule_asks_wait_and_others_are_written_at_once() {
     let rules = "{ mode = 'auto-edit', permissions = { { ask = 'edit', path = '*.sql' } } }";
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.sql", nine()).config(rules));
     scene.ask(mixed());
@@ -142,7 +142,7 @@ fn of_the_edits_of_a_reply_only_those_of_files_that_need_no_review_are_written_a
 }
 
 #[test]
-fn if_an_edit_of_a_reply_needs_a_review_in_ask_mode_none_of_the_reply_is_written_at_once() {
+fn in_ask_mode_an_edit_allowed_by_rule_waits_if_another_edit_of_the_reply_waits() {
     let rules = "{ permissions = { { allow = 'edit', path = 'a.txt' } } }";
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.sql", nine()).config(rules));
     for order in [["a.txt", "b.sql"], ["b.sql", "a.txt"]] {
@@ -308,7 +308,7 @@ fn in_auto_edit_mode_a_change_on_disk_is_merged_and_keeps_the_hunks() {
 /// While hunks of a file wait to be written until the user decides, a further edit of the file waits too, even in
 /// auto-edit mode. An edit in ask mode waits even if the file has hunks that are written already.
 #[test]
-fn a_file_never_has_hunks_that_are_on_disk_and_hunks_that_are_not_at_the_same_time() {
+fn a_file_never_has_written_and_unwritten_hunks_at_the_same_time() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":Caliban mode auto-edit<CR>");
     scene.nvim.wait_screen("auto-edit · ");
@@ -341,7 +341,8 @@ fn a_file_never_has_hunks_that_are_on_disk_and_hunks_that_are_not_at_the_same_ti
     assert_eq!(scene.on_disk("a.txt"), Some(now));
 }
 
-/// `.exrc` is such a file: Neovim runs it when it starts in the folder. The other file of the call is written at once.
+/// Neovim runs `.exrc` when it starts in the folder, so the edit of `.exrc` waits. The other file of the call is
+/// written at once.
 #[test]
 fn in_auto_edit_mode_an_edit_of_a_file_that_other_programs_run_waits_for_the_user() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file(".exrc", "set nu\n").config(MODE));

@@ -37,7 +37,7 @@ fn when_rate_limits_end_the_turn_the_text_in_the_composer_is_kept() {
 }
 
 #[test]
-fn repeated_rate_limits_without_retry_after_end_the_turn() {
+fn repeated_rate_limits_without_a_retry_after_header_end_the_turn() {
     let server = Server::start();
     for _ in 0..6 {
         server.reply(Reply::error(429));

@@ -19,7 +19,7 @@ const ALLOWED: &str = "a b x f1 echo printf test true : env timeout nice nohup s
 /// Programs that run others. They are no stubs.
 const REAL: [&str; 8] = ["env", "find", "nice", "nohup", "setsid", "stdbuf", "timeout", "xargs"];
 
-/// What a stub notes: its arguments and the end of its note.
+/// A stub notes its arguments, each followed by `BETWEEN`, and then `END`.
 const BETWEEN: char = '\u{1f}';
 const END: char = '\u{1e}';
 
@@ -30,7 +30,7 @@ fn list(text: &str) -> Vec<String> {
     text.split('\n').filter(|it| !it.is_empty()).map(unmarked).collect()
 }
 
-/// Makes command lines from templates, whose `@` stand for pieces.
+/// Makes command lines from templates, in which pieces replace each `@`.
 struct Author {
     dice: Dice,
     pieces: Vec<String>,
@@ -111,7 +111,7 @@ impl Room {
         }
         let _ = fs::remove_file(&notes);
         let before = self.files();
-        // endless loops and recursions end
+        // limits the time of endless loops and recursions
         let limited = "ulimit -t 2 -f 2000; exec /bin/bash -c \"$0\"";
         let mut bash = Command::new("/bin/bash");
         bash.args(["-c", limited, line]).current_dir(&root).stdin(Stdio::null()).env_clear();
@@ -152,7 +152,8 @@ fn rules(root: &Path) -> Rules {
     Rules::new(all, root, &Reach::new(&folders))
 }
 
-/// Whether the walk has seen a command that ran. A pattern may stand for any files.
+/// Whether `simple`, a command that the parser found, is the command that ran. The arguments of a command with a
+/// pattern may be any files.
 fn is_seen(simple: &Simple, ran: &[String]) -> bool {
     let is_pattern = simple.words.iter().any(|it| matches!(it, Word::Glob(_)));
     let words: Option<Vec<&str>> = simple.words.iter().map(Word::fixed).collect();

@@ -1,4 +1,5 @@
-//! How calls look in the chat: packed, folded, cut to the width of the window, in colours, and while they run.
+//! How calls look in the chat: one row for each, folded, cut to the width of the window, in colours, and while they
+//! run.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -10,7 +11,7 @@ use serde_json::json;
 const RULES: &str = "{ mode = 'auto', sandbox = false, permissions = { { allow = 'shell', command = 'false' }, \
                      { allow = 'shell', command = 'sleep' } } }";
 
-/// The rows of the screen from the one with `from` on, with the groups of calls marked.
+/// `count` rows of the screen, from the first row that contains `from`, with Caliban's highlight groups marked.
 fn rows(nvim: &Nvim, from: &str, count: usize) -> String {
     let screen = nvim.screen_marked("Caliban");
     let rows = screen.lines().skip_while(|row| !row.contains(from)).take(count);
@@ -28,7 +29,7 @@ fn timeless(row: &str) -> String {
 }
 
 #[test]
-fn finished_calls_stand_one_below_the_other_folded_in_colours_and_cut_to_the_width() {
+fn each_finished_call_takes_one_row_and_consecutive_reads_share_one() {
     let server = Server::start();
     let deep = "src/a/deep/folder/of/many/modules/one.rs";
     let read = |it: Reply, id: &str, path: &str| it.call(id, "read", json!({ "path": path }));
@@ -42,7 +43,7 @@ fn finished_calls_stand_one_below_the_other_folded_in_colours_and_cut_to_the_wid
     nvim.keys(":Caliban<CR>igo<C-s><Esc>");
     nvim.wait_transcript("▸ read  path=\"b.rs\"");
     server.wait_count(2);
-    // the run is folded while the cursor is on one of its calls
+    // the two reads are folded into one row while the cursor is on one of them
     nvim.go_to_transcript("modules/one.rs");
     gate.release();
     nvim.wait_transcript("Done.");
@@ -83,7 +84,7 @@ fn finished_calls_stand_one_below_the_other_folded_in_colours_and_cut_to_the_wid
 }
 
 #[test]
-fn a_running_call_shows_its_time_and_a_turning_sign_and_nothing_turns_when_it_is_stopped() {
+fn a_running_call_shows_its_duration_and_a_spinner() {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "shell", json!({"command": "sleep 600"})));
     let nvim = Nvim::start(&Setup::new().config(RULES).anthropic(&server).size(80, 30));
@@ -130,7 +131,7 @@ fn a_call_that_runs_when_the_program_dies_is_shown_as_interrupted() {
 }
 
 #[test]
-fn a_question_that_stands_when_the_program_dies_names_no_keys() {
+fn a_question_left_open_by_the_programs_death_names_no_keys() {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "shell", json!({"command": "git push"})));
     let nvim = Nvim::start(&Setup::new().anthropic(&server).size(80, 40));

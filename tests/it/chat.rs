@@ -108,7 +108,7 @@ fn a_wrong_setting_is_reported_with_its_path_and_the_other_settings_apply() {
         caliban: config.modle: there is no such setting. Did you mean 'model'?
         caliban: config.providers.mine.dialect: expected 'anthropic', 'openai-chat', 'openai-responses', 'gemini' or 'ollama', got 'smoke'"#]]
     .assert_eq(said.trim());
-    // the layout was valid in the refused configuration, and is used
+    // the refused configuration has a valid layout, which is used
     nvim.wait(|nvim| nvim.lua_str("return vim.fn.winnr('$')") == "3", "three windows");
     assert_eq!(nvim.lua_str("return vim.fn.winwidth(2)"), "120");
 }

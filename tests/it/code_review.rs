@@ -65,7 +65,7 @@ fn review(nvim: &Nvim, server: &Server, command: &str) -> String {
 }
 
 #[test]
-fn a_review_sends_the_diff_and_the_task_in_every_dialect() {
+fn slash_review_sends_the_diff_and_the_task_in_every_dialect() {
     let sent = DIALECTS.map(|dialect| {
         let server = Server::start();
         let setup =
@@ -98,7 +98,7 @@ fn a_review_sends_the_diff_and_the_task_in_every_dialect() {
 }
 
 #[test]
-fn an_undone_review_comes_back_as_the_command_and_makes_a_new_diff() {
+fn undo_of_a_slash_review_puts_the_command_back_into_the_composer() {
     let server = Server::start();
     let nvim = Nvim::start(&repository().anthropic(&server));
     review(&nvim, &server, "/review Mind the case.");
@@ -116,7 +116,7 @@ fn an_undone_review_comes_back_as_the_command_and_makes_a_new_diff() {
 }
 
 #[test]
-fn a_queued_review_comes_back_as_the_command() {
+fn a_queued_slash_review_goes_back_to_the_composer_as_the_command() {
     let server = Server::start();
     let gate = server.reply(Reply::chunks(["Wait ", "for it."]));
     let nvim = Nvim::start(&repository().anthropic(&server));
@@ -200,7 +200,7 @@ fn the_models_review_comments_are_shown_as_diagnostics_and_in_the_quickfix_list(
 }
 
 #[test]
-fn a_review_of_a_branch_or_a_commit_sends_the_changes_of_that_branch_or_commit() {
+fn slash_review_of_a_branch_or_commit_sends_the_changes_of_that_branch_or_commit() {
     let server = Server::start();
     let setup = repository().anthropic(&server);
     git(&setup, &["checkout", "-qb", "topic"]);
@@ -233,7 +233,7 @@ fn a_review_of_a_branch_or_a_commit_sends_the_changes_of_that_branch_or_commit()
 }
 
 #[test]
-fn a_review_command_without_a_diff_goes_back_to_the_composer() {
+fn slash_review_without_a_diff_goes_back_to_the_composer() {
     let server = Server::start();
     let bare = Nvim::start(&Setup::new().size(200, 40).anthropic(&server));
     let refused = |nvim: &Nvim, command: &str, why: &str| {
@@ -264,7 +264,7 @@ fn a_review_command_without_a_diff_goes_back_to_the_composer() {
 }
 
 #[test]
-fn a_review_runs_no_command_that_is_configured_in_the_repository() {
+fn slash_review_runs_no_command_that_is_configured_in_the_repository() {
     let server = Server::start();
     let setup =
         repository().file(".gitattributes", "*.txt diff=evil filter=evil\n").anthropic(&server);
@@ -286,9 +286,10 @@ fn a_review_runs_no_command_that_is_configured_in_the_repository() {
     assert!(!pwn.exists());
 }
 
-/// Git looks for changes in a repository inside of the project if the index has it, and runs its filters.
+/// If the index contains a repository inside of the project, git looks for changes in that repository and runs its
+/// filters.
 #[test]
-fn a_review_runs_no_command_of_a_repository_inside_of_the_project() {
+fn slash_review_runs_no_command_of_a_repository_inside_of_the_project() {
     let server = Server::start();
     let modules = "[submodule \"sub\"]\n\tpath = sub\n\turl = ./sub\n\tignore = none\n";
     let setup = repository()

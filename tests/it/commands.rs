@@ -1,4 +1,5 @@
-//! Tests the user's own slash commands, from the keys to the request, and back to the composer.
+//! The user's own slash commands: their text in the request, and messages with such a command that go back to the
+//! composer.
 
 use crate::kit::chat::{DIALECTS, assert_grows, common};
 use crate::kit::nvim::Nvim;
@@ -36,7 +37,7 @@ fn wait_replies(nvim: &Nvim, count: usize) {
 }
 
 #[test]
-fn a_command_is_sent_with_its_arguments_and_files_in_each_dialect() {
+fn a_slash_command_is_sent_with_its_arguments_and_files_in_each_dialect() {
     let told = DIALECTS.map(|dialect| {
         let server = Server::start();
         server.otherwise(Reply::said("Seen."));
@@ -82,7 +83,7 @@ fn a_command_is_sent_with_its_arguments_and_files_in_each_dialect() {
 }
 
 #[test]
-fn commands_and_skills_are_completed_and_listed() {
+fn slash_commands_and_skills_are_completed_and_listed() {
     let skill = "---\nname: tidy-up\ndescription: Puts things in order\n---\nDo.\n";
     let bad = "---\ndescription: \"x\n---\nDo.";
     let setup = project()
@@ -130,7 +131,7 @@ fn check_given_back(server: &Server, nvim: &Nvim, text: &str, warning: &str) {
 }
 
 #[test]
-fn a_message_whose_command_has_an_invalid_file_goes_back_to_the_composer_with_the_reason() {
+fn a_message_whose_slash_command_cannot_be_read_goes_back_with_the_reason() {
     let setup = project()
         .file(".claude/commands/yaml.md", "---\ndescription: [x\n---\nDo.")
         .file(".claude/commands/large.md", "x".repeat(1 << 20))
@@ -153,9 +154,9 @@ fn a_message_whose_command_has_an_invalid_file_goes_back_to_the_composer_with_th
     assert!(!server.requests()[0].json.to_string().contains("a secret"));
 }
 
-/// When such a message is sent, the command's text is made again from the message, so that it is not sent twice.
+/// When the message is sent again, the text of its slash command is made anew and not sent twice.
 #[test]
-fn a_message_that_went_back_to_the_composer_is_sent_with_its_commands_text_only_once() {
+fn a_message_that_went_back_is_sent_with_the_text_of_its_slash_command_only_once() {
     let setup = project()
         .file("../home/notes.md", "a secret")
         .file(".claude/commands/odd.md", "See @src/gone.rs and @~/notes.md, @anyone.\n");
@@ -184,7 +185,7 @@ fn a_message_that_went_back_to_the_composer_is_sent_with_its_commands_text_only_
 }
 
 #[test]
-fn the_model_of_a_command_answers_only_the_turn_of_that_command() {
+fn the_model_of_a_slash_command_answers_only_the_turn_of_that_command() {
     let setup = project()
         .file(".claude/commands/quick.md", "---\nmodel: anthropic/claude-haiku-4-5\n---\nBe quick.")
         .file(".claude/commands/odd.md", "---\nmodel: nobody/none\n---\nBe odd.");
@@ -233,9 +234,9 @@ fn the_model_of_a_command_answers_only_the_turn_of_that_command() {
     .assert_eq(said);
 }
 
-/// The model reads which tools the command allows.
+/// The model is told which tools the slash command allows.
 #[test]
-fn a_command_that_names_tools_allows_no_others_in_its_turn_in_every_dialect() {
+fn a_slash_command_that_names_tools_allows_no_others_in_its_turn_in_every_dialect() {
     let told = DIALECTS.map(|dialect| {
         let server = Server::start();
         let calls = || {
@@ -276,7 +277,7 @@ fn a_command_that_names_tools_allows_no_others_in_its_turn_in_every_dialect() {
 }
 
 #[test]
-fn a_command_that_names_tools_keeps_the_provider_from_searching_unless_it_names_the_search() {
+fn a_slash_command_whose_tools_lack_the_search_turns_the_providers_search_off() {
     let command = |tools: &str| format!("---\nallowed-tools: {tools}\n---\nLook.\n");
     let setup = project()
         .file(".claude/commands/read.md", command("Read"))
@@ -296,7 +297,7 @@ fn a_command_that_names_tools_keeps_the_provider_from_searching_unless_it_names_
 }
 
 #[test]
-fn a_command_line_that_a_command_allows_still_needs_consent() {
+fn a_shell_command_that_a_slash_command_allows_still_needs_consent() {
     let (server, nvim) = start(
         project()
             .cautious()

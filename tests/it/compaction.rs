@@ -86,7 +86,7 @@ fn told(dialect: &dyn Dialect) -> String {
     let requests = server.requests();
     assert_grows(requests[..4].to_vec());
     assert_grows(requests[5..].to_vec());
-    // the question for the summary has no tools, and has the tool results as text
+    // the request for the summary offers no tools, and contains the tool results as text
     assert!(is_question(&requests[4]) && requests[4].tools().is_empty());
     let question = requests[4].last_user_text();
     assert!(question.starts_with("<conversation>\n[") && question.contains("the line 199"));
@@ -151,7 +151,7 @@ fn a_long_conversation_is_compacted_in_every_dialect() {
 }
 
 #[test]
-fn the_line_of_a_compaction_opens_and_shows_the_text_that_the_model_has_instead() {
+fn the_line_of_a_compaction_unfolds_to_the_summary_that_the_model_gets() {
     let server = Server::start();
     let nvim = three_turns(&server, &files(Setup::new()).config(LATE).anthropic(&server));
     server.reply(Reply::said(&summary("Be quick.")));
@@ -198,7 +198,7 @@ fn a_request_that_is_too_long_is_compacted_and_sent_again_in_every_dialect() {
 }
 
 #[test]
-fn a_reply_that_is_cut_at_the_end_of_the_window_is_asked_for_again_after_a_compaction() {
+fn a_reply_cut_at_the_end_of_the_window_is_requested_again_after_a_compaction() {
     let server = Server::start();
     let nvim = three_turns(&server, &files(Setup::new()).config(LATE).anthropic(&server));
     let full = "model_context_window_exceeded";
@@ -242,7 +242,7 @@ fn compaction_can_be_turned_off() {
 /// Thoughts of Claude Opus 5.5 are valid only after exactly the messages before them, so nothing is trimmed, and no
 /// thought is sent after a compaction.
 #[test]
-fn a_model_with_bound_thoughts_is_compacted_without_its_thoughts() {
+fn thoughts_bound_to_earlier_messages_are_not_sent_after_a_compaction() {
     let server = Server::start();
     let setup = files(Setup::new()).config("{ compact = 0.005, trim = 0.001 }").anthropic(&server);
     let setup = setup.env("CALIBAN_MODEL", "anthropic/claude-opus-5-5");
@@ -299,6 +299,6 @@ fn if_the_conversation_cannot_be_compacted_for_a_smaller_model_the_user_is_told_
     server.reply(Reply::rejected("no"));
     type_in(&nvim, "/compact");
     nvim.wait_transcript("! Not compacted. The provider rejected the request (400).");
-    // the question fits the smaller window
+    // the request for the summary fits into the smaller window
     assert!(server.requests()[4].body.len() < 18_000);
 }

@@ -169,7 +169,7 @@ fn the_keywords_are_offered_with_their_descriptions_before_files() {
     nvim.wait_screen("diffs.txt");
     nvim.keys("f<C-n><C-y>");
     nvim.wait(|it| it.composer() == "@diff", "the keyword");
-    // a path in quotes names a file
+    // in quotes no keywords are offered, only files
     nvim.keys("<Esc>ccsee @\"diff");
     nvim.wait_screen("diffs.txt");
     assert!(!nvim.screen().contains("what is not committed"));
@@ -199,7 +199,7 @@ fn wait_offered(nvim: &Nvim, beginning: &str) {
 }
 
 #[test]
-fn open_files_are_offered_before_recent_ones_also_if_git_ignores_them_or_they_lie_elsewhere() {
+fn open_files_are_offered_before_recent_ones_even_if_ignored_or_outside_of_the_project() {
     let setup = project()
         .file("src/old.rs", "old\n")
         .file("../home/my notes.md", "my notes\n")

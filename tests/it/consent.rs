@@ -254,7 +254,7 @@ fn the_longest_command_takes_few_lines_in_the_chat() {
 }
 
 #[test]
-fn allowing_a_read_does_not_allow_a_command_that_repeats_the_question_about_the_read() {
+fn a_consent_to_a_read_does_not_allow_a_command_with_the_words_of_that_question() {
     let server = Server::start();
     let setup = Setup::new().size(160, 40);
     let path = "/opt/none;touch ran";

@@ -32,7 +32,7 @@ fn send_up_to_question(nvim: &Nvim, message: &str) {
     nvim.wait_phase("asking");
 }
 
-/// The number of the last replies of turns in the transcript.
+/// The number of replies in the transcript that end a turn.
 fn replies(nvim: &Nvim) -> usize {
     let text = nvim.transcript();
     ["Done.", "Read.", "Written."].iter().map(|it| text.matches(it).count()).sum()

@@ -133,7 +133,7 @@ fn mentioned_folders_and_odd_files_are_sent_as_blocks_in_every_dialect() {
     ]);
 }
 
-/// The user has chosen the link, and the chat shows the file to which it leads.
+/// The user mentions the link themselves, so no consent is needed, and the chat shows the file to which the link leads.
 #[test]
 fn a_mentioned_link_that_leads_out_of_the_project_is_sent_with_its_files_path_in_every_dialect() {
     let said = DIALECTS.map(|dialect| {
@@ -195,7 +195,7 @@ fn check_given_back(prompt: &str, expected: Expect) {
     let warning = rows.lines().map(|row| row.chars().skip(132).collect::<String>());
     let warning = warning
         .skip_while(|row| !row.starts_with("! "))
-        // between the warning and the prompt the chips of the files may stand already
+        // the chips of the files may be shown already between the warning and the prompt
         .take_while(|row| !row.starts_with("see @") && !row.starts_with('▏'));
     expected
         .assert_eq(&warning.map(|row| row.trim_end().to_owned()).collect::<Vec<_>>().join("\n"));

@@ -40,7 +40,7 @@ fn coordinator(setup: impl FnOnce(Setup) -> Setup) -> Scene {
     scene
 }
 
-/// Takes the digest of the workers out of the end of a request. Returns whether there was one.
+/// Removes the digest of the workers from the end of a request. Returns whether there was a digest.
 fn take_digest(request: &mut Request) -> bool {
     let is_digest = |it: &Value| it.to_string().contains("<workers>");
     for list in ["messages", "input", "contents"] {
@@ -51,7 +51,8 @@ fn take_digest(request: &mut Request) -> bool {
     false
 }
 
-/// A coordinator has the tools that read and those that lead workers, an explorer those that read and `notify`.
+/// Checks that a coordinator has the reading tools and those for workers, and an explorer the reading tools and
+/// `notify`.
 fn assert_tools(parent: &Request, child: &Request) {
     let mut reading = parent.tools();
     let team = reading.split_off(reading.len() - 6);
@@ -67,7 +68,7 @@ fn assert_tools(parent: &Request, child: &Request) {
 }
 
 #[test]
-fn a_coordinator_hands_work_out_and_reads_the_hand_off() {
+fn a_coordinator_gets_the_reports_of_the_workers_that_it_starts() {
     for dialect in DIALECTS {
         let server = Server::start();
         let prompt = "Find the word.";
@@ -106,7 +107,7 @@ fn a_coordinator_hands_work_out_and_reads_the_hand_off() {
         assert_eq!(digests, [false, true, true]);
         assert_grows(children);
         assert_grows(parents);
-        // no file has the digest
+        // the digest is not saved in any file
         let path = nvim.setup.sessions().join("main.json");
         let file = fs::read_to_string(&path).unwrap();
         assert!(file.contains("what_was_done"));

@@ -82,7 +82,7 @@ fn connect(scene: &Scene, command: &str, hosts: &[String], keys: &str) -> (Strin
 const ONCE: &str = ":Caliban approve<CR>";
 
 #[test]
-fn in_auto_mode_a_page_closes_the_hosts_of_rules_until_the_user_opens_them() {
+fn in_auto_mode_a_fetched_page_closes_the_hosts_of_rules_until_the_user_consents() {
     if !is_full() {
         return;
     }
@@ -101,7 +101,7 @@ fn in_auto_mode_a_page_closes_the_hosts_of_rules_until_the_user_opens_them() {
     // with the user's consent the command has its hosts again
     let (said, was_asked) = connect(&scene, &get, &[site.host()], ONCE);
     assert!(was_asked && said.contains("the page"), "{said}");
-    // once is once
+    // the consent was for one call
     let said = shell(&scene, &get);
     assert!(said.contains("HTTP/1.1 403 Forbidden"), "{said}");
     let (said, was_asked) = connect(&scene, &get, &[site.host()], ":Caliban approve session<CR>");
@@ -118,7 +118,7 @@ fn in_auto_mode_a_page_closes_the_hosts_of_rules_until_the_user_opens_them() {
 }
 
 #[test]
-fn in_auto_mode_the_output_of_commands_closes_hosts_only_for_commands_that_no_rule_allows() {
+fn in_auto_mode_commands_that_a_rule_allows_keep_their_hosts_after_other_output() {
     if !is_full() {
         return;
     }
@@ -145,7 +145,7 @@ fn in_auto_mode_the_output_of_commands_closes_hosts_only_for_commands_that_no_ru
 }
 
 #[test]
-fn a_question_about_a_host_names_it_and_always_stores_a_rule_for_it() {
+fn the_answer_always_to_a_question_about_a_host_stores_a_rule_for_the_host() {
     if !is_full() {
         return;
     }
@@ -179,7 +179,7 @@ fn a_question_about_a_host_names_it_and_always_stores_a_rule_for_it() {
 }
 
 #[test]
-fn a_host_that_a_rule_denies_is_not_opened_by_any_answer() {
+fn a_call_that_names_a_denied_or_invalid_host_is_refused_without_a_question() {
     if !is_full() {
         return;
     }
@@ -210,7 +210,7 @@ fn send(scene: &Scene) -> bool {
     call(scene, "job_input", json!({ "id": 1, "text": "go\n" }), ":Caliban approve<CR>").1
 }
 
-/// The output of job 1 when it has answered a line.
+/// Waits until job 1 has answered a line, and returns the output of the job.
 fn answered(scene: &Scene) -> String {
     let mut all = String::new();
     while !all.contains("done") {
@@ -228,7 +228,7 @@ fn a_job_keeps_its_hosts_only_while_the_rules_allow_them() {
     let site = Site::start();
     site.page("/a", "text/plain", "the page");
     let scene = scene(&site, "ask", &[&site.host()]);
-    // a folder that appears while the job runs would be taken away, because the job may have created it
+    // Caliban would remove this folder if it appeared while the job runs, because the job might have created it
     fs::create_dir_all(scene.nvim.setup.path(".caliban")).unwrap();
     call(&scene, "shell", asking(&site), ":Caliban approve<CR>");
     send(&scene);
@@ -273,13 +273,13 @@ fn neither_a_process_outside_nor_another_command_reaches_the_proxy_of_a_command(
     let port = said.lines().find_map(|it| it.strip_prefix("port ")).unwrap().parse().unwrap();
     let connects = TcpStream::connect((Ipv4Addr::LOCALHOST, port));
     assert!(connects.is_err(), "{port}");
-    // nor does another command
+    // another command does not reach the proxy either
     let said = shell(&scene, &format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected"));
     assert!(said.contains("Connection refused"), "{said}");
 }
 
 #[test]
-fn the_user_can_ask_how_a_connection_is_judged() {
+fn caliban_permissions_network_explains_how_a_connection_is_judged() {
     let site = Site::start();
     let scene = scene(&site, "ask", &["*.example.org"]);
     let check = |named: &str, wanted: &str| {

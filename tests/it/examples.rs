@@ -1,4 +1,4 @@
-//! The examples of the help, as they stand there, work.
+//! Runs the examples of the help unchanged.
 
 use crate::asks;
 use crate::kit::nvim::Nvim;
@@ -8,7 +8,7 @@ use crate::kit::setup::Setup;
 use serde_json::json;
 use std::path::Path;
 
-/// The n-th example behind a tag of the help, without its indentation.
+/// The n-th example after a tag of the help, without its indentation.
 fn example(tag: &str, n: usize) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("doc/caliban.txt");
     let help = std::fs::read_to_string(path).unwrap();

@@ -1,4 +1,4 @@
-//! Tests what a question shows: why it is asked, on demand, and its first line in a window of any height.
+//! What a question shows: on demand the reason why it is asked, and its first line in a window of any height.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -22,7 +22,7 @@ fn is_bounded(nvim: &Nvim) {
 }
 
 #[test]
-fn on_a_question_i_shows_and_hides_which_rule_decides_each_part() {
+fn the_key_i_on_a_question_shows_and_hides_which_rule_decides_each_part() {
     let rules =
         "{ permissions = { { allow = 'shell', command = 'echo', reason = 'It prints.' } } }";
     let scene = Scene::start(|it| it.config(rules).file(".env", "A=1\n").size(120, 40));
@@ -65,7 +65,7 @@ fn on_a_question_i_shows_and_hides_which_rule_decides_each_part() {
     nvim.wait_screen("y once");
     nvim.keys("i");
     nvim.wait(|it| question(it) == plain, "the question as it was");
-    // above the question the key keeps its meaning
+    // on a line above the question, `i` starts Insert mode in the composer
     nvim.keys("ggi");
     nvim.wait(|it| it.lua_str("return vim.api.nvim_get_mode().mode") == "i", "Insert mode");
     nvim.keys("<Esc><C-w>kGn");
@@ -98,7 +98,7 @@ fn a_question_is_shown_from_its_first_line() {
     nvim.wait_question();
     nvim.wait_screen("? Run `touch a`?");
     nvim.keys("<Esc><C-w>ky");
-    // the window has no room for all of this one: it is read from above, and its keys stand below the composer
+    // this question is longer than the window, which shows its beginning; its keys are shown below the composer
     nvim.wait_screen("? Run this?");
     nvim.wait_question();
     nvim.keys("y");
@@ -107,7 +107,7 @@ fn a_question_is_shown_from_its_first_line() {
         nvim.keys("j");
         nvim.command("redraw");
     }
-    // an explanation below the window is scrolled to
+    // the window scrolls down to the explanation
     nvim.keys("<C-w>j<Tab>");
     nvim.wait_screen("? Run this?");
     nvim.keys("i");
@@ -116,7 +116,7 @@ fn a_question_is_shown_from_its_first_line() {
     nvim.wait(|it| !it.transcript().contains("In ask mode"), "the question as it was");
     nvim.keys("y");
     scene.wait_idle("Over.");
-    // the window follows the end again
+    // the window shows the end of the chat again
     nvim.wait_screen("Over.");
     assert_eq!(scene.on_disk("8").as_deref(), Some(""));
 }

@@ -1,4 +1,4 @@
-//! Strangers' texts in requests: pages, files outside of the project and the output of commands stand between tags that
+//! Strangers' texts in requests: pages, files outside of the project and the output of commands are between tags that
 //! they cannot forge.
 
 use crate::kit::chat::DIALECTS;
@@ -47,7 +47,7 @@ fn the_output_of_a_command_is_fenced_in_every_dialect_and_calibans_own_lines_are
 }
 
 #[test]
-fn the_mark_stays_the_same_after_a_restart_and_differs_between_conversations() {
+fn the_tag_around_strangers_texts_differs_between_conversations_and_survives_a_restart() {
     let server = Server::start();
     server.otherwise(Reply::said("Seen."));
     let setup = Setup::new().size(200, 40).anthropic(&server);

@@ -36,7 +36,7 @@ fn the_banner_of_a_renaming_shows_its_path_and_both_keys() {
 
 /// The hint is shortened word by word, never within a key.
 #[test]
-fn the_hint_on_a_hunk_is_shortened_to_the_room_behind_its_line() {
+fn the_hint_on_a_hunk_is_shortened_to_the_room_after_its_line() {
     for width in [5, 15, 21, 22, 28, 29, 34, 48, 52, 55, 58, 63, 90] {
         let line = "x".repeat(width);
         let scene = Scene::start(|it| it.file("a.txt", nine()).size(60, 30));
@@ -54,9 +54,9 @@ fn the_hint_on_a_hunk_is_shortened_to_the_room_behind_its_line() {
     }
 }
 
-/// The cursor stays on the first line, behind which only a part of the hint would fit.
+/// The cursor stays on the first line, after which only a part of the hint would fit.
 #[test]
-fn the_hint_stands_on_the_line_of_its_hunk_that_has_room_for_it() {
+fn the_hint_is_on_a_line_of_its_hunk_that_has_room_for_it() {
     let (long, far) = ("x".repeat(48), "y".repeat(48));
     let scene = Scene::start(|it| it.file("a.txt", nine()).size(60, 30));
     scene.nvim.keys(":edit a.txt<CR>");
@@ -124,7 +124,7 @@ fn wrapped_rows_of_a_line_in_the_tour_are_indented_to_the_lines_text() {
 }
 
 #[test]
-fn the_list_of_changes_stays_while_an_undo_can_be_redone() {
+fn after_an_undo_of_all_changes_their_list_stays_until_the_verdict_is_sent() {
     for (columns, rows) in [(60, 40), (80, 40), (120, 40), (200, 50)] {
         let scene = Scene::two_hunks(|it| it.size(columns, rows));
         scene.nvim.lua("require('caliban.review.undone').delay = 1000000000", &[]);

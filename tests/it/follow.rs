@@ -1,4 +1,4 @@
-//! The last code window follows the agent: where it reads and edits, without a jump, the focus or another alternate file.
+//! The last code window shows where the agent reads and edits. It gets no jump, no focus and no other alternate file.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -49,7 +49,7 @@ fn read(path: &str, offset: u32) -> Reply {
 }
 
 #[test]
-fn a_window_shows_where_the_agent_reads_and_edits_and_afterwards_what_it_showed_before() {
+fn a_window_that_follows_the_agent_shows_its_earlier_file_again_after_the_turn() {
     let scene = visited();
     let nvim = &scene.nvim;
     let (was, before) = (place(nvim), traces(nvim));
@@ -63,7 +63,7 @@ fn a_window_shows_where_the_agent_reads_and_edits_and_afterwards_what_it_showed_
     let edits = Reply::new().gate().call("e1", "edit", edit("a.txt", &[("l8", "L8")]));
     let edits = scene.server.reply(edits);
     scene.server.reply(Reply::said("Done."));
-    // without the following the window keeps its file
+    // before `gF`, the window keeps its file
     nvim.lua("require('caliban').ask('please')", &[]);
     scene.server.wait_count(2);
     assert_eq!(place(nvim), was);
@@ -94,7 +94,7 @@ fn a_window_shows_where_the_agent_reads_and_edits_and_afterwards_what_it_showed_
 }
 
 #[test]
-fn a_user_who_goes_to_the_window_keeps_the_file_and_one_that_must_not_change_is_left_alone() {
+fn following_stops_if_the_user_enters_the_window_or_its_buffer_must_stay() {
     let scene = visited();
     let nvim = &scene.nvim;
     let was = place(nvim);

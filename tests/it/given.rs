@@ -1,4 +1,4 @@
-//! What the user's and the project's own files bring into a request, in each dialect: instructions, skills, commands.
+//! The parts of a request that come from files of the user and of the project: instructions, skills, slash commands.
 
 use crate::kit::chat::{DIALECTS, common};
 use crate::kit::nvim::Nvim;
@@ -23,7 +23,7 @@ fn system(files: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn an_override_replaces_the_instructions_of_the_same_folder() {
+fn agents_override_md_replaces_agents_md_of_the_same_folder() {
     let files = [("AGENTS.override.md", "My own rules.\n"), ("AGENTS.md", "The team's rules.\n")];
     expect![[r#"
         Work.
@@ -86,7 +86,7 @@ fn skills_with_a_byte_order_mark_dos_lines_and_a_folded_description_are_read() {
 }
 
 #[test]
-fn a_command_in_the_home_folder_is_sent_in_every_dialect() {
+fn a_slash_command_in_the_home_folder_is_sent_in_every_dialect() {
     let told = DIALECTS.map(|dialect| {
         let server = Server::start();
         server.reply(Reply::said("Done."));
@@ -107,7 +107,7 @@ fn a_command_in_the_home_folder_is_sent_in_every_dialect() {
 }
 
 #[test]
-fn a_commands_model_answers_its_turn_in_every_dialect() {
+fn the_model_of_a_slash_command_answers_its_turn_in_every_dialect() {
     let others = [
         "anthropic/claude-haiku-4-5",
         "openai/gpt-4o-mini",

@@ -30,7 +30,7 @@ fn during_a_review_the_hint_says_that_a_message_is_sent_at_once() {
 }
 
 #[test]
-fn a_restart_removes_the_notice_that_the_program_ended() {
+fn a_restart_of_the_program_removes_the_notice_about_its_end() {
     let server = Server::start();
     server.reply(Reply::said("Hello."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
@@ -202,7 +202,7 @@ fn code_spans_with_blanks_are_not_broken_across_rows() {
     let gate = server.reply(Reply::chunks(pieces));
     nvim.keys(":Caliban<CR>igo<C-s><Esc>");
     gate.release();
-    // a span is moved when it is closed, while its line grows
+    // while its line still grows, a code span moves to the next row once it is closed
     shows("so I ran `git push\n  origin\n");
     gate.release();
     shows("so I ran\n  `git push origin main`\n");
@@ -214,7 +214,7 @@ fn code_spans_with_blanks_are_not_broken_across_rows() {
     shows(slow);
     nvim.wait_phase("idle");
 
-    // the chat of another width, without wrapping, and without a window while it changes
+    // the chat with another width, with 'nowrap', and hidden while a reply arrives
     nvim.resize(90, 30);
     shows("so I ran git push origin main, twice.\n");
     nvim.resize(66, 30);
@@ -234,7 +234,7 @@ fn code_spans_with_blanks_are_not_broken_across_rows() {
     let both = |nvim: &Nvim| nvim.screen().matches(MOVED).count() == 2;
     nvim.wait(both, "both replies");
 
-    // an error, and a chat that was read from its file
+    // a span in an error, and spans in a chat that was read from its file
     server.reply(Reply::rejected("run `git push origin main`, please"));
     nvim.keys("igo<C-s><Esc>");
     shows("(400): “run\n    git push origin main, please”");

@@ -47,7 +47,7 @@ fn searching() -> Reply {
 }
 
 #[test]
-fn each_dialect_with_a_search_of_its_own_gets_that_tool_and_no_other_dialect() {
+fn the_providers_search_is_offered_exactly_in_the_dialects_that_have_one() {
     let wanted = [
         (
             "/messages",
@@ -69,7 +69,7 @@ fn each_dialect_with_a_search_of_its_own_gets_that_tool_and_no_other_dialect() {
 }
 
 #[test]
-fn a_search_is_a_line_of_the_chat_and_its_blocks_are_sent_back_unchanged_also_after_a_restart() {
+fn the_blocks_of_a_search_are_sent_back_unchanged_even_after_a_restart() {
     let server = Server::start();
     server.reply(searching().call("c1", "list", json!({})));
     server.reply(Reply::said("Done."));
@@ -109,7 +109,7 @@ fn cited(text: &str) -> Value {
 }
 
 #[test]
-fn a_text_with_citations_is_one_text_of_the_chat_and_is_sent_back_with_its_citations() {
+fn a_text_with_citations_is_shown_without_them_and_sent_back_with_them() {
     let server = Server::start();
     let [call, found] = search("s1", "rust 2", &json!([result("Rust 2", "https://rust.org/2")]));
     let plain = |text: &str| json!({"type": "text", "text": text});
@@ -131,7 +131,7 @@ fn a_text_with_citations_is_one_text_of_the_chat_and_is_sent_back_with_its_citat
 }
 
 #[test]
-fn a_failed_search_and_a_block_of_an_unknown_type_are_shown_or_kept() {
+fn the_blocks_of_a_failed_search_are_sent_back() {
     let server = Server::start();
     let error = json!({"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"});
     let [call, failed] = search("s1", "rust 2", &error);
@@ -149,7 +149,7 @@ fn a_failed_search_and_a_block_of_an_unknown_type_are_shown_or_kept() {
 }
 
 #[test]
-fn a_hostile_title_or_address_is_cleaned_and_no_other_scheme_is_shown() {
+fn hostile_titles_and_addresses_of_search_results_are_cleaned() {
     let server = Server::start();
     let results = json!([
         result("Title\u{1b}[2J\n\u{202e}evil\u{9b}31m", "https://a.org/\u{1b}]0;x\u{7}"),
@@ -176,7 +176,7 @@ fn a_hostile_title_or_address_is_cleaned_and_no_other_scheme_is_shown() {
 }
 
 #[test]
-fn rules_that_ask_or_deny_take_the_search_out_of_the_requests() {
+fn the_search_is_not_offered_if_a_rule_asks_about_or_denies_fetching() {
     let check = |rules: &str, is_offered: bool| {
         let server = Server::start();
         server.reply(Reply::said("Hello."));
@@ -195,7 +195,7 @@ fn rules_that_ask_or_deny_take_the_search_out_of_the_requests() {
 }
 
 #[test]
-fn in_auto_mode_the_search_is_left_out_once_a_strangers_text_has_come() {
+fn in_auto_mode_the_search_is_not_offered_after_a_strangers_text() {
     let server = Server::start();
     server.reply(Reply::said("Hello."));
     server.reply(searching().call("c1", "list", json!({})));
@@ -220,9 +220,9 @@ fn in_auto_mode_the_search_is_left_out_once_a_strangers_text_has_come() {
     assert_grows(requests);
 }
 
-/// Google's search beside other tools: the call and its result are parts with signatures, and the pages come behind.
+/// Google's search together with other tools: the call and its result are parts with signatures.
 #[test]
-fn googles_search_is_offered_to_models_that_take_it_beside_other_tools() {
+fn googles_search_is_offered_to_models_that_accept_it_together_with_other_tools() {
     let server = Server::start();
     let part = |kind: &str, value: Value| signed(json!({ kind: value }));
     let call = part(
@@ -297,7 +297,7 @@ fn openais_searches_are_shown_with_their_sources_and_sent_back_unchanged() {
 }
 
 #[test]
-fn a_service_is_asked_by_models_whose_provider_does_not_search_or_refuses_to() {
+fn the_configured_search_service_is_offered_if_the_provider_does_not_search() {
     let config = "{ search = { hosted = true, provider = 'searxng', url = 'http://127.0.0.1:1' } }";
     for dialect in DIALECTS {
         let server = Server::start();
@@ -377,7 +377,7 @@ fn caliban_run_searches_by_its_settings_and_writes_each_search_as_a_json_line() 
 }
 
 #[test]
-fn a_search_appears_while_the_reply_arrives_and_goes_with_a_reply_that_is_asked_for_again() {
+fn a_search_is_shown_at_once_and_disappears_if_its_reply_is_requested_again() {
     let server = Server::start();
     let results = json!([result("Rust 2", "https://rust.org/2")]);
     let [call, found] = search("s1", "rust 2", &results);
@@ -426,7 +426,7 @@ fn next_request(server: &Server, setup: &Setup) -> Value {
 }
 
 #[test]
-fn a_stopped_reply_keeps_its_searches_and_taints_auto_mode() {
+fn after_a_stopped_reply_that_searched_auto_mode_offers_no_search() {
     let (server, setup, nvim) = searched_in_part();
     nvim.command("Caliban stop");
     nvim.wait_phase("idle");
@@ -438,7 +438,7 @@ fn a_stopped_reply_keeps_its_searches_and_taints_auto_mode() {
 }
 
 #[test]
-fn undo_takes_a_search_back_and_with_it_the_strangers_text() {
+fn after_the_undo_of_a_search_auto_mode_offers_the_search_again() {
     let server = Server::start();
     let config = "{ search = { hosted = true }, mode = 'auto' }";
     let nvim = Nvim::start(&Setup::new().size(160, 40).config(config).anthropic(&server));
@@ -456,7 +456,7 @@ fn undo_takes_a_search_back_and_with_it_the_strangers_text() {
 }
 
 #[test]
-fn a_compaction_is_told_of_the_search_between_tags_and_drops_its_blocks() {
+fn the_request_for_a_summary_has_search_results_as_a_strangers_text() {
     let server = Server::start();
     let config = "{ search = { hosted = true }, compact = 1, trim = false }";
     let nvim = Nvim::start(&Setup::new().size(160, 40).config(config).anthropic(&server));
@@ -484,7 +484,7 @@ fn a_compaction_is_told_of_the_search_between_tags_and_drops_its_blocks() {
 }
 
 #[test]
-fn a_search_in_a_reply_that_the_programs_death_cut_off_taints_auto_mode() {
+fn after_a_reply_that_searched_and_was_cut_by_a_kill_auto_mode_offers_no_search() {
     let (server, setup, nvim) = searched_in_part();
     let journal = setup.sessions().join("main.journal");
     let has_text =

@@ -5,7 +5,7 @@ use crate::kit::reply::Reply;
 use crate::review::scene::{Scene, edit};
 use serde_json::json;
 
-/// Checks that the screen has only ASCII. `shown` is on it.
+/// Waits until `shown` is on the screen, and checks that the screen has only ASCII.
 #[track_caller]
 fn is_plain(nvim: &Nvim, shown: &str) {
     nvim.wait_screen(shown);

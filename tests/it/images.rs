@@ -75,7 +75,7 @@ fn ask(server: &Server, nvim: &Nvim, prompt: &str) -> Request {
     let shown = seen(nvim);
     nvim.lua("require('caliban').ask(...)", &[prompt.into()]);
     server.wait_count(before + 1);
-    // the phase of the turn before may be shown until the reply is
+    // until the reply is shown, the phase may be that of the turn before
     nvim.wait(|nvim| seen(nvim) > shown, "the reply");
     nvim.wait_phase("idle");
     server.requests().swap_remove(before)

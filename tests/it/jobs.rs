@@ -61,7 +61,7 @@ fn a_job_is_started_read_and_stopped() {
     );
     wait_gone(&scene.nvim.setup, &scene.nvim, "while read");
     scene.nvim.wait_gone("1 job");
-    // the model has read the end
+    // the model knows the end of the job already
     assert!(!scene.told_next().contains("Job 1"));
     let (said, _) = call(&scene, "job", read(7), "");
     assert_eq!(said, "id: there is no job 7. The jobs are: 1.");
@@ -69,7 +69,7 @@ fn a_job_is_started_read_and_stopped() {
 }
 
 #[test]
-fn input_to_a_job_is_asked_about_with_its_text_and_refused_input_is_not_sent() {
+fn a_question_about_input_to_a_job_shows_the_text_and_refused_input_is_not_sent() {
     let scene = Scene::start(|it| it.size(160, 40));
     start(&scene, ECHO);
     let input = |text: &str| json!({ "id": 1, "text": text });
@@ -99,7 +99,7 @@ fn input_to_a_job_is_asked_about_with_its_text_and_refused_input_is_not_sent() {
 }
 
 #[test]
-fn in_auto_mode_input_to_a_contained_job_is_sent_unless_a_rule_is_against_it() {
+fn in_auto_mode_input_to_a_sandboxed_job_is_sent_unless_a_rule_denies_it() {
     if !crate::kit::sandbox::is_full() {
         return;
     }
@@ -134,7 +134,7 @@ fn the_end_of_a_job_is_told_at_once_to_the_user_and_once_to_the_model() {
 }
 
 #[test]
-fn a_job_goes_on_after_the_stop_of_a_turn() {
+fn stopping_a_turn_does_not_stop_its_jobs() {
     let scene = Scene::start(|it| it);
     start(&scene, WAITER);
     scene.server.reply(Reply::hang());
@@ -179,7 +179,7 @@ fn a_cleared_conversation_has_no_jobs() {
 }
 
 #[test]
-fn jobs_of_an_earlier_run_are_told_as_lost_once() {
+fn jobs_that_ended_with_the_editor_are_reported_once_as_lost() {
     for is_killed in [false, true] {
         let scene = Scene::start(|it| it);
         start(&scene, WAITER);

@@ -210,7 +210,7 @@ fn a_message_that_is_taken_back_does_not_keep_the_texts_of_its_keywords() {
     let nvim = Nvim::start(&repository().anthropic(&server));
     nvim.keys(":edit a.txt<CR>");
     send(&nvim, &server, "see @buffer and @diff");
-    // until the reply is there, a cursor on the message is at the chat's end and follows it
+    // waits for the reply, because a cursor at the end of the chat would move with it
     nvim.wait_screen("Seen.");
     nvim.keys("<C-w>k");
     nvim.go_to_transcript("see @buffer");

@@ -60,7 +60,7 @@ fn largest(transcript: &str) -> String {
 }
 
 #[test]
-fn the_largest_item_is_taken_out_of_later_requests_in_every_dialect() {
+fn slash_context_drop_takes_an_item_out_of_later_requests_in_every_dialect() {
     let told = DIALECTS.map(|dialect| {
         let server = Server::start();
         let setup = Setup::new().file("a.txt", long("that")).file("b.txt", long("this one"));
@@ -119,7 +119,7 @@ fn the_largest_item_is_taken_out_of_later_requests_in_every_dialect() {
 }
 
 #[test]
-fn a_key_takes_out_the_item_under_the_cursor_of_the_newest_list() {
+fn the_key_x_on_the_last_list_of_slash_context_takes_out_the_item_under_the_cursor() {
     let server = Server::start();
     let setup = Setup::new().file("a.txt", long("that")).file("b.txt", long("this one"));
     let setup = setup.size(120, 60).anthropic(&server);

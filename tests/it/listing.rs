@@ -33,7 +33,7 @@ fn a_provider_that_fails_to_list_its_models_is_shown_as_one_entry_with_the_error
     let nvim = Nvim::start(&setup.anthropic(&first).openai(&second).size(160, 40));
     nvim.command("let g:choice = 'openai/gpt-'");
     nvim.keys(":Caliban<CR>");
-    // the first status of the program has the current model
+    // the first status from the program names the current model
     nvim.wait_screen("anthropic/claude-sonnet-4-5 ·");
     nvim.keys("i/models<C-s>");
     nvim.wait_transcript("Model: openai/gpt-6.1-sol.");

@@ -234,7 +234,7 @@ fn a_code_block_without_a_parser_is_coloured_by_a_syntax_file_of_neovim() {
         ⟦CalibanCode|    ⟧⟦CalibanCode+String|"""Two⟧⟦CalibanCode|                                                ⟧
         ⟦CalibanCode|    ⟧⟦CalibanCode+String|lines"""⟧⟦CalibanCode|                                              ⟧
         ⟦CalibanCode|    ⟧⟦CalibanCode+Statement|return⟧⟦CalibanCode| ⟧⟦CalibanCode+Constant|12⟧⟦CalibanCode|  ⟧⟦CalibanCode+Comment|#⟧⟦CalibanCode| ⟧⟦CalibanCode+Comment|yes⟧⟦CalibanCode|                                      ⟧"#]], code);
-    // no syntax file but that of a language is sourced, and no buffer is left
+    // only the syntax file of the language is sourced, and no buffer is left over
     let left = "return #vim.tbl_filter(function(it)
         return vim.bo[it].syntax == 'python'
       end, vim.api.nvim_list_bufs())";
@@ -243,7 +243,7 @@ fn a_code_block_without_a_parser_is_coloured_by_a_syntax_file_of_neovim() {
 }
 
 #[test]
-fn a_link_is_opened_by_its_text() {
+fn a_link_is_opened_with_the_cursor_on_its_text() {
     let (_server, nvim) = markdown();
     nvim.go_to_transcript("the guide");
     nvim.keys("K");
@@ -294,7 +294,7 @@ fn hostile_text_of_a_model_reaches_the_buffer_as_plain_text() {
 }
 
 #[test]
-fn wiped_buffers_come_back_and_the_turn_goes_on() {
+fn wiped_buffers_of_the_chat_are_restored_with_their_text() {
     let server = Server::start();
     let gate = server.reply(Reply::chunks(["one ", "two ", "three"]));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
@@ -317,7 +317,7 @@ fn wiped_buffers_come_back_and_the_turn_goes_on() {
 }
 
 #[test]
-fn the_chat_survives_as_the_only_window() {
+fn the_chat_can_be_closed_and_reopened_if_it_has_the_only_windows() {
     let server = Server::start();
     let gate = server.reply(Reply::chunks(["one ", "two"]));
     let nvim = Nvim::start(&Setup::new().file("a.rs", "a\n").anthropic(&server));
@@ -393,7 +393,7 @@ fn a_hidden_chat_notifies_of_a_question_and_of_the_end() {
 }
 
 #[test]
-fn an_unknown_subcommand_names_the_nearest_and_subcommands_complete() {
+fn subcommands_are_completed_and_a_misspelt_one_is_answered_with_the_nearest() {
     let nvim = Nvim::start(&Setup::new());
     nvim.keys(":Caliban aprove<CR>");
     nvim.wait_screen(":Caliban has no subcommand 'aprove'. Did you mean 'approve'?");

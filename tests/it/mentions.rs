@@ -1,4 +1,4 @@
-//! Words behind an `@` that name no file: a warning before sending, except for addresses, decorators and code.
+//! Words after an `@` that name no file: a warning before sending, except for addresses, decorators and code.
 
 use crate::kit::chat::{DIALECTS, assert_grows};
 use crate::kit::nvim::Nvim;

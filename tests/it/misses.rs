@@ -175,7 +175,7 @@ fn a_file_counts_as_changed_by_its_text_not_by_its_modification_time() {
 }
 
 #[test]
-fn a_refused_write_can_be_repeated_by_name_without_its_text() {
+fn a_refused_write_can_be_repeated_with_a_name_in_place_of_its_text() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     let text = "a line of it\n".repeat(20);
     scene.server.reply(Reply::new().call("w1", "write", write("a.txt", &text)));

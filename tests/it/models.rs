@@ -106,7 +106,7 @@ fn check_retried(reply: impl Fn() -> Reply, expected: Expect) {
 }
 
 #[test]
-fn a_temporary_error_is_retried_after_a_countdown_or_at_once_with_r() {
+fn a_temporary_error_is_retried_after_a_countdown_or_at_once_by_the_key_r() {
     check_retried(
         || Reply::error(429).header("retry-after", "60"),
         expect![[r#"

@@ -180,7 +180,7 @@ fn the_mode_is_chosen_by_a_command_a_key_a_list_or_a_slash_command() {
 }
 
 #[test]
-fn a_mode_changed_with_the_chat_closed_is_notified() {
+fn a_change_of_the_mode_is_notified_if_the_chat_is_closed() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>");

@@ -143,7 +143,7 @@ fn a_project_in_a_folder_with_a_hostile_name_runs_nothing() {
 }
 
 #[test]
-fn gf_in_the_chat_opens_a_hostile_name_literally() {
+fn the_keys_gf_in_the_chat_open_a_hostile_name_literally() {
     let name = "$HOME#%,-=~+a.txt";
     let scene = Scene::start(|it| it.file(name, "the right one\n"));
     scene.ask_until(Reply::said(&format!("Look at {name}:1")), &format!("{name}:1"));

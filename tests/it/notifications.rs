@@ -4,7 +4,7 @@ use crate::kit::reply::Reply;
 use crate::review::scene::Scene;
 use serde_json::json;
 
-/// A chat that asks about a command, and another chat in its place on the screen.
+/// A chat with an open question about a command, and another chat in its place on the screen.
 fn asking_elsewhere(config: &str, before: &str) -> Scene {
     let scene = Scene::start(|it| it.config(config).before(before).size(160, 40));
     scene.nvim.keys(":Caliban<CR>");
@@ -52,7 +52,7 @@ fn the_winbar_shows_each_mode_in_its_own_highlight() {
     }
 }
 
-/// Has a chat that is out of sight ask, and the user answer.
+/// Lets a chat in a hidden tab page ask a question, and answers the question.
 fn ask_out_of_sight(scene: &Scene) {
     scene.nvim.keys(":Caliban<CR>");
     scene.wait_chat("Project");
@@ -70,7 +70,7 @@ fn ask_out_of_sight(scene: &Scene) {
 }
 
 #[test]
-fn a_function_of_the_user_gets_one_notification_for_each_wait() {
+fn the_setting_notify_can_be_a_function_that_gets_one_call_for_each_wait() {
     let before = "_G.told = {}
         require('caliban').setup({ notify = function(text, data)
           table.insert(_G.told, data.kind .. ': ' .. text)
@@ -82,7 +82,7 @@ fn a_function_of_the_user_gets_one_notification_for_each_wait() {
     scene.nvim.wait(|it| it.lua_str(told) == all, "two notifications");
 }
 
-/// A turn that asks, in a chat that is on the screen.
+/// A turn that needs the user's answer, in a chat that is on the screen.
 fn ask_in_sight(scene: &Scene, n: usize) {
     scene.server.reply(Reply::new().call("c1", "shell", json!({ "command": "echo one > out" })));
     scene.nvim.lua("require('caliban').ask('go on')", &[]);
@@ -111,7 +111,7 @@ fn the_user_is_notified_while_the_window_of_neovim_does_not_have_the_focus() {
 }
 
 #[test]
-fn a_command_of_the_user_gets_the_text_as_one_argument() {
+fn the_setting_notify_can_be_a_command_which_gets_the_text_as_one_argument() {
     let command = r#"{ 'sh', '-c', 'printf "%s %s\n" "$#" "$1" >> told', 'sh' }"#;
     let config = format!("{{ notify = {{ editor = false, command = {command} }} }}");
     let scene = Scene::start(|it| it.config(&config).size(160, 40));
@@ -122,8 +122,8 @@ fn a_command_of_the_user_gets_the_text_as_one_argument() {
 }
 
 #[test]
-fn the_terminal_is_notified_where_it_can_be_and_nothing_is_sent_without_one() {
-    // Neovim 0.12 asks the terminal for its colours in the same way.
+fn a_notification_is_sent_to_the_terminal_only_if_there_is_one() {
+    // Records only texts about Caliban: Neovim 0.12 also sends queries for the terminal's colours.
     let terminal = "_G.sent = {}
         local function send(_, text) table.insert(_G.sent, text:find('Caliban') and text or nil) end
         vim.api.nvim_chan_send = send
@@ -143,7 +143,7 @@ fn the_terminal_is_notified_where_it_can_be_and_nothing_is_sent_without_one() {
 }
 
 #[test]
-fn a_long_turn_is_notified_unless_the_cursor_is_in_the_chat_and_false_turns_all_off() {
+fn the_user_is_notified_of_the_end_of_a_long_turn_unless_notify_is_false() {
     for (config, last) in [("{}", "Caliban has finished (main)."), ("{ notify = false }", "")] {
         let scene = Scene::start(|it| it.config(config).size(160, 40));
         scene.nvim.keys(":Caliban<CR><C-w>h");
@@ -163,7 +163,7 @@ fn a_long_turn_is_notified_unless_the_cursor_is_in_the_chat_and_false_turns_all_
 }
 
 #[test]
-fn a_question_is_announced_to_scripts_as_data() {
+fn a_question_is_announced_to_scripts_by_an_event_with_its_data() {
     let before = "require('caliban').on('Ask', function(data) _G.asked = data end)";
     let scene = Scene::start(|it| it.before(before).size(160, 40));
     scene.nvim.keys(":Caliban<CR>");

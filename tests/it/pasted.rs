@@ -47,7 +47,7 @@ fn a_dropped_image_becomes_a_mention() {
         (format!("{root}/a\\ b\\'s.png"), blank.clone()),
         (format!("file://{root}/a%20b%27s.png"), blank.clone()),
         (format!("file://localhost{root}/shot"), plain.clone()),
-        // the path of no image is pasted as it is
+        // the path of a file that is not an image is pasted as text
         (format!("{root}/no.png"), format!("{root}/no.png")),
         (format!("{root}/pipe.png"), format!("{root}/pipe.png")),
         (format!("{root}/none.png"), format!("{root}/none.png")),
@@ -64,7 +64,7 @@ fn a_dropped_image_becomes_a_mention() {
     nvim.wait_screen("▏shot  PNG 40×30  2 tokens");
     server.wait_count(1);
     assert!(server.requests()[0].json.to_string().contains("image/png"));
-    // outside of a composer, the path of an image is pasted as it is
+    // outside of a composer, the path of an image is pasted as text
     nvim.keys("<Esc>:enew<CR>i");
     nvim.request("nvim_paste", vec![format!("{root}/shot").into(), true.into(), (-1).into()]);
     assert_eq!(nvim.lua_str("return vim.api.nvim_get_current_line()"), format!("{root}/shot"));
@@ -132,7 +132,7 @@ fn a_draft_with_an_image_of_the_clipboard_outlives_neovim() {
 }
 
 #[test]
-fn a_clipboard_without_an_image_is_named() {
+fn the_user_is_told_if_the_clipboard_has_no_image() {
     for script in ["exit 1", "echo words", "exec yes words"] {
         let (_server, nvim) = start(with_clipboard(script));
         nvim.keys("see <M-v>");

@@ -145,7 +145,7 @@ fn a_wrong_rule_in_the_settings_is_reported_and_every_call_needs_consent() {
 }
 
 #[test]
-fn by_the_rule_for_its_path_an_edit_is_refused_or_reviewed_or_written_at_once() {
+fn the_rule_for_a_path_decides_whether_an_edit_is_refused_reviewed_or_written() {
     let rules = "{ permissions = { { deny = 'edit', path = '/migrations/', reason = 'They are generated' }, \
                  { ask = 'edit', path = '*.sql' }, { allow = 'edit', path = 'src/' } } }";
     let scene = Scene::start(|it| {
@@ -171,7 +171,7 @@ fn by_the_rule_for_its_path_an_edit_is_refused_or_reviewed_or_written_at_once() 
 }
 
 #[test]
-fn the_chat_explains_how_a_command_is_judged() {
+fn slash_permissions_explains_how_a_command_is_judged() {
     let scene =
         ruled("{ allow = 'shell', command = 'echo' }, { deny = 'shell', command = 'git push' }");
     scene.nvim.keys(":Caliban<CR>");
@@ -206,7 +206,7 @@ fn a_rule_of_the_settings_is_listed_and_can_only_be_changed_there() {
 }
 
 #[test]
-fn an_example_that_a_rule_does_not_fit_is_reported_when_the_file_is_loaded() {
+fn a_rule_that_does_not_match_its_own_example_is_reported() {
     let config = "{ permissions = { { allow = 'shell', command = 'echo' } } }";
     let rule = |example: &str| {
         format!("[[rule]]\ndeny = 'shell'\ncommand = 'git push'\nmatches = ['{example}']\n")
@@ -259,7 +259,7 @@ fn each_decision_about_a_call_is_logged() {
 }
 
 #[test]
-fn the_log_has_permissions_of_the_session_modes_rules_and_what_was_revoked() {
+fn the_log_of_permissions_names_the_reason_of_each_decision() {
     let config = "{ permissions = { { deny = 'edit', path = 'b.txt', reason = 'No.' } } }";
     let files = |it: Setup| it.file("a.txt", nine()).file("b.txt", nine());
     let scene = Scene::start(|it| files(it).config(config).size(160, 40));

@@ -9,7 +9,7 @@ use expect_test::expect;
 use serde_json::json;
 use std::fs;
 
-/// A picker that keeps what it was given in `_G.given`, and the buffers of the previews.
+/// A picker that stores its kind, its rows and the previews in `_G.given`.
 const RECORD: &str = "vim.ui.select = function(items, opts, done)
   _G.given = { kind = opts.kind, rows = vim.tbl_map(opts.format_item, items) }
   for _, item in ipairs(items) do
@@ -24,7 +24,7 @@ const RECORD: &str = "vim.ui.select = function(items, opts, done)
   _G.choose = function(i) done(items[i], i) end
 end";
 
-/// Opens a picker by a command. Its kind and rows.
+/// Opens a picker by a command. Returns the picker's kind and rows.
 fn given(nvim: &Nvim, command: &str) -> String {
     nvim.lua("_G.given = nil", &[]);
     nvim.keys(&format!("<Esc>:Caliban {command}<CR>"));
@@ -33,7 +33,7 @@ fn given(nvim: &Nvim, command: &str) -> String {
     nvim.lua_str(shown)
 }
 
-/// Waits until the preview of the first item holds a text. The whole preview.
+/// Waits until the preview of the first item contains a text. Returns the whole preview.
 fn previewed(nvim: &Nvim, text: &str) -> String {
     let shown = "return table.concat(vim.api.nvim_buf_get_lines(_G.given.buf, 0, -1, true), '\\n')";
     nvim.wait(|it| it.lua_str(shown).contains(text), text);

@@ -1,4 +1,5 @@
-//! Plans in plan mode: from the model's call to the buffer, the user's edits, comments and decision, and back to the wire.
+//! Plans in plan mode: from the model's call to the buffer, the user's edits, comments and decision, and the next
+//! request.
 
 mod drawn;
 mod kept;
@@ -61,11 +62,11 @@ impl Nvim {
     }
 }
 
-/// The end of a chat whose plan waits.
+/// The last lines of a chat whose plan waits for the user.
 const WAITS: &str =
     "? A plan waits for you.\n  <CR> to its window   \\a accept   \\r change   \\d drop";
 
-/// The line of keys while the cursor is on this end.
+/// The hint about keys while the cursor is on the lines of `WAITS`.
 const ON_IT: &str = "<CR> go there · \\a accept · \\r change · \\d drop · g? keys";
 
 /// A chat in plan mode whose model has submitted this plan, which is on the screen.
@@ -82,7 +83,7 @@ fn wide() -> Setup {
 }
 
 #[test]
-fn a_plan_that_the_user_edits_and_approves_is_the_users_message_and_the_work_begins() {
+fn an_approved_plan_is_sent_with_the_users_edits_as_the_users_message() {
     let server = Server::start();
     let nvim = waiting(&server, wide(), "- `a.txt`: one");
     // the cursor stays in the composer, and the chat says what waits
@@ -197,7 +198,7 @@ fn a_dropped_plan_is_gone_and_the_model_learns_it_with_the_next_message() {
 }
 
 #[test]
-fn on_its_lines_in_the_chat_a_plan_takes_the_keys_of_its_window_once_that_shows_it() {
+fn the_lines_of_a_plan_in_the_chat_take_its_keys_once_its_window_was_shown() {
     let server = Server::start();
     server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("one", "ONE")])));
     server.reply(Reply::said("Changed."));
@@ -207,7 +208,7 @@ fn on_its_lines_in_the_chat_a_plan_takes_the_keys_of_its_window_once_that_shows_
     server.reply(planned("p1", "- one"));
     nvim.keys(":Caliban<CR>i/plan go<C-s><Esc>");
     nvim.wait_screen("\\a accept  \\c comment  \\r change");
-    // the action of a key where the cursor is
+    // waits until the key has this description at the cursor
     let acts = |key: &'static str, desc: &'static str| {
         let code = "return vim.fn.maparg(..., 'n', false, true).desc or ''";
         let is_mapped = move |nvim: &Nvim| nvim.lua(code, &[key.into()]) == desc.into();
@@ -280,7 +281,7 @@ impl Nvim {
 }
 
 #[test]
-fn requests_only_grow_over_plans_in_every_dialect() {
+fn each_request_begins_with_the_one_before_across_plans_in_every_dialect() {
     for dialect in DIALECTS {
         grows(dialect);
     }
@@ -298,7 +299,7 @@ fn a_plan_does_not_take_the_cursor_from_a_user_who_types() {
     nvim.keys(" I type");
     nvim.wait(|nvim| nvim.composer() == "and then I type", "the typed text");
     assert_eq!(nvim.lua_str("return vim.api.nvim_get_mode().mode"), "i");
-    // in the middle of a command nothing opens
+    // no window opens while the user is typing a command
     let gate = server.reply(planned("p2", "- two").gate());
     nvim.keys("<Esc>:Caliban ask again<CR><C-w>k");
     server.wait_count(2);
@@ -336,7 +337,7 @@ fn a_decision_on_a_plan_that_was_replaced_meanwhile_decides_nothing() {
 
 /// A key that was typed before the plan was on the screen is no decision, nor is a script's call.
 #[test]
-fn nothing_is_decided_in_the_moment_in_which_a_plan_appears() {
+fn a_script_cannot_accept_a_plan_that_has_only_just_appeared() {
     let server = Server::start();
     server.reply(planned("p1", "- one"));
     let nvim = Nvim::start(&wide().anthropic(&server).size(120, 40));
@@ -356,7 +357,7 @@ fn nothing_is_decided_in_the_moment_in_which_a_plan_appears() {
 }
 
 #[test]
-fn a_plan_with_a_wrong_section_is_answered_with_its_path_and_the_turn_goes_on() {
+fn a_plan_with_an_empty_section_is_answered_with_the_name_of_the_section() {
     let server = Server::start();
     let mut wrong = plan("- one");
     wrong["tests"] = json!("  ");
@@ -444,7 +445,7 @@ fn an_approved_plan_survives_a_compaction_word_for_word() {
 }
 
 #[test]
-fn an_approval_that_is_taken_back_lets_the_plan_wait_again() {
+fn undoing_the_approval_of_a_plan_makes_the_plan_wait_again() {
     let server = Server::start();
     let nvim = waiting(&server, wide(), "- one");
     server.reply(Reply::said("Done."));

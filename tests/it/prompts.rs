@@ -111,7 +111,7 @@ fn a_missing_system_prompt_file_is_named() {
 }
 
 #[test]
-fn a_changed_system_prompt_is_reported_and_used_on_demand() {
+fn a_changed_system_prompt_is_reported_and_used_after_slash_system_new() {
     let server = Server::start();
     server.reply(Reply::said("Arr."));
     let setup = Setup::new().anthropic(&server);
@@ -201,7 +201,7 @@ fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
 }
 
 #[test]
-fn new_leaves_the_old_conversation_and_clear_moves_it_to_the_trash() {
+fn slash_new_keeps_the_old_conversation_and_slash_clear_moves_it_to_the_trash() {
     let server = Server::start();
     server.reply(Reply::said("First."));
     server.reply(Reply::said("Second."));

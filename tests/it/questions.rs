@@ -63,7 +63,7 @@ fn a_changed_command_of_several_lines_runs_as_it_is_written() {
 }
 
 #[test]
-fn a_command_that_is_left_unchanged_or_empty_still_asks() {
+fn a_command_that_the_user_leaves_unchanged_or_empty_still_needs_consent() {
     let scene = asked("{}", "echo one > out");
     for keys in ["c<CR>", "c<C-c>", "cdd<CR>", "c:q<CR>"] {
         scene.nvim.keys(keys);
@@ -107,7 +107,7 @@ fn a_command_changed_by_a_script_runs_but_with_hidden_characters_the_user_is_ask
 }
 
 #[test]
-fn a_question_about_a_file_offers_no_change() {
+fn a_script_cannot_change_the_call_if_a_question_is_about_a_file() {
     let scene = Scene::start(|it| it.size(160, 40).file(".env", "KEY=1\n"));
     let change = ":lua require('caliban').approve({ command = 'true' })<CR>:Caliban deny<CR>";
     let (_, was_asked) = call(&scene, "read", json!({ "path": ".env" }), change);
@@ -157,7 +157,7 @@ fn a_question_shows_its_command_once_in_normal_text_and_as_code() {
 }
 
 #[test]
-fn a_command_has_colours_without_a_parser_for_shells() {
+fn a_command_is_highlighted_without_a_parser_for_shells() {
     let scene = Scene::start(|it| it.size(160, 40));
     scene.nvim.name_groups();
     let command = "echo 'two' > out";

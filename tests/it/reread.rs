@@ -21,7 +21,7 @@ fn is_told_once(request: &str) {
 }
 
 #[test]
-fn a_verdict_tells_the_model_no_line_twice() {
+fn the_verdict_on_a_reread_file_tells_the_model_no_line_twice() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("I see."));
     read_anew(&scene);
@@ -31,7 +31,7 @@ fn a_verdict_tells_the_model_no_line_twice() {
 }
 
 #[test]
-fn a_late_verdict_tells_the_model_no_line_twice() {
+fn the_late_verdict_on_a_reread_file_tells_the_model_no_line_twice() {
     let scene = Scene::two_written(|it| it);
     read_anew(&scene);
     is_told_once(&scene.told_next());

@@ -214,7 +214,7 @@ fn folders_the_turn_created_are_removed_if_empty() {
 
 /// Turns are numbered from 1 again after `/clear`.
 #[test]
-fn turns_before_and_after_clear_are_rewound_separately() {
+fn turns_before_and_after_slash_clear_are_rewound_separately() {
     let scene = two_accepted();
     for (old, new) in [("l4", "L4"), ("l6", "L6")] {
         scene.nvim.lua("require('caliban').ask('/clear')", &[]);

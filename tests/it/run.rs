@@ -27,7 +27,7 @@ fn allowing(setup: &Setup) -> String {
     settings.display().to_string()
 }
 
-/// Waits until this holds. Panics if it does not hold within a time that only a fault exceeds.
+/// Waits until `holds` returns true. Panics after a time that only a fault exceeds.
 pub(crate) fn wait_for(holds: impl Fn() -> bool) {
     let began = std::time::Instant::now();
     while !holds() {
@@ -181,7 +181,7 @@ fn a_diff_that_may_lack_changes_of_commands_says_why_in_the_summary_and_in_the_j
 }
 
 #[test]
-fn a_command_that_would_ask_is_denied_with_a_reason_and_the_exit_code_is_3() {
+fn a_command_that_needs_consent_is_denied_and_the_exit_code_is_3() {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "shell", json!({ "command": "touch made" })));
     server.reply(Reply::said("I could not."));
@@ -229,7 +229,7 @@ fn control_characters_of_the_model_reach_no_terminal() {
 }
 
 #[test]
-fn wrong_arguments_end_with_code_2_before_any_request() {
+fn with_wrong_arguments_the_run_ends_with_code_2_before_any_request() {
     let server = Server::start();
     for (arguments, why) in [
         (&["go", "on"][..], "there are several prompts"),

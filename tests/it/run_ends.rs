@@ -23,7 +23,7 @@ fn run(setup: &Setup, arguments: &[&str]) -> Ran {
 }
 
 #[test]
-fn a_limit_of_tokens_money_or_requests_ends_the_turn_before_the_next_request_with_code_4() {
+fn at_a_limit_of_tokens_usd_or_requests_the_run_ends_with_code_4() {
     let price = json!({ "price": { "input": 1000, "output": 1000 } });
     let prices = json!({ "anthropic/claude-sonnet-4-5": price });
     for (arguments, settings) in [
@@ -42,7 +42,7 @@ fn a_limit_of_tokens_money_or_requests_ends_the_turn_before_the_next_request_wit
 }
 
 #[test]
-fn the_settings_of_the_users_own_file_hold_and_a_wrong_one_ends_the_run() {
+fn caliban_run_uses_the_users_settings_file_and_ends_if_a_setting_is_wrong() {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "shell", json!({ "command": "cp a.txt b.txt" })));
     server.reply(Reply::said("Done."));
@@ -59,7 +59,7 @@ fn the_settings_of_the_users_own_file_hold_and_a_wrong_one_ends_the_run() {
 }
 
 #[test]
-fn a_signal_ends_the_command_keeps_the_conversation_and_shows_what_the_command_changed() {
+fn a_signal_ends_the_running_command_and_the_run_shows_what_it_changed() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let server = Server::start();
         let command = json!({ "command": "cp a.txt b.txt && sleep 1000" });
@@ -84,7 +84,7 @@ fn a_signal_ends_the_command_keeps_the_conversation_and_shows_what_the_command_c
 }
 
 #[test]
-fn a_wrong_key_fails_with_code_1_and_a_sentence() {
+fn with_a_wrong_api_key_the_run_ends_with_code_1_and_a_sentence() {
     let server = Server::start();
     server.reply(Reply::error(401));
     let ran = run(&setup(&server, &json!({})), &["go"]);
@@ -94,7 +94,7 @@ fn a_wrong_key_fails_with_code_1_and_a_sentence() {
 }
 
 #[test]
-fn a_server_that_cannot_be_reached_fails_with_code_1_and_a_sentence() {
+fn if_the_server_cannot_be_reached_the_run_ends_with_code_1_and_a_sentence() {
     let server = Server::start();
     let setup = setup(&server, &json!({})).env("ANTHROPIC_BASE_URL", "http://127.0.0.1:1");
     let ran = run(&setup, &["go"]);

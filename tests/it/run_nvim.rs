@@ -14,7 +14,7 @@ fn setup(server: &Server) -> Setup {
 }
 
 #[test]
-fn neovim_carries_out_a_prompt_with_its_own_settings_and_quits_with_the_exit_code() {
+fn neovim_runs_a_prompt_with_its_own_settings_and_quits_with_the_exit_code() {
     let server = Server::start();
     let edit = json!({ "path": "a.txt", "edits": [{ "old": "beta", "new": "gamma" }] });
     server.reply(Reply::new().call("c1", "edit", edit));
@@ -31,7 +31,7 @@ fn neovim_carries_out_a_prompt_with_its_own_settings_and_quits_with_the_exit_cod
 }
 
 #[test]
-fn the_options_of_the_program_hold_in_neovim_too() {
+fn the_flags_of_caliban_run_also_work_in_neovim() {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "shell", json!({ "command": "touch made" })));
     server.reply(Reply::said("No."));
@@ -46,7 +46,7 @@ fn the_options_of_the_program_hold_in_neovim_too() {
 }
 
 #[test]
-fn wrong_arguments_of_the_command_quit_with_code_2_before_any_request() {
+fn with_wrong_arguments_neovim_quits_with_code_2_before_any_request() {
     let server = Server::start();
     for (line, why) in [
         ("Caliban run", "the prompt is missing"),
@@ -69,7 +69,7 @@ fn wrong_arguments_of_the_command_quit_with_code_2_before_any_request() {
 }
 
 #[test]
-fn in_a_neovim_with_a_window_the_command_runs_nothing() {
+fn the_command_caliban_run_does_nothing_in_a_neovim_with_a_window() {
     let server = Server::start();
     let nvim = Nvim::start(&setup(&server));
     nvim.keys(":Caliban run go<CR>");

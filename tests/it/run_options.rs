@@ -1,4 +1,4 @@
-//! `caliban run`: where its prompt, its conversation and its instructions come from, and edits that nobody can review.
+//! `caliban run`: the sources of its prompt, conversation and instructions, and edits that nobody can review.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -58,7 +58,7 @@ fn an_ephemeral_run_shows_its_changes_and_saves_no_conversation() {
 }
 
 #[test]
-fn a_named_conversation_goes_on_unless_it_is_open_elsewhere() {
+fn caliban_run_continues_a_named_conversation_unless_it_is_open_elsewhere() {
     let server = Server::start();
     let setup = Setup::new().anthropic(&server);
     for (prompt, said) in [("one", "First."), ("two", "Second.")] {
@@ -114,7 +114,7 @@ fn instructions_of_the_project_are_left_out_until_the_user_has_agreed_to_them() 
 }
 
 #[test]
-fn a_run_can_be_a_named_agent() {
+fn caliban_run_can_use_a_named_agent() {
     let server = Server::start();
     server.otherwise(Reply::said("Done."));
     let own = "---\ntools: read\nmode: plan\nmodel: haiku\n---\nYou review.\n";

@@ -1,5 +1,5 @@
-//! The sandbox of commands, as the kernel enforces it. On a system without the full sandbox these tests say
-//! that they are skipped.
+//! The sandbox of commands, as the kernel enforces it. On a system without the full sandbox these tests say that they
+//! are skipped.
 
 #[cfg(target_os = "linux")]
 mod attacks;
@@ -32,7 +32,7 @@ fn outside(command: &str) -> Value {
 }
 
 /// Without this test, the tests of the sandbox could all be skipped and nobody would notice. On a system that has what
-/// the sandbox needs and forbids it in another way, as some containers do, `CALIBAN_NO_SANDBOX=1` skips this test too.
+/// the sandbox needs but forbids its use, as some containers do, `CALIBAN_NO_SANDBOX=1` skips this test too.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_linux_with_landlock_and_user_namespaces_has_the_full_sandbox() {
@@ -160,7 +160,7 @@ fn a_command_outside_of_the_sandbox_needs_consent_even_if_a_rule_allows_it_insid
     let (said, was_asked) = call(&scene, "shell", outside(command), ":Caliban approve session<CR>");
     assert!(was_asked && said == "[no output]", "{said}");
     assert!(scene.nvim.setup.dir().join("two.txt").exists());
-    // the permission holds for this command outside of the sandbox
+    // the permission applies to this command outside of the sandbox
     assert!(!is_asked(&scene, "shell", outside(command)));
     assert!(is_asked(&scene, "shell", json!({ "command": command })));
     assert!(is_asked(&scene, "shell", outside("echo three")));

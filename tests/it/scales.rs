@@ -1,4 +1,4 @@
-//! How many bytes a token of a model holds is learned in one conversation and used in all.
+//! The number of bytes in a token of a model, learned in one conversation and used in all.
 
 use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;
@@ -26,7 +26,7 @@ fn begin(nvim: &Nvim, name: &str) -> String {
 }
 
 #[test]
-fn a_new_conversation_estimates_tokens_by_what_an_earlier_one_has_learned_in_every_dialect() {
+fn the_size_of_a_token_is_learned_once_for_all_conversations_in_every_dialect() {
     for dialect in DIALECTS {
         let server = Server::start();
         let setup = Setup::new().file("a.txt", "a line of 19 bytes.\n".repeat(400));

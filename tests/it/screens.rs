@@ -19,13 +19,13 @@ use std::time::{Duration, Instant};
 
 /// The sizes of the pictures, in columns and rows.
 const SIZES: [(u16, u16); 4] = [(60, 36), (80, 36), (120, 36), (200, 50)];
-/// The dark colours of statuslines in the default scheme of Neovim 0.11. Those of 0.12 are others.
+/// The dark colours of statuslines in the default scheme of Neovim 0.11. Neovim 0.12 has other colours.
 const STATUSLINES: &str = "vim.api.nvim_set_hl(0, 'StatusLine', { fg = 0x2c2e33, bg = 0xc4c6cd })
     vim.api.nvim_set_hl(0, 'StatusLineNC', { fg = 0xe0e2ea, bg = 0x4f5258 })";
 /// If a screen has not changed for this long, a picture of it may be taken.
 const CALM: Duration = Duration::from_millis(400);
 
-/// A screen that somebody may look at: a model server that has said its part, and a Neovim after the keys of its user.
+/// A scene: a model server that has sent its replies, and a Neovim after the keys of its user.
 pub(crate) struct Stage {
     pub(crate) server: Server,
     pub(crate) nvim: Nvim,
@@ -88,7 +88,7 @@ fn holds(name: &str) {
         if std::env::var_os("UPDATE_EXPECT").is_some() {
             stage.calm();
         } else {
-            // After the time the comparison below shows the difference.
+            // If the screen does not match in time, the comparison below shows the difference.
             let is_over = |nvim: &Nvim| shown(nvim) == held || start.elapsed() > LIMIT / 4;
             stage.nvim.wait(is_over, "the held screen");
         }
@@ -108,14 +108,14 @@ macro_rules! held {
 held! {
     an_empty_chat_names_the_project_the_model_and_the_keys: "first",
     a_reply_is_shown_as_markdown: "markdown",
-    calls_are_packed_and_failures_and_a_running_command_are_seen: "calls",
+    calls_take_one_row_each_and_failures_are_highlighted: "calls",
     a_question_shows_its_command_and_its_keys: "consent",
     an_edit_is_reviewed_beside_the_chat: "review",
     an_edit_opens_to_its_diff: "diff",
-    a_settled_file_is_said_by_its_call_and_a_pending_one_is_listed: "changes",
+    only_files_that_are_still_under_review_are_in_the_list_of_changes: "changes",
     a_coordinator_shows_its_workers: "workers",
     a_plan_is_read_beside_the_chat: "plan",
-    an_error_a_retry_a_queued_message_and_a_draft_are_seen_together: "trouble",
+    an_error_a_retry_a_queued_message_and_a_draft_are_shown_together: "trouble",
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn draws_all_scenes() {
                 continue;
             }
             let stage = scene(columns);
-            // a call that has only begun says less
+            // a call shows less in its first second
             stage.nvim.wait(|it| !it.screen().contains("running 0 s"), "a call's first second");
             for ground in ["dark", "light"] {
                 stage.nvim.lua("vim.o.background = ...", &[ground.into()]);

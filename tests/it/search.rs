@@ -37,7 +37,7 @@ fn config(site: &Site, service: &str) -> String {
 }
 
 #[test]
-fn the_results_of_each_service_are_fenced_after_the_users_consent() {
+fn each_service_is_asked_only_after_consent_and_its_results_are_fenced() {
     for (n, (service, path, body)) in services().into_iter().enumerate() {
         let (site, server) = (Site::start(), Server::start());
         site.page(path, "application/json", body);
@@ -66,7 +66,7 @@ fn the_results_of_each_service_are_fenced_after_the_users_consent() {
 }
 
 #[test]
-fn without_the_setting_the_tool_is_not_offered_and_a_wrong_setting_is_named() {
+fn web_search_is_offered_only_with_its_setting_and_a_wrong_setting_is_named() {
     let server = Server::start();
     server.reply(Reply::said("Yes."));
     let setup = Setup::new().size(200, 40).config("{ search = { provider = 'brave' } }");
@@ -79,7 +79,7 @@ fn without_the_setting_the_tool_is_not_offered_and_a_wrong_setting_is_named() {
 }
 
 #[test]
-fn a_consent_for_the_session_holds_until_auto_mode_meets_a_strangers_text() {
+fn in_auto_mode_a_session_consent_to_search_ends_with_a_strangers_text() {
     let (_, path, body) = services()[0].clone();
     let (site, server) = (Site::start(), Server::start());
     site.page(path, "application/json", body);
@@ -109,7 +109,7 @@ fn a_consent_for_the_session_holds_until_auto_mode_meets_a_strangers_text() {
 }
 
 #[test]
-fn a_service_that_fails_or_redirects_is_told_to_the_model_without_the_key() {
+fn the_model_is_told_without_the_key_that_a_search_service_failed() {
     let check = |answer: &dyn Fn(&Site), wanted: &str| {
         let (site, server) = (Site::start(), Server::start());
         answer(&site);

@@ -292,7 +292,7 @@ pub(crate) async fn gone(room: &Room) {
     until(room, <[String]>::is_empty).await;
 }
 
-/// Waits until `is_so` holds for the living processes of the room.
+/// Waits until `is_so` returns true for the living processes of the room.
 async fn until(room: &Room, is_so: impl Fn(&[String]) -> bool) {
     let wait = async {
         while !is_so(&left(room)) {
@@ -312,7 +312,6 @@ async fn killing_its_group_or_supervisor_ends_the_command() {
     assert_eq!(done.text, "[no output]\n[ended by signal 15]");
     let room = room();
     let done = shell(&room.desk, json!({ "command": "echo on; kill -9 $PPID; sleep 1000" })).await;
-    // Another test of this process may be the one that ends the processes left running.
     assert!(done.text.starts_with("on\n[its exit code is unknown"), "{}", done.text);
     gone(&room).await;
 }
@@ -350,7 +349,7 @@ async fn no_child_outlives_its_supervisor() {
                 _ => format!("{demon}\necho started; {kill}"),
             };
             let done = shell(&room.desk, json!({ "command": command })).await;
-            // the command may be ended before it says so, because its supervisor is dead
+            // the command may end before it prints `started`, because its supervisor is dead
             let heard = done.text.replacen("[no output]\n", "started\n", 1);
             let is_said = heard.starts_with("started\n[its exit code is unknown");
             assert!(is_said, "{order} {demon}: {}", done.text);

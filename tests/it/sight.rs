@@ -11,7 +11,7 @@ use serde_json::Value;
 const KEY: &str = "key-of-the-test";
 
 #[test]
-fn the_last_request_is_shown_as_sent_without_the_key() {
+fn the_last_request_is_shown_as_it_was_sent_but_without_the_api_key() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.reply(Reply::said("First."));
@@ -43,7 +43,7 @@ fn the_last_request_is_shown_as_sent_without_the_key() {
 }
 
 #[test]
-fn a_key_in_the_conversation_is_hidden_in_the_request() {
+fn an_api_key_in_the_conversation_is_hidden_in_the_shown_request() {
     let server = Server::start();
     server.reply(Reply::said("Fine."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
@@ -95,7 +95,7 @@ fn the_winbar_shows_tokens_cache_and_cost() {
 }
 
 #[test]
-fn the_winbar_says_that_no_bytes_arrive_until_some_do() {
+fn the_winbar_shows_for_how_long_no_bytes_have_arrived() {
     let server = Server::start();
     let gate = server.reply(Reply::hang());
     let nvim = Nvim::start(&Setup::new().anthropic(&server));

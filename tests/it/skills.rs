@@ -1,4 +1,4 @@
-//! Skills: how the model hears of skills, and how the model or the user loads a skill.
+//! Skills: how the model is told of skills, and how the model or the user loads a skill.
 
 use crate::kit::chat::{DIALECTS, assert_grows, common};
 use crate::kit::nvim::Nvim;
@@ -157,7 +157,7 @@ fn skills_in_the_folders_of_other_agents_are_found_and_read_without_a_question()
 }
 
 #[test]
-fn the_skills_command_lists_skills_and_problems() {
+fn slash_skills_lists_skills_and_problems() {
     let server = Server::start();
     let setup = project()
         .file(".caliban/skills/none/SKILL.md", "# No front matter\n")

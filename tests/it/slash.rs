@@ -19,7 +19,7 @@ fn place(nvim: &Nvim) -> String {
 }
 
 #[test]
-fn exit_closes_the_chat_and_the_running_turn_goes_on() {
+fn slash_exit_closes_the_chat_and_the_running_turn_goes_on() {
     for command in ["/exit", "/quit"] {
         let server = Server::start();
         let gate = server.reply(Reply::new().text("Looking. ").gate().text("Done."));
@@ -42,7 +42,7 @@ fn exit_closes_the_chat_and_the_running_turn_goes_on() {
 }
 
 #[test]
-fn exit_in_the_last_window_leaves_an_empty_buffer() {
+fn slash_exit_in_the_last_window_leaves_an_empty_buffer() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR><C-w>o");
@@ -53,7 +53,7 @@ fn exit_in_the_last_window_leaves_an_empty_buffer() {
 }
 
 #[test]
-fn reset_begins_a_new_conversation_and_keeps_the_old_one() {
+fn slash_reset_begins_a_new_conversation_and_keeps_the_old_one() {
     let server = Server::start();
     server.reply(Reply::said("First."));
     server.reply(Reply::said("Second."));

@@ -68,7 +68,7 @@ fn the_turn_pauses_at_the_limit_and_goes_on_by_keys() {
 }
 
 #[test]
-fn the_limit_in_money_stops_the_turn_and_holds_after_a_restart() {
+fn the_limit_in_usd_stops_the_turn_and_also_applies_after_a_restart() {
     let server = Server::start();
     // this model costs 3 $ for a million input tokens
     server.reply(reads("c1", 400_010));
@@ -83,7 +83,7 @@ fn the_limit_in_money_stops_the_turn_and_holds_after_a_restart() {
 
     let nvim = start(setup.clone(), "{ usd = 1, turn_usd = 5 }");
     ask_up_to(&nvim, "again", "limit.usd = 1");
-    // Killing Neovim discards the open question about the limit; the limit itself holds after the restart.
+    // Killing Neovim discards the open question about the limit. The limit itself still applies after the restart.
     nvim.kill();
     let nvim = start(setup, "{ usd = 1, turn_usd = 5 }");
     nvim.wait_transcript("! Interrupted");
@@ -96,7 +96,7 @@ fn the_limit_in_money_stops_the_turn_and_holds_after_a_restart() {
 }
 
 #[test]
-fn the_limit_of_a_turn_holds_in_each_mode_and_for_a_retry() {
+fn the_limit_of_a_turn_applies_in_each_mode_and_to_a_retry() {
     for mode in ["plan", "ask", "auto-edit", "auto"] {
         let server = Server::start();
         server.reply(reads("c1", 60));
@@ -118,7 +118,7 @@ fn the_limit_of_a_turn_holds_in_each_mode_and_for_a_retry() {
 }
 
 #[test]
-fn that_a_models_price_is_unknown_is_told_once_and_its_tokens_still_count() {
+fn a_model_with_an_unknown_price_is_named_once_and_its_tokens_still_count() {
     let server = Server::start();
     server.reply(reads("c1", 600));
     server.reply(reads("c2", 600));
@@ -131,7 +131,7 @@ fn that_a_models_price_is_unknown_is_told_once_and_its_tokens_still_count() {
 }
 
 #[test]
-fn the_pause_at_a_limit_keeps_requests_valid_in_each_dialect() {
+fn requests_are_valid_after_a_pause_at_the_limit_in_each_dialect() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.reply(reads("c1", 2400));

@@ -64,12 +64,12 @@ fn second_request(bytes: &str, shown: &str) -> String {
 }
 
 #[test]
-fn escape_and_enter_read_together_from_a_terminal_queue_the_message() {
+fn the_keys_escape_and_enter_queue_the_message_even_if_a_terminal_sends_them_at_once() {
     assert!(!second_request("\x1b\r", "queued: also this").contains("also this"));
 }
 
 #[test]
-fn g_enter_steers_in_a_terminal() {
+fn the_keys_g_and_enter_steer_a_message_in_a_terminal() {
     assert!(second_request("\x1bg\r", "joins this turn: also this").contains("also this"));
 }
 
@@ -96,7 +96,7 @@ fn check_meta_enter(options: &[(&str, rmpv::Value)], steers: bool) {
 }
 
 #[test]
-fn meta_enter_steers_unless_the_terminal_sends_it_as_escape_and_enter() {
+fn the_key_meta_enter_steers_unless_the_terminal_sends_it_as_escape_and_enter() {
     check_meta_enter(&[], true);
     check_meta_enter(&[("stdout_tty", true.into()), ("term_name", "xterm-kitty".into())], true);
     check_meta_enter(&[("stdout_tty", true.into()), ("term_name", "tmux-256color".into())], false);

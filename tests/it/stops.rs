@@ -110,7 +110,6 @@ fn a_retry_after_header_of_an_hour_ends_the_turn() {
     }
 }
 
-/// The stop comes while the mentioned file is being read.
 /// A repository with a git that waits as long as the file `hold` exists.
 fn slow_repository() -> Setup {
     let setup = crate::keywords::repository();
@@ -124,6 +123,7 @@ fn slow_repository() -> Setup {
     setup.env("PATH", &format!("{}:{path}", bin.display()))
 }
 
+/// The stop comes while git makes the diff that the prompt mentions.
 #[test]
 fn a_prompt_stopped_before_it_was_sent_comes_back_to_the_composer() {
     let server = Server::start();

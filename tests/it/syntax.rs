@@ -1,5 +1,5 @@
-//! Edits after which a file does not parse any more, by Neovim's own parsers for Lua and C: what the model hears, and the
-//! marks in the review and in the chat's list of changes.
+//! Edits after which a file does not parse any more, by Neovim's own parsers for Lua and C: what the model is told, and
+//! the marks in the review and in the chat's list of changes.
 
 use crate::kit::reply::Reply;
 use crate::review::scene::{Scene, edit, write};
@@ -33,7 +33,7 @@ fn check(path: &str, text: &str, edits: &[(&str, &str)], expected: Expect) {
 }
 
 #[test]
-fn an_edit_after_which_a_file_does_not_parse_is_told_with_the_place() {
+fn the_model_is_told_where_a_file_does_not_parse_after_an_edit() {
     check(
         "a.lua",
         LUA,
@@ -62,7 +62,7 @@ fn an_edit_after_which_a_file_does_not_parse_is_told_with_the_place() {
 }
 
 #[test]
-fn errors_that_a_file_had_before_are_not_told_as_new() {
+fn syntax_errors_that_a_file_had_before_the_edit_are_not_reported_as_new() {
     let applied = "Applied and written to a.c; the user may still review it.";
     let same = [("int a;", "int a;\nint more;"), ("int c;", "int d;")];
     assert_eq!(written("a.c", ODD, "edit", edit("a.c", &same)), applied);
@@ -91,7 +91,7 @@ fn files_without_a_parser_and_long_files_are_not_parsed() {
 }
 
 #[test]
-fn many_errors_are_counted_and_hostile_lines_are_cut_and_cleaned() {
+fn many_syntax_errors_are_counted_and_hostile_lines_are_cut_and_cleaned() {
     let line = "int x = = \u{1b}]0;hi\u{7}1;\n";
     let long = format!("int y = = {};\n", "1".repeat(5000));
     let text = format!("int a;\n{long}{}", line.repeat(90));
@@ -102,7 +102,7 @@ fn many_errors_are_counted_and_hostile_lines_are_cut_and_cleaned() {
 }
 
 #[test]
-fn the_verdict_tells_the_errors_of_the_text_that_the_user_settled_on() {
+fn the_verdict_names_the_syntax_errors_of_the_text_after_the_users_decisions() {
     let scene = scene(ASK, "a.lua", LUA);
     let args = edit("a.lua", &[("return a", "return a +"), ("local b = 2", "local b = = 2")]);
     scene.ask(Reply::new().call("e1", "edit", args));
@@ -116,7 +116,7 @@ fn the_verdict_tells_the_errors_of_the_text_that_the_user_settled_on() {
 }
 
 #[test]
-fn the_hunk_with_the_error_is_marked_until_the_text_parses_again() {
+fn the_hunk_with_the_syntax_error_is_marked_until_the_text_parses_again() {
     let scene = scene(ASK, "a.lua", LUA);
     scene.nvim.keys(":edit a.lua<CR>");
     let args = edit("a.lua", &[("return a", "return a * 1"), ("local b = 2", "local b = = 2")]);

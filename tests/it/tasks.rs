@@ -1,4 +1,4 @@
-//! Subagents: tasks that the model gives away, each worked on in a session of its own.
+//! Subagents: tasks that the model gives to other agents, each in a session of its own.
 
 mod answers;
 mod bounds;
@@ -31,7 +31,7 @@ pub(crate) fn is_of(prompt: &str) -> impl Fn(&Request) -> bool + use<> {
     }
 }
 
-/// As `is_of`, when the subagent has got this many answers.
+/// As `is_of`, for a request with this many answers to calls.
 pub(crate) fn has_got(prompt: &str, answers: usize) -> impl Fn(&Request) -> bool + use<> {
     let is_meant = is_of(prompt);
     move |it| is_meant(it) && it.answers().len() == answers
@@ -85,7 +85,7 @@ fn a_subagent_has_its_own_context_and_only_its_last_reply_comes_back() {
 }
 
 #[test]
-fn four_subagents_work_at_the_same_time_and_the_others_wait() {
+fn at_most_four_subagents_work_at_the_same_time() {
     let scene = Scene::start(|it| it);
     let calls = (1..=6).fold(Reply::new(), |reply, n| {
         reply.call(&format!("t{n}"), "task", task(&format!("Task {n}.")))
@@ -111,7 +111,7 @@ fn four_subagents_work_at_the_same_time_and_the_others_wait() {
 }
 
 #[test]
-fn the_calls_line_shows_what_the_subagent_does_and_opens_its_chat() {
+fn the_line_of_a_task_shows_what_the_subagent_does_and_opens_its_chat() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).size(160, 40));
     let prompt = "Find the word.";
     scene.server.reply(Reply::new().call("t1", "task", task(prompt)));
@@ -133,7 +133,7 @@ fn the_calls_line_shows_what_the_subagent_does_and_opens_its_chat() {
         "{}",
         scene.nvim.transcript()
     );
-    // nobody can send the subagent a message
+    // the user cannot send the subagent a message
     scene.nvim.lua("require('caliban').ask('and you?')", &[]);
     scene.nvim.wait_screen("A subagent of main works here");
     assert_eq!(scene.server.count(), 3);
@@ -252,9 +252,9 @@ fn edits_of_two_subagents_in_one_file_are_reviewed_together() {
     }
 }
 
-/// The only question of a subagent is one about a call of its own, so it gets an answer even if nobody attends.
+/// The subagent's call that needs consent is denied, because nobody attends `caliban run`.
 #[test]
-fn a_run_without_an_editor_has_subagents_too() {
+fn caliban_run_has_subagents_too() {
     let server = Server::start();
     let prompt = "Greet.";
     server.reply(Reply::new().call("t1", "task", task(prompt)));

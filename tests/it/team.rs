@@ -1,5 +1,5 @@
-//! The user's table of workers: the lines below the call that ordered them, the keys on these lines, the picker, the API,
-//! and the words in the winbar.
+//! A coordinator's workers as the user sees them: the lines below the call that started them, the keys on these lines,
+//! the picker, the API, and the words in the winbar.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -53,7 +53,7 @@ fn coordinating() -> Scene {
 }
 
 #[test]
-fn each_worker_has_a_line_from_which_it_is_opened_told_and_stopped() {
+fn the_keys_on_a_workers_line_open_it_write_to_it_and_stop_it() {
     let scene = coordinating();
     let gate =
         scene.server.hold(has_got("Find.", 1), Reply::new().gate().call("r2", "list", json!({})));
@@ -110,7 +110,7 @@ fn each_worker_has_a_line_from_which_it_is_opened_told_and_stopped() {
 }
 
 #[test]
-fn the_picker_and_the_api_open_tell_and_stop_workers() {
+fn the_picker_and_the_api_open_workers_write_to_them_and_stop_them() {
     let scene = coordinating();
     scene.server.hold(has_got("Find.", 1), Reply::said("I look.").gate());
     scene.nvim.keys(":Caliban workers<CR>");
@@ -203,6 +203,6 @@ fn the_lines_of_workers_keep_to_one_row_in_a_narrow_window_and_fold() {
     assert_eq!(rows(&scene), "");
     scene.nvim.keys("<CR>");
     scene.nvim.wait(|_| rows(&scene).contains("your answer"), "the lines again");
-    // the result of the call would name the workers once more
+    // the chat does not show the call's result, which would repeat the workers
     assert_eq!(scene.nvim.transcript().matches("w1").count(), 1, "{}", scene.nvim.transcript());
 }

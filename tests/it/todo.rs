@@ -107,7 +107,7 @@ fn beside(server: &Server) -> Nvim {
 }
 
 #[test]
-fn a_list_that_another_conversation_left_is_offered_and_not_taken() {
+fn the_list_of_another_conversation_is_used_only_after_the_user_takes_it() {
     let server = Server::start();
     let nvim = beside(&server);
     nvim.wait_transcript(
@@ -163,7 +163,7 @@ fn the_user_can_remove_a_list_that_another_conversation_left() {
 }
 
 #[test]
-fn the_list_of_a_renamed_conversation_stays_its_own() {
+fn a_conversation_keeps_its_todo_list_when_it_is_renamed() {
     let server = Server::start();
     server.reply(todo("c1", write(&["look", "write"])));
     server.reply(Reply::said("One."));
@@ -178,7 +178,7 @@ fn the_list_of_a_renamed_conversation_stays_its_own() {
 }
 
 #[test]
-fn a_foreign_or_hostile_file_stays_untouched_and_is_explained_in_one_sentence() {
+fn a_file_that_is_not_calibans_todo_list_is_left_alone_and_the_model_is_told_why() {
     let item = |text: &str| json!({ "text": text, "status": "pending" });
     let files = [
         "not json".to_owned(),
@@ -227,7 +227,7 @@ fn window(nvim: &Nvim) -> String {
 }
 
 #[test]
-fn the_window_of_the_list_follows_the_model_and_never_takes_the_focus() {
+fn the_window_of_the_todo_list_is_updated_and_never_takes_the_focus() {
     let server = Server::start();
     server.reply(todo("c1", write(&["look", "write"])));
     server.reply(Reply::said("One."));

@@ -47,7 +47,7 @@ fn refused(scene: &Scene, call: Reply) -> String {
 }
 
 #[test]
-fn one_refused_file_refuses_the_whole_call() {
+fn a_call_on_several_files_is_refused_if_one_file_cannot_be_changed() {
     let all = ["a.txt", "b.txt", "c.txt"];
     for mode in ["{}", AUTO] {
         let scene = Scene::start(|it| three(it).mode("c.txt", 0o444).config(mode));
@@ -326,7 +326,7 @@ fn hunks_that_entered_the_buffer_as_the_stop_came_stay_under_review() {
 
 /// Turns are numbered from 1 again after `/clear`.
 #[test]
-fn after_clear_a_new_turn_is_not_taken_for_a_stopped_one() {
+fn after_slash_clear_a_new_turn_is_not_mistaken_for_a_stopped_one() {
     let scene = Scene::start(three);
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(two_hunks());

@@ -286,7 +286,7 @@ fn a_read_outside_the_project_needs_consent() {
 }
 
 #[test]
-fn the_rest_of_a_cut_output_can_be_read_without_consent() {
+fn the_model_can_read_the_rest_of_a_cut_output_without_consent() {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "shell", json!({"command": "seq 1 100000"})));
     let gate = server.reply(Reply::said("Cut.").held());

@@ -67,10 +67,10 @@ fn rules_of_the_project_allow_only_after_the_user_has_agreed_and_a_changed_file_
     assert!(scene.answer(2, "c0").contains("one"), "{}", scene.answer(2, "c0"));
     let (said, _) = call(&scene, "shell", run("git -C . push"), "");
     assert!(said.starts_with("Not run. A permission rule denies"), "{said}");
-    // The agreement outlives the program.
+    // The agreement is kept after a restart.
     let scene = restarted(scene);
     assert!(!is_asked(&scene, "shell", run("echo two")));
-    // A changed text does not have it, not even in the turn that is running.
+    // A changed text needs a new agreement, even in the turn that is running.
     fs::write(
         scene.nvim.setup.path(FILE),
         format!("{ECHO}[[rule]]\nallow = 'shell'\ncommand = 'rm'\n"),
@@ -83,7 +83,7 @@ fn rules_of_the_project_allow_only_after_the_user_has_agreed_and_a_changed_file_
     scene.nvim.keys(":Caliban deny<CR>");
     scene.wait_idle(&last);
     assert!(is_asked(&scene, "shell", run("echo three")));
-    // The refusal outlives the program too. The old text has kept its agreement.
+    // The refusal of the changed text is kept after a restart too, and the agreement to the old text.
     let scene = restarted(scene);
     assert!(is_asked(&scene, "shell", run("echo four")));
     fs::write(scene.nvim.setup.path(FILE), format!("{ECHO}{PUSH}")).unwrap();

@@ -114,8 +114,7 @@ fn a_call_repeated_too_often_is_refused_and_then_ends_the_turn() {
     .assert_eq(&server.requests().last().unwrap().answers().last().unwrap().1);
 }
 
-/// Makes the model send this call with these arguments. Compares with the snapshot: the line in the chat, and
-/// the answer that the model gets.
+/// Lets the model make this call. Compares the line in the chat and the answer that the model gets with the snapshot.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_call(tool: &str, input: &str, expected: Expect) {
     let shown = DIALECTS.map(|dialect| {
@@ -134,7 +133,7 @@ fn check_call(tool: &str, input: &str, expected: Expect) {
 }
 
 #[test]
-fn a_wrong_argument_in_a_nested_object_is_named_with_what_this_object_may_have() {
+fn a_wrong_argument_in_a_nested_object_is_answered_with_the_fields_of_that_object() {
     check_call(
         "edit",
         "{\"path\": \"a.txt\", \"edits\": [{\"old\": \"alpha\"}]}",
@@ -226,7 +225,7 @@ const LISTEN: &str = "_G.seen = {}
         end";
 
 #[test]
-fn user_autocommands_carry_data_and_the_state_names_the_phase() {
+fn the_user_events_of_a_turn_carry_data_and_the_state_names_the_phase() {
     let server = Server::start();
     let gate = server.reply(
         Reply::new()

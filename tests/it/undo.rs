@@ -131,7 +131,7 @@ fn a_key_on_a_message_undoes_from_that_message_on_and_keeps_the_typed_text() {
 }
 
 #[test]
-fn several_messages_are_taken_back_by_their_number() {
+fn an_undo_with_a_number_takes_back_that_many_messages() {
     let server = Server::start();
     let nvim = talked(&wide().anthropic(&server), &server, &["one", "two", "three"]);
     nvim.keys(":Caliban undo 2<CR>");
@@ -187,7 +187,7 @@ fn the_undone_part_of_an_unsaved_conversation_is_kept_in_this_neovim() {
 }
 
 #[test]
-fn the_context_of_a_message_comes_back_with_it() {
+fn the_context_of_an_undone_message_comes_back_with_the_message() {
     let server = Server::start();
     let setup = wide().file("a.txt", "alpha\nbeta\n").file("b.txt", "gamma\n").anthropic(&server);
     let nvim = Nvim::start(&setup);

@@ -16,7 +16,7 @@ fn told(nvim: &Nvim, times: usize) -> String {
 }
 
 #[test]
-fn usage_shows_the_tokens_and_the_cost() {
+fn slash_usage_shows_the_tokens_and_the_cost() {
     let server = Server::start();
     server.reply(Reply::said("One.").usage(20_000, 1000));
     server.reply(Reply::said("Two.").usage(100, 500).cached(19_000, 900));
@@ -45,7 +45,7 @@ fn usage_shows_the_tokens_and_the_cost() {
 }
 
 #[test]
-fn usage_shows_an_unknown_price_as_not_known() {
+fn slash_usage_shows_an_unknown_price_as_not_known() {
     let server = Server::start();
     server.reply(Reply::said("One.").usage(2000, 10));
     let setup = Setup::new().env("CALIBAN_MODEL", "anthropic/claude-new").anthropic(&server);

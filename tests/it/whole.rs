@@ -1,4 +1,4 @@
-//! Files that the model would delete or rename: decided as a whole, with the same keys and commands as hunks.
+//! Files that the model proposes to delete or rename: decided as a whole, with the same keys and commands as hunks.
 
 use crate::kit::reply::Reply;
 use crate::kit::setup::Setup;

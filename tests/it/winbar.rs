@@ -31,7 +31,7 @@ fn start(server: &Server, more: &str) -> Nvim {
 }
 
 #[test]
-fn the_state_moves_into_the_chat_where_a_plugin_has_the_winbar() {
+fn the_state_is_shown_inside_the_chat_if_a_plugin_sets_the_winbar() {
     let server = Server::start();
     let gate = server.reply(Reply::new().text("I see ").gate().text("it."));
     let nvim = start(&server, "KitLualine()");
@@ -129,7 +129,7 @@ fn a_rather_full_context_window_is_marked_in_the_winbar_and_shown_even_on_a_narr
     nvim.wait_screen("○ idle");
 }
 
-/// If another plugin has the winbar, the chat's state is a line in the composer. This line has the same mark.
+/// If another plugin has the winbar, a line in the composer shows the chat's state, with the same mark.
 #[test]
 fn a_rather_full_context_window_is_marked_in_the_composers_line_too() {
     let server = Server::start();
@@ -140,7 +140,7 @@ fn a_rather_full_context_window_is_marked_in_the_composers_line_too() {
     nvim.wait(|it| it.hl_of("160k/200k  80%").contains(&"CalibanFull".to_owned()), "the mark");
 }
 
-/// A model's name with an item of a 'statusline', blanks, a wide character and one that Neovim spells out.
+/// A model's name with an item of a 'statusline', blanks, a wide character and a character that Neovim spells out.
 const HOSTILE: &str =
     "anthropic/x/%#Error#%{system('id')} 語\u{200b} of a very long name that goes on and on";
 
@@ -207,7 +207,7 @@ fn a_narrow_winbar_leaves_out_whole_words_and_keeps_the_state_and_the_mode() {
     }
 }
 
-/// How far the line of keys is below the rule.
+/// The number of rows from the rule down to the line of keys.
 fn frame(nvim: &Nvim) -> Option<usize> {
     let screen = nvim.screen();
     let at = |is: &dyn Fn(&str) -> bool| screen.lines().position(|it| is(it.trim_end()));

@@ -67,8 +67,7 @@ fn with_own_changes() -> Scene {
 }
 
 #[test]
-fn changes_of_a_worktree_are_reviewed_by_hunk_beside_the_users_own_and_the_rest_stays_on_the_branch()
- {
+fn changes_of_a_worktree_that_merge_are_reviewed_and_others_stay_on_the_branch() {
     let scene = with_own_changes();
     scene.server.reply(Reply::new().call("t1", "task", task()));
     let absolute = scene.nvim.setup.path("a.txt").display().to_string();
@@ -125,7 +124,7 @@ fn changes_of_a_worktree_are_reviewed_by_hunk_beside_the_users_own_and_the_rest_
 }
 
 #[test]
-fn in_auto_mode_a_worktree_is_written_into_the_project_and_goes_with_its_branch() {
+fn in_auto_mode_changes_of_a_worktree_are_written_and_the_worktree_is_removed() {
     let server = Server::start();
     let setup = committed(Setup::new().file("a.txt", nine()).file(".gitignore", "built\n"));
     let setup = setup.config("{ mode = 'auto' }").size(160, 40).anthropic(&server);
@@ -211,7 +210,7 @@ fn the_worktree_of_a_stopped_or_killed_subagent_is_kept_and_named_if_it_has_chan
 }
 
 #[test]
-fn the_worktree_of_a_worker_outlives_a_kill_during_its_review_and_goes_when_all_is_taken() {
+fn a_workers_worktree_survives_a_kill_and_is_removed_once_all_changes_are_accepted() {
     let scene = Scene::start(|it| committed(it.file("a.txt", nine())).size(160, 40));
     scene.nvim.keys(":Caliban<CR>:Caliban mode coordinator<CR>");
     let order = json!({
@@ -243,7 +242,7 @@ fn the_worktree_of_a_worker_outlives_a_kill_during_its_review_and_goes_when_all_
     assert_eq!(scene.on_disk("a.txt").unwrap(), nine().replace("l5", "L5"));
     let apart = scene.nvim.setup.path(".git/caliban-worktrees/main-w1");
     assert!(apart.exists());
-    // the next start finds that nothing is left of it to do
+    // the next start finds that the project has all changes of the worktree, and removes the worktree
     kill_program(&scene.nvim);
     scene.nvim.keys(":Caliban restart<CR>");
     scene.nvim.wait(|it| branches(it).is_empty(), "the branch's end");
@@ -251,7 +250,7 @@ fn the_worktree_of_a_worker_outlives_a_kill_during_its_review_and_goes_when_all_
 }
 
 #[test]
-fn a_run_without_an_editor_writes_the_changes_of_a_worktree_into_the_project() {
+fn caliban_run_writes_the_changes_of_a_worktree_into_the_project() {
     let server = Server::start();
     let setup = Setup::new().file("a.txt", nine()).file("old.txt", nine());
     let setup = committed(setup).anthropic(&server);
@@ -279,7 +278,7 @@ fn a_run_without_an_editor_writes_the_changes_of_a_worktree_into_the_project() {
 }
 
 #[test]
-fn without_a_repository_a_worktree_is_refused_in_a_sentence() {
+fn a_task_in_a_worktree_is_refused_if_the_project_is_no_repository() {
     let scene = Scene::start(|it| it);
     scene.server.reply(Reply::new().call("t1", "task", task()));
     scene.ask_until(Reply::said("I see."), "I see.");

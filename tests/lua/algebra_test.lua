@@ -39,7 +39,7 @@ function T.a_diff_gives_one_hunk_for_each_run_of_changed_lines()
   end
 end
 
---- Checks that the buffer contains each hunk's lines at their rows, and that no two hunks touch.
+--- Checks that each hunk's lines are in the buffer at the hunk's rows, and that no two hunks touch.
 local function stands(buffer, hunks)
   local row = -1
   for _, h in ipairs(hunks) do
@@ -138,8 +138,8 @@ function T.a_merge_takes_disk_changes_to_lines_that_the_user_did_not_change()
   eq('a b X d 0', merge('a b c d', 'a b X d', 'a b X d'))
 end
 
---- Random proposals, typed lines and decisions: the base changes only by the user's own changes, and no decision loses
---- a typed line.
+--- Makes random proposals, typed lines and decisions. Only the user's changes change the base, and
+--- no decision removes a typed line.
 function T.random_proposals_and_decisions_change_the_base_only_as_the_user_did()
   math.randomseed(11)
   local function rnd(n, char)

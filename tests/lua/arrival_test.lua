@@ -1,4 +1,5 @@
---- When a proposal may be applied to its buffer. Each test starts another Neovim and types keys in it.
+--- Tests when a proposal may be applied to its buffer. Each test starts another Neovim and types
+--- keys in it.
 local T = {}
 
 local root = vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h:h:h')
@@ -147,7 +148,7 @@ function T.a_proposal_enters_while_the_user_types_in_another_buffer()
   child:stop()
 end
 
---- A try to apply a proposal causes another SafeState event. This event must not cause another try.
+--- Trying to apply a proposal causes another SafeState event, which must not cause another try.
 function T.a_waiting_proposal_does_not_try_again_without_an_event()
   local child = start()
   child:keys('i')

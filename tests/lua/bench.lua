@@ -24,10 +24,11 @@ end
 M.rest = require('caliban.editor.slices').rest
 require('caliban.editor.slices').rest = function() end
 
--- this file defines the <Plug> maps to which the keys of a review are mapped
+-- the keys of a review are mapped to <Plug> maps, which `plugin/caliban.lua` defines
 vim.cmd.runtime('plugin/caliban.lua')
 local review = require('caliban.review')
--- no main loop runs here; `arrival_test` tests the real `calm` in another Neovim
+-- `calm` says whether the user is idle, but no main loop runs here. `arrival_test` tests the real
+-- `calm` in another Neovim
 require('caliban.review.arrival').calm = function()
   return M.calm
 end

@@ -327,7 +327,7 @@ test('painting moves a broken code span to the next row, at a bounded cost', fun
     return virtcol(...)
   end
   opened()
-  -- in a row of 78 cells the span would be broken
+  -- in a window with 78 cells for text, the code span would not fit into the first row
   local line = ('word '):rep(14) .. '`git push origin main` and more'
   local plain, code = {}, { '```', line, '```', '| ' .. line .. ' |', '' }
   for i = 1, 3000 do
@@ -341,17 +341,17 @@ test('painting moves a broken code span to the next row, at a bounded cost', fun
   vim.cmd.redraw()
   settle()
   eq(gaps(1500), { { 70, 8 } })
-  -- a narrower window: first near the visible rows
+  -- after a window has become narrower, the gaps near the visible rows are updated first
   vim.cmd('vertical resize 64')
   vim.cmd('doautocmd WinResized')
   eq(gaps(1500), {})
   eq(gaps(2998), { { 70, 8 } })
-  -- code and tables have no gaps, nor has a line that was painted again
+  -- no gaps are in code, in tables and in a line that was painted again
   paint({ { id = 1, at = 0, lines = vim.list_extend(code, { 'end' }) } })
   for row = 0, #code - 1 do
     eq(gaps(row), {})
   end
-  -- a line of thousands of spans is left alone, and many shorter ones are measured in part
+  -- a line with thousands of code spans gets no gaps; of many shorter lines only some are measured
   measured = 0
   local many = (('`a b` with words '):rep(60) .. '\n'):rep(50)
   paint({ { id = 2, append = ('`a b` '):rep(170000) .. '\n' .. many } })
@@ -518,7 +518,7 @@ test('every layout opens and closes', function()
     eq(api.nvim_get_current_buf(), chat().composer)
     api.nvim_buf_set_lines(chat().composer, 0, -1, false, { '1', '2', '3', '4', '5' })
     require('caliban.chat.layout').fit(chat())
-    -- a floating window has no statusline for the keys
+    -- the keys take a row of a floating composer, which has no statusline for them
     eq(api.nvim_win_get_height(window('composer')), layout == 'float' and 6 or 5)
     vim.cmd('Caliban close')
     eq(fn.win_findbuf(chat().composer), {})

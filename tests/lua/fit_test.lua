@@ -20,7 +20,7 @@ local function call(line, main, is_path)
   }
 end
 
-function T.a_path_keeps_its_end_a_command_its_beginning_and_the_name_is_never_cut()
+function T.cutting_a_call_keeps_its_name_and_the_end_of_a_path()
   local cases = {
     { '▸ read  path="src/語/main.rs" lines=1-9', 'src/語/main.rs', true },
     { '▸ shell  cargo test --workspace', 'cargo test --workspace', false },
@@ -56,7 +56,7 @@ function T.a_path_keeps_its_end_a_command_its_beginning_and_the_name_is_never_cu
   })
 end
 
-function T.a_list_loses_whole_names_also_where_a_name_has_a_comma()
+function T.cutting_a_list_removes_whole_names_even_if_a_name_has_a_comma()
   local line, names = '▸ read  3 files  one, two.rs, b.rs, ccc.rs', 'one, two.rs, b.rs, ccc.rs'
   local parts = call(line, names, false)
   local from = parts.main[1]
@@ -73,7 +73,7 @@ function T.a_list_loses_whole_names_also_where_a_name_has_a_comma()
   })
 end
 
-function T.a_place_in_the_cut_line_is_the_same_place_in_the_whole_one()
+function T.a_column_of_the_cut_line_maps_to_a_column_of_the_whole_line()
   local whole, cut = '▸ read  path="src/deep/main.rs"', '▸ read  path="…p/main.rs"'
   for _, word in ipairs({ 'read', 'path', 'main' }) do
     local at = assert(cut:find(word, 1, true)) - 1

@@ -3,7 +3,7 @@ local names = require('caliban.editor.name')
 local T = {}
 local eq = H.eq
 
-function T.links_are_resolved_above_what_does_not_exist()
+function T.links_above_a_missing_file_are_resolved()
   local root = vim.uv.fs_realpath(vim.fs.dirname(vim.fn.tempname())) .. '/links'
   local at = function(name)
     return root .. '/' .. name

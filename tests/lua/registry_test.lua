@@ -49,7 +49,7 @@ function T.hunks_are_accepted_and_rejected_one_by_one()
   eq(4, vim.fn.line('.'))
 end
 
-function T.accepting_off_any_hunk_decides_nothing()
+function T.accepting_outside_of_every_hunk_decides_nothing()
   H.review('a b c d e', 'a X c d e')
   H.keys('5G')
   B.accept()
@@ -112,7 +112,7 @@ function T.accepting_all_saves_hidden_files_and_keeps_the_windows()
   eq({ '3 files: 3 hunks accepted' }, H.said())
 end
 
-function T.the_message_on_several_files_counts_those_not_saved()
+function T.the_message_about_several_files_counts_the_unsaved_ones()
   H.fresh()
   local one, two = H.write('1.txt', 'a\nb\n'), H.write('2.txt', 'a\nb\n')
   vim.cmd.edit(two)
@@ -231,7 +231,7 @@ function T.writing_with_a_bang_writes_the_pending_hunks()
   vim.api.nvim_del_autocmd(id)
 end
 
-function T.a_file_is_saved_once_with_autocommands_at_its_last_decision()
+function T.the_last_decision_saves_the_file_once_with_autocommands()
   H.review('a b c d', 'a X c Y')
   local ran = 0
   local id = vim.api.nvim_create_autocmd('BufWritePre', {
@@ -364,7 +364,7 @@ function T.a_proposal_to_a_buffer_that_cannot_be_changed_is_refused_without_a_pr
   )
 end
 
-function T.a_swap_file_of_another_neovim_refuses_the_proposal()
+function T.a_proposal_for_a_file_open_in_another_neovim_is_refused()
   local dir = H.fresh()
   local path = H.write('f.txt', 'a\nb\n')
   vim.o.directory = dir .. '//'
@@ -415,7 +415,7 @@ function T.proposals_of_a_stopped_turn_do_not_enter()
   eq(0, #B.waiting())
 end
 
-function T.proposals_of_one_session_stack_and_another_session_waits()
+function T.a_review_takes_proposals_of_its_own_session_only()
   local buf = H.review('a b c d', 'a X c d')
   local path = vim.api.nvim_buf_get_name(buf)
   H.propose({ H.proposal(path, H.l('a X c d'), H.l('a X Y d e')) })

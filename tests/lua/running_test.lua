@@ -3,7 +3,7 @@ local H = require('bench')
 local running = require('caliban.chat.running')
 local T = {}
 
-function T.a_running_call_says_from_its_start_on_for_how_long_and_how_to_stop_it()
+function T.a_running_call_shows_its_time_and_the_key_that_stops_it()
   local now = 5000
   ---@diagnostic disable-next-line: duplicate-set-field
   vim.uv.hrtime = function()

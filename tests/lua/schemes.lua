@@ -1,5 +1,6 @@
--- Colour schemes in the manner of those that many people use: only the groups that Caliban's groups are linked to, and
--- those that show code. Returns, for each scheme, a function that sets its groups on a dark or a light ground.
+-- Colour schemes like those that many people use: only the groups that Caliban's groups are linked
+-- to, and those that show code. Returns, for each scheme, a function that sets its groups for a
+-- dark or a light background.
 local function set(groups)
   for name, it in pairs(groups) do
     if type(it) == 'string' then
@@ -9,7 +10,7 @@ local function set(groups)
   end
 end
 
---- A scheme of these colours.
+--- Sets the groups of a scheme with these colours.
 local function scheme(c)
   set({
     Normal = {
@@ -182,7 +183,7 @@ return {
       bar = '#6172b0',
     })
   end,
-  -- sets no group of diagnostics: those stay Neovim's
+  -- sets no group of diagnostics, so Neovim's own stay
   solarized = function(is_dark)
     local line = is_dark and '#073642' or '#eee8d5'
     local function on(colour)
@@ -207,7 +208,7 @@ return {
       warn = '#dc322f',
     })
   end,
-  -- a scheme of few lines, which leaves all else to Neovim
+  -- a short scheme, which leaves all other groups to Neovim
   few = function(is_dark)
     set({
       Normal = is_dark and { fg = '#d0d0d0', bg = '#000000', ctermfg = 252, ctermbg = 16 }

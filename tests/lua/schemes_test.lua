@@ -1,4 +1,5 @@
---- Laws about Caliban's highlight groups in schemes that many people use, on dark and on light grounds.
+--- Laws about Caliban's highlight groups in schemes that many people use, with dark and with light
+--- backgrounds. A ground is a background colour, ink a text colour.
 vim.o.termguicolors = true
 local schemes = require('schemes')
 vim.cmd.runtime('plugin/caliban.lua')
@@ -81,7 +82,7 @@ end
 ---@field ground fun(group: string): integer
 ---@field attributes fun(group: string): string
 
---- The groups as they are now, with the colours of a terminal or those of a GUI.
+--- The current colours of the groups: those of a GUI, or the cterm colours as xterm shows them.
 ---@param name string
 ---@param is_dark boolean
 ---@param is_gui boolean
@@ -116,7 +117,8 @@ local function read(name, is_dark, is_gui)
   }
 end
 
---- Calls `law` with the colours of each scheme on each ground, and says which scheme breaks it.
+--- Calls `law` with the colours of each scheme, dark and light. Fails with the schemes that break
+--- the law.
 ---@param law fun(it: Colours, fails: fun(what: string), is_gui: boolean)
 ---@param terminal? boolean whether the law holds in a terminal's 256 colours too
 local function each(law, terminal)
@@ -139,8 +141,8 @@ local function each(law, terminal)
   assert(#broken == 0, '\n' .. table.concat(broken, '\n'))
 end
 
---- The contrast of text on a ground is at least `limit`; a scheme whose own text has less on the window's ground keeps
---- half of that.
+--- Checks the contrast of a text on the ground of a group: at least `limit`, or half of the text's
+--- contrast in the window if that is less.
 local function readable(it, fails, text, group, limit)
   local own = contrast(it.ink(text), it.ground('Normal'))
   local ink = text == 'Normal' and it.ink(group) or it.ink(text)
@@ -150,10 +152,10 @@ local function readable(it, fails, text, group, limit)
   end
 end
 
-function T.text_can_be_read_on_each_ground()
+function T.text_is_legible_on_each_background()
   each(function(it, fails, is_gui)
     if not is_gui then
-      return -- the grounds are among the sixteen colours that the user gives the terminal
+      return -- the grounds are among the sixteen colours that the user sets in the terminal
     end
     readable(it, fails, 'Normal', 'CalibanCode', 4.5)
     readable(it, fails, 'Normal', 'CalibanAdd', 4)
@@ -188,7 +190,7 @@ function T.what_waits_for_the_user_has_a_colour_that_nothing_else_has()
   end, true)
 end
 
-function T.code_has_a_quiet_ground()
+function T.the_background_of_code_differs_little_from_the_window()
   each(function(it, fails)
     local step = contrast(it.ground('CalibanCode'), it.ground('Normal'))
     if step < 1.03 or step > 1.8 then
@@ -197,7 +199,7 @@ function T.code_has_a_quiet_ground()
   end)
 end
 
-function T.added_removed_and_changed_words_differ()
+function T.added_removed_and_changed_text_look_different()
   each(function(it, fails)
     local groups = { 'CalibanAdd', 'CalibanDelete', 'CalibanAddWord', 'Normal' }
     for i, one in ipairs(groups) do

@@ -13,16 +13,16 @@ local function check(lines, it, above, below)
   assert(vim.deep_equal(got, { above, below }), vim.inspect(got))
 end
 
-function T.the_lines_around_a_change_are_found_whether_the_file_has_it_or_not()
+function T.the_lines_around_a_change_are_found_in_the_old_and_the_new_text()
   local around = { { 'function f()' }, { 'end', '', '' } }
   check(NEW, { old = 2, new = 2 }, unpack(around))
   check(OLD, { old = 2, new = 2 }, unpack(around))
-  -- lines were added above since
+  -- lines were added above the change, so one line number is too large
   check(NEW, { old = 9, new = 2 }, unpack(around))
   check(OLD, { old = 2, new = 9 }, unpack(around))
 end
 
-function T.a_file_that_has_changed_there_or_is_large_or_none_gives_no_lines()
+function T.a_changed_large_or_missing_file_gives_no_lines()
   check({ 'x', 'y' }, { old = 2, new = 2 }, {}, {})
   check({ ('x'):rep(9000), '  return 2' }, { old = 2, new = 2 }, {}, {})
   assert(surroundings.file('/dev/zero') == nil)

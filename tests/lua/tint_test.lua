@@ -7,21 +7,22 @@ local function check(background, it, most, want)
   assert(got == want, ('want %s, got %s for %s'):format(want, got, vim.inspect(it)))
 end
 
-function T.a_ground_is_quiet_and_keeps_its_hue()
+function T.a_ground_stays_near_the_background_and_keeps_its_hue()
   -- the groups DiffAdd, DiffDelete and DiffText of Neovim's default scheme, dark and light
   check(0x14161b, { fg = 0xeef1f8, bg = 0x005523 }, 36, '#093a20')
   check(0x14161b, { fg = 0xffc0b9 }, 36, '#381717')
   check(0x14161b, { bg = 0x007373 }, 84, '#026a6a')
   check(0xe0e2ea, { fg = 0x07080d, bg = 0xb3f6c0 }, 36, '#bcf2c8')
   check(0xe0e2ea, { fg = 0x590008 }, 36, '#e5bec8')
-  -- the text colour of reversed groups is their ground
+  -- in a group with `reverse`, the text colour is the ground
   check(0x000000, { fg = 0x00ff00, bg = 0x000000, reverse = true }, 40, '#002800')
-  -- a ground that is quiet enough stays as it is, and a group without colours has none
+  -- a ground that is near enough to the background stays as it is, and a group without colours has
+  -- no ground
   check(0x101010, { bg = 0x202010 }, 36, '#202010')
   check(0x101010, {}, 36, nil)
 end
 
-function T.colours_have_a_nearest_one_in_a_palette_of_256()
+function T.a_colour_is_mapped_to_the_nearest_one_of_256()
   for color, want in pairs({ [0x005f00] = 22, [0x093a20] = 22, [0xd7ffd7] = 194, [0x808080] = 102 }) do
     assert(tint.index(color, false) == want, ('%06x: %d'):format(color, tint.index(color, false)))
   end
@@ -31,7 +32,7 @@ function T.colours_have_a_nearest_one_in_a_palette_of_256()
   end
 end
 
-function T.a_word_that_cannot_be_read_on_its_ground_is_plain_text()
+function T.an_illegible_word_gets_the_colour_of_plain_text()
   vim.o.termguicolors = true
   vim.cmd.runtime('plugin/caliban.lua')
   local want = { dark = tint.PLAIN, light = 'Comment' }
@@ -43,7 +44,7 @@ function T.a_word_that_cannot_be_read_on_its_ground_is_plain_text()
   end
 end
 
-function T.removed_text_stays_dimmed_as_far_as_it_can_be_read()
+function T.removed_text_is_dimmed_unless_that_makes_it_illegible()
   vim.o.termguicolors = true
   vim.cmd.runtime('plugin/caliban.lua')
   for _, background in ipairs({ 'dark', 'light' }) do
@@ -53,7 +54,7 @@ function T.removed_text_stays_dimmed_as_far_as_it_can_be_read()
     assert(shown == 'CalibanDimComment' or shown == 'CalibanDimNormal', background .. ' ' .. shown)
     assert(tint.on('CalibanDeleteWordGround', tint.dimmed('Function')) ~= tint.PLAIN, background)
   end
-  -- dimmed once more, the comment could not be read on the light ground
+  -- on the light ground, a dimmed comment could not be read, so it keeps its colour
   vim.o.background = 'light'
   tint.update()
   tint.dimmed('Comment')

@@ -36,7 +36,7 @@ function T.words_that_differ_are_marked_on_both_sides()
   check('  x = 1', '    x = 1', '[  ]x = 1', '[    ]x = 1')
 end
 
-function T.lines_are_compared_with_those_most_like_them()
+function T.a_line_is_compared_with_the_most_similar_line()
   check(
     'local x = load(1)',
     '-- a note\nlocal x = load(10)',
@@ -51,7 +51,7 @@ function T.lines_are_compared_with_those_most_like_them()
   )
 end
 
-function T.a_line_that_became_several_is_compared_with_all_of_them()
+function T.a_line_that_was_split_is_compared_with_all_its_parts()
   check(
     'local a, b = load(x), save(y)',
     'local a = load(x)\nlocal b = save(y)',

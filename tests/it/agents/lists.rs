@@ -1,4 +1,4 @@
-//! How the user finds agents: completion, the list, the winbar, and what is said about a missing one.
+//! How the user sees agents: in completion, in the list and in the winbar; and the messages about a missing agent.
 
 use super::{agent, begin, project};
 use crate::kit::nvim::Nvim;
@@ -65,7 +65,7 @@ fn a_missing_agent_begins_no_conversation_and_a_similar_name_is_suggested() {
 }
 
 #[test]
-fn a_missing_agent_of_the_first_conversation_leaves_an_ordinary_one() {
+fn if_the_agent_of_the_first_conversation_is_missing_the_conversation_has_no_agent() {
     let (server, nvim) = start(project());
     nvim.keys(":Caliban new @nobody<CR>");
     nvim.wait_screen("There is no agent nobody.");
@@ -88,7 +88,7 @@ fn the_winbar_the_statusline_and_the_empty_chat_name_the_agent() {
 }
 
 #[test]
-fn the_list_names_descriptions_and_origins_and_opens_the_file_of_one() {
+fn the_list_of_agents_shows_their_descriptions_and_opens_their_files() {
     let list = "For people.\n\n# planner\n---\ndescription: \"Plans \\e[2J%{x}\"\n---\nYou plan.\n";
     let setup = project()
         .file(".caliban/agents.md", list)
@@ -126,7 +126,7 @@ fn the_list_names_descriptions_and_origins_and_opens_the_file_of_one() {
 }
 
 #[test]
-fn without_agents_the_list_says_where_they_are_looked_for() {
+fn if_there_are_no_agents_the_list_names_the_folders_for_their_files() {
     let (_server, nvim) = start(Setup::new());
     nvim.keys(":Caliban<CR>");
     nvim.wait_transcript("Project");

@@ -1,5 +1,5 @@
-//! What a conversation keeps of its agent: through restarts, copies and forged files, and what is said when the agent's
-//! file changes. Also the user's consent to the project's agents.
+//! The agent that is stored with a conversation: after restarts, in copies, in forged files, and after a change of the
+//! agent's file. Also the user's consent to a project's agents.
 
 use super::{agent, begin, project, times};
 use crate::kit::chat::{DIALECTS, assert_grows};
@@ -25,14 +25,14 @@ fn helper(setup: Setup) -> Setup {
     setup.file(OF_PROJECT, agent("tools: Read\nmode: plan", "You help."))
 }
 
-/// The agent in the conversation's file.
+/// The field `agent` in the conversation's file.
 fn stored(setup: &Setup, name: &str) -> Value {
     let bytes = fs::read(setup.sessions().join(format!("{name}.json"))).unwrap();
     serde_json::from_slice::<Value>(&bytes).unwrap()["agent"].clone()
 }
 
 #[test]
-fn a_changed_agent_is_told_once_and_used_after_system_new() {
+fn a_changed_agent_file_is_reported_once_and_used_after_slash_system_new() {
     let (server, nvim) = start(project());
     begin(&nvim, "@reviewer");
     nvim.ask("one", "Done.");
@@ -54,7 +54,7 @@ fn a_changed_agent_is_told_once_and_used_after_system_new() {
 }
 
 #[test]
-fn a_vanished_agent_is_told_when_the_conversation_is_opened_and_left_after_system_new() {
+fn an_agent_whose_file_is_gone_is_used_until_slash_system_new() {
     let (server, nvim) = start(project());
     begin(&nvim, "@reviewer it");
     nvim.ask("one", "Done.");
@@ -81,7 +81,7 @@ fn a_vanished_agent_is_told_when_the_conversation_is_opened_and_left_after_syste
 }
 
 #[test]
-fn a_copy_and_a_cleared_conversation_stay_the_agent() {
+fn a_conversation_keeps_its_agent_when_it_is_copied_or_cleared() {
     let (server, nvim) = start(project());
     begin(&nvim, "@reviewer it");
     nvim.ask("one", "Done.");
@@ -98,7 +98,7 @@ fn a_copy_and_a_cleared_conversation_stay_the_agent() {
 }
 
 #[test]
-fn a_run_without_the_editor_continues_the_agents_conversation() {
+fn caliban_run_continues_a_conversation_with_its_agent() {
     let (server, nvim) = start(project());
     begin(&nvim, "@reviewer it");
     nvim.ask("one", "Done.");
@@ -169,7 +169,7 @@ fn the_model_of_the_projects_agent_is_used_only_after_the_user_has_agreed() {
 }
 
 #[test]
-fn a_refused_agent_of_the_project_narrows_but_says_nothing() {
+fn the_limits_of_a_project_agent_apply_even_if_the_user_refuses_its_prompt() {
     let (server, nvim) = start(helper(Setup::new()).cautious());
     begin(&nvim, "@helper");
     nvim.keys("<Esc>:Caliban<CR>ihello<C-s><Esc>");
@@ -185,7 +185,7 @@ fn a_refused_agent_of_the_project_narrows_but_says_nothing() {
 }
 
 #[test]
-fn without_instructions_of_the_project_its_agents_have_no_prompt() {
+fn if_project_instructions_are_turned_off_the_prompts_of_its_agents_are_not_sent() {
     let (server, nvim) = start(helper(Setup::new()).config("{ instructions = 'never' }"));
     begin(&nvim, "@helper");
     nvim.wait_transcript("The prompt of the agent `helper` is not used");
@@ -194,7 +194,7 @@ fn without_instructions_of_the_project_its_agents_have_no_prompt() {
 }
 
 #[test]
-fn a_forged_agent_in_a_session_file_only_narrows_and_its_unknown_fields_are_kept() {
+fn a_forged_agent_in_a_session_file_can_only_take_tools_away() {
     let (server, nvim) = start(project());
     begin(&nvim, "@writer it");
     nvim.ask("one", "Done.");
@@ -222,7 +222,7 @@ fn a_forged_agent_in_a_session_file_only_narrows_and_its_unknown_fields_are_kept
     assert_eq!(request.tools(), ["read"]);
     let kept = stored(&nvim.setup, "it");
     assert_eq!((&kept["of"], &kept["max_turns"]), (&json!("later"), &Value::Null));
-    // a name that is no agent's is dropped, and no file is read by it
+    // an agent whose name is not valid is dropped, and no file of that name is read
     let request = forge(json!({"name": "../../x", "tools": ["read"]}));
     assert!(request.tools().len() > 10);
     assert_eq!(stored(&nvim.setup, "it"), Value::Null);

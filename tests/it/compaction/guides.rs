@@ -101,7 +101,7 @@ fn a_file_that_was_read_before_a_compaction_is_read_again_before_it_is_overwritt
     let answer = server.requests().pop().unwrap().answer("c8");
     assert!(answer.starts_with("a.txt exists and you have not read it."), "{answer}");
     assert_eq!(nvim.pending(), 0);
-    // the model is not told of the user's changes in such a file
+    // the model no longer has the text of this file, so it is not told of the user's changes in the file
     let _ = std::fs::write(nvim.setup.path("b.txt"), "changed\n");
     server.reply(Reply::said("Five."));
     nvim.ask("five, please", "Five.");

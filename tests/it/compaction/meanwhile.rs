@@ -78,7 +78,7 @@ fn slash_compact_waits_for_a_question_and_a_running_command() {
 
 /// If an edit is under review while the conversation is compacted, the verdict is sent with the next request.
 #[test]
-fn a_review_stays_pending_across_a_compaction() {
+fn a_review_stays_open_during_a_compaction() {
     let server = Server::start();
     let nvim = three_turns(&server, &files(Setup::new()).config(LATE).anthropic(&server));
     server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("line 007", "line seven")])));

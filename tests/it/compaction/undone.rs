@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Compacts, goes on, undoes the compaction, after a restart or not, and goes on.
+/// Compacts a conversation, sends a prompt, undoes the compaction, and sends another prompt. If `restarts` is true,
+/// Neovim is restarted before the undo.
 fn undone(dialect: &dyn Dialect, restarts: bool) {
     let server = Server::start();
     let setup = files(Setup::new()).config(LATE).speaking(dialect, &server);
@@ -46,7 +47,7 @@ fn a_compaction_can_be_undone_after_a_restart_in_every_dialect() {
     }
 }
 
-/// The other models of the dialects, with a small window.
+/// For each dialect another model, which gets a small window.
 const SMALL: [&str; 5] = [
     "anthropic/claude-haiku-4-5",
     "openai/gpt-4o-mini",
@@ -56,7 +57,7 @@ const SMALL: [&str; 5] = [
 ];
 
 #[test]
-fn a_switch_to_a_smaller_window_compacts_first_in_every_dialect() {
+fn switching_to_a_model_with_a_smaller_window_first_compacts_in_every_dialect() {
     for (dialect, small) in DIALECTS.into_iter().zip(SMALL) {
         let server = Server::start();
         let setup = files(Setup::new()).speaking(dialect, &server);
@@ -82,9 +83,9 @@ fn a_switch_to_a_smaller_window_compacts_first_in_every_dialect() {
     }
 }
 
-/// The providers that tell a full window from a reply that reached its own limit.
+/// Two stop reasons that mean a full window, and not that the reply has reached its own limit.
 #[test]
-fn a_reply_that_is_cut_at_the_end_of_the_window_is_asked_for_again_if_the_provider_says_so() {
+fn a_reply_cut_at_the_end_of_the_window_is_requested_again_if_the_provider_says_so() {
     for (dialect, full) in
         [(DIALECTS[0], "model_context_window_exceeded"), (DIALECTS[1], "model_length")]
     {
@@ -104,7 +105,7 @@ fn a_reply_that_is_cut_at_the_end_of_the_window_is_asked_for_again_if_the_provid
 
 /// Neovim is killed after the summary was checked and before the journal has the whole line of the summary.
 #[test]
-fn a_summary_whose_line_is_not_whole_in_the_journal_is_asked_for_again() {
+fn a_summary_whose_line_in_the_journal_is_incomplete_is_requested_again() {
     for part in [0, 40] {
         let server = Server::start();
         let setup = files(Setup::new()).config(EARLY).anthropic(&server);

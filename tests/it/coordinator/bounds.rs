@@ -1,4 +1,4 @@
-//! What a worker may not do, and calls of a coordinator that mean nothing.
+//! What a worker may not do, and calls of a coordinator with wrong arguments.
 
 use super::{coordinator, done, worker};
 use crate::agents::{begin, project};
@@ -16,7 +16,7 @@ fn last_of(scene: &Scene, prompt: &str) -> Request {
     scene.server.requests().into_iter().rfind(is_of(prompt)).unwrap()
 }
 
-/// Has the coordinator spawn these workers and wait for them, then answer.
+/// Sends a prompt. The coordinator's first reply spawns these workers, its second reply waits for them.
 fn spawned(scene: &Scene, workers: &serde_json::Value) {
     scene.server.reply(Reply::new().call("c1", "spawn_workers", json!({ "workers": workers })));
     scene.server.reply(Reply::new().call("c2", "await_workers", json!({})));
@@ -24,7 +24,7 @@ fn spawned(scene: &Scene, workers: &serde_json::Value) {
 }
 
 #[test]
-fn an_implementer_edits_its_own_paths_only_and_an_explorer_none() {
+fn a_worker_can_edit_only_the_paths_that_it_owns() {
     let scene = coordinator(|it| it.file("b.txt", "b1\nb2\n").config("{ mode = 'auto-edit' }"));
     let mut own = worker("implementer", "Change it.");
     own["owns"] = json!(["a.txt", "new"]);
@@ -60,7 +60,7 @@ fn an_implementer_edits_its_own_paths_only_and_an_explorer_none() {
     }
     let answer = scene.server.requests().pop().unwrap().answer("c2");
     assert!(answer.contains("[It changed `a.txt`, `new/x.txt`.]"), "{answer}");
-    // words instead of the JSON are a partial result
+    // a report that is not JSON counts as a partial result
     assert!(answer.contains("w2 explorer (Find it): finished, partial"), "{answer}");
     assert!(answer.contains("\"what_was_done\": \"I have looked.\""), "{answer}");
     // a rewind of the coordinator's turn takes the workers' edits back
@@ -95,7 +95,7 @@ fn a_worker_ends_after_twelve_requests_and_a_long_report_is_cut() {
 }
 
 #[test]
-fn wrong_calls_about_workers_are_answered_and_begin_nothing() {
+fn calls_about_workers_with_wrong_arguments_are_answered_and_start_no_worker() {
     let scene = coordinator(|it| it);
     let many: Vec<_> = (0..50).map(|n| worker("explorer", &format!("Task {n}."))).collect();
     let owner = |path: &str| {
@@ -148,7 +148,7 @@ fn a_workers_question_is_answered_in_the_coordinators_chat() {
     scene.nvim.keys(":Caliban approve<CR>");
     scene.wait_idle("So it is.");
     assert!(last_of(&scene, "Greet.").answer("s1").starts_with("hi"));
-    // the result came from a command, so it is marked as a stranger's
+    // the worker's result comes from a command, so it is marked as a stranger's text
     let body = scene.server.requests().pop().unwrap().json.to_string();
     assert!(
         body.contains("from=\\\\\\\"a command\\\\\\\"") || body.contains("a command"),
@@ -207,7 +207,7 @@ fn edits_of_two_implementers_in_one_file_are_reviewed_together() {
 }
 
 #[test]
-fn a_named_agent_hands_out_no_tool_that_it_lacks() {
+fn the_workers_of_a_named_agent_have_no_tool_that_the_agent_lacks() {
     let server = Server::start();
     let nvim = Nvim::start(&project().anthropic(&server).size(160, 40));
     begin(&nvim, "@reviewer one");

@@ -10,7 +10,7 @@ use crate::review::scene::{Scene, edit};
 use crate::tasks::{has_got, is_of, saved};
 use serde_json::json;
 
-/// Sends `and?`, and returns all that the model is told. Its answer may be held.
+/// Sends `and?`, and returns the outline of its request. While workers run, the reply may be held back.
 fn told_next(scene: &Scene) -> String {
     let n = scene.server.count();
     scene.server.otherwise(Reply::said("So it is."));
@@ -20,7 +20,7 @@ fn told_next(scene: &Scene) -> String {
 }
 
 #[test]
-fn an_answer_before_the_workers_are_done_is_held_twice() {
+fn a_coordinators_answer_is_held_back_twice_while_its_workers_run() {
     let scene = coordinator(|it| it);
     scene.server.reply(Reply::new().call("c1", "spawn_worker", worker("explorer", "Look.")));
     let early = |n: &str| Reply::said(&format!("Early {n}."));
@@ -41,7 +41,7 @@ fn an_answer_before_the_workers_are_done_is_held_twice() {
 }
 
 #[test]
-fn a_message_reaches_a_coordinator_that_waits_and_the_user_tells_and_stops_one_worker() {
+fn the_user_can_write_to_a_waiting_coordinator_and_to_one_of_its_workers() {
     let scene = coordinator(|it| it);
     scene.server.reply(Reply::new().call(
         "c1",
@@ -58,7 +58,7 @@ fn a_message_reaches_a_coordinator_that_waits_and_the_user_tells_and_stops_one_w
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.server.wait_count(4);
     scene.wait_chat("w2 explorer  Find it  thinking");
-    // workers keep to the mode, so another mode cannot be chosen while they run
+    // no other mode can be chosen while workers run
     scene.nvim.keys(":Caliban mode auto<CR>");
     scene.nvim.wait_screen("Workers run, so the mode stays coordinator.");
     scene.server.reply(call("c3"));
@@ -84,7 +84,7 @@ fn a_message_reaches_a_coordinator_that_waits_and_the_user_tells_and_stops_one_w
 }
 
 #[test]
-fn workers_that_die_with_the_editor_are_answered_and_their_proposals_stay_under_review() {
+fn proposals_of_workers_that_died_with_the_editor_stay_under_review() {
     let server = Server::start();
     let setup =
         Setup::new().file("a.txt", crate::review::scene::nine()).size(160, 40).anthropic(&server);
@@ -131,7 +131,7 @@ fn workers_that_die_with_the_editor_are_answered_and_their_proposals_stay_under_
 }
 
 #[test]
-fn a_run_without_an_editor_can_coordinate() {
+fn caliban_run_can_coordinate_workers() {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "spawn_worker", worker("verifier", "Greet.")));
     server.reply(Reply::new().call("c2", "await_workers", json!({})));

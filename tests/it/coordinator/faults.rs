@@ -13,7 +13,8 @@ fn prompt(name: &str) -> String {
     format!("Task {name}.")
 }
 
-/// Answers the worker of this name by the fault. A fault that passes comes once, and the worker asks again.
+/// Answers the requests of the worker of this name with the fault. A temporary fault comes once, and the next request
+/// succeeds.
 fn answer(server: &Server, name: &'static str, fault: Reply) {
     let passes = ["limited", "overloaded", "broken", "cut"].contains(&name);
     if passes {
@@ -25,7 +26,7 @@ fn answer(server: &Server, name: &'static str, fault: Reply) {
 }
 
 #[test]
-fn each_fault_of_the_wire_hits_its_own_worker_only() {
+fn a_network_fault_of_one_worker_does_not_affect_the_others() {
     let scene = coordinator(|it| it);
     let garbage = "data: {\"x\n\n\u{0}\n\n";
     let faults = [

@@ -5,7 +5,7 @@ use super::*;
 use std::os::unix::fs::symlink;
 
 #[test]
-fn changes_of_a_file_outside_the_project_are_not_reported() {
+fn changes_of_a_file_outside_the_project_that_a_forged_session_names_are_not_reported() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().file("a.txt", "one\n").anthropic(&server));
     let outside = setup.dir().join("id_rsa");

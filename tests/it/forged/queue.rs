@@ -130,7 +130,7 @@ fn a_session_files_mode_that_allows_less_is_used_unless_the_user_has_set_a_mode(
 }
 
 #[test]
-fn a_fork_does_not_get_a_mode_that_allows_more_from_the_session_file() {
+fn a_fork_ignores_a_mode_of_the_session_file_that_allows_more() {
     let server = Server::start();
     let setup = queued_and_wide(&server);
     let nvim = opened(&setup);

@@ -1,4 +1,4 @@
-//! The jobs of a desk, without a conversation.
+//! The owner of background jobs, without a conversation.
 
 use crate::kit::{LIMIT, alone};
 use crate::shell::{Room, gone, left, room, run};
@@ -27,7 +27,7 @@ async fn send(room: &Room, text: &str) -> ToolAnswer {
     run(&room.desk, "job_input", json!({ "id": 1, "text": text })).await
 }
 
-/// Waits for the end of the next job, and returns what is told of it.
+/// Waits until the next job ends, and returns the note about its end.
 async fn ended(notices: &mut UnboundedReceiver<Notice>) -> String {
     let wait = async {
         loop {
@@ -53,7 +53,7 @@ async fn wait_for(room: &Room, text: &str) -> ToolAnswer {
 }
 
 #[tokio::test]
-async fn a_command_that_ends_soon_is_no_job() {
+async fn a_command_that_ends_soon_does_not_become_a_job() {
     if alone::has_passed() {
         return;
     }
@@ -77,7 +77,7 @@ async fn a_job_that_ignores_sigterm_is_killed() {
     assert_eq!(done.job_end, Some(1));
     assert_eq!(left(&room), Vec::<String>::new());
     assert!(ended(&mut notices).await.ends_with("was ended by signal 9."));
-    // a stopped job can still be read
+    // the output of a stopped job can still be read
     let again = job(&room, json!({ "action": "read", "id": 1, "cursor": 0 })).await;
     assert!(again.text.starts_with("on\n[job 1 was ended"), "{}", again.text);
     let sent = send(&room, "a\n").await;
@@ -124,7 +124,7 @@ async fn input_that_a_job_does_not_read_is_reported() {
     let (room, _notices) = with_jobs();
     start(&room, "echo on; sleep 1000").await;
     let mut said = send(&room, &"x".repeat(4000)).await;
-    // the pipe is full at some time
+    // writes until the pipe is full
     for _ in 0..500 {
         if said.failed {
             break;

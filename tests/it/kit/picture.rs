@@ -67,7 +67,8 @@ impl Attributes {
 }
 
 impl Look {
-    /// A highlight on a ground with the normal colours. Without `is_rgb` the colours are numbers of a terminal's palette.
+    /// The look of a highlight, with the colours of `normal` where it has none of its own. Without `is_rgb` the colours
+    /// are numbers of a terminal's palette.
     pub(super) fn new(own: Attributes, normal: Attributes, is_rgb: bool) -> Look {
         let rgb = |it: u32| if is_rgb { it } else { palette(it) };
         let colour =
@@ -112,8 +113,8 @@ pub fn palette(number: u32) -> u32 {
 }
 
 impl Picture {
-    /// The text, the letters of the looks, the legend. A cell without a highlight has a blank for a letter, and so has a
-    /// blank that shows nothing of its look but the ground.
+    /// The text, the letters of the looks, the legend. A cell without a highlight has a blank for a letter, and so has
+    /// a blank on the normal background.
     pub fn text(&self) -> String {
         let mut letters: BTreeMap<String, char> = BTreeMap::new();
         let mut legend = format!("  {}\n", self.normal.name());
@@ -142,7 +143,7 @@ impl Picture {
         format!("{texts}\n{rule}\n{}\n{rule}\n{legend}", trimmed(rows.into_iter()))
     }
 
-    /// A look without what a blank does not show.
+    /// The look of a cell; for a blank, without the attributes that a blank does not show.
     fn seen(&self, text: &str, look: Look) -> Look {
         if text != " " || look.marks[UNDERLINED] || look.marks[STRUCK] {
             return look;

@@ -14,7 +14,7 @@ pub fn has_any() -> bool {
     has("a sandbox", |it| it.is_some())
 }
 
-/// The words come through although the test harness keeps the output of tests that pass.
+/// Writes to the standard error stream directly, because the test harness hides the printed output of tests that pass.
 fn has(what: &str, is_enough: fn(Option<Strength>) -> bool) -> bool {
     let strength = probed(Path::new(env!("CARGO_BIN_EXE_caliban")));
     if is_enough(strength) {

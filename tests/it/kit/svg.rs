@@ -62,7 +62,7 @@ pub fn svg(picture: &Picture) -> String {
 }
 
 impl Drawing {
-    /// The grounds of a row that differ from the screen's.
+    /// Rectangles for the cells of a row whose background differs from the screen's.
     fn grounds(&mut self, row: &Row, index: usize, normal: u32) {
         let mut column = 0;
         while column < row.len() {
@@ -75,7 +75,7 @@ impl Drawing {
         }
     }
 
-    /// A block, whose text is drawn in the colour of the ground, or a bar.
+    /// The cursor: a bar, or a block on which the text has the background's colour.
     fn cursor(&mut self, picture: &Picture) {
         let (row, column) = picture.cursor;
         let width = if picture.is_bar { 160 } else { WIDTH };

@@ -109,7 +109,7 @@ fn malformed_contents_and_parts_are_refused() {
 }
 
 #[test]
-fn calls_and_answers_must_match() {
+fn the_fake_gemini_refuses_calls_and_answers_that_do_not_match() {
     let with = |calls: Value, answers: Value| {
         json!([user(json!([text("hi")])), model(calls), user(answers)])
     };

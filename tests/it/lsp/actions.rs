@@ -73,7 +73,7 @@ fn an_action_without_an_edit_is_resolved_and_reviewed_by_hunk() {
 }
 
 #[test]
-fn in_auto_edit_an_action_is_written() {
+fn in_auto_edit_the_edit_of_an_action_is_written_at_once() {
     let scene = started("{ mode = 'auto-edit' }", &[json!({"push": "never"})]);
     let said = answer_to(&scene, "code_action", apply("Sort the lines"));
     assert!(said.starts_with("Applied and written to a.py"), "{said}");
@@ -134,7 +134,7 @@ fn files_that_an_action_creates_are_proposed() {
 }
 
 #[test]
-fn a_server_that_hangs_is_given_up_and_the_other_ones_are_heard() {
+fn the_actions_of_other_servers_are_listed_if_one_server_hangs() {
     let hangs = json!({"name": "hangs", "push": "never", "silent": ["textDocument/codeAction"]});
     let scene = started(PATIENT, &[hangs, json!({"name": "works", "push": "never"})]);
     scene.nvim.lua(EXPIRE, &["works".into(), "textDocument/codeAction".into()]);
@@ -286,7 +286,7 @@ fn text_that_changes_while_the_server_answers_is_not_edited() {
 }
 
 #[test]
-fn of_two_servers_with_the_same_action_one_applies_it() {
+fn if_two_servers_have_the_same_action_only_one_server_applies_it() {
     let servers =
         [json!({"name": "one", "push": "never"}), json!({"name": "two", "push": "never"})];
     let scene = started("{ mode = 'auto-edit' }", &servers);

@@ -61,7 +61,7 @@ fn unsaved_text_is_formatted_and_stays_unsaved() {
 }
 
 #[test]
-fn a_server_that_hangs_is_given_up() {
+fn a_request_to_format_is_cancelled_if_the_server_hangs() {
     let hangs = json!({"push": "never", "silent": ["textDocument/formatting"]});
     let scene = started(PATIENT, &hangs);
     // the server has started once it has answered

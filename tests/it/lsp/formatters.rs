@@ -1,4 +1,4 @@
-//! A file that no language server formats: the user's own formatters do.
+//! The user's own formatters, for files that no language server formats.
 
 use super::scene::{PATIENT, answer_to};
 use crate::kit::reply::Reply;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 const TEXT: &str = "b: ñé \nA\n";
 
-/// A plugin with the part of the interface of conform.nvim that lists formatters. `FORMATTERS` has them.
+/// A fake conform.nvim with the functions that list formatters. The Lua variable `FORMATTERS` holds them.
 const CONFORM: &str = "
 package.preload.conform = function()
   local M = {}
@@ -48,7 +48,7 @@ fn option(scene: &Scene, line: &str) {
     scene.nvim.lua("vim.o.formatprg = ...", &[line.into()]);
 }
 
-/// Has conform.nvim know these formatters, given as the source of Lua tables.
+/// Configures conform.nvim with these formatters, given as the source of Lua tables.
 fn conform(scene: &Scene, formatters: &str) {
     scene.nvim.lua(&format!("FORMATTERS = {{ {formatters} }}"), &[]);
 }
@@ -131,7 +131,7 @@ fn only_the_lines_of_a_range_change() {
 }
 
 #[test]
-fn the_name_of_a_file_is_one_word_of_the_command() {
+fn the_formatters_command_gets_a_hostile_file_name_as_one_argument() {
     let name = "a'$(touch x);`touch y` %.txt";
     let scene = Scene::start(|it| it.file(name, "a\n").config(AUTO_EDIT).before(CONFORM));
     option(&scene, r"printf '\%s\n' % \% %:t:S");
@@ -159,7 +159,7 @@ fn a_formatter_can_write_no_file_of_the_project() {
 }
 
 #[test]
-fn in_plan_mode_and_against_a_rule_no_formatter_runs() {
+fn no_formatter_runs_in_plan_mode_or_if_a_rule_denies_it() {
     let scene =
         started("{ permissions = { { deny = 'shell', command = 'tr', reason = 'Use sed.' } } }");
     option(&scene, "tr a-z A-Z");
@@ -182,7 +182,7 @@ fn a_formatter_that_an_allowing_rule_names_runs_without_a_question_and_its_resul
 }
 
 #[test]
-fn a_formatter_that_is_another_one_when_the_user_answers_does_not_run() {
+fn a_formatter_that_was_changed_after_the_question_does_not_run() {
     let scene = started(AUTO_EDIT);
     option(&scene, "tr a-z A-Z");
     scene.ask(Reply::new().call("f1", "format", file()));
@@ -198,11 +198,11 @@ fn a_formatter_that_is_another_one_when_the_user_answers_does_not_run() {
 }
 
 #[test]
-fn a_formatter_that_fails_is_told_with_its_reason() {
+fn the_model_is_told_why_a_formatter_failed() {
     let scene = started("{ mode = 'auto-edit', lsp = { request_ms = 3000 } }");
     let check = |line: &str, expected: Expect| {
         option(&scene, line);
-        // the shell names itself in its errors
+        // the shell's errors begin with its path
         let said =
             allowed(&scene, file()).replace("/usr/bin/bash", "bash").replace("/bin/bash", "bash");
         expected.assert_eq(&said);
@@ -245,7 +245,7 @@ fn a_formatter_that_fails_is_told_with_its_reason() {
 }
 
 #[test]
-fn output_that_is_no_text_is_refused() {
+fn a_formatters_output_that_is_empty_or_not_utf8_is_refused() {
     let scene = started(AUTO_EDIT);
     let check = |line: &str, expected: Expect| {
         option(&scene, line);
@@ -277,7 +277,7 @@ fn output_that_is_no_text_is_refused() {
 }
 
 #[test]
-fn a_formatter_that_cannot_be_used_is_told_with_its_reason() {
+fn the_model_is_told_why_no_formatter_can_be_used() {
     let scene = started(AUTO_EDIT);
     let check = |expected: Expect| expected.assert_eq(&answer_to(&scene, "format", file()));
     check(expect![

@@ -169,7 +169,7 @@ fn in_auto_edit_a_renaming_in_a_file_that_runs_by_itself_waits_for_the_user() {
 }
 
 #[test]
-fn found_lines_of_files_with_secrets_are_hidden() {
+fn references_in_files_with_secrets_are_listed_without_their_lines() {
     let scene =
         Scene::start(|it| project(files(it).file(".env.py", "area = 's3cret'\n"), &[json!({})]));
     let args = json!({"path": "main.py", "line": 3, "symbol": "area"});

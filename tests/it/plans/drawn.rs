@@ -1,4 +1,4 @@
-//! How a plan looks in its window, and what it leaves as it was.
+//! The look of a plan in its window, and of the chat beside it.
 
 use super::{planned, wide};
 use crate::kit::nvim::Nvim;
@@ -18,7 +18,7 @@ fn shown(columns: u16) -> (Server, Nvim) {
 }
 
 #[test]
-fn a_plan_is_drawn_like_a_reply_and_the_cursors_line_is_its_source() {
+fn a_plan_is_drawn_as_markdown_except_for_the_line_of_the_cursor() {
     let (_server, nvim) = shown(60);
     let plan = |nvim: &Nvim| {
         let screen = nvim.screen();
@@ -60,7 +60,7 @@ fn a_plan_is_drawn_like_a_reply_and_the_cursors_line_is_its_source() {
 }
 
 #[test]
-fn the_window_of_a_plan_has_most_rows_and_the_chat_still_wraps_at_blanks() {
+fn the_window_of_a_plan_is_tall_and_does_not_change_how_the_chat_wraps() {
     let (server, nvim) = shown(120);
     nvim.wait_screen("\\c comment  \\r change  \\d drop │");
     let rows = "local rows = {}

@@ -40,7 +40,7 @@ fn an_undecided_plan_survives_a_restart_with_edits_and_comments() {
 }
 
 #[test]
-fn a_run_in_plan_mode_answers_with_the_plan_and_nothing_waits() {
+fn caliban_run_in_plan_mode_prints_the_plan_and_ends() {
     let server = Server::start();
     server.reply(planned("p1", "- one"));
     let setup = wide().anthropic(&server);
@@ -54,9 +54,9 @@ fn a_run_in_plan_mode_answers_with_the_plan_and_nothing_waits() {
     assert_eq!(plans.count(), 0);
 }
 
-/// Anybody may have written the files beside a conversation.
+/// Files beside a conversation may be forged.
 #[test]
-fn a_forged_plan_file_is_shown_harmless_and_approves_nothing() {
+fn a_forged_plan_file_is_shown_without_control_characters_and_approves_nothing() {
     let server = Server::start();
     let nvim = waiting(&server, wide(), "- one");
     nvim.quit_with(":qa<CR>");
@@ -77,7 +77,7 @@ fn a_forged_plan_file_is_shown_harmless_and_approves_nothing() {
     assert!(nvim.plan().contains("- o[U+202E]ne"), "{}", nvim.plan());
     assert_eq!((server.count(), nvim.mode().as_str()), (1, "plan"));
     nvim.keys("\\a");
-    // the mode that the file names is wider than that of the settings
+    // the mode that the file names allows more than the settings, so `ask` is offered first
     nvim.wait_screen("1: ask");
     nvim.quit_with("<Esc>:qa!<CR>");
     nvim.wait_program_end();

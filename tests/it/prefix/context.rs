@@ -1,5 +1,5 @@
 //! Fifty turns in which modes, skills, the todo list and instructions change, in each dialect: each request begins with
-//! the request before it, all requests have the same tools, and the model hears of each change.
+//! the request before it, all requests have the same tools, and the model is told of each change.
 
 use crate::kit::chat::assert_grows;
 use crate::kit::dialects::{DIALECTS, Dialect};

@@ -193,26 +193,26 @@ fn requests_only_grow_over_fifty_turns(dialect: &dyn Dialect) {
 }
 
 #[test]
-fn anthropic_requests_only_grow_over_fifty_turns() {
+fn anthropic_requests_grow_only_at_the_end_over_fifty_turns() {
     requests_only_grow_over_fifty_turns(DIALECTS[0]);
 }
 
 #[test]
-fn openai_chat_requests_only_grow_over_fifty_turns() {
+fn openai_chat_requests_grow_only_at_the_end_over_fifty_turns() {
     requests_only_grow_over_fifty_turns(DIALECTS[1]);
 }
 
 #[test]
-fn openai_responses_requests_only_grow_over_fifty_turns() {
+fn openai_responses_requests_grow_only_at_the_end_over_fifty_turns() {
     requests_only_grow_over_fifty_turns(DIALECTS[2]);
 }
 
 #[test]
-fn gemini_requests_only_grow_over_fifty_turns() {
+fn gemini_requests_grow_only_at_the_end_over_fifty_turns() {
     requests_only_grow_over_fifty_turns(DIALECTS[3]);
 }
 
 #[test]
-fn ollama_requests_only_grow_over_fifty_turns() {
+fn ollama_requests_grow_only_at_the_end_over_fifty_turns() {
     requests_only_grow_over_fifty_turns(DIALECTS[4]);
 }

@@ -1,4 +1,4 @@
-//! Commands that take lines from one place and put them in another, over the user's lines and the agent's.
+//! Ex commands that move lines, over the user's lines and the agent's.
 
 use super::scene::{Scene, nine};
 use crate::kit::reply::Reply;

@@ -241,7 +241,7 @@ fn a_comment_goes_to_the_conversation_whose_hunk_it_is() {
     nvim.keys(":1wincmd w<CR>");
     scene.server.reply(Reply::said("I see."));
     nvim.keys("2G\\cfor main<CR>");
-    // the message about the end of the turn soon takes its place on the screen
+    // reads `:messages`, because on the screen the message about the end of the turn soon replaces this message
     let message = "The comment goes to the conversation main.";
     nvim.wait(|_| scene.said().contains(message), "the message");
     assert_eq!(scene.answer(2, "e1"), UNDECIDED);

@@ -19,7 +19,7 @@ fn listed(nvim: &Nvim) -> String {
     let left: usize = left.parse().unwrap();
     let screen = nvim.screen();
     let rows = screen.lines().skip(head).map(|row| {
-        // not by cells: the code beside the chat may have wide characters
+        // cuts at `│` and not at a column, because the code beside the chat may have wide characters
         let own = if left > 0 { row.rsplit('│').next().unwrap_or_default() } else { row };
         let row: String = own.chars().skip(2).collect();
         row.trim_end().to_owned()
@@ -57,7 +57,7 @@ fn three_files(setup: impl FnOnce(Setup) -> Setup) -> Scene {
     scene
 }
 
-/// The same, in a chat of any size.
+/// Like `three_files`, but does not wait for the list, so that the chat may be too small for it.
 fn proposed(setup: impl FnOnce(Setup) -> Setup) -> Scene {
     let scene = Scene::start(|it| setup(it.file("a.txt", nine()).file("b.txt", nine())));
     scene.nvim.keys(":edit a.txt<CR>");
@@ -193,7 +193,7 @@ fn a_comment_from_the_chat_leaves_the_hunk_undecided() {
 }
 
 #[test]
-fn enter_and_gf_on_a_hunk_in_the_chat_go_to_it_in_a_window_of_the_file() {
+fn the_keys_enter_and_gf_on_a_hunk_in_the_chat_go_to_the_hunk_in_its_file() {
     let scene = three_files(|it| it);
     let nvim = &scene.nvim;
     let place = "return vim.fn.expand('%:t') .. ' ' .. vim.fn.line('.') .. ' ' .. vim.fn.winnr()";

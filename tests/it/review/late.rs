@@ -157,7 +157,7 @@ fn undoing_everything_rejects_it_and_a_redo_reopens_the_review() {
 }
 
 #[test]
-fn an_accepted_hunk_is_undone_by_u_alone() {
+fn the_key_u_undoes_only_the_last_decision() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys("2G\\r");
     scene.wait_hunks(1);

@@ -1,4 +1,4 @@
-//! The look of changes in the buffer: grounds, changed words, and the syntax of both sides.
+//! The look of changes in the buffer: backgrounds, changed words, and the syntax of both sides.
 
 use super::scene::{Scene, edit, write};
 use crate::kit::reply::Reply;
@@ -40,7 +40,7 @@ fn both_sides_of_a_change_keep_their_syntax_and_show_the_words_that_differ() {
 }
 
 #[test]
-fn a_change_of_the_scheme_draws_the_words_again() {
+fn changed_words_are_drawn_again_after_a_change_of_the_colour_scheme() {
     let scene = Scene::start(|it| it.file("a.lua", "-- one thing\nreturn a\n").size(110, 30));
     let nvim = &scene.nvim;
     nvim.keys(":set termguicolors<CR>:edit a.lua<CR>");
@@ -48,7 +48,7 @@ fn a_change_of_the_scheme_draws_the_words_again() {
     scene.ask(Reply::new().call("e1", "edit", call));
     scene.wait_pending(1);
     nvim.wait_screen("[1/1]");
-    // the colours of the groups on the screen are the tests' own, so the marks are read
+    // reads the extmarks, because the test kit gives the groups on the screen other colours
     let plain = "local marks = vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, { details = true })
         return vim.inspect(marks):find('CalibanPlain', 1, true) ~= nil";
     assert_eq!(nvim.lua_str(plain), "false");

@@ -46,7 +46,7 @@ fn a_redo_after_undoing_everything_continues_the_review() {
 }
 
 #[test]
-fn writing_the_file_or_moving_the_cursor_does_not_send_the_waiting_undo_verdict() {
+fn the_verdict_waits_after_an_undo_while_the_user_writes_the_file_or_moves_the_cursor() {
     let scene = undone();
     scene.nvim.keys("G:w<CR>gg:Caliban<CR><C-w>p");
     scene.nvim.wait_screen(WORDS);
@@ -57,7 +57,7 @@ fn writing_the_file_or_moving_the_cursor_does_not_send_the_waiting_undo_verdict(
 }
 
 #[test]
-fn any_other_act_sends_the_waiting_undo_verdict() {
+fn any_other_act_sends_the_verdict_that_waits_after_an_undo() {
     for keys in [
         ":edit b.txt<CR>",
         ":vsplit b.txt<CR>",
@@ -80,7 +80,7 @@ fn any_other_act_sends_the_waiting_undo_verdict() {
 }
 
 #[test]
-fn deciding_another_file_sends_the_waiting_undo_verdict() {
+fn deciding_another_file_sends_the_verdict_that_waits_after_an_undo() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     delay(&scene, 1_000_000_000);
     scene.nvim.keys(":edit a.txt<CR>");
@@ -100,7 +100,7 @@ fn deciding_another_file_sends_the_waiting_undo_verdict() {
 }
 
 #[test]
-fn a_message_is_sent_after_the_waiting_undo_verdict() {
+fn the_verdict_that_waits_after_an_undo_is_sent_before_a_message() {
     let scene = undone();
     scene.server.reply(Reply::said("I see."));
     scene.server.otherwise(Reply::said("I hear."));
@@ -112,7 +112,7 @@ fn a_message_is_sent_after_the_waiting_undo_verdict() {
 }
 
 #[test]
-fn an_undo_verdict_is_sent_after_its_delay() {
+fn the_verdict_that_waits_after_an_undo_is_sent_after_a_delay() {
     let scene = Scene::two_hunks(|it| it);
     delay(&scene, 1);
     scene.server.reply(Reply::said("I see."));
@@ -125,7 +125,7 @@ fn an_undo_verdict_is_sent_after_its_delay() {
 }
 
 #[test]
-fn a_waiting_undo_verdict_is_sent_before_neovim_exits() {
+fn the_verdict_that_waits_after_an_undo_is_sent_before_neovim_exits() {
     let scene = undone();
     scene.server.otherwise(Reply::said("I see."));
     assert_eq!(records(&scene), 1);
@@ -141,7 +141,7 @@ fn a_waiting_undo_verdict_is_sent_before_neovim_exits() {
 }
 
 #[test]
-fn the_undo_verdict_of_auto_edit_hunks_waits_too() {
+fn the_verdict_also_waits_after_an_undo_of_auto_edit_hunks() {
     let scene = Scene::two_written(|it| it);
     delay(&scene, 1_000_000_000);
     scene.nvim.keys("u");

@@ -174,9 +174,9 @@ const DEFINED: &str = "return vim.iter({ 'CalibanAdd', 'CalibanDelete' }):all(fu
       return next(vim.api.nvim_get_hl(0, { name = name })) ~= nil
     end)";
 
-/// Removed lines stand above the first row of the upper window, the header and removed lines above that of the lower one.
+/// The upper window has removed lines above its first row, the lower window the header and removed lines.
 #[test]
-fn no_rows_are_left_above_a_file_that_is_decided_from_the_chat() {
+fn a_decision_in_the_chat_leaves_no_filler_rows_in_windows_of_the_file() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).size(120, 30));
     scene.nvim.keys(":edit a.txt<CR>:split<CR>");
     let edits = [("l1", "L1\nL1b"), ("l5", "L5")];

@@ -1,4 +1,4 @@
-//! Changes made by commands are found, labelled and taken back.
+//! Rewinds of turns in which shell commands changed files.
 
 use super::*;
 use crate::kit::nvim::Nvim;
@@ -47,7 +47,7 @@ fn ran(command: &str) -> Scene {
 }
 
 #[test]
-fn files_a_command_changed_created_or_deleted_are_rewound() {
+fn a_rewind_restores_files_that_a_command_changed_created_or_deleted() {
     let command = "sed -i s/l2/L2/ a.txt b.txt; rm gone.txt run.sh own.sh; mkdir new; echo c > new/c.txt; echo e > $'e\\nvil'; \
         echo x > ignored; printf other > raw; git commit -qam more";
     let scene = ran(&command.replace("git commit", "git -c user.name=m -c user.email=m@m commit"));
@@ -79,7 +79,7 @@ fn files_a_command_changed_created_or_deleted_are_rewound() {
 }
 
 #[test]
-fn without_git_a_commands_change_to_a_file_edited_before_is_rewound() {
+fn without_git_a_rewind_takes_back_a_commands_change_of_a_file_edited_before() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     let run = json!({"command": "sed -i s/l5/L5/ a.txt"});
     let reply = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")]));
@@ -95,7 +95,7 @@ fn without_git_a_commands_change_to_a_file_edited_before_is_rewound() {
 }
 
 #[test]
-fn changes_of_a_stopped_command_are_rewound() {
+fn a_rewind_takes_back_the_changes_of_a_stopped_command() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     git(&scene, &["init", "-q"]);
     git(&scene, &["add", "."]);

@@ -12,7 +12,8 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
-/// Functions for the scripts below: `t` prints a name and the error of a try, or `OPEN`; `sc` makes a system call.
+/// Functions for the scripts below: `t` tries an action and prints its name with the error, or with `OPEN` if the
+/// action succeeds; `sc` makes a system call.
 const TRY: &str = "
 import ctypes, errno, fcntl, os, signal, socket, struct
 libc = ctypes.CDLL(None, use_errno=True)
@@ -240,7 +241,7 @@ fn a_repository_whose_folder_is_a_link_is_not_contained() {
 }
 
 #[test]
-fn hooks_cannot_be_planted_in_a_repository_without_any() {
+fn a_command_cannot_create_hooks_in_a_repository_without_hooks() {
     if !is_full() {
         return;
     }
@@ -280,7 +281,7 @@ fn files_that_would_run_outside_are_not_created_by_a_command_and_the_model_is_to
     assert_eq!(scene.on_disk(".envrc.refused").as_deref(), Some("evil\n"));
     assert_eq!(scene.on_disk("b.txt").as_deref(), Some("a\n"));
     assert_eq!(scene.on_disk(".editorconfig").as_deref(), Some("c\n"));
-    // by another way than writing
+    // creates the files by links, renames and `mkfifo` instead of writing
     let script = "echo evil > x; ln x .envrc; ln -s x .exrc; mv x .nvim.lua; mkdir -p y/.vscode; mv y/.vscode .vscode\n\
         mkfifo .tasks; mkdir z; touch z/hgrc; ln -s z .hg";
     fs::write(scene.nvim.setup.path("plant.sh"), script).unwrap();
@@ -293,7 +294,7 @@ fn files_that_would_run_outside_are_not_created_by_a_command_and_the_model_is_to
 }
 
 #[test]
-fn files_that_would_run_outside_are_taken_back_from_a_job_that_goes_on() {
+fn files_that_would_run_outside_are_removed_while_the_job_that_created_them_runs() {
     if !is_full() {
         return;
     }
@@ -316,7 +317,7 @@ fn a_file_that_the_user_writes_or_accepts_during_a_command_stays_until_the_comma
         return;
     }
     let scene = Scene::start(|it| it);
-    // each file that the job creates later shows that the looks before have seen the earlier ones
+    // once Caliban has refused a file that the job creates, it has also looked at the files before it
     let job = "w() { until [ -e $1 ]; do sleep 0.02; done; }
 w .envrc; w .vscode/a.json; w AGENTS.md; echo x > .exrc; w .exrc.refused; echo all there
 w go; echo evil > .envrc; w .envrc.refused; echo changed; read x";
@@ -346,7 +347,7 @@ w go; echo evil > .envrc; w .envrc.refused; echo changed; read x";
 }
 
 #[test]
-fn existing_files_that_run_outside_cannot_be_changed_in_any_way() {
+fn a_command_cannot_change_existing_files_that_run_outside() {
     if !is_full() {
         return;
     }
@@ -379,7 +380,7 @@ t('folder over', lambda: (os.mkdir('w'), os.rename('w', '.husky')))
 }
 
 #[test]
-fn a_program_that_has_no_file_gets_the_same_limits() {
+fn a_program_that_runs_from_memory_has_the_same_limits() {
     if !is_full() {
         return;
     }

@@ -9,7 +9,7 @@ use nix::libc::{EOPNOTSUPP, EPERM, SYS_landlock_create_ruleset, SYS_unshare};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 use serde_json::json;
 
-/// The text of the present buffer.
+/// The text of the current buffer.
 const TEXT: &str = "return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')";
 
 /// Runs a test on a new thread in which the system call `call` fails with `error`, also in all processes that the test
@@ -23,7 +23,7 @@ fn without(call: i64, error: i32, test: impl FnOnce() + Send + 'static) {
         apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
         test();
     };
-    // the name is in the words of a test that is skipped
+    // a skipped test prints the name of its thread
     let name = std::thread::current().name().unwrap_or_default().to_owned();
     std::thread::Builder::new().name(name).spawn(refusing).unwrap().join().unwrap();
 }
@@ -36,8 +36,9 @@ fn start() -> Scene {
     scene
 }
 
+/// Without Landlock there is no sandbox: `:checkhealth` names no limit that works, and each command needs consent.
 #[test]
-fn without_landlock_no_limit_is_reported_and_every_command_needs_consent() {
+fn without_landlock_there_is_no_sandbox_and_every_command_needs_consent() {
     without(SYS_landlock_create_ruleset, EOPNOTSUPP, || {
         let scene = start();
         assert!(is_asked(&scene, "shell", json!({ "command": "ls" })));
@@ -51,8 +52,9 @@ fn without_landlock_no_limit_is_reported_and_every_command_needs_consent() {
     });
 }
 
+/// Without namespaces the sandbox has fewer limits. `:checkhealth` names those that work and those that are missing.
 #[test]
-fn without_namespaces_only_the_limits_that_hold_are_reported() {
+fn without_namespaces_only_the_limits_that_work_are_reported() {
     without(SYS_unshare, EPERM, || {
         if !has_any() {
             return;

@@ -4,7 +4,7 @@ use crate::kit::picture::{Look, Picture, Row};
 
 const UNITS: [&str; 3] = ["ms", "s", "min"];
 
-/// The picture with `N s` in place of each time. What stands at the right of the time, or at its left if the time is at
+/// The picture with `N s` in place of each time. The text to the right of the time, or to its left if the time is at
 /// the right edge, stays where it is.
 pub(super) fn constant(picture: Picture) -> Picture {
     let mut picture = placed(picture);
@@ -71,7 +71,7 @@ fn time(row: &Row, from: usize) -> Option<(usize, usize)> {
     None
 }
 
-/// Writes `N s` into these cells. Returns the cell behind it.
+/// Writes `N s` into these cells. Returns the cell after it.
 fn replace(row: &mut Row, start: usize, end: usize) -> usize {
     let look = row[start].1;
     let with = ["N", " ", "s"];
@@ -85,7 +85,7 @@ fn replace(row: &mut Row, start: usize, end: usize) -> usize {
     start + with.len() + if gap.is_some() { shorter } else { 0 }
 }
 
-/// The blanks at the left of a text at the right edge: more than two, behind other text of the same window.
+/// The blanks to the left of a text at the right edge: more than two, after other text of the same window.
 fn gap(row: &Row, start: usize) -> Option<usize> {
     let mut end = start;
     while end > 0 && row[end - 1].0 != "│" {
@@ -100,7 +100,7 @@ fn gap(row: &Row, start: usize) -> Option<usize> {
     None
 }
 
-/// The cell behind the text from `start` on, where the window has blanks or ends.
+/// The cell after the text from `start` on, where the window has blanks or ends.
 fn edge(row: &Row, start: usize) -> usize {
     let mut at = start;
     while at < row.len()

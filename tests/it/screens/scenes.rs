@@ -1,4 +1,4 @@
-//! The ten scenes: what the model says and what the user types, until the screen shows what it is about.
+//! The ten scenes: the replies of the model and the keys of the user, until the screen shows the subject of the scene.
 
 use super::Stage;
 use crate::kit::reply::Reply;
@@ -21,13 +21,13 @@ pub(super) const SCENES: [(&str, Scene); 10] = [
     ("trouble", trouble),
 ];
 
-/// Where the chat is the only thing to see, it has the whole of a narrow screen.
+/// A scene that needs only the chat, which fills a screen of less than 120 columns.
 fn alone(columns: u16) -> Stage {
     let config = if columns < 120 { "{ layout = 'current' }" } else { "{}" };
     Stage::start(columns, |it| it.config(config))
 }
 
-/// Nothing is open yet.
+/// An empty chat beside a file.
 fn first(columns: u16) -> Stage {
     let stage = Stage::start(columns, |it| it);
     stage.nvim.keys(":edit src/cart.lua<CR>:Caliban<CR>");
@@ -37,7 +37,7 @@ fn first(columns: u16) -> Stage {
     stage
 }
 
-/// A reply with all of Markdown, while it still comes.
+/// A reply with all elements of Markdown, which is still arriving.
 fn markdown(columns: u16) -> Stage {
     let stage = alone(columns);
     let text = include_str!("../../data/screens/reply.txt");

@@ -46,7 +46,7 @@ fn a_renamed_conversation_keeps_all_its_files() {
 }
 
 #[test]
-fn rename_refuses_a_taken_name_and_takes_other_words_as_a_title() {
+fn slash_rename_refuses_a_taken_name_and_uses_other_words_as_the_title() {
     let server = Server::start();
     let (setup, nvim) = begun(&server);
     nvim.keys(":Caliban new Other<CR>");
@@ -130,7 +130,7 @@ fn a_fork_goes_up_to_the_message_under_the_cursor_in_every_dialect() {
 }
 
 #[test]
-fn save_makes_a_copy_and_stays_in_the_original() {
+fn slash_save_makes_a_copy_and_stays_in_the_original() {
     let server = Server::start();
     let (setup, nvim) = begun(&server);
     nvim.lua("require('caliban').ask('/save before')", &[]);

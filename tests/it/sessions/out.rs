@@ -18,7 +18,7 @@ fn read(setup: &Setup, file: &str) -> String {
 }
 
 #[test]
-fn an_export_is_readable_and_holds_no_key() {
+fn an_export_is_readable_and_contains_no_secret() {
     let server = Server::start();
     let setup = wide().file("a.txt", "alpha\n```\n").anthropic(&server);
     let nvim = open(&setup);

@@ -1,4 +1,5 @@
-//! A turn with a thought, text, calls, an edit, a command and a retry, stopped at each moment and between moments.
+//! A turn with a thought, text, calls, an edit, a command and a retry, stopped at each of its `MOMENTS`, and at random
+//! times after a moment.
 
 use crate::kit::chat::assert_grows;
 use crate::kit::dialects::{DIALECTS, Dialect, Said};
@@ -10,7 +11,7 @@ use crate::review::scene::edit;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// The number of stops between two moments, in each dialect.
+/// The number of stops at random times, in each dialect.
 const BETWEEN: usize = 10;
 
 /// A moment of a turn: its name, how to bring it about, and how to wait for it.
@@ -175,7 +176,7 @@ impl Talk {
         request.turns().into_iter().flat_map(|turn| turn.said).collect()
     }
 
-    /// Adds the present texts of the two files that a turn may write to `files`.
+    /// Adds the current texts of the two files that a turn may write to `files`.
     fn keep(&self, round: usize, files: &mut BTreeMap<String, Option<String>>) {
         for file in [format!("f{round}.txt"), format!("ran{round}.txt")] {
             let left = self.nvim.setup.on_disk(&file);

@@ -6,7 +6,7 @@ use crate::review::scene::{Scene, edit, nine};
 use serde_json::json;
 
 #[test]
-fn a_message_ends_the_wait_for_a_review_of_what_subagents_changed() {
+fn a_message_of_the_user_ends_the_subagents_wait_for_a_review() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).size(160, 40));
     scene.nvim.keys(":edit a.txt<CR>");
     let calls = Reply::new().call("t1", "task", task("One.")).call("t2", "task", task("Two."));
@@ -15,7 +15,7 @@ fn a_message_ends_the_wait_for_a_review_of_what_subagents_changed() {
         let reply = Reply::new().call(id, "edit", edit("a.txt", &[(old, new)]));
         scene.server.reply_to(has_got(prompt, 0), reply);
     }
-    // one of them proposes another edit afterwards, and waits for no review of it either
+    // one subagent proposes another edit afterwards, and does not wait for its review either
     let again = Reply::new().call("e3", "edit", edit("a.txt", &[("l5", "L5")]));
     scene.server.reply_to(has_got("One.", 1), again);
     scene.server.reply_to(has_got("One.", 2), Reply::said("One. Done."));
@@ -52,7 +52,7 @@ fn a_message_ends_the_wait_for_a_review_of_what_subagents_changed() {
 }
 
 #[test]
-fn always_and_a_changed_command_answer_a_subagents_question() {
+fn a_subagents_question_can_be_answered_with_always_or_with_a_changed_command() {
     let scene = Scene::start(|it| it.size(160, 40));
     let run = |command: &str| json!({ "command": command });
     scene.server.reply(Reply::new().call("t1", "task", task("Greet.")));
@@ -76,7 +76,7 @@ fn always_and_a_changed_command_answer_a_subagents_question() {
     scene.wait_chat("main-task: Run `echo one > out`?");
     scene.nvim.wait_question();
     scene.nvim.go_to_transcript("main-task: Run `echo one > out`?");
-    // the rule holds for the parent too
+    // the rule also applies to the parent
     scene.server.reply(Reply::new().call("s3", "shell", run("git status -b")));
     scene.server.reply(Reply::said("So it is."));
     scene.nvim.keys("c");

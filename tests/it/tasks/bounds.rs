@@ -51,7 +51,7 @@ fn a_subagent_has_no_subagents() {
 
 /// A slash command or a mention in a task would do something that only the user's own words may do.
 #[test]
-fn a_task_is_no_command_and_mentions_no_file() {
+fn slash_commands_and_mentions_in_a_task_are_plain_text() {
     for prompt in ["/clear", "/mode auto", "See @a.txt"] {
         let scene = Scene::start(|it| it.file("a.txt", nine()));
         scene.server.reply(Reply::new().call("t1", "task", task(prompt)));
@@ -67,7 +67,7 @@ fn a_task_is_no_command_and_mentions_no_file() {
 }
 
 #[test]
-fn a_wrong_task_is_answered_and_begins_nothing() {
+fn a_task_with_wrong_arguments_is_answered_and_starts_no_subagent() {
     let scene = Scene::start(|it| it);
     let calls = Reply::new()
         .call("t1", "task", json!({ "description": "Find it" }))
@@ -108,7 +108,7 @@ fn what_subagents_spend_counts_for_their_parent() {
 }
 
 #[test]
-fn a_report_of_one_huge_line_is_cut_and_the_whole_is_kept() {
+fn a_subagents_report_of_one_huge_line_is_cut() {
     let scene = Scene::start(|it| it.file("src/deep.rs", "x\n"));
     let prompt = "Find it.";
     scene.server.reply(Reply::new().call("t1", "task", task(prompt)));
@@ -127,7 +127,7 @@ fn a_report_of_one_huge_line_is_cut_and_the_whole_is_kept() {
 }
 
 #[test]
-fn subagents_that_a_crash_interrupted_are_answered_and_their_edits_stay_under_review() {
+fn edits_of_subagents_that_a_crash_interrupted_stay_under_review() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).before("vim.o.swapfile = false"));
     scene.nvim.keys(":edit a.txt<CR>");
     let calls = Reply::new().call("t1", "task", task("One.")).call("t2", "task", task("Two."));
@@ -184,7 +184,7 @@ fn a_subagent_can_be_a_named_agent_with_its_own_prompt_tools_and_mode() {
 }
 
 #[test]
-fn an_unknown_agent_and_one_of_the_project_without_consent_get_no_task() {
+fn no_task_goes_to_an_unknown_agent_or_to_a_project_agent_without_consent() {
     let file = "---\nname: ours\ndescription: Ours.\n---\nObey me.\n";
     let scene = Scene::start(|it| it.file(".caliban/agents/ours.md", file).cautious());
     let to =

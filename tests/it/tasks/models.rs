@@ -106,7 +106,7 @@ fn lists(request: &Request) -> Vec<String> {
 }
 
 #[test]
-fn the_model_is_told_which_agents_may_have_tasks() {
+fn the_model_is_told_to_which_agents_it_may_give_tasks() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.otherwise(Reply::said("Done."));

@@ -65,7 +65,7 @@ fn deleting_a_conversation_deletes_those_of_its_subagents_and_no_others() {
     }
     let has = |name: &str| scene.nvim.setup.sessions().join(format!("{name}.json")).exists();
     scene.nvim.wait(|_| has("main-task-2") && has("other-task"), "the subagents' conversations");
-    // the chat of one of them is open, and a copy of another stays
+    // one subagent's chat stays open, and a copy of another subagent's conversation is not deleted
     scene.nvim.keys(":Caliban resume main-task<CR>");
     scene.wait_chat("Done.");
     scene.nvim.keys(":Caliban resume main-task-2<CR>");

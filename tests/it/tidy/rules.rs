@@ -242,7 +242,7 @@ pub(super) fn settings(config: &str) -> Vec<String> {
         .collect()
 }
 
-/// The names of a file's tests: `fn name() {` behind `#[test]`, `function T.name()`.
+/// The names of a file's tests: `fn name() {` after `#[test]`, `function T.name()`.
 pub(super) fn tests(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut is_test = false;

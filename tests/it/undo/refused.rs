@@ -17,7 +17,7 @@ fn refused(nvim: &Nvim, why: &str) {
 }
 
 #[test]
-fn a_running_turn_and_an_open_question_have_to_end_first() {
+fn an_undo_is_refused_during_a_turn_and_while_a_question_is_open() {
     let server = Server::start();
     let nvim = talked(&wide().anthropic(&server), &server, &["one"]);
     let gate = server.reply(Reply::new().text("Looking. ").gate().call(
@@ -41,7 +41,7 @@ fn a_running_turn_and_an_open_question_have_to_end_first() {
 }
 
 #[test]
-fn changes_under_review_have_to_be_decided_first() {
+fn an_undo_is_refused_while_changes_are_under_review() {
     let scene = Scene::two_hunks(|it| it.size(240, 40));
     scene.nvim.keys(":Caliban stop<CR>");
     scene.nvim.wait_phase("idle");
@@ -77,7 +77,7 @@ fn an_undo_keeps_the_queued_messages() {
 }
 
 #[test]
-fn a_wrong_number_takes_nothing_back() {
+fn an_undo_with_a_wrong_number_is_refused() {
     let server = Server::start();
     let nvim = talked(&wide().anthropic(&server), &server, &["one"]);
     for (sent, why) in [
