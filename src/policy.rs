@@ -151,7 +151,7 @@ impl Question<'_> {
             }
             Question::Format { command, path, judged } => {
                 let why = because(judged);
-                format!("Format `{}` by your `{}`?{why}", exact(path), exact(command))
+                format!("Format `{}` with your `{}`?{why}", exact(path), exact(command))
             }
             Question::Input { job, command, text, judged } => {
                 let to = format!("to job {job}, `{}`?{}", in_one_line(command), because(judged));

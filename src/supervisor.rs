@@ -317,7 +317,7 @@ fn confined(limits: &OsStr, command: &OsStr) -> Result<process::Command, String>
     if limits.is_empty() {
         return Ok(process::Command::new(command));
     }
-    let limits = limits.to_str().ok_or("its limits are no text")?;
+    let limits = limits.to_str().ok_or("its limits are not text")?;
     let sandbox: Sandbox = serde_json::from_str(limits).map_err(|it| it.to_string())?;
     let (mut command, listener) = sandbox.command(command)?;
     if let Some(listener) = listener {

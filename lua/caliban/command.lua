@@ -118,7 +118,7 @@ local subcommands = {
     run = function(call)
       local name = call.words[1]
       if name and not vim.tbl_contains(arguments.sessions(), name) then
-        local text = 'There is no conversation `%s` in this project. :Caliban new %s begins it.'
+        local text = 'There is no conversation `%s` in this project. :Caliban new %s starts one.'
         return say(text:format(name, name))
       end
       require('caliban.chat').switch({ kind = 'open', session = name })
@@ -366,7 +366,7 @@ local subcommands = {
           'There is no log. Set vim.g.caliban.debug or CALIBAN_DEBUG=1, then :Caliban restart.'
         show_log(vim.fs.joinpath(folder, 'debug.log'), none)
       elseif one_of(which, { 'permissions' }) then
-        local none = 'No decision about a call of this project was logged yet.'
+        local none = 'No decision about a call has been logged in this project yet.'
         show_log((project.dir() or '') .. '/.permissions.log', none)
       end
     end,

@@ -286,7 +286,7 @@ local function model()
     health.ok(('%s: key stored in %s'):format(name, place))
   end
   if found == 0 then
-    local used = config.probe and 'a model server on this machine, else the offline tour'
+    local used = config.probe and 'a model server on this machine, or the offline tour if there is none'
       or 'the offline tour'
     health.warn('No key is set: Caliban uses ' .. used .. '.', 'See :help caliban-models')
   end
@@ -323,7 +323,7 @@ local function sessions()
     there = vim.fs.dirname(there)
   end
   if vim.fn.filewritable(there) > 0 then
-    health.ok(shown .. (there == folder and '' or ' (made when needed)'))
+    health.ok(shown .. (there == folder and '' or ' (created when needed)'))
   else
     health.error(
       ('%s cannot be written: conversations are not saved.'):format(shown),

@@ -80,7 +80,7 @@ pub(super) fn copy(conversation: &mut Conversation, cut: Option<Cut>, name: Opti
     conversation.read_outputs();
     let session = Box::new(conversation.session.fork(cut));
     if session.is_blank() {
-        let text = "Nothing was copied: there is no message up to here.";
+        let text = "Nothing was copied: there is no message before this place.";
         return conversation.notice(Level::Warn, text.into());
     }
     conversation.wish(Wish::Copy(Copy { session, name }));
@@ -161,7 +161,7 @@ fn write_export(
             n => format!("Written to {shown}. {n} secrets in the text were replaced by [secret]."),
         }),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            Err(format!("{shown} exists already. `:Caliban export! {shown}` overwrites it."))
+            Err(format!("{shown} already exists. `:Caliban export! {shown}` overwrites it."))
         }
         Err(error) => Err(format!("{shown} could not be written: {}.", cause(&error))),
     }

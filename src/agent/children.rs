@@ -343,7 +343,8 @@ fn chosen(guidance: &Guidance, desk: &Desk, task: &Task) -> Result<Option<NamedA
         format!("The user's settings leave the project's agents out, such as `{name}`.")
     } else {
         format!(
-            "The user has not agreed to the project's agent `{name}` yet, and does so by `:Caliban new @{name}`."
+            "The user has not agreed to the project's agent `{name}` yet. `:Caliban new @{name}` asks for the \
+             agreement."
         )
     };
     Err(format!("{why} Give the task to a subagent without a name, or do it yourself."))

@@ -51,7 +51,7 @@ fn lend_model(agent: &mut Agent, wanted: &str) {
         Err(why) => {
             let current = agent.sampler.lent.as_ref().map_or(&session.model, |it| &it.own.0);
             let text = format!(
-                "The command asks for the model `{wanted}`. {why} The message goes to {current}."
+                "The command names the model `{wanted}`. {why} The message goes to {current}."
             );
             agent.conversation.take(Input::Tell { text });
         }

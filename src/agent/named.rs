@@ -68,7 +68,7 @@ impl Named {
         let name = &profile.name;
         match &self.now {
             None => Some(format!(
-                "The agent `{name}` of this conversation has no file any more. The conversation keeps the agent's \
+                "The agent `{name}` of this conversation no longer has a file. The conversation keeps the agent's \
                  prompt, tools and limits; `/system new` goes on without the agent."
             )),
             Some(now) if now.profile().sha256 != profile.sha256 => Some(format!(
@@ -189,7 +189,7 @@ pub(super) fn model_of(agent: &Agent, of: &NamedAgent) -> Option<Result<(String,
     let chosen = agent.sampler.chosen(session, wanted);
     Some(chosen.map(|(chosen, tuning)| (models::full_name(&chosen), tuning)).map_err(|why| {
         format!(
-            "`{}`, line {}: the agent `{}` asks for the model `{wanted}`. {why} It has the model {} now.",
+            "`{}`, line {}: the agent `{}` names the model `{wanted}`. {why} It has the model {} now.",
             agent.desk.shown(&of.path),
             of.model_line,
             of.name,
@@ -282,7 +282,7 @@ pub(super) fn renew(agent: &mut Agent) {
         let now = guidance.named.now.as_ref();
         if now.is_none() {
             let text = format!(
-                "The agent `{}` has no file any more. The conversation goes on without it.",
+                "The agent `{}` no longer has a file. The conversation goes on without it.",
                 profile.name
             );
             conversation.take(Input::Tell { text });

@@ -202,7 +202,7 @@ fn revoke(agent: &mut Agent, wanted: &str) {
         return;
     }
     let text = match agent.desk.rules.all.iter().find(|it| it.line() == wanted) {
-        None => "This rule was taken back already.".to_owned(),
+        None => "This rule was already taken back.".to_owned(),
         Some(rule) if rule.origin == Origin::Project && rule.verdict == Verdict::Allow => {
             trust.revoke(&mut agent.conversation, &root);
             format!("The rules of {FILE} that allow calls no longer apply.")
@@ -350,7 +350,7 @@ impl Files {
     pub(super) fn revoke(&mut self, conversation: &mut Conversation, desk: &Desk, grant: Grant) {
         if !conversation.session.granted.contains(&grant) {
             return conversation
-                .notice(Level::Info, "This permission was taken back already.".into());
+                .notice(Level::Info, "This permission was already taken back.".into());
         }
         let text = format!("You are asked again before: {}", grant.label());
         conversation.log_decisions(&[format!("you took it back: {}", grant.label())]);

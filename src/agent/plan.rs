@@ -287,7 +287,7 @@ fn save(desk: &Desk, text: &str, file: &str, force: bool) -> Result<String, Stri
             Ok(format!("The plan is saved as {shown}."))
         }
         Err(fault) if fault.kind() == io::ErrorKind::AlreadyExists => {
-            Err(format!("{shown} exists already. `:Caliban! plan save {shown}` overwrites it."))
+            Err(format!("{shown} already exists. `:Caliban! plan save {shown}` overwrites it."))
         }
         Err(fault) => Err(format!("{shown} could not be written: {}.", cause(&fault))),
     }

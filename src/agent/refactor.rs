@@ -96,7 +96,7 @@ fn created_file(splices: &[Splice], shown: &str) -> Result<Change, String> {
     match spliced(&Text::default(), splices) {
         Some(text) if !text.is_empty() => Ok(Change::Create { text }),
         _ => Err(format!(
-            "Nothing was changed: the language server would create {shown} without a text, which cannot be reviewed. \
+            "Nothing was changed: the language server would create {shown} as an empty file, which cannot be reviewed. \
              Make the change yourself."
         )),
     }

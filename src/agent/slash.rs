@@ -48,7 +48,8 @@ pub(super) fn sent(agent: &mut Agent, text: String, context: Vec<Excerpt>, steer
             if conversation.session.mode == Mode::Plan {
                 return agent.prepare(rest.to_owned(), context, steer);
             }
-            let why = "The mode stays coordinator, so the message was not sent.".to_owned();
+            let why =
+                "The conversation stays a coordinator, so the message was not sent.".to_owned();
             conversation.bounce(text, context, why);
         }
         Parsed::Known(Slash::Skill, rest) if !rest.is_empty() => {

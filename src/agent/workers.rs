@@ -55,7 +55,12 @@ async fn attend(job: Job, worker: WorkerId) {
             WorkerInput::Ended { worker, result, is_whole, requests, tokens }
         }
         Err(why) => {
-            let text = Report::partial("Not known.", &why, "Look for effects, then decide.").json();
+            let text = Report::partial(
+                "Not known.",
+                &why,
+                "Check what the worker has changed, then decide.",
+            )
+            .json();
             let result = HandOff { text, foreign: None, is_partial: true };
             WorkerInput::Ended { worker, result, is_whole: false, requests: 0, tokens: 0 }
         }
@@ -98,8 +103,9 @@ pub(super) fn leave(conversation: &mut Conversation, mode: Mode) -> bool {
             1 => "A worker runs",
             _ => "Workers run",
         };
-        let text =
-            format!("{running}, so the mode stays coordinator. Stop the turn first (<C-c>).");
+        let text = format!(
+            "{running}, so the conversation stays a coordinator. Stop the turn first (<C-c>)."
+        );
         conversation.notice(Level::Warn, text);
         return false;
     }

@@ -191,7 +191,10 @@ impl Walk<'_> {
         }
         let is_command = node.named_child(0).is_some_and(|it| it.kind() == "command");
         if !is_command && !rest.is_empty() {
-            self.script.doubt(format!("{} has words behind a file", quoted(self.of(node))));
+            self.script.doubt(format!(
+                "{} has words after the file of a redirection",
+                quoted(self.of(node))
+            ));
             self.suspect(&rest);
         }
     }
@@ -326,7 +329,7 @@ impl Walk<'_> {
                 }
                 _ => {
                     self.script
-                        .doubt("The line continues behind the mark of a here-document".into());
+                        .doubt("The line continues after the mark of a here-document".into());
                     let text = self.of(child).to_owned();
                     self.script.suspect(&text, self.depth);
                     self.visit(child);

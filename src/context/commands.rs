@@ -145,7 +145,7 @@ impl Files {
         if !slash::is_word(&file.name) {
             let shown = desk.shown(&file.path).escape_debug().to_string();
             return self.problems.push(format!(
-                "`{shown}` is no command: the names of a command's file and folders have only letters from a to z, \
+                "`{shown}` is not a command: the names of a command's file and folders have only letters from a to z, \
                  digits, - and _. It was left out."
             ));
         }
@@ -236,7 +236,9 @@ impl Command {
     pub fn warning(&self, desk: &Desk) -> Option<String> {
         let (shown, hidden) = (desk.shown(&self.path), self.hidden);
         (hidden > 0).then(|| {
-            format!("`{shown}` holds {hidden} invisible characters. The model sees them as [U+…].")
+            format!(
+                "`{shown}` contains {hidden} invisible characters. The model sees them as [U+…]."
+            )
         })
     }
 

@@ -158,7 +158,7 @@ pub(super) fn said(failure: &Failure) -> String {
         Failure::Missing => "git is not installed, so there is no diff.".to_owned(),
         Failure::Slow => "git took too long to make the diff.".to_owned(),
         Failure::Refused(why) if why.contains("not a git repository") => {
-            "This project is in no git repository, so there is no diff.".to_owned()
+            "This project is not in a git repository, so there is no diff.".to_owned()
         }
         Failure::Refused(why) if why.contains("'HEAD'") => {
             "The repository has no commit yet, so there is no diff.".to_owned()

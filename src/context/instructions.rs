@@ -228,7 +228,7 @@ impl Reader<'_> {
         let mut text = text.into_owned();
         if hidden > 0 {
             self.found.problems.push(format!(
-                "`{shown}` holds {hidden} invisible characters. The model sees them as [U+…]."
+                "`{shown}` contains {hidden} invisible characters. The model sees them as [U+…]."
             ));
         }
         let (whole, most) = (text.len(), LIMIT.min(self.left));

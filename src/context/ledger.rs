@@ -210,7 +210,7 @@ pub fn removal(
     };
     let Some(part) = parts.iter().find(is_wanted) else {
         return Err(format!(
-            "The {name} is not in the conversation any more. /context lists the present items."
+            "The {name} is not in the conversation any more. /context lists the current items."
         ));
     };
     let line = match part.source {

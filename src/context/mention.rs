@@ -388,10 +388,10 @@ fn absent(mention: &Mention) -> Result<Option<Found>, String> {
     let written = &mention.path;
     match mention.meant {
         Meant::Path => Err(format!("`@{written}` {}.", Unreadable::Absent.say())),
-        Meant::Word if written == "url" => Err(
-            "`@url`: write the address of the page behind the `@`: `@https://example.org/page`."
-                .to_owned(),
-        ),
+        Meant::Word if written == "url" => {
+            Err("`@url`: write the address of the page after the `@`: `@https://example.org/page`."
+                .to_owned())
+        }
         Meant::Word | Meant::Keyword(_) => Err(format!("`@{written}` names no file.")),
         Meant::Other | Meant::Page | Meant::Symbol => Ok(None),
     }

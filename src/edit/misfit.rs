@@ -30,7 +30,7 @@ impl Misfit {
                  replace the whole file."
             ),
             Misfit::NoFile => format!("{path} does not exist."),
-            Misfit::Exists => format!("{path} exists already."),
+            Misfit::Exists => format!("{path} already exists."),
             Misfit::Chunk { at, of, misfit } => {
                 let which =
                     if *of == 1 { "The chunk".to_owned() } else { format!("Chunk {at} of {of}") };

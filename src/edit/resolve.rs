@@ -143,7 +143,9 @@ pub(super) fn fitted<'a>(text: &Text, given: &'a str) -> Result<Cow<'a, str>, Mi
 }
 
 fn nul() -> Misfit {
-    Misfit::Refused("the text holds a NUL character, which a text file cannot hold".to_owned())
+    Misfit::Refused(
+        "the text contains a NUL character, which a text file cannot contain".to_owned(),
+    )
 }
 
 /// The byte offsets of at most `most` places of `old`, in ascending order, including places that overlap.

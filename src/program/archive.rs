@@ -261,7 +261,7 @@ impl Archive {
             Some(name) => {
                 if let Some(taken) = self.like(name, taken) {
                     let text =
-                        format!("A conversation `{taken}` exists already; nothing was saved.");
+                        format!("A conversation `{taken}` already exists; nothing was saved.");
                     return vec![Outcome::Notice(Level::Warn, text)];
                 }
                 let id = SessionId(name.clone());

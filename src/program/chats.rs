@@ -152,7 +152,7 @@ impl Program {
             let names = (of.clone(), to.clone());
             let clash = archive.on_thread(move |it| it.clash(&names.0, &names.1, &taken));
             if let Some(taken) = clash.await {
-                let text = format!("A conversation `{taken}` exists already; nothing was renamed.");
+                let text = format!("A conversation `{taken}` already exists; nothing was renamed.");
                 return vec![Outcome::Notice(Level::Warn, text)];
             }
             let (done, is_done) = oneshot::channel();

@@ -33,8 +33,8 @@ impl Program {
                     )
                 } else {
                     format!(
-                        "The branch {branch} has changes of a subagent that your files lack: `git diff HEAD...{branch}`. Its \
-                         worktree is {folder}."
+                        "The branch {branch} has changes of a subagent that are not in your files: `git diff \
+                         HEAD...{branch}`. Its worktree is {folder}."
                     )
                 };
                 editor.tell(ToNvim::Notice { level: Level::Info, text });

@@ -90,7 +90,7 @@ impl Quirks {
         let names = all.each_ref().map(|it| it.0).join(", ");
         match all.iter_mut().find(|it| it.0 == name) {
             Some((_, quirk)) => **quirk = true,
-            None => return Err(format!("no quirk is called {name}; there are {names}")),
+            None => return Err(format!("no quirk is called {name}; the quirks are {names}")),
         }
         Ok(())
     }

@@ -70,7 +70,8 @@ impl UserProvider {
         let Some(name) = &self.dialect else { return Ok(None) };
         Dialect::named(name).map(Some).ok_or_else(|| {
             format!(
-                "no dialect is called {name}; there are anthropic, openai-chat, openai-responses, gemini and ollama"
+                "no dialect is called {name}; the dialects are anthropic, openai-chat, openai-responses, gemini and \
+                 ollama"
             )
         })
     }
@@ -149,7 +150,7 @@ fn chosen(endpoint: Endpoint, model: &str) -> Result<Chosen, Unresolved> {
     if model.is_empty() {
         let name = endpoint.name;
         return Err(Unresolved::Wrong(format!(
-            "The model of {name} is missing. Write {name}/ and the model's name."
+            "No model of {name} is chosen. Write {name}/MODEL."
         )));
     }
     // an endpoint without a key counts as a local server, which decides the windows of its models: only the edit format

@@ -149,14 +149,17 @@ impl Rules {
                 against.filter(|it| it.is_about(&simple.words)).max_by_key(|it| it.verdict);
             let said = match (strictest, self.part(&script, simple)) {
                 (Some(rule), _) | (None, Part::Allowed(rule)) => rule.line(),
-                (None, Part::Hindered(why)) => format!("asks. {why}"),
+                (None, Part::Hindered(why)) => format!("needs your consent. {why}"),
                 (None, Part::NoRule) => {
                     "needs your consent. No permission rule allows it.".to_owned()
                 }
             };
             lines.push(format!("{}: {said}", in_one_line(&simple.shown())));
         }
-        lines.extend(self.hindrance(&script).map(|it| format!("the whole command: asks. {it}")));
+        lines.extend(
+            self.hindrance(&script)
+                .map(|it| format!("the whole command: needs your consent. {it}")),
+        );
         lines
     }
 }

@@ -10,8 +10,8 @@ const PORTS: [u16; 2] = [80, 443];
 pub(super) fn group(name: &str) -> Result<Vec<String>, String> {
     let found = GROUPS.iter().find(|it| it.0 == name);
     let names = || GROUPS.iter().map(|it| format!("`{}`", it.0)).collect::<Vec<_>>().join(", ");
-    let hosts =
-        found.ok_or_else(|| format!("group = `{name}` is no group. There are {}", names()))?;
+    let hosts = found
+        .ok_or_else(|| format!("group = `{name}` is not a group. The groups are {}", names()))?;
     Ok(hosts.1.iter().map(|it| (*it).to_owned()).collect())
 }
 
@@ -173,7 +173,7 @@ mod tests {
     fn an_invalid_network_rule_is_refused_with_a_reason() {
         let why = |verdict, host, group| rule(verdict, host, group).unwrap_err();
         assert_eq!(why("allow", None, None), "a rule that allows network needs `host` or `group`");
-        assert!(why("allow", None, Some("crates")).starts_with("group = `crates` is no group"));
+        assert!(why("allow", None, Some("crates")).starts_with("group = `crates` is not a group"));
         assert_eq!(why("allow", Some("a.org"), Some("npm")), "give `host` or `group`, not both");
         assert!(
             why("ask", Some("a.org"), None)

@@ -137,7 +137,7 @@ pub(super) fn beyond(simple: &Simple, covered: usize) -> Option<String> {
         _ => None,
     };
     let name = simple.name().unwrap_or_default();
-    found.map(|it| format!("`{it}` makes `{name}` do more than to look or to test"))
+    found.map(|it| format!("`{it}` makes `{name}` do more than read or test"))
 }
 
 /// The first word by which the command does more than select and show branches or tags. With `has_patterns`, words

@@ -345,12 +345,13 @@ fn an_invalid_rule_is_reported_and_an_invalid_ask_or_deny_rule_makes_every_call_
     check("deny = 'shel'", &format!("{tools}, not for `shel`; `shell` is the nearest name"));
     check("allow = 'shell'", "a rule that allows shell needs `command`");
     check("ask = 'shell'\npath = 'x'", "`path` is for rules about edit, not about shell");
-    let words = "is no single command with fixed words. Name its first words, such as `git push`";
+    let words =
+        "is not a single command with fixed words. Name its first words, such as `git push`";
     check("allow = 'shell'\ncommand = 'a; b'", &format!("command = `a; b` {words}"));
     check("allow = 'shell'\ncommand = '$x'", &format!("command = `$x` {words}"));
-    let host = "is no host. Write `example.org` or `*.example.org`";
+    let host = "is not a host. Write `example.org` or `*.example.org`";
     check("allow = 'fetch'\nhost = 'a.org/b'", &format!("host = `a.org/b` {host}"));
-    let pattern = "is no pattern as in a `.gitignore`: name files of the project, such as `/migrations/` or `*.sql`";
+    let pattern = "is not a pattern as in a `.gitignore`: name files of the project, such as `/migrations/` or `*.sql`";
     check("deny = 'edit'\npath = '!x'", &format!("path = `!x` {pattern}"));
     let push = "deny = 'shell'\ncommand = 'git push'";
     check(

@@ -285,7 +285,7 @@ fn words(command: &str) -> Result<Vec<String>, String> {
 
 fn not_words(command: &str) -> String {
     format!(
-        "command = `{command}` is no single command with fixed words. Name its first words, such as `git push`"
+        "command = `{command}` is not a single command with fixed words. Name its first words, such as `git push`"
     )
 }
 
@@ -306,8 +306,9 @@ pub(super) fn joined(words: &[String]) -> String {
 /// The pattern for files. In a rule that asks or denies, the pattern ignores case, because some file systems do.
 fn pattern(text: &str, verdict: Verdict) -> Result<Pattern, String> {
     let mut builder = GitignoreBuilder::new("");
-    let refused =
-        |it: &dyn fmt::Display| format!("path = `{text}` is no pattern as in a `.gitignore`: {it}");
+    let refused = |it: &dyn fmt::Display| {
+        format!("path = `{text}` is not a pattern as in a `.gitignore`: {it}")
+    };
     builder.case_insensitive(verdict > Verdict::Allow).map_err(|it| refused(&it))?;
     if text.trim().is_empty() || text.starts_with(['!', '#', '~']) || text.contains('\n') {
         return Err(refused(&"name files of the project, such as `/migrations/` or `*.sql`"));
@@ -322,7 +323,9 @@ fn host(text: &str) -> Result<String, String> {
     let name = lower.strip_prefix("*.").unwrap_or(&lower);
     let is_host = |it: &str| it.chars().all(|c| c.is_ascii_alphanumeric() || "-.:[]".contains(c));
     if name.is_empty() || !is_host(name) {
-        return Err(format!("host = `{text}` is no host. Write `example.org` or `*.example.org`"));
+        return Err(format!(
+            "host = `{text}` is not a host. Write `example.org` or `*.example.org`"
+        ));
     }
     Ok(lower)
 }
@@ -331,7 +334,7 @@ fn host(text: &str) -> Result<String, String> {
 fn connection(text: &str) -> Result<String, String> {
     let wrong = || {
         format!(
-            "host = `{text}` is no host. Write `example.org`, `*.example.org` or `example.org:8080`"
+            "host = `{text}` is not a host. Write `example.org`, `*.example.org` or `example.org:8080`"
         )
     };
     let lower = host(text)?;

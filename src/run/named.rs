@@ -17,7 +17,8 @@ pub(super) fn find(site: &Site, name: &str, own: &Session) -> Result<Option<Name
     let name = name.trim_start_matches('@');
     if !own.is_blank() {
         let is_one = own.profile.as_ref().is_some_and(|it| it.name == name);
-        let why = "--agent: the conversation has begun as another one. Only a new conversation becomes an agent.";
+        let why = "--agent: this conversation has already begun without this agent. Only a new conversation can be an \
+                   agent.";
         return if is_one { Ok(None) } else { Err(why.to_owned()) };
     }
     let workspace = Arc::new(Disk { root: site.places.root.clone(), is_apart: false });
@@ -33,7 +34,7 @@ pub(super) fn find(site: &Site, name: &str, own: &Session) -> Result<Option<Name
         )),
         (Origin::Project, _) if setting.agreed.as_ref().is_none_or(agreed) => Ok(Some(found)),
         (Origin::Project, _) => Err(format!(
-            "--agent: you have not agreed to the present text of the project's agent `{name}`. To read and agree to \
+            "--agent: you have not agreed to the current text of the project's agent `{name}`. To read and agree to \
              it, send a message in a `:Caliban new @{name}`."
         )),
     }

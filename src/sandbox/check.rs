@@ -110,7 +110,7 @@ fn tried(folder: &Path, address: &str, watched: &str, port: &str) -> Result<Stri
         (can_write(hook.join("file")), "protected files of the project cannot be written"),
         (
             fs::set_permissions(below("other"), Permissions::from_mode(0o600)).is_ok(),
-            "rights of files outside cannot be changed",
+            "permissions of files outside cannot be changed",
         ),
         (can_read(&secret), "files with secrets cannot be read"),
         (TcpStream::connect(address).is_ok(), "there is no network"),

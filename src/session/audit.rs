@@ -60,7 +60,7 @@ impl Session {
                 let how = self.allowed(&access, &judged);
                 return format!("The command runs without a question: {how}.");
             }
-            Decision::Ask(_) => "The command asks.",
+            Decision::Ask(_) => "The command needs your consent.",
             Decision::Deny(Reason::PlanMode) => "The command does not run in plan mode.",
             Decision::Deny(_) => "The command does not run.",
         };
@@ -95,48 +95,54 @@ impl Session {
         let is_closed = !it.judged.opens.is_empty() && it.judged.unruled.is_empty();
         match &it.access {
             _ if matches!(it.state, State::Asking { is_unrecorded: true }) => {
-                "A command whose start could not be recorded asks, whatever the rules say.".into()
+                "A command whose start could not be recorded needs your consent, whatever the rules say.".into()
             }
             Access::Act { outside: Some(_), .. } => {
-                "In each mode a command outside of the sandbox asks. No permission rule allows it.".into()
+                "In every mode, a command outside of the sandbox needs your consent. No permission rule allows \
+                 it.".into()
             }
             Access::Act { .. } if is_closed => {
-                "In auto mode a command asks before it connects to a host, once a stranger's text may have come into \
-                 this conversation."
+                "In auto mode, a command needs your consent before it connects to a host, once a stranger's text may \
+                 have come into this conversation."
                     .into()
             }
             Access::Act { .. } if !it.judged.opens.is_empty() => {
                 let hosts = it.judged.unruled.join(", ");
-                format!("In each mode a command asks before it connects to a host that no rule opens: {hosts}.")
+                format!("In every mode, a command needs your consent before it connects to a host that no rule opens: \
+                         {hosts}.")
             }
             Access::Act { .. } if mode == Mode::Auto && it.judged.leak.is_some() => {
-                "In auto mode a command that sends something asks, once a stranger's text may have come into this \
-                 conversation."
+                "In auto mode, a command that sends something needs your consent, once a stranger's text may have \
+                 come into this conversation."
                     .into()
             }
             Access::Act { .. } | Access::Format { .. } if mode == Mode::Auto => {
                 if it.judged.is_contained {
-                    "In auto mode a command asks if a permission rule asks about a part of it.".into()
+                    "In auto mode, a command needs your consent if a permission rule requires it for a part of the \
+                     command.".into()
                 } else {
-                    "In auto mode a command asks without a full sandbox (:checkhealth caliban), unless permission rules \
-                     allow each part of it."
+                    "In auto mode, a command needs your consent without a full sandbox (:checkhealth caliban), unless \
+                     permission rules allow each part of it."
                         .into()
                 }
             }
             Access::Act { .. } | Access::Format { .. } => {
-                format!("In {mode} mode a command asks, unless permission rules allow each part of it.")
+                format!("In {mode} mode, a command needs your consent, unless permission rules allow each part of it.")
             }
             Access::Input { .. } => {
-                format!("In {mode} mode input to a job asks. No permission rule allows it.")
+                format!("In {mode} mode, input to a job needs your consent. No permission rule allows it.")
             }
             Access::Fetch { .. } | Access::Search { .. } if it.judged.leak.is_some() => {
-                "In auto mode a request to the web asks, once a stranger's text may have come into this conversation."
+                "In auto mode, a request to the web needs your consent, once a stranger's text may have come into \
+                 this conversation."
                     .into()
             }
             Access::Fetch { .. } | Access::Search { .. } => {
-                format!("In {mode} mode a request to the web asks, unless a permission rule allows the host.")
+                format!("In {mode} mode, a request to the web needs your consent, unless a permission rule allows the \
+                         host.")
             }
-            _ => "In each mode a tool asks before it looks at a protected file or at one outside of the project.".into(),
+            _ => "In every mode, a tool needs your consent before it looks at a protected file or at one outside of \
+                  the project.".into(),
         }
     }
 }

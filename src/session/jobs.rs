@@ -123,7 +123,7 @@ mod tests {
     fn a_copy_of_a_conversation_has_no_jobs_and_its_model_is_told() {
         let mut copy = with_jobs().fork(None);
         assert_eq!((copy.running_jobs().count(), copy.ends_of_jobs().count()), (0, 1));
-        assert!(copy.notes.iter().any(|it| it.contains("stay with the conversation")));
+        assert!(copy.notes.iter().any(|it| it.contains("stay with the original")));
         let said = send(&mut copy);
         assert!(said.contains(&Block::Notice { text: "Job 1 ended.".to_owned() }));
     }

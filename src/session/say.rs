@@ -143,7 +143,7 @@ pub(super) fn review(paths: &[String]) -> String {
 pub(super) fn left_out(about: Matter, reason: &str) -> Option<String> {
     match about {
         Matter::Instructions => {
-            Some(format!("The user left the project's instructions out, and says: {reason}"))
+            Some(format!("The user refused the project's instructions, and says: {reason}"))
         }
         Matter::Rules => Some(format!(
             "The user does not let the project's rules allow calls, and says: {reason}"
@@ -317,7 +317,7 @@ pub const PLAN_REPLACED: &str = "replaced";
 /// The note for the model about a plan that the user has dropped, and the sentence for the user.
 pub(super) const PLAN_DROPPED: &str = "The user dropped the plan. Do not carry it out.";
 pub(super) const PLAN_DROPPED_FOR_USER: &str =
-    "You dropped the plan. The model learns it with your next message.";
+    "You dropped the plan. The model is told with your next message.";
 
 /// Whether a note for the model says that the user has dropped the plan.
 pub fn is_dropped_plan(note: &str) -> bool {
@@ -445,7 +445,7 @@ pub fn ending(why: &End) -> Option<String> {
         End::Stopped(text) => Some(text.clone()),
         End::Failed(failure) => Some(failure.to_string()),
         End::Interrupted => Some(
-            "Interrupted: Neovim or the program ended in mid-turn. Send a message to go \
+            "Interrupted: Neovim or the program ended in the middle of the turn. Send a message to go \
                 on."
             .into(),
         ),
@@ -464,7 +464,7 @@ pub(super) fn jobs_go_on(running: usize) -> Option<String> {
 }
 
 /// What the model of a copied conversation is told about the jobs of the original.
-pub(super) const JOBS_STAY: &str = "The background jobs stay with the conversation that this one is a copy of: they \
+pub(super) const JOBS_STAY: &str = "The background jobs stay with the original of this conversation: they \
     cannot be read or stopped here.";
 
 /// The sentence for the user about a compaction that was interrupted.

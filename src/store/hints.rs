@@ -91,7 +91,7 @@ impl Project {
         }
         let json = serde_json::to_vec_pretty(&hints).unwrap_or_default();
         if let Err(error) = self.disk.replace(self.dir(), FILE, &json) {
-            tracing::warn!("the marks of the repository could not be stored: {error}");
+            tracing::warn!("the hints of the repository could not be stored: {error}");
         }
     }
 

@@ -84,7 +84,9 @@ impl Store {
         let file = format!("{}.txt", &format!("{digest:x}")[..32]);
         if !self.kept.contains(&file) {
             if let Err(error) = self.write_output(&file, &answer.text) {
-                return tracing::warn!("a long output stays in the session's file: {error}");
+                return tracing::warn!(
+                    "a long output could not be written to its own file, so it is saved in the session's file: {error}"
+                );
             }
             self.kept.insert(file.clone());
             self.unsynced.push(file.clone());

@@ -110,7 +110,7 @@ fn list(rows: &[Row]) -> Done {
 fn shown(look: &Look) -> Done {
     let Look { job, output, cursor, age, ended } = look;
     let (state, summary) = match ended {
-        None => (format!("runs since {} s", age.as_secs()), "running".to_owned()),
+        None => (format!("running for {} s", age.as_secs()), "running".to_owned()),
         Some(it) => (it.how.clone(), it.summary.clone()),
     };
     let after = format!("[job {job} {state}; cursor {cursor}]");
@@ -127,7 +127,9 @@ pub(super) fn began(look: &Look, unsaved: Option<String>, hint: Option<&str>) ->
             format!("[job {job} runs in the background; cursor {cursor}. Go on with the tool job]"),
             format!("job {job}"),
         ),
-        Some(it) => (format!("[the command {}; it is no job]", it.how), it.summary.clone()),
+        Some(it) => {
+            (format!("[the command {}; it did not become a job]", it.how), it.summary.clone())
+        }
     };
     let fault = ended.as_ref().is_some_and(|it| it.has_failed);
     let hint = hint.filter(|_| fault).filter(|_| super::shell::is_refusal(output));

@@ -221,7 +221,7 @@ fn all_resolved(desk: &Desk, edits: Vec<Edit>) -> Result<Resolved, String> {
 fn unused_path(desk: &Desk, to: &str) -> Result<Led, String> {
     let led = editable(desk, to).map_err(|said| said.replacen("path:", "to:", 1))?;
     if path::is_link(desk, to)? || led.path.exists() {
-        return Err(format!("to: `{to}` exists already. Name a path that does not exist."));
+        return Err(format!("to: `{to}` already exists. Name a path that does not exist."));
     }
     Ok(led)
 }
@@ -332,7 +332,7 @@ pub fn edits_of(
     let (tool, args) = fitted(desk, call)?;
     let args = kept::filled(args, kept)?;
     let Work::Edit { parse, .. } = &tool.work else {
-        return Err(format!("{} is no edit.", tool.name));
+        return Err(format!("{} is not an edit.", tool.name));
     };
     all_resolved(desk, parse(&args)?)
 }

@@ -55,7 +55,7 @@ fn schema() -> Value {
                 "type": "array", "items": { "type": "string" }, "maxItems": 8,
                 "description": "like \"example.org:8080\"; the user decides"
             },
-            "outside_sandbox": { "type": "string", "description": "why the sandbox does not do; the user decides" },
+            "outside_sandbox": { "type": "string", "description": "why the sandbox is not enough; the user decides" },
             "timeout_s": { "type": "integer", "minimum": 1, "maximum": 600, "description": "default: 120" }
         },
         "required": ["command"]
@@ -101,8 +101,8 @@ fn hosts(desk: &Desk, args: &Value) -> Result<Vec<String>, String> {
         if !rules::is_host(&host) {
             let shown: String = host.chars().take(100).collect();
             return Err(format!(
-                "hosts[{at}]: `{shown}` is no host. Write one like `example.org` or `example.org:8080`, without https:// and \
-                 without `*`."
+                "hosts[{at}]: `{shown}` is not a host. Write one like `example.org` or `example.org:8080`, without \
+                 https:// and without `*`."
             ));
         }
         if !all.contains(&host) {
@@ -125,7 +125,7 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         let is_outside = outside(&args).is_some();
         let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
         if args.command.contains('\0') {
-            return Err("command: holds a NUL character.".to_owned());
+            return Err("command: contains a NUL character.".to_owned());
         }
         let started =
             |fault: io::Error| format!("The command could not be started: {}.", cause(&fault));

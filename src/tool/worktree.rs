@@ -74,7 +74,7 @@ impl Worktree {
             Ok(base) if is_object(&base) => base,
             Ok(_) | Err(Failure::Refused(_)) => {
                 return Err(
-                    "The repository has no commit yet, with which a worktree could begin.".into()
+                    "The repository has no commit yet from which a worktree could be made.".into(),
                 );
             }
             Err(why) => return Err(why.say()),

@@ -215,8 +215,8 @@ impl Row {
 /// The sentence for the user when the conversation becomes a coordinator, or stops being one.
 fn coordinating(is_on: bool) -> &'static str {
     if is_on {
-        "Coordinator: nothing is cached for the next message."
+        "Coordinator mode is on. The next message cannot use the provider's cache."
     } else {
-        "No coordinator: nothing is cached for the next message."
+        "Coordinator mode is off. The next message cannot use the provider's cache."
     }
 }

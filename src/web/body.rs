@@ -110,7 +110,7 @@ fn decoded(bytes: Vec<u8>, kind: &str, form: Kind) -> Result<Body, String> {
     // a byte order mark at the beginning of the text overrides the named charset
     let (text, ..) = encoding.decode(&bytes);
     if text.contains('\0') {
-        return Err("is no text: it holds NUL characters".to_owned());
+        return Err("is not text: it contains NUL characters".to_owned());
     }
     Ok(Body::Text { is_html, text: text.into_owned() })
 }

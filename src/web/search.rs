@@ -98,7 +98,7 @@ impl Search {
         let found = tokio::time::timeout(TIME, self.ask(query)).await;
         let found = found.map_err(|_| failed("did not answer in time".to_owned()))?;
         let value = found.map_err(failed)?;
-        let no_list = || failed("gave an answer that is no list of results".to_owned());
+        let no_list = || failed("gave an answer that is not a list of results".to_owned());
         hits(self.service, &value).ok_or_else(no_list)
     }
 
@@ -112,7 +112,7 @@ impl Search {
             return Err(refused(self.service, status.as_u16()));
         }
         let bytes = body(response).await?;
-        serde_json::from_slice(&bytes).map_err(|_| "gave an answer that is no JSON".to_owned())
+        serde_json::from_slice(&bytes).map_err(|_| "gave an answer that is not JSON".to_owned())
     }
 
     async fn request(&self, query: &str) -> Result<RequestBuilder, String> {

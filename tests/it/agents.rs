@@ -156,7 +156,7 @@ fn the_model_of_an_agent_is_used_and_its_mode_allows_no_more_than_the_users() {
         begin(&nvim, "@high");
         assert_eq!(now(&nvim), high);
         nvim.wait_transcript(
-            "agents/high.md`, line 3: the agent `high` asks for the model `nobody/x`.",
+            "agents/high.md`, line 3: the agent `high` names the model `nobody/x`.",
         );
         nvim.ask("hello", "Done.");
         let models: Vec<String> =

@@ -61,7 +61,7 @@ fn a_question_is_answered_by_a_picker() {
         2 of 3: Which checks?: [x] Unit tests (suggested) | [x] Lints | [ ] Benchmarks | Send the marked options | In your own words … | Skip the question
         3 of 3: Which database?: SQLite (suggested) | Postgres | In your own words … | Skip the question"#]].assert_eq(&nvim.lua_str("return table.concat(seen, '\\n')"));
     nvim.command("Caliban answer");
-    nvim.wait_screen("The model asks you nothing now.");
+    nvim.wait_screen("The model has no question for you now.");
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn the_chip_of_a_mention_that_cannot_be_read_says_why() {
     let (server, nvim) = start();
     nvim.keys("i@none.rs and @staged and @.env<Esc>");
     nvim.wait_screen("▏@none.rs does not exist.");
-    nvim.wait_screen("▏@staged: This project is in no git repository");
+    nvim.wait_screen("▏@staged: This project is not in a git repository");
     nvim.wait_screen("▏@.env holds the keys or settings of an environment");
     assert_eq!(server.count(), 0);
 }
@@ -86,13 +86,13 @@ fn the_preview_shows_the_texts_that_would_be_sent_with_the_message() {
     nvim.wait_screen("<context kind=\"file\" path=\"b c.txt\">");
     assert!(!nvim.screen().contains("<context kind=\"file\" path=\"a.txt\">"));
     nvim.keys("q");
-    nvim.wait_gone("Goes with the message");
+    nvim.wait_gone("Sent with the message");
     nvim.keys("0K");
     nvim.wait_screen("<context kind=\"file\" path=\"a.txt\">");
     nvim.keys("G");
     nvim.wait_screen("<context kind=\"file\" path=\"b c.txt\">");
     nvim.keys("q");
-    nvim.wait_gone("Goes with the message");
+    nvim.wait_gone("Sent with the message");
     assert_eq!((nvim.composer().as_str(), server.count()), ("see @buffer and @\"b c.txt\"", 0));
 }
 

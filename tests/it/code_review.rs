@@ -245,7 +245,7 @@ fn slash_review_without_a_diff_goes_back_to_the_composer() {
         nvim.wait(|it| it.composer() == command, "the command again");
         nvim.keys(":%delete<CR>");
     };
-    refused(&bare, "/review", "This project is in no git repository");
+    refused(&bare, "/review", "This project is not in a git repository");
     git(&bare.setup, &["init", "-q"]);
     refused(&bare, "/review", "The repository has no commit yet");
     let setup = repository().anthropic(&server);

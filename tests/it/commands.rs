@@ -212,7 +212,7 @@ fn the_model_of_a_slash_command_answers_only_the_turn_of_that_command() {
 
         /quick
 
-        ! The command asks for the model `anthropic/claude-haiku-4-5`. A turn is running. The message goes to anthropic/claude-sonnet-4-5.
+        ! The command names the model `anthropic/claude-haiku-4-5`. A turn is running. The message goes to anthropic/claude-sonnet-4-5.
 
         Quick.
 
@@ -226,7 +226,7 @@ fn the_model_of_a_slash_command_answers_only_the_turn_of_that_command() {
 
         Seen.
 
-        ! The command asks for the model `nobody/none`. No provider is called nobody. The providers are: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, together, cerebras, fireworks, moonshot, zai, nvidia, huggingface, azure, ollama, llamacpp, lmstudio, vllm. The message goes to anthropic/claude-sonnet-4-5.
+        ! The command names the model `nobody/none`. No provider is called nobody. The providers are: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, together, cerebras, fireworks, moonshot, zai, nvidia, huggingface, azure, ollama, llamacpp, lmstudio, vllm. The message goes to anthropic/claude-sonnet-4-5.
 
         /odd
 

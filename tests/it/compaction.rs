@@ -114,7 +114,7 @@ fn told(dialect: &dyn Dialect) -> String {
 fn a_long_conversation_is_compacted_in_every_dialect() {
     let told = DIALECTS.map(told);
     expect![[r#"
-        user: The first part of this conversation was compacted: this message stands in its place. The user still sees the whole conversation.
+        user: The first part of this conversation was compacted: this message replaces it. The user still sees the whole conversation.
         <summary>
         ## Goal
         Three answers.

@@ -140,7 +140,7 @@ fn a_reason_for_leaving_instructions_out_goes_to_the_model() {
     nvim.keys("they are old<CR>");
     server.wait_count(1);
     let said = server.requests()[0].last_user_text();
-    let reason = "The user left the project's instructions out, and says: they are old";
+    let reason = "The user refused the project's instructions, and says: they are old";
     assert!(said.contains(reason) && said.ends_with("hello") && !said.contains("tabs"), "{said}");
 }
 

@@ -245,14 +245,14 @@ fn edits_of_files_outside_the_project_or_in_dot_git_are_refused() {
         "",
         "write",
         write(".git/hooks/pre-commit", "x\n"),
-        "path: `.git/hooks/pre-commit` is in .git, which no tool reads or writes. Run git with `shell`, which asks first.",
+        "path: `.git/hooks/pre-commit` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent.",
     );
     refused(
         |it| it,
         "",
         "write",
         write(".GIT/config", "x\n"),
-        "path: `.GIT/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks first.",
+        "path: `.GIT/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent.",
     );
 }
 

@@ -193,7 +193,7 @@ fn a_call_that_names_a_denied_or_invalid_host_is_refused_without_a_question() {
     assert!(!was_asked && said.contains("A permission rule denies connections to"), "{said}");
     for bad in ["*", "*.example.org", "https://a.org", "a.org.", "0x7f.1", "b\u{fc}cher.org", ""] {
         let (said, was_asked) = connect(&scene, "true", &[bad.to_owned()], "");
-        assert!(!was_asked && said.contains("is no host. Write one like"), "{bad}: {said}");
+        assert!(!was_asked && said.contains("is not a host. Write one like"), "{bad}: {said}");
     }
     assert_eq!(site.asked().len(), 0);
 }

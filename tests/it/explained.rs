@@ -45,15 +45,15 @@ fn the_key_i_on_a_question_shows_and_hides_which_rule_decides_each_part() {
     expect![[r#"
         ? Run `echo a && touch b > c`? `echo a && touch b` writes to `c`.
           It writes `c`.
-          In ask mode a command asks, unless permission rules allow each part of it.
+          In ask mode, a command needs your consent, unless permission rules allow each part of it.
           echo a: allow shell `echo …`: It prints (your settings)
           touch b: needs your consent. No permission rule allows it.
-          the whole command: asks. `echo a && touch b` writes to `c`.
+          the whole command: needs your consent. `echo a && touch b` writes to `c`.
           y once   s session   c change   n no   e no, because …   i explain"#]]
     .assert_eq(&question(nvim));
-    nvim.wait_screen("In ask mode a command asks");
+    nvim.wait_screen("In ask mode, a command needs your consent");
     nvim.name_groups();
-    let dim = nvim.hl_of("In ask mode a command");
+    let dim = nvim.hl_of("In ask mode, a command");
     assert!(dim.iter().all(|it| it == "CalibanDim"), "{dim:?}");
     nvim.keys("i");
     nvim.wait(|it| question(it) == plain, "the question as it was");
@@ -61,7 +61,7 @@ fn the_key_i_on_a_question_shows_and_hides_which_rule_decides_each_part() {
     nvim.keys(":resize 16<CR>");
     nvim.go_to_transcript("? Run");
     nvim.keys("zbi");
-    nvim.wait_screen("the whole command: asks.");
+    nvim.wait_screen("the whole command: needs your consent.");
     nvim.wait_screen("y once");
     nvim.keys("i");
     nvim.wait(|it| question(it) == plain, "the question as it was");
@@ -72,7 +72,7 @@ fn the_key_i_on_a_question_shows_and_hides_which_rule_decides_each_part() {
     nvim.wait_transcript("characters: <CR> opens]");
     nvim.wait_question();
     nvim.keys("Gi");
-    nvim.wait_transcript("In ask mode a command asks");
+    nvim.wait_transcript("In ask mode, a command needs your consent");
     is_bounded(nvim);
     nvim.keys("Gn");
     nvim.wait_transcript("? Let read look at");
@@ -111,7 +111,7 @@ fn a_question_is_shown_from_its_first_line() {
     nvim.keys("<C-w>j<Tab>");
     nvim.wait_screen("? Run this?");
     nvim.keys("i");
-    nvim.wait_screen("  In ask mode a command asks");
+    nvim.wait_screen("  In ask mode, a command needs your consent");
     nvim.keys("i");
     nvim.wait(|it| !it.transcript().contains("In ask mode"), "the question as it was");
     nvim.keys("y");

@@ -75,7 +75,7 @@ fn a_patch_of_which_only_a_part_fits_changes_nothing() {
     assert_eq!(scene.pending(), 0);
     let told = ["e1", "e2", "e3"].map(|id| scene.answer(4, id));
     expect![[r#"
-        No part of the patch was applied. b.txt exists already. Use `*** Update File:` to change it.
+        No part of the patch was applied. b.txt already exists. Use `*** Update File:` to change it.
         --
         No part of the patch was applied. Chunk 2 of 2 does not fit. Here `old` means the chunk's lines without the added lines. `old` is not in a.txt. Nothing in the file is similar: read it again.
         --
@@ -112,14 +112,14 @@ fn a_patch_that_would_overwrite_a_file_or_cannot_finish_changes_nothing() {
         .map(|n| scene.answer(2, &format!("e{n}")).replace(&dir, "/DIR"))
         .collect();
     expect![[r#"
-        to: `b.txt` exists already. Name a path that does not exist. No part of the call was done.
+        to: `b.txt` already exists. Name a path that does not exist. No part of the call was done.
         to: `dir` is a folder. Name a file.
         to: `../out.txt` is outside the project (/DIR/project). Only files in the project can be edited.
         path: `dir` is a folder. Name a file. No part of the call was done.
         No part of the patch was applied. no.txt does not exist.
         No part of the patch was applied. none.txt does not exist. Use `*** Add File:` to create it.
         path: `b.txt` is a file, not a folder.
-        path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks first. No part of the call was done."#]]
+        path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent. No part of the call was done."#]]
     .assert_eq(&told.join("\n"));
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(scene.on_disk("b.txt").as_deref(), Some("x\n"));

@@ -26,7 +26,7 @@ fn the_health_check_of_a_working_setup_has_no_errors_or_warnings() {
     says(&report, "OK no problems");
     says(&report, "icons: unicode (▸ ▾ ● ○ ✓ ┃ •)");
     says(&report, "OK anthropic: key from ANTHROPIC_API_KEY");
-    says(&report, "caliban/sessions (made when needed)");
+    says(&report, "caliban/sessions (created when needed)");
     assert!(!report.contains("ERROR") && !report.contains("WARNING"), "{report}");
     assert!(!report.contains("key-of-the-test"), "{report}");
 }

@@ -86,7 +86,7 @@ fn a_question_about_input_to_a_job_shows_the_text_and_refused_input_is_not_sent(
         call(&scene, "job_input", input("yes\n"), ":Caliban approve session<CR>");
     assert!(was_asked && said == "Sent 4 bytes to job 1.", "{said}");
     let (said, _) = call(&scene, "job", read(1), "");
-    assert!(said.starts_with("got yes\n[job 1 runs since "), "{said}");
+    assert!(said.starts_with("got yes\n[job 1 running for "), "{said}");
     // the permission is for this job
     assert!(!call(&scene, "job_input", input("more\n"), "").1);
     start(&scene, ECHO);

@@ -186,7 +186,7 @@ fn a_message_with_a_keyword_for_which_there_is_no_text_goes_back_with_the_reason
     check("see @buffer", "! @buffer: [No Name] has no text. Nothing was sent.");
     check("@buffers", "! @buffers: No file is open.");
     check("@selection", "! @selection: Nothing has been selected in the buffer beside the chat.");
-    check("@diff", "! @diff: This project is in no git repository, so there is no diff.");
+    check("@diff", "! @diff: This project is not in a git repository, so there is no diff.");
     check("@quickfix", "! @quickfix: The quickfix list is empty.");
     check("@loclist", "! @loclist: The location list is empty.");
     check("@clipboard", "! @clipboard: ");

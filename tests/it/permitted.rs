@@ -186,7 +186,7 @@ fn slash_permissions_explains_how_a_command_is_judged() {
         scene.wait_chat(said);
     };
     explain("echo b", "The command runs without a question: allowed by a rule.");
-    explain("echo c > d", "The command asks. `echo c` writes to `d`.");
+    explain("echo c > d", "The command needs your consent. `echo c` writes to `d`.");
     assert!(call(&scene, "shell", run("true"), ":Caliban approve session<CR>").1);
     explain("true", "without a question: allowed, because you allowed it for the session.");
     scene.nvim.keys(":Caliban mode plan<CR>");
@@ -231,7 +231,7 @@ fn plan_mode_runs_no_command_even_if_a_rule_allows_it() {
 fn each_decision_about_a_call_is_logged() {
     let scene = ruled("{ allow = 'shell', command = 'echo' }, { deny = 'shell', command = 'rm' }");
     scene.nvim.keys(":Caliban log permissions<CR>");
-    scene.nvim.wait_screen("No decision about a call of this project was logged yet.");
+    scene.nvim.wait_screen("No decision about a call has been logged in this project yet.");
     call(&scene, "shell", run("echo one"), "");
     call(&scene, "shell", run("rm\u{202e} a"), ONCE);
     call(&scene, "shell", run("rm a"), "");
@@ -289,7 +289,7 @@ fn the_log_of_permissions_names_the_reason_of_each_decision() {
     expect![[r#"
         [
             "refused: edit (path: `b.txt` may not be edited, by a permission rule of the user: No.)",
-            "refused: read (path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks first.)",
+            "refused: read (path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent.)",
             "asked: run true",
             "you allowed it for the session: run true",
             "allowed, because you allowed it for the session: run true",

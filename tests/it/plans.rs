@@ -381,7 +381,7 @@ fn a_plan_is_saved_into_the_project_but_not_outside_of_it_or_over_other_files() 
     nvim.wait_screen("The plan is saved as plan.md.");
     assert_eq!(nvim.setup.on_disk("plan.md"), Some(nvim.plan() + "\n"));
     nvim.command("Caliban plan save a.txt");
-    nvim.wait_screen("a.txt exists already. :Caliban! plan save a.txt overwrites it.");
+    nvim.wait_screen("a.txt already exists. :Caliban! plan save a.txt overwrites it.");
     assert_eq!(nvim.setup.on_disk("a.txt").as_deref(), Some("one\n"));
     for (path, why) in [
         ("../x.md", "../x.md is outside the project"),

@@ -112,7 +112,7 @@ fn a_script_cannot_change_the_call_if_a_question_is_about_a_file() {
     let change = ":lua require('caliban').approve({ command = 'true' })<CR>:Caliban deny<CR>";
     let (_, was_asked) = call(&scene, "read", json!({ "path": ".env" }), change);
     assert!(was_asked);
-    assert!(scene.said().contains("This question is about no command that you can change."));
+    assert!(scene.said().contains("This question has no command that you can change."));
 }
 
 #[test]

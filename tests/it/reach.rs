@@ -97,7 +97,7 @@ fn the_user_is_warned_if_the_project_is_or_contains_the_home_folder() {
     };
     let scene = Scene::start(holds);
     scene.nvim.keys(":Caliban<CR>");
-    scene.wait_chat("The project holds your home folder");
+    scene.wait_chat("The project contains your home folder");
     let scene = Scene::start(|it| it);
     scene.nvim.keys(":Caliban<CR>");
     scene.wait_chat("Project  ");
@@ -187,7 +187,7 @@ fn files_with_secrets_need_consent_and_are_left_out_of_searches() {
 fn gits_own_folder_is_neither_read_nor_written() {
     let scene = Scene::start(|it| it.file(".git/config", SECRET));
     let said = answer(&scene, "read", json!({ "path": ".git/config" }));
-    expect!["path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks first."].assert_eq(&said);
+    expect!["path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent."].assert_eq(&said);
     let said = answer(&scene, "grep", json!({ "pattern": "TOKEN", "path": ".git" }));
     assert!(said.contains("is in .git"), "{said}");
     let said = answer(&scene, "write", write(".git/hooks/pre-commit", "x\n"));

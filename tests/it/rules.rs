@@ -32,7 +32,7 @@ fn slash_rules_gives_the_model_the_rules_for_other_agents_in_every_dialect() {
         nvim.keys("i/rules<C-s>");
         nvim.wait_transcript("! Instructions: .github/copilot-instructions.md  1 line");
         nvim.wait_transcript("`.cursor/rules/broken.mdc` has front matter that is not YAML");
-        nvim.wait_transcript("`.github/copilot-instructions.md` holds 1 invisible characters.");
+        nvim.wait_transcript("`.github/copilot-instructions.md` contains 1 invisible characters.");
         nvim.keys("hello<C-s>");
         nvim.wait_transcript("Seen.");
         nvim.wait_phase("idle");

@@ -148,7 +148,7 @@ fn caliban_run_can_use_a_named_agent() {
         ),
         (
             &["--agent", "ours", "go"],
-            "you have not agreed to the present text of the project's agent `ours`",
+            "you have not agreed to the current text of the project's agent `ours`",
         ),
         (
             &["--agent", "ours", "--session", "one", "go"],

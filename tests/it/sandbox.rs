@@ -218,7 +218,7 @@ fn the_health_check_lists_the_limits_of_the_sandbox_that_were_tried() {
     scene.nvim.command("checkhealth caliban");
     for what in [
         "there is no network",
-        "rights of files outside cannot be changed",
+        "permissions of files outside cannot be changed",
         "files with secrets cannot be read",
         "the editor's environment cannot be read",
     ] {

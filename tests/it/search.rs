@@ -126,8 +126,8 @@ fn the_model_is_told_without_the_key_that_a_search_service_failed() {
     };
     let page =
         |body: &'static str| move |site: &Site| site.page("/search", "application/json", body);
-    check(&page("no json"), "The search service exa gave an answer that is no JSON.");
-    check(&page("{}"), "The search service exa gave an answer that is no list of results.");
+    check(&page("no json"), "The search service exa gave an answer that is not JSON.");
+    check(&page("{}"), "The search service exa gave an answer that is not a list of results.");
     check(
         &|site: &Site| site.redirect("/search", "http://127.0.0.1:1/"),
         "The search service exa answered 302.",

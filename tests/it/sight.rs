@@ -101,9 +101,9 @@ fn the_winbar_shows_for_how_long_no_bytes_have_arrived() {
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>ihello<C-s>");
     nvim.wait_screen("● thinking");
-    nvim.wait_screen("● no bytes for ");
+    nvim.wait_screen("● no data for ");
     gate.finish();
     nvim.wait_transcript("late");
-    nvim.wait_gone("no bytes for");
+    nvim.wait_gone("no data for");
     nvim.wait_phase("idle");
 }

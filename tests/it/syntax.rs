@@ -51,7 +51,7 @@ fn the_model_is_told_where_a_file_does_not_parse_after_an_edit() {
             Applied and written to a.c; the user may still review it.
             a.c does not parse: 2 new syntax errors, by Neovim's parser for c. Correct the text, unless this parser does not know the syntax.
             a.c:6: missing `;`: return f(1)
-            a.c:7: missing `}` (of what begins on line 1): }"#]],
+            a.c:7: missing `}` (in the construct that begins on line 1): }"#]],
     );
     let new = write("b.lua", "local x = {\n");
     expect![[r#"

@@ -187,7 +187,7 @@ fn wrong_model_settings_are_reported_by_path() {
         caliban: config.temperature: expected a number from 0 to 2, got 3
         caliban: config.thinking: expected 'off', 'low', 'medium', 'high' or 'max', got 'hard'
         caliban: config.models['a/b'].windows: there is no such setting. Did you mean 'window'?
-        caliban: config.models['a/c'].price.input: expected a number from 0 up, got -1
+        caliban: config.models['a/c'].price.input: expected a number of at least 0, got -1
         caliban: config.models['a/c'].price.output: this setting is missing
         caliban: config.models['a/d'].window: expected a number of tokens, got 0.5
         caliban: config.models['plain']: the name must be 'provider/model'"#]]

@@ -61,7 +61,9 @@ fn buffers(scene: &Scene) -> String {
 #[test]
 fn a_file_is_deleted_only_once_the_user_accepts() {
     let scene = pending("delete", delete("a.txt"));
-    scene.nvim.wait_screen("Caliban deletes this file · \\A accept file · \\R reject file");
+    scene
+        .nvim
+        .wait_screen("Caliban proposes to delete this file · \\A accept file · \\R reject file");
     scene.nvim.wait(|it| it.hl_of("l5") == ["CalibanDelete"], "the file in its colour");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     let first = scene.nvim.lua_json("return require('caliban').pending()")[0].clone();
@@ -130,7 +132,7 @@ fn a_renamed_file_keeps_its_buffer() {
     let buf = scene.nvim.lua_str("return vim.api.nvim_get_current_buf()");
     scene.ask(Reply::new().call("c1", "rename", rename("a.txt", "lib/b.lua")));
     scene.wait_pending(1);
-    scene.nvim.wait_screen("Caliban renames this file to lib/b.lua · ");
+    scene.nvim.wait_screen("Caliban proposes to rename this file to lib/b.lua · ");
     assert!(scene.nvim.setup.path("a.txt").exists());
     let told = decide(&scene, "\\A");
     assert_eq!(told, "The user accepted the renaming: a.txt is now lib/b.lua.");
@@ -325,7 +327,7 @@ fn an_impossible_deletion_is_refused_with_the_reason() {
         none.txt does not exist.
         path: `dir` is a folder. Name a file.
         path: `../setup.lua` is outside the project (/DIR/project). Only files in the project can be edited.
-        path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks first.
+        path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent.
         a.txt was not changed: its buffer has unsaved changes.
         a.txt was not changed: it is read-only.
         a.txt was not changed: its buffer is not a file (nofile)."#]]
@@ -345,12 +347,12 @@ fn an_impossible_renaming_is_refused_with_the_reason() {
         refused(|it| it, named, "rename", rename("a.txt", "b.txt")),
     ];
     expect![[r#"
-        to: `dir/x.txt` exists already. Name a path that does not exist.
+        to: `dir/x.txt` already exists. Name a path that does not exist.
         to: `dir` is a folder. Name a file.
         to: `../b.txt` is outside the project (/DIR/project). Only files in the project can be edited.
-        to: `.git/b` is in .git, which no tool reads or writes. Run git with `shell`, which asks first.
+        to: `.git/b` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent.
         to: `a.txt` is a file, not a folder.
-        to: `a.txt` exists already. Name a path that does not exist.
+        to: `a.txt` already exists. Name a path that does not exist.
         a.txt was not changed: another buffer has the name b.txt."#]]
     .assert_eq(&told.join("\n"));
 }
@@ -369,7 +371,7 @@ fn a_link_is_neither_deleted_nor_renamed_nor_replaced() {
     expect![[r#"
         path: `link.txt` is a symbolic link. This tool neither deletes nor renames links.
         path: `link.txt` is a symbolic link. This tool neither deletes nor renames links.
-        to: `link.txt` exists already. Name a path that does not exist."#]]
+        to: `link.txt` already exists. Name a path that does not exist."#]]
     .assert_eq(&told.join("\n"));
 }
 
@@ -401,7 +403,7 @@ fn a_change_on_disk_stops_an_accepted_deletion_or_renaming() {
     let scene = pending("rename", rename("a.txt", "b.txt"));
     fs::write(scene.nvim.setup.path("b.txt"), "theirs\n").unwrap();
     scene.nvim.keys(":Caliban accept file<CR>");
-    scene.nvim.wait_screen("a.txt: Caliban cannot rename it to b.txt: b.txt exists already");
+    scene.nvim.wait_screen("a.txt: Caliban cannot rename it to b.txt: b.txt already exists");
     assert_eq!(scene.pending(), 1);
     assert_eq!(scene.on_disk("b.txt").as_deref(), Some("theirs\n"));
     fs::remove_file(scene.nvim.setup.path("b.txt")).unwrap();

@@ -233,9 +233,9 @@ fn a_workers_worktree_survives_a_kill_and_is_removed_once_all_changes_are_accept
     // the program is killed while the changes are under review
     kill_program(&scene.nvim);
     scene.nvim.keys(":Caliban restart<CR>");
-    scene
-        .nvim
-        .wait_screen("The branch caliban/main-w1 has changes of a subagent that your files lack");
+    scene.nvim.wait_screen(
+        "The branch caliban/main-w1 has changes of a subagent that are not in your files",
+    );
     scene.wait_hunks(1);
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_hunks(0);

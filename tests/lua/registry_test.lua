@@ -200,7 +200,7 @@ end
 
 function T.ordinary_write_commands_are_refused_during_a_review()
   local sentence =
-    'f.txt has 1 hunk under review: accept or reject it first, or :w! to write the buffer as it is.'
+    'f.txt has 1 hunk under review: accept or reject it first, or use :w! to write the buffer as it is.'
   for _, command in ipairs({ 'w', 'wa', 'wqa', 'update', 'x', 'wq' }) do
     H.review('a b c', 'a X c')
     local err = H.try(command)

@@ -183,7 +183,7 @@ function M.answer(answer)
   local chat, shown = consent.asking(true)
   local open = chat and chat.status and chat.status.question
   if not (chat and chat.question and open) then
-    local text = 'The model asks you nothing now.'
+    local text = 'The model has no question for you now.'
     return require('caliban.editor.notify').say(text, vim.log.levels.INFO)
   elseif answer == nil then
     local marked = {} ---@type table<integer, true?>

@@ -3,7 +3,7 @@ local M = {}
 
 local api = vim.api
 
-local HINT = '<CR> or <C-s> run it · <C-c> leave it'
+local HINT = '<CR> or <C-s> run · <C-c> cancel'
 
 --- Closes the window of the command. Leaves insert mode if the user types there.
 ---@param win integer
@@ -55,7 +55,7 @@ function M.open(command, done)
   map({ 'n', 'i' }, '<C-s>', run, 'run the changed command')
   map({ 'n', 'i' }, '<C-c>', function()
     close(win)
-  end, 'leave the command as it is')
+  end, 'keep the command unchanged')
   api.nvim_create_autocmd('WinLeave', {
     buffer = buf,
     once = true,

@@ -403,7 +403,7 @@ function M.rule(ruling, reason, command)
   if not (chat and chat.question) then
     require('caliban.editor.notify').say('Nothing waits for your permission.', vim.log.levels.INFO)
   elseif shown and command and not chat.question.command then
-    say('This question is about no command that you can change.')
+    say('This question has no command that you can change.')
   elseif shown then
     answer(chat, chat.question, ruling, reason, command)
   else

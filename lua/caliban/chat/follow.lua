@@ -235,7 +235,7 @@ end
 function M.toggle()
   if following then
     M.stop()
-    return say('The agent is not followed any more.')
+    return say('No longer following the agent.')
   end
   local chat = require('caliban.chat.chats').current
   local win = require('caliban.chat.visit').code_window()

@@ -226,7 +226,7 @@ function M.paste(chat)
   local options = { stdout = take, stderr = false, timeout = PATIENCE }
   local ok, started = pcall(vim.system, with.command, options, vim.schedule_wrap(done))
   if not ok then
-    return warn('The clipboard cannot be read: ' .. with.command[1] .. ' does not start.')
+    return warn('The clipboard cannot be read: ' .. with.command[1] .. ' cannot be started.')
   end
   running = started
 end

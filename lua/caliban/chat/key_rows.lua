@@ -6,7 +6,7 @@ local M = {}
 local to_chat = {
   mode = 'n',
   lhs = '<Tab>',
-  desc = 'to the chat, and there to the question or the plan that waits',
+  desc = 'go to the chat, to the waiting question or plan if there is one',
   run = function(chat)
     require('caliban.chat.consent').read(chat)
   end,
@@ -27,7 +27,7 @@ local link = {
 local follow = {
   mode = 'n',
   lhs = 'gF',
-  desc = 'follow the agent in the last code window, or no more',
+  desc = 'follow the agent in the last code window, or stop following',
   run = function()
     require('caliban.chat.follow').toggle()
   end,
@@ -64,7 +64,7 @@ local function choices(on)
     local key = tostring(n)
     add(key, 'on a question with options: choose option ' .. key, on('choose', key, n))
   end
-  add('u', 'on a question with options: back to the question before', on('back', 'u'))
+  add('u', 'on a question with options: go back to the previous question', on('back', 'u'))
   return rows
 end
 

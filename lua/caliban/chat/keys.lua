@@ -344,7 +344,7 @@ local keys = {
     {
       mode = 'n',
       lhs = 'U',
-      desc = 'on a message of yours: go back to before it',
+      desc = 'on your message: go back to the point before it',
       run = undo,
       own = true,
     },

@@ -234,7 +234,7 @@ end
 local function show(text)
   local lines = vim.split(text, '\n', { plain = true })
   local place = { relative = 'editor', row = 1, col = 2 } ---@type vim.api.keyset.win_config
-  require('caliban.chat.float').show(lines, 'Goes with the message', place, 'K')
+  require('caliban.chat.float').show(lines, 'Sent with the message', place, 'K')
 end
 
 --- Handles the program's answer: the sizes, or a preview.
@@ -244,7 +244,7 @@ function M.answer(message)
     local chat = require('caliban.chat.chats').of(api.nvim_get_current_buf())
     if message.id == wanted and chat and chat.session == message.session then
       wanted = nil
-      show(message.preview ~= '' and message.preview or 'Nothing goes with the message.')
+      show(message.preview ~= '' and message.preview or 'Nothing is sent with the message.')
     end
     return
   end

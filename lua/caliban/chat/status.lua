@@ -53,7 +53,7 @@ function M.words(chat)
     return ('trying again in %d s'):format(left), ('again in %d s'):format(left)
   elseif chat.silent_since then
     local seconds = math.floor((vim.uv.hrtime() / 1e6 - chat.silent_since) / 1000)
-    return ('no bytes for %d s'):format(seconds), ('silent %d s'):format(seconds)
+    return ('no data for %d s'):format(seconds), ('silent %d s'):format(seconds)
   end
   local word = busy[status.phase] or status.phase --[[@as string]]
   return word, word

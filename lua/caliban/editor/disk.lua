@@ -19,7 +19,7 @@ local kinds = {
 ---@return string?
 function M.odd(path)
   local stat = vim.uv.fs_stat(path)
-  return stat and stat.type ~= 'file' and (kinds[stat.type] or 'it is no file') or nil
+  return stat and stat.type ~= 'file' and (kinds[stat.type] or 'it is not a file') or nil
 end
 
 --- The bytes of a regular file.

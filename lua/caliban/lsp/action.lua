@@ -106,7 +106,7 @@ function M.read(result, message, client)
     if why then
       text = ('%s [cannot be applied: %s]'):format(text, why)
     elseif it.command then
-      text = text .. ' [only its edits; its command is not run]'
+      text = text .. ' [only its edits are applied; its command is not run]'
     end
     local path = message.path --[[@as string]]
     out[#out + 1] = { path = path, line = message.line, text = text, title = it.title }

@@ -64,7 +64,7 @@ local function ask(buf, it)
     elseif items then
       it.items = items
     else
-      it.failed = err and tostring(err.message) or 'its answer is not valid'
+      it.failed = err and tostring(err.message) or 'its answer is invalid'
     end
   end)
 end
@@ -74,7 +74,7 @@ end
 ---@return boolean # whether the client has reported or failed
 local function look(buf, it)
   if it.client:is_stopped() then
-    it.failed = 'it has ended'
+    it.failed = 'it has exited'
   elseif it.client.initialized and it.pulls == nil then
     it.pulls = M.pulls(it.client, buf)
   end

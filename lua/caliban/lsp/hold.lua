@@ -39,9 +39,9 @@ local function guard(client)
       return (before or vim.lsp.handlers[METHOD])(err, result, context)
     end
     refused[id] = true
-    local text = 'Caliban refused an edit that %s sent by itself while the model asked it.'
+    local text = 'Caliban refused an edit that %s sent on its own while the model was asking it.'
     require('caliban.editor.notify').say(text:format(asked.name), vim.log.levels.WARN)
-    return { applied = false, failureReason = 'Caliban lets only the user decide about edits.' }
+    return { applied = false, failureReason = 'Caliban applies edits only with the user's consent.' }
   end
 end
 
@@ -62,7 +62,7 @@ function M.release(client, edits)
     held[id] = held[id] > 1 and held[id] - 1 or nil
     refused[id] = held[id] and refused[id] or nil
   end
-  local note = refused[id] and ('%s sent an edit by itself, which was refused'):format(client.name)
+  local note = refused[id] and ('%s sent an edit on its own, which was refused'):format(client.name)
   if edits then
     vim.defer_fn(free, AFTER)
   else

@@ -122,7 +122,7 @@ local function request(message, reply, method, params, buf)
     local name = file.short(message.path or '')
     reply.request = nil
     reply.findings = stands and found or nil
-    reply.note = not stands and ('%s changed while the language server answered'):format(name)
+    reply.note = not stands and ('%s changed while the language server was answering'):format(name)
       or why
   end
   local sent, id = client:request(method.name, params, function(err, result)
@@ -282,7 +282,7 @@ local function diagnose_all(it)
         findings[#findings + 1] = { path = path, line = fresh.line(item), text = fresh.say(item) }
       end
       if not current then
-        local late = 'not known yet for %s: ask for it by its path'
+        local late = 'not known yet for %s: ask again with its path'
         notes[#notes + 1] = late:format(file.short(path))
       end
     end
@@ -313,7 +313,7 @@ local function unable(it, buf, why)
       unusable
     )
   elseif not formatter then
-    why = why .. " The user has set no formatter in conform.nvim, and no 'formatprg'."
+    why = why .. " The user has configured no formatter in conform.nvim, and 'formatprg' is empty."
   end
   answer(it, formatter and { formatter = formatter } or { why = why })
 end

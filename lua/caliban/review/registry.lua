@@ -129,7 +129,7 @@ local function protect(r)
     refusal = function()
       local n = tracking.count(r)
       local pending = ('%d hunk%s'):format(n, n == 1 and '' or 's')
-      local advice = 'accept or reject %s first, or :w! to write the buffer as it is.'
+      local advice = 'accept or reject %s first, or use :w! to write the buffer as it is.'
       return ('%s has %s under review: %s'):format(
         file.short(r.path),
         pending,

@@ -102,7 +102,7 @@ function M.refusal(p, buf, r)
   elseif not there(p.path) then
     return 'it is not on disk'
   elseif p.to and there(p.to) then
-    return ('%s exists already'):format(file.short(p.to))
+    return ('%s already exists'):format(file.short(p.to))
   elseif p.to and taken(p.to) then
     return ('another buffer has the name %s'):format(file.short(p.to))
   end
@@ -151,7 +151,7 @@ local function move_file(from, to)
   if refused then
     return refused
   elseif there(to) then
-    return ('%s exists already'):format(file.short(to))
+    return ('%s already exists'):format(file.short(to))
   elseif taken(to) then
     return ('another buffer has the name %s'):format(file.short(to))
   end

@@ -102,7 +102,7 @@ function M.history(message)
   local chat = require('caliban.chat.chats').find(message.session)
   local prompts = vim.fn.reverse(require('caliban.program.project').history())
   if not chat or #prompts == 0 then
-    return say('Nothing was sent in this project yet.', vim.log.levels.INFO)
+    return say('No message has been sent in this project yet.', vim.log.levels.INFO)
   end
   local opts = {
     prompt = 'Message',

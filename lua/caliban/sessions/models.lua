@@ -36,7 +36,7 @@ local function facts(offer)
   for i, text in ipairs(offer.facts) do
     lines[#lines + 1] = text ~= '' and (FACTS[i] or '%s'):format(text) or nil
   end
-  return #lines > 2 and lines or { offer.name, '', 'Nothing else is known of this model.' }
+  return #lines > 2 and lines or { offer.name, '', 'Nothing else is known about this model.' }
 end
 
 --- Offers the models, the current model first. The chosen model becomes the chat's model.

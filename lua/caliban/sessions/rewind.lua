@@ -206,7 +206,7 @@ local function restore(p)
   end
   local r = require('caliban.review').of(buf)
   if r and r.open and not r.auto then
-    return 'its changes are under review; decide them first'
+    return 'its changes are under review; accept or reject them first'
   elseif r and r.open and undecided(p, buf, r) then
     return nil
   elseif not vim.bo[buf].modified and not p.binary then

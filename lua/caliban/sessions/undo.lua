@@ -8,7 +8,7 @@ local names = require('caliban.editor.name')
 function M.ask(count)
   local number = count == '' and 1 or count:match('^%d+$') and tonumber(count)
   if not number or number < 1 then
-    local text = 'Give a number from 1 on: `:Caliban undo 2` takes back your last two messages.'
+    local text = 'Give a number of at least 1: `:Caliban undo 2` takes back your last two messages.'
     return require('caliban.editor.notify').say(text)
   end
   require('caliban.chat').send({ kind = 'undo', after = number - 1 })

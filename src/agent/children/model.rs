@@ -16,7 +16,7 @@ pub(super) fn choose(agent: &mut Agent, of: Option<&NamedAgent>) -> (String, Tun
     let set = wanted.map(|wanted| match agent.sampler.chosen(session, wanted) {
         Ok((chosen, tuning)) => Ok((models::full_name(&chosen), tuning)),
         Err(why) => Err(format!(
-            "The setting `subagent_model` asks for the model `{wanted}`. {why} Subagents have the model {} now.",
+            "The setting `subagent_model` names the model `{wanted}`. {why} Subagents have the model {} now.",
             own.0
         )),
     });

@@ -206,7 +206,11 @@ impl Progress {
             why => why.as_ref().and_then(ending),
         };
         let mut report = if self.text.is_empty() {
-            Report::partial("Nothing was reported.", "", "Look for effects, then decide.")
+            Report::partial(
+                "Nothing was reported.",
+                "",
+                "Check what the worker has changed, then decide.",
+            )
         } else {
             Report::of(&self.text)
         };

@@ -125,7 +125,8 @@ async fn look(desk: &Desk, path: &Path) -> File {
     }
     match desk.workspace.read(path).await {
         Ok(source) if source.pending > 0 => {
-            file.skipped = Some("its changes are under review; decide them first".to_owned());
+            file.skipped =
+                Some("its changes are under review; accept or reject them first".to_owned());
         }
         Ok(source) => file.was = Content::Text(source.text),
         Err(Unreadable::Absent) => (),

@@ -182,7 +182,9 @@ impl Reader<'_> {
         let agent = &mut self.agent;
         match plain {
             "name" if word.as_deref() == Some(agent.name.as_str()) => None,
-            "name" => Some(format!("the agent's name is another one, `{}`.", agent.name)),
+            "name" => {
+                Some(format!("the field `name` is ignored: the agent's name is `{}`.", agent.name))
+            }
             "color" => None,
             "description" => {
                 let (line, is_cut) = front::line(&word.unwrap_or_default(), DESCRIPTION);
@@ -215,7 +217,7 @@ impl Reader<'_> {
                 let near = nearest::find(it, FIELDS.map(|it| it.0));
                 let near = FIELDS.iter().find(|row| Some(row.0) == near);
                 let hint = near.map(|it| format!(" Did you mean `{}`?", it.1)).unwrap_or_default();
-                Some(format!("`{key}` is no field of an agent, and was ignored.{hint}"))
+                Some(format!("`{key}` is not a field of an agent and was ignored.{hint}"))
             }
         }
     }
@@ -312,8 +314,8 @@ impl Reader<'_> {
             let at = lines.take_while(|it| spelt_out(it).1 == 0).count();
             let (shown, line) = (self.shown, self.definition.line + at);
             self.agent.problems.push(format!(
-                "`{shown}`, line {line}: the agent's text holds {count} invisible characters. The model sees them as \
-                 [U+…]."
+                "`{shown}`, line {line}: the agent's text contains {count} invisible characters. The model sees them \
+                 as [U+…]."
             ));
         }
         self.agent

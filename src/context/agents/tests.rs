@@ -117,8 +117,8 @@ fn a_field_that_cannot_be_applied_is_named_with_its_file_and_line() {
               ! `.caliban/agents/it.md`, line 8: `max_usd` has to be an amount of money above 0, and was ignored.
               ! `.caliban/agents/it.md`, line 9: `thinking` has to be off, low, medium, high or max, and was ignored.
               ! `.caliban/agents/it.md`, line 10: Caliban does not apply `hooks`. The agent works without it.
-              ! `.caliban/agents/it.md`, line 12: `modle` is no field of an agent, and was ignored. Did you mean `mode`?
-              ! `.caliban/agents/it.md`, line 13: `temper` is no field of an agent, and was ignored.
+              ! `.caliban/agents/it.md`, line 12: `modle` is not a field of an agent and was ignored. Did you mean `mode`?
+              ! `.caliban/agents/it.md`, line 13: `temper` is not a field of an agent and was ignored.
         "#]],
     );
     check(
@@ -145,7 +145,7 @@ fn a_field_that_cannot_be_applied_is_named_with_its_file_and_line() {
         expect![[r#"
         it (project, .caliban/agents/it.md:1): a[U+200B]b
           "first\nsecond[U+001B][2J[U+202E]"
-          ! `.caliban/agents/it.md`, line 2: the agent's text holds 3 invisible characters. The model sees them as [U+…].
+          ! `.caliban/agents/it.md`, line 2: the agent's text contains 3 invisible characters. The model sees them as [U+…].
     "#]],
     );
 }
@@ -237,7 +237,7 @@ fn a_list_has_several_agents_each_below_its_heading() {
           "You review.\n\n# Rules\n\n```\n# no-agent\n---\n---\n```"
         writer (project, .caliban/agents.md:22): 
           "You write."
-          ! `.caliban/agents.md`, line 24: the agent's name is another one, `writer`.
+          ! `.caliban/agents.md`, line 24: the field `name` is ignored: the agent's name is `writer`.
           ! `.caliban/agents.md`, line 25: `mode` has to be plan, ask, auto-edit or auto, and was ignored.
         ! `.caliban/agents.md`, line 29: "../x" cannot be the name of an agent. Use 1 to 64 letters, digits, `-` and `_`. It was left out.
         ! `.caliban/agents.md`, line 34: the front matter is not YAML (line 35 column 4: unclosed bracket '['). It was left out.

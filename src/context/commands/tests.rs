@@ -60,16 +60,16 @@ fn files_that_are_not_valid_commands_are_reported_and_left_out() {
     mkfifoat(CWD, at("pipe.md"), Mode::RUSR | Mode::WUSR).unwrap();
     expect![[r"
         /tags  Do.[U+E0041][U+200B] (.caliban/commands/tags.md)
-        ! `.caliban/commands/$(touch x)\n`.md` is no command: the names of a command's file and folders have only letters from a to z, digits, - and _. It was left out.
+        ! `.caliban/commands/$(touch x)\n`.md` is not a command: the names of a command's file and folders have only letters from a to z, digits, - and _. It was left out.
         ! `.caliban/commands/outside` leads out of the project. It was left out.
-        ! `.caliban/commands/two words.md` is no command: the names of a command's file and folders have only letters from a to z, digits, - and _. It was left out.
+        ! `.caliban/commands/two words.md` is not a command: the names of a command's file and folders have only letters from a to z, digits, - and _. It was left out.
         ! `.caliban/commands/binary.md` is a binary file. It was left out.
         ! `.caliban/commands/broken.md` is a broken link. It was left out.
         ! `.caliban/commands/empty.md` has no text. It was left out.
         ! `.caliban/commands/large.md` has 1024 kB, and a command may have 64: move parts of it into other files. It was left out.
         ! `.caliban/commands/out.md` leads out of the project. It was left out.
         ! `.caliban/commands/pipe.md` cannot be read: it is a device, a pipe or a socket. It was left out.
-        ! `.caliban/commands/tags.md` holds 2 invisible characters. The model sees them as [U+…].
+        ! `.caliban/commands/tags.md` contains 2 invisible characters. The model sees them as [U+…].
         ! `.caliban/commands/yaml.md` has front matter that is not YAML (line 2 column 14: unclosed quote). It was left out.
     "]]
     .assert_eq(&told(&room));

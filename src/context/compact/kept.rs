@@ -39,7 +39,7 @@ pub(super) fn kept(
     edits: impl Fn(&str) -> bool,
 ) -> Kept {
     let gone = &session.messages[..at];
-    let intro = "The first part of this conversation was compacted: this message stands in its place. The user still \
+    let intro = "The first part of this conversation was compacted: this message replaces it. The user still \
                  sees the whole conversation.";
     let calls = Calls::of(gone);
     let room = if limits.window == 0 { MOST * 2 } else { limits.full / 2 };
@@ -71,7 +71,9 @@ pub(super) fn kept(
 fn told(left_out: &[String]) -> Option<String> {
     (!left_out.is_empty()).then(|| {
         let names = left_out.join(", ");
-        format!("Left out for want of room: {names}. Load or read it again if you need it.")
+        format!(
+            "Left out because there was no room: {names}. Load or read them again if you need them."
+        )
     })
 }
 

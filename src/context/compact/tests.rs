@@ -90,7 +90,7 @@ fn a_hand_off_keeps_what_the_user_said_and_decided() {
     let handoff = plan.handoff(&reply(vec![text("Sure:\n"), text(&summary())], Stop::EndTurn));
     let text = handoff.unwrap().text;
     expect![[r##"
-        The first part of this conversation was compacted: this message stands in its place. The user still sees the whole conversation.
+        The first part of this conversation was compacted: this message replaces it. The user still sees the whole conversation.
 
         <skill path="skill `release`">
         Tag it first.

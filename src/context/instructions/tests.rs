@@ -264,7 +264,7 @@ fn a_shortened_instruction_file_is_reported_to_the_model_and_the_user() {
         &[("p/AGENTS.md", "a\u{e0041}\u{202e}b \u{1f468}\u{200d}\u{1f469}"), ("p/x", &one_line)],
         expect![[r"
             AGENTS.md: a[U+E0041][U+202E]b 👨‍👩
-            ! `AGENTS.md` holds 2 invisible characters. The model sees them as [U+…].
+            ! `AGENTS.md` contains 2 invisible characters. The model sees them as [U+…].
         "]],
     );
     let (_dir, places) = place(&[("p/AGENTS.md", &one_line)]);

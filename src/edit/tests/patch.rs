@@ -141,7 +141,7 @@ fn a_chunk_that_does_not_fit_is_reported_with_the_nearest_lines() {
 fn a_patch_that_would_overwrite_a_file_is_refused() {
     let add = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch";
     expect![
-        "No part of the patch was applied. a exists already. Use `*** Update File:` to change it."
+        "No part of the patch was applied. a already exists. Use `*** Update File:` to change it."
     ]
     .assert_eq(&told(&[("a", "y\n")], add));
     let absent = "*** Begin Patch\n*** Update File: none\n@@\n-y\n+z\n*** End Patch";

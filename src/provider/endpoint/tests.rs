@@ -95,11 +95,11 @@ fn a_model_setting_names_a_provider_and_optionally_its_model() {
             openrouter anthropic/claude-sonnet-4.5 https://openrouter.ai/api/v1/chat/completions Env(OPENROUTER_API_KEY)
             gemini gemini-3.8-flash https://generativelanguage.googleapis.com/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
             ollama qwen3:8b http://127.0.0.1:11434/api/chat None
-            The model of ollama is missing. Write ollama/ and the model's name.
+            No model of ollama is chosen. Write ollama/MODEL.
             No provider is called gpt-5. The providers are: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, together, cerebras, fireworks, moonshot, zai, nvidia, huggingface, azure, ollama, llamacpp, lmstudio, vllm, mine.
             mine m https://relay.example/v1/messages Env(MY_KEY)
             mine m https://relay.example/v1/chat/completions Command
-            Provider mine: no dialect is called gopher; there are anthropic, openai-chat, openai-responses, gemini and ollama.
+            Provider mine: no dialect is called gopher; the dialects are anthropic, openai-chat, openai-responses, gemini and ollama.
             Provider mine: it needs a base_url.
             Provider mine: write a key as `env:NAME` or `cmd:COMMAND`, never the key itself.
             openai gpt-5 https://api.openai.com/v1/responses Command
@@ -196,7 +196,7 @@ fn azure_addresses_are_accepted_with_or_without_deployment_and_version() {
             azure gpt https://me.openai.azure.com/openai/v1/chat/completions?api-version=preview Env(AZURE_OPENAI_API_KEY)
             azure gpt https://me.openai.azure.com/openai/v1/chat/completions Env(AZURE_OPENAI_API_KEY)
             Provider azure: plain HTTP would show the key on the way to me.openai.azure.com; use https, or set providers.azure.base_url.
-            The model of azure is missing. Write azure/ and the model's name.
+            No model of azure is chosen. Write azure/MODEL.
             Provider azure: it needs a base_url.
             azure gpt https://me.openai.azure.com/openai/v1/chat/completions Env(AZURE_OPENAI_API_KEY)
             azure gpt https://me.services.ai.azure.com/openai/v1/chat/completions?api-version=preview Env(AZURE_OPENAI_API_KEY)

@@ -256,7 +256,7 @@ fn expected(kind: &Kind, given: &Value) -> Option<String> {
             let is_good = number.is_some_and(|it| (0.0..=*most).contains(&it));
             return (!is_good).then(|| format!("a number from 0 to {most}"));
         }
-        Kind::Number(_) => (number.is_some_and(|it| it >= 0.0), "a number from 0 up"),
+        Kind::Number(_) => (number.is_some_and(|it| it >= 0.0), "a number of at least 0"),
         Kind::Share => {
             let is_share = number.is_some_and(|it| it > 0.0 && it <= 1.0);
             (is_share || *given == Value::Bool(false), "a number up to 1, such as 0.5, or false")

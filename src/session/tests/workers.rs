@@ -256,8 +256,8 @@ fn the_third_answer_before_the_workers_are_done_ends_the_turn() {
         };
         assert_eq!(
             text,
-            "Your answer is held. w2 did not end yet: call `await_workers` or `stop_worker`; you have not read the result of \
-             w1: call `await_workers`. Then answer."
+            "Your answer is held. Still running: w2. Call `await_workers` or `stop_worker`. You have not read the result of \
+             w1. Call `await_workers`. Then answer."
         );
     }
     let step = session.step(reply(T1, "early again", &[]));
@@ -335,10 +335,10 @@ fn workers_do_not_outlive_their_turn() {
 fn a_stopped_worker_hands_off_and_a_waiting_one_never_begins() {
     let mut session = coordinator();
     told(&mut session, "c1", "w:spawn 9");
-    assert_eq!(told(&mut session, "c2", "w:stop w9"), "w9 is stopped. It had not begun.");
+    assert_eq!(told(&mut session, "c2", "w:stop w9"), "w9 was stopped before it began.");
     assert_eq!(
         told(&mut session, "c3", "w:stop w1"),
-        "w1 is told to stop. `await_workers` gives what it has done."
+        "w1 was told to stop. `await_workers` returns what it has done."
     );
     session.step(ended(1));
     assert_eq!(session.workers.all[&WorkerId(1)].state, WorkerState::Stopped);

@@ -147,11 +147,12 @@ impl Session {
         match state {
             WorkerState::Waiting => {
                 self.note_worker(WorkerEvent::Read { workers: vec![id] }, step);
-                let text = format!("{id} is stopped. It had not begun.");
+                let text = format!("{id} was stopped before it began.");
                 ToolAnswer::done(call, text, "stopped")
             }
             WorkerState::Running => {
-                let text = format!("{id} is told to stop. `await_workers` gives what it has done.");
+                let text =
+                    format!("{id} was told to stop. `await_workers` returns what it has done.");
                 ToolAnswer::done(call, text, "told to stop")
             }
             _ => ToolAnswer::done(call, format!("{id} has ended already."), "ended before"),

@@ -63,7 +63,7 @@ pub(in crate::session) fn post(post: &Post) -> String {
 }
 
 /// The note for a worker before its last request.
-pub(in crate::session) const LAST: &str = "This is your last request. Call nothing more: end with the JSON of your \
+pub(in crate::session) const LAST: &str = "This is your last request. Call no more tools: end with the JSON of your \
     hand-off, also if the task is not done.";
 
 /// The answer to a call that asks for more workers than a conversation may have.
@@ -83,18 +83,14 @@ pub(super) fn held(workers: &Workers) -> String {
     let unread: Vec<WorkerId> = workers.unread().map(|it| it.0).collect();
     let mut why = Vec::new();
     if !active.is_empty() {
-        why.push(format!(
-            "{} did not end yet: call `await_workers` or `stop_worker`",
-            names(active)
-        ));
+        let names = names(active);
+        why.push(format!("Still running: {names}. Call `await_workers` or `stop_worker`."));
     }
     if !unread.is_empty() {
-        why.push(format!(
-            "you have not read the result of {}: call `await_workers`",
-            names(unread)
-        ));
+        let names = names(unread);
+        why.push(format!("You have not read the result of {names}. Call `await_workers`."));
     }
-    format!("{HELD}{}. Then answer.", why.join("; "))
+    format!("{HELD}{} Then answer.", why.join(" "))
 }
 
 /// The beginning of the note for the model whose reply is held.
@@ -129,8 +125,8 @@ pub(super) fn left_out(workers: &Workers) -> Option<String> {
     let names: Vec<String> = workers.unread().map(|it| it.0.to_string()).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "The results of {} are left out, because all together are too long. In coordinator mode `worker_result` \
-             gives them.",
+            "The results of {} are left out, because together they would be too long. In coordinator mode \
+             `worker_result` gives them.",
             names.join(", ")
         )
     })
@@ -142,7 +138,7 @@ pub(super) fn broken_off(it: &Worker, why: &str) -> HandOff {
         "" => "Not known.".to_owned(),
         notice => format!("Its last notice: {notice}"),
     };
-    let next = "Look for effects before you repeat the work.";
+    let next = "Check what the worker has changed before you repeat the work.";
     let mut text = Report::partial(&done, why, next).json();
     if let Some(session) = &it.session {
         text.push_str(&format!("\n[Its conversation is `{session}`.]"));

@@ -36,7 +36,7 @@ impl Repository {
         let found = PathBuf::from(String::from_utf8_lossy(&found).trim_end_matches('\n'));
         if found.canonicalize().ok() != git_dir.canonicalize().ok() {
             return Err(format!(
-                "git has another repository for {} than its `.git`.",
+                "For {}, git finds a repository other than the one that its `.git` names.",
                 root.display()
             ));
         }

@@ -208,7 +208,7 @@ async fn every_kind_of_checkout_gets_a_worktree_or_a_sentence_why_not() {
     }
     expect![[r"
         BASE/none is not the folder of a git repository's checkout, so there is no worktree of it.
-        The repository has no commit yet, with which a worktree could begin.
+        The repository has no commit yet from which a worktree could be made.
         BASE/bare is not the folder of a git repository's checkout, so there is no worktree of it.
         BASE/forged/.git leads to a repository that does not know this folder, so there is no worktree of it.
         BASE/linked/.git leads to a repository that does not know this folder, so there is no worktree of it.

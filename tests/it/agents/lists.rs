@@ -115,7 +115,7 @@ fn the_list_of_agents_shows_their_descriptions_and_opens_their_files() {
     assert_eq!(rows.len(), 4);
     nvim.wait_transcript("has the same name, `reviewer`. It is used, and this one was left out.");
     nvim.wait_transcript(
-        "line 3: the agent `writer` asks for the model `nobody/x`. No provider is called",
+        "line 3: the agent `writer` names the model `nobody/x`. No provider is called",
     );
     nvim.keys(":Caliban agents writer<CR>");
     nvim.wait(|nvim| nvim.lua_str("return vim.fn.expand('%:t')") == "writer.md", "the file");

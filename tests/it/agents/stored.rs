@@ -63,7 +63,7 @@ fn an_agent_whose_file_is_gone_is_used_until_slash_system_new() {
     fs::remove_file(nvim.setup.path(REVIEWER)).unwrap();
     let nvim = Nvim::start(&nvim.setup);
     nvim.keys(":Caliban resume it<CR>");
-    nvim.wait_transcript("The agent `reviewer` of this conversation has no file any more.");
+    nvim.wait_transcript("The agent `reviewer` of this conversation no longer has a file.");
     assert!(!nvim.transcript().contains("The settings, the tools or the folder changed"));
     nvim.ask("two", "two\n\nDone.");
     assert_eq!(server.requests()[1].tools(), ["read", "grep"]);

@@ -80,7 +80,7 @@ fn instructions_that_a_compaction_leaves_out_are_sent_with_the_next_message_abou
     server.reply(Reply::said("Three."));
     nvim.ask("three, please", "Three.");
     let told = server.requests().pop().unwrap().outline();
-    assert!(told.contains("Left out for want of room: d/AGENTS.md."), "{told}");
+    assert!(told.contains("Left out because there was no room: d/AGENTS.md."), "{told}");
     assert!(!told.contains("Rules of the folder d."));
     server.reply(Reply::new().call("c2", "read", json!({ "path": "d/x.txt" })));
     server.reply(Reply::said("Four."));

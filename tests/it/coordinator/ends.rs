@@ -34,7 +34,7 @@ fn a_coordinators_answer_is_held_back_twice_while_its_workers_run() {
     let parents: Vec<Request> =
         scene.server.requests().into_iter().filter(|it| !is_of("Look.")(it)).collect();
     assert_eq!(parents.len(), 4);
-    assert!(parents[2].outline().contains("Your answer is held. w1 did not end yet"));
+    assert!(parents[2].outline().contains("Your answer is held. Still running: w1"));
     let told = told_next(&scene);
     assert!(told.contains("<result of=\"w1\">"), "{told}");
     assert!(told.contains("The turn ended before the worker was done."), "{told}");
@@ -60,7 +60,7 @@ fn the_user_can_write_to_a_waiting_coordinator_and_to_one_of_its_workers() {
     scene.wait_chat("w2 explorer  Find it  thinking");
     // no other mode can be chosen while workers run
     scene.nvim.keys(":Caliban mode auto<CR>");
-    scene.nvim.wait_screen("Workers run, so the mode stays coordinator.");
+    scene.nvim.wait_screen("Workers run, so the conversation stays a coordinator.");
     scene.server.reply(call("c3"));
     scene.nvim.keys(":Caliban steer hurry<CR>");
     let heard = scene.request(5);

@@ -59,7 +59,7 @@ async fn a_command_that_ends_soon_does_not_become_a_job() {
     }
     let (room, mut notices) = with_jobs();
     let done = start(&room, "echo in use; exit 1").await;
-    let text = "in use\n[the command ended with exit code 1; it is no job]";
+    let text = "in use\n[the command ended with exit code 1; it did not become a job]";
     assert_eq!((done.text.as_str(), done.summary.as_str()), (text, "exit 1"));
     assert_eq!(job(&room, json!({ "action": "list" })).await.text, "There are no jobs.");
     assert!(notices.try_recv().is_err());

@@ -30,8 +30,8 @@ fn actions_are_listed_with_their_kinds_and_numbers() {
         a.py:2: 3. Sort the lines (source.sort)
         a.py:2: 4. Extract (refactor.extract) [cannot be applied: not possible now: nothing is selected]
         a.py:2: 5. Run the tests [cannot be applied: it runs a command of the server]
-        a.py:2: 6. Add a line (refactor) [only its edits; its command is not run]
-        a.py:2: 7. Only run (refactor) [only its edits; its command is not run]"#]]
+        a.py:2: 6. Add a line (refactor) [only its edits are applied; its command is not run]
+        a.py:2: 7. Only run (refactor) [only its edits are applied; its command is not run]"#]]
     .assert_eq(&answer_to(&scene, "code_action", list()));
     let kind = json!({"path": "a.py", "line": 1, "kind": "source"});
     expect!["a.py:1: 1. Sort the lines (source.sort)"].assert_eq(&answer_to(
@@ -187,13 +187,13 @@ fn edits_of_an_action_that_are_not_allowed_are_refused_with_the_reason() {
     refused(
         server("creates again"),
         apply(bad),
-        expect!["Nothing was changed. scripted0 would create a.py, which exists."],
+        expect!["Nothing was changed. scripted0 would create a.py, which already exists."],
     );
     refused(
         server("creates empty"),
         apply(bad),
         expect![
-            "Nothing was changed: the language server would create new/b.py without a text, which cannot be reviewed. Make the change yourself."
+            "Nothing was changed: the language server would create new/b.py as an empty file, which cannot be reviewed. Make the change yourself."
         ],
     );
     refused(
@@ -206,7 +206,7 @@ fn edits_of_an_action_that_are_not_allowed_are_refused_with_the_reason() {
     refused(
         server("stale"),
         apply(bad),
-        expect!["Nothing was changed. a.py changed while the language server answered."],
+        expect!["Nothing was changed. a.py changed while the language server was answering."],
     );
     refused(
         server("broken"),
@@ -280,7 +280,10 @@ fn text_that_changes_while_the_server_answers_is_not_edited() {
         tell(&scene.nvim, "test/answer", &json!({}));
         scene.wait_idle("I see.");
         let said = scene.answer(2, "a1");
-        assert_eq!(said, "Nothing was changed. a.py changed while the language server answered.");
+        assert_eq!(
+            said,
+            "Nothing was changed. a.py changed while the language server was answering."
+        );
         assert_eq!(scene.nvim.buffer("/a.py"), format!("mine\n{}", TEXT.trim_end()));
     }
 }
@@ -310,7 +313,7 @@ fn an_edit_that_a_server_sends_by_itself_while_the_model_asks_is_refused() {
         [("code_action", list()), ("hover", json!({"path": "a.py", "line": 1, "symbol": "zeta"}))]
     {
         let said = answer_to(&scene, tool, args);
-        assert!(said.ends_with("[scripted0 sent an edit by itself, which was refused]"), "{said}");
+        assert!(said.ends_with("[scripted0 sent an edit on its own, which was refused]"), "{said}");
     }
     scene.ask(Reply::new().call("a1", "code_action", apply("Sort the lines")));
     scene.wait_phase("reviewing");

@@ -281,7 +281,7 @@ fn language_servers_that_do_not_answer_are_named() {
         &[("diagnostics", json!({"path": "main.py"}))],
         expect![[r#"
             > diagnostics {"path":"main.py"}
-            [scripted0 failed: it has ended]
+            [scripted0 failed: it has exited]
         "#]],
     );
     check(

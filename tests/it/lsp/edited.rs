@@ -130,7 +130,7 @@ fn diagnostics_that_come_too_late_are_reported_as_not_known_yet() {
         &open(PATIENT, &[dying]),
         &expect![[r#"
         The user accepted 2 changes in a.py.
-        Diagnostics of a.py: scripted0 failed: it has ended."#]],
+        Diagnostics of a.py: scripted0 failed: it has exited."#]],
     );
 }
 

@@ -74,7 +74,7 @@ fn formatprg_formats_a_file_as_a_proposal_after_a_question() {
     let scene = started(PATIENT);
     option(&scene, "tr a-z A-Z");
     scene.ask(Reply::new().call("f1", "format", file()));
-    scene.wait_chat("Format `a.txt` by your `tr a-z A-Z`?");
+    scene.wait_chat("Format `a.txt` with your `tr a-z A-Z`?");
     scene.nvim.wait_question();
     assert_eq!(scene.pending(), 0);
     scene.nvim.keys(":Caliban approve<CR>");
@@ -186,7 +186,7 @@ fn a_formatter_that_was_changed_after_the_question_does_not_run() {
     let scene = started(AUTO_EDIT);
     option(&scene, "tr a-z A-Z");
     scene.ask(Reply::new().call("f1", "format", file()));
-    scene.wait_chat("Format `a.txt` by your `tr a-z A-Z`?");
+    scene.wait_chat("Format `a.txt` with your `tr a-z A-Z`?");
     scene.nvim.wait_question();
     option(&scene, "tr a-z x");
     scene.server.reply(Reply::said("Well."));
@@ -281,7 +281,7 @@ fn the_model_is_told_why_no_formatter_can_be_used() {
     let scene = started(AUTO_EDIT);
     let check = |expected: Expect| expected.assert_eq(&answer_to(&scene, "format", file()));
     check(expect![
-        "No language server is attached to a.txt. The user has set no formatter in conform.nvim, and no 'formatprg'."
+        "No language server is attached to a.txt. The user has configured no formatter in conform.nvim, and 'formatprg' is empty."
     ]);
     conform(&scene, "{ name = 'one', command = 'sort', stdin = false, args = { '$FILENAME' } }");
     check(expect![

@@ -112,7 +112,7 @@ fn an_impossible_renaming_is_refused_with_the_reason() {
     refused(
         &scene,
         rename("x"),
-        expect!["Nothing was changed. main.py changed while the language server answered."],
+        expect!["Nothing was changed. main.py changed while the language server was answering."],
     );
     set(json!({"renames": "broken"}));
     refused(&scene, rename("x"), expect!["Nothing was changed. scripted0 gave an invalid answer."]);

@@ -123,7 +123,7 @@ fn name(dice: &mut Dice, number: usize) -> String {
     }
 }
 
-/// A name that is not valid UTF-8, for a file that exists already.
+/// A name that is not valid UTF-8, for a file that already exists.
 fn odd(dice: &mut Dice, number: usize) -> OsString {
     let mut bytes = name(dice, number).replace('/', "_").into_bytes();
     bytes.extend([0xff, 0x80 + u8::try_from(dice.below(64)).unwrap()]);

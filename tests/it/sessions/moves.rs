@@ -140,7 +140,7 @@ fn slash_save_makes_a_copy_and_stays_in_the_original() {
     assert_eq!(said(&setup, "before").len(), 2);
     assert_eq!(said(&setup, "main").len(), 4);
     nvim.lua("require('caliban').ask('/save Before')", &[]);
-    nvim.wait_screen("A conversation before exists already; nothing was saved.");
+    nvim.wait_screen("A conversation before already exists; nothing was saved.");
     nvim.keys(":Caliban new! hidden<CR>");
     nvim.wait_gone("Second.");
     say(&nvim, &server, "a secret", "I keep it.");

@@ -58,7 +58,7 @@ fn an_export_is_readable_and_contains_no_secret() {
     .assert_eq(&rest);
     fs::write(setup.dir().join("project/main.md"), "mine").unwrap();
     nvim.keys(":Caliban export<CR>");
-    nvim.wait_screen("main.md exists already. :Caliban export! ");
+    nvim.wait_screen("main.md already exists. :Caliban export! ");
     assert_eq!(read(&setup, "main.md"), "mine");
     nvim.keys(":Caliban export! main.md<CR>");
     nvim.wait(|_| read(&setup, "main.md") == text, "the file written over");

@@ -52,7 +52,7 @@ fn subagents_have_the_model_of_the_settings_or_of_their_agent() {
     assert_eq!(model(&scene, "Same."), "claude-opus-4-5");
     assert_eq!(model(&scene, "None."), "claude-opus-4-5");
     let chat = scene.nvim.transcript();
-    assert!(chat.contains("the agent `none` asks for the model `nobody/x`."), "{chat}");
+    assert!(chat.contains("the agent `none` names the model `nobody/x`."), "{chat}");
     assert!(chat.contains("It has the model anthropic/claude-opus-4-5 now."), "{chat}");
     let child = scene.server.requests().into_iter().rfind(|it| is_of("Plain.")(it)).unwrap();
     assert!(!child.json["output_config"].is_null() || !child.json["thinking"].is_null());
@@ -81,7 +81,7 @@ fn a_model_for_subagents_that_cannot_be_used_is_told_once_and_the_parents_is_use
             (it.clone(), it)
         });
         let chat = scene.nvim.transcript();
-        let told = format!("The setting `subagent_model` asks for the model `{wanted}`.");
+        let told = format!("The setting `subagent_model` names the model `{wanted}`.");
         assert_eq!(chat.matches(&told).count(), 1, "{chat}");
         assert!(chat.contains(why), "{chat}");
     }
@@ -94,7 +94,9 @@ fn short_names_of_models_mean_those_of_the_conversations_provider() {
     let setup = Setup::new().file(&own("short"), agent("model: opus", "You."));
     let nvim = Nvim::start(&setup.openai(&server).size(160, 40));
     crate::agents::begin(&nvim, "@short");
-    nvim.wait_transcript("line 2: the agent `short` asks for the model `opus`. This is Claude Code's name for a model");
+    nvim.wait_transcript(
+        "line 2: the agent `short` names the model `opus`. This is Claude Code's name for a model",
+    );
     nvim.ask("hello", "Done.");
 }
 

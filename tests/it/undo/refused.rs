@@ -91,6 +91,8 @@ fn an_undo_with_a_wrong_number_is_refused() {
         nvim.keys(":<Esc>");
     }
     nvim.keys(":Caliban undo x<CR>");
-    nvim.wait_screen("Give a number from 1 on: :Caliban undo 2 takes back your last two messages.");
+    nvim.wait_screen(
+        "Give a number of at least 1: :Caliban undo 2 takes back your last two messages.",
+    );
     assert!(nvim.transcript().contains("Reply to one."));
 }

@@ -151,7 +151,7 @@ impl Merge {
             return Ok(vec![self.whole(it, path, texts, Whole::Rename { to }, is_binary)?]);
         }
         let Ok(Some(own)) = own else {
-            return Err("was deleted or is no text in the project".into());
+            return Err("was deleted, or is not text, in the project".into());
         };
         let after = merged(Some(old), Some(&own), new)?;
         let text = self.text(it, path.clone(), Some(own.clone()), after.clone())?;
@@ -163,7 +163,7 @@ impl Merge {
     /// refused.
     fn placed(&self, path: &Path) -> Result<PathBuf, String> {
         let place = Place::within(&self.desk.root, self.desk.root.join(path));
-        place.map(Place::into_path).ok_or_else(|| "is no path of the project".to_owned())
+        place.map(Place::into_path).ok_or_else(|| "is not a path in the project".to_owned())
     }
 
     async fn own(&self, path: &Path) -> Result<Option<Text>, Unreadable> {
@@ -238,7 +238,7 @@ async fn opened<'a>(
         return Err("is a repository of its own".to_owned());
     }
     if at >= MOST {
-        return Err(format!("is more than the {MOST} files that are proposed"));
+        return Err(format!("is left out, because at most {MOST} files are proposed"));
     }
     let call = CallId(format!("{}#{}", tree.branch(), at + 1));
     let [mut old, mut new] = [None, None];
@@ -252,7 +252,7 @@ async fn opened<'a>(
 
 /// The user's text with the changes of the worktree. The error says why there is none.
 fn merged(old: Option<&Content>, own: Option<&Text>, new: &Content) -> Result<Text, String> {
-    let Content::Text(new) = new else { return Err("is no text".to_owned()) };
+    let Content::Text(new) = new else { return Err("is not text".to_owned()) };
     match (old, own) {
         (None, None) => Ok(new.clone()),
         (None, Some(own)) if is_same(own, new) => Ok(own.clone()),
@@ -262,7 +262,7 @@ fn merged(old: Option<&Content>, own: Option<&Text>, new: &Content) -> Result<Te
             it if it.conflicts > 0 => Err("was changed by the user at the same lines".to_owned()),
             it => Ok(it.text),
         },
-        (Some(_), Some(_)) => Err("was no text before".to_owned()),
+        (Some(_), Some(_)) => Err("was not text before".to_owned()),
     }
 }
 
