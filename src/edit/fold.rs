@@ -1,7 +1,12 @@
 //! Replaces typographic characters by the plain characters of a keyboard, only to compare texts. The result is never
 //! written to a file.
 
+use memchr::{memchr3_iter, memmem};
 use std::ops::Range;
+
+/// The first bytes, in UTF-8, of the characters that `plain` replaces. In a text, these values begin a character
+/// wherever they occur.
+const LEADS: [u8; 3] = [0xc2, 0xe2, 0xe3];
 
 /// The plain form of a quote, dash, space or ellipsis; `None` for any other character.
 fn plain(c: char) -> Option<&'static str> {
@@ -26,11 +31,14 @@ impl Folded {
     pub(super) fn of(text: &str) -> Folded {
         let mut folded = Folded { text: String::with_capacity(text.len()), replaced: Vec::new() };
         let mut from = 0;
-        for (at, it) in text.match_indices(|c| plain(c).is_some()) {
+        let [a, b, c] = LEADS;
+        for at in memchr3_iter(a, b, c, text.as_bytes()) {
+            let Some(it) = text[at..].chars().next() else { continue };
+            let Some(plain) = plain(it) else { continue };
             folded.text.push_str(&text[from..at]);
             let start = folded.text.len();
-            folded.text.extend(it.chars().filter_map(plain));
-            from = at + it.len();
+            folded.text.push_str(plain);
+            from = at + it.len_utf8();
             folded.replaced.push((start..folded.text.len(), at..from));
         }
         folded.text.push_str(&text[from..]);
@@ -42,9 +50,10 @@ impl Folded {
     pub(super) fn places(&self, sought: &str, most: usize) -> Vec<Range<usize>> {
         let sought = Folded::of(sought).text;
         let step = sought.chars().next().map_or(1, char::len_utf8);
+        let finder = memmem::Finder::new(&sought);
         let mut from = 0;
         let next = || {
-            let at = from + self.text.get(from..)?.find(&sought)?;
+            let at = from + finder.find(self.text.as_bytes().get(from..)?)?;
             from = at + step;
             Some(at..at + sought.len())
         };
@@ -82,4 +91,29 @@ pub(super) fn changed(line: &str, sent: &str, new: &str) -> String {
     let (Some(from), Some(until)) = (from, until) else { return new.to_owned() };
     let middle = &new_rest[..new_rest.len() - tail];
     [&line[..from], middle, &line[until..]].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_replaced_character_begins_with_one_of_the_sought_bytes() {
+        for c in ('\0'..=char::MAX).filter(|&c| plain(c).is_some()) {
+            assert!(LEADS.contains(&c.to_string().as_bytes()[0]), "{c:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn each_typographic_character_is_replaced_and_no_other(text in "[a-z–“”…\u{a0}\u{3000}€ち©é漢🦀]{0,20}") {
+            let expected: String = text.chars().map(|c| plain(c).map_or(c.to_string(), str::to_owned)).collect();
+            let folded = Folded::of(&text);
+            prop_assert_eq!(&folded.text, &expected);
+            for (plain_bytes, own) in &folded.replaced {
+                prop_assert_eq!(text[own.clone()].chars().next().and_then(plain), Some(&expected[plain_bytes.clone()]));
+            }
+        }
+    }
 }

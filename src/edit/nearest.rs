@@ -60,7 +60,8 @@ fn short(line: &str) -> &str {
 fn by_line(lines: &[&str], wanted: &[(usize, &str)]) -> Option<usize> {
     let mut places: HashMap<&str, Vec<usize>> =
         wanted.iter().map(|(_, line)| (*line, Vec::new())).collect();
-    for (at, line) in lines.iter().enumerate() {
+    let lengths = Lengths::of(wanted.iter().map(|(_, line)| *line));
+    for (at, line) in lines.iter().enumerate().filter(|(_, line)| lengths.has(line)) {
         if let Some(list) = places.get_mut(line) {
             list.push(at);
         }
@@ -79,10 +80,31 @@ fn by_line(lines: &[&str], wanted: &[(usize, &str)]) -> Option<usize> {
 fn by_words(lines: &[&str], wanted: &[(usize, &str)]) -> Option<usize> {
     let (index, longest) = wanted.iter().max_by_key(|(_, line)| line.len())?;
     let sought: HashSet<&str> = words(longest).collect();
-    let shared = |line: &str| words(line).filter(|word| sought.contains(word)).count();
+    let lengths = Lengths::of(sought.iter().copied());
+    let is_sought = |word: &&str| lengths.has(word) && sought.contains(word);
+    let shared = |line: &str| words(line).filter(is_sought).count();
     let scored = lines.iter().enumerate().map(|(at, line)| (shared(line), at));
     let (score, at) = scored.rev().max_by_key(|(score, _)| *score)?;
     (score > 0 && score * 2 >= sought.len()).then(|| at.saturating_sub(*index))
+}
+
+/// The lengths of some texts in bytes, at most `LONG`. Most texts differ from these in length, and need no hash.
+struct Lengths(Vec<bool>);
+
+impl Lengths {
+    fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Lengths {
+        let mut known = vec![false; LONG + 1];
+        for text in texts {
+            if let Some(it) = known.get_mut(text.len()) {
+                *it = true;
+            }
+        }
+        Lengths(known)
+    }
+
+    fn has(&self, text: &str) -> bool {
+        self.0.get(text.len()).copied().unwrap_or_default()
+    }
 }
 
 fn words(line: &str) -> impl Iterator<Item = &str> {
