@@ -81,33 +81,46 @@ fn replace(old: &str, new: &str) -> Change {
     Change::Replace(Replacement { old: old.to_owned(), new: new.to_owned(), everywhere: false })
 }
 
+/// A text after a change, with the note for the model.
+#[derive(Debug)]
+struct Fit {
+    text: Text,
+    note: String,
+}
+
+fn resolve(before: Option<&Text>, change: &Change) -> Result<Fit, Misfit> {
+    let mut text = before.cloned();
+    let result = super::resolve(&mut text, change);
+    assert!(result.is_ok() || text.as_ref() == before, "a misfit has changed the text");
+    Ok(Fit { note: result?, text: text.unwrap_or_default() })
+}
+
 #[test]
 fn a_misfit_in_a_huge_file_is_explained_in_a_short_message() {
-    let misfit = |content: &str, old: &str| {
-        let mut text = Some(Text::new(content.to_owned()));
-        let misfit = resolve(&mut text, &replace(old, "")).unwrap_err();
-        let said = misfit.say("a", text.as_ref());
-        assert_eq!(text.unwrap().content, content);
-        (misfit, said)
-    };
     let lines =
         (0..20_000).map(|n| format!("    let x{} = {n};\n", n % 500)).collect::<Vec<_>>().concat();
+    let text = Text::new(lines);
     let old = (300..900).map(|n| format!("    let x{n} = {n};\n")).collect::<Vec<_>>().concat();
-    let (absent, said) = misfit(&lines, &old);
-    assert!(matches!(absent, Misfit::Absent { nearest: Some(301), .. }));
-    assert!(said.len() < 10_000);
+    let misfit = resolve(Some(&text), &replace(&old, "")).unwrap_err();
+    assert!(matches!(misfit, Misfit::Absent { nearest: Some(301), .. }));
+    assert!(misfit.say("a", Some(&text)).len() < 10_000);
 
-    let minified = "var a=1;".repeat(5_000_000 / 8);
-    assert!(misfit(&minified, "var b=1;").1.len() < 1_000);
-    let (_, said) = misfit(&format!("{minified}var special=2;{minified}"), "var  special=3;");
+    let minified = Text::new("var a=1;".repeat(5_000_000 / 8));
+    let misfit = resolve(Some(&minified), &replace("var b=1;", "")).unwrap_err();
+    assert!(misfit.say("a", Some(&minified)).len() < 1_000);
+    let long = Text::new(format!("{}var special=2;{}", &minified.content, &minified.content));
+    let said =
+        resolve(Some(&long), &replace("var  special=3;", "")).unwrap_err().say("a", Some(&long));
     assert!(
         said.contains("line 1, around column 5000005:\n…") && said.contains("special=2"),
         "{said}"
     );
-    assert!(misfit(&minified, "var a=1;").1.len() < 1_000);
+    let misfit = resolve(Some(&minified), &replace("var a=1;", "")).unwrap_err();
+    assert!(misfit.say("a", Some(&minified)).len() < 1_000);
 
-    let (ambiguous, _) = misfit(&"a".repeat(1_000_000), &"a".repeat(500_000));
-    assert!(matches!(ambiguous, Misfit::Ambiguous { .. }));
+    let same = Text::new("a".repeat(1_000_000));
+    let old = "a".repeat(500_000);
+    assert!(matches!(resolve(Some(&same), &replace(&old, "")), Err(Misfit::Ambiguous { .. })));
 }
 
 fn part(before: &str, after: &str) -> Revision<'static> {
