@@ -63,7 +63,7 @@ local code ---@type integer?
 vim.system(command, { cwd = root, text = true, stderr = read }, function(completed)
   code = completed.code
 end)
-show('Caliban: building its program; this takes a few minutes once.')
+show('Caliban: building its program; the first build takes a few minutes.')
 local shown = 0
 local function progress()
   if #lines > shown then
@@ -86,7 +86,7 @@ progress()
 if code ~= 0 then
   local last = table.concat(lines, '\n', math.max(#lines - QUOTED + 1, 1))
   local how =
-    'Caliban could not be built: cargo ended with code %d. Run `cargo build --release` in %s to see why.\n%s'
+    'Caliban could not be built: cargo ended with exit code %d. Run `cargo build --release` in %s to see why.\n%s'
   error(how:format(code, root, last), 0)
 end
 show('Caliban: its program is built.')

@@ -12,7 +12,7 @@ wants() { # test folder…: runs the test if all folders are there
   local test=$1 folder
   shift
   for folder; do
-    [ -d "$CALIBAN_PLUGINS/$folder" ] || { echo "$folder is not in $CALIBAN_PLUGINS: its test does not run."; return; }
+    [ -d "$CALIBAN_PLUGINS/$folder" ] || { echo "$folder is not in $CALIBAN_PLUGINS: its test is skipped."; return; }
   done
   tests+=("plugins::$test")
 }

@@ -13,7 +13,7 @@ nvim=${NVIM:-nvim}
 if [ -n "$nvim" ] && recent "$nvim"; then
   step 1 "your Neovim, $nvim"
 else
-  if [ -n "$nvim" ]; then why="yours is older than 0.11"; else why="there is none"; fi
+  if [ -n "$nvim" ]; then why="yours is older than 0.11"; else why="no Neovim was found"; fi
   step 1 "Neovim 0.11.4 in target/nvim, fetched once: $why"
   nvim=$(bash scripts/nvim.sh)
 fi

@@ -135,10 +135,10 @@ impl Script {
     /// Adds what the parser finds in a line.
     fn parsed(&mut self, line: &str, depth: usize) {
         if line.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
-            self.blind("The command holds control characters".into());
+            self.blind("The command contains control characters".into());
         }
         if holds_split_word(line) {
-            self.doubt("The command has a word that goes on in the next line".into());
+            self.doubt("The command has a word that continues on the next line".into());
             self.suspect(&line.replace("\\\n", ""), depth);
         }
         let Some(tree) = tree(line) else {

@@ -46,7 +46,9 @@ pub async fn text(program: &Path, pdf: File) -> Result<String, String> {
     command.stdin(pdf).stdout(Stdio::piped()).stderr(Stdio::null());
     match timeout(PATIENCE, output(command)).await {
         Ok(Ok((text, status))) => said(text, status.code()),
-        Ok(Err(_)) => Err("is a PDF, and the process for its text does not start".to_owned()),
+        Ok(Err(_)) => {
+            Err("is a PDF, but the process that extracts its text did not start".to_owned())
+        }
         Err(_) => Err(too_hard()),
     }
 }

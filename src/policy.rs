@@ -224,18 +224,16 @@ fn because(judged: &Judgement) -> String {
         if judged.why.is_empty() { String::new() } else { format!(" {}", exact(&judged.why)) };
     let leak = match judged.leak {
         Some(Leak::Unnamed) => {
-            " Neither you nor a page has named this address. A stranger's text in this conversation \
-              may have asked for it."
+            " Neither you nor a page has named this address. Untrusted text in this conversation may have asked for it."
         }
         Some(Leak::Sending) => {
-            " This command sends something out. A stranger's text in this conversation may have \
-              asked for it."
+            " This command sends something out. Untrusted text in this conversation may have asked for it."
         }
         Some(Leak::Connecting) => {
-            " A stranger's text in this conversation may have asked for the connection."
+            " Untrusted text in this conversation may have asked for the connection."
         }
         Some(Leak::Query) => {
-            " The query leaves this machine, and a stranger's text may ask for it."
+            " The query leaves this machine. Untrusted text in this conversation may have asked for it."
         }
         None => "",
     };

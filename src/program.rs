@@ -231,7 +231,7 @@ impl Program {
             }
             (None, Command::Send { text, context, .. }) => {
                 let why = format!(
-                    "The conversation `{session}` is not open. :Caliban new begins another."
+                    "The conversation `{session}` is not open. :Caliban new starts another."
                 );
                 self.editor.tell(ToNvim::Bounce { session, text, context, why });
             }

@@ -303,9 +303,11 @@ impl Rule {
         let reason =
             if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
         match self.verdict {
-            Verdict::Deny => format!("may not be edited, by a permission rule of the user{reason}"),
+            Verdict::Deny => {
+                format!("may not be edited because of a permission rule of the user{reason}")
+            }
             Verdict::Ask | Verdict::Allow => {
-                format!("is reviewed first, by a permission rule{reason}")
+                format!("is reviewed first because of a permission rule{reason}")
             }
         }
     }

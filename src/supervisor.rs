@@ -273,7 +273,11 @@ fn become_next(mut arguments: ArgsOs) -> ExitCode {
     orphans::mark();
     heed_interrupts();
     if let Err(why) = lead_terminal() {
-        let _ = writeln!(io::stdout(), "The command was not run: no terminal ({}).", cause(&why));
+        let _ = writeln!(
+            io::stdout(),
+            "The command was not run, because no terminal could be set up: {}.",
+            cause(&why)
+        );
         return ExitCode::from(NOT_RUN);
     }
     let confined = match confined(&limits, &command) {

@@ -94,7 +94,7 @@ impl Web {
     /// Fetches a page and keeps it for `kept`. The error is the rest of a sentence that begins with the address.
     pub async fn fetch(&self, address: &Address) -> Result<Arc<Page>, String> {
         let fetched = timeout(self.time, self.follow(address)).await;
-        let late = || format!("was not there in full after {} s", self.time.as_secs());
+        let late = || format!("did not load completely within {} s", self.time.as_secs());
         let page = Arc::new(fetched.map_err(|_| late())??);
         self.keep(page.clone());
         Ok(page)

@@ -69,7 +69,7 @@ local function version_of(path)
   end
   local done = ran:wait()
   local version = (done.stdout or ''):match('^caliban (%S+)')
-  return version, not version and ('it ended with code %d'):format(done.code) or nil
+  return version, not version and ('it ended with exit code %d'):format(done.code) or nil
 end
 
 ---@param report caliban.Report
@@ -164,7 +164,7 @@ local function sandbox(path)
   local ok, ran = pcall(vim.system, command, { text = true, timeout = PATIENCE })
   local done = ok and ran:wait() or nil
   if not path or not done or done.code ~= 0 then
-    return health.warn('The program could not try the sandbox.')
+    return health.warn('The program could not test the sandbox.')
   end
   local said = vim.trim(done.stdout or '')
   if said == '' then
@@ -213,7 +213,7 @@ local function instructions()
         health.warn(shown .. ' cannot be read.')
       elseif size > LIMIT then
         health.warn(
-          ('%s has %d kB: the model gets only the first 32 kB.'):format(shown, size / 1024)
+          ('%s is %d kB long: the model gets only the first 32 kB.'):format(shown, size / 1024)
         )
       else
         health.ok(('%s, %d bytes'):format(shown, size))
@@ -286,7 +286,8 @@ local function model()
     health.ok(('%s: key stored in %s'):format(name, place))
   end
   if found == 0 then
-    local used = config.probe and 'a model server on this machine, or the offline tour if there is none'
+    local used = config.probe
+        and 'a model server on this machine, or the offline tour if there is none'
       or 'the offline tour'
     health.warn('No key is set: Caliban uses ' .. used .. '.', 'See :help caliban-models')
   end
@@ -302,7 +303,7 @@ local function edits()
   if not ok or type(models) ~= 'table' or not next(models) then
     return
   end
-  health.start('Edits that matched at the first try')
+  health.start('Edits that matched on the first try')
   for name, formats in vim.spairs(models) do
     for format, count in vim.spairs(formats) do
       local fitted = tonumber(count.fitted) or 0
@@ -360,7 +361,7 @@ local function other_programs()
   if #usable > 0 then
     health.ok('code in the chat is highlighted for: ' .. table.concat(usable, ', '))
   else
-    health.info('No Treesitter parsers: code in the chat stays plain.')
+    health.info('No Treesitter parsers: code in the chat is not highlighted.')
   end
 end
 

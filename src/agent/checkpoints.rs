@@ -218,7 +218,7 @@ impl Record {
             && !std::mem::replace(&mut self.has_failed, true)
         {
             let text = format!(
-                "Caliban cannot store the files' earlier text ({}). You cannot rewind the turns from now on.",
+                "Caliban cannot store the files' earlier text ({}). From now on, turns cannot be rewound.",
                 cause(&error)
             );
             conversation.notice(Level::Warn, text);

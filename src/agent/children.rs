@@ -340,7 +340,7 @@ fn chosen(guidance: &Guidance, desk: &Desk, task: &Task) -> Result<Option<NamedA
     }
     let name = found.name;
     let why = if guidance.leaves_project_out() {
-        format!("The user's settings leave the project's agents out, such as `{name}`.")
+        format!("The user's settings leave out the project's agents, such as `{name}`.")
     } else {
         format!(
             "The user has not agreed to the project's agent `{name}` yet. `:Caliban new @{name}` asks for the \

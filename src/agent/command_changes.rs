@@ -66,16 +66,17 @@ impl Gap {
         let (files, changed) = (grouped(FILES as u64), grouped(CHANGED as u64));
         match self {
             Gap::Large => format!(
-                "The diff may lack changes of commands: the project has more than {files} files and folders, so only \
-                 files that the conversation had changed before were compared. Name generated folders in .gitignore."
+                "The diff may lack changes made by commands: the project has more than {files} files and folders, so \
+                 only files that the conversation had changed before were compared. Name generated folders in \
+                 .gitignore."
             ),
             Gap::NotListed => format!(
                 "The diff may lack files that commands created: after a command git did not list the files, or there \
                  were more than {files} files and folders."
             ),
             Gap::Many => format!(
-                "The diff may lack changes of commands: one changed more than {changed} files, and only {changed} of \
-                 them were compared."
+                "The diff may lack changes made by commands: a command changed more than {changed} files, and only \
+                 {changed} of them were compared."
             ),
         }
     }

@@ -173,7 +173,7 @@ impl Consent {
         let noted = self.answers.as_ref().map(|it| it.note(texts, used));
         if let Some(Err(error)) = noted {
             conversation.tell_once([format!(
-                "Your answer about the project's instructions could not be stored: {}. It holds for this \
+                "Your answer about the project's instructions could not be stored: {}. It applies to this \
                  conversation; the next one asks again.",
                 cause(&error)
             )]);
@@ -210,7 +210,7 @@ fn same(a: &Excerpt, b: &Excerpt) -> bool {
 fn left_out(files: &[Excerpt]) -> String {
     let names: Vec<&str> = files.iter().map(|it| it.path.as_str()).collect();
     format!(
-        "These instructions are not used, because you have not agreed to their present text: {}. To be asked, open \
+        "These instructions are not used, because you have not agreed to their current text: {}. To be asked, open \
          Caliban in Neovim; to use all instructions, set `instructions` to \"always\".",
         names.join(", ")
     )

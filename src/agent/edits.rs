@@ -172,7 +172,7 @@ async fn place(job: Job, turn: TurnId, calls: Vec<ToolCall>, mut stopped: watch:
             job.applied(it);
         }
     }
-    let why = "its text kept changing while Caliban placed the edit; try again later";
+    let why = "its text kept changing while Caliban was placing the edit; try again later";
     for Open { call, edits, .. } in open {
         let shown = job.shown(&edits[0].path);
         job.refuse(turn, &call, Misfit::Refused(why.into()).say(&shown, None));

@@ -125,10 +125,10 @@ impl Fitting {
                 begin_for_user(models, conversation, desk, focus.to_owned());
                 return;
             }
-            Phase::Compacting { .. } => "The conversation is being compacted already.",
+            Phase::Compacting { .. } => "The conversation is already being compacted.",
             _ => {
                 self.wanted = Some(focus.to_owned());
-                "The conversation is compacted before the next request, or at the end of this turn."
+                "The conversation will be compacted before the next request, or at the end of this turn."
             }
         };
         conversation.notice(Level::Info, told.into());
@@ -203,7 +203,7 @@ pub(super) fn switched(
         Err(why) => why,
     };
     let text = format!(
-        "This conversation has about {} tokens, and {} takes {}. {why}",
+        "This conversation has about {} tokens, and {} takes at most {}. {why}",
         size::rounded(size),
         conversation.session.model,
         size::rounded(most),
@@ -236,7 +236,7 @@ pub(super) fn plan(
     desk: &Desk,
 ) -> Result<Plan, String> {
     if models.is_tour(&conversation.session.model) {
-        return Err("The tour summarises nothing. Choose a model with /models.".into());
+        return Err("The tour cannot summarise. Choose a model with /models.".into());
     }
     let limits = limits(models, &conversation.session).unwrap_or_default();
     conversation.read_outputs();
@@ -247,8 +247,9 @@ pub(super) fn plan(
 /// Begins a compaction. If a spending limit is reached, tells the user, asks the model nothing and returns false.
 fn begin(conversation: &mut Conversation, plan: &Plan, model: String, focus: String) -> bool {
     if let Some(reached) = conversation.session.limit_reached() {
-        let text =
-            format!("Not compacted: {reached}. A message to the model asks you whether to go on.");
+        let text = format!(
+            "Not compacted: {reached}. Send a message, and Caliban asks you whether to go on."
+        );
         conversation.notice(Level::Warn, text);
         return false;
     }
@@ -287,7 +288,7 @@ pub(super) fn undo(conversation: &mut Conversation) {
         let text = "There is nothing to undo: this conversation is not compacted.";
         return conversation.notice(Level::Info, text.into());
     }
-    let told = "The last compaction is undone: the model gets that part of the conversation whole again. From now on \
+    let told = "The last compaction is undone: the model gets that part of the conversation in full again. From now on \
                 only /compact compacts this conversation.";
     conversation.take(Input::Uncompact { told: told.into() });
 }

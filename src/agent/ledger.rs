@@ -58,13 +58,14 @@ fn drop_item(agent: &mut Agent, number: &str) -> Result<(), String> {
     }
     let number = number.parse::<usize>().ok().and_then(|it| it.checked_sub(1));
     let entry = number.and_then(|it| agent.sampler.fitting.listed.get(it)).cloned();
-    let entry = entry.ok_or("No item of the last list has this number. /context lists them.")?;
+    let entry =
+        entry.ok_or("The last list has no item with this number. /context lists the items.")?;
     let session = &conversation.session;
     let chosen = agent.sampler.models.resolve(&session.model);
     if chosen.is_ok_and(|it| it.facts.bound) {
         return Err(format!(
-            "{} binds its thoughts to the messages before them, so nothing can be taken out. /compact makes the \
-             conversation shorter.",
+            "The thoughts of {} are valid only with the messages before them, so nothing can be taken out. /compact \
+             makes the conversation shorter.",
             session.model
         ));
     }

@@ -131,7 +131,8 @@ impl Models {
         let endpoint = endpoint::named(provider, &self.users, &env).ok();
         let model = endpoint.and_then(|it| claude::newest(&it, name));
         model.map(|it| format!("{provider}/{it}")).ok_or_else(|| {
-            format!("This is Claude Code's name for a model, and the provider {provider} is not known to have one.")
+            format!("This is Claude Code's name for a model, and Caliban knows no such model of the provider \
+                     {provider}.")
         })
     }
 

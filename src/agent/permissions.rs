@@ -113,7 +113,7 @@ impl Permissions {
 
     fn note(&self, change: impl FnOnce(&Permitted) -> io::Result<()>) -> Result<(), String> {
         let Some(permitted) = &self.permitted else {
-            return Err("Rules are not kept for this conversation.".to_owned());
+            return Err("Rules cannot be stored for this conversation.".to_owned());
         };
         change(permitted)
             .map_err(|fault| format!("The rule could not be stored: {}.", cause(&fault)))
@@ -239,7 +239,7 @@ pub(super) fn warn_of_mode(conversation: &Conversation, desk: &Desk, mode: Mode)
     if mode == Mode::Auto && !desk.confinement.contains(&desk.root) {
         let text = "Commands need your consent in auto mode too, because there is no full sandbox or your settings \
                     weaken it. \
-                    :checkhealth caliban tells more.";
+                    :checkhealth caliban has the details.";
         conversation.notice(Level::Warn, text.into());
     }
 }

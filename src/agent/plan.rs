@@ -119,7 +119,7 @@ impl Plan {
     fn keep(&self, conversation: &Conversation) {
         let (Some(store), Some(call)) = (&conversation.store, &self.call) else { return };
         if let Err(fault) = store.save_plan(call, &self.reading) {
-            let text = format!("The plan could not be kept on disk: {}.", cause(&fault));
+            let text = format!("The plan could not be saved to disk: {}.", cause(&fault));
             conversation.notice(Level::Error, text);
         }
     }
@@ -178,7 +178,7 @@ fn done(agent: &mut Agent, PlanAct { call, reading, what }: PlanAct) -> Result<(
             Ok(())
         }
         _ if last.stage != PlanStage::Waiting => {
-            Err("You have decided on this plan already.".to_owned())
+            Err("You have already decided on this plan.".to_owned())
         }
         what => decided(agent, last.call, what),
     }
@@ -197,7 +197,7 @@ fn without_plan(conversation: &mut Conversation, what: &PlanWanted) -> Result<()
 fn decided(agent: &mut Agent, call: CallId, what: PlanWanted) -> Result<(), String> {
     let Agent { conversation, prompts, .. } = agent;
     if prompts.is_preparing() {
-        return Err("Another message is on its way. Decide when it is sent.".to_owned());
+        return Err("Another message is being sent. Decide after that.".to_owned());
     }
     match what {
         PlanWanted::Accept(mode) => {

@@ -194,7 +194,7 @@ fn preview(file: &Planning, desk: &Desk, room: &mut usize) -> RewindFile {
     let none = Text::default();
     let diff = match (text(&file.was, &none), text(&file.now, &none)) {
         (Some(was), Some(now)) => unified(was, now, LINES.min(*room)).0,
-        _ => "(not a text)".to_owned(),
+        _ => "(not text)".to_owned(),
     };
     *room = room.saturating_sub(diff.lines().count());
     let mut about = file.say(root);

@@ -222,7 +222,7 @@ impl Command {
         }
         let parent = conversation.session.subagent_of().filter(|_| !self.is_for_subagents())?;
         Some(format!(
-            "A subagent of `{}` works here, and takes no messages of yours. <C-c> stops the subagent.",
+            "A subagent of `{}` works here and takes no messages from you. <C-c> stops the subagent.",
             parent.session
         ))
     }

@@ -92,8 +92,8 @@ fn call(
 /// `/init`: sends the task to write `AGENTS.md`.
 fn init(agent: &mut Agent, text: &str, words: &str, context: Vec<Excerpt>, steer: bool) {
     if agent.conversation.session.mode == Mode::Plan {
-        let why = "Plan mode changes no file, and /init proposes a change of `AGENTS.md`. Choose another mode \
-                   first, for example by `:Caliban mode ask`.";
+        let why = "Plan mode changes no file, and /init proposes a change to `AGENTS.md`. Choose another mode \
+                   first, for example with `:Caliban mode ask`.";
         return agent.conversation.bounce(text.to_owned(), context, why.to_owned());
     }
     let exists = agent.desk.root.join(init::PAGE).exists();

@@ -99,7 +99,7 @@ async fn carry_out(
     let fail = |fault| format!("{FILE} cannot be written ({}).", cause(&fault));
     let note = match act {
         TodoAct::Take if !list.is_foreign(session) => {
-            return Err("This conversation keeps the list already.".to_owned());
+            return Err("This conversation already keeps the list.".to_owned());
         }
         TodoAct::Take => {
             let list = List { session: session.to_owned(), ..list };

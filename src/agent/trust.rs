@@ -110,7 +110,7 @@ impl Trust {
         let noted = self.answers.as_ref().map(|it| it.note([(FILE, text)], is_used));
         if let Some(Err(error)) = noted {
             conversation.tell_once([format!(
-                "Your answer about {FILE} could not be stored: {}. It holds for this conversation; the next one asks \
+                "Your answer about {FILE} could not be stored: {}. It applies to this conversation; the next one asks \
                  again.",
                 cause(&error)
             )]);
@@ -125,8 +125,8 @@ fn log(conversation: &Conversation, how: &str) {
 /// The question, with a line for each rule that allows something.
 fn question(allowing: &[Rule]) -> String {
     let mut text = format!(
-        "May these rules of the project allow calls and connections without a question? They are in {FILE}, and you have not agreed to \
-         this text of it before.\n"
+        "May these rules of the project allow calls and connections without a question? They are in {FILE}, and you \
+         have not agreed to this version of the file before.\n"
     );
     for it in allowing {
         text.push_str(&format!("\n{it}"));

@@ -72,15 +72,15 @@ async fn attend(job: Job, worker: WorkerId) {
 pub(super) fn coordinate(agent: &mut Agent) {
     let conversation = &mut agent.conversation;
     if conversation.session.workers.is_on {
-        let text = "This conversation is a coordinator already.";
+        let text = "This conversation is already a coordinator.";
         return conversation.notice(Level::Info, text.to_owned());
     }
     if conversation.session.phase != Phase::Idle {
         return conversation.refuse_while_running();
     }
     if conversation.session.mode == Mode::Plan {
-        let text = "In plan mode the model makes a plan and has no workers. Choose another mode first, for example by \
-                    `:Caliban mode ask`.";
+        let text = "In plan mode the model makes a plan and has no workers. Choose another mode first, for example \
+                    with `:Caliban mode ask`.";
         return conversation.notice(Level::Warn, text.to_owned());
     }
     conversation.take(Input::Worker(WorkerInput::Coordinate { is_on: true }));
@@ -99,9 +99,9 @@ pub(super) fn leave(conversation: &mut Conversation, mode: Mode) -> bool {
             return false;
         }
         let running = match session.workers.active().count() {
-            0 => "A turn runs",
-            1 => "A worker runs",
-            _ => "Workers run",
+            0 => "A turn is running",
+            1 => "A worker is running",
+            _ => "Workers are running",
         };
         let text = format!(
             "{running}, so the conversation stays a coordinator. Stop the turn first (<C-c>)."

@@ -329,7 +329,7 @@ impl Walk<'_> {
                 }
                 _ => {
                     self.script
-                        .doubt("The line continues after the mark of a here-document".into());
+                        .doubt("The line continues after the delimiter of a here-document".into());
                     let text = self.of(child).to_owned();
                     self.script.suspect(&text, self.depth);
                     self.visit(child);

@@ -54,7 +54,7 @@ fn doubted(script: &mut Script, simple: &Simple, name: &str, [is_changer, is_run
     let is_assigning =
         || simple.words.get(1).and_then(Word::fixed).is_some_and(|it| it.starts_with("-v"));
     if RENAMERS.contains(&name) {
-        script.blind(format!("{} changes what a name means", quoted(&simple.shown())));
+        script.blind(format!("{} changes which command a name runs", quoted(&simple.shown())));
     } else if is_changer {
         script.doubt(format!("{} changes what later commands do", quoted(&simple.shown())));
     } else if is_runner {
@@ -144,7 +144,7 @@ fn subscripts(script: &mut Script, simple: &Simple, depth: usize) {
 /// Adds the commands in a text that bash may evaluate.
 pub(super) fn evaluated(script: &mut Script, text: &str, depth: usize) {
     if text.contains('[') && (text.contains("$(") || text.contains('`')) {
-        script.blind(format!("{} may hold a command", quoted(text)));
+        script.blind(format!("{} may contain a command", quoted(text)));
         let parts = text.split("$(").skip(1).chain(text.split('`').skip(1).step_by(2));
         let parts: Vec<String> =
             parts.map(|it| it.trim_end_matches([')', ']', ' ']).to_owned()).collect();
@@ -250,7 +250,7 @@ fn wrapped_at(wrapper: &Wrapper, words: &[Word]) -> Result<usize, String> {
             }
             it if it.starts_with('-') => {
                 return Err(format!(
-                    "`{it}` of `{}` is an option that Caliban does not know",
+                    "`{it}` is an option of `{}` that Caliban does not know",
                     wrapper.name
                 ));
             }

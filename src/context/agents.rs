@@ -208,7 +208,7 @@ impl NamedAgents {
             }
             let whose = if had.origin == Origin::User { "your agent" } else { "the agent" };
             let text = format!(
-                "`{shown}`, line {line}: {whose} in `{}` has the same name, `{}`. It is used, and this one was left \
+                "`{shown}`, line {line}: {whose} in `{}` has the same name, `{}`. That one is used; this one was left \
                  out.",
                 desk.shown(&had.path),
                 had.name

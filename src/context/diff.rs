@@ -50,7 +50,7 @@ impl Target {
             Target::Uncommitted => "the uncommitted changes".to_owned(),
             Target::Staged => "the staged changes".to_owned(),
             Target::Since { branch, .. } => format!("the changes since the branch `{branch}`"),
-            Target::Commit(commit) => format!("the changes of the commit `{commit}`"),
+            Target::Commit(commit) => format!("the changes in the commit `{commit}`"),
         }
     }
 }
@@ -78,12 +78,13 @@ pub(super) async fn of(desk: &Desk, target: &Target) -> Result<Diff, String> {
         _ => Vec::new(),
     };
     if text.trim().is_empty() && untracked.is_empty() {
-        let but = if protected.is_empty() { "" } else { " that the model may read" };
-        return Err(format!("There is no diff: git shows no text{but} for {}.", target.say()));
+        let lack =
+            if protected.is_empty() { "is empty" } else { "has no text that the model may read" };
+        return Err(format!("The diff of {} {lack}.", target.say()));
     }
     for (names, about) in [
         (&untracked, "New files that git does not track yet. Read them too"),
-        (&protected, "Changed files that are left out because they may hold secrets"),
+        (&protected, "Changed files that are left out because they may contain secrets"),
     ] {
         if !names.is_empty() {
             text.push_str(&format!("\n[{about}: {}]\n", listed(names)));

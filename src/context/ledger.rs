@@ -115,7 +115,7 @@ impl Ledger {
         rows.push(if self.is_counted {
             "The provider counted the last request and its reply; the shares of the sections are estimates.".into()
         } else {
-            "No reply was counted yet, so all figures are estimates.".into()
+            "No reply has been counted yet, so all figures are estimates.".into()
         });
         rows.push(self.thresholds());
         if !self.largest.is_empty() {

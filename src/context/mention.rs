@@ -303,7 +303,8 @@ async fn read_all(desk: &Desk, mentions: Vec<Mention>) -> (Vec<Excerpt>, Vec<Str
             images += usize::from(excerpt.image.is_some());
             if excerpt.image.is_some() && images > image::MOST {
                 let most = image::MOST;
-                problems.push(format!("At most {most} images go with a message: not `@{path}`."));
+                problems
+                    .push(format!("At most {most} images per message: `@{path}` is one too many."));
                 continue;
             }
             excerpts.push(excerpt);

@@ -250,7 +250,7 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "compact",
         slash: Slash::Compact,
-        help: "replaces the conversation so far by a summary for the model: `/compact [what matters]`",
+        help: "replaces the conversation so far with a summary for the model: `/compact [what matters]`",
         argument: None,
     },
     Row {

@@ -116,7 +116,7 @@ impl Placing<'_> {
         if first.is_some_and(|first| place.bytes.end < first) {
             return Err(Misfit::Refused(format!(
                 "the lines of the chunk are at line {line}, above the line that `@@` names. Let `@@` name a line above \
-                 line {line}, or name none"
+                 line {line}, or write `@@` alone"
             )));
         }
         let why = if first.is_none() && !self.chunk.anchors.is_empty() {

@@ -26,8 +26,8 @@ impl fmt::Display for Rung {
         f.write_str(match self {
             Rung::Numbers => "without the line numbers",
             Rung::Blanks => "ignoring blanks at line ends",
-            Rung::Shift => "at another indentation",
-            Rung::Plain => "taking typographic quotes, dashes and spaces for plain ones",
+            Rung::Shift => "with another indentation",
+            Rung::Plain => "treating typographic quotes, dashes and spaces as plain ones",
             Rung::FirstBlank => "without the blank line at its beginning",
             Rung::LastBlank => "without the blank line at its end",
         })

@@ -347,7 +347,7 @@ impl Outcome {
                 _ if hunk.lines.is_empty() => {
                     format!("{}; no lines are left there.", reads.trim_end_matches(", now reads"))
                 }
-                [] => ": the text that it has now is quoted above.".to_owned(),
+                [] => ": its current text is quoted above.".to_owned(),
                 lines => format!("{reads}:\n{}", quoted(lines)),
             };
             said.push_str(&format!("\nline {}, {fate}{reads}", hunk.line));

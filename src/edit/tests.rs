@@ -246,7 +246,7 @@ fn lines_that_replace_several_hunks_are_told_to_the_model_once() {
         other 7
         other 8
         other 9
-        line 8, reworked: the text that it has now is quoted above.
+        line 8, reworked: its current text is quoted above.
     "#]]
     .assert_eq(&told(&numbers("other ")));
     expect![[r#"

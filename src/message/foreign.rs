@@ -41,7 +41,7 @@ impl fmt::Display for Origin {
             Origin::Web(what) => write!(f, "the web: {what}"),
             Origin::Outside(path) => write!(f, "outside the project: {path}"),
             Origin::Command => f.write_str("a command"),
-            Origin::Subagent => f.write_str("a subagent that has read strangers' texts"),
+            Origin::Subagent => f.write_str("a subagent that has read untrusted text"),
         }
     }
 }

@@ -134,14 +134,16 @@ impl Archive {
                 let opened = Opened { session: Some(read), replayed: true, ..opened };
                 (
                     Source::of(opened),
-                    format!("{what} continue in this new conversation, `{other}`."),
+                    format!("{what} were copied to this new conversation, `{other}`."),
                 )
             }
             (Ok(opened), None) => {
                 (Source::of(opened), format!("This new conversation, `{other}`, is open instead."))
             }
             (Err(_), Some(read)) => {
-                let so = format!("{what} continue in this new conversation, in memory only.");
+                let so = format!(
+                    "{what} were copied to this new conversation, which is in memory only."
+                );
                 (Source::InMemory(Box::new(read)), so)
             }
             (Err(_), None) => (

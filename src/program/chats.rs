@@ -82,7 +82,7 @@ impl Program {
             let (agent, problem) = match found {
                 Ok(agent) => (Some(agent), None),
                 Err(why) if has_current => {
-                    let text = format!("{why} No conversation was begun.");
+                    let text = format!("{why} No conversation was started.");
                     return vec![Outcome::Notice(Level::Error, text)];
                 }
                 // the editor shows a chat that waits for its conversation
@@ -217,7 +217,7 @@ impl Program {
         let of = self.sessions.reserve(&id);
         if self.sessions.is_running_child(of) {
             let text = format!(
-                "A subagent works in `{id}`; nothing was deleted. Stop it first, by <C-c> in its chat."
+                "A subagent works in `{id}`; nothing was deleted. Stop it first, with <C-c> in its chat."
             );
             return self.notice(Level::Warn, text);
         }

@@ -361,7 +361,10 @@ impl Endpoint {
             && !self.named_by_user;
         open.then(|| {
             let host = url.host_str().unwrap_or_default();
-            format!("plain HTTP would show the key on the way to {host}; use https, or set providers.{}.base_url", self.name)
+            format!(
+                "plain HTTP would expose the key on the way to {host}; use https, or set providers.{}.base_url",
+                self.name
+            )
         })
     }
 

@@ -446,7 +446,7 @@ pub(crate) fn reason(error: &reqwest::Error) -> String {
     }
     match kind {
         Some(io::ErrorKind::ConnectionRefused) => {
-            "it refused the connection: nothing listens there".to_owned()
+            "it refused the connection: nothing is listening there".to_owned()
         }
         Some(io::ErrorKind::ConnectionReset) => "it reset the connection".to_owned(),
         Some(io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable) => {

@@ -133,8 +133,8 @@ fn shell(n: usize, answer: &ToolAnswer) -> Reply {
     let heard = answer.text.lines().next().unwrap_or_default();
     call(
         &format!(
-            "I am told what you decided, word for word: *{heard}*\n\nThe last step is a command. Caliban always \
-asks before it runs a command: go to the question below (`G` in this window) and press `y` or `n`, or type \
+            "I am told what you decided, word for word: *{heard}*\n\nThe last step is a command. Caliban asks \
+before it runs this one: go to the question below (`G` in this window) and press `y` or `n`, or type \
 `:Caliban approve`."
         ),
         "shell",
@@ -154,8 +154,8 @@ fn finish(failed: bool) -> Reply {
 
 fn no_sample() -> Reply {
     text(&format!(
-        "The sample project is not here (or the tour changed it already; `make try FRESH=1` makes it anew), so the \
-         tour has nothing to show.\n\n{CONNECT}"
+        "The sample project is not here (or the tour changed it already; `make try FRESH=1` restores it), so the tour \
+         has nothing to show.\n\n{CONNECT}"
     ))
 }
 
@@ -167,7 +167,7 @@ const CONNECT: &str = "To connect a model:
 
 - `/connect` asks for a provider's key
 - or set it in your environment and restart Neovim: `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` or `OPENROUTER_API_KEY`
-- or start a local server (Ollama, llama.cpp, LM Studio): it is found by itself
+- or start a local server (Ollama, llama.cpp, LM Studio): Caliban finds it by itself
 
 `:help caliban-models` has the rest. `/new` starts a fresh conversation.";
 

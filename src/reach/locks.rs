@@ -17,7 +17,7 @@ const GIT: &[&str] = &[
     ".git/worktrees/*/commondir",
     ".git/worktrees/*/config.worktree",
 ];
-const GIT_WHY: &str = "has programs that git runs";
+const GIT_WHY: &str = "can make git run programs";
 
 /// Whether a path below the project's root is locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

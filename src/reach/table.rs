@@ -120,7 +120,7 @@ pub(super) const ROWS: &[Row] = &[
         ".*_history", ".zhistory", ".histfile", "fish_history", ".local/share/atuin", "ConsoleHost_history.txt",
         ".lesshst", ".viminfo", ".netrwhist", ".local/state/nvim", "nvim/shada",
     ]),
-    ask("shows what a running program holds", &["/proc"]),
+    ask("shows the data of running programs", &["/proc"]),
 
     lock("runs when a shell starts", &[
         ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".bash_completion", ".profile",

@@ -97,7 +97,7 @@ fn files_with_keys_are_read_only_after_a_question() {
             /home/other/.ssh/config | asked: holds keys (SSH) | reviewed: lets others in, or
             /etc/passwd | free | reviewed: belongs to the system
             /etc/shadow | asked: holds passwords | reviewed: belongs to the system
-            /proc/self/environ | asked: shows what a running | free
+            /proc/self/environ | asked: shows the data of | free
         "#]],
     );
 }

@@ -31,7 +31,7 @@ impl Rules {
     /// host.
     pub fn reaches(&self, host: &str, port: u16) -> Result<(), String> {
         let Some(rule) = self.strictest(|it| it.is_about_connection(host, port)) else {
-            return Err("is not allowed by a permission rule".to_owned());
+            return Err("is not allowed by any permission rule".to_owned());
         };
         let reason =
             if rule.reason.is_empty() { String::new() } else { format!(": {}", rule.reason) };
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(why("allow", Some("a.org"), Some("npm")), "give `host` or `group`, not both");
         assert!(
             why("ask", Some("a.org"), None)
-                .starts_with("a rule about the network allows or denies")
+                .starts_with("a rule about the network can only allow or deny")
         );
         for bad in ["*", "a.org:x", "a.org:0", "a org", "*.", "a.*.org", "http://a.org"] {
             assert!(rule("allow", Some(bad), None).is_err(), "{bad}");

@@ -356,11 +356,11 @@ fn an_invalid_rule_is_reported_and_an_invalid_ask_or_deny_rule_makes_every_call_
     let push = "deny = 'shell'\ncommand = 'git push'";
     check(
         &format!("{push}\nmatches = ['git pull']"),
-        "the rule does not fit its example `git pull`",
+        "the rule does not match `git pull`, which `matches` lists",
     );
     check(
         &format!("{push}\nspares = ['git -C x push']"),
-        "the rule fits `git -C x push`, which it should not fit",
+        "the rule matches `git -C x push`, which `spares` lists",
     );
     let right = format!("{push}\nmatches = ['git -C x push']\nspares = ['git pull']");
     assert_eq!(read(&[toml(&right)], Origin::Settings, "here").1, [""; 0]);

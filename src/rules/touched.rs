@@ -36,7 +36,7 @@ impl Touched {
     pub fn text(&self) -> String {
         let sentences = [
             ("It writes", &self.files),
-            ("It goes to", &self.folders),
+            ("It changes the folder to", &self.folders),
             ("It names the host", &self.hosts),
         ];
         let said = sentences.iter().filter(|it| !it.1.is_empty()).map(|(words, names)| {
@@ -89,7 +89,7 @@ mod tests {
         check("ls -l", "");
         check("echo a > out 2> /dev/null; echo b >> out", "It writes `out`.");
         check("make | tee -a log 'a  b'", "It writes `log`, `a b`.");
-        check("cd sub && ls", "It goes to `sub`.");
+        check("cd sub && ls", "It changes the folder to `sub`.");
         check(
             "git clone git@a.org:b/c && curl -sS 'https://u:p@b.org:8080/x?y'",
             "It names the host `a.org`, `b.org:8080`.",

@@ -95,7 +95,7 @@ pub fn read(written: &[WrittenRule], origin: Origin, place: &str) -> (Vec<Rule>,
         }
     }
     if is_cautious {
-        rules.extend(caution(origin, "a rule cannot be used"));
+        rules.extend(caution(origin, "some rules cannot be used"));
     }
     (rules, problems)
 }
@@ -220,7 +220,7 @@ impl WrittenRule {
             return Err("a rule about the network has `host` or `group`".to_owned());
         }
         if verdict == Verdict::Ask {
-            return Err("a rule about the network allows or denies. A running command cannot ask"
+            return Err("a rule about the network can only allow or deny, because a running command cannot ask you"
                 .to_owned());
         }
         match (&self.host, &self.group) {
@@ -238,10 +238,10 @@ impl WrittenRule {
     fn check(&self, rule: &Rule) -> Result<(), String> {
         let wrong = |it: &&String, wanted| rule.fits(it) != wanted;
         if let Some(it) = self.matches.iter().find(|it| wrong(it, true)) {
-            return Err(format!("the rule does not fit its example `{it}`"));
+            return Err(format!("the rule does not match `{it}`, which `matches` lists"));
         }
         if let Some(it) = self.spares.iter().find(|it| wrong(it, false)) {
-            return Err(format!("the rule fits `{it}`, which it should not fit"));
+            return Err(format!("the rule matches `{it}`, which `spares` lists"));
         }
         Ok(())
     }

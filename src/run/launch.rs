@@ -246,4 +246,5 @@ async fn model(site: &mut Site, arguments: &Arguments, own: &str) -> Result<Stri
     }
 }
 
-const NONE: &str = "There is no model. Name one by --model provider/model or CALIBAN_MODEL, and set its provider's key.";
+const NONE: &str = "There is no model. Name one with --model provider/model or CALIBAN_MODEL, and set its provider's \
+                    key.";

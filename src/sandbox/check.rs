@@ -125,8 +125,8 @@ fn tried(folder: &Path, address: &str, watched: &str, port: &str) -> Result<Stri
         Err(_) => (true, "permission rules can open hosts for commands"),
     });
     let line = |(is_open, what): &(bool, &str)| match is_open {
-        true => format!("open\tNot so: {what}.\n"),
-        false => format!("holds\tTried: {what}.\n"),
+        true => format!("open\tNot true: {what}.\n"),
+        false => format!("holds\tTested: {what}.\n"),
     };
     Ok(tries.iter().map(line).collect())
 }

@@ -102,7 +102,7 @@ impl Session {
                  it.".into()
             }
             Access::Act { .. } if is_closed => {
-                "In auto mode, a command needs your consent before it connects to a host, once a stranger's text may \
+                "In auto mode, a command needs your consent before it connects to a host, once untrusted text may \
                  have come into this conversation."
                     .into()
             }
@@ -112,7 +112,7 @@ impl Session {
                          {hosts}.")
             }
             Access::Act { .. } if mode == Mode::Auto && it.judged.leak.is_some() => {
-                "In auto mode, a command that sends something needs your consent, once a stranger's text may have \
+                "In auto mode, a command that sends something needs your consent, once untrusted text may have \
                  come into this conversation."
                     .into()
             }
@@ -133,7 +133,7 @@ impl Session {
                 format!("In {mode} mode, input to a job needs your consent. No permission rule allows it.")
             }
             Access::Fetch { .. } | Access::Search { .. } if it.judged.leak.is_some() => {
-                "In auto mode, a request to the web needs your consent, once a stranger's text may have come into \
+                "In auto mode, a request to the web needs your consent, once untrusted text may have come into \
                  this conversation."
                     .into()
             }

@@ -131,8 +131,9 @@ pub(super) fn skipped(call: &CallId, tool: &str) -> ToolAnswer {
 
 /// What a subagent's model is told before its task.
 pub(super) const SUBAGENT: &str = "You are a subagent: another agent gives you one task and gets only your last reply. \
-    Nobody answers questions. Work on the task until it is done, decide open questions yourself, and end with a report: \
-    the result, the paths that prove it, what you assumed, and what is not done.";
+                                   Nobody answers questions. Work on the task until it is done, decide open questions \
+                                   yourself, and end with a report: the result, the paths that prove it, what you \
+                                   assumed, and what is not done.";
 
 /// The question about an edit that waits for a review.
 pub(super) fn review(paths: &[String]) -> String {
@@ -201,7 +202,7 @@ pub(super) fn undecided_in_subagent(call: &CallId, what: Awaited) -> ToolAnswer 
     let text = format!(
         "Not decided yet: {what} of this edit {} under review in the user's buffer, not on disk. The user wants the \
          work to go on before the review. Make no more edits than your task needs, and say in your report that these \
-         are not decided.",
+         edits are not decided.",
         if what.is_one() { "is" } else { "are" }
     );
     ToolAnswer::done(call, text, UNDER_REVIEW)
@@ -249,7 +250,7 @@ pub(super) fn mode(mode: Mode) -> &'static str {
         Mode::Auto => {
             "The user chose auto mode: your edits are applied and written at once, and commands run in the sandbox \
              without a question. Work on your own, check the result, and report at the end. What needs the network or \
-             leaves the sandbox still asks the user, who may be away."
+             leaves the sandbox still needs the consent of the user, who may be away."
         }
     }
 }
@@ -302,7 +303,7 @@ fn planning(call: &ToolCall) -> ToolAnswer {
 pub(super) fn submitted(call: &CallId, is_attended: bool) -> ToolAnswer {
     let (text, summary) = if is_attended {
         (
-            "The user has the plan. They approve it, send it back or drop it. Do not begin before.",
+            "The user has the plan. They approve it, send it back or drop it. Do not begin before that.",
             "waits for you",
         )
     } else {

@@ -77,7 +77,7 @@ pub fn warning(root: &Path) -> Option<String> {
     let real = std::fs::canonicalize(&home).unwrap_or(home);
     let what = match real.strip_prefix(root) {
         Ok(below) if below.as_os_str().is_empty() => "is your home folder",
-        Ok(_) => "holds your home folder",
+        Ok(_) => "contains your home folder",
         Err(_) => return None,
     };
     Some(format!(

@@ -345,7 +345,7 @@ fn without(blobs: &Blobs, change: &Change, now: &Text) -> Result<Content, String
         (Content::Text(after), Content::Text(before)) => {
             Ok(Content::Text(edit::merge(&after, now, &before).text))
         }
-        _ => Err("is not a text".to_owned()),
+        _ => Err("is not text".to_owned()),
     }
 }
 

@@ -12,9 +12,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const PURPOSE: &str = "Asks the user one to four questions with options. Use it only if the answer changes what you do and you \
-    cannot find it out. The call ends your turn and skips the calls after it; the user's next message answers. Put the \
-    option that you suggest first. The user can always answer in other words. Example: \
+const PURPOSE: &str = "Asks the user one to four questions with options. Use it only if the answer changes what you do \
+    and you cannot find it out yourself. The call ends your turn and skips the calls after it; the user's next message \
+    is the answer. Put the option that you suggest first. The user can always answer in other words. Example: \
     {\"questions\":[{\"question\":\"Which database?\",\"options\":[{\"label\":\"SQLite\"},{\"label\":\"Postgres\"}]}]}";
 
 pub(super) fn tool() -> Tool {
@@ -97,7 +97,7 @@ fn question(at: usize, asked: Asked) -> Result<Question, String> {
         let label = line(&label, LABEL, &format!("{path}.label"))?;
         if options.iter().any(|it| it.label.to_lowercase() == label.to_lowercase()) {
             let what =
-                format!("{path}.label: expected a label that no option before has, got {label:?}");
+                format!("{path}.label: expected a label that no earlier option has, got {label:?}");
             return Err(misfit(&what));
         }
         let about = match description.trim() {

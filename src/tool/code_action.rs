@@ -6,11 +6,11 @@ use super::{Desk, Tool, Work};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const PURPOSE: &str = "Lists the fixes and refactorings that the user's language servers offer at a line or a \
-    range, and applies one. To format, use format. First call it without `action`: \
-    {\"path\":\"a.rs\",\"line\":12}. The result is a numbered list. Then name one by its number or title: \
-    {\"path\":\"a.rs\",\"line\":12,\"action\":\"2\"}. The user reviews every hunk; the result says what they \
-    kept. Commands of a server are not run: make such a change yourself.";
+const PURPOSE: &str = "Lists the fixes and refactorings that the user's language servers offer at a line or a range, \
+    and applies one. To format, use format. First call it without `action`: {\"path\":\"a.rs\",\"line\":12}. The \
+    result is a numbered list. Then name one by its number or title: {\"path\":\"a.rs\",\"line\":12,\"action\":\"2\"}. \
+    The user reviews every hunk; the result says what they kept. An action that is a command of the server is not run: \
+    make its change yourself.";
 
 pub(super) fn tool() -> Tool {
     Tool {

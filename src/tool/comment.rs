@@ -13,9 +13,9 @@ pub(super) const NAME: &str = "comment";
 /// The most characters of one comment, because a diagnostic is read at a glance.
 const LENGTH: usize = 2000;
 
-const PURPOSE: &str = "Leaves comments on lines of files in the user's editor, as diagnostics and in the \
-    quickfix list. Use it when the user asks for a code review; it changes no file. Each must be \
-    understandable alone. Example: {\"comments\":[{\"path\":\"a.rs\",\"line\":12,\"code\":\"let a = \
+const PURPOSE: &str = "Leaves comments on lines of files in the user's editor, as diagnostics and in the quickfix \
+    list. Use it when the user asks for a code review; it changes no file. Each comment must be understandable by \
+    itself. Example: {\"comments\":[{\"path\":\"a.rs\",\"line\":12,\"code\":\"let a = \
     1;\",\"severity\":\"hint\",\"text\":\"Unused.\"}]}. Returns how many are shown; says why others are not.";
 
 /// A comment of the model on a line of a file.

@@ -89,8 +89,8 @@ pub struct Confinement {
 }
 
 /// Why the command gets no connection, as the end of a sentence that begins with the host.
-const CLOSED: &str = "is closed, because a stranger's text may be in the conversation and auto mode runs the command \
-    without a question";
+const CLOSED: &str = "is closed, because untrusted text may be in the conversation and auto mode runs the command \
+    without asking the user";
 
 /// The sandbox of a command, and the temporary folder that the command's environment needs.
 pub struct Limits {
@@ -143,8 +143,8 @@ impl Confinement {
 
     /// Whether single hosts can be opened to a command. The error tells the model why not.
     pub fn can_open(&self, root: &Path) -> Result<(), String> {
-        let why = "hosts: the sandbox on this machine opens no single hosts. Leave hosts out; if the command needs the \
-            network, use outside_sandbox.";
+        let why = "hosts: the sandbox on this machine cannot open single hosts. Leave hosts out; if the command needs \
+            the network, use outside_sandbox.";
         if self.contains(root) { Ok(()) } else { Err(why.to_owned()) }
     }
 

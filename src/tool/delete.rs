@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const PURPOSE: &str = "Deletes a file. Not for folders. Example: {\"path\":\"src/old.rs\"}. The user decides; \
-    the result says how.";
+const PURPOSE: &str = "Deletes a file. Not for folders. Example: {\"path\":\"src/old.rs\"}. The user decides; the \
+    result says what they decided.";
 
 pub(super) fn tool() -> Tool {
     Tool {

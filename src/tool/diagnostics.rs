@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const PURPOSE: &str = "Lists the diagnostics of the user's language servers for a file as it is in the editor, \
-    or without a path for every file that the servers have reported on. Not needed after an edit: its result \
-    says which diagnostics are new. Example: {\"path\":\"src/main.rs\"}. Returns `path:line: severity: \
-    message`; a long list is cut. A server that has not reported yet is named: ask again later.";
+const PURPOSE: &str = "Lists the diagnostics of the user's language servers for a file as it is in the editor, or \
+    without a path for every file that the servers have reported on. Not needed after an edit: its result says which \
+    diagnostics are new. Example: {\"path\":\"src/main.rs\"}. Returns `path:line: severity: message`; a long list is \
+    cut. The answer names servers that have not reported yet: call again later.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -149,7 +149,7 @@ fn check(disk: &Disk, proposal: &Proposal) -> Result<Option<Text>, Arrival> {
         return Err(refused("it is outside the project"));
     }
     if to.is_some_and(|it| it.symlink_metadata().is_ok()) {
-        return Err(refused("a file of the new name already exists"));
+        return Err(refused("a file with the new name already exists"));
     }
     match load(&proposal.path) {
         Ok(text) if proposal.before.as_ref() == Some(&text) => Ok(Some(text)),

@@ -35,7 +35,7 @@ fn schema() -> Value {
                 "items": {
                     "type": "object",
                     "properties": {
-                        "path": { "type": "string", "description": "if it is another file" },
+                        "path": { "type": "string", "description": "if this edit is in another file" },
                         "old": { "type": "string", "description": "text to replace, without line numbers" },
                         "new": { "type": "string" },
                         "new_from": { "type": "string", "description": "name of a text that Caliban kept, instead of \

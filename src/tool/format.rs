@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 const PURPOSE: &str = "Formats a file, or some of its lines, with the user's language server or, where none formats \
     it, with the user's formatter. Not needed where the user's editor formats files as it saves them. Example: \
-    {\"path\":\"a.rs\",\"line\":10,\"last_line\":30}. The user may be asked before a formatter runs, reviews every \
-    hunk, and the result says what they kept.";
+    {\"path\":\"a.rs\",\"line\":10,\"last_line\":30}. The user may be asked before a formatter runs. The user reviews \
+    every hunk; the result says what they kept.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -111,9 +111,9 @@ impl Filter {
         };
         let (end, printed) = self.printed(desk, text, ms).await.map_err(failed)?;
         let what = match end {
-            None => format!("printed more than {} MB, and was ended", MOST / 1_000_000),
+            None => format!("printed more than {} MB and was stopped", MOST / 1_000_000),
             Some(end) if end.is_late => {
-                format!("did not end within {} s, and was ended", f64::from(ms) / 1000.0)
+                format!("did not finish within {} s and was stopped", f64::from(ms) / 1000.0)
             }
             Some(end) => {
                 let (output, errors) = halves(&printed);
@@ -170,7 +170,7 @@ impl Filter {
     fn decoded(&self, output: &[u8]) -> Result<String, String> {
         let text = Text::decode(output).map_err(|_| {
             format!(
-                "Nothing was changed: the user's formatter `{}` printed no UTF-8 text.",
+                "Nothing was changed: the user's formatter `{}` printed text that is not UTF-8.",
                 self.line
             )
         })?;

@@ -106,7 +106,7 @@ pub fn load(
     let size = real.metadata().map_or(0, |it| it.len());
     if size > most {
         return Err(format!(
-            "has {} kB, and {noun} may have {}: move parts of it into other files.",
+            "has {} kB, but {noun} may have at most {}: move parts of it into other files.",
             size.div_ceil(1024),
             most / 1024
         ));

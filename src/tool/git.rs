@@ -42,7 +42,7 @@ impl Failure {
     pub fn say(&self) -> String {
         match self {
             Failure::Missing => "git is not installed.".to_owned(),
-            Failure::Slow => "git did not end in time.".to_owned(),
+            Failure::Slow => "git did not finish in time.".to_owned(),
             Failure::Refused(why) if why.is_empty() => "git failed without a message.".to_owned(),
             Failure::Refused(why) => format!("git: {}.", why.trim_end_matches('.')),
         }

@@ -129,8 +129,8 @@ fn told(found: Found, pattern: &str, written: &str) -> Done {
     let kept = match &found.kept[..] {
         [] => String::new(),
         [first, ..] => format!(
-            "\n[{} not searched: {first}{}. To search such a file, name it as `path`, or call `read`, which asks \
-             the user]",
+            "\n[{} not searched: {first}{}. To search such a file, name it as `path` or call `read`: the user is asked \
+             first]",
             if found.kept.len() == 1 {
                 "1 file that may hold keys was".to_owned()
             } else {

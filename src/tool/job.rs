@@ -94,9 +94,9 @@ fn list(rows: &[Row]) -> Done {
         return Done::new("There are no jobs.".to_owned(), "no jobs");
     }
     let line = |it: &Row| {
-        let state = it.ended.as_deref().unwrap_or("runs");
+        let state = it.ended.as_deref().unwrap_or("running");
         format!(
-            "job {}: {state}; began {} s ago: {}",
+            "job {}: {state}; started {} s ago: {}",
             it.id,
             it.began.elapsed().as_secs(),
             it.shown()

@@ -48,7 +48,8 @@ fn read(args: &Value) -> Result<Args, String> {
         0 => Err("text: it is empty. Give the text to send, for example \"\\n\".".to_owned()),
         1..=LONGEST => Ok(args),
         bytes => Err(format!(
-            "text: it has {bytes} bytes, and one input may have {LONGEST}. Send it in pieces, or write it to a file."
+            "text: it has {bytes} bytes, but one input may have at most {LONGEST}. Send it in pieces, or write it to a \
+             file."
         )),
     }
 }

@@ -247,8 +247,8 @@ impl Owner {
         let running: Vec<String> = running.map(|it| it.row.id.to_string()).collect();
         if running.len() >= MOST {
             let text = format!(
-                "background: {MOST} jobs run already ({}), the most that may run at the same time. Stop one with the tool \
-                 job, or wait for its end.",
+                "background: {MOST} jobs are already running ({}); no more may run at the same time. Stop one with the \
+                 tool job, or wait for its end.",
                 running.join(", ")
             );
             // the send fails if the call was stopped

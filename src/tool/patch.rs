@@ -6,13 +6,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const PURPOSE: &str = "Changes, creates, deletes and moves files by a patch. First line `*** Begin Patch`, \
-    last line `*** End Patch`. Between them come `*** Add File: path`, then each line of the file after a `+`; \
-    `*** Delete File: path`; `*** Update File: path`, then chunks. `*** Move to: path` below an update moves \
-    the file. A chunk begins with a line `@@`, or `@@ ` and a line of the file above the change. Its other \
-    lines begin with a blank (kept, about three on each side), `-` (removed) or `+` (added). Paths are \
-    relative. Each chunk must fit at exactly one place. All changes apply, or none. The user reviews every \
-    hunk; the result says what they kept.";
+const PURPOSE: &str = "Changes, creates, deletes and moves files with a patch. First line `*** Begin Patch`, last line \
+    `*** End Patch`. Between them come `*** Add File: path`, then each line of the file after a `+`; `*** Delete File: \
+    path`; `*** Update File: path`, then chunks. `*** Move to: path` below an update moves the file. A chunk begins \
+    with a line `@@`, or `@@ ` and a line of the file above the change. Its other lines begin with a space (context, \
+    about three on each side), `-` (removed) or `+` (added). Paths are relative. Each chunk must fit at exactly one \
+    place. All changes apply, or none. The user reviews every hunk; the result says what they kept.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -141,9 +141,10 @@ fn editable(desk: &Desk, written: &str) -> Result<Led, String> {
         Some(rule) if rule.verdict == Verdict::Deny => {
             Err(format!("path: `{written}` {}.", rule.clause()))
         }
-        Some(_) if led.writing == Writing::Free => {
-            Ok(Led { writing: Writing::Reviewed("is reviewed first, by a permission rule"), ..led })
-        }
+        Some(_) if led.writing == Writing::Free => Ok(Led {
+            writing: Writing::Reviewed("is reviewed first because of a permission rule"),
+            ..led
+        }),
         _ => Ok(led),
     }
 }

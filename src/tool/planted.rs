@@ -206,7 +206,7 @@ fn renamed(path: &Path) -> Result<PathBuf, String> {
     });
     let mut free =
         names.map(|it| path.with_file_name(it)).filter(|it| direct::metadata(it).is_err());
-    let to = free.next().ok_or("there are too many of them")?;
+    let to = free.next().ok_or("there are too many files with that name")?;
     direct::rename(path, &to).map(|()| to).map_err(|it| crate::text::cause(&it))
 }
 
@@ -252,8 +252,8 @@ fn is_harmless(config: &str) -> bool {
 /// What a model is told about the files that were taken back from its command.
 pub(super) fn told(taken: &[Taken]) -> Option<String> {
     let each = taken.iter().map(|it| match &it.to {
-        Ok(to) => format!("{}, which {} (it is now {to})", it.path, it.why),
-        Err(fault) => format!("{}, which {} (it is still there: {fault})", it.path, it.why),
+        Ok(to) => format!("{}, which {} (renamed to {to})", it.path, it.why),
+        Err(fault) => format!("{}, which {} (it could not be renamed: {fault})", it.path, it.why),
     });
     let each = each.collect::<Vec<_>>().join("; ");
     (!taken.is_empty()).then(|| {

@@ -19,10 +19,9 @@ const BYTES: usize = 50_000;
 const WIDE: usize = 2_000;
 
 const PURPOSE: &str = "Reads a file as it is in the editor. To search in many files, use grep. Example: \
-    {\"path\":\"src/main.rs\",\"offset\":200,\"limit\":100}. Returns each line as its number, a tab and its \
-    text; number and tab are not part of the file. At most 2,000 lines or 50 kB come at once: go on with \
-    `offset`. Shows an image (PNG, JPEG, GIF, WebP) as such. Gives the text of a PDF, with a line before each \
-    page.";
+    {\"path\":\"src/main.rs\",\"offset\":200,\"limit\":100}. Returns each line as its number, a tab and its text; \
+    number and tab are not part of the file. At most 2,000 lines or 50 kB come at once: go on with `offset`. Returns a \
+    PNG, JPEG, GIF or WebP file as an image. Gives the text of a PDF, with a line before each page.";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -105,7 +104,7 @@ fn shown(source: &Source, args: &Args) -> Result<Done, String> {
         return Ok(Done::new("[the file is empty]".to_owned(), "empty"));
     }
     if first > total {
-        return Err(format!("offset: the file has {total} lines, {first} is past its end."));
+        return Err(format!("offset: the file has {total} lines, so {first} is past its end."));
     }
     let mut text = String::new();
     let mut last = first - 1;
@@ -151,7 +150,7 @@ fn unreadable(desk: &Desk, found: &Path, written: &str, why: Unreadable) -> Stri
             }
         }
         Unreadable::Folder => "is a folder. Use list".to_owned(),
-        Unreadable::Binary => "is not a text: it holds NUL bytes".to_owned(),
+        Unreadable::Binary => "is not a text file: it contains NUL bytes".to_owned(),
         Unreadable::NotUtf8 => "is not in UTF-8. Use shell (file, iconv) to look at it".to_owned(),
         Unreadable::TooLarge(bytes) => format!(
             "has {}, more than the {} that can be read. Use grep, or shell with head, tail or sed",

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const PURPOSE: &str = "Moves a file to another path and creates missing folders. Not for folders or symbols. \
-    Example: {\"path\":\"a.rs\",\"to\":\"src/b/a.rs\"}. References to it in other files do not change: edit \
-    them yourself. The user decides; the result says how.";
+const PURPOSE: &str = "Moves a file to another path and creates missing folders. Not for folders or symbols. Example: \
+    {\"path\":\"a.rs\",\"to\":\"src/b/a.rs\"}. References to it in other files do not change: edit them yourself. The \
+    user decides; the result says what they decided.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -5,11 +5,10 @@ use super::{Desk, Tool, Work};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const PURPOSE: &str = "Renames a symbol wherever it is used, using the user's language server. To move a file, \
-    use rename. Give a line that has it: \
-    {\"path\":\"a.rs\",\"line\":12,\"symbol\":\"parse\",\"name\":\"parse_all\"}. All files change, or none. \
-    The user reviews every hunk; the result says what they kept. Texts and comments keep the old name: find it \
-    with grep.";
+const PURPOSE: &str = "Renames a symbol wherever it is used, using the user's language server. To move a file, use \
+    rename. Give a line that has it: {\"path\":\"a.rs\",\"line\":12,\"symbol\":\"parse\",\"name\":\"parse_all\"}. All \
+    files change, or none. The user reviews every hunk; the result says what they kept. Strings and comments keep the \
+    old name: find it with grep.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -27,13 +27,13 @@ const LONGEST: usize = 100_000;
 /// How often new output is sent to the chat.
 const TICK: Duration = Duration::from_millis(50);
 
-const PURPOSE: &str = "Runs a command with bash in the project's root and returns its output, stdout and \
-    stderr together. Prefer read, list, glob, grep and edit tools to cat, ls, find, grep and sed. The user is \
-    asked before most commands. Each call is a new shell without input; its processes end with it. Example: \
-    {\"command\":\"cargo test\",\"timeout_s\":300}. Long output is cut in the middle, and kept in a file. With \
-    background, it returns at once with a job's number: go on with the tool job. With terminal, it has one of \
-    80x24. The sandbox allows writes in the project and $TMPDIR, and connections to allowed hosts. Ask for \
-    more by hosts or outside_sandbox.";
+const PURPOSE: &str = "Runs a command with bash in the project's root and returns its output, stdout and stderr \
+    together. Prefer read, list, glob, grep and edit tools to cat, ls, find, grep and sed. The user is asked before \
+    most commands. Each call is a new shell without input; its processes end with it. Example: {\"command\":\"cargo \
+    test\",\"timeout_s\":300}. Long output is cut in the middle, and kept in a file. With background, it returns at \
+    once with a job's number: go on with the tool job. With terminal, the command runs in a terminal of 80x24. The \
+    sandbox allows writes in the project and $TMPDIR, and connections to allowed hosts. Ask for more with hosts or \
+    outside_sandbox.";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -79,7 +79,7 @@ fn access(desk: &Desk, args: &Value) -> Result<Access, String> {
     }
     if command.len() > LONGEST {
         return Err(format!(
-            "command: it has {} bytes, and a command may have {LONGEST}. Write a script to a file and run it.",
+            "command: it has {} bytes, but a command may have at most {LONGEST}. Write a script to a file and run it.",
             command.len()
         ));
     }
@@ -196,7 +196,7 @@ async fn unsaved(desk: &Desk) -> Option<String> {
     let more = if changed.len() > names.len() { ", …" } else { "" };
     (!names.is_empty()).then(|| {
         format!(
-            "[unsaved in the editor, so the command saw older text: {}{more}]",
+            "[these files have unsaved changes in the editor, so the command saw older text: {}{more}]",
             names.join(", ")
         )
     })
@@ -225,7 +225,8 @@ async fn attend(mut process: Process, output: &mut Output) -> End {
 fn said(end: &End, time: u64) -> Option<String> {
     if end.is_late {
         return Some(format!(
-            "[ended after {time} s: time-out. Give a longer timeout_s, run less, or run the command in the background]"
+            "[timed out after {time} s and was stopped. Give a longer timeout_s, run less, or run the command in the \
+             background]"
         ));
     }
     end.fault().map(|it| format!("[{it}]"))

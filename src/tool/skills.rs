@@ -76,7 +76,7 @@ pub fn find(desk: &Desk) -> Skills {
     }
     if let (_, more @ 1..) = skills.list() {
         skills.problems.push(format!(
-            "The list of skills is longer than {} kB, so the model is not told of {more} skills. Shorten the \
+            "The list of skills is longer than {} kB, so the model does not see {more} skills. Shorten the \
              descriptions of skills.",
             LIST / 1024
         ));
@@ -142,7 +142,7 @@ impl Skill {
         let needs = if self.compatibility.is_empty() {
             String::new()
         } else {
-            format!(" It says what it needs: {}", self.compatibility)
+            format!(" Its requirements: {}", self.compatibility)
         };
         format!(
             "The skill `{}`. Paths in the skill are relative to {shown}.{files}{needs}\n\n{}",
@@ -175,7 +175,8 @@ fn read(desk: &Desk, path: &Path, is_users: bool) -> Result<(Skill, Option<Strin
     if !is_name(&name) {
         let name: String = name.chars().take(80).collect();
         return Err(format!(
-            "has the name {name:?}: a name has at most 64 characters: lower-case letters, digits, and single hyphens between them."
+            "has the name {name:?}, but a name has at most 64 characters: lower-case letters, digits, and single \
+             hyphens between them."
         ));
     }
     let (description, is_cut) = front::line(&front.description.unwrap_or_default(), DESCRIPTION);
@@ -184,7 +185,9 @@ fn read(desk: &Desk, path: &Path, is_users: bool) -> Result<(Skill, Option<Strin
     }
     let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
     let cut = || format!("has a description of more than {DESCRIPTION} characters: it was cut.");
-    let other = || format!("has the name `{name}`, unlike its folder. `{name}` is used.");
+    let other = || {
+        format!("has the name `{name}`, but its folder has another name. Caliban uses `{name}`.")
+    };
     let problem = is_cut.then(cut).or_else(|| (folder != name.as_str()).then(other));
     let compatibility = front.compatibility.as_ref().and_then(serde_json::Value::as_str);
     let compatibility = front::line(compatibility.unwrap_or_default(), COMPATIBILITY).0;

@@ -25,9 +25,9 @@ const SECTIONS: [(&str, &str); 6] = [
 pub const LONGEST: usize = 32_000;
 
 const PURPOSE: &str = "Submits your plan in plan mode and ends your turn. Each section is Markdown without a heading; \
-    `changes` goes through the files in order, `interfaces` names public names and formats that change. Example: \
-    {\"summary\":\"Parse once\",\"changes\":\"- a.rs: cache it\",\"interfaces\":\"none\",\"tests\":\"- cargo test\",\
-    \"assumptions\":\"none\",\"risks\":\"none\"}";
+    `changes` lists the changes file by file, in order; `interfaces` lists the public names and formats that change. \
+    Example: {\"summary\":\"Parse once\",\"changes\":\"- a.rs: cache it\",\"interfaces\":\"none\",\"tests\":\"- cargo \
+    test\",\"assumptions\":\"none\",\"risks\":\"none\"}";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -14,11 +14,11 @@ const WITHHELD: [&str; 4] = [NAME, "todo", "ask", "plan"];
 /// The most characters of a task's description.
 const TITLE: usize = 80;
 
-const PURPOSE: &str = "Gives a task to a subagent with a context of its own. Only its last reply comes back to you. Use \
-    it for work that would fill your context, such as a search through many files or a change that stands by itself. \
-    Calls in one reply work at the same time. The subagent has your tools but knows nothing of this conversation: \
-    `prompt` says the goal, the paths and what to report. The user reviews its edits like yours. Example: \
-    {\"description\":\"Find the callers\",\"prompt\":\"List each call of `parse` in src/ as path:line.\"}";
+const PURPOSE: &str = "Gives a task to a subagent with a context of its own. Only its last reply comes back to you. \
+    Use it for work that would fill your context, such as a search through many files or a self-contained change. \
+    Several calls in one reply run at the same time. The subagent has your tools but knows nothing of this \
+    conversation: `prompt` says the goal, the paths and what to report. The user reviews its edits like yours. \
+    Example: {\"description\":\"Find the callers\",\"prompt\":\"List each call of `parse` in src/ as path:line.\"}";
 
 pub(super) fn tool() -> Tool {
     Tool {

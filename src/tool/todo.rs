@@ -79,7 +79,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
     async move {
         let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
         if desk.workspace.changed().await.contains(&desk.root.join(FILE)) {
-            return Err(format!("{FILE} has unsaved changes in the editor. Nothing was done."));
+            return Err(format!("{FILE} has unsaved changes in the editor, so nothing was done."));
         }
         // From here to the end nothing is awaited, so calls that run at the same time do not overwrite each other's
         // items.
@@ -113,7 +113,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
 /// the user agrees.
 fn foreign(list: &List) -> String {
     format!(
-        "{FILE} has {}. It is not yours, so nothing was done. The user can hand it to you with `:Caliban todo take` or \
+        "{FILE} has {}. It is not yours, so nothing was done. The user can give it to you with `:Caliban todo take` or \
          remove it with `:Caliban todo remove`. Until then, go on without a list.",
         list.about()
     )

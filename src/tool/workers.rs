@@ -16,11 +16,12 @@ const TITLE: usize = 80;
 const OWNED: usize = 50;
 const BATCH: usize = 64;
 
-const SPAWN: &str = "Begins a worker, which goes on while you do. Returns its id at once. Example: \
+const SPAWN: &str = "Starts a worker, which works while you go on. Returns its id at once. Example: \
     {\"role\":\"explorer\",\"description\":\"Find the callers\",\"prompt\":\"List each call of `parse` in src/ as \
     path:line.\"}";
-const SPAWN_ALL: &str = "Begins several workers together. Each is as in `spawn_worker`. Example: \
-    {\"workers\":[{\"role\":\"verifier\",\"description\":\"Run the tests\",\"prompt\":\"Run `make test`. Report failures.\"}]}";
+const SPAWN_ALL: &str = "Starts several workers together. Each takes the arguments of `spawn_worker`. Example: \
+    {\"workers\":[{\"role\":\"verifier\",\"description\":\"Run the tests\",\"prompt\":\"Run `make test`. Report \
+    failures.\"}]}";
 const LIST: &str = "Lists your workers and their states.";
 const AWAIT: &str = "Waits until workers have ended, and returns their hand-offs. Without `workers` it waits for all. \
     Example: {\"workers\":[\"w1\",\"w2\"],\"until\":\"any\"}";

@@ -73,9 +73,7 @@ impl Worktree {
         let base = match commit {
             Ok(base) if is_object(&base) => base,
             Ok(_) | Err(Failure::Refused(_)) => {
-                return Err(
-                    "The repository has no commit yet from which a worktree could be made.".into(),
-                );
+                return Err("The repository has no commit yet, so no worktree can be made.".into());
             }
             Err(why) => return Err(why.say()),
         };

@@ -143,7 +143,7 @@ impl View {
             ("", hosts, _) => {
                 let hosts = hosts.join("`, `");
                 let proposed =
-                    format!("\n`a` opens `{hosts}` to this project's commands from now on.");
+                    format!("\n`a` lets this project's commands connect to `{hosts}` from now on.");
                 (Keys::Always, proposed)
             }
             (always, ..) => {

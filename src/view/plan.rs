@@ -44,7 +44,7 @@ impl View {
     pub(super) fn show_plan(&mut self) {
         self.hide_plan();
         let Some(Waiting { call, replaces, .. }) = &self.plan else { return };
-        let replaces = if *replaces { " It replaces the plan that waited." } else { "" };
+        let replaces = if *replaces { " It replaces the previous plan." } else { "" };
         let call = call.clone();
         // the editor adds the line of keys, because it knows the user's local leader
         let lines = vec![format!("? A plan waits for you.{replaces}")];

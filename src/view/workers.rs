@@ -197,7 +197,7 @@ impl Row {
             spare: byte(spare.len()),
             right: match state {
                 WorkerState::Waiting => String::new(),
-                _ => format!("{requests} of {WORKER_REQUESTS} turns"),
+                _ => format!("{requests}/{WORKER_REQUESTS} requests"),
             },
             title,
             state: format!("{spare}{words}"),

@@ -16,14 +16,14 @@ impl Address {
     /// Parses an address. The error is the rest of a sentence that begins with the address.
     pub fn parse(text: &str) -> Result<Address, String> {
         let url = Url::parse(text.trim()).map_err(|_| {
-            "is not a whole address. Write it as https://example.org/page".to_owned()
+            "is not a complete address. Write it as https://example.org/page".to_owned()
         })?;
         Address::of(url)
     }
 
     /// The address to which this one redirects.
     pub(super) fn join(&self, to: &str) -> Result<Address, String> {
-        Address::of(self.0.join(to).map_err(|_| "redirects to no address".to_owned())?)
+        Address::of(self.0.join(to).map_err(|_| "is not valid".to_owned())?)
     }
 
     fn of(mut url: Url) -> Result<Address, String> {
@@ -31,7 +31,7 @@ impl Address {
             return Err("does not begin with http:// or https://".to_owned());
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("holds a user name or a password. Leave them out".to_owned());
+            return Err("contains a user name or a password. Leave them out".to_owned());
         }
         if url.as_str().len() > LONGEST {
             return Err(format!("is longer than {LONGEST} characters"));
@@ -66,7 +66,7 @@ impl Address {
     pub(super) fn check(&self) -> Result<(), String> {
         let port = self.0.port_or_known_default().unwrap_or_default();
         if port < 1024 && ![80, 443].contains(&port) {
-            return Err(format!("has port {port}, which is not an ordinary port of web pages"));
+            return Err(format!("has port {port}, which is not a usual port for web pages"));
         }
         match self.0.host() {
             Some(Host::Ipv4(ip)) => allowed(IpAddr::V4(ip)),

@@ -58,7 +58,7 @@ pub(super) async fn read(mut response: Response) -> Result<Body, String> {
 }
 
 fn too_large() -> String {
-    format!("is larger than {} MB, the most that is fetched", LIMIT / 1_000_000)
+    format!("is larger than {} MB, the limit for a page", LIMIT / 1_000_000)
 }
 
 /// The format of pages with this content type. The error says that such pages cannot be read.
@@ -89,11 +89,11 @@ fn unpacked(bytes: Vec<u8>, packing: &str) -> Result<Vec<u8>, String> {
     match packing {
         "" | "identity" => return Ok(bytes),
         "gzip" | "x-gzip" => (),
-        _ => return Err("is compressed in a way that was not asked for".to_owned()),
+        _ => return Err("is compressed in a format that Caliban did not ask for".to_owned()),
     }
     let mut all = Vec::new();
     let mut limited = MultiGzDecoder::new(&*bytes).take(LIMIT as u64 + 1);
-    limited.read_to_end(&mut all).map_err(|_| "is not compressed as it says".to_owned())?;
+    limited.read_to_end(&mut all).map_err(|_| "is not compressed as its header says".to_owned())?;
     if all.len() > LIMIT { Err(too_large()) } else { Ok(all) }
 }
 
@@ -159,7 +159,7 @@ mod tests {
         assert!(is_html(b"\n<!DOCTYPE html><p>") && is_html(b"<HTML>"));
         assert!(!is_html(b"# Title\n<html>"));
         let other = |it: &[u8]| decoded(it.to_vec(), "", Kind::Unknown);
-        assert!(other(b"\x7fELF\0\0").unwrap_err().contains("no text"));
+        assert!(other(b"\x7fELF\0\0").unwrap_err().contains("is not text"));
         assert_eq!(other(b"%PDF-1.7\n"), Ok(Body::Pdf(b"%PDF-1.7\n".to_vec())));
     }
 

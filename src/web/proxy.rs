@@ -243,7 +243,7 @@ impl Gate {
             match timeout(TIME, TcpStream::connect((ip, port))).await {
                 Ok(Ok(server)) => return Ok(server),
                 Ok(Err(error)) => why = format!("cannot be reached: {}", cause(&error)),
-                Err(_) => "cannot be reached in time".clone_into(&mut why),
+                Err(_) => "could not be reached in time".clone_into(&mut why),
             }
         }
         Err(Closed::Unreachable(why))
@@ -266,7 +266,7 @@ impl Gate {
                 let why = format!("has no known address: {}", cause(&error));
                 Err(Closed::Unreachable(why))
             }
-            Err(_) => Err(Closed::Unreachable("was not found in time".to_owned())),
+            Err(_) => Err(Closed::Unreachable("could not be resolved in time".to_owned())),
         }
     }
 }

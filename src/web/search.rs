@@ -71,7 +71,7 @@ impl Search {
         let failed = |why: &str| format!("caliban: config.search: {why}.");
         let found = SERVICES.iter().find(|it| it.0 == name);
         let (_, service, usual) =
-            *found.ok_or_else(|| failed("`provider` is none of searxng, brave, tavily and exa"))?;
+            *found.ok_or_else(|| failed("`provider` must be searxng, brave, tavily or exa"))?;
         let url = url.unwrap_or(usual);
         if url.is_empty() {
             return Err(failed("searxng needs the `url` of your server"));
@@ -98,7 +98,7 @@ impl Search {
         let found = tokio::time::timeout(TIME, self.ask(query)).await;
         let found = found.map_err(|_| failed("did not answer in time".to_owned()))?;
         let value = found.map_err(failed)?;
-        let no_list = || failed("gave an answer that is not a list of results".to_owned());
+        let no_list = || failed("sent an answer that is not a list of results".to_owned());
         hits(self.service, &value).ok_or_else(no_list)
     }
 
@@ -112,13 +112,14 @@ impl Search {
             return Err(refused(self.service, status.as_u16()));
         }
         let bytes = body(response).await?;
-        serde_json::from_slice(&bytes).map_err(|_| "gave an answer that is not JSON".to_owned())
+        serde_json::from_slice(&bytes).map_err(|_| "sent an answer that is not JSON".to_owned())
     }
 
     async fn request(&self, query: &str) -> Result<RequestBuilder, String> {
         let client = self.client()?;
         let at = |path: &str, query: &[(&str, &str)]| {
-            let mut url = self.url.join(path).map_err(|_| "has no valid address".to_owned())?;
+            let mut url =
+                self.url.join(path).map_err(|_| "has an address that is not valid".to_owned())?;
             if !query.is_empty() {
                 url.query_pairs_mut().extend_pairs(query);
             }
@@ -154,7 +155,7 @@ impl Search {
     }
 
     fn client(&self) -> Result<Client, String> {
-        let failed = |why: String| format!("cannot be asked: {why}");
+        let failed = |why: String| format!("cannot be queried: {why}");
         let tls = http::tls(self.url.scheme() == "https");
         let is_local = self.url.host_str().is_some_and(|it| it == "localhost" || it == "127.0.0.1");
         let builder = Client::builder()
@@ -171,7 +172,8 @@ impl Search {
 /// A header's value that no log shows.
 fn hidden(secret: &str) -> Result<HeaderValue, String> {
     let value = HeaderValue::from_str(secret);
-    let mut value = value.map_err(|_| "has a key with characters that no key has".to_owned())?;
+    let mut value =
+        value.map_err(|_| "has a key with characters that a key cannot have".to_owned())?;
     value.set_sensitive(true);
     Ok(value)
 }
@@ -181,7 +183,7 @@ fn refused(service: Service, status: u16) -> String {
         401 | 403 if service == Service::SearXng => {
             ": the server's settings have to allow the format json"
         }
-        401 | 403 => ": the key is not valid there",
+        401 | 403 => ": it does not accept the key",
         402 | 429 => ": its limit is reached. Try later",
         _ => "",
     };
@@ -190,10 +192,10 @@ fn refused(service: Service, status: u16) -> String {
 
 async fn body(mut response: Response) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    let broken = |_| "broke off in its answer".to_owned();
+    let broken = |_| "stopped in the middle of its answer".to_owned();
     while let Some(chunk) = response.chunk().await.map_err(broken)? {
         if bytes.len() + chunk.len() > LIMIT {
-            return Err("gave an answer that is too large".to_owned());
+            return Err("sent an answer that is too large".to_owned());
         }
         bytes.extend_from_slice(&chunk);
     }

@@ -274,7 +274,7 @@ fn calls_of_ask_with_wrong_arguments_are_answered_with_the_reason() {
         $.questions: expected at most 4, got 5
         $.questions[0].options: expected at least 2, got 1
         $.questions[0].options: expected at most 4, got 5
-        $.questions[0].options[1].label: expected a label that no option before has, got "A"
+        $.questions[0].options[1].label: expected a label that no earlier option has, got "A"
         $.questions[0].options[0].label: expected 1 to 80 characters, got 0
         $.questions[0].options[0].label: expected 1 to 80 characters, got 0
         $.questions[0].question: expected 1 to 400 characters, got 1000000

@@ -219,7 +219,7 @@ fn in_auto_edit_mode_a_buffer_with_the_users_unsaved_changes_is_not_written() {
     scene.ask_until(Reply::said("I see."), "I see.");
     scene.wait_hunks(2);
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
-    assert!(scene.said().contains("a.txt is not written: it has other unsaved changes."));
+    assert!(scene.said().contains("a.txt was not written: it has other unsaved changes."));
     expect![
         "Applied in the user's buffer of a.txt, but not written to disk (it has other unsaved changes); the user may still review it."
     ]
@@ -237,7 +237,7 @@ fn a_failed_write_is_reported_to_the_user_and_the_model() {
     let before = "vim.cmd('autocmd BufWritePre * throw \"no formatter\"')";
     let scene = Scene::two_written(|it| it.before(before));
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
-    assert!(scene.said().contains("a.txt is not written: no formatter."), "{}", scene.said());
+    assert!(scene.said().contains("a.txt was not written: no formatter."), "{}", scene.said());
     expect![
         "Applied in the user's buffer of a.txt, but not written to disk (no formatter); the user may still review it."
     ]

@@ -50,7 +50,10 @@ fn building_the_program_shows_the_progress() {
 #[test]
 fn a_failed_build_shows_the_last_lines_of_cargo() {
     let said = built(&with_cargo(Some(101)));
-    assert!(said.starts_with("Caliban could not be built: cargo ended with code 101."), "{said}");
+    assert!(
+        said.starts_with("Caliban could not be built: cargo ended with exit code 101."),
+        "{said}"
+    );
     assert!(said.ends_with("error: no room left"), "{said}");
     assert!(!said.contains("stack traceback"), "{said}");
 }

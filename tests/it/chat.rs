@@ -92,7 +92,7 @@ fn if_the_program_is_not_built_the_command_caliban_says_how_to_build_it() {
 fn if_the_configured_program_is_missing_the_user_is_told_how_to_build_it() {
     let nvim = Nvim::start(&Setup::new().config("{ bin = '/nowhere/caliban' }").size(240, 20));
     nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("config.bin: /nowhere/caliban is not a program that can be run.");
+    nvim.wait_screen("config.bin: /nowhere/caliban is not an executable file.");
     nvim.wait_screen("cargo build --release");
 }
 

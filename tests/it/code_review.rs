@@ -91,7 +91,7 @@ fn slash_review_sends_the_diff_and_the_task_in_every_dialect() {
         +TWO
          three
         [New files that git does not track yet. Read them too: @new.txt]
-        [Changed files that are left out because they may hold secrets: @.env]
+        [Changed files that are left out because they may contain secrets: @.env]
         </context>
         Review the uncommitted changes, as the skill `review` says. Mind the case."#]]
     .assert_eq(common(&sent));
@@ -221,10 +221,10 @@ fn slash_review_of_a_branch_or_commit_sends_the_changes_of_that_branch_or_commit
     };
     expect!["-two -three +TWO +THREE -x +y Review the changes since the branch `main`, as the skill `review` says."]
         .assert_eq(&changes("/review main"));
-    expect!["-two +TWO Review the changes of the commit `HEAD~1`, as the skill `review` says."]
+    expect!["-two +TWO Review the changes in the commit `HEAD~1`, as the skill `review` says."]
         .assert_eq(&changes("/review HEAD~1"));
     expect![
-        "-x +y Review the changes of the commit `HEAD`, as the skill `review` says. Be strict."
+        "-x +y Review the changes in the commit `HEAD`, as the skill `review` says. Be strict."
     ]
     .assert_eq(&changes("/review HEAD Be strict."));
     git(&setup, &["add", "a.txt"]);
@@ -252,7 +252,7 @@ fn slash_review_without_a_diff_goes_back_to_the_composer() {
     git(&setup, &["commit", "-qam", "clean"]);
     let nvim = Nvim::start(&setup);
     for (command, why) in [
-        ("/review", "There is no diff: git shows no text for the uncommitted changes."),
+        ("/review", "The diff of the uncommitted changes is empty."),
         ("/review none", "There is no branch or commit none."),
         ("/review --output=x", "There is no branch or commit --output=x."),
         ("/review HEAD:a.txt", "There is no branch or commit HEAD:a.txt."),

@@ -143,7 +143,7 @@ fn a_message_whose_slash_command_cannot_be_read_goes_back_with_the_reason() {
     let (server, nvim) = start(setup);
     let check = |text: &str, warning: &str| check_given_back(&server, &nvim, text, warning);
     check("/yaml a", "! .claude/commands/yaml.md has front matter that is not YAML (");
-    check("/large a", "! .claude/commands/large.md has 1024 kB, and a command may have 64");
+    check("/large a", "! .claude/commands/large.md has 1024 kB, but a command may have at most 64");
     check("/out a", "! .claude/commands/out.md leads out of the project. Nothing was sent.");
     check("/pipe a", "! .claude/commands/pipe.md cannot be read: it is a device");
     check("/fixx 7", "! There is no command /fixx. Did you mean /fix? Nothing was sent.");

@@ -185,7 +185,7 @@ fn a_question_with_a_line_longer_than_the_window_can_be_read_by_scrolling() {
     nvim.keys(":Caliban<CR><C-w>k:resize 3<CR>:setlocal nowrap<CR><C-w>jigo<C-s><Esc><C-w>k");
     nvim.wait_question();
     press(&nvim, "Gkk0y");
-    nvim.wait_screen("1 line has not been on the screen. Scroll through it first.");
+    nvim.wait_screen("1 line has not been on the screen. Scroll to it first.");
     for _ in 0..10 {
         press(&nvim, "40zl");
     }

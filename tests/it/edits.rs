@@ -65,7 +65,7 @@ fn an_edit_keeps_the_files_encoding() {
 
 #[test]
 fn text_that_cannot_be_written_in_the_files_encoding_is_refused() {
-    let told = "a.txt was not changed: its encoding (latin1) cannot hold the new text.";
+    let told = "a.txt was not changed: its encoding (latin1) cannot represent the new text.";
     refused(
         |it| it.file("a.txt", b"caf\xe9\n"),
         "",
@@ -175,7 +175,7 @@ fn edits_of_buffers_that_cannot_be_changed_are_refused() {
     );
     for kind in ["nofile", "help", "nowrite"] {
         let keys = format!(":edit a.txt<CR>:setlocal bt={kind}<CR>");
-        let told = format!("a.txt was not changed: its buffer is not a file ({kind}).");
+        let told = format!("a.txt was not changed: its buffer is a special buffer ({kind}).");
         refused(|it| it, &keys, "edit", change(), &told);
     }
 }
@@ -227,7 +227,7 @@ fn edits_of_files_without_read_or_write_permission_are_refused() {
         "",
         "write",
         write("dir/new.txt", "x\n"),
-        "dir/new.txt was not changed: there is no permission to create it.",
+        "dir/new.txt was not changed: its folder's permissions forbid creating it.",
     );
 }
 
@@ -372,7 +372,7 @@ fn an_edit_fits_although_blanks_at_line_ends_differ_and_the_files_blanks_are_kep
 #[test]
 fn an_edit_fits_although_its_indentation_differs_and_the_new_text_is_indented_like_the_file() {
     let change = ("if x:\n    go()", "if x:\n    go()\n\n    stop()");
-    let told = "at lines 2-3, at another indentation. The new text was indented to match.";
+    let told = "at lines 2-3, with another indentation. The new text was indented to match.";
     let before = "def f():\n\tif x:\n\t    go()\n\nx\n";
     let after = "def f():\n\tif x:\n\t    go()\n\n\t    stop()\n\nx\n";
     tolerated(before, change, after, told);
@@ -380,7 +380,7 @@ fn an_edit_fits_although_its_indentation_differs_and_the_new_text_is_indented_li
 
 #[test]
 fn an_edit_fits_although_typographic_quotes_differ_and_the_files_quotes_are_kept() {
-    let told = "at line 1, taking typographic quotes, dashes and spaces for plain ones.";
+    let told = "at line 1, treating typographic quotes, dashes and spaces as plain ones.";
     tolerated("“One” – two…\n", ("\"One\" - two", "\"One\" - three"), "“One” – three…\n", told);
 }
 

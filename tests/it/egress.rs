@@ -48,7 +48,7 @@ fn a_command_reaches_a_host_that_a_rule_allows_and_no_other() {
     let said = shell(&scene, &get(&other.url("/a")));
     assert!(said.contains("HTTP/1.1 403 Forbidden"), "{said}");
     let told = format!(
-        "[the sandbox refused connections: {} is not allowed by a permission rule. If the command needs a host",
+        "[the sandbox refused connections: {} is not allowed by any permission rule. If the command needs a host",
         other.host()
     );
     assert!(said.contains(&told), "{said}");
@@ -93,7 +93,7 @@ fn in_auto_mode_a_fetched_page_closes_the_hosts_of_rules_until_the_user_consents
     call(&scene, "fetch", json!({ "url": site.url("/a") }), ONCE);
     let said = shell(&scene, &get);
     assert!(
-        said.contains("is closed, because a stranger's text may be in the conversation"),
+        said.contains("is closed, because untrusted text may be in the conversation"),
         "{said}"
     );
     assert!(said.contains("call shell again and name it in hosts: the user is asked]"), "{said}");
@@ -138,7 +138,7 @@ fn in_auto_mode_commands_that_a_rule_allows_keep_their_hosts_after_other_output(
     }
     let said = shell(&scene, "bash build");
     assert!(
-        said.contains("is closed, because a stranger's text may be in the conversation"),
+        said.contains("is closed, because untrusted text may be in the conversation"),
         "{said}"
     );
     assert_eq!(site.asked().len(), 2);
@@ -154,7 +154,7 @@ fn the_answer_always_to_a_question_about_a_host_stores_a_rule_for_the_host() {
     let scene = scene(&site, "auto", &[]);
     let get = get(&site.url("/a"));
     let said = shell(&scene, &get);
-    assert!(said.contains("is not allowed by a permission rule. If the command needs"), "{said}");
+    assert!(said.contains("is not allowed by any permission rule. If the command needs"), "{said}");
     scene.server.reply(Reply::new().call(
         "c1",
         "shell",
@@ -163,10 +163,12 @@ fn the_answer_always_to_a_question_about_a_host_stores_a_rule_for_the_host() {
     scene.nvim.lua("require('caliban').ask('go on')", &[]);
     scene.nvim.wait_question();
     scene.nvim.wait_transcript(&format!("with connections to `{}`?", site.host()));
-    scene.nvim.wait_transcript(
-        "A stranger's text in this conversation may have asked for the connection.",
-    );
-    scene.nvim.wait_transcript(&format!("`a` opens `{}` to this project's commands", site.host()));
+    scene
+        .nvim
+        .wait_transcript("Untrusted text in this conversation may have asked for the connection.");
+    scene
+        .nvim
+        .wait_transcript(&format!("`a` lets this project's commands connect to `{}`", site.host()));
     scene.server.reply(Reply::said("Good."));
     scene.nvim.keys(":Caliban approve always<CR>");
     scene.wait_idle("Good.");
@@ -289,7 +291,7 @@ fn caliban_permissions_network_explains_how_a_connection_is_judged() {
     check("a.example.org", "Commands in the full sandbox may connect to a.example.org:443.");
     check(
         "evil.org:80",
-        "Commands may not connect to evil.org:80: it is not allowed by a permission rule",
+        "Commands may not connect to evil.org:80: it is not allowed by any permission rule",
     );
     scene.nvim.keys(":Caliban permissions<CR>");
     scene.nvim.wait_screen("allow network `*.example.org` (your settings)");

@@ -8,8 +8,8 @@ use serde_json::json;
 use std::fs;
 use std::process::Command;
 
-const UNREADABLE: &str = "The program ended (it could not read what Neovim sent). Your text is safe; \
-    :Caliban restart starts it again.";
+const UNREADABLE: &str = "The program ended (it could not read what Neovim sent). \
+    :Caliban restart starts it again; your text is safe.";
 
 /// Checks that the program has ended, that the chat says so once, and that the program can be restarted.
 fn goes_on(nvim: &Nvim, server: &Server) {

@@ -328,7 +328,7 @@ fn at_most_twenty_images_go_with_a_message() {
     }
     let (server, nvim) = start(setup);
     nvim.lua("require('caliban').ask(...)", &[prompt.clone().into()]);
-    nvim.wait_screen("! At most 20 images go with a message: not @20.png. Nothing was sent.");
+    nvim.wait_screen("! At most 20 images per message: @20.png is one too many.");
     let request = ask(&server, &nvim, &prompt);
     assert_eq!(seen(&request).len(), 20);
 }

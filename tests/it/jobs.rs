@@ -53,7 +53,7 @@ fn a_job_is_started_read_and_stopped() {
     assert_eq!(said, "ready\n[job 1 runs in the background; cursor 6. Go on with the tool job]");
     scene.nvim.wait_screen("1 job");
     let (said, was_asked) = call(&scene, "job", json!({ "action": "list" }), "");
-    assert!(said.starts_with("job 1: runs; began ") && !was_asked, "{said}");
+    assert!(said.starts_with("job 1: running; started ") && !was_asked, "{said}");
     let (said, was_asked) = call(&scene, "job", json!({ "action": "stop", "id": 1 }), "");
     assert!(
         !was_asked && said.starts_with("[no new output]\n[job 1 was ended by signal"),
@@ -156,15 +156,15 @@ fn the_user_stops_a_job_from_the_list() {
     start(&scene, WAITER);
     scene.nvim.lua("require('caliban').ask('/jobs')", &[]);
     scene.nvim.wait_screen("Background jobs. Choose one to stop it:");
-    scene.nvim.wait_screen(&format!("1: job 1  `{WAITER}`  runs  began "));
+    scene.nvim.wait_screen(&format!("1: job 1  `{WAITER}`  running  started "));
     scene.nvim.keys("1<CR>");
     let note = format!("Job 1 (`{WAITER}`) was stopped by the user.");
     scene.wait_chat(&note);
     assert!(scene.told_next().contains(&note));
     scene.nvim.keys(":Caliban jobs<CR>");
-    scene.nvim.wait_screen("was stopped by the user  began ");
+    scene.nvim.wait_screen("was stopped by the user  started ");
     scene.nvim.keys("1<CR>");
-    scene.nvim.wait_screen("Job 1 has ended already.");
+    scene.nvim.wait_screen("Job 1 has already ended.");
 }
 
 #[test]

@@ -150,14 +150,14 @@ fn slash_context_drop_takes_out_only_items_of_the_last_list() {
     let setup = Setup::new().file("a.txt", long("that")).size(120, 40).anthropic(&server);
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
-    refused(&nvim, "/context drop 1", "No item of the last list has this number.");
+    refused(&nvim, "/context drop 1", "The last list has no item with this number.");
     server.reply(Reply::said(&"An answer of some length. ".repeat(20)));
     nvim.ask("look at @a.txt", "some length.");
     command(&nvim, "/context", "The largest items", 1);
     for (given, said) in [
-        ("/context drop 9", "No item of the last list has this number."),
-        ("/context drop 0", "No item of the last list has this number."),
-        ("/context drop", "No item of the last list has this number."),
+        ("/context drop 9", "The last list has no item with this number."),
+        ("/context drop 0", "The last list has no item with this number."),
+        ("/context drop", "The last list has no item with this number."),
         ("/context drop 2", "cannot be taken out: only files and results can."),
         ("/context everything", "Use /context alone, or with drop and a number"),
     ] {
@@ -185,7 +185,7 @@ fn items_cannot_be_taken_out_if_the_models_thoughts_are_bound_to_earlier_message
     nvim.ask("look at @a.txt", "One.");
     command(&nvim, "/context", "The largest items", 1);
     assert!(nvim.transcript().contains("Old results are never trimmed"));
-    refused(&nvim, "/context drop 1", "binds its thoughts to the messages before them");
+    refused(&nvim, "/context drop 1", "are valid only with the messages before them");
     server.reply(Reply::said("Two."));
     nvim.ask("two", "Two.");
     assert_grows(server.requests());

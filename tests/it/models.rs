@@ -206,7 +206,7 @@ fn a_missing_connection_or_key_is_reported_with_the_next_step() {
             "{{ model = 'mine/m', providers = {{ mine = {{ dialect = 'openai-chat', base_url = '{url}', key = '{key}' }} }} }}"
         ))
     };
-    expect!["No connection to 127.0.0.1:PORT: it refused the connection: nothing listens there. Check the network or the address, then send again."].assert_eq(&mine(&format!("http://127.0.0.1:{port}/v1"), "none"));
+    expect!["No connection to 127.0.0.1:PORT: it refused the connection: nothing is listening there. Check the network or the address, then send again."].assert_eq(&mine(&format!("http://127.0.0.1:{port}/v1"), "none"));
     expect!["No connection to nowhere.invalid: its name could not be resolved. Check the network or the address, then send again."].assert_eq(&mine("http://nowhere.invalid/v1", "none"));
     expect![
         "No key for mine: MY_KEY is not set. Give a key with /connect, or set this environment variable and restart Neovim."

@@ -136,7 +136,7 @@ fn the_user_is_told_if_the_clipboard_has_no_image() {
     for script in ["exit 1", "echo words", "exec yes words"] {
         let (_server, nvim) = start(with_clipboard(script));
         nvim.keys("see <M-v>");
-        let told = "There is no image in the clipboard that can be sent.";
+        let told = "The clipboard has no image that can be sent.";
         let says = |nvim: &Nvim| nvim.lua_str("return vim.fn.execute('messages')").contains(told);
         nvim.wait(says, "the message");
         assert_eq!(nvim.composer(), "see ");

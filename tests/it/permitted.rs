@@ -158,7 +158,9 @@ fn the_rule_for_a_path_decides_whether_an_edit_is_refused_reviewed_or_written() 
     let change = |path: &str| edit(path, &[("l2", "L2")]);
     let (said, _) = call(&scene, "edit", change("migrations/a.txt"), "");
     assert!(
-        said.contains("may not be edited, by a permission rule of the user: They are generated"),
+        said.contains(
+            "may not be edited because of a permission rule of the user: They are generated"
+        ),
         "{said}"
     );
     let (said, _) = call(&scene, "edit", change("src/a.txt"), "");
@@ -213,7 +215,7 @@ fn a_rule_that_does_not_match_its_own_example_is_reported() {
     };
     let scene = Scene::start(|it| it.config(config).file(FILE, rule("git pull")).size(160, 40));
     scene.nvim.keys(":Caliban<CR>");
-    scene.wait_chat("rule 1: the rule does not fit its example `git pull`.");
+    scene.wait_chat("rule 1: the rule does not match `git pull`, which `matches` lists.");
     assert!(is_asked(&scene, "shell", run("echo one")));
     fs::write(scene.nvim.setup.path(FILE), rule("git -C . push")).unwrap();
     assert!(!is_asked(&scene, "shell", run("echo two")));
@@ -288,7 +290,7 @@ fn the_log_of_permissions_names_the_reason_of_each_decision() {
     let lines: Vec<&str> = text.lines().map(|it| it.split_once(" main ").unwrap().1).collect();
     expect![[r#"
         [
-            "refused: edit (path: `b.txt` may not be edited, by a permission rule of the user: No.)",
+            "refused: edit (path: `b.txt` may not be edited because of a permission rule of the user: No.)",
             "refused: read (path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent.)",
             "asked: run true",
             "you allowed it for the session: run true",

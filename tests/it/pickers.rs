@@ -91,11 +91,11 @@ fn a_plugins_picker_gets_kinds_columns_and_previews() {
     assert_eq!(nvim.lua_json("return _G.given.lines[1]"), "---");
     expect![[r#"
         caliban_modes
-        plan                looks only: nothing is edited or run
+        plan                only reads: nothing is edited or run
         ask                 you decide on each edit and command
         auto-edit    (now)  edits are written at once and reviewed afterwards; you decide on ea…
-        auto                as auto-edit, and commands run in the sandbox without a question
-        coordinator         hands the work to workers, which ask you as the mode before it says"#]]
+        auto                like auto-edit, and commands run in the sandbox without a question
+        coordinator         hands the work to workers; the current mode applies to them"#]]
     .assert_eq(&given(nvim, "mode"));
 }
 

@@ -266,8 +266,7 @@ fn grows(dialect: &dyn Dialect) {
     let last = &requests[4];
     // not every dialect sends the ids of calls
     let told: Vec<String> = last.answers().into_iter().map(|it| it.1).collect();
-    let taken =
-        "The user has the plan. They approve it, send it back or drop it. Do not begin before.";
+    let taken = "The user has the plan. They approve it, send it back or drop it. Do not begin before that.";
     assert_eq!(told[..2], [taken; 2]);
     assert!(told[2].starts_with("Not shown: the user is not in plan mode"), "{told:?}");
     assert_grows(requests);
@@ -305,7 +304,7 @@ fn a_plan_does_not_take_the_cursor_from_a_user_who_types() {
     server.wait_count(2);
     nvim.keys("d");
     gate.finish();
-    nvim.wait_transcript("It replaces the plan that waited.");
+    nvim.wait_transcript("It replaces the previous plan.");
     nvim.wait_screen("replaced");
     assert!(nvim.plan().contains("- one"));
     nvim.keys("<Esc>");
@@ -324,10 +323,7 @@ fn a_decision_on_a_plan_that_was_replaced_meanwhile_decides_nothing() {
     nvim.keys("\\a");
     nvim.wait_screen("Carry out the plan in mode");
     gate.finish();
-    nvim.wait(
-        |nvim| nvim.transcript().contains("It replaces the plan that waited."),
-        "the new plan",
-    );
+    nvim.wait(|nvim| nvim.transcript().contains("It replaces the previous plan."), "the new plan");
     nvim.keys("1<CR>");
     nvim.wait_screen("A newer plan has come. Read it, then decide.");
     nvim.wait(|nvim| nvim.plan().contains("- two"), "the new plan in its buffer");

@@ -193,7 +193,7 @@ fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
         /undo          goes back to before your last message; `/undo 2` to before the last two
         /init          explores the project and proposes `AGENTS.md`, or its update: `/init [message]`
         /review        reviews a diff and comments on its lines: `/review [@diff|@staged|branch|commit]`
-        /compact       replaces the conversation so far by a summary for the model: `/compact [what matters]`
+        /compact       replaces the conversation so far with a summary for the model: `/compact [what matters]`
         /uncompact     undoes the last compaction
         @path, @path:10-40 and @dir/ add files to a message. g? lists the keys."#]]
     .assert_eq(nvim.transcript().split("! ").nth(1).unwrap());

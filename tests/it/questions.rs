@@ -22,9 +22,9 @@ fn asked(config: &str, command: &str) -> Scene {
 fn a_question_names_what_the_command_touches() {
     let command = "cd sub && curl -s https://a.org/x > out | tee log";
     let scene = asked("{}", command);
-    scene
-        .nvim
-        .wait_transcript("It writes `out`, `log`. It goes to `sub`. It names the host `a.org`.");
+    scene.nvim.wait_transcript(
+        "It writes `out`, `log`. It changes the folder to `sub`. It names the host `a.org`.",
+    );
     scene.server.reply(Reply::said("Good."));
     scene.nvim.keys("n");
     scene.wait_idle("Good.");

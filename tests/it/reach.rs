@@ -79,7 +79,7 @@ fn in_the_home_folder_calibans_own_files_are_refused_and_files_with_secrets_need
     let said = answer(&scene, "grep", json!({ "pattern": "TOKEN" })).replace("nvim.log", "log");
     expect![[r#"
         notes.txt:1: TOKEN=none
-        [2 files that may hold keys were not searched: .local/state/nvim/log and others. To search such a file, name it as `path`, or call `read`, which asks the user]"#]]
+        [2 files that may hold keys were not searched: .local/state/nvim/log and others. To search such a file, name it as `path` or call `read`: the user is asked first]"#]]
     .assert_eq(&said);
     let said = answer(&scene, "glob", json!({ "pattern": "*.json" }));
     assert!(said.starts_with("No file in . matches"), "{said}");
@@ -148,7 +148,7 @@ fn files_with_secrets_need_consent_and_are_left_out_of_searches() {
     expect![[r"
         .env.example:1: TOKEN=
         a.rs:1: // TOKEN
-        [1 file that may hold keys was not searched: .env. To search such a file, name it as `path`, or call `read`, which asks the user]"]]
+        [1 file that may hold keys was not searched: .env. To search such a file, name it as `path` or call `read`: the user is asked first]"]]
     .assert_eq(&said);
     let said = answer(&scene, "list", json!({}));
     assert!(said.contains(".env  13 B"), "{said}");

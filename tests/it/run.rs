@@ -146,9 +146,10 @@ fn with_tracked(setup: Setup, count: usize) -> Setup {
 
 #[test]
 fn a_diff_that_may_lack_changes_of_commands_says_why_in_the_summary_and_in_the_json() {
-    let large = "The diff may lack changes of commands: the project has more than 20,000 files";
+    let large =
+        "The diff may lack changes made by commands: the project has more than 20,000 files";
     let not_listed = "The diff may lack files that commands created:";
-    let many = "The diff may lack changes of commands: one changed more than 500 files";
+    let many = "The diff may lack changes made by commands: a command changed more than 500 files";
     let plain: fn(Setup, usize) -> Setup = with_files;
     for (make, count, commands, said) in [
         (plain, 20_000, &["touch made", "touch again"][..], Some(large)),

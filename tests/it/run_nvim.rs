@@ -64,7 +64,7 @@ fn with_wrong_arguments_neovim_quits_with_code_2_before_any_request() {
     let missing = setup(&server).config("{ bin = '/nowhere/caliban' }");
     let ran = Ran::of(&mut missing.scripted("Caliban run go"));
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("is not a program that can be run"), "{}", ran.err);
+    assert!(ran.err.contains("is not an executable file"), "{}", ran.err);
     assert_eq!(server.count(), 0);
 }
 

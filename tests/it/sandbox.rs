@@ -222,7 +222,7 @@ fn the_health_check_lists_the_limits_of_the_sandbox_that_were_tried() {
         "files with secrets cannot be read",
         "the editor's environment cannot be read",
     ] {
-        scene.nvim.wait_screen(&format!("Tried: {what}."));
+        scene.nvim.wait_screen(&format!("Tested: {what}."));
     }
     assert!(!scene.nvim.screen().contains("Not so"), "{}", scene.nvim.screen());
 }

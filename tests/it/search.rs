@@ -104,7 +104,9 @@ fn in_auto_mode_a_session_consent_to_search_ends_with_a_strangers_text() {
     nvim.wait_transcript("Mode auto");
     search(3);
     nvim.lua("require('caliban').ask('go on')", &[]);
-    nvim.wait_transcript("The query leaves this machine, and a stranger's text may ask for it.");
+    nvim.wait_transcript(
+        "The query leaves this machine. Untrusted text in this conversation may have asked for it.",
+    );
     assert_eq!(site.asked().len(), 2);
 }
 
@@ -126,8 +128,8 @@ fn the_model_is_told_without_the_key_that_a_search_service_failed() {
     };
     let page =
         |body: &'static str| move |site: &Site| site.page("/search", "application/json", body);
-    check(&page("no json"), "The search service exa gave an answer that is not JSON.");
-    check(&page("{}"), "The search service exa gave an answer that is not a list of results.");
+    check(&page("no json"), "The search service exa sent an answer that is not JSON.");
+    check(&page("{}"), "The search service exa sent an answer that is not a list of results.");
     check(
         &|site: &Site| site.redirect("/search", "http://127.0.0.1:1/"),
         "The search service exa answered 302.",

@@ -148,7 +148,7 @@ async fn a_huge_output_is_cut_and_kept_in_a_file() {
         "yes 'a line of output' | head -c 20000000; head -c 1000000 /dev/zero | tr '\\0' x";
     let done = shell(&room.desk, json!({ "command": command })).await;
     assert!(done.text.len() < 40_000, "{}", done.text.len());
-    assert!(done.text.contains(" left out; the whole is in "), "{}", &done.text[..200]);
+    assert!(done.text.contains(" left out; the whole output is in "), "{}", &done.text[..200]);
     let kept = fs::read_dir(room.dir.path().join("overflow")).unwrap().next().unwrap().unwrap();
     assert!(kept.metadata().unwrap().len() > 20_000_000);
     while let Ok((_, text)) = room.chat.try_recv() {
@@ -191,7 +191,7 @@ async fn a_time_out_ends_the_process_group() {
     expect![[r#"
         (timed out)
         started
-        [ended after 3 s: time-out. Give a longer timeout_s, run less, or run the command in the background]"#]]
+        [timed out after 3 s and was stopped. Give a longer timeout_s, run less, or run the command in the background]"#]]
     .assert_eq(&format!("({})\n{}", done.summary, done.text));
 }
 

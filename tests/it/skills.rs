@@ -176,7 +176,7 @@ fn slash_skills_lists_skills_and_problems() {
               .caliban/skills/release/SKILL.md
           prose: Writes prose.
               DIR/config/caliban/skills/prose/SKILL.md
-        `.caliban/skills/evil/SKILL.md` has the name "../../etc": a name has at most 64 characters: lower-case letters, digits, and single hyphens between them. It was left out.
+        `.caliban/skills/evil/SKILL.md` has the name "../../etc", but a name has at most 64 characters: lower-case letters, digits, and single hyphens between them. It was left out.
         `.caliban/skills/none/SKILL.md` has no front matter between two lines `---`. It was left out.
         `DIR/config/caliban/skills/mine/SKILL.md` has the same name as another skill, `release`. It was left out."#]].assert_eq(&said.replace(&nvim.setup.dir().display().to_string(), "DIR"));
     server.reply(Reply::said("One."));

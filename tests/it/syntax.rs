@@ -40,7 +40,7 @@ fn the_model_is_told_where_a_file_does_not_parse_after_an_edit() {
         &[("local b = 2", "local b = = 2")],
         expect![[r#"
             Applied and written to a.lua; the user may still review it.
-            a.lua does not parse: 1 new syntax error, by Neovim's parser for lua. Correct the text, unless this parser does not know the syntax.
+            a.lua does not parse: 1 new syntax error, according to Neovim's parser for lua. Correct the text, unless this parser does not know the syntax.
             a.lua:4: cannot be parsed: local b = = 2"#]],
     );
     check(
@@ -49,14 +49,14 @@ fn the_model_is_told_where_a_file_does_not_parse_after_an_edit() {
         &[("return a;\n}", "if (a) {\n    return a;\n}"), ("f(1);", "f(1)")],
         expect![[r#"
             Applied and written to a.c; the user may still review it.
-            a.c does not parse: 2 new syntax errors, by Neovim's parser for c. Correct the text, unless this parser does not know the syntax.
+            a.c does not parse: 2 new syntax errors, according to Neovim's parser for c. Correct the text, unless this parser does not know the syntax.
             a.c:6: missing `;`: return f(1)
             a.c:7: missing `}` (in the construct that begins on line 1): }"#]],
     );
     let new = write("b.lua", "local x = {\n");
     expect![[r#"
         Applied and written to b.lua; the user may still review it.
-        b.lua does not parse: 1 new syntax error, by Neovim's parser for lua. Correct the text, unless this parser does not know the syntax.
+        b.lua does not parse: 1 new syntax error, according to Neovim's parser for lua. Correct the text, unless this parser does not know the syntax.
         b.lua:1: cannot be parsed: local x = {"#]]
     .assert_eq(&written("a.lua", LUA, "write", new));
 }
@@ -74,7 +74,7 @@ fn syntax_errors_that_a_file_had_before_the_edit_are_not_reported_as_new() {
         &[("int a;\n", ""), ("int c;", "int c")],
         expect![[r#"
             Applied and written to a.c; the user may still review it.
-            a.c does not parse: 1 new syntax error, by Neovim's parser for c. Correct the text, unless this parser does not know the syntax.
+            a.c does not parse: 1 new syntax error, according to Neovim's parser for c. Correct the text, unless this parser does not know the syntax.
             a.c:2: missing `;`: int c"#]],
     );
 }
@@ -111,7 +111,7 @@ fn the_verdict_names_the_syntax_errors_of_the_text_after_the_users_decisions() {
     scene.nvim.keys(":edit a.lua<CR>4G:Caliban reject<CR>:Caliban accept all<CR>");
     scene.wait_idle("Well.");
     let said = scene.answer(2, "e1");
-    let told = "a.lua does not parse: 1 new syntax error, by Neovim's parser for lua.";
+    let told = "a.lua does not parse: 1 new syntax error, according to Neovim's parser for lua.";
     assert!(said.contains(told) && said.contains("a.lua:3: missing `end`"), "{said}");
 }
 

@@ -61,7 +61,7 @@ fn the_keys_on_a_workers_line_open_it_write_to_it_and_stop_it() {
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.nvim.wait_question();
     let shown = |text: &str| scene.nvim.wait(|_| rows(&scene).contains(text), text);
-    scene.nvim.wait_screen("1 of 12 turns");
+    scene.nvim.wait_screen("1/12 requests");
     shown("waits: your answer");
     expect![[r#"
             w1 explorer     Find the callers    thinking
@@ -159,7 +159,7 @@ fn the_lines_of_workers_keep_to_one_row_in_a_narrow_window_and_fold() {
     scene.server.hold(has_got("Find.", 1), Reply::said("I look.").gate());
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.nvim.wait_question();
-    scene.nvim.wait_screen("1 of 12 turns");
+    scene.nvim.wait_screen("1/12 requests");
     scene.nvim.wait(|_| rows(&scene).contains("your answer"), "a worker that waits");
     scene.nvim.go_to_transcript("w2 implementer");
     scene.nvim.keys("<C-w>o");
@@ -175,9 +175,9 @@ fn the_lines_of_workers_keep_to_one_row_in_a_narrow_window_and_fold() {
     check(
         90,
         expect![[r#"
-      w1 explorer     Find the callers    thinking                           1 of 12 turns
-      w2 implementer  語 %{v:x} `q` <b>|  waits: your answer                 1 of 12 turns
-      w3 verifier     Run the tests       thinking                           0 of 12 turns"#]],
+      w1 explorer     Find the callers    thinking                           1/12 requests
+      w2 implementer  語 %{v:x} `q` <b>|  waits: your answer                 1/12 requests
+      w3 verifier     Run the tests       thinking                           0/12 requests"#]],
     );
     check(
         64,

@@ -87,7 +87,7 @@ fn the_todo_list_is_not_written_over_unsaved_changes() {
     server.reply(todo("c3", update("look", "completed")));
     server.reply(Reply::said("Three."));
     nvim.ask("more", "Three.");
-    let said = ".todos.json has unsaved changes in the editor. Nothing was done.";
+    let said = ".todos.json has unsaved changes in the editor, so nothing was done.";
     assert_eq!(server.requests()[3].answer("c3"), said);
     nvim.command("Caliban todo remove");
     nvim.wait_screen(".todos.json has unsaved changes. Write or undo them first.");
@@ -126,9 +126,9 @@ fn the_list_of_another_conversation_is_used_only_after_the_user_takes_it() {
     let answers = server.requests().pop().unwrap().answers();
     let answers: Vec<&str> = answers.iter().map(|it| it.1.as_str()).collect();
     expect![[r#"
-        .todos.json has the to-do list of the conversation `main` (1 of 2 done). It is not yours, so nothing was done. The user can hand it to you with `:Caliban todo take` or remove it with `:Caliban todo remove`. Until then, go on without a list.
-        .todos.json has the to-do list of the conversation `main` (1 of 2 done). It is not yours, so nothing was done. The user can hand it to you with `:Caliban todo take` or remove it with `:Caliban todo remove`. Until then, go on without a list.
-        .todos.json has the to-do list of the conversation `main` (1 of 2 done). It is not yours, so nothing was done. The user can hand it to you with `:Caliban todo take` or remove it with `:Caliban todo remove`. Until then, go on without a list."#]].assert_eq(&answers.join("\n"));
+        .todos.json has the to-do list of the conversation `main` (1 of 2 done). It is not yours, so nothing was done. The user can give it to you with `:Caliban todo take` or remove it with `:Caliban todo remove`. Until then, go on without a list.
+        .todos.json has the to-do list of the conversation `main` (1 of 2 done). It is not yours, so nothing was done. The user can give it to you with `:Caliban todo take` or remove it with `:Caliban todo remove`. Until then, go on without a list.
+        .todos.json has the to-do list of the conversation `main` (1 of 2 done). It is not yours, so nothing was done. The user can give it to you with `:Caliban todo take` or remove it with `:Caliban todo remove`. Until then, go on without a list."#]].assert_eq(&answers.join("\n"));
     assert_eq!(nvim.setup.on_disk(".todos.json"), before);
     assert_eq!(nvim.lua_json("return require('caliban').state().todo or vim.NIL"), Value::Null);
     nvim.command("Caliban todo take");
@@ -204,11 +204,11 @@ fn a_file_that_is_not_calibans_todo_list_is_left_alone_and_the_model_is_told_why
     });
     expect![[r#"
         .todos.json in the project is not a to-do list of Caliban's (expected ident at line 1 column 2), so it was not changed. Tell the user, and go on without a list.
-        .todos.json in the project is not a to-do list of Caliban's (an item is empty, longer than 500 characters, or has characters that nobody sees), so it was not changed. Tell the user, and go on without a list.
-        .todos.json in the project is not a to-do list of Caliban's (an item is empty, longer than 500 characters, or has characters that nobody sees), so it was not changed. Tell the user, and go on without a list.
-        .todos.json in the project is not a to-do list of Caliban's (an item is empty, longer than 500 characters, or has characters that nobody sees), so it was not changed. Tell the user, and go on without a list.
+        .todos.json in the project is not a to-do list of Caliban's (an item is empty, longer than 500 characters, or has invisible characters), so it was not changed. Tell the user, and go on without a list.
+        .todos.json in the project is not a to-do list of Caliban's (an item is empty, longer than 500 characters, or has invisible characters), so it was not changed. Tell the user, and go on without a list.
+        .todos.json in the project is not a to-do list of Caliban's (an item is empty, longer than 500 characters, or has invisible characters), so it was not changed. Tell the user, and go on without a list.
         .todos.json in the project is not a to-do list of Caliban's (it has more than 100 items), so it was not changed. Tell the user, and go on without a list.
-        .todos.json in the project is not a to-do list of Caliban's (it names no conversation), so it was not changed. Tell the user, and go on without a list.
+        .todos.json in the project is not a to-do list of Caliban's (the name of its conversation is not valid), so it was not changed. Tell the user, and go on without a list.
         .todos.json in the project is not a to-do list of Caliban's (it is a link, a folder or too large), so it was not changed. Tell the user, and go on without a list."#]].assert_eq(&said.join("\n"));
 }
 

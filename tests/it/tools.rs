@@ -233,7 +233,7 @@ fn a_command_that_times_out_is_ended_with_its_children() {
     nvim.wait_transcript("I see.");
     expect![[r#"
         begun
-        [ended after 3 s: time-out. Give a longer timeout_s, run less, or run the command in the background]"#]]
+        [timed out after 3 s and was stopped. Give a longer timeout_s, run less, or run the command in the background]"#]]
     .assert_eq(&server.wait_requests(2)[1].answer("c1"));
     nvim.wait(
         |nvim| nvim.setup.processes().iter().all(|it| !it.1.contains("sleep 4000")),
@@ -306,7 +306,7 @@ fn the_model_can_read_the_rest_of_a_cut_output_without_consent() {
         .to_owned();
     let cache = nvim.setup.dir().display().to_string();
     let name = path.rsplit('/').next().unwrap().to_owned();
-    expect!["[lines 401-98400 of 100000 left out; the whole is in DIR/cache/caliban/outputs/FILE: read it with offset, or grep it]"].assert_eq(&note.replace(&cache, "DIR").replace(&name, "FILE"));
+    expect!["[lines 401-98400 of 100000 left out; the whole output is in DIR/cache/caliban/outputs/FILE: read it with offset, or grep it]"].assert_eq(&note.replace(&cache, "DIR").replace(&name, "FILE"));
     gate.finish();
     nvim.wait_transcript("Cut.");
     nvim.wait_phase("idle");

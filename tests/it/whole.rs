@@ -330,7 +330,7 @@ fn an_impossible_deletion_is_refused_with_the_reason() {
         path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent.
         a.txt was not changed: its buffer has unsaved changes.
         a.txt was not changed: it is read-only.
-        a.txt was not changed: its buffer is not a file (nofile)."#]]
+        a.txt was not changed: its buffer is a special buffer (nofile)."#]]
     .assert_eq(&told.join("\n"));
 }
 

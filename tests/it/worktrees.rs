@@ -101,11 +101,11 @@ fn changes_of_a_worktree_that_merge_are_reviewed_and_others_stay_on_the_branch()
     let own = answer.split_once("[The branch").unwrap().1;
     expect_test::expect![[r"
          `caliban/main-task` has its changes, 5 files changed, 5 insertions(+), 5 deletions(-): `a.txt`, `clash.txt`, `gone.txt`, `moved.txt`, `sub/new.txt`.]
-        [4 files are in the user's buffers with these changes, under review. A later message has the user's decisions.]
-        [The branch alone has the changes of `clash.txt`, which was changed by the user at the same lines.]
+        [4 files have these changes in the user's buffers, under review. A later message has the user's decisions.]
+        [Only the branch has the changes to `clash.txt`, which was changed by the user at the same lines.]
         [Its conversation is `main-task`: 3 requests · 45 tokens.]"]]
     .assert_eq(own);
-    scene.wait_chat("The branch caliban/main-task alone has the changes of `clash.txt`");
+    scene.wait_chat("Only the branch caliban/main-task has the changes to `clash.txt`");
     // nothing is written before the user has decided
     assert_eq!(scene.on_disk("a.txt").unwrap(), nine().replace("l1", "mine"));
     assert!(scene.on_disk("sub/new.txt").is_none() && scene.on_disk("gone.txt").is_some());

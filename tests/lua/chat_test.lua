@@ -597,7 +597,7 @@ test('text and unsent messages outlive the program, and a restart opens all agai
   exit(1000 + jobs, 137)
   eq(
     transcript()[2],
-    '! The program ended (signal 9). Your text is safe; :Caliban restart starts it again.'
+    '! The program ended (signal 9). :Caliban restart starts it again; your text is safe.'
   )
   type_keys('<CR>')
   eq(composer(), { 'keep me' })
@@ -633,9 +633,7 @@ test('a missing program is reported in one sentence', function()
   fresh({ bin = '/nowhere/caliban' })
   vim.cmd('Caliban')
   eq(#told, 1)
-  assert(
-    told[1]:find('/nowhere/caliban is not a program that can be run%. .* cargo build %-%-release')
-  )
+  assert(told[1]:find('/nowhere/caliban is not an executable file%. .* cargo build %-%-release'))
   eq(#api.nvim_tabpage_list_wins(0), 1)
 end)
 
@@ -730,10 +728,9 @@ test('a text that is too big to be added is refused with a message', function()
   vim.cmd('wincmd p')
   file({ ('x'):rep(300000) })
   vim.cmd('Caliban add')
-  eq(
-    told,
-    { 'The text has 292 kB; at most 256 kB can be added. Name the file in the message instead.' }
-  )
+  eq(told, {
+    'The text is 292 kB long; at most 256 kB can be added. Name the file in the message instead.',
+  })
 end)
 
 test('a paint that the editor refuses changes nothing, and can be repeated', function()
@@ -1201,12 +1198,12 @@ test('headers of a provider are checked one by one, and no value is shown', func
     { { Host = 'x' }, 'Host: the HTTP connection sets this header' },
     { { ['Transfer-Encoding'] = 'x' }, 'Transfer-Encoding: the HTTP connection sets this header' },
     { { ['content-type'] = 'x' }, 'content-type: Caliban sets this header' },
-    { { ['x y'] = 'x' }, 'x y: this is not a valid name of a header' },
-    { { ['x\r\nHost'] = 'x' }, 'x^M^@Host: this is not a valid name of a header' },
-    { { [''] = 'x' }, ': this is not a valid name of a header' },
-    { { 'x-a: b' }, '1: this is not a valid name of a header' },
+    { { ['x y'] = 'x' }, 'x y: this is not a valid header name' },
+    { { ['x\r\nHost'] = 'x' }, 'x^M^@Host: this is not a valid header name' },
+    { { [''] = 'x' }, ': this is not a valid header name' },
+    { { 'x-a: b' }, '1: this is not a valid header name' },
     { { ['x-a'] = 1 }, 'x-a: expected a string, got 1' },
-    { { ['x-a'] = 'se\r\ncret' }, 'x-a: its value holds control characters' },
+    { { ['x-a'] = 'se\r\ncret' }, 'x-a: its value contains control characters' },
     { { ['x-a'] = 'env:' }, 'x-a: the name of a variable is missing after `env:`' },
     { { ['X-A'] = 'x', ['x-a'] = 'y' }, 'x-a: it is given twice' },
   }

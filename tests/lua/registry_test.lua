@@ -123,7 +123,7 @@ function T.the_message_about_several_files_counts_the_unsaved_ones()
   })
   B.accept({ scope = 'all' })
   eq({ 'a\nX\n', 'a\nb\n' }, { H.disk('1.txt'), H.disk('2.txt') })
-  eq({ '2 files: 2 hunks accepted, 1 not saved' }, H.said())
+  eq({ '2 files: 2 hunks accepted, 1 file not saved' }, H.said())
 end
 
 function T.single_lines_of_a_hunk_can_be_decided()
@@ -348,7 +348,7 @@ function T.a_proposal_to_a_buffer_that_cannot_be_changed_is_refused_without_a_pr
     end)
   )
   eq(
-    'refused: its buffer is not a file (nofile)',
+    'refused: its buffer is a special buffer (nofile)',
     why(H.write('3', 'a\nb\n'), function()
       vim.bo.buftype = 'nofile'
     end)

@@ -297,7 +297,7 @@ function M.send(chat, steer)
   local goes_on = #chat.context == 0 and status and status.phase == 'idle' and ready
   if message == '' and not goes_on then
     local what = #chat.context > 0
-        and 'The added context goes with a message. Write the message first.'
+        and 'The added context is sent with a message. Write the message first.'
       or 'The message is empty.'
     require('caliban.editor.notify').say('Nothing sent. ' .. what, vim.log.levels.INFO)
     return

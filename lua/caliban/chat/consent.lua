@@ -208,13 +208,13 @@ function M.objection(question, ruling)
       unseen = unseen + 1
     end
   end
-  local text = '%d %s not been on the screen. Scroll through %s first.'
+  local text = '%d %s not been on the screen. Scroll %s first.'
   if unseen == 0 then
     return nil
   elseif unseen == 1 then
-    return text:format(1, 'line has', 'it')
+    return text:format(1, 'line has', 'to it')
   end
-  return text:format(unseen, 'lines have', 'them')
+  return text:format(unseen, 'lines have', 'through them')
 end
 
 ---@param text string

@@ -219,7 +219,7 @@ function M.paste(chat)
       bytes = ok and tostring(decoded) or ''
     end
     if #bytes > LARGEST or not is_image(bytes) then
-      return warn('There is no image in the clipboard that can be sent.')
+      return warn('The clipboard has no image that can be sent.')
     end
     insert(chat, bytes)
   end

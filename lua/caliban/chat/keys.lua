@@ -348,8 +348,8 @@ local keys = {
       run = undo,
       own = true,
     },
-    { mode = 'n', lhs = ']]', desc = 'next message of yours', run = jump(1) },
-    { mode = 'n', lhs = '[[', desc = 'previous message of yours', run = jump(-1) },
+    { mode = 'n', lhs = ']]', desc = 'your next message', run = jump(1) },
+    { mode = 'n', lhs = '[[', desc = 'your previous message', run = jump(-1) },
     { mode = 'n', lhs = 'gf', desc = 'go to the file under the cursor', run = go_to },
     { mode = 'n', lhs = 'gx', desc = 'open the link under the cursor', run = open_link },
     { mode = 'n', lhs = 'gy', desc = 'yank the code block', run = yank_code },
@@ -409,7 +409,7 @@ local keys = {
     {
       mode = 'n',
       lhs = 'K',
-      desc = 'preview the mention under the cursor, or all that goes with the message',
+      desc = 'preview the mention under the cursor, or all that is sent with the message',
       own = true,
       run = function(chat)
         return require('caliban.chat.mentions').preview(chat)

@@ -92,7 +92,7 @@ local function by_command(command, text)
     { stdout = false, stderr = false },
     vim.schedule_wrap(function(done)
       if done.code ~= 0 then
-        failed(('it ended with %d'):format(done.code))
+        failed(('it ended with exit code %d'):format(done.code))
       end
     end)
   )

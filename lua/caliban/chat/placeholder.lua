@@ -19,7 +19,7 @@ local function all(chat)
   local status = chat.status
   local phase = status and status.phase or 'idle'
   if chat.reading then
-    return { 'Read only. /fork continues it in a copy', 'Read only' }
+    return { 'Read only. /fork continues in a copy', 'Read only' }
   elseif status and phase == 'asking' and status.question then
     return { 'Answer in your own words', 'Answer' }
   elseif status and phase == 'asking' and status.plan and status.plan.stage == 'waiting' then

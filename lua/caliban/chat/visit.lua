@@ -77,7 +77,7 @@ function M.go(chat)
   local path = names.meant(name, chat.root)
   local odd = require('caliban.editor.disk').odd(path)
   if name == '' or not vim.uv.fs_stat(path) or odd and vim.fn.isdirectory(path) == 0 then
-    local why = (odd and '%s is not opened: ' .. odd .. '.' or "No file '%s'.")
+    local why = (odd and '%s was not opened: ' .. odd .. '.' or "No file '%s'.")
     require('caliban.editor.notify').show(why:format(names.shown(name)), vim.log.levels.WARN)
     return
   end

@@ -21,13 +21,13 @@ end
 ---@return string?
 local function header(name, value)
   if type(name) ~= 'string' or not name:find("^[%w!#$%%&'*+.^_`|~-]+$") then
-    return 'this is not a valid name of a header'
+    return 'this is not a valid header name'
   elseif taken[name:lower()] then
     return taken[name:lower()]
   elseif type(value) ~= 'string' then
     return 'expected a string, got ' .. (type(value) == 'table' and 'a table' or tostring(value))
   elseif value:find('%c') then
-    return 'its value holds control characters'
+    return 'its value contains control characters'
   elseif value:find('^env:%s*$') then
     return 'the name of a variable is missing after `env:`'
   end

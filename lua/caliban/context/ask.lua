@@ -41,7 +41,7 @@ end
 function M.add(excerpt, focus)
   if #excerpt.text > MOST then
     local say =
-      'The text has %d kB; at most %d kB can be added. Name the file in the message instead.'
+      'The text is %d kB long; at most %d kB can be added. Name the file in the message instead.'
     local text = say:format(#excerpt.text / 1024, MOST / 1024)
     require('caliban.editor.notify').show(text, vim.log.levels.WARN)
     return

@@ -341,15 +341,15 @@ end
 local function forbidden(buf, there, path)
   local bo = vim.bo[buf]
   if not M.ordinary(buf) then
-    return ('its buffer is not a file (%s)'):format(bo.buftype)
+    return ('its buffer is a special buffer (%s)'):format(bo.buftype)
   elseif not bo.modifiable then
     return "its buffer is 'nomodifiable'"
   elseif bo.readonly then
     return 'it is read-only'
   elseif there and vim.fn.filewritable(path) == 0 then
-    return 'there is no permission to write it'
+    return 'its permissions forbid writing'
   elseif not there and not creatable(path) then
-    return 'there is no permission to create it'
+    return "its folder's permissions forbid creating it"
   elseif not there and not bo.modified and not M.empty(buf) then
     return 'it is no longer on disk'
   end

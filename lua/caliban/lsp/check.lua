@@ -227,7 +227,9 @@ local function report_errors(check, lang, errors, lines)
   local found = {} ---@type caliban.Finding[]
   for i = 1, math.min(#errors, ERRORS) do
     local it = errors[i]
-    local begins = it.first < it.row and (' (in the construct that begins on line %d)'):format(it.first + 1) or ''
+    local begins = it.first < it.row
+        and (' (in the construct that begins on line %d)'):format(it.first + 1)
+      or ''
     local line = vim.trim(lines[it.row + 1] or ''):sub(1, WIDE)
     local text = ('%s%s: %s'):format(it.what, begins, line)
     found[i] = { path = check.path, line = it.row, text = text }

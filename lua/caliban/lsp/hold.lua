@@ -39,9 +39,10 @@ local function guard(client)
       return (before or vim.lsp.handlers[METHOD])(err, result, context)
     end
     refused[id] = true
-    local text = 'Caliban refused an edit that %s sent on its own while the model was asking it.'
+    local text =
+      '%s sent an unrequested edit while it was answering the model. Caliban refused the edit.'
     require('caliban.editor.notify').say(text:format(asked.name), vim.log.levels.WARN)
-    return { applied = false, failureReason = 'Caliban applies edits only with the user's consent.' }
+    return { applied = false, failureReason = "Caliban applies edits only with the user's consent." }
   end
 end
 
@@ -62,7 +63,8 @@ function M.release(client, edits)
     held[id] = held[id] > 1 and held[id] - 1 or nil
     refused[id] = held[id] and refused[id] or nil
   end
-  local note = refused[id] and ('%s sent an edit on its own, which was refused'):format(client.name)
+  local note = refused[id]
+    and ('%s sent an unrequested edit, which Caliban refused'):format(client.name)
   if edits then
     vim.defer_fn(free, AFTER)
   else

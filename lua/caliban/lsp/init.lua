@@ -255,7 +255,7 @@ local function diagnose(it, buf)
     end)
   )
   if not it.stop then
-    local why = 'No language server reports on %s.'
+    local why = 'No language server reports diagnostics for %s.'
     answer(it, {
       why = why:format(file.short(it.message.path --[[@as string]])),
     })
@@ -282,7 +282,7 @@ local function diagnose_all(it)
         findings[#findings + 1] = { path = path, line = fresh.line(item), text = fresh.say(item) }
       end
       if not current then
-        local late = 'not known yet for %s: ask again with its path'
+        local late = 'the diagnostics of %s are not known yet: ask again with its path'
         notes[#notes + 1] = late:format(file.short(path))
       end
     end
@@ -388,7 +388,7 @@ local function attached(it, buf, created)
       elseif #vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) > 0 then
         answer(
           it,
-          { why = ('The language server of %s is still starting. Try again later.'):format(name) }
+          { why = ('The language server for %s is still starting. Try again later.'):format(name) }
         )
       else
         unable(it, buf, ('No language server is attached to %s.'):format(name))

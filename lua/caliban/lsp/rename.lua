@@ -125,11 +125,13 @@ function M.read(result, client)
       local path, options = place.path(change.uri), change.options or {}
       local is_there = vim.uv.fs_lstat(path) ~= nil
       if is_there and not options.ignoreIfExists then
-        return nil, ('%s would create %s, which already exists'):format(client.name, file.short(path))
+        return nil,
+          ('%s would create %s, which already exists'):format(client.name, file.short(path))
       end
       of(path).created = not is_there
     elseif change.kind ~= nil then
-      return nil, ('%s sent an unknown kind of change: %s'):format(client.name, tostring(change.kind))
+      return nil,
+        ('%s sent an unknown kind of change: %s'):format(client.name, tostring(change.kind))
     elseif #change.edits > 0 then
       local it = of(place.path(change.textDocument.uri))
       local text, buf = '', nil ---@type string?, integer?
@@ -141,7 +143,8 @@ function M.read(result, client)
       elseif #it.splices > 0 then
         return nil, ('%s sent edits for %s twice'):format(client.name, file.short(it.path))
       elseif outdated(buf, change.textDocument.version) then
-        return nil, ('%s changed while the language server was answering'):format(file.short(it.path))
+        return nil,
+          ('%s changed while the language server was answering'):format(file.short(it.path))
       end
       local encoding = client.offset_encoding --[[@as 'utf-8'|'utf-16'|'utf-32']]
       it.sha, it.splices = vim.fn.sha256(text), splices(text, change.edits, encoding)

@@ -43,7 +43,7 @@ function M.path()
     if vim.fn.executable(path) == 1 then
       return path
     end
-    local wrong = 'caliban: config.bin: %s is not a program that can be run. Correct it, or leave it out'
+    local wrong = 'caliban: config.bin: %s is not an executable file. Correct the setting, or remove it'
       .. ' and run: cargo build --release in %s'
     return nil, wrong:format(path, require('caliban.editor.name').tilde(root))
   end
@@ -105,7 +105,7 @@ local function on_exit(job, code)
   elseif job ~= link.job then
     return
   end
-  local text = 'The program ended (%s). Your text is safe; :Caliban restart starts it again.'
+  local text = 'The program ended (%s). :Caliban restart starts it again; your text is safe.'
   ended(text:format(reason_of_exit(code)))
 end
 

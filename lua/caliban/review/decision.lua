@@ -120,7 +120,9 @@ function M.choose(verdict, opts, chosen, look)
     end
   end
   if #lines > 1 then
-    local but = unsaved > 0 and (', %d not saved'):format(unsaved) or ''
+    local but = unsaved > 0
+        and (', %d file%s not saved'):format(unsaved, unsaved == 1 and '' or 's')
+      or ''
     return ('%d files: %s %sed%s'):format(#lines, whole.counted(decided), verdict, but)
   elseif #chosen == 0 then
     return 'Nothing is under review here.'

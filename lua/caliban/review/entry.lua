@@ -152,7 +152,7 @@ function M.plan(p, buf, r)
     return h.text
   end, p.hunks))
   if not file.encodes(buf, new) then
-    local why = 'its encoding (%s) cannot hold the new text'
+    local why = 'its encoding (%s) cannot represent the new text'
     return nil, M.refused(why:format(vim.bo[buf].fileencoding))
   elseif not p.whole and #edits == 0 and not file.empty(buf) and p.eol ~= file.eol(buf) then
     -- only the newline at the end differs: a hunk of the last line represents this change

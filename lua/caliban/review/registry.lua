@@ -116,7 +116,7 @@ end
 ---@return string why the file was not written; '' if it was
 local function persist(r)
   local why = settlement.write_pending(r)
-  say(why ~= '' and ('%s is not written: %s.'):format(file.short(r.path), why) or nil)
+  say(why ~= '' and ('%s was not written: %s.'):format(file.short(r.path), why) or nil)
   return why
 end
 

@@ -20,7 +20,7 @@ end
 local function open(agent)
   local odd = require('caliban.editor.disk').odd(agent.path)
   if odd or not vim.uv.fs_stat(agent.path) then
-    local text = ('%s is not opened: %s.'):format(agent.shown, odd or 'it does not exist')
+    local text = ('%s was not opened: %s.'):format(agent.shown, odd or 'it does not exist')
     local shown = require('caliban.editor.name').shown(text)
     return require('caliban.editor.notify').show(shown, vim.log.levels.WARN)
   end

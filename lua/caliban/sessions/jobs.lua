@@ -25,13 +25,13 @@ function M.offer(message)
     give = 2,
     ---@param job caliban.JobRow
     cells = function(job)
-      local began = ('began %s ago'):format(age(job.age))
-      return { ('job %d'):format(job.id), job.command, job.ended or 'runs', began }
+      local began = ('started %s ago'):format(age(job.age))
+      return { ('job %d'):format(job.id), job.command, job.ended or 'running', began }
     end,
   }
   require('caliban.editor.pick').one(message.jobs, opts, function(job)
     if job.ended then
-      local text = ('Job %d has ended already.'):format(job.id)
+      local text = ('Job %d has already ended.'):format(job.id)
       return require('caliban.editor.notify').say(text, vim.log.levels.INFO)
     end
     require('caliban.program.process').ask({

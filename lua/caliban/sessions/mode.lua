@@ -4,11 +4,11 @@ local M = {}
 --- What each mode means, for a list.
 ---@type table<caliban.ChosenMode, string>
 M.means = {
-  plan = 'looks only: nothing is edited or run',
+  plan = 'only reads: nothing is edited or run',
   ask = 'you decide on each edit and command',
   ['auto-edit'] = 'edits are written at once and reviewed afterwards; you decide on each command',
-  auto = 'as auto-edit, and commands run in the sandbox without a question',
-  coordinator = 'hands the work to workers, which ask you as the mode before it says',
+  auto = 'like auto-edit, and commands run in the sandbox without a question',
+  coordinator = 'hands the work to workers; the current mode applies to them',
 }
 
 --- The modes that can be chosen for a chat, in the order of a list.

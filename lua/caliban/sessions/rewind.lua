@@ -125,7 +125,7 @@ local function map(buf, shown)
   key('<CR>', 'Take back the changes to the file under the cursor', function()
     take_back(shown, under_cursor(shown))
   end)
-  key('q', 'Leave it as it is', function()
+  key('q', 'Close the preview', function()
     close(shown)
   end)
 end
@@ -148,7 +148,7 @@ function M.preview(message)
   api.nvim_buf_set_lines(buf, 0, -1, false, text)
   vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
   vim.bo[buf].filetype = 'diff'
-  local keys = ' a take back all · <CR> this file · q leave it%%< · %s'
+  local keys = ' a take back all · <CR> this file · q close%%< · %s'
   names.winbar(0, keys, message.title)
   map(buf, shown)
 end

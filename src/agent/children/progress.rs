@@ -226,7 +226,7 @@ impl Progress {
         };
         let mut lines = vec![report.json()];
         lines.extend(self.files());
-        lines.extend(list("The part that was left out names", named.iter().map(String::as_str)));
+        lines.extend(list("The part that was left out mentions", named.iter().map(String::as_str)));
         lines.extend(self.apart.clone());
         lines.push(format!("[Its conversation is `{}`: {}.]", self.session, self.size()));
         let foreign = self.read.clone();
@@ -273,7 +273,7 @@ impl Progress {
             None => (),
         }
         own.extend(self.files());
-        own.extend(list("The part that was left out names", named.iter().map(String::as_str)));
+        own.extend(list("The part that was left out mentions", named.iter().map(String::as_str)));
         own.extend(self.apart.clone());
         own.push(format!("[Its conversation is `{}`: {}.]", self.session, self.size()));
         let foreign = self.read.clone().filter(|_| !text.is_empty());

@@ -150,7 +150,7 @@ fn move_in(setup: &mut Setup, folder: &Path) {
 /// What a subagent is told about its worktree.
 pub(super) fn note(folder: &Path) -> String {
     format!(
-        "You work in a git worktree of your own, {}, which began with the last commit: what the user has not committed is \
+        "You work in a git worktree of your own, {}, created from the last commit: what the user has not committed is \
          not there. Edits are written at once. When you end, everything that you changed is committed and proposed to \
          the user, so do not commit. Files that git ignores, such as installed packages and build results, are not there.",
         folder.display()

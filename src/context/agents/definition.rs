@@ -199,11 +199,11 @@ impl Reader<'_> {
             "thinking" | "effort" => self.thinking(&key, &word.unwrap_or_default()),
             "maxturns" => {
                 agent.requests = whole(value).and_then(|it| u32::try_from(it).ok());
-                agent.requests.is_none().then(|| not_a(&key, "a number of requests from 1"))
+                agent.requests.is_none().then(|| not_a(&key, "a number of requests above 0"))
             }
             "maxtokens" => {
                 agent.tokens = whole(value);
-                agent.tokens.is_none().then(|| not_a(&key, "a number of tokens from 1"))
+                agent.tokens.is_none().then(|| not_a(&key, "a number of tokens above 0"))
             }
             "maxusd" => {
                 let usd = value.as_f64().or_else(|| word.and_then(|it| it.trim().parse().ok()));

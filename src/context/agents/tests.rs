@@ -112,8 +112,8 @@ fn a_field_that_cannot_be_applied_is_named_with_its_file_and_line() {
               "X"
               ! `.caliban/agents/it.md`, line 3: Caliban has no such tool, or cannot apply the limit in brackets, in `tools`: `NotebookEdit`, `mcp__git__log`.
               ! `.caliban/agents/it.md`, line 5: `mode` has to be plan, ask, auto-edit or auto, and was ignored.
-              ! `.caliban/agents/it.md`, line 6: `max_turns` has to be a number of requests from 1, and was ignored.
-              ! `.caliban/agents/it.md`, line 7: `max-tokens` has to be a number of tokens from 1, and was ignored.
+              ! `.caliban/agents/it.md`, line 6: `max_turns` has to be a number of requests above 0, and was ignored.
+              ! `.caliban/agents/it.md`, line 7: `max-tokens` has to be a number of tokens above 0, and was ignored.
               ! `.caliban/agents/it.md`, line 8: `max_usd` has to be an amount of money above 0, and was ignored.
               ! `.caliban/agents/it.md`, line 9: `thinking` has to be off, low, medium, high or max, and was ignored.
               ! `.caliban/agents/it.md`, line 10: Caliban does not apply `hooks`. The agent works without it.
@@ -182,7 +182,7 @@ fn a_file_that_is_no_agent_is_reported_and_left_out() {
         ! `.claude/agents/broken.md` is a broken link. It was left out.
         ! `.claude/agents/deep.md`, line 1: the front matter is not YAML (line 2 column 259: recursion limit exceeded). It was left out.
         ! `.claude/agents/env.md` leads to a file that Caliban does not read without asking you. It was left out.
-        ! `.claude/agents/large.md` has 1025 kB, and an agent's file may have 64: move parts of it into other files. It was left out.
+        ! `.claude/agents/large.md` has 1025 kB, but an agent's file may have at most 64: move parts of it into other files. It was left out.
         ! `.claude/agents/lines.md`, line 2: "a\nb\u{1b}[2J" cannot be the name of an agent. Use 1 to 64 letters, digits, `-` and `_`. It was left out.
         ! `.claude/agents/list.md`, line 1: the front matter is not YAML (line 2 column 1: expected mapping start). It was left out.
         ! `.claude/agents/long.md`, line 2: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" cannot be the name of an agent. Use 1 to 64 letters, digits, `-` and `_`. It was left out.
@@ -218,8 +218,8 @@ fn an_agent_with_the_name_of_an_earlier_one_is_left_out_and_reported() {
           "The user's."
         c (project, .caliban/agents/deep/er/c.md:1): 
           "C."
-        ! `.caliban/agents/a.md`, line 1: your agent in `~/.config/caliban/agents/z.md` has the same name, `both`. It is used, and this one was left out.
-        ! `.claude/agents/b.md`, line 1: your agent in `~/.config/caliban/agents/z.md` has the same name, `both`. It is used, and this one was left out.
+        ! `.caliban/agents/a.md`, line 1: your agent in `~/.config/caliban/agents/z.md` has the same name, `both`. That one is used; this one was left out.
+        ! `.claude/agents/b.md`, line 1: your agent in `~/.config/caliban/agents/z.md` has the same name, `both`. That one is used; this one was left out.
     "#]].assert_eq(&told(&room));
 }
 
@@ -241,7 +241,7 @@ fn a_list_has_several_agents_each_below_its_heading() {
           ! `.caliban/agents.md`, line 25: `mode` has to be plan, ask, auto-edit or auto, and was ignored.
         ! `.caliban/agents.md`, line 29: "../x" cannot be the name of an agent. Use 1 to 64 letters, digits, `-` and `_`. It was left out.
         ! `.caliban/agents.md`, line 34: the front matter is not YAML (line 35 column 4: unclosed bracket '['). It was left out.
-        ! `.caliban/agents.md`, line 38: the agent in `.caliban/agents.md` has the same name, `writer`. It is used, and this one was left out.
+        ! `.caliban/agents.md`, line 38: the agent in `.caliban/agents.md` has the same name, `writer`. That one is used; this one was left out.
         ! `.caliban/agents.md`, line 43: an agent needs front matter between two lines `---` here. It was left out.
     "#]].assert_eq(&told(&room));
 }

@@ -66,7 +66,7 @@ fn files_that_are_not_valid_commands_are_reported_and_left_out() {
         ! `.caliban/commands/binary.md` is a binary file. It was left out.
         ! `.caliban/commands/broken.md` is a broken link. It was left out.
         ! `.caliban/commands/empty.md` has no text. It was left out.
-        ! `.caliban/commands/large.md` has 1024 kB, and a command may have 64: move parts of it into other files. It was left out.
+        ! `.caliban/commands/large.md` has 1024 kB, but a command may have at most 64: move parts of it into other files. It was left out.
         ! `.caliban/commands/out.md` leads out of the project. It was left out.
         ! `.caliban/commands/pipe.md` cannot be read: it is a device, a pipe or a socket. It was left out.
         ! `.caliban/commands/tags.md` contains 2 invisible characters. The model sees them as [U+…].

@@ -129,7 +129,7 @@ fn before_the_provider_counts_a_request_all_figures_are_estimates() {
             r  results          7,575    4 %
                in all          19,246   10 %
             ·  free           180,754   90 %
-            No reply was counted yet, so all figures are estimates.
+            No reply has been counted yet, so all figures are estimates.
             Old results are trimmed at 100,000 (50 %), and only `/compact` compacts the conversation.
             The largest items (`x` takes out the file or the result under the cursor; so does `/context drop N`):
             1.   7,500  result of `read src/b.rs lines 11-100`

@@ -69,7 +69,7 @@ pub(super) async fn read(desk: &Desk, mention: &Mention) -> Result<Excerpt, Stri
         text.truncate((0..=LIMIT).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0));
         let kept = text.chars().count();
         notes.push(format!(
-            "The page is cut: {} of {} characters. The tool fetch goes on with offset {}",
+            "The page is cut: {} of {} characters. Call fetch for the rest, with offset {}",
             grouped(kept as u64),
             grouped(all as u64),
             kept + 1

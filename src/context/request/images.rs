@@ -5,7 +5,7 @@ use crate::message::{Block, Content, Excerpt, Image};
 
 const BLIND: &str = "the image is not shown to you, because this model takes no images";
 const MISSING: &str =
-    "the image is missing: its file beside the conversation is gone or has another content";
+    "the image is missing: its file beside the conversation is gone or was changed";
 
 /// Why the model does not get an image. `None` if the model gets it.
 fn unseen(image: &Image, is_blind: bool) -> Option<&'static str> {

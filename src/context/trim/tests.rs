@@ -78,8 +78,7 @@ fn the_line_that_replaces_a_clipped_output_names_the_file_with_the_whole_output(
         tool: "shell".into(),
         input: Input::Json(json!({ "command": command })),
     };
-    let note =
-        "[lines 3-9 of 12 left out; the whole is in /tmp/o/1.txt: read it with offset, or grep it]";
+    let note = "[lines 3-9 of 12 left out; the whole output is in /tmp/o/1.txt: read it with offset, or grep it]";
     let text = format!("a\nb\n{note}\nc\n");
     let answer = ToolAnswer::failed(&CallId("c".into()), text, "");
     expect![[r#"shell command="make" (failed): 96 bytes, trimmed; the output is in /tmp/o/1.txt"#]]

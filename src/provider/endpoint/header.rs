@@ -33,7 +33,7 @@ impl Header {
                 .ok_or_else(|| format!("{variable} is not set"))?,
         };
         let mut value = HeaderValue::from_bytes(text.trim().as_bytes())
-            .map_err(|_| "its value holds control characters".to_owned())?;
+            .map_err(|_| "its value contains control characters".to_owned())?;
         value.set_sensitive(self.variable().is_some());
         Ok(value)
     }

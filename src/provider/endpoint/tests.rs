@@ -195,7 +195,7 @@ fn azure_addresses_are_accepted_with_or_without_deployment_and_version() {
             azure gpt https://me.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-10-21 Env(AZURE_OPENAI_API_KEY)
             azure gpt https://me.openai.azure.com/openai/v1/chat/completions?api-version=preview Env(AZURE_OPENAI_API_KEY)
             azure gpt https://me.openai.azure.com/openai/v1/chat/completions Env(AZURE_OPENAI_API_KEY)
-            Provider azure: plain HTTP would show the key on the way to me.openai.azure.com; use https, or set providers.azure.base_url.
+            Provider azure: plain HTTP would expose the key on the way to me.openai.azure.com; use https, or set providers.azure.base_url.
             No model of azure is chosen. Write azure/MODEL.
             Provider azure: it needs a base_url.
             azure gpt https://me.openai.azure.com/openai/v1/chat/completions Env(AZURE_OPENAI_API_KEY)
@@ -252,7 +252,7 @@ fn wrong_base_urls_are_refused() {
             ("openai", "", r#"{"openai":{"base_url":"http://relay.example/v1"}}"#),
         ],
         expect![[r#"
-            Provider openai: plain HTTP would show the key on the way to relay.example; use https, or set providers.openai.base_url.
+            Provider openai: plain HTTP would expose the key on the way to relay.example; use https, or set providers.openai.base_url.
             Provider openai: its base URL must have no password and nothing after `?` or `#`.
             Provider openai: its base URL must have no password and nothing after `?` or `#`.
             Provider openai: its base URL must begin with https:// or http://.

@@ -83,7 +83,7 @@ impl Http {
             };
             let mut value = HeaderValue::try_from(text).map_err(|_| Failure::Unauthorized {
                 provider: self.endpoint.name.clone(),
-                said: "the key holds characters that no key can have".to_owned(),
+                said: "the key contains characters that a key cannot have".to_owned(),
             })?;
             value.set_sensitive(true);
             headers.insert(name, value);

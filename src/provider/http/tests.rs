@@ -302,7 +302,7 @@ async fn a_refused_connection_is_reported_as_offline() {
     let address = socket.local_addr().unwrap();
     let sampled: Vec<Sampled> =
         http("anthropic", format!("http://{address}"), PATIENT()).sample(request()).collect().await;
-    let why = "it refused the connection: nothing listens there".to_owned();
+    let why = "it refused the connection: nothing is listening there".to_owned();
     assert_eq!(sampled, [Sampled::Failed(Failure::Offline { host: address.to_string(), why })]);
 }
 

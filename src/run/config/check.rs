@@ -217,7 +217,7 @@ impl Problems {
         for (name, value) in given {
             let is_name = |c: u8| c.is_ascii_alphanumeric() || b"!#$%&'*+.^_`|~-".contains(&c);
             let wrong = if name.is_empty() || !name.bytes().all(is_name) {
-                "this is not a valid name of a header"
+                "this is not a valid header name"
             } else if TAKEN.split(' ').any(|it| name.eq_ignore_ascii_case(it)) {
                 "Caliban sets this header"
             } else if value.as_str().is_none_or(|it| it.contains(|c: char| c.is_control())) {

@@ -144,9 +144,12 @@ fn a_coordinator_waits_for_all_workers_or_for_the_first() {
     session.step(ended(1));
     assert_eq!(
         answers(&session)[0].1,
-        "w1 explorer (Task 1): finished\nresult 1\nYou have the result of w2 already."
+        "w1 explorer (Task 1): finished\nresult 1\nYou already have the result of w2."
     );
-    assert_eq!(told(&mut session, "c4", "w:await"), "No worker runs, and you have every result.");
+    assert_eq!(
+        told(&mut session, "c4", "w:await"),
+        "No worker is running, and you have every result."
+    );
     assert!(told(&mut session, "c5", "w:result w2").ends_with("result 2"));
 }
 
@@ -342,7 +345,7 @@ fn a_stopped_worker_hands_off_and_a_waiting_one_never_begins() {
     );
     session.step(ended(1));
     assert_eq!(session.workers.all[&WorkerId(1)].state, WorkerState::Stopped);
-    assert_eq!(told(&mut session, "c4", "w:stop w1"), "w1 has ended already.");
+    assert_eq!(told(&mut session, "c4", "w:stop w1"), "w1 has already ended.");
     let step = session.step(Input::Worker(WorkerInput::Dismiss { worker: WorkerId(2) }));
     assert!(matches!(&step.effects[..], [Effect::Dismiss { worker: WorkerId(2), .. }]));
     assert_eq!(session.notes.last().unwrap(), "The user stopped w2.");

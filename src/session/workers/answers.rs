@@ -86,7 +86,7 @@ impl Session {
             match &it.result {
                 None => own.push(format!("{id} {}.", is(it))),
                 Some(_) if it.is_read => {
-                    own.push(format!("You have the result of {id} already."));
+                    own.push(format!("You already have the result of {id}."));
                 }
                 Some(result) if given.is_empty() || result.text.len() < room => {
                     room = room.saturating_sub(result.text.len());
@@ -97,7 +97,7 @@ impl Session {
             }
         }
         if given.is_empty() && own.is_empty() {
-            own.push("No worker runs, and you have every result.".to_owned());
+            own.push("No worker is running, and you have every result.".to_owned());
         }
         let summary = format!("{} ended", read.len());
         let own_lines = own.len();
@@ -155,7 +155,7 @@ impl Session {
                     format!("{id} was told to stop. `await_workers` returns what it has done.");
                 ToolAnswer::done(call, text, "told to stop")
             }
-            _ => ToolAnswer::done(call, format!("{id} has ended already."), "ended before"),
+            _ => ToolAnswer::done(call, format!("{id} has already ended."), "ended before"),
         }
     }
 }

@@ -55,8 +55,8 @@ pub(in crate::session) fn post(post: &Post) -> String {
     };
     format!(
         "You are worker {} of a coordinator, which gives you one task and gets only your hand-off. {role}{owns} Nobody \
-         answers questions: decide yourself. You have {WORKER_REQUESTS} requests. Report progress by `notify`. End with \
-         JSON and nothing else: {{\"what_was_done\": \"\", \"evidence\": \"paths with lines, commands with their \
+         answers questions: decide yourself. You have {WORKER_REQUESTS} requests. Report progress with `notify`. End \
+         with JSON and nothing else: {{\"what_was_done\": \"\", \"evidence\": \"paths with lines, commands with their \
          results\", \"unresolved_risks\": \"\", \"exact_next_step\": \"\", \"status\": \"done, partial or failed\"}}",
         post.worker
     )
@@ -64,7 +64,7 @@ pub(in crate::session) fn post(post: &Post) -> String {
 
 /// The note for a worker before its last request.
 pub(in crate::session) const LAST: &str = "This is your last request. Call no more tools: end with the JSON of your \
-    hand-off, also if the task is not done.";
+    hand-off, even if the task is not done.";
 
 /// The answer to a call that asks for more workers than a conversation may have.
 pub(super) fn too_many(wanted: usize, unsettled: usize, most: usize) -> String {

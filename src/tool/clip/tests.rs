@@ -36,7 +36,7 @@ fn a_long_output_is_cut_in_the_middle_and_kept_whole_in_a_file() {
     assert_eq!(std::fs::metadata(&files[0]).unwrap().permissions().mode() & 0o777, 0o600);
     expect![[r#"
         1 line
-        [lines 2-94 of 100 left out; the whole is in FILE: read it with offset, or grep it]
+        [lines 2-94 of 100 left out; the whole output is in FILE: read it with offset, or grep it]
         95 line
         96 line
         97 line
@@ -53,7 +53,7 @@ fn long_lines_of_an_output_are_cut() {
     let limits = Limits { bytes: 200, ..SMALL };
     let said = clip(dir.path(), limits, &format!("{}\nb", "é".repeat(30)));
     let note = said.lines().last().unwrap();
-    assert!(note.starts_with("[long lines cut, 2 lines in all; the whole is in "), "{note}");
+    assert!(note.starts_with("[long lines cut, 2 lines in all; the whole output is in "), "{note}");
     assert!(said.starts_with(&format!("{}… [10 more characters]\nb\n", "é".repeat(20))), "{said}");
 }
 

@@ -101,7 +101,7 @@ impl Whole {
 
     fn note(&self, left: &str, path: Option<&Path>) -> String {
         let Some(path) = path else { return format!("[{left}]") };
-        let part = if self.written < KEPT { "the whole" } else { "the first 50 MB" };
+        let part = if self.written < KEPT { "the whole output" } else { "the first 50 MB" };
         format!("[{left}; {part}{}{}{}", KEPT_IN.0, path.display(), KEPT_IN.1)
     }
 }

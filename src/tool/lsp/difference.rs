@@ -69,7 +69,7 @@ fn counts(it: &Difference) -> String {
         (_, 0) => "none".to_owned(),
         (true, _) => format!("{new} new, {fixed} fixed, {remain} remaining"),
         (false, _) => format!(
-            "{new} on the lines you changed, {remain} elsewhere; which of them are new is not known"
+            "{new} on the lines you changed, {remain} elsewhere; it is not known which of them are new"
         ),
     }
 }

@@ -32,7 +32,7 @@ impl Unparsed {
         let count = self.more as usize + self.errors.len();
         let noun = if count == 1 { "error" } else { "errors" };
         let head = format!(
-            "{shown} does not parse: {count} new syntax {noun}, by Neovim's parser for {}. Correct the text, \
+            "{shown} does not parse: {count} new syntax {noun}, according to Neovim's parser for {}. Correct the text, \
              unless this parser does not know the syntax.",
             clip::clean(&self.language)
         );

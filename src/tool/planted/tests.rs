@@ -149,5 +149,5 @@ fn a_new_repository_stays_unless_it_names_programs() {
 #[test]
 fn a_file_that_cannot_be_renamed_is_reported() {
     let taken = Taken { path: ".envrc".into(), why: "runs", to: Err("no".into()) };
-    assert!(told(&[taken]).unwrap().contains(".envrc, which runs (it is still there: no)"));
+    assert!(told(&[taken]).unwrap().contains(".envrc, which runs (it could not be renamed: no)"));
 }

@@ -200,12 +200,12 @@ async fn every_tool_answers_empty_and_huge_texts_briefly() {
         code_action action empty: There is no editor, so there is no language server.
         code_action action huge: taken
         shell command empty: command: it is empty. Give the command to run.
-        shell command huge: command: it has 1000000 bytes, and a command may have 100000. Write a script to a file and run it.
+        shell command huge: command: it has 1000000 bytes, but a command may have at most 100000. Write a script to a file and run it.
         shell outside_sandbox empty: taken
         shell outside_sandbox huge: taken
         job_input text empty: text: it is empty. Give the text to send, for example "\n".
-        job_input text huge: text: it has 1000000 bytes, and one input may have 4000. Send it in pieces, or write it to a file.
-        fetch url empty: url: `` is not a whole address. Write it as https://example.org/page.
+        job_input text huge: text: it has 1000000 bytes, but one input may have at most 4000. Send it in pieces, or write it to a file.
+        fetch url empty: url: `` is not a complete address. Write it as https://example.org/page.
         fetch url huge: url: `x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/
         skill name empty: There is no skill ``. There are no skills at all.
         skill name huge: There is no skill `x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x

@@ -34,7 +34,7 @@ async fn a_file_is_read_with_line_numbers() {
         [lines 2-2 of 3; go on with offset 3]
         > {"path":"a.txt","offset":9}
         ! (failed)
-        offset: the file has 3 lines, 9 is past its end.
+        offset: the file has 3 lines, so 9 is past its end.
         > {"path":"dos.txt"}
         (2 lines)
         1	x
@@ -61,7 +61,7 @@ async fn read_names_the_reason_why_a_file_cannot_be_read() {
     room.check("read", &all, &expect![[r#"
         > {"path":"binary"}
         ! (failed)
-        path: `binary` is not a text: it holds NUL bytes.
+        path: `binary` is not a text file: it contains NUL bytes.
         > {"path":"latin"}
         ! (failed)
         path: `latin` is not in UTF-8. Use shell (file, iconv) to look at it.

@@ -109,20 +109,20 @@ fn a_wrong_name_or_size_of_a_skill_is_reported() {
     check(
         &format!("---\nname: {}\ndescription: x\n---\n", "a".repeat(65)),
         expect![[r#"
-            ! `.caliban/skills/it/SKILL.md` has the name "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa": a name has at most 64 characters: lower-case letters, digits, and single hyphens between them. It was left out.
+            ! `.caliban/skills/it/SKILL.md` has the name "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", but a name has at most 64 characters: lower-case letters, digits, and single hyphens between them. It was left out.
         "#]],
     );
     check(
         &format!("---\nname: it\ndescription: x\n---\n{}", "x\n".repeat(40_000)),
         expect![[r#"
-        ! `.caliban/skills/it/SKILL.md` has 79 kB, and a skill may have 64: move parts of it into other files. It was left out.
+        ! `.caliban/skills/it/SKILL.md` has 79 kB, but a skill may have at most 64: move parts of it into other files. It was left out.
     "#]],
     );
     check(
         "---\nname: other\ndescription: x\u{e0041}\n---\n",
         expect![[r#"
         other: x[U+E0041] (.caliban/skills/it/SKILL.md)
-        ! `.caliban/skills/it/SKILL.md` has the name `other`, unlike its folder. `other` is used.
+        ! `.caliban/skills/it/SKILL.md` has the name `other`, but its folder has another name. Caliban uses `other`.
     "#]],
     );
 }
@@ -213,7 +213,7 @@ fn optional_fields_are_read_as_the_specification_says_and_others_are_ignored() {
         format!("it: Does it. # no comment | Needs git and jq\nlong: x | {cut}\nodd: x | \n")
     );
     assert!(skills.problems.is_empty(), "{:?}", skills.problems);
-    assert!(skills.found[0].text(&room.desk).contains("It says what it needs: Needs git and jq\n"));
+    assert!(skills.found[0].text(&room.desk).contains("Its requirements: Needs git and jq\n"));
 }
 
 #[test]

@@ -70,14 +70,14 @@ impl List {
     fn check(&self) -> Result<(), String> {
         let is_named = |it: char| it.is_ascii_alphanumeric() || "_-".contains(it);
         if self.session.len() > 64 || !self.session.chars().all(is_named) {
-            return Err("it names no conversation".to_owned());
+            return Err("the name of its conversation is not valid".to_owned());
         }
         if self.todos.len() > ITEMS {
             return Err(format!("it has more than {ITEMS} items"));
         }
         if self.todos.iter().any(|it| !is_line(&it.text, CHARS)) {
             return Err(format!(
-                "an item is empty, longer than {CHARS} characters, or has characters that nobody sees"
+                "an item is empty, longer than {CHARS} characters, or has invisible characters"
             ));
         }
         Ok(())
@@ -118,7 +118,7 @@ impl List {
     /// of 7 done)`.
     pub fn about(&self) -> String {
         let of = match &*self.session {
-            "" => "a to-do list of no known conversation".to_owned(),
+            "" => "a to-do list of an unknown conversation".to_owned(),
             name => format!("the to-do list of the conversation `{name}`"),
         };
         format!("{of} ({} of {} done)", self.done(), self.todos.len())

@@ -50,13 +50,13 @@ pub(super) fn folders(root: &Path) -> Result<Folders, String> {
     let mark = root.join(".git");
     let elsewhere = || {
         Err(format!(
-            "{} leads to a repository that does not know this folder, so there is no worktree of it.",
+            "{} leads to a repository that does not know this folder, so no worktree can be made.",
             mark.display()
         ))
     };
     match mark.symlink_metadata() {
         Err(_) => Err(format!(
-            "{} is not the folder of a git repository's checkout, so there is no worktree of it.",
+            "{} is not the top folder of a git repository, so no worktree can be made.",
             root.display()
         )),
         Ok(it) if it.is_symlink() => elsewhere(),

@@ -207,12 +207,12 @@ async fn every_kind_of_checkout_gets_a_worktree_or_a_sentence_why_not() {
         said += &format!("{}\n", why(create(name).await));
     }
     expect![[r"
-        BASE/none is not the folder of a git repository's checkout, so there is no worktree of it.
-        The repository has no commit yet from which a worktree could be made.
-        BASE/bare is not the folder of a git repository's checkout, so there is no worktree of it.
-        BASE/forged/.git leads to a repository that does not know this folder, so there is no worktree of it.
-        BASE/linked/.git leads to a repository that does not know this folder, so there is no worktree of it.
-        BASE/common/.git leads to a repository that does not know this folder, so there is no worktree of it.
+        BASE/none is not the top folder of a git repository, so no worktree can be made.
+        The repository has no commit yet, so no worktree can be made.
+        BASE/bare is not the top folder of a git repository, so no worktree can be made.
+        BASE/forged/.git leads to a repository that does not know this folder, so no worktree can be made.
+        BASE/linked/.git leads to a repository that does not know this folder, so no worktree can be made.
+        BASE/common/.git leads to a repository that does not know this folder, so no worktree can be made.
     "]]
     .assert_eq(&said);
 

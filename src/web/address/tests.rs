@@ -48,14 +48,14 @@ fn only_http_addresses_without_a_password_are_accepted() {
         let said = Address::parse(text).and_then(|it| it.check()).unwrap_err();
         assert!(said.contains(wanted), "{text}: {said}");
     };
-    check("example.org/page", "is not a whole address");
-    check("", "is not a whole address");
-    check("http://", "is not a whole address");
+    check("example.org/page", "is not a complete address");
+    check("", "is not a complete address");
+    check("http://", "is not a complete address");
     check("file:///etc/passwd", "does not begin with http");
     check("ftp://example.org/", "does not begin with http");
     check("data:text/html,x", "does not begin with http");
-    check("https://me:secret@example.org/", "holds a user name or a password");
-    check("https://me@example.org/", "holds a user name or a password");
+    check("https://me:secret@example.org/", "contains a user name or a password");
+    check("https://me@example.org/", "contains a user name or a password");
     check("http://example.org:22/", "has port 22");
     check(&format!("https://example.org/{}", "a".repeat(2_000)), "is longer than");
     for text in ["http://example.org", "https://example.org:8443/a?b#c", "http://8.8.8.8:80"] {

@@ -52,11 +52,11 @@ impl Fault {
     pub(super) fn said(self) -> &'static str {
         match self {
             Fault::Malformed | Fault::Gone => {
-                "This proxy takes CONNECT with a host and a port, and requests with a whole address of http."
+                "This proxy accepts CONNECT with a host and a port, and requests with a full http:// address."
             }
             Fault::Large => "The head of the request is too large.",
             Fault::NoLength => "The body of the request needs a Content-Length.",
-            Fault::Slow => "The request did not come in time.",
+            Fault::Slow => "The request did not arrive in time.",
         }
     }
 }

@@ -13,7 +13,7 @@ fn made(name: &str, url: Option<&str>, key: Option<&str>) -> Result<String, Stri
 #[test]
 fn an_invalid_search_setting_is_refused_with_a_reason() {
     let why = |name: &str, url, key| made(name, url, key).unwrap_err();
-    assert!(why("google", None, None).contains("none of searxng, brave, tavily and exa"));
+    assert!(why("google", None, None).contains("must be searxng, brave, tavily or exa"));
     assert!(why("searxng", None, None).contains("needs the `url`"));
     assert!(why("searxng", Some("ftp://a"), None).contains("does not begin with http"));
     assert!(why("brave", None, None).contains("brave needs a `key`"));

@@ -59,7 +59,7 @@ fn a_missing_agent_begins_no_conversation_and_a_similar_name_is_suggested() {
     let before = nvim.session();
     nvim.keys("<Esc>:Caliban new @reviwer<CR>");
     nvim.wait_screen(
-        "There is no agent reviwer. Did you mean reviewer? No conversation was begun.",
+        "There is no agent reviwer. Did you mean reviewer? No conversation was started.",
     );
     assert_eq!(nvim.session(), before);
 }
@@ -113,7 +113,7 @@ fn the_list_of_agents_shows_their_descriptions_and_opens_their_files() {
     assert!(rows[1].starts_with("reviewer  Reviews                yours          /"), "{rows:?}");
     assert_eq!(rows[3], "planner   Plans [U+001B][2J%{x}  the project's  .caliban/agents.md");
     assert_eq!(rows.len(), 4);
-    nvim.wait_transcript("has the same name, `reviewer`. It is used, and this one was left out.");
+    nvim.wait_transcript("has the same name, `reviewer`. That one is used; this one was left out.");
     nvim.wait_transcript(
         "line 3: the agent `writer` names the model `nobody/x`. No provider is called",
     );

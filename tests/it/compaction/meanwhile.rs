@@ -41,7 +41,7 @@ fn a_message_sent_during_slash_compact_is_answered_after_it() {
     type_in(&nvim, "four, please");
     nvim.wait_queue(1);
     type_in(&nvim, "/compact");
-    nvim.wait_screen("is being compacted already");
+    nvim.wait_screen("is already being compacted");
     gate.finish();
     nvim.wait_transcript("Four.");
     nvim.wait_phase("idle");

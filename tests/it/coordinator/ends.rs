@@ -60,7 +60,7 @@ fn the_user_can_write_to_a_waiting_coordinator_and_to_one_of_its_workers() {
     scene.wait_chat("w2 explorer  Find it  thinking");
     // no other mode can be chosen while workers run
     scene.nvim.keys(":Caliban mode auto<CR>");
-    scene.nvim.wait_screen("Workers run, so the conversation stays a coordinator.");
+    scene.nvim.wait_screen("Workers are running, so the conversation stays");
     scene.server.reply(call("c3"));
     scene.nvim.keys(":Caliban steer hurry<CR>");
     let heard = scene.request(5);

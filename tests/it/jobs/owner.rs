@@ -149,7 +149,7 @@ async fn at_most_eight_jobs_run_and_they_end_with_their_conversation() {
     }
     let more = start(&room, "echo on; sleep 1000").await;
     assert!(more.failed, "{}", more.text);
-    let text = "background: 8 jobs run already (1, 2, 3, 4, 5, 6, 7, 8), the most that may run";
+    let text = "background: 8 jobs are already running (1, 2, 3, 4, 5, 6, 7, 8); no more may run";
     assert!(more.text.starts_with(text), "{}", more.text);
     job(&room, json!({ "action": "stop", "id": 3 })).await;
     ended(&mut notices).await;

@@ -313,7 +313,10 @@ fn an_edit_that_a_server_sends_by_itself_while_the_model_asks_is_refused() {
         [("code_action", list()), ("hover", json!({"path": "a.py", "line": 1, "symbol": "zeta"}))]
     {
         let said = answer_to(&scene, tool, args);
-        assert!(said.ends_with("[scripted0 sent an edit on its own, which was refused]"), "{said}");
+        assert!(
+            said.ends_with("[scripted0 sent an unrequested edit, which Caliban refused]"),
+            "{said}"
+        );
     }
     scene.ask(Reply::new().call("a1", "code_action", apply("Sort the lines")));
     scene.wait_phase("reviewing");

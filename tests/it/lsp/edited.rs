@@ -177,7 +177,7 @@ fn a_file_without_a_buffer_gets_diagnostics_by_changed_line() {
         &scene,
         &expect![[r#"
         The user accepted 2 changes in a.py.
-        Diagnostics of a.py: 1 on the lines you changed, 2 elsewhere; which of them are new is not known.
+        Diagnostics of a.py: 1 on the lines you changed, 2 elsewhere; it is not known which of them are new.
         here a.py:3: error: BAD is wrong (scripted0)
         elsewhere a.py:4: warning: ODD is doubtful (scripted0)
         elsewhere a.py:6: error: BAD is wrong (scripted0)"#]],

@@ -222,13 +222,13 @@ fn the_model_is_told_why_a_formatter_failed() {
     check(
         "sleep 1000",
         expect![
-            "Nothing was changed: the user's formatter `sleep 1000` did not end within 3 s, and was ended."
+            "Nothing was changed: the user's formatter `sleep 1000` did not finish within 3 s and was stopped."
         ],
     );
     check(
         "yes",
         expect![
-            "Nothing was changed: the user's formatter `yes` printed more than 20 MB, and was ended."
+            "Nothing was changed: the user's formatter `yes` printed more than 20 MB and was stopped."
         ],
     );
     check(
@@ -260,13 +260,13 @@ fn a_formatters_output_that_is_empty_or_not_utf8_is_refused() {
     check(
         r"printf 'a\000b'",
         expect![[
-            r#"Nothing was changed: the user's formatter `printf 'a\000b'` printed no UTF-8 text."#
+            r#"Nothing was changed: the user's formatter `printf 'a\000b'` printed text that is not UTF-8."#
         ]],
     );
     check(
         r"printf '\377'",
         expect![[
-            r#"Nothing was changed: the user's formatter `printf '\377'` printed no UTF-8 text."#
+            r#"Nothing was changed: the user's formatter `printf '\377'` printed text that is not UTF-8."#
         ]],
     );
     check(

@@ -96,7 +96,7 @@ fn a_plan_moves_with_its_conversation() {
     nvim.keys(":Caliban plan<CR>");
     nvim.wait_markdown();
     nvim.keys("/one<CR>A, two<Esc>:w<CR>");
-    nvim.wait_screen("The plan is kept with the conversation.");
+    nvim.wait_screen("The plan is saved with the conversation.");
     nvim.command("Caliban rename other");
     nvim.wait_session("other");
     let sessions = nvim.setup.sessions();

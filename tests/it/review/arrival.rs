@@ -203,7 +203,7 @@ fn an_edit_is_given_up_after_five_tries_if_its_text_keeps_changing() {
     scene.ask_until(Reply::said("I see."), "I see.");
     assert_eq!(
         scene.answer(2, "e1"),
-        "a.txt was not changed: its text kept changing while Caliban placed the edit; try again later."
+        "a.txt was not changed: its text kept changing while Caliban was placing the edit; try again later."
     );
     assert_eq!((scene.pending(), scene.nvim.lua_str("return vim.g.times").as_str()), (0, "5"));
     assert_eq!(scene.nvim.buffer("/a.txt"), "mine\n".repeat(5) + nine().trim_end());

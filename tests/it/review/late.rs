@@ -231,7 +231,7 @@ fn the_read_tool_says_that_pending_hunks_are_not_accepted_yet() {
     .assert_eq(&scene.answer(3, "r1"));
     expect![[r#"
         l2
-        [unsaved in the editor, so the command saw older text: a.txt]"#]]
+        [these files have unsaved changes in the editor, so the command saw older text: a.txt]"#]]
     .assert_eq(&scene.answer(3, "s1"));
 }
 

@@ -274,7 +274,7 @@ fn files_that_would_run_outside_are_not_created_by_a_command_and_the_model_is_to
     }
     assert!(
         said.contains(
-            ".envrc, which runs when a folder is entered or opened (it is now .envrc.refused)"
+            ".envrc, which runs when a folder is entered or opened (renamed to .envrc.refused)"
         ),
         "{said}"
     );
@@ -308,7 +308,7 @@ fn files_that_would_run_outside_are_removed_while_the_job_that_created_them_runs
     }
     assert!(scene.on_disk(".envrc").is_none(), "{said}");
     said += &crate::grants::call(&scene, "job", json!({ "action": "read", "id": 1 }), "").0;
-    assert!(said.contains("it is now .envrc.refused"), "{said}");
+    assert!(said.contains("renamed to .envrc.refused"), "{said}");
 }
 
 #[test]

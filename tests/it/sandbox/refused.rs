@@ -74,15 +74,15 @@ socket.socket(socket.AF_UNIX).connect(\"x\")'; ls a ../b",
         assert!(said.contains("and has no network. If it failed for this reason"), "{said}");
         scene.wait_chat("The permission rules about network have no effect on this machine");
         scene.nvim.command("checkhealth caliban");
-        let tried = "Tried: files outside of the project cannot be written.";
+        let tried = "Tested: files outside of the project cannot be written.";
         scene.nvim.wait(|it| it.lua_str(TEXT).contains(tried), "the report");
         let text = scene.nvim.lua_str(TEXT);
         for what in [
-            "Tried: there is no network.",
-            "Tried: sockets of other programs cannot be reached.",
-            "Not so: protected files of the project cannot be written.",
-            "Not so: files with secrets cannot be read.",
-            "Not so: permission rules can open hosts for commands.",
+            "Tested: there is no network.",
+            "Tested: sockets of other programs cannot be reached.",
+            "Not true: protected files of the project cannot be written.",
+            "Not true: files with secrets cannot be read.",
+            "Not true: permission rules can open hosts for commands.",
         ] {
             assert!(text.contains(what), "{text}");
         }

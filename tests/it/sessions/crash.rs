@@ -12,7 +12,7 @@ fn the_programs_death_is_reported_and_loses_no_text() {
     nvim.keys("unsent");
     kill_program(&nvim);
     let sentence =
-        "The program ended (signal 9). Your text is safe; :Caliban restart starts it again.";
+        "The program ended (signal 9). :Caliban restart starts it again; your text is safe.";
     nvim.wait_screen(sentence);
     nvim.keys(", typed after<C-s>");
     assert_eq!(nvim.buffer("caliban://main/prompt"), "unsent, typed after");

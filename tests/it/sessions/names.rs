@@ -154,7 +154,7 @@ fn the_readable_part_of_a_damaged_file_continues_in_a_copy() {
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("Whole.");
-    nvim.wait_transcript("up to number 4 continue in this new conversation, `main-2`.");
+    nvim.wait_transcript("up to number 4 were copied to this new conversation, `main-2`.");
     say(&nvim, &server, "and now?", "On we go.");
     nvim.quit_with(":qa<CR>");
     assert_eq!(fs::read_to_string(&path).unwrap(), half);
@@ -216,7 +216,7 @@ fn a_conversation_without_a_lock_is_shown_and_continued_in_a_copy() {
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("The first.");
-    nvim.wait_transcript("Its messages continue in this new conversation, `main-2`.");
+    nvim.wait_transcript("Its messages were copied to this new conversation, `main-2`.");
     say(&nvim, &server, "two", "The second.");
     nvim.quit_with(":qa<CR>");
     assert_eq!(said(&setup, "main-2").len(), 5);
@@ -228,7 +228,9 @@ fn a_conversation_without_a_lock_is_shown_and_continued_in_a_copy() {
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban resume main<CR>");
     nvim.wait_screen("The first.");
-    nvim.wait_transcript("Its messages continue in this new conversation, in memory only.");
+    nvim.wait_transcript(
+        "Its messages were copied to this new conversation, which is in memory only.",
+    );
     nvim.wait_screen("· not saved ·");
     say(&nvim, &server, "three", "The third.");
     assert!(server.wait_requests(3)[2].outline().contains("assistant: The first."));

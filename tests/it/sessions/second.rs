@@ -38,7 +38,7 @@ fn a_conversation_open_elsewhere_can_be_read_and_forked() {
     wait_words(&second, "main", "The first.");
     wait_words(&second, "main", "It is read-only here: /fork continues it in a copy.");
     second.wait_screen("read only");
-    second.wait_screen("Read only. /fork continues it in a copy");
+    second.wait_screen("Read only. /fork continues in a copy");
     let before = session(&setup, "main");
     second.keys("imine<C-s>");
     second.wait_screen("This conversation is read-only here. /fork continues it in a copy.");

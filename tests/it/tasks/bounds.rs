@@ -120,7 +120,7 @@ fn a_subagents_report_of_one_huge_line_is_cut() {
     let answer = scene.answer(3, "t1");
     assert!(answer.len() < 30_000, "{}", answer.len());
     assert!(
-        answer.contains("[The part that was left out names `src/deep.rs`.]"),
+        answer.contains("[The part that was left out mentions `src/deep.rs`.]"),
         "{}",
         &answer[answer.len() - 600..]
     );
@@ -239,7 +239,7 @@ fn the_user_cannot_widen_a_subagents_mode_in_its_chat() {
     scene.nvim.keys("gf");
     scene.nvim.wait_session("main-task");
     scene.nvim.keys(":Caliban mode auto<CR>");
-    scene.nvim.wait_screen("takes no messages of yours");
+    scene.nvim.wait_screen("takes no messages from you");
     assert!(!scene.nvim.transcript().contains("Mode auto"), "{}", scene.nvim.transcript());
     scene.server.reply(Reply::said("So it is."));
     gate.finish();

@@ -87,7 +87,7 @@ local function make(plan, on)
   at('BufWriteCmd', function()
     on.written(plan)
     vim.bo[buf].modified = false
-    require('caliban.editor.notify').show('The plan is kept with the conversation.')
+    require('caliban.editor.notify').show('The plan is saved with the conversation.')
   end)
   at('BufWinEnter', function()
     vim.schedule(function()

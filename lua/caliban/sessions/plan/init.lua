@@ -121,7 +121,7 @@ local function deciding()
     M.show()
     return nil
   elseif plan.stage ~= 'waiting' then
-    say('You have decided on this plan already.')
+    say('You have already decided on this plan.')
   elseif not plan.armed then
     say('The plan has only just appeared. Read it, then decide.')
   else

@@ -256,7 +256,7 @@ fn merged(old: Option<&Content>, own: Option<&Text>, new: &Content) -> Result<Te
     match (old, own) {
         (None, None) => Ok(new.clone()),
         (None, Some(own)) if is_same(own, new) => Ok(own.clone()),
-        (None, Some(_)) => Err("exists in the project with another text".to_owned()),
+        (None, Some(_)) => Err("exists in the project with different text".to_owned()),
         (Some(_), None) => Err("was deleted in the project".to_owned()),
         (Some(Content::Text(old)), Some(own)) => match merge(old, own, new) {
             it if it.conflicts > 0 => Err("was changed by the user at the same lines".to_owned()),
@@ -320,7 +320,10 @@ impl Outcome {
                     return None;
                 }
                 Arrival::Stopped => {
-                    self.leave(it.change, "was on its way when the turn was stopped".to_owned());
+                    self.leave(
+                        it.change,
+                        "was being proposed when the turn was stopped".to_owned(),
+                    );
                     return None;
                 }
             }
@@ -357,10 +360,10 @@ impl Outcome {
         )];
         if !self.waits.is_empty() {
             lines.push(format!(
-                "[{} in the user's buffers with these changes, under review. A later message has the user's decisions.]",
+                "[{} these changes in the user's buffers, under review. A later message has the user's decisions.]",
                 match self.waits.len() {
-                    1 => "1 file is".to_owned(),
-                    n => format!("{n} files are"),
+                    1 => "1 file has".to_owned(),
+                    n => format!("{n} files have"),
                 }
             ));
         }
@@ -371,7 +374,7 @@ impl Outcome {
             });
         }
         if let Some(left) = self.left() {
-            lines.push(format!("[The branch alone has the changes of {left}.]"));
+            lines.push(format!("[Only the branch has the changes to {left}.]"));
         }
         lines
     }
@@ -392,7 +395,7 @@ impl Outcome {
     pub(super) fn left_for_user(&self, branch: &str) -> Option<String> {
         let left = self.left()?;
         Some(format!(
-            "The branch {branch} alone has the changes of {left}. `git checkout {branch} -- FILE` takes a file, \
+            "Only the branch {branch} has the changes to {left}. `git checkout {branch} -- FILE` takes a file, \
              `git branch -D {branch}` drops the branch."
         ))
     }

@@ -184,14 +184,14 @@ fn chunks_are_matched_with_the_same_tolerances_as_edits() {
         "if x:\n    a\n    b\n",
         "@@\n a\n-b\n+B\n",
         &expect![[
-            r#"a: "if x:\n    a\n    B\n" The chunk does not match the file exactly. The edit was applied at lines 2-3, at another indentation. The new text was indented to match."#
+            r#"a: "if x:\n    a\n    B\n" The chunk does not match the file exactly. The edit was applied at lines 2-3, with another indentation. The new text was indented to match."#
         ]],
     );
     check(
         "say(“a”)\n",
         "@@\n-say(\"a\")\n+say(\"b\")\n",
         &expect![[
-            r#"a: "say(“b”)\n" The chunk does not match the file exactly. The edit was applied at line 1, taking typographic quotes, dashes and spaces for plain ones."#
+            r#"a: "say(“b”)\n" The chunk does not match the file exactly. The edit was applied at line 1, treating typographic quotes, dashes and spaces as plain ones."#
         ]],
     );
     check(
@@ -221,7 +221,7 @@ fn lines_found_only_above_the_anchor_of_their_chunk_are_not_changed() {
         text,
         "@@ class B:\n-    x = 1\n+    x = 2\n",
         &expect![
-            "No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. a was not changed: the lines of the chunk are at line 2, above the line that `@@` names. Let `@@` name a line above line 2, or name none."
+            "No part of the patch was applied. The chunk does not fit. Here `old` means the chunk's lines without the added lines. a was not changed: the lines of the chunk are at line 2, above the line that `@@` names. Let `@@` name a line above line 2, or write `@@` alone."
         ],
     );
     // lines below the anchor, and lines around it, are changed
