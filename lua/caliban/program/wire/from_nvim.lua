@@ -17,7 +17,7 @@
 
 ---@class (exact) caliban.WireConfig
 ---@field model? string
----@field subagent_model? string The model of subagents, if it is another one.
+---@field subagent_model? string The model of subagents. If absent, a subagent has the model of its parent.
 ---@field providers? table<string, caliban.ProviderConfig>
 ---@field models? table<string, caliban.ModelConfig>
 ---@field thinking? 'off'|'low'|'medium'|'high'|'max'
@@ -197,7 +197,7 @@
 ---| 'answers' # The user's answers to the model's questions. The program makes this excerpt. It has the model's words too, so its text is never taken for words of the user.
 ---| 'plan' # A plan, as the user approves it or sends it back.
 ---| 'remark' # Lines of a plan that is sent back, with the user's comment on them.
----| 'result' # The result of a worker that its coordinator has not read.
+---| 'result' # The result of a worker, if its coordinator has not read the result with a tool.
 
 ---@class (exact) caliban.Image
 ---@field file string The name of the file with the content: the hash of the content, and `.png` or `.jpg`.
@@ -268,7 +268,7 @@
 ---@field session caliban.SessionId
 ---@field mode? 'plan'|'ask'|'auto-edit'|'auto'|'coordinator' If absent, the mode after the current one is chosen.
 
---- A mode as the user chooses it. A coordinator keeps the mode that it had.
+--- A mode as the user chooses it. A conversation that becomes a coordinator keeps the mode that it had.
 ---@alias caliban.ChosenMode 'plan'|'ask'|'auto-edit'|'auto'|'coordinator'
 
 --- Asks for a list of all models. The answer is `models`.
@@ -413,7 +413,7 @@
 ---@field worker caliban.WorkerId
 ---@field text? string The message. If absent, the worker is stopped.
 
---- The number of a worker in its conversation, from 1. In words `w3`.
+--- The number of a worker in its conversation, from 1. It is shown as `w3`.
 ---@alias caliban.WorkerId integer
 
 --- What the user does with one of the model's questions.
@@ -421,8 +421,8 @@
 ---@field kind 'respond'
 ---@field session caliban.SessionId
 ---@field call string The call that asks.
----@field question integer Which of the call's questions it is, from 0. If the user has answered it meanwhile, nothing
---- happens.
+---@field question integer Which of the call's questions it is, from 0. If the user has already answered this
+--- question, nothing happens.
 ---@field response 'choose'|'skip'|'mark'|'done'|'words'|'back'
 ---@field options? integer[] The options that are chosen, or the one that is marked, from 0.
 ---@field text? string The user's own words.
@@ -430,10 +430,10 @@
 ---@alias caliban.WireResponse
 ---| 'choose'
 ---| 'skip'
----| 'mark' # Marks an option, or takes the mark back.
+---| 'mark' # Marks an option, or removes its mark.
 ---| 'done' # Chooses the marked options.
 ---| 'words' # Answers in the user's own words.
----| 'back' # Takes the answer to the question before back.
+---| 'back' # Removes the answer to the previous question, so that the user answers that question again.
 
 --- The user takes or removes the project's to-do list.
 ---@class (exact) caliban.TodoWanted
@@ -443,7 +443,7 @@
 
 ---@alias caliban.WireTodo
 ---| 'remove'
----| 'take' # The list that another conversation left becomes this one's.
+---| 'take' # This conversation keeps the list from now on, instead of the conversation that left the list.
 
 --- The user's choice what to do about a session that is open in another Neovim.
 ---@class (exact) caliban.Claim
@@ -462,7 +462,7 @@
 ---@class (exact) caliban.Yield
 ---@field kind 'yield'
 ---@field session caliban.SessionId
----@field by string The words for the other Neovim in messages to the user.
+---@field by string A description of the other Neovim, for messages to the user.
 
 --- A proposal was put into its buffer, or could not be put there.
 ---@class (exact) caliban.Arrived
@@ -483,7 +483,7 @@
 ---| 'refused'
 ---| 'entered' # The proposal is in the buffer.
 ---| 'moved' # The file's text is no longer the text from which the proposal was made.
----| 'withheld' # Another proposal of the group could not be put into its buffer, so none was.
+---| 'withheld' # Another proposal of the group could not be put into its buffer, so no proposal of the group was.
 ---| 'stopped' # The turn was stopped before the proposal was in the buffer.
 
 --- The review of a file is settled: nothing in the file is pending any more.
@@ -565,7 +565,7 @@
 ---@field sha string The hash of the text for which the changes were computed (`Text::sha256_hex`); empty if the text
 --- does not change.
 ---@field splices caliban.Splice[] The changes of the text, in ascending order and without overlaps.
----@field created boolean Whether the file is created. Its text is made by the changes of an empty one.
+---@field created boolean Whether the file is created. Then `splices` make its text from an empty one.
 ---@field deleted boolean
 ---@field to? string The file's new path, if the file is moved.
 
@@ -580,12 +580,12 @@
 ---@field steps caliban.Filter[] The commands. Each one gets what the one before has printed.
 ---@field takes_lines boolean Whether a question about some lines gives the commands only these lines. Otherwise they
 --- get the whole text, and their changes of other lines are left out.
----@field ms integer The most milliseconds of a command.
+---@field ms integer The most milliseconds that a command may take.
 
 --- A command of a formatter.
 ---@class (exact) caliban.Filter
 ---@field line string The line for a shell.
----@field codes integer[] The exit codes with which the command has formatted the text.
+---@field codes integer[] The exit codes that mean that the command has formatted the text.
 
 --- How an edit changed the diagnostics (findings) of a file. The numbers count all findings; the lists have only the
 --- first ones.

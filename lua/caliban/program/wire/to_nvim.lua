@@ -73,7 +73,7 @@
 ---| 'error'
 ---| 'intro'
 ---| 'boundary' # The place at which the conversation was compacted.
----| 'plan' # The words that a plan waits for the user.
+---| 'plan' # The block that says that a plan waits for the user.
 
 --- The parts of a call's own line, and the state of the call.
 ---@class (exact) caliban.CallLine
@@ -81,13 +81,12 @@
 ---@field main [integer, integer] The first byte and the end of the argument that is cut first in a narrow window.
 --- Equal if there is none.
 ---@field is_path boolean Whether that argument is a path, whose end tells more than its beginning.
----@field names? integer[] If that argument is a list of names, the first byte of each but the first. Whole names are
---- left out.
----@field own integer[] The bytes at which Caliban's own signs stand. The other signs are part of what the model
---- wrote.
+---@field names? integer[] If that argument is a list of names, the first byte of each name but the first. A narrow
+--- window leaves out whole names.
+---@field own integer[] The byte positions of Caliban's own signs. The other signs are part of what the model wrote.
 ---@field is_whole boolean Whether the line may take several rows in a narrow window.
----@field failed boolean Whether the words at the right end tell that the call failed.
----@field waits boolean Whether these words tell that the call waits for the user.
+---@field failed boolean Whether the words at the right end say that the call failed.
+---@field waits boolean Whether these words say that the call waits for the user.
 ---@field began? integer When the running call began, in milliseconds on the clock of the paint messages.
 
 --- A line of a call about one of its workers, for the keys on it.
@@ -95,7 +94,7 @@
 ---@field worker caliban.WorkerId
 ---@field role 'explorer'|'implementer'|'verifier'|'summarizer'
 ---@field title string
----@field state string What the worker is about, in a few words.
+---@field state string What the worker does, in a few words.
 ---@field notice string What the worker has reported last; may be empty.
 ---@field session? string The worker's own session, once it is open.
 ---@field waits boolean Whether the worker waits for the user.
@@ -109,7 +108,7 @@
 ---@field spare integer The bytes of these words that a narrow window leaves out first.
 ---@field right string The words beside the line; may be empty.
 
---- The kind of work that a worker does. It decides which tools the worker has, and its prompt.
+--- The kind of work that a worker does. The role decides the worker's tools and prompt.
 ---@alias caliban.WorkerRole
 ---| 'explorer' # Reads and searches.
 ---| 'implementer' # Edits the files that it owns, and runs commands.
@@ -141,7 +140,7 @@
 ---@field tool? string The running tool.
 ---@field model string
 ---@field mode 'plan'|'ask'|'auto-edit'|'auto'
----@field coordinates boolean Whether the conversation is a coordinator, which keeps to the mode.
+---@field coordinates boolean Whether the conversation is a coordinator. A coordinator also has a mode.
 ---@field workers? caliban.WorkersStatus The conversation's workers; absent if none is at work and every result is
 --- read.
 ---@field agent? string The named agent that the conversation is.
@@ -173,7 +172,7 @@
 ---| 'retrying' # A request failed and will be sent again after a pause.
 ---| 'compacting' # A model is asked for a summary of the conversation.
 ---| 'running' # A tool runs.
----| 'asking' # The user is asked whether a call may run or the turn may spend more, or is asked by the model.
+---| 'asking' # The user is asked whether a call may run or the turn may spend more, or has to answer the model's questions.
 ---| 'reviewing' # The turn waits for the user's review.
 
 --- What a turn needs from the user to go on.
@@ -208,7 +207,7 @@
 ---@field stage 'approved'|'waiting'|'sent_back'
 ---@field before 'plan'|'ask'|'auto-edit'|'auto' The mode before plan mode.
 
---- How far the user has come with a plan.
+--- The state of the user's decision on a plan.
 ---@alias caliban.PlanStage
 ---| 'approved'
 ---| 'waiting' # The plan waits for the user's decision.
@@ -389,7 +388,7 @@
 --- The answer to `list_sessions`.
 ---@class (exact) caliban.Sessions
 ---@field kind 'sessions'
----@field text string The text that was searched; empty for all sessions.
+---@field text string The text that was searched for; empty for all sessions.
 ---@field sessions caliban.SessionRow[]
 
 ---@class (exact) caliban.SessionRow
@@ -400,7 +399,7 @@
 ---@field turns integer
 ---@field open 'here'|'nowhere'|'elsewhere'
 ---@field problem? string Why the session cannot be opened.
----@field line? string The first line that contains the text that was searched.
+---@field line? string The first line that contains the text that was searched for.
 ---@field parent? caliban.SessionId If the session is a subagent's: the session that gave it its task.
 ---@field root? string The root of the session's project, if it is another worktree of the repository.
 
@@ -419,7 +418,7 @@
 ---@class (exact) caliban.Held
 ---@field kind 'held'
 ---@field session caliban.SessionId
----@field by string The words for the other Neovim in messages to the user; empty if nothing is known about it.
+---@field by string A description of the other Neovim, for messages to the user; empty if nothing is known about it.
 ---@field server string The address on which the other Neovim listens; empty if it is not known.
 
 --- A session has a new name.
@@ -566,7 +565,7 @@
 ---@field text string
 ---@field status 'pending'|'in_progress'|'completed'
 
---- How far an item of a to-do list is.
+--- The progress of an item of a to-do list.
 ---@alias caliban.Progress 'pending'|'in_progress'|'completed'
 
 --- The preview of a rewind: what would happen to each file.
