@@ -339,7 +339,8 @@ fn hand_on(listener: &TcpListener, command: &mut process::Command) -> io::Result
     Ok(())
 }
 
-/// Reaps child processes until none is left, and reports the exit status of the command itself.
+/// Reaps child processes until none is left. Reports the exit status of the command itself, and at the end that no
+/// process is left.
 fn reap_all(socket: &mut UnixStream, command: Pid) {
     loop {
         match wait(WaitOptions::empty()) {

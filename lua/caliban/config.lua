@@ -147,8 +147,8 @@ end
 local function number(most)
   return function(value)
     local ok = type(value) == 'number' and value >= 0 and value <= (most or math.huge)
-    local upper = most and (' to %d'):format(most) or ' up'
-    return not ok and 'a number from 0' .. upper or nil
+    local wanted = most and ('a number from 0 to %d'):format(most) or 'a number of at least 0'
+    return not ok and wanted or nil
   end
 end
 

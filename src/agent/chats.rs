@@ -80,7 +80,10 @@ pub(super) fn copy(conversation: &mut Conversation, cut: Option<Cut>, name: Opti
     conversation.read_outputs();
     let session = Box::new(conversation.session.fork(cut));
     if session.is_blank() {
-        let text = "Nothing was copied: there is no message before this place.";
+        let text = match cut {
+            Some(_) => "Nothing was copied: there is no message before this place.",
+            None => "Nothing was copied: this conversation has no message yet.",
+        };
         return conversation.notice(Level::Warn, text.into());
     }
     conversation.wish(Wish::Copy(Copy { session, name }));

@@ -119,7 +119,8 @@ impl Sampler {
         work.sample(turn, provider, request);
     }
 
-    /// Makes the session's input from a failed request. `by` is the model that was asked, `partial` the part of the
+    /// Makes the session's input from a failed request. If the server refused a parameter, remembers this and has the
+    /// request repeated without the parameter. `by` is the model that was asked, `partial` the part of the
     /// reply that had arrived.
     pub(super) fn failed(
         &mut self,

@@ -79,7 +79,7 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "system",
         slash: Slash::System,
-        help: "shows the system prompt; `/system new` rebuilds it from the settings",
+        help: "shows the system prompt and the instructions; `/system new` reads both again",
         argument: Some(Argument::Word(&["new"])),
     },
     Row {

@@ -85,7 +85,7 @@ impl Guarded {
 }
 
 impl Access {
-    /// Whether the call runs a command, or sends input to a running one.
+    /// Whether the call runs a command of the model's, or sends input to a running one. Formatting counts as an edit.
     pub fn acts(&self) -> bool {
         matches!(self, Access::Act { .. } | Access::Input { .. })
     }

@@ -62,7 +62,7 @@ const EXAMPLES: &[&str] = &[
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
-    never("is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent", &[".git"]),
+    never("is in .git, which no tool reads or writes. Run git with `shell`, which needs consent", &[".git"]),
 
     ask("holds keys (SSH)", &[
         ".ssh", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "ssh_host_*_key", "*.ppk",

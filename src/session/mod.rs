@@ -118,7 +118,7 @@ pub struct Session {
     pub spent: f64,
     /// Whether the price of some replies is not known, so that the real cost is higher than `spent`.
     pub unpriced: bool,
-    /// The most that may be spent before the user is asked. Never saved.
+    /// The most that may be spent before the user is asked, and the most requests of a turn. Never saved.
     pub limits: Limits,
     /// The user's permission rules. Never saved.
     pub rules: Arc<Rules>,

@@ -5,7 +5,7 @@ use super::{Effect, Phase, Session, Step, say};
 use crate::event::{End, Event, Profile, Ruling, TurnId};
 use crate::message::CallId;
 
-/// The spending limits of a session. They are the user's settings, and are never saved.
+/// The limits of a session on spending and on requests. They are the user's settings, and are never saved.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Limits {
     pub session: Limit,

@@ -4,6 +4,7 @@ use super::{Disk, Project, Store};
 use crate::event::SessionId;
 use crate::message::{Block, ToolAnswer};
 use crate::session::Session;
+use crate::text::cause;
 use sha2::{Digest, Sha256};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -85,7 +86,8 @@ impl Store {
         if !self.kept.contains(&file) {
             if let Err(error) = self.write_output(&file, &answer.text) {
                 return tracing::warn!(
-                    "a long output could not be written to its own file, so it is saved in the session's file: {error}"
+                    "a long output could not be written to its own file, so it is saved in the session's file: {}",
+                    cause(&error)
                 );
             }
             self.kept.insert(file.clone());

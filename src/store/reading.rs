@@ -155,7 +155,7 @@ impl Project {
             self.disk.remove_if_there(&self.dir.join(format!("{id}.unsent")))
         });
         if let Err(error) = kept {
-            tracing::warn!("the unsent text could not be joined with the draft: {error}");
+            tracing::warn!("the draft and the unsent text could not be saved together: {error}");
         }
         draft
     }

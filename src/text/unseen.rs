@@ -126,7 +126,8 @@ pub fn spell(out: &mut String, c: char) {
     out.push_str(&format!("[U+{:04X}]", u32::from(c)));
 }
 
-/// A text with each deceptive character written like `[U+3164]`, except in emoji, and the number of such characters.
+/// A text with each deceptive character written like `[U+3164]`, except where it belongs: in emoji, and in scripts that
+/// need it. Also returns the number of characters that were written so.
 pub fn spelt_out(text: &str) -> (Cow<'_, str>, usize) {
     let spelt = |c, before| kind(c).is_some_and(|kind| !belongs(kind, before));
     if is_plain(text) { (Cow::Borrowed(text), 0) } else { spelt_where(text, spelt) }

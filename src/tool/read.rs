@@ -162,7 +162,8 @@ fn unreadable(desk: &Desk, found: &Path, written: &str, why: Unreadable) -> Stri
     format!("path: `{written}` {said}.")
 }
 
-/// Files in the same folder with similar names: equal except for case or extension, or one name contained in the other.
+/// Up to three files or folders beside a path that does not exist. Their names are like its last part: equal except for
+/// case or extension, or one name contains the other.
 fn near(desk: &Desk, found: &Path) -> Vec<String> {
     let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase());
     let (Some(folder), Some(sought)) = (found.parent(), stem(found)) else { return Vec::new() };

@@ -466,9 +466,9 @@ fn edits_outside_the_project_are_refused_and_reads_there_need_consent() {
             > write {"path":"dangling","text":"x"}
             Refused: path: `dangling` is outside the project (BASE/project). Only files in the project can be edited.
             > write {"path":"dotgit/hooks/x","text":"x"}
-            Refused: path: `dotgit/hooks/x` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent.
+            Refused: path: `dotgit/hooks/x` is in .git, which no tool reads or writes. Run git with `shell`, which needs consent.
             > write {"path":".GIT/config","text":"x"}
-            Refused: path: `.GIT/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent.
+            Refused: path: `.GIT/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs consent.
             > write {"path":"src","text":"x"}
             Refused: path: `src` is a folder. Name a file.
             > read {"path":"link"}

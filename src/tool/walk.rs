@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The most bytes of an ignore file, such as `.gitignore`.
+/// The most bytes that an ignore file, such as `.gitignore`, may have. A larger file counts as unreadable, see `begin`.
 const LARGEST: u64 = 1 << 20;
 /// The most bytes of a glob. The library panics on globs that are too large or nested too deeply.
 const LONGEST_GLOB: usize = 400;

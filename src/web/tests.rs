@@ -91,7 +91,7 @@ async fn a_page_that_takes_too_long_is_given_up() {
     let (web, _) = web(&[], &["127.0.0.1"]);
     let web = Web { time: Duration::from_millis(1), ..web };
     let said = fetch(&web, &format!("http://{silent}/")).await.unwrap_err();
-    assert!(said.contains("did not load completely after"), "{said}");
+    assert!(said.contains("did not load completely within"), "{said}");
 }
 
 #[tokio::test(start_paused = true)]

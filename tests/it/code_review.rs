@@ -76,7 +76,7 @@ fn slash_review_sends_the_diff_and_the_task_in_every_dialect() {
         let request = server.requests().pop().unwrap();
         assert!(request.tools().contains(&"comment".to_owned()));
         let (task, diff) = said.split_once("</skill>").unwrap();
-        assert!(task.contains("by the tool `comment`"), "{task}");
+        assert!(task.contains("with the tool `comment`"), "{task}");
         let index = diff.lines().filter(|it| !it.starts_with("index ") && !it.is_empty());
         index.collect::<Vec<_>>().join("\n")
     });

@@ -36,7 +36,7 @@ fn done(what: &str) -> String {
 fn coordinator(setup: impl FnOnce(Setup) -> Setup) -> Scene {
     let scene = Scene::start(|it| setup(it.file("a.txt", nine()).size(160, 40)));
     scene.nvim.keys(":Caliban<CR><Esc>:Caliban mode coordinator<CR>");
-    scene.wait_chat("Coordinator: nothing is cached");
+    scene.wait_chat("Coordinator mode is on");
     scene
 }
 
@@ -87,7 +87,7 @@ fn a_coordinator_gets_the_reports_of_the_workers_that_it_starts() {
         let setup = Setup::new().file("a.txt", nine()).size(160, 40);
         let nvim = Nvim::start(&setup.speaking(dialect, &server));
         nvim.keys(":Caliban<CR><Esc>:Caliban mode coordinator<CR>");
-        nvim.wait_transcript("Coordinator: nothing is cached");
+        nvim.wait_transcript("Coordinator mode is on");
         nvim.ask("please", "Found.");
         assert!(
             nvim.transcript().contains("w1 explorer  Find it  finished"),

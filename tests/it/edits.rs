@@ -245,14 +245,14 @@ fn edits_of_files_outside_the_project_or_in_dot_git_are_refused() {
         "",
         "write",
         write(".git/hooks/pre-commit", "x\n"),
-        "path: `.git/hooks/pre-commit` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent.",
+        "path: `.git/hooks/pre-commit` is in .git, which no tool reads or writes. Run git with `shell`, which needs consent.",
     );
     refused(
         |it| it,
         "",
         "write",
         write(".GIT/config", "x\n"),
-        "path: `.GIT/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent.",
+        "path: `.GIT/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs consent.",
     );
 }
 
@@ -391,8 +391,7 @@ fn an_edit_fits_although_its_old_text_has_an_extra_blank_line() {
 }
 
 #[test]
-fn an_edit_that_matches_no_block_exactly_changes_nothing_and_the_model_is_shown_the_most_similar_block()
- {
+fn an_edit_that_fits_no_block_changes_nothing_and_the_model_is_shown_the_most_similar_block() {
     let told = "`old` is not in a.txt.\n\
         The nearest block begins at line 1 (- `old`, + the file):\n l1\n-l2b\n+l2\n l3";
     refused(|it| it, "", "edit", edit("a.txt", &[("l1\nl2b\nl3", "x")]), told);

@@ -134,7 +134,7 @@ fn a_permission_for_the_session_applies_to_one_host_until_it_is_revoked() {
     assert!(scene.call(a.clone(), ":Caliban approve<CR>").1);
     assert!(scene.call(a, ":Caliban approve session<CR>").1);
     let (answer, is_asked) = scene.call(b.clone(), "");
-    assert!(answer.ends_with("instructions]\n{\"b\": 1}") && !is_asked, "{answer}");
+    assert!(answer.ends_with("in it]\n{\"b\": 1}") && !is_asked, "{answer}");
     assert!(scene.call(json!({ "url": other.url("/") }), ":Caliban deny<CR>").1);
     scene.nvim.keys(":Caliban permissions<CR>");
     scene.nvim.wait_screen(&format!("1: fetch pages of {}", scene.site.host()));

@@ -25,7 +25,7 @@ fn the_banner_of_a_renaming_shows_its_path_and_both_keys() {
         scene.nvim.keys(":edit a.txt<CR>");
         scene.ask(Reply::new().call("r1", "rename", json!({ "path": "a.txt", "to": FAR })));
         scene.wait_pending(1);
-        let whole = format!(r"Calibanrenamesthisfileto{FAR}·\Aacceptfile·\Rrejectfile");
+        let whole = format!(r"Calibanproposestorenamethisfileto{FAR}·\Aacceptfile·\Rrejectfile");
         scene.nvim.wait(|nvim| joined(nvim).contains(&whole), &format!("{whole} at {columns}"));
         let at = columns / 2;
         scene.nvim.keys(&format!(":vsplit<CR>:vertical resize {}<CR>", at.min(40)));
@@ -116,7 +116,7 @@ fn the_list_of_slash_commands_is_aligned_in_two_columns() {
 }
 
 #[test]
-fn wrapped_rows_of_a_line_in_the_tour_are_indented_to_the_lines_text() {
+fn the_intros_line_about_the_tour_is_wrapped_to_the_text_after_its_label() {
     let nvim = Nvim::start(&Setup::new().size(50, 40));
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("Tour     any message begins it");

@@ -119,7 +119,7 @@ fn a_patch_that_would_overwrite_a_file_or_cannot_finish_changes_nothing() {
         No part of the patch was applied. no.txt does not exist.
         No part of the patch was applied. none.txt does not exist. Use `*** Add File:` to create it.
         path: `b.txt` is a file, not a folder.
-        path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent. No part of the call was done."#]]
+        path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs consent. No part of the call was done."#]]
     .assert_eq(&told.join("\n"));
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(scene.on_disk("b.txt").as_deref(), Some("x\n"));

@@ -39,7 +39,7 @@ fn the_health_check_lists_the_instruction_files() {
         .file("CLAUDE.md", "x".repeat(40_000));
     let report = report(&setup);
     says(&report, "config/caliban/AGENTS.md, 8 bytes");
-    says(&report, "project/CLAUDE.md has 39 kB: the model gets only the first 32 kB.");
+    says(&report, "project/CLAUDE.md is 39 kB long: the model gets only the first 32 kB.");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn the_health_check_names_each_problem_of_the_settings() {
 #[test]
 fn the_health_check_reports_a_missing_or_wrong_program_as_an_error() {
     let missing = report(&Setup::new().headless().config("{ bin = '/nowhere/caliban' }"));
-    says(&missing, "ERROR caliban: config.bin: /nowhere/caliban is not a program");
+    says(&missing, "ERROR caliban: config.bin: /nowhere/caliban is not an executable file");
     let other = report(&Setup::new().headless().config("{ bin = '/bin/true' }"));
     says(&other, "ERROR The program does not report its version");
 }

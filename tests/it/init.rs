@@ -87,7 +87,7 @@ fn slash_init_is_refused_in_plan_mode() {
     let nvim =
         Nvim::start(&Setup::new().config("{ mode = 'plan' }").anthropic(&server).size(200, 40));
     nvim.keys(":Caliban<CR>i/init<C-s><Esc>");
-    nvim.wait_screen("Plan mode changes no file, and /init proposes a change of AGENTS.md.");
+    nvim.wait_screen("Plan mode changes no file, and /init proposes a change to AGENTS.md.");
     assert_eq!(nvim.composer(), "/init");
     assert!(server.requests().is_empty());
 }

@@ -29,12 +29,12 @@ fn messages_on_a_narrow_screen_cause_no_hit_enter_prompt() {
     check(
         nvim,
         ":w<CR>",
-        "a.txt has 2 hunks under review: accept or reject them first, or :w! to write",
+        "a.txt has 2 hunks under review: accept or reject them first, or use :w! to write",
     );
     check(
         nvim,
         ":wqa<CR>",
-        "a.txt has 2 hunks under review: accept or reject them first, or :w! to write",
+        "a.txt has 2 hunks under review: accept or reject them first, or use :w! to write",
     );
     check(nvim, "5G:Caliban accept hunk<CR>", "No hunk here. ]h goes to the next one.");
     nvim.keys(":Caliban nonsense<CR>");

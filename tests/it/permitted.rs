@@ -291,7 +291,7 @@ fn the_log_of_permissions_names_the_reason_of_each_decision() {
     expect![[r#"
         [
             "refused: edit (path: `b.txt` may not be edited because of a permission rule of the user: No.)",
-            "refused: read (path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent.)",
+            "refused: read (path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs consent.)",
             "asked: run true",
             "you allowed it for the session: run true",
             "allowed, because you allowed it for the session: run true",

@@ -164,7 +164,7 @@ fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
     expect![[r#"
         Commands:
         /help          this list
-        /system        shows the system prompt; `/system new` rebuilds it from the settings
+        /system        shows the system prompt and the instructions; `/system new` reads both again
         /new           starts a new conversation and keeps this one: `/new [@agent] [name]`
         /sessions      opens another conversation of this project; `/sessions text` searches them
         /rename        renames this conversation; a text that cannot be a name becomes its title

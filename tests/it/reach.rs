@@ -187,7 +187,7 @@ fn files_with_secrets_need_consent_and_are_left_out_of_searches() {
 fn gits_own_folder_is_neither_read_nor_written() {
     let scene = Scene::start(|it| it.file(".git/config", SECRET));
     let said = answer(&scene, "read", json!({ "path": ".git/config" }));
-    expect!["path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent."].assert_eq(&said);
+    expect!["path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs consent."].assert_eq(&said);
     let said = answer(&scene, "grep", json!({ "pattern": "TOKEN", "path": ".git" }));
     assert!(said.contains("is in .git"), "{said}");
     let said = answer(&scene, "write", write(".git/hooks/pre-commit", "x\n"));
@@ -266,7 +266,7 @@ fn a_mention_of_gits_own_folder_sends_none_of_its_text() {
         Scene::start(|it| it.file(".git/config", SECRET).file(".git/x/y", "").file("a.txt", ""));
     scene.nvim.keys(":Caliban<CR>i");
     scene.nvim.keys("look at @.git/config and @./<C-s><Esc>");
-    scene.nvim.wait_screen("asks first");
+    scene.nvim.wait_screen("which needs consent");
     let shown = scene.nvim.screen();
     assert!(!shown.contains("the user"), "{shown}");
     scene.server.reply(Reply::said("Seen."));

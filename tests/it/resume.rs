@@ -19,7 +19,7 @@ fn an_interrupted_turn_is_announced_at_startup() {
     gate.finish();
     assert_eq!(nvim.lua_json("return #vim.api.nvim_list_wins()"), 1);
     nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("! Interrupted: Neovim or the program ended in the middle of the turn.");
+    nvim.wait_screen("! Interrupted: Neovim or the program ended in the middle");
     nvim.quit_with(":qa<CR>");
 
     let nvim = Nvim::start(&setup);

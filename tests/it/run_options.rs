@@ -152,7 +152,7 @@ fn caliban_run_can_use_a_named_agent() {
         ),
         (
             &["--agent", "ours", "--session", "one", "go"],
-            "Only a new conversation becomes an agent.",
+            "Only a new conversation can be an agent.",
         ),
     ] {
         let ran = run(&setup, arguments);

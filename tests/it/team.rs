@@ -32,7 +32,7 @@ fn rows(scene: &Scene) -> String {
 fn coordinating() -> Scene {
     let scene = Scene::start(|it| it.file("a.txt", "one\n").size(190, 45));
     scene.nvim.keys(":Caliban<CR><Esc>:Caliban mode coordinator<CR>");
-    scene.wait_chat("Coordinator: nothing is cached");
+    scene.wait_chat("Coordinator mode is on");
     let seen = "_G.asked = {}
         require('caliban').on('Ask', function(data) table.insert(_G.asked, data) end)";
     scene.nvim.lua(seen, &[]);

@@ -327,7 +327,7 @@ fn an_impossible_deletion_is_refused_with_the_reason() {
         none.txt does not exist.
         path: `dir` is a folder. Name a file.
         path: `../setup.lua` is outside the project (/DIR/project). Only files in the project can be edited.
-        path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent.
+        path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which needs consent.
         a.txt was not changed: its buffer has unsaved changes.
         a.txt was not changed: it is read-only.
         a.txt was not changed: its buffer is a special buffer (nofile)."#]]
@@ -350,7 +350,7 @@ fn an_impossible_renaming_is_refused_with_the_reason() {
         to: `dir/x.txt` already exists. Name a path that does not exist.
         to: `dir` is a folder. Name a file.
         to: `../b.txt` is outside the project (/DIR/project). Only files in the project can be edited.
-        to: `.git/b` is in .git, which no tool reads or writes. Run git with `shell`, which needs the user's consent.
+        to: `.git/b` is in .git, which no tool reads or writes. Run git with `shell`, which needs consent.
         to: `a.txt` is a file, not a folder.
         to: `a.txt` already exists. Name a path that does not exist.
         a.txt was not changed: another buffer has the name b.txt."#]]

@@ -160,8 +160,8 @@ function M.fit(chat)
   if top[2] ~= bottom[2] or bottom[1] - top[1] > height + 1 or want == have then
     return -- the user has moved one of the two windows, or there is no room
   end
-  -- the height of the upper window is set, because then Neovim changes only the window below it
   vim.wo[lower][0].winfixheight = false
+  -- the height of the upper window is set, because then Neovim changes only the window below it
   api.nvim_win_set_height(upper, height + have - want)
   vim.wo[lower][0].winfixheight = true
 end

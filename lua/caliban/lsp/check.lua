@@ -245,7 +245,8 @@ local function report_errors(check, lang, errors, lines)
   })
 end
 
---- Looks for syntax errors that an edit has added. Sends no message if Neovim has no parser for the buffer.
+--- Looks for syntax errors that an edit has added. Sends no message if Neovim has no parser for the
+--- buffer, or if its text is too long.
 ---@param check caliban.Checking
 local function parse(check)
   local lang = syntax.language(check.buf)

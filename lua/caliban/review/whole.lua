@@ -33,7 +33,7 @@ function M.title(r)
   local whole = r.whole --[[@as caliban.Whole]]
   local verb = whole.kind == 'delete' and 'delete' or 'rename'
   return ('Caliban %s this file%s'):format(
-    whole.done and ('has %sd'):format(verb) or verb .. 's',
+    whole.done and ('has %sd'):format(verb) or 'proposes to ' .. verb,
     whole.to and ' to ' .. file.short(whole.to) or ''
   )
 end

@@ -17,7 +17,7 @@ const FILES: usize = 100;
 const LEVELS: usize = 5;
 /// The most entries that are looked at on one level.
 const MOST: usize = 10_000;
-/// The most characters of a rule's description.
+/// The most characters of a rule's line in the list: its file, its description and its globs.
 const LINE: usize = 200;
 
 /// The front matter of a file of `.cursor/rules`.

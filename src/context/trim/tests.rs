@@ -81,6 +81,8 @@ fn the_line_that_replaces_a_clipped_output_names_the_file_with_the_whole_output(
     let note = "[lines 3-9 of 12 left out; the whole output is in /tmp/o/1.txt: read it with offset, or grep it]";
     let text = format!("a\nb\n{note}\nc\n");
     let answer = ToolAnswer::failed(&CallId("c".into()), text, "");
-    expect![[r#"shell command="make" (failed): 96 bytes, trimmed; the output is in /tmp/o/1.txt"#]]
-        .assert_eq(&line(&call("make"), &answer));
+    expect![[
+        r#"shell command="make" (failed): 103 bytes, trimmed; the output is in /tmp/o/1.txt"#
+    ]]
+    .assert_eq(&line(&call("make"), &answer));
 }

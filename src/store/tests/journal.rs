@@ -190,8 +190,8 @@ fn turns_of_a_large_session_are_written_only_to_the_journal_until_the_session_is
     assert_eq!(place.read("main.json"), settled);
 }
 
-/// The number of bytes that are written for a turn does not grow with the session, except when the journal is merged
-/// into the session's file.
+/// A turn is only appended to the journal, so that its cost does not grow with the session. At few turns the journal is
+/// merged into the session's file.
 #[test]
 fn a_large_journal_is_merged_into_the_session_file() {
     let place = place();

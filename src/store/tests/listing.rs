@@ -1,4 +1,5 @@
-//! Tests the list of sessions, with valid, damaged and forged files.
+//! Tests the list of sessions and the search in it, with valid, damaged and newer files, turns that are only in the
+//! journal, and the index of unchanged files.
 
 use super::*;
 use crate::store::Listed;

@@ -212,7 +212,7 @@ fn the_workers_of_a_named_agent_have_no_tool_that_the_agent_lacks() {
     let nvim = Nvim::start(&project().anthropic(&server).size(160, 40));
     begin(&nvim, "@reviewer one");
     nvim.keys(":Caliban mode coordinator<CR>");
-    nvim.wait_transcript("Coordinator: nothing is cached");
+    nvim.wait_transcript("Coordinator mode is on");
     let calls = Reply::new().call("n1", "notify", json!({ "text": "Hm." })).call(
         "s1",
         "shell",

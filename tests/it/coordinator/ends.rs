@@ -90,7 +90,7 @@ fn proposals_of_workers_that_died_with_the_editor_stay_under_review() {
         Setup::new().file("a.txt", crate::review::scene::nine()).size(160, 40).anthropic(&server);
     let nvim = Nvim::start(&setup);
     nvim.keys(":edit a.txt<CR>:Caliban<CR><Esc>:Caliban mode coordinator<CR>");
-    nvim.wait_transcript("Coordinator: nothing is cached");
+    nvim.wait_transcript("Coordinator mode is on");
     let mut all: Vec<_> = (1..5).map(|n| worker("explorer", &format!("Task {n}."))).collect();
     let mut own = worker("implementer", "Change it.");
     own["owns"] = json!(["a.txt"]);

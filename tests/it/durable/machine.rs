@@ -22,7 +22,8 @@ pub(super) enum Op {
 }
 
 impl Op {
-    /// The effects of this call if it is interrupted, each as a call: one for each way in which the write can be torn.
+    /// What this call may have done if it is interrupted: the same call with fewer bytes, for some numbers of bytes. Empty
+    /// for calls that write no bytes.
     pub(super) fn torn(&self) -> Vec<Op> {
         let cuts = |bytes: &[u8]| {
             let mut cuts = vec![0, 1, bytes.len() / 2, bytes.len().saturating_sub(1)];

@@ -67,7 +67,7 @@ fn if_a_mentioned_page_cannot_be_fetched_the_message_goes_back_with_the_reason()
     check(&format!("@{}", site.url("/cloud")), "redirects to http://169.254.169.254/, which");
     check(&format!("@{}", site.by_name("/")), "which is not a public address.");
     check("@http://me:pw@example.org/", "contains a user name or a password.");
-    check("see @url", "@url: write the address of the page behind the @");
+    check("see @url", "@url: write the address of the page after the @");
     assert_eq!(site.asked().len(), 2);
 }
 

@@ -20,7 +20,7 @@ fn every_ordinary_write_command_is_refused_with_one_sentence() {
         let said = scene.said();
         assert!(
             said.contains(
-                "a.txt has 2 hunks under review: accept or reject them first, or :w! to write"
+                "a.txt has 2 hunks under review: accept or reject them first, or use :w! to write"
             ),
             "{keys}: {said}"
         );

@@ -227,7 +227,7 @@ fn workers(columns: u16) -> Stage {
     server.reply_to(has_got("CHANGE src/cart.lua", 0), Reply::new().call("e1", "edit", cents()));
     server.hold(has_got("FLOATS in src", 0), Reply::new().text("I read on.").gate());
     stage.nvim.keys(":edit src/cart.lua<CR>:Caliban<CR><Esc>:Caliban mode coordinator<CR>");
-    stage.nvim.wait_transcript("Coordinator: nothing is cached");
+    stage.nvim.wait_transcript("Coordinator mode is on");
     stage.nvim.keys("iCount in cents, everywhere.<C-s><Esc>");
     stage.nvim.wait_transcript("finished");
     stage.nvim.wait_hunks(3);

@@ -55,7 +55,7 @@ fn slash_rename_refuses_a_taken_name_and_uses_other_words_as_the_title() {
     for taken in ["main", "MAIN", "Other"] {
         nvim.command("messages clear");
         nvim.keys(&format!(":Caliban rename {taken}<CR>"));
-        nvim.wait_screen("already; nothing was renamed.");
+        nvim.wait_screen("already exists; nothing was renamed.");
         nvim.keys(":<Esc>");
     }
     nvim.keys(":Caliban rename OTHER<CR>");
