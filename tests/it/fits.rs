@@ -25,7 +25,7 @@ fn the_banner_of_a_renaming_shows_its_path_and_both_keys() {
         scene.nvim.keys(":edit a.txt<CR>");
         scene.ask(Reply::new().call("r1", "rename", json!({ "path": "a.txt", "to": FAR })));
         scene.wait_pending(1);
-        let whole = format!(r"Calibanproposestorenamethisfileto{FAR}·\Aacceptfile·\Rrejectfile");
+        let whole = format!(r"Renamethisfileto{FAR}?·\Aacceptfile·\Rrejectfile");
         scene.nvim.wait(|nvim| joined(nvim).contains(&whole), &format!("{whole} at {columns}"));
         let at = columns / 2;
         scene.nvim.keys(&format!(":vsplit<CR>:vertical resize {}<CR>", at.min(40)));

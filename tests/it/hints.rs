@@ -361,7 +361,7 @@ fn a_jump_to_a_file_to_be_deleted_shows_its_first_line() {
     scene.wait_pending(1);
     scene.nvim.go_to_transcript("a.txt  delete");
     scene.nvim.keys("<CR>");
-    scene.nvim.wait_screen("Caliban proposes to delete this file");
+    scene.nvim.wait_screen("Delete this file?");
 }
 
 /// After a resize, the lines become visible by scrolling.

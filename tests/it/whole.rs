@@ -61,9 +61,7 @@ fn buffers(scene: &Scene) -> String {
 #[test]
 fn a_file_is_deleted_only_once_the_user_accepts() {
     let scene = pending("delete", delete("a.txt"));
-    scene
-        .nvim
-        .wait_screen("Caliban proposes to delete this file · \\A accept file · \\R reject file");
+    scene.nvim.wait_screen("Delete this file? · \\A accept file · \\R reject file");
     scene.nvim.wait(|it| it.hl_of("l5") == ["CalibanDelete"], "the file in its colour");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     let first = scene.nvim.lua_json("return require('caliban').pending()")[0].clone();
@@ -132,7 +130,7 @@ fn a_renamed_file_keeps_its_buffer() {
     let buf = scene.nvim.lua_str("return vim.api.nvim_get_current_buf()");
     scene.ask(Reply::new().call("c1", "rename", rename("a.txt", "lib/b.lua")));
     scene.wait_pending(1);
-    scene.nvim.wait_screen("Caliban proposes to rename this file to lib/b.lua · ");
+    scene.nvim.wait_screen("Rename this file to lib/b.lua? · ");
     assert!(scene.nvim.setup.path("a.txt").exists());
     let told = decide(&scene, "\\A");
     assert_eq!(told, "The user accepted the renaming: a.txt is now lib/b.lua.");

@@ -31,11 +31,12 @@ end
 ---@return string
 function M.title(r)
   local whole = r.whole --[[@as caliban.Whole]]
-  local verb = whole.kind == 'delete' and 'delete' or 'rename'
-  return ('Caliban %s this file%s'):format(
-    whole.done and ('has %sd'):format(verb) or 'proposes to ' .. verb,
-    whole.to and ' to ' .. file.short(whole.to) or ''
-  )
+  local to = whole.to and ' to ' .. file.short(whole.to) or ''
+  if whole.done then
+    local done = whole.kind == 'delete' and 'deleted' or 'renamed'
+    return ('Caliban has %s this file%s'):format(done, to)
+  end
+  return ('%s this file%s?'):format(whole.kind == 'delete' and 'Delete' or 'Rename', to)
 end
 
 --- The number of changes of each kind in words, such as `2 hunks, 1 deletion`. Empty if there are
