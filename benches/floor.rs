@@ -1,6 +1,6 @@
 //! The child process of the floors (see `floor.lua`). Reads an SSE stream and sends the text to the editor by
-//! notification, nothing else: at most every EVERY_MS, in pieces of PIECE bytes with pauses of BREATH_MS. The bench
-//! starts its own executable as this process: `bench --floor PORT EVERY_MS PIECE BREATH_MS`.
+//! notification, nothing else: at most every `EVERY_MS`, in pieces of `PIECE` bytes with pauses of `BREATH_MS`. The
+//! bench starts its own executable as this process: `bench --floor PORT EVERY_MS PIECE BREATH_MS`.
 
 use rmpv::Value;
 use std::io::{BufRead, BufReader, Write};

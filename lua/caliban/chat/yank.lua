@@ -19,7 +19,9 @@ function M.code(chat)
     return
   end
   vim.fn.setreg(vim.v.register, code, 'l')
-  require('caliban.editor.notify').show(('%d %s yanked'):format(#code, #code == 1 and 'line' or 'lines'))
+  require('caliban.editor.notify').show(
+    ('%d %s yanked'):format(#code, #code == 1 and 'line' or 'lines')
+  )
 end
 
 return M

@@ -8,7 +8,7 @@ local maps = require('caliban.editor.maps')
 ---@field desc string the description of its key
 ---@field word string
 ---@field command string
----@field rank integer in a narrow winbar, the keys with the highest ranks are left out first
+---@field rank integer In a narrow winbar, the keys with the highest ranks are left out first
 
 ---@type caliban.PlanAction[]
 local ACTIONS = {
