@@ -151,7 +151,7 @@ impl Script {
     }
 
     /// Adds the commands of a line as suspected ones, to which only rules that ask or deny apply. Does nothing if the
-    /// line was suspected before.
+    /// line was suspected before, nested no deeper than now.
     fn suspect(&mut self, line: &str, depth: usize) {
         if self.suspected.get(line).is_some_and(|before| *before <= depth) {
             return;

@@ -56,7 +56,7 @@ pub struct Message {
     pub blocks: Vec<Block>,
 }
 
-/// Reads blocks and frees unused capacity: the deserializer reserves room for four blocks, and most messages have one.
+/// Reads blocks and frees unused capacity: a list that is read has room for four blocks, and most messages have one.
 fn blocks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Block>, D::Error> {
     let mut all: Vec<Block> = Vec::deserialize(from)?;
     all.shrink_to_fit();

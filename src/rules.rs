@@ -89,7 +89,8 @@ pub struct Judgement {
     pub leak: Option<Leak>,
     /// The command of a rule that would allow the call from now on; empty if Caliban proposes none.
     pub always: String,
-    /// The files, folders and hosts that a command's words name.
+    /// The files that a command writes, the folders that it enters and the hosts that it names, as far as its words
+    /// tell.
     pub touched: Touched,
     /// The hosts that the user's consent to a command would open.
     pub opens: Vec<String>,

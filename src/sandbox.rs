@@ -54,7 +54,8 @@ pub struct Sandbox {
     pub fixed: Vec<PathBuf>,
     /// Folders and files that the command sees as empty: secrets, and sockets of programs outside of the sandbox.
     pub hidden: Vec<PathBuf>,
-    /// The folder that the command sees as `/tmp`; `None` if the command sees the real one.
+    /// The folder that the command sees as `/tmp`. `None` if the command sees the real one, for example because `/tmp`
+    /// contains a writable folder.
     pub temporary: Option<PathBuf>,
     /// Whether the command may use the network.
     pub network: bool,

@@ -73,7 +73,7 @@ struct Child {
     session: Option<SessionId>,
     /// The open questions of the subagent: the id of each in this conversation, and the subagent's own call.
     asked: Vec<(CallId, CallId)>,
-    /// The parent's mode that the subagent was told last. In the subagent, `widest` limits this mode.
+    /// The parent's mode of which the subagent was told last. If `widest` is narrower, the subagent was told `widest`.
     mode: Mode,
     /// The widest mode of the named agent that the subagent is.
     widest: Mode,

@@ -25,8 +25,8 @@ pub fn risk(command: &Simple, from: usize) -> Option<(usize, String)> {
     Some((at, format!("`{word}` makes `{name}` do more than its name says")))
 }
 
-/// The words of a command that may name other commands: all arguments of an interpreter, otherwise risky arguments and
-/// the words after them.
+/// The words of a command that may name other commands: all arguments of an interpreter or of `sed`, otherwise each
+/// risky argument and the word after it.
 pub(super) fn programs(command: &Simple) -> Vec<&str> {
     let Some(name) = command.name() else { return Vec::new() };
     let all = 1..command.words.len();

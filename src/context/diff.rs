@@ -31,8 +31,8 @@ pub(super) enum Target {
 }
 
 impl Target {
-    /// The arguments of `git diff` for these changes, without options and paths. Git does not look for changes in
-    /// submodules, because it would run their filters.
+    /// The arguments of `git diff` for these changes, without options and paths. Git does not look for uncommitted
+    /// changes in submodules, because it would run their filters.
     fn arguments(&self) -> Vec<&str> {
         const APART: &str = "--ignore-submodules=dirty";
         match self {

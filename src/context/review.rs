@@ -18,7 +18,7 @@ pub async fn prepare(
     diff::check(desk).await?;
     let (target, words) = match target(desk, word).await? {
         Some(target) => (target, words),
-        // several words that name no branch or commit say what the user wants of the review
+        // if the first of several words names no branch or commit, all words say what the user wants of the review
         None if !words.trim().is_empty() => (Target::Uncommitted, rest),
         None => return Err(unknown(word)),
     };

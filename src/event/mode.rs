@@ -37,7 +37,9 @@ impl Mode {
         match self {
             Mode::Plan => "nothing is edited or run",
             Mode::Ask => "you decide on each edit and command",
-            Mode::AutoEdit => "edits are written, then reviewed; you decide on each command",
+            Mode::AutoEdit => {
+                "edits are written at once, then reviewed; you decide on each command"
+            }
             Mode::Auto => {
                 "edits are written at once; commands run in the sandbox without a question"
             }

@@ -269,7 +269,10 @@ fn in_auto_mode_an_address_that_nobody_has_named_needs_consent() {
     assert_eq!(decide(Mode::AutoEdit, &grants, &unnamed, &page), Decision::Allow);
     let Decision::Ask(question) = decide(Mode::Auto, &grants, &unnamed, &page) else { panic!() };
     let text = question.text().unwrap();
-    assert!(text.contains("Neither you nor a page has named this address"), "{text}");
+    assert!(
+        text.contains("Neither you, a page nor a search result has named this address"),
+        "{text}"
+    );
 }
 
 #[test]

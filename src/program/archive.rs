@@ -110,8 +110,8 @@ impl Archive {
     }
 
     /// The result of opening a session. A file of a newer version opens read-only. If another Neovim has the session
-    /// open, the user is asked what to do. If there is no chat in which to ask, or if the file is damaged or cannot be
-    /// read, a new session opens, with the messages that could be read.
+    /// open, the user is asked what to do; if no chat is open in which to ask, an empty new session opens first. If the
+    /// file is damaged or cannot be opened for writing, a new session opens, with the messages that could be read.
     pub(super) fn loaded(
         &self,
         id: SessionId,

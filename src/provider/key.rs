@@ -164,7 +164,7 @@ async fn first_line(command: &str) -> Result<String, String> {
         .output();
     let output = tokio::time::timeout(PATIENCE, child)
         .await
-        .map_err(|_| format!("printed nothing within {} s", PATIENCE.as_secs()))?
+        .map_err(|_| format!("did not finish within {} s", PATIENCE.as_secs()))?
         .map_err(|error| format!("did not start: {}", cause(&error)))?;
     if !output.status.success() {
         return Err(format!("failed ({})", output.status));

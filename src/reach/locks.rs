@@ -50,8 +50,8 @@ impl Locks {
         Locks(patterns().map(|(pattern, why)| (parts(pattern), why)).collect())
     }
 
-    /// Whether a path is locked. `parts` are the names in the path below the root. `None` if neither the path nor a
-    /// path below it is locked.
+    /// Whether a path is locked. `parts` are the names in the path below the root. `None` if no pattern fits the path
+    /// or a path below it. Paths below a locked folder give `None` too, so a caller has to stop at the folder.
     pub fn find(&self, parts: &[String]) -> Option<Lock> {
         let parts: Vec<String> = parts.iter().map(|it| folded(it)).collect();
         let begun = self.0.iter().filter(|(pattern, _)| {

@@ -23,8 +23,8 @@ const VARIED: &[(&str, &[&str])] = &[
     ("zig", &["build", "fmt", "test"]),
 ];
 
-/// If the rules allow all commands of the script but one, the words of a rule that would allow that command too. Empty
-/// if more commands are not allowed, or if the rule would allow too much.
+/// The words of a rule that would allow the script's only command that no rule allows. Empty if there is not exactly
+/// one such command, or if the rule would allow too much.
 pub(super) fn proposed(script: &Script, missing: &[&Simple]) -> String {
     match missing {
         [it] if script.doubts.is_empty() => {

@@ -332,8 +332,11 @@ fn an_invalid_rule_is_reported_and_an_invalid_ask_or_deny_rule_makes_every_call_
     let check = |text: &str, why: &str| {
         let (rules, problems) = read(&[toml(text)], Origin::Settings, "here");
         let is_strict = text.contains("deny") || text.contains("ask");
-        let rest =
-            if is_strict { " Until you correct it, every call needs your consent." } else { "" };
+        let rest = if is_strict {
+            " Until you correct it, every command, edit and web page needs your consent."
+        } else {
+            ""
+        };
         assert_eq!(problems, [format!("here, rule 1: {why}.{rest}")]);
         assert_eq!(rules.len(), if is_strict { 4 } else { 0 }, "{rules:?}");
         assert!(rules.iter().all(|it| it.verdict == Verdict::Ask), "{rules:?}");
@@ -404,7 +407,9 @@ fn an_unreadable_rules_file_of_a_project_makes_every_call_need_consent() {
         assert_eq!(rules, all.map(|it| format!("ask {it}: {why}")));
         assert_eq!(
             problems,
-            [format!("{wanted} Until you correct the file, every call needs your consent.")]
+            [format!(
+                "{wanted} Until you correct the file, every command, edit and web page needs your consent."
+            )]
         );
     };
     let line = ".caliban/permissions.toml, line";

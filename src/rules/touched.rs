@@ -1,5 +1,5 @@
-//! The files, folders and hosts that a command's words name: a part of the question about the command, and of the event
-//! for scripts.
+//! The files that a command writes, the folders that it enters and the hosts that it names, as far as its words tell: a
+//! part of the question about the command, and of the event for scripts.
 
 use crate::bash::{Script, Simple, Word};
 

@@ -34,7 +34,7 @@ impl Session {
     }
 
     /// The index of the first message that a compaction keeps. This is the model's last reply if the reply has calls,
-    /// otherwise the message after the reply.
+    /// otherwise the message after the reply. The model has not seen the prompts and the answers from there on.
     pub fn boundary(&self) -> usize {
         let from = self.beginning();
         let last = self.messages[from..].iter().rposition(|it| it.role == Role::Assistant);

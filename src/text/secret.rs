@@ -69,7 +69,7 @@ fn has_password(text: &str) -> bool {
 }
 
 /// Replaces secrets in a text that arrives in pieces. The result does not depend on where the text is cut. An end of a
-/// piece that may be the beginning of a secret is kept back until more text arrives.
+/// piece that may be the beginning of a secret is kept back until the following text shows whether it is one.
 #[derive(Clone)]
 pub struct Marking {
     known: Known,

@@ -171,7 +171,7 @@ impl Confinement {
         Confinement { owned: Some(paths), ..self }
     }
 
-    /// Decides on the connections of a command in this sandbox.
+    /// The gate that decides on the connections of a command in this sandbox.
     pub fn gate(&self, desk: &Desk) -> Gate {
         let closed = self.is_closed.then_some(CLOSED);
         let opened = rules::opening(&self.opened);

@@ -1,5 +1,5 @@
 //! The user's own formatters: commands that read a text on their standard input and print it formatted. In their
-//! sandbox they may write only in a temporary folder, and may not connect to anything.
+//! sandbox they may write only in a temporary folder, and permission rules open no hosts to them.
 
 use super::process::{self, End, Process, Streams};
 use super::{Desk, clip};
@@ -170,7 +170,7 @@ impl Filter {
     fn decoded(&self, output: &[u8]) -> Result<String, String> {
         let text = Text::decode(output).map_err(|_| {
             format!(
-                "Nothing was changed: the user's formatter `{}` printed text that is not UTF-8.",
+                "Nothing was changed: the user's formatter `{}` printed text that is not UTF-8 or contains a NUL.",
                 self.line
             )
         })?;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 const MARK: &str = "refused";
 /// The most files of a new folder for which the editor is asked whether the user has written them.
 const MOST: usize = 20;
-/// The most bytes of a new repository's configuration that is read.
+/// A new repository's configuration of this many bytes or more is not read, but counts as one that names programs.
 const LARGEST: u64 = 100_000;
 
 /// The locked paths that exist, with the target of those that are symbolic links.

@@ -104,8 +104,8 @@ impl View {
         below.map(|it| at + 1 + it)
     }
 
-    /// Whether an empty line separates a block from the one above. There is none between calls and thoughts, and none
-    /// between a thought and the text after it.
+    /// Whether an empty line separates a block from the one above. There is none between two blocks that are calls or
+    /// thoughts, and none between a thought and the text after it.
     pub(super) fn has_gap(&self, at: usize) -> bool {
         let Some(above) = self.shown_above(at) else { return false };
         !matches!(

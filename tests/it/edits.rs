@@ -227,7 +227,7 @@ fn edits_of_files_without_read_or_write_permission_are_refused() {
         "",
         "write",
         write("dir/new.txt", "x\n"),
-        "dir/new.txt was not changed: its folder's permissions forbid creating it.",
+        "dir/new.txt was not changed: there is no permission to create it.",
     );
 }
 

@@ -143,5 +143,5 @@ fn auto_mode_asks_before_it_fetches_an_address_that_only_a_file_has_named() {
         ("fetch", json!({ "url": url })),
     ];
     assert!(asks(&nvim, &server, &calls));
-    nvim.wait_transcript("Neither you nor a page has named this address");
+    nvim.wait_transcript("Neither you, a page nor a search result has named this address");
 }

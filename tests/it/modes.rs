@@ -173,7 +173,7 @@ fn the_mode_is_chosen_by_a_command_a_key_a_list_or_a_slash_command() {
     nvim.lua("require('caliban').ask('/mode auto-edit')", &[]);
     wait_mode(&nvim, "auto-edit");
     nvim.lua("require('caliban').ask('/mode')", &[]);
-    nvim.wait_transcript("! Mode auto-edit: edits are written, then reviewed");
+    nvim.wait_transcript("! Mode auto-edit: edits are written at once, then reviewed");
     nvim.lua("require('caliban').ask('/mode plum')", &[]);
     nvim.wait_screen("There is no such mode. Did you mean plan?");
     assert_eq!(server.requests().len(), 1);

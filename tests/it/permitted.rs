@@ -115,7 +115,9 @@ fn with_a_damaged_rules_file_in_the_project_every_call_needs_consent() {
         it.file(FILE, "[[rule]\n").file("a.txt", nine()).config(config).size(160, 40)
     });
     scene.nvim.keys(":Caliban<CR>");
-    scene.wait_chat("Until you correct the file, every call needs your consent.");
+    scene.wait_chat(
+        "Until you correct the file, every command, edit and web page needs your consent.",
+    );
     assert!(is_asked(&scene, "shell", run("echo one")));
     scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])));
     scene.nvim.lua("require('caliban').ask('go on')", &[]);
@@ -130,7 +132,7 @@ fn a_wrong_rule_in_the_settings_is_reported_and_every_call_needs_consent() {
     scene.nvim.wait(
         |it| {
             it.lua_str("return vim.fn.execute('messages')")
-                .contains("every call needs your consent")
+                .contains("every command, edit and web page needs your consent")
         },
         "the problem",
     );

@@ -312,6 +312,7 @@ async fn killing_its_group_or_supervisor_ends_the_command() {
     assert_eq!(done.text, "[no output]\n[ended by signal 15]");
     let room = room();
     let done = shell(&room.desk, json!({ "command": "echo on; kill -9 $PPID; sleep 1000" })).await;
+    // the line may also say that processes were left running and ended
     assert!(done.text.starts_with("on\n[its exit code is unknown"), "{}", done.text);
     gone(&room).await;
 }

@@ -114,7 +114,7 @@ fn the_picker_and_the_api_open_workers_write_to_them_and_stop_them() {
     let scene = coordinating();
     scene.server.hold(has_got("Find.", 1), Reply::said("I look.").gate());
     scene.nvim.keys(":Caliban workers<CR>");
-    scene.nvim.wait_screen("This conversation has no workers.");
+    scene.nvim.wait_screen("No workers yet.");
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.nvim.wait_question();
     scene.nvim.wait(

@@ -27,8 +27,8 @@ require('caliban.editor.slices').rest = function() end
 -- the keys of a review are mapped to <Plug> maps, which `plugin/caliban.lua` defines
 vim.cmd.runtime('plugin/caliban.lua')
 local review = require('caliban.review')
--- `calm` says whether the user is idle, but no main loop runs here. `arrival_test` tests the real
--- `calm` in another Neovim
+-- `calm` says whether the user is not in the middle of a command, but no main loop runs here.
+-- `arrival_test` tests the real `calm` in another Neovim
 require('caliban.review.arrival').calm = function()
   return M.calm
 end

@@ -17,7 +17,7 @@ function T.the_lines_around_a_change_are_found_in_the_old_and_the_new_text()
   local around = { { 'function f()' }, { 'end', '', '' } }
   check(NEW, { old = 2, new = 2 }, unpack(around))
   check(OLD, { old = 2, new = 2 }, unpack(around))
-  -- lines were added above the change, so one line number is too large
+  -- lines were added or removed above the change, so only one line number is right
   check(NEW, { old = 9, new = 2 }, unpack(around))
   check(OLD, { old = 2, new = 9 }, unpack(around))
 end

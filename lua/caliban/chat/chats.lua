@@ -17,7 +17,7 @@ local api = vim.api
 ---@field above? boolean whether the program has yet to send the blocks above the first painted block
 ---@field narrowest? caliban.Narrowest the window to which words beside lines and code spans are fitted
 ---@field wrapping integer how many times the transcript has begun to wrap in another way
----@field unfitted? table<integer, integer> present while rows outside of the windows may be fitted to an older width: for each window, the first row that it has drawn since then
+---@field unfitted? table<integer, integer> present while rows outside of the windows may not be fitted to the present width: for each window, the first row that it has drawn since then
 ---@field running? table<integer, caliban.Block> the running calls, by the ids of their blocks
 ---@field clock? number when the program's clock showed 0, on the same clock as `retry_at`
 ---@field spinner? integer the extmark of the sign on a running call

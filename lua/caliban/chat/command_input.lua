@@ -24,7 +24,7 @@ function M.open(command, done)
   local buf = api.nvim_create_buf(false, true)
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].bufhidden = 'wipe'
-  -- no filetype is set, because the user's plugins would then treat the text as a file
+  -- no filetype is set, because with one the user's plugins would treat the text as a file
   pcall(vim.treesitter.start, buf, 'bash')
   local width = math.max(20, math.min(100, vim.o.columns - 4))
   local win = api.nvim_open_win(buf, true, {

@@ -7,8 +7,8 @@ local icon = require('caliban.editor.icons').of
 
 --- The argument that is cut first keeps at least this many cells.
 local LEAST = 8
---- If a text is cut within a word, the beginning of this word is left out, unless it has more bytes
---- than this.
+--- If a text is cut within a word, the beginning of this word is left out, unless it has at least
+--- this many bytes.
 local LONG_WORD = 12
 
 --- The end of a text: at most `width` cells.

@@ -83,7 +83,7 @@ local function may_switch(it)
 end
 
 --- The buffer of a file, which is loaded if necessary. Nil if the path is outside of the chat's
---- project or in `.git`, if there is no such file, or if the file is large.
+--- project or in `.git`, if there is no such file, or if the file is large or cannot be loaded.
 ---@param chat caliban.Chat
 ---@param path string
 ---@return integer?

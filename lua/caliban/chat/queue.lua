@@ -27,8 +27,8 @@ local function shown(message, room)
   return lines
 end
 
---- The lines of the block, the first of them empty. A queued message is cut to one row. The first
---- message leaves room for the keys beside it.
+--- The lines of the block, the first of them empty. A queued message is cut to one row. If it is
+--- the first message, it leaves room for the keys beside it.
 ---@param queue caliban.QueuedMessage[]
 ---@param room? integer the cells of a row
 ---@return string[]

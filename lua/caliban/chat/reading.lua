@@ -1,5 +1,5 @@
 --- Shows an open question in the windows of its chat: the whole question, or its beginning if a
---- window is too low. Then the question's keys are also shown below its first line.
+--- window is too low. In this case, the question's keys are also shown below its first line.
 local M = {}
 
 local api, fn = vim.api, vim.fn
@@ -101,9 +101,10 @@ local function reveal(win, line)
   end)
 end
 
---- Shows the question in the windows that follow the end of the transcript, and in those whose
---- cursor is on the question. If the question was shown before, it does not move the cursor, unless
---- the user has just asked for the explanation and the window has no room for the whole question.
+--- Shows the question in the windows that follow the end of the transcript, and the whole question,
+--- where there is room, in those whose cursor is on it. If the question was shown before, the
+--- cursor stays, unless the user has just asked for the explanation and the window has no room for
+--- the whole question.
 ---@param chat caliban.Chat
 ---@param windows integer[]
 function M.follow(chat, windows)

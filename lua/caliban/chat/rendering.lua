@@ -1,5 +1,5 @@
 --- Draws the Markdown of a reply, while Neovim draws the line, without its marks, and with bullets,
---- rules and a background of code. The buffer keeps the source, which the cursor's line shows.
+--- rules and a background for code. The buffer keeps the source, which the cursor's line shows.
 local M = {}
 
 local api = vim.api

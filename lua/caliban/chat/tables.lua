@@ -132,8 +132,8 @@ local function find(buf, block, top, i)
   return side and lay_out(vim.list_slice(lines, first, last), low + first - 1, side) or nil
 end
 
---- The text of a table's row, in pieces with their highlight groups; nil if the line is not in a
---- complete table, or if the table is wider than the window.
+--- The text of a table's row, in pieces with their highlight groups; nil if the line is in no
+--- table that has a line of dashes, or if the table is wider than the window.
 ---@param buf integer
 ---@param block caliban.Block
 ---@param top integer the block's first row

@@ -176,7 +176,7 @@ function M.avoid(chat)
   end
 end
 
---- Stores the list of a chat, and shows it if the window is open.
+--- Stores the list of a chat, and draws it if the window shows the list of this chat.
 ---@param chat caliban.Chat
 ---@param items caliban.TodoItem[]
 function M.take(chat, items)

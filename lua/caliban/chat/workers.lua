@@ -114,9 +114,7 @@ function M.offer()
   local chat = require('caliban.chat.chats').current
   local all = chat and M.all(chat) or {}
   if not chat or #all == 0 then
-    return say(
-      'This conversation has no workers. In coordinator mode (`:Caliban mode coordinator`) it can start some.'
-    )
+    return say('No workers yet. `:Caliban mode coordinator` lets the model start some.')
   end
   local opts = {
     prompt = 'Worker',

@@ -62,7 +62,8 @@ function M.check(given, sift, problems)
   if #problems > before then
     table.insert(
       problems,
-      'caliban: config.permissions: until you correct the rules, every call needs your consent'
+      'caliban: config.permissions: until you correct the rules, '
+        .. 'every command, edit and web page needs your consent'
     )
     vim.list_extend(rules, caution)
   end

@@ -8,8 +8,8 @@ local GAP = 2
 local FEW, MOST = 12, 28
 --- The largest share of a row for a column other than `give`.
 local PART = 1 / 3
---- The most characters of a text. A longer text is cut before it is measured, because measuring all
---- of it would take long.
+--- The most characters of a text that has more than four times as many bytes. Such a text is cut
+--- before it is measured, because measuring all of it would take long.
 local LONG = 400
 
 --- Cuts a text to `cells` cells of the screen, with `…` at the end.
@@ -28,7 +28,7 @@ function M.cut(text, cells)
   return vim.fn.strcharpart(text, 0, count) .. more
 end
 
---- A text without its control characters, cut if it is long.
+--- A text with `?` in place of control characters, cut if it is long.
 ---@param text string
 ---@return string
 local function clean(text)

@@ -250,7 +250,7 @@ function M.write(buf, force)
     return ('its encoding (%s) cannot represent the text'):format(vim.bo[buf].fileencoding)
   elseif vim.uv.fs_stat(path) and vim.fn.filewritable(path) == 0 then
     -- `:write!` would override the permissions
-    return 'its permissions forbid writing'
+    return 'there is no permission to write it'
   end
   local ok, err = pcall(function()
     vim.fn.mkdir(vim.fs.dirname(path), 'p')
@@ -347,9 +347,9 @@ local function forbidden(buf, there, path)
   elseif bo.readonly then
     return 'it is read-only'
   elseif there and vim.fn.filewritable(path) == 0 then
-    return 'its permissions forbid writing'
+    return 'there is no permission to write it'
   elseif not there and not creatable(path) then
-    return "its folder's permissions forbid creating it"
+    return 'there is no permission to create it'
   elseif not there and not bo.modified and not M.empty(buf) then
     return 'it is no longer on disk'
   end

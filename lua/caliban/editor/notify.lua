@@ -96,8 +96,9 @@ local function put(text, level)
 end
 
 --- Shows a message by a plugin's `vim.notify`. Without a plugin, shows it by `echo`: Neovim's own
---- `vim.notify` would show the hit-enter prompt for a message that is wider than the screen. `echo`
---- does not highlight a warning: the colour of warnings is kept for a chat that waits for the user.
+--- `vim.notify` would show the hit-enter prompt for a message that is wider than the screen. An
+--- echoed warning is not highlighted: the colour of warnings is kept for a chat that waits for the
+--- user.
 ---@param text string
 ---@param level? integer of vim.log.levels
 function M.show(text, level)

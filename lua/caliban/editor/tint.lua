@@ -95,7 +95,7 @@ end
 
 --- The index of the nearest colour in a palette of 256 colours.
 ---@param color integer
----@param greys boolean whether a grey may be returned; it would lose the hue of a quiet ground
+---@param greys boolean whether the 24 greys count: they would lose the hue of a quiet ground
 ---@return integer
 function M.index(color, greys)
   local index, off = 0, 0 ---@type integer, number
@@ -231,8 +231,9 @@ function M.dimmed(group)
   return name
 end
 
---- The group that makes a word legible on a ground: the word's own group if it has enough contrast,
---- otherwise the group of plain text, dimmed if the word's group is dimmed.
+--- The group that makes a word legible on a ground: the word's own group if it has enough contrast
+--- or if plain text has no more, otherwise the group of plain text, dimmed if the word's group is
+--- dimmed.
 ---@param ground string
 ---@param group string
 ---@return string

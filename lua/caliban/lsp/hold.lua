@@ -55,7 +55,7 @@ end
 
 --- Ends a hold.
 ---@param client vim.lsp.Client
----@param edits boolean? whether the answer has edits; the hold then ends only after `AFTER`
+---@param edits boolean? whether the question was about edits; the hold then ends only after `AFTER`
 ---@return string? # a note if an edit was refused
 function M.release(client, edits)
   local id = client.id

@@ -11,7 +11,7 @@ local root = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(here)))
 ---@field leaving? integer the channel of a program that is ending for a restart
 ---@field welcome? caliban.Welcome
 ---@field queue table[] messages to send after the program has answered the handshake
----@field outliving table<string, table> verdicts and drafts, kept while no program runs
+---@field outliving table<string, table> verdicts and drafts, kept for the next program
 ---@field stderr string[] the last lines that the program wrote
 ---@field ended? string why the program does not run any more
 local link = { queue = {}, outliving = {}, stderr = {} }

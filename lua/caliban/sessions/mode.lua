@@ -6,7 +6,7 @@ local M = {}
 M.means = {
   plan = 'only reads: nothing is edited or run',
   ask = 'you decide on each edit and command',
-  ['auto-edit'] = 'edits are written, then reviewed; you decide on each command',
+  ['auto-edit'] = 'edits are written at once, then reviewed; you decide on each command',
   auto = 'like auto-edit, and commands run in the sandbox without a question',
   coordinator = 'hands the work to workers; the current mode applies to them',
 }

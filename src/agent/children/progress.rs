@@ -109,8 +109,9 @@ impl Progress {
         self.changed.iter().map(|it| self.root.join(it)).collect()
     }
 
-    /// Called when the subagent has worked in a worktree of `project`. Replaces the worktree's folder in the report by
-    /// the project's. `lines` say what became of the subagent's changes.
+    /// Called when the subagent has worked in a worktree of `project`. In the report, paths in the worktree become
+    /// relative, and the worktree's folder itself becomes the project's. `lines` say what became of the subagent's
+    /// changes.
     pub(super) fn comes_back(&mut self, project: &Path, lines: Vec<String>) {
         let folder = self.root.display().to_string();
         let text = self.text.replace(&format!("{folder}/"), "");

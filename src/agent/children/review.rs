@@ -22,8 +22,8 @@ impl Children {
         meant.clone().next().is_some() && meant.all(|child| child.is_reviewing)
     }
 
-    /// Called when the user has sent a message instead of a review. From now on no subagent with a task waits for a
-    /// review. Workers still wait, because their coordinator goes on without them.
+    /// Called when the user has sent a message instead of a review. Until the message goes with a request, no subagent
+    /// with a task waits for a review. Workers still wait, because their coordinator goes on without them.
     pub(in crate::agent) fn leave_review(&mut self, conversation: &mut Conversation) {
         self.is_left = true;
         self.go_on(conversation);

@@ -16,9 +16,9 @@ pub(super) struct Key<'a> {
     pub(super) stage: Stage,
 }
 
-/// How much of an item has arrived. It decides to which unfinished item an event without an id and index belongs: a
-/// piece to the last item whose whole text has not arrived; a whole text or a complete item to the first item that has
-/// not reached this stage.
+/// How much of an item has arrived. It decides to which unfinished item an event belongs if neither its id nor its
+/// index is that of an item: a piece to the last item whose whole text has not arrived; a whole text or a complete item
+/// to the first item that has not reached this stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
     Pieces,

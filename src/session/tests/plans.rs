@@ -70,7 +70,7 @@ fn a_plan_outside_of_plan_mode_is_refused_and_the_turn_goes_on() {
 }
 
 #[test]
-fn only_approving_the_waiting_plan_leaves_plan_mode() {
+fn approving_leaves_plan_mode_only_for_the_waiting_plan() {
     let mut session = planned();
     assert_eq!(session.planning.before, Mode::Ask);
     session.step(decide("other", PlanVerdict::Approve { mode: Mode::Auto }));

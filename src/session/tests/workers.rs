@@ -259,7 +259,7 @@ fn the_third_answer_before_the_workers_are_done_ends_the_turn() {
         };
         assert_eq!(
             text,
-            "Your answer is held. Still running: w2. Call `await_workers` or `stop_worker`. You have not read the result of \
+            "Your answer is held. Not finished yet: w2. Call `await_workers` or `stop_worker`. You have not read the result of \
              w1. Call `await_workers`. Then answer."
         );
     }

@@ -62,7 +62,8 @@ impl Session {
             .extend(running.map(|(worker, _)| Effect::Dismiss { worker, why: why.clone() }));
     }
 
-    /// Adds the unread results to the next request, up to `ROOM` bytes, and shows them to the user.
+    /// Adds the unread results to the next request, at least one and at most `ROOM` bytes of several, and shows them to
+    /// the user. A note names the workers whose results are left out.
     pub(super) fn append_unread(&mut self, step: &mut Step) {
         let mut room = ROOM;
         let unread = self.workers.unread().filter_map(|(id, it)| {

@@ -84,7 +84,7 @@ pub(super) fn held(workers: &Workers) -> String {
     let mut why = Vec::new();
     if !active.is_empty() {
         let names = names(active);
-        why.push(format!("Still running: {names}. Call `await_workers` or `stop_worker`."));
+        why.push(format!("Not finished yet: {names}. Call `await_workers` or `stop_worker`."));
     }
     if !unread.is_empty() {
         let names = names(unread);

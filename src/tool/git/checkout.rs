@@ -22,8 +22,8 @@ const QUIET: [&str; 8] = [
     "submodule.recurse=false",
     "worktree.guessRemote=false",
 ];
-/// The beginnings of the only variables with `GIT_` that git gets. Others may lead git to another repository: an editor
-/// that git has started for a message has some of them.
+/// The beginnings of the variables that git keeps, of those in Caliban's environment that begin with `GIT_`. The others
+/// may lead git to another repository: an editor that git has started for a message has some of them.
 const KEPT: [&str; 4] = ["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_", "GIT_EXEC_PATH"];
 /// The author of a commit if the user has configured none.
 const NAME: &str = "Caliban";

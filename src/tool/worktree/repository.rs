@@ -56,7 +56,7 @@ pub(super) fn folders(root: &Path) -> Result<Folders, String> {
     };
     match mark.symlink_metadata() {
         Err(_) => Err(format!(
-            "{} is not the top folder of a git repository, so no worktree can be made.",
+            "{} is not the top folder of a git checkout, so no worktree can be made.",
             root.display()
         )),
         Ok(it) if it.is_symlink() => elsewhere(),

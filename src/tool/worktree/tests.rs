@@ -207,9 +207,9 @@ async fn every_kind_of_checkout_gets_a_worktree_or_a_sentence_why_not() {
         said += &format!("{}\n", why(create(name).await));
     }
     expect![[r"
-        BASE/none is not the top folder of a git repository, so no worktree can be made.
+        BASE/none is not the top folder of a git checkout, so no worktree can be made.
         The repository has no commit yet, so no worktree can be made.
-        BASE/bare is not the top folder of a git repository, so no worktree can be made.
+        BASE/bare is not the top folder of a git checkout, so no worktree can be made.
         BASE/forged/.git leads to a repository that does not know this folder, so no worktree can be made.
         BASE/linked/.git leads to a repository that does not know this folder, so no worktree can be made.
         BASE/common/.git leads to a repository that does not know this folder, so no worktree can be made.

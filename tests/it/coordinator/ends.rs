@@ -34,7 +34,7 @@ fn a_coordinators_answer_is_held_back_twice_while_its_workers_run() {
     let parents: Vec<Request> =
         scene.server.requests().into_iter().filter(|it| !is_of("Look.")(it)).collect();
     assert_eq!(parents.len(), 4);
-    assert!(parents[2].outline().contains("Your answer is held. Still running: w1"));
+    assert!(parents[2].outline().contains("Your answer is held. Not finished yet: w1"));
     let told = told_next(&scene);
     assert!(told.contains("<result of=\"w1\">"), "{told}");
     assert!(told.contains("The turn ended before the worker was done."), "{told}");

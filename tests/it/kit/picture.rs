@@ -114,7 +114,7 @@ pub fn palette(number: u32) -> u32 {
 
 impl Picture {
     /// The text, the letters of the looks, the legend. A cell without a highlight has a blank for a letter, and so has
-    /// a blank on the normal background.
+    /// a blank on the normal background without a line under or through it.
     pub fn text(&self) -> String {
         let mut letters: BTreeMap<String, char> = BTreeMap::new();
         let mut legend = format!("  {}\n", self.normal.name());

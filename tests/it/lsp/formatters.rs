@@ -260,13 +260,13 @@ fn a_formatters_output_that_is_empty_or_not_utf8_is_refused() {
     check(
         r"printf 'a\000b'",
         expect![[
-            r#"Nothing was changed: the user's formatter `printf 'a\000b'` printed text that is not UTF-8."#
+            r#"Nothing was changed: the user's formatter `printf 'a\000b'` printed text that is not UTF-8 or contains a NUL."#
         ]],
     );
     check(
         r"printf '\377'",
         expect![[
-            r#"Nothing was changed: the user's formatter `printf '\377'` printed text that is not UTF-8."#
+            r#"Nothing was changed: the user's formatter `printf '\377'` printed text that is not UTF-8 or contains a NUL."#
         ]],
     );
     check(

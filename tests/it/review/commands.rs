@@ -1,4 +1,4 @@
-//! Ex commands that move lines, over the user's lines and the agent's.
+//! Commands that sort, move, join, format or substitute lines, over the user's lines and the agent's.
 
 use super::scene::{Scene, nine};
 use crate::kit::reply::Reply;

@@ -180,10 +180,10 @@ fn a_file_without_write_permission_is_not_saved() {
         "",
         ":call setfperm('a.txt', 'r--r--r--')<CR>",
         expect![[r#"
-        a.txt: 2 accepted, not saved: its permissions forbid writing
+        a.txt: 2 accepted, not saved: there is no permission to write it
         ---
         The user accepted 2 changes in a.txt.
-        a.txt is not saved (its permissions forbid writing): the changes are not on disk yet.
+        a.txt is not saved (there is no permission to write it): the changes are not on disk yet.
         ---
         as it was"#]],
     );

@@ -48,7 +48,7 @@ fn without_landlock_there_is_no_sandbox_and_every_command_needs_consent() {
             |it| it.lua_str(TEXT).contains("This system has no sandbox: commands run with all"),
             "the report",
         );
-        assert!(!scene.nvim.lua_str(TEXT).contains("Tried:"));
+        assert!(!scene.nvim.lua_str(TEXT).contains("Tested:"));
     });
 }
 

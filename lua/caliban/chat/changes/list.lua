@@ -188,7 +188,7 @@ local function list_hunks(it, room, add)
   if #hunks > MOST then
     local key = require('caliban.review.ui.overlay').key(it.r.buf, 'next hunk')
     local more = icon('           …')
-      .. (' %d more; %s in the file goes to the next one'):format(#hunks - MOST, key)
+      .. (' %d more; %s in the file goes from hunk to hunk'):format(#hunks - MOST, key)
     add(more, { acts = false })
   end
 end

@@ -7,7 +7,8 @@ local undone = require('caliban.review.undone')
 
 local space = api.nvim_create_namespace('caliban.review.hint')
 
---- The hint is shown at most this many rows away from the cursor.
+--- The hint is shown at most this many rows away from the cursor or, outside of the hunk, from the
+--- hunk.
 local NEAR = 8
 
 ---@alias caliban.ReviewKey 'next hunk'|'accept hunk'|'reject hunk'|'accept file'|'reject file'
@@ -40,7 +41,7 @@ local function room_behind(row)
 end
 
 --- The hints on the hunk under the cursor, the longest first. A hint with the actions of the keys
---- comes before a shorter one with the hunk's number.
+--- comes before a shorter one with the hunk's number, because the actions say more.
 ---@param r caliban.Review
 ---@param i integer the hunk's number, from 1
 ---@param far boolean whether the window does not show the header

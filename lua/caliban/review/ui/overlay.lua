@@ -250,7 +250,7 @@ function paint(r, back)
   if style ~= state.style then
     room_before = room(buf)
     drawing.clear(buf)
-    -- `top` is reset, because a new mark of a hunk may get the id of its erased mark
+    -- `top` is reset, because a new mark of a hunk may get the id of the erased `top.mark`
     state.drawn, state.top, state.style = {}, nil, style
   end
   local before, after, top = state.drawn, {}, nil ---@type table<string[], caliban.Drawn>, table<string[], caliban.Drawn>, caliban.Drawn?

@@ -108,9 +108,9 @@ local function here()
   return chats.of(api.nvim_get_current_buf()) or chats.current
 end
 
---- The plan of the current buffer or of the user's chat. If no window shows the plan, opens a
---- window and returns nil, because the user has not read the plan.
----@return caliban.OpenPlan? # nil if nothing can be decided; the user has been told why
+--- The plan of the current buffer or of the user's chat. If no window of this tab shows the plan,
+--- opens a window and returns nil, because the user has not read the plan.
+---@return caliban.OpenPlan? # nil if nothing can be decided; the user sees the plan or is told why
 local function deciding()
   local chat, buf = here(), api.nvim_get_current_buf()
   local plan = plans[chat and chat.session or '']
