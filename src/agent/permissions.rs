@@ -101,7 +101,8 @@ impl Permissions {
             Ok(Some(text)) => rules::from_project(&text, self.trust.answer(&text)),
             Err(why) => {
                 let problem = format!(
-                    "{FILE} cannot be read: {why}. Until you correct the file, every command, edit and web page needs your consent."
+                    "{FILE} cannot be read: {why}. Until you correct the file, every command, edit and web page needs \
+                     your consent."
                 );
                 (
                     rules::caution(Origin::Project, "the project's rules cannot be read"),

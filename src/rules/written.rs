@@ -76,7 +76,8 @@ pub fn read(written: &[WrittenRule], origin: Origin, place: &str) -> (Vec<Rule>,
     let mut is_cautious = written.len() > MOST;
     if is_cautious {
         problems.push(format!(
-            "{place}: there are more than {MOST} rules. Until there are fewer, every command, edit and web page needs your consent."
+            "{place}: there are more than {MOST} rules. Until there are fewer, every command, edit and web page needs \
+             your consent."
         ));
     }
     for (n, it) in written.iter().take(MOST).enumerate() {
@@ -123,7 +124,8 @@ pub fn from_project(text: &str, answer: Option<bool>) -> (Vec<Rule>, Vec<String>
             let at = before.matches('\n').count() + 1;
             let why = fault.message().lines().next().unwrap_or_default();
             let problem = format!(
-                "{PLACE}, line {at}: {why}. Until you correct the file, every command, edit and web page needs your consent."
+                "{PLACE}, line {at}: {why}. Until you correct the file, every command, edit and web page needs your \
+                 consent."
             );
             return (caution(Origin::Project, "the project's rules cannot be read"), vec![problem]);
         }
