@@ -45,8 +45,11 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     for path in sandbox.fixed.iter().filter(|it| it.exists()) {
         make_fixed(path)?;
     }
-    for path in sandbox.hidden.iter().chain(&sockets).filter(|it| it.exists()) {
+    for path in sandbox.hidden.iter().filter(|it| it.exists()) {
         hide(path)?;
+    }
+    for path in sockets.iter().filter(|it| it.exists()) {
+        hide_socket(path)?;
     }
     // the current folder is still the one below the new mounts, so it is entered again
     folder.and_then(env::set_current_dir).map_err(|it| format!("the folder: {it}"))?;
@@ -156,6 +159,11 @@ fn hide(path: &Path) -> Result<(), String> {
         .map_err(|it| format!("{}: {it}", path.display()))
 }
 
+/// Hides a socket, unless its program has just ended and taken the socket away.
+fn hide_socket(path: &Path) -> Result<(), String> {
+    hide(path).or_else(|why| if path.exists() { Err(why) } else { Ok(()) })
+}
+
 /// Switches the loopback device on: sends `RTM_NEWLINK` with `IFF_UP` over netlink; see rtnetlink(7).
 fn bring_loopback_up() -> Result<(), String> {
     let failed = |it: &dyn std::fmt::Display| format!("loopback: {it}");
@@ -184,5 +192,16 @@ fn bring_loopback_up() -> Result<(), String> {
     match answer.get(16..20).and_then(|it| it.try_into().ok()).map(i32::from_ne_bytes) {
         Some(0) if count >= 20 => Ok(()),
         error => Err(failed(&format!("the kernel answers {error:?}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_that_its_program_has_taken_away_needs_no_hiding() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(hide_socket(&folder.path().join("socket")), Ok(()));
     }
 }
