@@ -224,7 +224,8 @@ fn because(judged: &Judgement) -> String {
         if judged.why.is_empty() { String::new() } else { format!(" {}", exact(&judged.why)) };
     let leak = match judged.leak {
         Some(Leak::Unnamed) => {
-            " Neither you, a page nor a search result has named this address. Untrusted text in this conversation may have asked for it."
+            " Neither you, a page nor a search result has named this address. Untrusted text in this conversation may \
+             have asked for it."
         }
         Some(Leak::Sending) => {
             " This command sends something out. Untrusted text in this conversation may have asked for it."

@@ -361,7 +361,7 @@ local function other_programs()
   if #usable > 0 then
     health.ok('code in the chat is highlighted for: ' .. table.concat(usable, ', '))
   else
-    health.info('No Treesitter parsers: code in the chat is not highlighted.')
+    health.info("No Treesitter parsers: only Neovim's syntax files highlight code in the chat.")
   end
 end
 

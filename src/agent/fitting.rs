@@ -203,7 +203,7 @@ pub(super) fn switched(
         Err(why) => why,
     };
     let text = format!(
-        "This conversation has about {} tokens, and {} takes at most {}. {why}",
+        "This conversation has about {} tokens; the limit for {} is {}. {why}",
         size::rounded(size),
         conversation.session.model,
         size::rounded(most),

@@ -293,7 +293,7 @@ fn if_the_conversation_cannot_be_compacted_for_a_smaller_model_the_user_is_told_
     let nvim = three_turns(&server, &files(Setup::new()).config(config).anthropic(&server));
     nvim.keys(":Caliban model anthropic/claude-haiku-4-5<CR>");
     nvim.wait_transcript(
-        "! This conversation has about 60,000 tokens, and anthropic/claude-haiku-4-5 takes at most 4,000. `/compact` makes it \
+        "! This conversation has about 60,000 tokens; the limit for anthropic/claude-haiku-4-5 is 4,000. `/compact` makes it \
          shorter.",
     );
     server.reply(Reply::rejected("no"));

@@ -39,8 +39,7 @@ local function guard(client)
       return (before or vim.lsp.handlers[METHOD])(err, result, context)
     end
     refused[id] = true
-    local text =
-      '%s sent an unrequested edit while it was answering the model. Caliban refused the edit.'
+    local text = '%s sent an edit that nobody had requested. Caliban refused the edit.'
     require('caliban.editor.notify').say(text:format(asked.name), vim.log.levels.WARN)
     return { applied = false, failureReason = "Caliban applies edits only with the user's consent." }
   end

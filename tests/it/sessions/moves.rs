@@ -151,6 +151,15 @@ fn slash_save_makes_a_copy_and_stays_in_the_original() {
     assert_eq!(said(&setup, "kept"), ["user: a secret", "assistant: I keep it."]);
 }
 
+#[test]
+fn slash_fork_in_an_empty_conversation_says_that_there_is_no_message_yet() {
+    let server = Server::start();
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>i/fork<C-s>");
+    nvim.wait_screen("Nothing was copied: this conversation has no message");
+    assert_eq!(nvim.session(), "main");
+}
+
 /// Deletes a conversation, and answers the question with yes.
 fn delete(nvim: &Nvim, name: &str) {
     nvim.keys(&format!(":Caliban delete {name}<CR>"));
