@@ -53,7 +53,24 @@ pub enum Given {
     /// The chosen options, from 0, ascending; at least one.
     Chosen(Vec<usize>),
     Words(String),
+    /// Chosen options, as in `Chosen`, and the user's own words beside them.
+    Both(Vec<usize>, String),
     Skipped,
+}
+
+impl Given {
+    /// The user's own words, beside the options that are marked.
+    pub fn words(marked: &[usize], words: String) -> Given {
+        if marked.is_empty() { Given::Words(words) } else { Given::Both(marked.to_vec(), words) }
+    }
+
+    /// The chosen options.
+    pub fn chosen(&self) -> &[usize] {
+        match self {
+            Given::Chosen(at) | Given::Both(at, _) => at,
+            Given::Words(_) | Given::Skipped => &[],
+        }
+    }
 }
 
 impl Inquiry {
@@ -81,6 +98,9 @@ impl Inquiry {
         let fits = |it: (&Question, &Given)| match it.1 {
             Given::Chosen(at) => !at.is_empty() && it.0.may_be(at),
             Given::Words(words) => words.chars().nth(WORDS).is_none(),
+            Given::Both(at, words) => {
+                !at.is_empty() && it.0.may_be(at) && words.chars().nth(WORDS).is_none()
+            }
             Given::Skipped => true,
         };
         (1..=QUESTIONS).contains(&self.questions.len())
@@ -93,23 +113,32 @@ impl Inquiry {
             }
     }
 
-    /// The questions and the user's answers, for the model. Questions without an answer say so.
+    /// The questions and the user's answers, for the model. Marked options count as chosen. Questions without an answer
+    /// say so.
     pub fn answers(&self) -> String {
         let is_one = self.questions.len() == 1;
-        let given = self.given.iter().chain(std::iter::repeat(&Given::Skipped));
+        let marked = Some(Given::Chosen(self.marked.clone())).filter(|_| !self.marked.is_empty());
+        let given = self.given.iter().chain(&marked).chain(std::iter::repeat(&Given::Skipped));
         let each = self.questions.iter().zip(given).enumerate().map(|(at, (question, given))| {
-            let said = match given {
-                Given::Chosen(at) => {
-                    let labels = at.iter().filter_map(|it| question.options.get(*it));
-                    labels.map(|it| it.label.as_str()).collect::<Vec<_>>().join("; ")
+            let labels = given.chosen().iter().filter_map(|it| question.options.get(*it));
+            let mut said: Vec<String> = labels.map(|it| it.label.clone()).collect();
+            match given {
+                Given::Words(words) | Given::Both(_, words) => {
+                    said.push(format!("(own words) {}", indented(words)));
                 }
-                Given::Words(words) => format!("(own words) {}", indented(words)),
-                Given::Skipped => "(no answer)".to_owned(),
-            };
+                Given::Skipped => said.push("(no answer)".to_owned()),
+                Given::Chosen(_) => (),
+            }
+            let said = said.join("; ");
             let number = if is_one { String::new() } else { format!("{}. ", at + 1) };
             format!("{number}{}\n   → {said}", indented(&question.text))
         });
         each.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Whether the user has answered a question, or marked an option.
+    pub fn has_answers(&self) -> bool {
+        !self.given.is_empty() || !self.marked.is_empty()
     }
 
     /// The questions as one text for scripts and logs, with their options.

@@ -89,14 +89,17 @@ impl Session {
                     Err(place) => marked.insert(place, it),
                 }
             }
-            Response::Choose(at) if !at.is_empty() && asked.may_be(&at) => {
+            Response::Choose(mut at) if !at.is_empty() && asked.may_be(&at) => {
+                at.extend(&open.marked);
+                at.sort_unstable();
+                at.dedup();
                 given.push(Given::Chosen(at));
             }
             Response::Done if !open.marked.is_empty() => {
                 given.push(Given::Chosen(open.marked.clone()));
             }
             Response::Words(it) if !it.trim().is_empty() && it.chars().nth(WORDS).is_none() => {
-                given.push(Given::Words(it));
+                given.push(Given::words(&open.marked, it));
             }
             Response::Skip => given.push(Given::Skipped),
             Response::Back if at > 0 => drop(given.pop()),
@@ -132,14 +135,14 @@ impl Session {
         }
     }
 
-    /// The answers given so far, for a message; `None` if there are none.
+    /// The answers given so far and the marked options, for a message; `None` if there are none.
     fn answers(&self) -> Option<Excerpt> {
-        let (_, open) = self.inquiry().filter(|it| !it.1.given.is_empty())?;
+        let (_, open) = self.inquiry().filter(|it| it.1.has_answers())?;
         let (path, kind, text) = ("answers".to_owned(), ExcerptKind::Answers, open.answers());
         Some(Excerpt { path, kind, text, ..Excerpt::default() })
     }
 
-    /// Adds the answers given so far to a message that answers the open questions.
+    /// Adds the answers given so far and the marked options to a message that answers the open questions.
     pub(super) fn answering(&self, mut message: Queued) -> Queued {
         if !has_answers(&message) {
             message.context.splice(0..0, self.answers());

@@ -183,6 +183,63 @@ fn several_questions_are_answered_one_after_the_other_and_sent_together() {
     assert_grows(server.requests());
 }
 
+/// A question of which several options may be chosen, with the second one marked.
+fn marked(server: &Server) -> Nvim {
+    let mut many = question("Which checks?", &["Unit tests", "Lints", "Benchmarks"]);
+    many["multiple"] = json!(true);
+    let nvim = asked(&Setup::new().anthropic(server), server, &[many]);
+    nvim.wait_asked("Which checks?");
+    nvim.go_to_transcript("? Which checks?");
+    nvim.keys("2");
+    nvim.wait_transcript("2  [x] Lints");
+    server.reply(Reply::said("Good."));
+    nvim
+}
+
+#[test]
+fn marked_options_go_with_an_answer_in_own_words_or_by_command() {
+    for (keys, said) in [
+        ("eand my own<CR>", "Lints; (own words) and my own"),
+        (":Caliban answer and my own<CR>", "Lints; (own words) and my own"),
+        (":Caliban answer 3<CR>", "Lints; Benchmarks"),
+    ] {
+        let server = Server::start();
+        let nvim = marked(&server);
+        nvim.keys(keys);
+        nvim.wait_transcript("Good.");
+        let expected = format!("<answers>\nWhich checks?\n   → {said}\n</answers>");
+        assert_eq!(prompt(&server), expected, "{keys}");
+    }
+}
+
+#[test]
+fn marked_options_go_with_a_message_from_the_composer() {
+    let server = Server::start();
+    let nvim = marked(&server);
+    nvim.keys(":Caliban<CR>iand fast<C-s><Esc>");
+    nvim.wait_transcript("Good.");
+    let text = server.requests().last().unwrap().json.to_string();
+    assert!(text.contains("Which checks?\\n   → Lints\\n</answers>"), "{text}");
+    assert!(text.contains("and fast"), "{text}");
+}
+
+#[test]
+fn options_marked_in_the_picker_go_with_own_words() {
+    let server = Server::start();
+    let nvim = marked(&server);
+    nvim.keys(":Caliban answer<CR>");
+    nvim.wait_screen("Type number and <Enter>");
+    nvim.keys("3<CR>");
+    nvim.wait_screen("[x] Benchmarks");
+    nvim.wait_transcript("3  [x] Benchmarks");
+    nvim.keys("5<CR>");
+    nvim.wait_screen("Your answer: ");
+    nvim.keys("mine<CR>");
+    nvim.wait_transcript("Good.");
+    let said = "Lints; Benchmarks; (own words) mine";
+    assert_eq!(prompt(&server), format!("<answers>\nWhich checks?\n   → {said}\n</answers>"));
+}
+
 #[test]
 fn a_message_from_the_composer_answers_the_question() {
     let server = Server::start();

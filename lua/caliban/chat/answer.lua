@@ -100,12 +100,14 @@ local function items(chat, open, marked)
         return send('choose', { i - 1 })
       end
       marked[i - 1] = not marked[i - 1] or nil
+      -- the program keeps the marks, so that they go with an answer in own words too
+      send('mark', { i - 1 })
       M.pick(chat, open, marked)
     end)
   end
   if open.multiple and next(marked) then
     add('Send the marked options', function()
-      send('choose', vim.tbl_keys(marked))
+      send('done')
     end)
   end
   add('In your own words …', function()

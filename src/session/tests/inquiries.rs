@@ -196,6 +196,31 @@ fn an_answer_can_be_in_the_users_own_words_be_left_out_or_be_taken_back() {
 }
 
 #[test]
+fn marks_go_with_the_users_own_words_and_with_a_message() {
+    let marked = || {
+        let mut session = asked();
+        let marks = vec![Response::Choose(vec![0]), Response::Mark(1), Response::Mark(0)];
+        given(&mut session, marks);
+        session
+    };
+    let mut session = marked();
+    given(&mut session, vec![Response::Words("and green".into())]);
+    let answers = "1. Which?\n   → one\n2. What?\n   → red; blue";
+    assert_eq!(last(&session), [format!("{answers}; (own words) and green")]);
+    let mut session = asked();
+    given(&mut session, vec![Response::Skip, Response::Mark(1), Response::Choose(vec![0])]);
+    assert_eq!(last(&session), ["1. Which?\n   → (no answer)\n2. What?\n   → red; blue"]);
+    let mut session = marked();
+    session.step(send("as I said"));
+    assert_eq!(last(&session), [answers, "as I said"]);
+    // marks are answers even if no earlier question is answered
+    let mut session = asked();
+    given(&mut session, vec![Response::Skip, Response::Mark(1)]);
+    session.step(send("go on"));
+    assert_eq!(last(&session)[0], "1. Which?\n   → (no answer)\n2. What?\n   → blue");
+}
+
+#[test]
 fn impossible_and_late_responses_change_nothing() {
     let mut session = asked();
     let before = session.clone();
