@@ -122,7 +122,7 @@ fn foreign(list: &List) -> String {
 fn given(todos: Option<Vec<Given>>) -> Result<Vec<Given>, String> {
     let todos = todos.ok_or_else(|| misfit("$.todos: expected array, got nothing"))?;
     let plain = |(at, it): (usize, Given)| {
-        let text = it.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = list::item(&it.text);
         let length = text.chars().count();
         match length {
             0 => Err(misfit(&format!("$.todos[{at}].text: expected a text, got {:?}", it.text))),

@@ -315,3 +315,24 @@ fn a_reopened_conversation_shows_its_todo_list_open() {
     nvim.keys("<CR>");
     nvim.wait(|nvim| !nvim.transcript().contains("[>]"), "the list to be closed");
 }
+
+/// Characters that nobody sees are spelt out when the list is written, so that it can be read again.
+#[test]
+fn a_list_with_hidden_characters_can_be_read_and_updated() {
+    let texts = ["a\u{200f}b", "soft\u{ad}hyphen", "\u{1f3f4}\u{e0067}\u{e007f} flag", "x\u{feff}"];
+    let server = Server::start();
+    server.reply(todo("c1", write(&texts)));
+    for (at, text) in texts.iter().enumerate() {
+        server.reply(todo(&format!("u{at}"), update(text, "in_progress")));
+    }
+    server.reply(todo("r", json!({"action": "read"})));
+    server.reply(Reply::said("Done."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.ask("go", "Done.");
+    expect![[r#"
+        [>] a[U+200F]b
+        [>] soft[U+00AD]hyphen
+        [>] 🏴[U+E0067][U+E007F] flag
+        [>] x[U+FEFF]"#]]
+    .assert_eq(&server.requests().last().unwrap().answers().last().unwrap().1);
+}

@@ -3,6 +3,7 @@
 use crate::message::inquiry::is_line;
 use crate::regular;
 use crate::text::cause;
+use crate::view::clean;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fs::{self, Permissions};
@@ -42,6 +43,11 @@ pub enum Progress {
     Pending,
     InProgress,
     Completed,
+}
+
+/// A text as an item of a list has it: one line, with hidden characters spelt out, which `check` would refuse.
+pub fn item(text: &str) -> String {
+    clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 impl List {
@@ -135,5 +141,24 @@ impl List {
             format!("[{mark}] {}", it.text)
         };
         self.todos.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_item_that_is_written_can_be_read_again(texts in prop::collection::vec(any::<String>(), 1..5)) {
+            let dir = tempfile::tempdir().unwrap();
+            let texts = texts.iter().map(|it| item(it));
+            let texts = texts.filter(|it| !it.is_empty() && it.chars().count() <= CHARS);
+            let todos = texts.map(|text| TodoItem { text, status: Progress::Pending }).collect();
+            let list = List { session: String::new(), todos };
+            list.keep(dir.path()).unwrap();
+            prop_assert_eq!(List::load(dir.path()), Ok(list));
+        }
     }
 }
