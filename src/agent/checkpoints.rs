@@ -1,19 +1,18 @@
 //! Stores the content of files before a turn changes them, so that the turn can be rewound.
 
-use super::command_changes::Gap;
 use crate::conversation::Conversation;
 use crate::conversation::report::Level;
 use crate::edit::{Proposal, Whole};
 use crate::event::TurnId;
 use crate::message::{Block, Role};
 use crate::place::Place;
-use crate::regular;
 use crate::session::{Input, title};
 use crate::store::checkpoints::{
-    Blobs, Cause, Change, Checkpoints, Content, Kept, New, Origin, State,
+    Blobs, Cause, Change, Checkpoints, Content, Kept, New, Origin, Said, Staged, State,
 };
 use crate::text::{Text, cause};
 use crate::tool::Arrival;
+use crate::tool::git::head;
 use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -37,8 +36,8 @@ pub(super) enum KeeperMessage {
     /// The user rewound the turn with this title. `lines` has one line about each file. `is_undone` says whether the
     /// turns were also taken out of the conversation, by `/undo`.
     Rewound { title: String, lines: Vec<String>, is_undone: bool },
-    /// Changes of a command that ran in this turn may be missing.
-    Gap(TurnId, Gap),
+    /// A command of this turn did something that no rewind takes back.
+    Note(TurnId, Said),
     /// The user has decided on all changes of a file, which a subagent made; see `Record::settle`.
     Settled(PathBuf, Option<Text>),
     /// Asks for the changes of the last turn.
@@ -48,8 +47,8 @@ pub(super) enum KeeperMessage {
 pub(super) struct LastTurn {
     /// The changes, the latest first, and the contents that they need; `None` if the turn changed no file.
     pub(super) changes: Option<(Blobs, Vec<Change>)>,
-    /// Why changes may be missing.
-    pub(super) gaps: Vec<Gap>,
+    /// What the turn did that no rewind takes back.
+    pub(super) notes: Vec<Said>,
 }
 
 /// The cause of a change.
@@ -66,19 +65,37 @@ pub(super) enum ChangedBy {
 pub(super) struct Planned {
     pub(super) path: PathBuf,
     pub(super) to: Option<PathBuf>,
-    /// `None` if the earlier content is not known.
-    pub(super) before: Option<Content>,
-    pub(super) after: Content,
-    /// The permissions of a file that does not exist any more.
+    /// The error says why the content is not known, as the end of a sentence about it.
+    pub(super) before: Result<Content, String>,
+    pub(super) after: Result<Content, String>,
+    /// The file's permissions before and after the change, if they are known.
     pub(super) mode: Option<u32>,
+    pub(super) new_mode: Option<u32>,
+    pub(super) staged: Option<Staged>,
+    /// The branch to which the change belongs; `None` stands for the branch that is checked out.
+    pub(super) branch: Option<String>,
+}
+
+impl Planned {
+    /// A change that leaves the permissions and git's index as they are.
+    pub(super) fn new(path: PathBuf, before: Content, after: Content) -> Planned {
+        Planned {
+            path,
+            to: None,
+            before: Ok(before),
+            after: Ok(after),
+            mode: None,
+            new_mode: None,
+            staged: None,
+            branch: None,
+        }
+    }
 }
 
 /// The record of all changes that turns made to files.
 pub(super) struct Record {
     /// `None` until the checkpoints are first needed.
     checkpoints: Option<Checkpoints>,
-    /// Why changes of commands may be missing, each with the turn of the command.
-    gaps: Vec<(TurnId, Gap)>,
     /// Whether the user was told that nothing can be stored.
     has_failed: bool,
     /// In a subagent: the parent's keeper, which stores the subagent's changes.
@@ -97,9 +114,8 @@ impl Record {
     ) -> (Record, mpsc::UnboundedReceiver<KeeperMessage>) {
         let (messages, messages_end) = mpsc::unbounded_channel();
         let keepers = watch::Sender::new(());
-        let gaps = Vec::new();
         let (checkpoints, has_failed) = (None, false);
-        let record = Record { checkpoints, gaps, has_failed, lent, is_apart, messages, keepers };
+        let record = Record { checkpoints, has_failed, lent, is_apart, messages, keepers };
         (record, messages_end)
     }
 
@@ -130,8 +146,8 @@ impl Record {
             return self.lent.clone();
         }
         let blobs = self.checkpoints(conversation)?.blobs();
-        let messages = self.messages.clone();
-        Some(Keeper { blobs, of: None, messages, _counted: self.keepers.subscribe() })
+        let (root, messages) = (conversation.session.root.clone(), self.messages.clone());
+        Some(Keeper { root, blobs, of: None, messages, _counted: self.keepers.subscribe() })
     }
 
     /// The keeper for a subagent that works in this turn.
@@ -183,16 +199,14 @@ impl Record {
             KeeperMessage::Rewound { title, lines, is_undone } => {
                 return rewound(conversation, &title, &lines, is_undone);
             }
-            KeeperMessage::Gap(of, gap) => {
-                self.gaps.retain(|it| it.0 == of && it.1 != gap);
-                return self.gaps.push((of, gap));
+            KeeperMessage::Note(of, said) => {
+                all.note(&Origin { turn: of.0, title: prompt, cause: Cause::Command }, said)
             }
             KeeperMessage::LastTurn(asked) => {
-                let of_turn = self.gaps.iter().filter(|it| it.0.0 == turn);
-                let gaps = of_turn.map(|it| it.1).collect();
+                let notes = all.notes_of(turn).map(|it| it.said.clone()).collect();
                 let changes = self.of_last_turn(conversation);
                 // the send fails only if the task that asked was stopped
-                return drop(asked.send(LastTurn { changes, gaps }));
+                return drop(asked.send(LastTurn { changes, notes }));
             }
         };
         self.warn(conversation, written);
@@ -255,6 +269,7 @@ fn rewound(conversation: &mut Conversation, title: &str, lines: &[String], is_un
 /// Stores the contents of files before they change.
 #[derive(Clone)]
 pub(super) struct Keeper {
+    root: PathBuf,
     pub(super) blobs: Blobs,
     /// For a subagent: the turn of its parent, to which its changes belong.
     of: Option<TurnId>,
@@ -272,22 +287,27 @@ impl Keeper {
             (by, _) => by,
         };
         let blobs = self.blobs.clone();
+        let branch = head::branch(&self.root, PATIENCE).await;
         let kept = tokio::task::spawn_blocking(move || {
             let mut failed = Ok(());
-            let mut keep = |content: &Content| {
-                blobs.keep(content).unwrap_or_else(|error| {
+            let mut keep = |content: &Result<Content, String>| match content {
+                Ok(content) => blobs.keep(content).unwrap_or_else(|error| {
                     let why = format!("could not be kept ({})", cause(&error));
                     failed = Err(error);
                     Kept::Lost(why)
-                })
+                }),
+                Err(why) => Kept::Lost(why.clone()),
             };
             let new = |it: Planned| New {
-                before: it.before.as_ref().map_or_else(unknown, &mut keep),
+                before: keep(&it.before),
                 after: keep(&it.after),
                 mode: mode(&it),
+                new_mode: it.new_mode,
                 folder: folder(&it),
                 path: it.path,
                 to: it.to,
+                staged: it.staged,
+                branch: it.branch.or_else(|| branch.clone()),
             };
             let new = planned.into_iter().map(new).collect::<Vec<_>>();
             (new, failed)
@@ -328,9 +348,9 @@ impl Keeper {
         let _ = self.messages.send(KeeperMessage::Rewound { title, lines, is_undone });
     }
 
-    /// Notes why changes of a command may be missing.
-    pub(super) fn note_gap(&self, turn: TurnId, gap: Gap) {
-        let _ = self.messages.send(KeeperMessage::Gap(self.of.unwrap_or(turn), gap));
+    /// Notes what a command did that no rewind takes back.
+    pub(super) fn note(&self, turn: TurnId, said: Said) {
+        let _ = self.messages.send(KeeperMessage::Note(self.of.unwrap_or(turn), said));
     }
 
     pub(super) fn void(&self, id: u32) {
@@ -338,20 +358,19 @@ impl Keeper {
     }
 }
 
-fn unknown() -> Kept {
-    Kept::Lost("was not kept".to_owned())
-}
-
-/// The permissions of a file that is or will be deleted.
+/// The permissions of a file before its change. Those of a file that is to be deleted are looked at.
 fn mode(it: &Planned) -> Option<u32> {
-    let is_deleted = it.after == Content::Absent && it.before != Some(Content::Absent);
-    let meta = is_deleted.then(|| std::fs::metadata(&it.path).ok())?;
-    meta.map_or(it.mode, |it| Some(it.permissions().mode()))
+    let is_deleted = it.after == Ok(Content::Absent) && it.before != Ok(Content::Absent);
+    if !is_deleted {
+        return it.mode;
+    }
+    let there = std::fs::symlink_metadata(&it.path).ok().filter(|it| it.is_file());
+    there.map_or(it.mode, |it| Some(it.permissions().mode()))
 }
 
 /// The highest folder that has to be created for a file.
 fn folder(it: &Planned) -> Option<PathBuf> {
-    let is_made = it.to.is_some() || it.after != Content::Absent;
+    let is_made = it.to.is_some() || it.after != Ok(Content::Absent);
     let path = it.to.as_deref().unwrap_or(&it.path);
     let folders = path.ancestors().skip(1).take_while(|it| is_made && !it.exists());
     folders.last().map(Path::to_owned)
@@ -360,13 +379,16 @@ fn folder(it: &Planned) -> Option<PathBuf> {
 async fn planned_of(it: &Proposal) -> Planned {
     let text = |it: &Option<Text>| it.clone().map_or(Content::Absent, Content::Text);
     let (before, after, to) = match &it.whole {
-        None => (text(&it.before), Content::Text(it.after.clone()), None),
-        Some(Whole::Rename { to }) => (Content::Absent, Content::Absent, Some(to.clone())),
-        Some(Whole::Delete) if it.is_binary => match regular::read_apart(&it.path).await {
-            Ok(bytes) => (Content::of(bytes), Content::Absent, None),
-            Err(_) => (Content::Absent, Content::Absent, None),
-        },
-        Some(Whole::Delete) => (text(&it.before), Content::Absent, None),
+        None => (Ok(text(&it.before)), Content::Text(it.after.clone()), None),
+        Some(Whole::Rename { to }) => (Ok(Content::Absent), Content::Absent, Some(to.clone())),
+        Some(Whole::Delete) => {
+            let path = it.path.clone();
+            let on_disk = tokio::task::spawn_blocking(move || Content::at(&path)).await;
+            let on_disk = on_disk.unwrap_or_else(|error| Err(cause(&error)));
+            // a buffer may have a later text than the disk, but only the disk has the bytes of other encodings
+            let has_bytes = it.is_binary || matches!(on_disk, Ok(Content::Bytes(_)));
+            (if has_bytes { on_disk } else { Ok(text(&it.before)) }, Content::Absent, None)
+        }
     };
-    Planned { path: it.path.clone(), to, before: Some(before), after, mode: None }
+    Planned { to, before, ..Planned::new(it.path.clone(), Content::Absent, after) }
 }

@@ -1,102 +1,62 @@
 //! Finds the files that a command changes, by comparing them before and after it: files that git tracks or would track,
 //! and files that the session has changed. Without git, all files that are not ignored are compared.
 
+mod course;
+mod files;
+mod seen;
+mod words;
+
+pub(super) use words::{say, short};
+
 use super::checkpoints::{ChangedBy, Keeper, Planned};
 use crate::event::TurnId;
 use crate::reach::Reach;
-use crate::regular;
-use crate::store::checkpoints::Content;
-use crate::tool::{Desk, Stamp, disk, git, walk};
-use crate::view::grouped;
-use ignore::DirEntry;
-use std::collections::BTreeMap;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use crate::store::checkpoints::{Content, Gap, IndexEntry, Said, Staged};
+use crate::tool::git::head::{self, Head};
+use crate::tool::{Desk, git};
+use course::Course;
+use files::{After, FILES, Listing};
+use seen::{Origin, Room, Seen, Stamp};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// The most files that are compared: at one or two µs each a command waits 50 ms at most. In larger projects only the
-/// files that the session has changed are compared.
-const FILES: usize = 20_000;
 /// Without git, the most files that are kept in memory, those of the upper folders first. Of the others it is known
 /// that they change, but not how.
 const LOADED: usize = 4_000;
-/// The most bytes of one file, and of all files, that are kept in memory while a command runs, because git could not
-/// restore them.
-const LARGEST: u64 = 1 << 20;
+/// The most bytes of all files that are kept in memory while a command runs, because git could not restore them.
 const ALL: u64 = 64 << 20;
 /// The longest wait for git.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The most changed files of one command whose content is stored. A command that changes more files is probably a
 /// build.
 const CHANGED: usize = 500;
+/// By how many seconds the times of a file system may differ from the clock.
+const TICK: i64 = 2;
 
 /// The state of the files before a command.
 struct Before {
     root: PathBuf,
     files: BTreeMap<PathBuf, Seen>,
+    index: BTreeMap<PathBuf, IndexEntry>,
     listing: Listing,
+    head: Option<Head>,
+    /// When the command began, in seconds since 1970.
+    start: i64,
 }
 
-/// How the project's files are listed.
-#[derive(Clone)]
-enum Listing {
-    Git,
-    Walk(Reach),
-    /// The project has too many files.
-    None,
-}
-
-/// Why changes of a command may be missing from the record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Gap {
-    /// The project has more than `FILES` files.
-    Large,
-    /// The files could not be listed after the command.
-    NotListed,
-    /// The command changed more than `CHANGED` files.
-    Many,
-}
-
-impl Gap {
-    /// A sentence for the user.
-    pub(super) fn say(self) -> String {
-        let (files, changed) = (grouped(FILES as u64), grouped(CHANGED as u64));
-        match self {
-            Gap::Large => format!(
-                "The diff may lack changes made by commands: the project has more than {files} files and folders, so \
-                 only files that the conversation had changed before were compared. Name generated folders in \
-                 .gitignore."
-            ),
-            Gap::NotListed => format!(
-                "The diff may lack files that commands created: after a command git did not list the files, or there \
-                 were more than {files} files and folders."
-            ),
-            Gap::Many => format!(
-                "The diff may lack changes made by commands: a command changed more than {changed} files, and only \
-                 {changed} of them were compared."
-            ),
-        }
-    }
-}
-
-/// The state of one file.
-struct Seen {
-    stamp: Stamp,
+/// The change of one file.
+struct Found {
+    path: PathBuf,
     origin: Origin,
-    /// The file's permissions, if they are known and differ from those of a new file.
+    before: Result<Content, String>,
+    after: Result<Content, String>,
     mode: Option<u32>,
-}
-
-/// Where the earlier content of a file can be found.
-enum Origin {
-    InMemory(Content),
-    /// In git, under this object name.
-    Git(String),
-    /// Nowhere: the file is too large, or all files together are.
-    None,
+    new_mode: Option<u32>,
+    staged: Option<Staged>,
+    branch: Option<String>,
 }
 
 /// Watches a running command until it ends or is stopped.
@@ -112,18 +72,20 @@ impl Watch {
         touched: Vec<PathBuf>,
         keeper: Keeper,
         turn: TurnId,
+        is_job: bool,
     ) -> Watch {
         let before = Before::look(desk.root.clone(), desk.reach.clone(), touched).await;
         let (end, ended) = oneshot::channel::<()>();
         let looks = tokio::spawn(async move {
             // If the call is stopped, the sender is dropped, which ends the wait too.
             let _ = ended.await;
-            let (planned, gaps) = before.changed().await;
+            let (planned, mut said) = before.changed().await;
             if !planned.is_empty() {
                 keeper.begin(ChangedBy::Command(turn), planned).await;
             }
-            for gap in gaps {
-                keeper.note_gap(turn, gap);
+            said.extend(is_job.then_some(Said::Gap(Gap::Job)));
+            for it in said {
+                keeper.note(turn, it);
             }
         });
         Watch { end, looks }
@@ -138,159 +100,191 @@ impl Watch {
 
 impl Before {
     async fn look(root: PathBuf, reach: Reach, touched: Vec<PathBuf>) -> Before {
-        let (tracked, others) = tokio::join!(
-            git(&root, &["ls-files", "-s", "-z"]),
-            git(&root, &["ls-files", "-m", "-o", "-z", "--exclude-standard"]),
-        );
+        let (tracked, others, head) =
+            tokio::join!(files::tracked(&root), files::others(&root), Head::look(&root, PATIENCE));
+        let start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let start = i64::try_from(start).unwrap_or(i64::MAX);
         let look = move || {
             let (listing, tracked, others) = match (tracked, others) {
-                (Some(tracked), Some(others)) => {
-                    let others: Vec<PathBuf> = paths(&root, &others).collect();
-                    (Listing::Git, tracked, others)
-                }
-                _ => match walked(&reach, &root) {
+                (Some(tracked), Some(others)) => (Listing::Git, tracked, others),
+                _ => match files::walked(&reach, &root) {
                     Some(files) => (Listing::Walk(reach), Vec::new(), files),
                     None => (Listing::None, Vec::new(), Vec::new()),
                 },
             };
             let mut files: BTreeMap<PathBuf, Seen> = BTreeMap::new();
-            let is_small = tracked.split(|it| *it == 0).count() + others.len() <= FILES;
-            for it in tracked.split(|it| *it == 0).filter_map(entry).filter(|_| is_small) {
-                let (path, origin) = (root.join(it.path), Origin::Git(it.name));
-                let seen = Seen { stamp: disk::stamp(&path), origin, mode: it.mode };
-                files.insert(path, seen);
-            }
+            let is_small = tracked.len() + others.len() <= FILES;
+            let index = files::index(&tracked);
+            let mut loaded: Vec<PathBuf> = touched;
             let most = if matches!(listing, Listing::Git) { FILES } else { LOADED };
-            let mut room = Room { files: touched.len() + most, bytes: ALL };
-            let others = others.into_iter().filter(|_| is_small);
-            for path in touched.into_iter().chain(others) {
-                let (origin, mode) = load(&path, &mut room);
-                let seen = Seen { stamp: disk::stamp(&path), origin, mode };
+            let mut room = Room { files: loaded.len() + most, bytes: ALL };
+            for it in tracked.into_iter().filter(|_| is_small) {
+                match it.entry.filter(|_| it.is_watched) {
+                    Some(entry) if entry.kind() == "160000" => (),
+                    Some(entry) => {
+                        let seen = Seen::tracked(&it.path, entry.name().to_owned());
+                        files.insert(it.path, seen);
+                    }
+                    None => loaded.push(it.path),
+                }
+            }
+            for path in loaded.into_iter().chain(others.into_iter().filter(|_| is_small)) {
+                let seen = Seen::load(&path, &mut room);
                 files.insert(path, seen);
             }
             let listing = if is_small { listing } else { Listing::None };
-            Before { root, files, listing }
+            Before { root, files, index, listing, head, start }
         };
-        let none = Before { root: PathBuf::new(), files: BTreeMap::new(), listing: Listing::None };
-        tokio::task::spawn_blocking(look).await.unwrap_or(none)
+        tokio::task::spawn_blocking(look).await.unwrap_or_else(|_| Before::none())
     }
 
-    /// The files that have changed, at most `CHANGED` of them, and why others may be missing.
-    async fn changed(mut self) -> (Vec<Planned>, Vec<Gap>) {
-        let mut gaps = Vec::new();
-        let listed = self.listed().await.unwrap_or_else(|gap| {
-            gaps.push(gap);
-            Vec::new()
+    fn none() -> Before {
+        let (files, index) = (BTreeMap::new(), BTreeMap::new());
+        let (root, head) = (PathBuf::new(), None);
+        Before { root, files, index, listing: Listing::None, head, start: i64::MAX }
+    }
+
+    /// The files that have changed, at most `CHANGED` of them, and what else is to be said.
+    async fn changed(mut self) -> (Vec<Planned>, Vec<Said>) {
+        let mut said = Vec::new();
+        let after = files::after(&self.root, &self.listing).await.unwrap_or_else(|gap| {
+            said.push(Said::Gap(gap));
+            After::default()
         });
-        for path in listed {
-            let (stamp, origin) = (Stamp::Disk(String::new()), Origin::InMemory(Content::Absent));
-            self.files.entry(path).or_insert(Seen { stamp, origin, mode: None });
-        }
-        let root = self.root;
-        let find = move || {
-            let is_other = |it: &(PathBuf, Seen)| disk::stamp(&it.0) != it.1.stamp;
-            self.files.into_iter().filter(is_other).take(CHANGED + 1).collect::<Vec<_>>()
+        let head = self.head.take();
+        let root = std::mem::take(&mut self.root);
+        let branch = head::branch(&root, PATIENCE).await;
+        let (course, moved) = course::course(&root, head, self.start, &after).await;
+        said.extend(moved);
+        let mut staged = match (&course, &self.listing) {
+            (Course::Same, Listing::Git) => staged(&self.index, &after.index),
+            _ => BTreeMap::new(),
         };
+        let paths = staged.keys().cloned().collect();
+        let find = move || self.differing(after.paths, &paths);
         let mut found = tokio::task::spawn_blocking(find).await.unwrap_or_default();
         if found.len() > CHANGED {
             found.truncate(CHANGED);
-            gaps.push(Gap::Many);
+            said.push(Said::Gap(Gap::Many));
         }
         let mut planned = Vec::new();
         for (path, seen) in found {
-            let before = match seen.origin {
-                Origin::InMemory(content) => Some(content),
-                Origin::Git(name) => of_git(&root, &path, &name).await,
-                Origin::None => None,
-            };
-            let after = regular::read_apart(&path).await.map_or(Content::Absent, Content::of);
-            if before.as_ref() != Some(&after) {
-                planned.push(Planned { path, to: None, before, after, mode: seen.mode });
+            if path.to_str().is_none() {
+                said.push(Said::Gap(Gap::Name));
+                continue;
+            }
+            let staged = staged.remove(&path);
+            let found = Found::of(&root, path, seen, staged, branch.clone()).await;
+            match &course {
+                _ if found.is_nothing() => (),
+                Course::Moved(moved) => planned.extend(moved.take_apart(&root, found).await),
+                Course::Same | Course::Committed => planned.push(found.planned()),
             }
         }
-        (planned, gaps)
+        (planned, said)
     }
 
-    /// The files that may be new.
-    async fn listed(&self) -> Result<Vec<PathBuf>, Gap> {
-        let root = self.root.clone();
-        match self.listing.clone() {
-            Listing::Git => {
-                let others = git(&root, &["ls-files", "-o", "-z", "--exclude-standard"]).await;
-                others.map(|it| paths(&root, &it).collect()).ok_or(Gap::NotListed)
+    /// The files whose state differs from before, and those of `paths`, at most one more than `CHANGED`.
+    fn differing(
+        mut self,
+        listed: Vec<PathBuf>,
+        paths: &BTreeSet<PathBuf>,
+    ) -> Vec<(PathBuf, Seen)> {
+        let is_rule =
+            |it: &Path| it.file_name().is_some_and(|it| it == ".gitignore" || it == ".ignore");
+        let rules = self.files.iter().filter(|it| is_rule(it.0));
+        let has_same_rules = rules.clone().all(|it| Stamp::of(it.0) == it.1.stamp);
+        for path in listed {
+            // A file that was ignored before the command is not a new file.
+            let is_old = || Stamp::of(&path).is_older_than(self.start.saturating_sub(TICK));
+            if self.files.contains_key(&path) || (is_old() && !paths.contains(&path)) {
+                continue;
             }
-            Listing::Walk(reach) => {
-                let walk = tokio::task::spawn_blocking(move || walked(&reach, &root));
-                walk.await.ok().flatten().ok_or(Gap::NotListed)
+            let mut seen = Seen::nothing();
+            if is_old() {
+                seen.stamp = Stamp::of(&path);
+                seen.origin = Origin::None;
+            } else if !has_same_rules {
+                seen.origin = Origin::None;
             }
-            Listing::None => Err(Gap::Large),
+            self.files.insert(path, seen);
         }
+        let differs =
+            |it: &(PathBuf, Seen)| Stamp::of(&it.0) != it.1.stamp || paths.contains(&it.0);
+        self.files.into_iter().filter(differs).take(CHANGED + 1).collect()
     }
 }
 
-/// The files of a folder that is not under git, those of the upper folders first. `None` if there are too many.
-fn walked(reach: &Reach, root: &Path) -> Option<Vec<PathBuf>> {
-    let walk = walk::walker(reach, root).build().flatten();
-    let entries: Vec<DirEntry> = walk.take(FILES + 1).collect();
-    if entries.len() > FILES {
-        return None;
+/// The entries of git's index that differ.
+fn staged(
+    before: &BTreeMap<PathBuf, IndexEntry>,
+    after: &BTreeMap<PathBuf, IndexEntry>,
+) -> BTreeMap<PathBuf, Staged> {
+    let paths: BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();
+    let of =
+        |it: &PathBuf| Staged { before: before.get(it).cloned(), after: after.get(it).cloned() };
+    let all = paths.into_iter().map(|it| (it.clone(), of(it)));
+    all.filter(|it| it.1.before != it.1.after).collect()
+}
+
+impl Found {
+    async fn of(
+        root: &Path,
+        path: PathBuf,
+        seen: Seen,
+        staged: Option<Staged>,
+        branch: Option<String>,
+    ) -> Found {
+        let at = path.clone();
+        let now = tokio::task::spawn_blocking(move || (Stamp::of(&at), Content::at(&at))).await;
+        let unknown = || "was not kept".to_owned();
+        let (stamp, after) = now.unwrap_or_else(|_| (Stamp::Absent, Err(unknown())));
+        let (mode, new_mode) = (seen.stamp.mode(), stamp.mode());
+        let is_same = stamp.has_content_of(seen.stamp);
+        let mut before = match &seen.origin {
+            Origin::InMemory(content) => Ok(content.clone()),
+            Origin::Git(name) => of_git(root, &path, name).await.and_then(|it| match seen.stamp {
+                // the working tree had other line ends than git would write
+                Stamp::There { size, .. } if it.bytes().map_or(0, |it| it.len()) as u64 != size => {
+                    Err(unknown())
+                }
+                _ => Ok(it),
+            }),
+            Origin::None if is_same => after.clone(),
+            Origin::None => Err(unknown()),
+        };
+        if (mode, before.as_ref().ok()) != (new_mode, after.as_ref().ok())
+            && (seen::is_special(mode) || seen::is_special(new_mode))
+        {
+            before = Err("belongs to special permissions, which Caliban does not set".to_owned());
+        }
+        Found { path, origin: seen.origin, before, after, mode, new_mode, staged, branch }
     }
-    let is_file = |it: &DirEntry| it.file_type().is_some_and(|it| it.is_file());
-    let files = entries.into_iter().filter(is_file).map(DirEntry::into_path);
-    let mut files: Vec<PathBuf> = files.collect();
-    files.sort_by_cached_key(|it| it.components().count());
-    Some(files)
-}
 
-/// How much may still be kept in memory.
-struct Room {
-    files: usize,
-    bytes: u64,
-}
-
-/// Loads a file that git could not restore, and its permissions.
-fn load(path: &Path, room: &mut Room) -> (Origin, Option<u32>) {
-    let (size, mode) = match fs::symlink_metadata(path) {
-        Ok(it) if it.is_file() => (it.len(), Some(it.permissions().mode() & 0o7777)),
-        Ok(_) => return (Origin::None, None),
-        Err(_) => return (Origin::InMemory(Content::Absent), None),
-    };
-    if size > LARGEST || size > room.bytes || room.files == 0 {
-        return (Origin::None, mode);
+    fn is_nothing(&self) -> bool {
+        self.before == self.after && self.mode == self.new_mode && self.staged.is_none()
     }
-    *room = Room { files: room.files - 1, bytes: room.bytes - size };
-    (regular::read(path).map_or(Origin::None, |it| Origin::InMemory(Content::of(it))), mode)
+
+    fn planned(self) -> Planned {
+        let Found { path, before, after, mode, new_mode, staged, branch, .. } = self;
+        Planned { path, to: None, before, after, mode, new_mode, staged, branch }
+    }
+
+    /// A part of this change.
+    fn part(&self, before: Result<Content, String>, after: Result<Content, String>) -> Planned {
+        let (path, branch) = (self.path.clone(), self.branch.clone());
+        let (mode, new_mode) = (self.mode, self.new_mode);
+        Planned { path, to: None, before, after, mode, new_mode, staged: None, branch }
+    }
 }
 
-/// A file in git's index.
-struct Entry {
-    path: String,
-    name: String,
-    mode: Option<u32>,
-}
-
-/// Parses a line of `git ls-files -s`. Symbolic links and submodules are left out.
-fn entry(line: &[u8]) -> Option<Entry> {
-    let (about, path) = std::str::from_utf8(line).ok()?.split_once('\t')?;
-    let mut words = about.split(' ');
-    let (mode, name) = (words.next()?, words.next()?);
-    let entry = Entry {
-        path: path.to_owned(),
-        name: name.to_owned(),
-        mode: (mode == "100755").then_some(0o755),
-    };
-    mode.starts_with("100").then_some(entry)
-}
-
-fn paths<'a>(root: &'a Path, listed: &'a [u8]) -> impl Iterator<Item = PathBuf> + 'a {
-    let names = listed.split(|it| *it == 0).filter(|it| !it.is_empty());
-    names.filter_map(|it| Some(root.join(std::str::from_utf8(it).ok()?)))
-}
-
-async fn of_git(root: &Path, path: &Path, name: &str) -> Option<Content> {
-    let path = path.strip_prefix(root).ok()?.to_str()?;
+/// The content of a file under this object name, as git would write it into the working tree.
+async fn of_git(root: &Path, path: &Path, name: &str) -> Result<Content, String> {
+    let missing = || "is missing in git".to_owned();
+    let path = path.strip_prefix(root).ok().and_then(Path::to_str).ok_or_else(missing)?;
     let of = format!("--path={path}");
-    git(root, &["cat-file", "--filters", &of, name]).await.map(Content::of)
+    let read = git(root, &["cat-file", "--filters", &of, name]).await;
+    read.map(Content::of).ok_or_else(missing)
 }
 
 async fn git(root: &Path, arguments: &[&str]) -> Option<Vec<u8>> {

@@ -2,24 +2,24 @@
 //! them.
 
 pub(super) mod changed;
+mod disk;
+mod index;
+mod job;
 mod plan;
 
-use super::checkpoints::{ChangedBy, Keeper, Planned, Record};
+use super::checkpoints::Record;
+use super::command_changes::{say, short};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Report, RewindFile, Show, TurnRow};
-use crate::edit::{Proposal, Whole, unified};
+use crate::edit::unified;
 use crate::reach::Writing;
-use crate::regular;
 use crate::session::Phase;
-use crate::store::checkpoints::{Blobs, Cause, Change, Content, FileMode};
-use crate::text::{Text, cause};
+use crate::store::checkpoints::{Blobs, Cause, Change, Content, Note};
+use crate::text::Text;
 use crate::tool::{self, Desk};
+use job::Job;
 use plan::File as Planning;
 pub(super) use plan::check_no_link;
-use std::collections::BTreeSet;
-use std::fs;
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -61,8 +61,10 @@ impl Record {
         match wanted {
             Rewind::List => self.list_turns(conversation, &desk.root),
             Rewind::Preview { entry, later, look } => {
-                let found = self.changes_of(conversation, entry, later);
+                let notes = self.notes_of(conversation, entry, later);
+                let found = self.changes_of(conversation, entry, later, &notes);
                 let Some((title, changes)) = found else { return };
+                let notes = notes.iter().map(|it| say(&it.said)).collect();
                 let (desk, screen) = (desk.clone(), conversation.screen());
                 tokio::spawn(async move {
                     let files = plan::plan(&desk, &keeper.blobs, &changes).await;
@@ -70,7 +72,7 @@ impl Record {
                     let mut shown = |it| preview(it, &desk, &mut room);
                     let files = files.iter().map(&mut shown).collect();
                     // The send fails only when the editor is gone.
-                    let preview = Report::Preview { entry, later, look, title, files };
+                    let preview = Report::Preview { entry, later, look, title, notes, files };
                     let _ = screen.send(Show::Now(preview));
                 });
             }
@@ -78,7 +80,7 @@ impl Record {
                 conversation.refuse_while_running();
             }
             Rewind::Do { entry, later, paths } => {
-                let found = self.changes_of(conversation, entry, later);
+                let found = self.changes_of(conversation, entry, later, &[]);
                 let Some((title, changes)) = found else { return };
                 let job = Job { desk: desk.clone(), keeper };
                 tokio::spawn(async move {
@@ -92,22 +94,24 @@ impl Record {
     fn list_turns(&mut self, conversation: &mut Conversation, root: &Path) {
         let mut turns: Vec<TurnRow> = Vec::new();
         self.tell_of_ignored(conversation);
-        let changes = self.checkpoints(conversation).map(|it| it.changes()).unwrap_or_default();
-        for it in changes.iter().filter(|it| it.counts()) {
-            let known = turns.iter().position(|row| row.entry == it.entry);
-            let at = known.unwrap_or_else(|| {
-                turns.push(row(it));
-                turns.len() - 1
-            });
+        let Some(all) = self.checkpoints(conversation) else { return };
+        for it in all.changes().iter().filter(|it| it.counts()) {
+            let at = place(&mut turns, it.entry, || row(it));
             let name = tool::path::show(root, it.to.as_deref().unwrap_or(&it.path));
             if !turns[at].files.contains(&name) {
                 turns[at].files.push(name);
             }
         }
+        for it in all.notes() {
+            let at = place(&mut turns, it.entry, || row_of_note(it));
+            turns[at].notes.push(short(&it.said).to_owned());
+        }
         if turns.is_empty() {
-            let text = "No turn of this conversation has changed a file.";
+            let text = "No changes of files are recorded in this conversation. What commands change outside of the \
+                project, in submodules and in files that git ignores is not recorded.";
             return conversation.notice(Level::Info, text.into());
         }
+        turns.sort_by_key(|it| it.entry);
         turns.reverse();
         conversation.show(Show::Tell(Report::Turns(turns)));
     }
@@ -156,6 +160,13 @@ impl Record {
         Some((blobs, changes))
     }
 
+    /// What a turn did that no rewind takes back. With `later`, what all later turns did too.
+    fn notes_of(&mut self, conversation: &Conversation, entry: u32, later: bool) -> Vec<Note> {
+        let all = self.checkpoints(conversation).map(|it| it.notes()).unwrap_or_default();
+        let is_meant = |it: &&Note| it.entry == entry || later && it.entry > entry;
+        all.iter().filter(is_meant).cloned().collect()
+    }
+
     /// The title of a turn and its changes, the latest first. With `later`, the changes of all later turns and rewinds
     /// too.
     fn changes_of(
@@ -163,6 +174,7 @@ impl Record {
         conversation: &Conversation,
         entry: u32,
         later: bool,
+        notes: &[Note],
     ) -> Option<(String, Vec<Change>)> {
         let all = self.checkpoints(conversation)?.changes().iter();
         let mut changes: Vec<Change> = all
@@ -171,6 +183,9 @@ impl Record {
             .collect();
         changes.reverse();
         let Some(first) = changes.last() else {
+            if let Some(note) = notes.first() {
+                return Some((row_of_note(note).title, changes));
+            }
             let text = "The changes of this turn are no longer stored.";
             conversation.notice(Level::Warn, text.into());
             return None;
@@ -179,14 +194,31 @@ impl Record {
     }
 }
 
+/// The index of a turn's row, which is added if there is none.
+fn place(turns: &mut Vec<TurnRow>, entry: u32, row: impl FnOnce() -> TurnRow) -> usize {
+    turns.iter().position(|it| it.entry == entry).unwrap_or_else(|| {
+        turns.push(row());
+        turns.len() - 1
+    })
+}
+
 fn row(it: &Change) -> TurnRow {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let title = match (it.title.as_str(), it.cause) {
         ("", _) => format!("turn {}", it.turn),
         (title, Cause::Rewind) => format!("rewind of {title}"),
         (title, _) => title.to_owned(),
     };
-    TurnRow { entry: it.entry, title, age: now.saturating_sub(it.at), files: Vec::new() }
+    TurnRow { entry: it.entry, title, age: age(it.at), files: Vec::new(), notes: Vec::new() }
+}
+
+fn row_of_note(it: &Note) -> TurnRow {
+    let title = if it.title.is_empty() { format!("turn {}", it.turn) } else { it.title.clone() };
+    TurnRow { entry: it.entry, title, age: age(it.at), files: Vec::new(), notes: Vec::new() }
+}
+
+fn age(at: u64) -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    now.saturating_sub(at)
 }
 
 fn preview(file: &Planning, desk: &Desk, room: &mut usize) -> RewindFile {
@@ -213,215 +245,12 @@ fn preview(file: &Planning, desk: &Desk, room: &mut usize) -> RewindFile {
     }
 }
 
-/// The text of a file; `absent` if the file does not exist; `None` if its content is not text.
+/// The text of a file; `absent` if there is no file; `None` if its content is not text.
 fn text<'a>(content: &'a Content, absent: &'a Text) -> Option<&'a Text> {
     match content {
         Content::Text(text) => Some(text),
         Content::Absent => Some(absent),
+        Content::Link(_) | Content::Folder => Some(absent),
         Content::Bytes(_) => None,
-    }
-}
-
-struct Job {
-    desk: Desk,
-    keeper: Keeper,
-}
-
-/// One step of a rewind.
-enum Step {
-    /// The editor makes the change in the file's buffer.
-    InBuffer(Box<Proposal>),
-    /// The program writes the file, byte for byte.
-    OnDisk { path: PathBuf, was: Content, now: Content, mode: Option<FileMode> },
-}
-
-impl Step {
-    /// The paths at which a file is written, deleted or created.
-    fn paths(&self) -> impl Iterator<Item = &Path> {
-        let (path, to) = match self {
-            Step::InBuffer(change) => (&change.path, change.to()),
-            Step::OnDisk { path, .. } => (path, None),
-        };
-        std::iter::once(&**path).chain(to)
-    }
-}
-
-impl Job {
-    /// Undoes the changes, file by file. Returns a line about each file.
-    async fn run(&self, title: &str, changes: &[Change], paths: &[PathBuf]) -> Vec<String> {
-        let mut files = plan::plan(&self.desk, &self.keeper.blobs, changes).await;
-        files.retain(|it| paths.contains(&it.path));
-        let (mut planned, mut todo) = (Vec::new(), Vec::new());
-        for (at, file) in files.iter().enumerate().filter(|it| it.1.is_to_do()) {
-            for (what, step) in steps(file) {
-                planned.push(what);
-                todo.push((at, step));
-            }
-        }
-        let mut ids =
-            self.keeper.begin(ChangedBy::Rewind(title.to_owned()), planned).await.into_iter();
-        for (at, step) in todo {
-            let (file, id) = (&mut files[at], ids.next());
-            let checked = step.paths().try_for_each(|it| plan::check_no_link(&self.desk, it));
-            let done = match (file.skipped.clone().or(checked.err()), step) {
-                (Some(why), _) => Err(why),
-                (None, Step::InBuffer(change)) => self.desk.workspace.restore(*change).await,
-                (None, Step::OnDisk { path, was, now, mode }) => {
-                    self.on_disk(path, was, now, mode).await
-                }
-            };
-            match done {
-                Ok(unsaved) if unsaved.is_empty() => (),
-                Ok(unsaved) => file.unsaved = Some(unsaved),
-                Err(why) => {
-                    file.skipped = Some(why);
-                    if let Some(id) = id {
-                        self.keeper.void(id);
-                    }
-                }
-            }
-        }
-        let root = &self.desk.root;
-        let done = files.iter().filter(|it| it.skipped.is_none()).map(|it| &*it.path);
-        remove_folders(&self.desk, changes, &done.collect());
-        let line = |it: &Planning| format!("{} {}", tool::path::show(root, &it.path), it.say(root));
-        files.iter().map(line).collect()
-    }
-
-    async fn on_disk(
-        &self,
-        path: PathBuf,
-        was: Content,
-        now: Content,
-        mode: Option<FileMode>,
-    ) -> Result<String, String> {
-        let to = path.clone();
-        let written = tokio::task::spawn_blocking(move || write_file(&to, &was, &now, mode)).await;
-        written.map_err(|it| cause(&it))?.map_err(|it| cause(&it))?;
-        self.desk.workspace.refresh(path).await;
-        Ok(String::new())
-    }
-}
-
-/// The steps that rewind a file, in order, each with the change that the checkpoints record for it.
-fn steps(file: &Planning) -> Vec<(Planned, Step)> {
-    let mut steps = Vec::new();
-    if let Some(from) = &file.from {
-        let whole = Some(Whole::Rename { to: file.path.clone() });
-        let planned = Planned {
-            path: from.clone(),
-            to: Some(file.path.clone()),
-            before: Some(Content::Absent),
-            after: Content::Absent,
-            mode: None,
-        };
-        steps.push((planned, in_buffer(from, &file.was, &file.was, whole)));
-    }
-    if file.was != file.now {
-        let path = &file.path;
-        let (before, after) = (file.was.clone(), file.now.clone());
-        let is_alike = |was: &Text, now: &Text| (was.newline, was.bom) == (now.newline, now.bom);
-        let step = match (&before, &after) {
-            (_, Content::Absent) => in_buffer(path, &before, &after, Some(Whole::Delete)),
-            (Content::Text(was), Content::Text(now)) if is_alike(was, now) => {
-                in_buffer(path, &before, &after, None)
-            }
-            _ => {
-                let (path, was, now) = (path.clone(), before.clone(), after.clone());
-                Step::OnDisk { path, was, now, mode: file.mode }
-            }
-        };
-        let before = Some(before);
-        steps.push((Planned { path: path.clone(), to: None, before, after, mode: None }, step));
-    }
-    steps
-}
-
-fn in_buffer(path: &Path, was: &Content, now: &Content, whole: Option<Whole>) -> Step {
-    let text = |it: &Content| match it {
-        Content::Text(text) => text.clone(),
-        _ => Text::default(),
-    };
-    let proposal = Proposal {
-        parts: Vec::new(),
-        path: path.to_owned(),
-        before: Some(text(was)),
-        after: text(now),
-        at_once: true,
-        whole,
-        is_binary: matches!(was, Content::Bytes(_)),
-    };
-    Step::InBuffer(Box::new(proposal))
-}
-
-/// Replaces a file in one step, if its content is still `was`. A reader finds either the old or the new content.
-/// Blocks.
-fn write_file(path: &Path, was: &Content, now: &Content, mode: Option<FileMode>) -> io::Result<()> {
-    let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut mode = mode.map(|it| fs::Permissions::from_mode(it.bits()));
-    if *was == Content::Absent {
-        fs::create_dir_all(folder)?;
-    } else if Content::of(regular::read(path)?) == *was {
-        mode.get_or_insert(fs::metadata(path)?.permissions());
-    } else {
-        return Err(io::Error::other("it has changed meanwhile"));
-    }
-    let usual = fs::Permissions::from_mode(0o666);
-    let mut whole =
-        tempfile::Builder::new().prefix(".caliban-").permissions(usual).tempfile_in(folder)?;
-    whole.write_all(&now.bytes().unwrap_or_default())?;
-    mode.map_or(Ok(()), |it| whole.as_file().set_permissions(it))?;
-    whole.as_file().sync_all()?;
-    let written =
-        if *was == Content::Absent { whole.persist_noclobber(path) } else { whole.persist(path) };
-    written.map(drop).map_err(|it| it.error)
-}
-
-/// Removes folders that a turn had created for its files, if the rewind has left them empty.
-fn remove_folders(desk: &Desk, changes: &[Change], done: &BTreeSet<&Path>) {
-    for change in changes {
-        let Some(highest) = &change.folder else { continue };
-        let made = change.to.as_ref().unwrap_or(&change.path);
-        if !done.contains(&*change.path) && !done.contains(&**made) {
-            continue;
-        }
-        let is_ours =
-            |it: &&Path| it.starts_with(&**highest) && plan::check_no_link(desk, it).is_ok();
-        for folder in made.ancestors().skip(1).take_while(is_ours) {
-            // Fails if the folder is not empty.
-            if fs::remove_dir(folder).is_err() {
-                break;
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rewinding_a_file_replaces_it_atomically_and_keeps_its_permissions() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("raw");
-        let (old, new) = (Content::of(b"\xff old".to_vec()), Content::of(b"\xff new".to_vec()));
-        fs::write(&path, b"\xff old").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
-        let mut reader = fs::File::open(&path).unwrap();
-        write_file(&path, &old, &new, None).unwrap();
-        let mut read = Vec::new();
-        io::Read::read_to_end(&mut reader, &mut read).unwrap();
-        assert_eq!(read, b"\xff old");
-        assert_eq!(fs::read(&path).unwrap(), b"\xff new");
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o751);
-        // three refusals: the content differs; the file does not exist; the file exists although it should not
-        assert!(write_file(&path, &old, &new, None).is_err());
-        assert!(write_file(&dir.path().join("other"), &old, &new, None).is_err());
-        assert!(write_file(&path, &Content::Absent, &old, None).is_err());
-        assert_eq!(fs::read(&path).unwrap(), b"\xff new");
-        let made = dir.path().join("a/b");
-        write_file(&made, &Content::Absent, &new, Some(FileMode::of(0o640))).unwrap();
-        assert_eq!(fs::metadata(&made).unwrap().permissions().mode() & 0o777, 0o640);
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
     }
 }

@@ -1,7 +1,7 @@
 //! A turn that nobody attends: begins it, and reports its result.
 
 use super::checkpoints::LastTurn;
-use super::command_changes::Gap;
+use super::command_changes;
 use super::rewind::changed;
 use super::{Agent, slash};
 use crate::conversation::Conversation;
@@ -38,8 +38,8 @@ pub(super) fn end(agent: &mut Agent) {
     let changes = files.record.last_turn();
     let (desk, screen) = (desk.clone(), conversation.screen());
     tokio::spawn(async move {
-        if let Some(LastTurn { changes, gaps }) = changes.await {
-            ran.gaps = gaps.into_iter().map(Gap::say).collect();
+        if let Some(LastTurn { changes, notes }) = changes.await {
+            ran.gaps = notes.iter().map(command_changes::say).collect();
             if let Some((blobs, changes)) = changes {
                 ran.files = changed::files(&desk, &blobs, &changes).await;
             }

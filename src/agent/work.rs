@@ -94,7 +94,10 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     }
     let looked = job.look().await;
     let watch = match job.keeper {
-        Some((keeper, touched)) => Some(Watch::begin(&job.desk, touched, keeper, turn).await),
+        Some((keeper, touched)) => {
+            let is_job = tool::runs_apart(&call);
+            Some(Watch::begin(&job.desk, touched, keeper, turn, is_job).await)
+        }
         None => None,
     };
     let (seen, mut texts) = mpsc::unbounded_channel();

@@ -76,6 +76,8 @@ pub enum Report {
         /// The preview is only looked at while the user chooses a turn.
         look: bool,
         title: String,
+        /// What the turn did that no rewind takes back, in sentences.
+        notes: Vec<String>,
         files: Vec<RewindFile>,
     },
     /// The permissions of the session, and the rules.
@@ -372,6 +374,8 @@ pub struct TurnRow {
     /// Seconds since the turn's first change.
     pub age: u64,
     pub files: Vec<String>,
+    /// What the turn did that no rewind takes back, in a few words each.
+    pub notes: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

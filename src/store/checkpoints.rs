@@ -3,11 +3,13 @@
 
 mod blobs;
 mod change;
+mod note;
 #[cfg(test)]
 mod tests;
 
 pub use blobs::{Blobs, Content};
-pub use change::{BlobName, Cause, Change, FileMode, Kept, New, State};
+pub use change::{BlobName, Cause, Change, FileMode, IndexEntry, Kept, New, Staged, State};
+pub use note::{Gap, Note, Said};
 
 use super::{Disk, Project, Store};
 use crate::edit;
@@ -49,6 +51,7 @@ pub struct Checkpoints {
     /// The project's root. Only changes of files below it are accepted.
     root: PathBuf,
     changes: Vec<Change>,
+    notes: Vec<Note>,
     /// Whether the log may end in the middle of a line.
     is_torn: bool,
     /// Whether the log's folder was synced to disk since the log was created, so that the log survives a loss of power.
@@ -80,7 +83,9 @@ impl Project {
             // If a content cannot be copied, the changes that need it cannot be rewound in the copy; the others can.
             let _ = self.copy_content(name, &old.dir, &new.dir);
         }
-        new.write(kept)
+        let notes: Vec<Note> = old.notes.into_iter().filter(|it| it.turn <= turns).collect();
+        new.write(kept)?;
+        new.write_notes(notes)
     }
 
     /// Copies a stored content by a hard link. If the link fails, copies the bytes. Skips anything that is not a
@@ -116,6 +121,7 @@ impl Checkpoints {
             dir,
             root: root.to_owned(),
             changes: Vec::new(),
+            notes: Vec::new(),
             ignored: 0,
             is_torn: false,
             is_named: false,
@@ -126,6 +132,8 @@ impl Checkpoints {
             let change = serde_json::from_slice::<Line>(line).ok();
             if let Some(change) = change.and_then(|it| it.change(root)) {
                 all.put(change);
+            } else if let Ok(note) = serde_json::from_slice::<Note>(line) {
+                all.notes.extend(note.checked());
             } else if serde_json::from_slice::<IgnoredAny>(line).is_ok() {
                 // the line is complete but does not describe a change; a line that a crash has cut off is not counted
                 all.ignored += 1;
@@ -147,11 +155,22 @@ impl Checkpoints {
     }
 
     fn last(&self) -> u32 {
-        self.changes.iter().map(|it| it.entry).max().unwrap_or(0)
+        let changes = self.changes.iter().map(|it| it.entry);
+        changes.chain(self.notes.iter().map(|it| it.entry)).max().unwrap_or(0)
     }
 
     pub fn changes(&self) -> &[Change] {
         &self.changes
+    }
+
+    /// What turns did that no rewind takes back.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// The notes of a turn that ran since the session was opened or cleared.
+    pub fn notes_of(&self, turn: u32) -> impl Iterator<Item = &Note> {
+        self.notes.iter().filter(move |it| it.turn == turn && it.entry > self.parted)
     }
 
     /// The number of lines in the log that were ignored. Caliban itself does not write such lines.
@@ -167,15 +186,7 @@ impl Checkpoints {
     /// same files on which the user has decided: `settle` does not alter closed changes. A rewind also closes undecided
     /// changes.
     pub fn begin(&mut self, origin: &Origin, new: Vec<New>) -> (Vec<u32>, io::Result<()>) {
-        let is_same = |it: &&Change| it.turn == origin.turn && it.cause != Cause::Rewind;
-        let is_turn = origin.cause != Cause::Rewind;
-        let same =
-            self.changes.iter().rfind(is_same).filter(|it| is_turn && it.entry > self.parted);
-        let last = self.last();
-        let (entry, title) = match same {
-            Some(it) => (it.entry, it.title.clone()),
-            None => (last + 1, origin.title.clone()),
-        };
+        let (last, (entry, title)) = (self.last(), self.entry(origin));
         if entry > last {
             self.prune(now());
         }
@@ -189,11 +200,11 @@ impl Checkpoints {
             }
         }
         let from = id;
-        for New { path, to, before, after, mode, folder } in new {
+        for New { path, to, before, after, mode, new_mode, staged, branch, folder } in new {
             id += 1;
             let (turn, cause, title) = (origin.turn, origin.cause, title.clone());
             let (at, settled, state) = (now(), None, State::Open);
-            let mode = mode.map(FileMode::of);
+            let [mode, new_mode] = [mode, new_mode].map(|it| it.map(FileMode::of));
             let line = Line {
                 id,
                 entry,
@@ -206,6 +217,9 @@ impl Checkpoints {
                 before,
                 after,
                 mode,
+                new_mode,
+                staged,
+                branch,
                 folder,
                 settled,
                 state,
@@ -214,6 +228,31 @@ impl Checkpoints {
             touched.extend(line.change(&self.root));
         }
         ((from + 1..=id).collect(), self.write(touched))
+    }
+
+    /// The number and the title of the entry to which new changes belong.
+    fn entry(&self, origin: &Origin) -> (u32, String) {
+        let is_turn = origin.cause != Cause::Rewind;
+        let is_same = |turn: u32, entry: u32| is_turn && turn == origin.turn && entry > self.parted;
+        let changes = self.changes.iter().filter(|it| it.cause != Cause::Rewind);
+        let changes = changes.map(|it| (it.turn, it.entry, &it.title));
+        let all = changes.chain(self.notes.iter().map(|it| (it.turn, it.entry, &it.title)));
+        let same = all.filter(|it| is_same(it.0, it.1)).max_by_key(|it| it.1);
+        match same {
+            Some((_, entry, title)) => (entry, title.clone()),
+            None => (self.last() + 1, origin.title.clone()),
+        }
+    }
+
+    /// Notes what a turn did that no rewind takes back.
+    pub fn note(&mut self, origin: &Origin, said: Said) -> io::Result<()> {
+        let (entry, title) = self.entry(origin);
+        let known = self.notes.iter().any(|it| it.entry == entry && it.said == said);
+        if known {
+            return Ok(());
+        }
+        let note = Note { entry, turn: origin.turn, at: now(), title, said };
+        self.write_notes(note.checked().into_iter().collect())
     }
 
     /// Alters the change with this number.
@@ -254,19 +293,35 @@ impl Checkpoints {
     }
 
     fn write(&mut self, changes: Vec<Change>) -> io::Result<()> {
-        if changes.is_empty() {
-            return Ok(());
-        }
-        let mut lines = if self.is_torn { b"\n".to_vec() } else { Vec::new() };
+        let mut lines = Vec::new();
         for change in changes {
             serde_json::to_writer(&mut lines, &change)?;
             lines.push(b'\n');
             self.put(change);
         }
+        self.append(&lines)
+    }
+
+    fn write_notes(&mut self, notes: Vec<Note>) -> io::Result<()> {
+        let mut lines = Vec::new();
+        for note in notes {
+            serde_json::to_writer(&mut lines, &note)?;
+            lines.push(b'\n');
+            self.notes.push(note);
+        }
+        self.append(&lines)
+    }
+
+    /// Appends lines to the log. When this returns, they are safe on disk.
+    fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let torn = if self.is_torn { &b"\n"[..] } else { b"" };
         self.is_torn = true;
         self.disk.create_dir(&self.dir)?;
         let log = self.dir.join(LOG);
-        self.disk.append(&log, &lines)?;
+        self.disk.append(&log, &[torn, lines].concat())?;
         self.is_torn = false;
         self.disk.sync(&log)?;
         if !std::mem::replace(&mut self.is_named, true) {
@@ -288,29 +343,32 @@ impl Checkpoints {
     fn prune(&mut self, now: u64) {
         let blobs = self.blobs();
         let sizes = blobs.sizes();
-        let count = self.changes.len();
+        let count = self.changes.len() + self.notes.len();
         let oldest = now.saturating_sub(AGE.as_secs());
         self.changes.retain(|it| it.at >= oldest);
+        self.notes.retain(|it| it.at >= oldest);
         loop {
-            let entries: BTreeSet<u32> = self.changes.iter().map(|it| it.entry).collect();
+            let mut entries: BTreeSet<u32> = self.changes.iter().map(|it| it.entry).collect();
+            entries.extend(self.notes.iter().map(|it| it.entry));
             let used = used(&self.changes);
             let total: u64 = sizes.iter().filter(|it| used.contains(&it.0)).map(|it| it.1).sum();
             match entries.first() {
                 Some(first) if entries.len() > 1 && (total > ALL || entries.len() > ENTRIES) => {
                     let first = *first;
                     self.changes.retain(|it| it.entry != first);
+                    self.notes.retain(|it| it.entry != first);
                 }
                 _ => break,
             }
         }
-        if self.changes.len() == count {
+        if self.changes.len() + self.notes.len() == count {
             return;
         }
         let mut log = Vec::new();
-        for change in &self.changes {
-            if serde_json::to_writer(&mut log, change).is_ok() {
-                log.push(b'\n');
-            }
+        let changes = self.changes.iter().map(serde_json::to_vec);
+        for line in changes.chain(self.notes.iter().map(serde_json::to_vec)).flatten() {
+            log.extend(line);
+            log.push(b'\n');
         }
         let disk: &dyn Disk = &*self.disk;
         // Contents are deleted only after the log on disk no longer refers to them.
@@ -331,8 +389,8 @@ fn used(changes: &[Change]) -> BTreeSet<&BlobName> {
     let all = all.chain(settled.map(|(before, after)| (before, after)));
     all.flat_map(|(before, after)| [before, after])
         .filter_map(|it| match it {
-            Kept::Blob(name) => Some(name),
-            _ => None,
+            Kept::Blob(name) | Kept::Link(name) => Some(name),
+            Kept::Absent | Kept::Folder | Kept::Lost(_) => None,
         })
         .collect()
 }

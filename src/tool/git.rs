@@ -3,6 +3,7 @@
 //! as LFS) run as usual. Git takes no locks that could block another git command of the user.
 
 pub mod checkout;
+pub mod head;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

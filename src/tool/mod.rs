@@ -61,6 +61,7 @@ pub use plan::{
     touched,
 };
 pub use read::shows_all;
+pub use shell::runs_apart;
 pub use table::{Toolset, own, searching};
 
 use crate::edit::{Edit, Format, Misfit, Proposal};

@@ -7,6 +7,7 @@ use super::jobs::Start;
 use super::process::{self, End, Process, Streams};
 use super::{CallId, Desk, Done, Tool, Work, job, path, planted};
 use crate::event::Access;
+use crate::message::{Input, ToolCall};
 use crate::rules;
 use crate::text::cause;
 use crate::web::proxy;
@@ -70,6 +71,12 @@ struct Args {
     #[serde(default)]
     terminal: bool,
     timeout_s: Option<u64>,
+}
+
+/// Whether a call starts a command that goes on after its answer.
+pub fn runs_apart(call: &ToolCall) -> bool {
+    let is_job = |it: &Input| matches!(it, Input::Json(args) if args["background"] == true);
+    call.tool == "shell" && is_job(&call.input)
 }
 
 fn access(desk: &Desk, args: &Value) -> Result<Access, String> {

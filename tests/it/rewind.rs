@@ -3,6 +3,8 @@
 mod back;
 mod commands;
 mod kept;
+mod kinds;
+mod law;
 
 use crate::kit::reply::Reply;
 use crate::kit::setup::Setup;

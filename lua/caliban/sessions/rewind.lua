@@ -20,7 +20,11 @@ end
 ---@return string[]
 local function cells(turn)
   local n = #turn.files
-  local files = n == 1 and turn.files[1] or ('%d files'):format(n)
+  local parts = {} ---@type string[]
+  if n > 0 then
+    parts[1] = n == 1 and turn.files[1] or ('%d files'):format(n)
+  end
+  local files = table.concat(vim.list_extend(parts, turn.notes), ', ')
   return { turn.title, files, require('caliban.sessions.list').ago(turn.age) }
 end
 
@@ -56,6 +60,9 @@ end
 ---@return string[] lines, integer[] starts the first line of each file, from 1
 local function lines(message)
   local out, starts = {}, {} ---@type string[], integer[]
+  for _, it in ipairs(message.notes) do
+    vim.list_extend(out, { names.shown(it), '' })
+  end
   for _, it in ipairs(message.files) do
     starts[#starts + 1] = #out + 1
     out[#out + 1] = names.shown(('diff %s %s'):format(it.name, it.about))

@@ -3,9 +3,8 @@
 use super::plan::{self, File};
 use crate::conversation::ran::{Changed, How};
 use crate::edit::whole_diff;
-use crate::store::checkpoints::{Blobs, Change, Content};
+use crate::store::checkpoints::{Blobs, Change, Content, FileMode};
 use crate::tool::{self, Desk};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// The most bytes that all diffs have together. A turn with longer diffs has run a generator, whose output nobody reads
@@ -42,7 +41,7 @@ fn of(desk: &Desk, file: &File, room: &mut usize) -> Changed {
     let diff = if file.skipped.is_some() {
         String::new()
     } else {
-        diff(file, how, [&name(&file.path), &name(now)], now)
+        diff(file, how, [&name(&file.path), &name(now)])
     };
     let is_short = diff.len() <= *room;
     *room = room.saturating_sub(diff.len());
@@ -53,17 +52,25 @@ fn of(desk: &Desk, file: &File, room: &mut usize) -> Changed {
 }
 
 /// A diff in the format of git. `names` are the former and the present name.
-fn diff(file: &File, how: How, [old, new]: [&str; 2], now: &Path) -> String {
+fn diff(file: &File, how: How, [old, new]: [&str; 2]) -> String {
     let [a, b] = [quoted("a/", old), quoted("b/", new)];
     let mut out = format!("diff --git {a} {b}\n");
     match how {
-        How::Added => out.push_str(&format!("new file mode {}\n", mode(now))),
-        How::Deleted => out.push_str("deleted file mode 100644\n"),
+        How::Added => out.push_str(&format!("new file mode {}\n", kind(&file.was, file.was_mode))),
+        How::Deleted => {
+            out.push_str(&format!("deleted file mode {}\n", kind(&file.now, file.mode)));
+        }
         How::Renamed => {
             let [old, new] = [old, new].map(|it| quoted("", it));
             out.push_str(&format!("rename from {old}\nrename to {new}\n"));
         }
-        How::Changed => (),
+        How::Changed => {
+            let old = kind(&file.now, file.mode.or(file.was_mode));
+            let new = kind(&file.was, file.was_mode);
+            if old != new {
+                out.push_str(&format!("old mode {old}\nnew mode {new}\n"));
+            }
+        }
     }
     let [before, after] = [&file.now, &file.was].map(text);
     let (Some(before), Some(after)) = (before, after) else {
@@ -79,9 +86,13 @@ fn diff(file: &File, how: How, [old, new]: [&str; 2], now: &Path) -> String {
     out
 }
 
-fn mode(path: &Path) -> &'static str {
-    let runs = std::fs::metadata(path).is_ok_and(|it| it.permissions().mode() & 0o111 != 0);
-    if runs { "100755" } else { "100644" }
+/// The kind of a file, as git writes it.
+fn kind(content: &Content, mode: Option<FileMode>) -> &'static str {
+    match content {
+        Content::Link(_) => "120000",
+        _ if mode.is_some_and(|it| it.bits() & 0o111 != 0) => "100755",
+        _ => "100644",
+    }
 }
 
 /// A file's content as text; `None` if the content is not UTF-8.
@@ -89,6 +100,8 @@ fn text(content: &Content) -> Option<String> {
     match content {
         Content::Absent => Some(String::new()),
         Content::Text(text) => String::from_utf8(text.encode()).ok(),
+        Content::Link(to) => String::from_utf8(to.clone()).ok(),
+        Content::Folder => Some(String::new()),
         Content::Bytes(_) => None,
     }
 }

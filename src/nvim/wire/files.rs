@@ -55,6 +55,8 @@ pub struct Preview {
     /// The preview is only looked at while the user chooses a turn.
     pub look: bool,
     pub title: String,
+    /// What the turn did that no rewind takes back, in sentences.
+    pub notes: Vec<String>,
     pub files: Vec<RewindFile>,
 }
 

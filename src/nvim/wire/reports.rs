@@ -36,8 +36,8 @@ impl ToNvim {
             Report::Exit => ToNvim::Exit(Exit { session }),
             Report::Turns(turns) => ToNvim::Turns(Turns { session, turns }),
             Report::Undo(offer) => ToNvim::Undo(Undo { session, offer }),
-            Report::Preview { entry, later, look, title, files } => {
-                ToNvim::Preview(Preview { session, entry, later, look, title, files })
+            Report::Preview { entry, later, look, title, notes, files } => {
+                ToNvim::Preview(Preview { session, entry, later, look, title, notes, files })
             }
             Report::Permissions(grants) => {
                 let grants = grants.iter().map(Into::into).collect();

@@ -72,6 +72,9 @@ pub enum Kept {
     /// The file does not exist.
     Absent,
     Blob(BlobName),
+    /// A symbolic link. The blob has the path to which the link leads.
+    Link(BlobName),
+    Folder,
     /// The content is not stored. The text says why, as the end of a sentence, for example “was too large to be kept”.
     Lost(String),
 }
@@ -105,6 +108,53 @@ pub enum State {
     Void,
 }
 
+/// A file's entry in git's index: the kind of the file as git counts it, and the name of its content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "(String, String)", into = "(String, String)")]
+pub struct IndexEntry {
+    kind: String,
+    name: String,
+}
+
+impl IndexEntry {
+    /// `None` if git would not write such an entry.
+    pub fn new(kind: &str, name: &str) -> Option<IndexEntry> {
+        let is_kind = matches!(kind, "100644" | "100755" | "120000" | "160000");
+        let is_name =
+            matches!(name.len(), 40 | 64) && name.bytes().all(|it| it.is_ascii_hexdigit());
+        (is_kind && is_name).then(|| IndexEntry { kind: kind.to_owned(), name: name.to_owned() })
+    }
+
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl TryFrom<(String, String)> for IndexEntry {
+    type Error = &'static str;
+
+    fn try_from((kind, name): (String, String)) -> Result<IndexEntry, &'static str> {
+        IndexEntry::new(&kind, &name).ok_or("not an entry of git's index")
+    }
+}
+
+impl From<IndexEntry> for (String, String) {
+    fn from(it: IndexEntry) -> (String, String) {
+        (it.kind, it.name)
+    }
+}
+
+/// How a change altered a file's entry in git's index. `None` stands for no entry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Staged {
+    pub before: Option<IndexEntry>,
+    pub after: Option<IndexEntry>,
+}
+
 /// One change of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
@@ -124,9 +174,18 @@ pub struct Change {
     pub to: Option<Place>,
     pub before: Kept,
     pub after: Kept,
-    /// The permissions of a deleted file.
+    /// The file's permissions before the change, if they are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<FileMode>,
+    /// The file's permissions after the change, if they are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_mode: Option<FileMode>,
+    /// How the change altered the file's entry in git's index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub staged: Option<Staged>,
+    /// The branch that was checked out, if the project is under git: `refs/heads/main`, or a commit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     /// The topmost folder that this change created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<Place>,
@@ -150,7 +209,9 @@ impl Change {
     pub fn counts(&self) -> bool {
         let (before, after) = self.sides();
         let is_known = !matches!(before, Kept::Lost(_));
-        self.state != State::Void && !(is_known && self.to.is_none() && before == after)
+        let is_same = is_known && self.to.is_none() && before == after;
+        let has_mode = self.new_mode.is_some() && self.mode != self.new_mode;
+        self.state != State::Void && (!is_same || has_mode || self.staged.is_some())
     }
 }
 
@@ -168,6 +229,9 @@ pub(super) struct Line {
     pub(super) before: Kept,
     pub(super) after: Kept,
     pub(super) mode: Option<FileMode>,
+    pub(super) new_mode: Option<FileMode>,
+    pub(super) staged: Option<Staged>,
+    pub(super) branch: Option<String>,
     pub(super) folder: Option<PathBuf>,
     pub(super) settled: Option<(Kept, Kept)>,
     #[serde(default)]
@@ -195,6 +259,9 @@ impl Line {
             before: self.before.plain(),
             after: self.after.plain(),
             mode: self.mode,
+            new_mode: self.new_mode,
+            staged: self.staged,
+            branch: self.branch.map(|it| title(&it)),
             folder: place(self.folder)?,
             settled: self.settled.map(|(before, after)| (before.plain(), after.plain())),
             state: self.state,
@@ -210,7 +277,19 @@ pub struct New {
     pub before: Kept,
     pub after: Kept,
     pub mode: Option<u32>,
+    pub new_mode: Option<u32>,
+    pub staged: Option<Staged>,
+    pub branch: Option<String>,
     pub folder: Option<PathBuf>,
+}
+
+impl New {
+    /// A change of a file's content alone.
+    pub fn new(path: PathBuf, before: Kept, after: Kept) -> New {
+        let (to, mode, new_mode) = (None, None, None);
+        let (staged, branch, folder) = (None, None, None);
+        New { path, to, before, after, mode, new_mode, staged, branch, folder }
+    }
 }
 
 #[cfg(test)]

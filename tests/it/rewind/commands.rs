@@ -5,11 +5,11 @@ use crate::kit::nvim::Nvim;
 use std::fs::{self, Permissions};
 use std::process::Command;
 
-fn git(scene: &Scene, arguments: &[&str]) {
+pub(super) fn git(scene: &Scene, arguments: &[&str]) {
     git_says(scene, arguments);
 }
 
-fn git_says(scene: &Scene, arguments: &[&str]) -> String {
+pub(super) fn git_says(scene: &Scene, arguments: &[&str]) -> String {
     let mut git = Command::new("git");
     git.args([
         "-c",
@@ -37,13 +37,17 @@ fn ran(command: &str) -> Scene {
     fs::write(scene.nvim.setup.path("b.txt"), nine().replace("l1", "mine")).unwrap();
     fs::write(scene.nvim.setup.path("own.sh"), "echo own\n").unwrap();
     fs::set_permissions(scene.nvim.setup.path("own.sh"), Permissions::from_mode(0o700)).unwrap();
+    run_command(&scene, command);
+    scene
+}
+
+/// The model runs a command, to which the user agrees.
+pub(super) fn run_command(scene: &Scene, command: &str) {
     scene.ask(Reply::new().call("c1", "shell", json!({ "command": command })));
     scene.server.reply(Reply::said("I see."));
-    scene.nvim.wait_screen("Run");
     scene.nvim.wait_question();
     scene.nvim.keys(":Caliban approve<CR>");
     scene.wait_idle("I see.");
-    scene
 }
 
 #[test]

@@ -478,6 +478,7 @@
 ---@field title string
 ---@field age integer Seconds since the turn's first change.
 ---@field files string[]
+---@field notes string[] What the turn did that no rewind takes back, in a few words each.
 
 --- The user is asked whether to rewind files together with the conversation.
 ---@class (exact) caliban.Undo
@@ -576,6 +577,7 @@
 ---@field later boolean All later turns are rewound too.
 ---@field look boolean The preview is only looked at while the user chooses a turn.
 ---@field title string
+---@field notes string[] What the turn did that no rewind takes back, in sentences.
 ---@field files caliban.RewindFile[]
 
 ---@class (exact) caliban.RewindFile

@@ -1,0 +1,139 @@
+//! Lists the project's files before and after a command.
+
+use super::git;
+use crate::reach::Reach;
+use crate::store::checkpoints::{Gap, IndexEntry};
+use crate::tool::walk;
+use ignore::DirEntry;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The most files that are compared: at one or two µs each a command waits 50 ms at most. In larger projects only the
+/// files that the session has changed are compared.
+pub(super) const FILES: usize = 20_000;
+
+/// How the project's files are listed.
+#[derive(Clone)]
+pub(super) enum Listing {
+    Git,
+    Walk(Reach),
+    /// The project has too many files.
+    None,
+}
+
+/// A file in git's index.
+pub(super) struct Tracked {
+    pub(super) path: PathBuf,
+    /// `None` for a file in conflict.
+    pub(super) entry: Option<IndexEntry>,
+    /// Whether git notices when the file changes.
+    pub(super) is_watched: bool,
+}
+
+/// The files after a command.
+#[derive(Default)]
+pub(super) struct After {
+    pub(super) paths: Vec<PathBuf>,
+    pub(super) index: BTreeMap<PathBuf, IndexEntry>,
+}
+
+/// The files in git's index. `None` without git.
+pub(super) async fn tracked(root: &Path) -> Option<Vec<Tracked>> {
+    let listed = git(root, &["ls-files", "-s", "-v", "-z"]).await?;
+    Some(listed.split(|it| *it == 0).filter_map(|it| entry(root, it)).collect())
+}
+
+/// The files that git does not track, and those that have changed since they were staged.
+pub(super) async fn others(root: &Path) -> Option<Vec<PathBuf>> {
+    let listed = git(root, &["ls-files", "-m", "-o", "-z", "--exclude-standard"]).await?;
+    Some(paths(root, &listed).collect())
+}
+
+/// The entries of the files that are in no conflict. Submodules are left out.
+pub(super) fn index(tracked: &[Tracked]) -> BTreeMap<PathBuf, IndexEntry> {
+    let files = tracked.iter().filter_map(|it| Some((it.path.clone(), it.entry.clone()?)));
+    files.filter(|it| it.1.kind() != "160000").collect()
+}
+
+pub(super) async fn after(root: &Path, listing: &Listing) -> Result<After, Gap> {
+    match listing.clone() {
+        Listing::Git => {
+            let untracked = ["ls-files", "-o", "-z", "--exclude-standard"];
+            let (tracked, untracked) = tokio::join!(tracked(root), git(root, &untracked));
+            let (tracked, untracked) = tracked.zip(untracked).ok_or(Gap::NotListed)?;
+            let mut paths: Vec<PathBuf> = paths(root, &untracked).collect();
+            let is_file = |it: &&Tracked| it.entry.as_ref().is_none_or(|it| it.kind() != "160000");
+            paths.extend(tracked.iter().filter(is_file).map(|it| it.path.clone()));
+            Ok(After { paths, index: index(&tracked) })
+        }
+        Listing::Walk(reach) => {
+            let root = root.to_owned();
+            let walk = tokio::task::spawn_blocking(move || walked(&reach, &root));
+            let paths = walk.await.ok().flatten().ok_or(Gap::NotListed)?;
+            Ok(After { paths, index: BTreeMap::new() })
+        }
+        Listing::None => Err(Gap::Large),
+    }
+}
+
+/// The files and links of a folder that is not under git, those of the upper folders first. `None` if there are too
+/// many.
+pub(super) fn walked(reach: &Reach, root: &Path) -> Option<Vec<PathBuf>> {
+    let walk = walk::walker(reach, root).build().flatten();
+    let entries: Vec<DirEntry> = walk.take(FILES + 1).collect();
+    if entries.len() > FILES {
+        return None;
+    }
+    let is_file = |it: &DirEntry| it.file_type().is_some_and(|it| !it.is_dir());
+    let files = entries.into_iter().filter(is_file).map(DirEntry::into_path);
+    let mut files: Vec<PathBuf> = files.collect();
+    files.sort_by_cached_key(|it| it.components().count());
+    Some(files)
+}
+
+/// Parses a line of `git ls-files -s -v`. A lower-case letter at its beginning says that git does not look at the file;
+/// `S` says that the file is not in the working tree.
+fn entry(root: &Path, line: &[u8]) -> Option<Tracked> {
+    let tab = line.iter().position(|it| *it == b'\t')?;
+    let about = std::str::from_utf8(&line[..tab]).ok()?;
+    let words: Vec<&str> = about.split(' ').collect();
+    let [tag, kind, name, stage] = words[..] else { return None };
+    let entry = IndexEntry::new(kind, name).filter(|_| stage == "0");
+    let path = root.join(OsStr::from_bytes(&line[tab + 1..]));
+    Some(Tracked { path, is_watched: tag == "H" && stage == "0", entry })
+}
+
+/// The paths of a list of git's. A folder, which is a repository of its own, is left out.
+fn paths<'a>(root: &'a Path, listed: &'a [u8]) -> impl Iterator<Item = PathBuf> + 'a {
+    let names = listed.split(|it| *it == 0).filter(|it| !it.is_empty() && !it.ends_with(b"/"));
+    names.map(|it| root.join(OsStr::from_bytes(it)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_git_ls_files_are_parsed_with_names_that_are_not_utf8() {
+        let name = "78981922613b2afb6025042ff6bd878ac1994e85";
+        let read = |line: &[u8]| {
+            let it = entry(Path::new("/p"), line)?;
+            Some((it.path, it.entry.map(|it| it.kind().to_owned()), it.is_watched))
+        };
+        let line = |it: &str| format!("{it} {name} 0\ta").into_bytes();
+        assert_eq!(read(&line("H 100644")), Some(("/p/a".into(), Some("100644".into()), true)));
+        assert_eq!(read(&line("h 100755")), Some(("/p/a".into(), Some("100755".into()), false)));
+        assert_eq!(read(&line("S 100644")), Some(("/p/a".into(), Some("100644".into()), false)));
+        let conflict = format!("M 100644 {name} 2\ta");
+        assert_eq!(read(conflict.as_bytes()), Some(("/p/a".into(), None, false)));
+        let odd = [format!("H 100644 {name} 0\t").as_bytes(), b"\xff"].concat();
+        assert_eq!(
+            read(&odd).map(|it| it.0),
+            Some(Path::new("/p").join(OsStr::from_bytes(b"\xff")))
+        );
+        assert!(read(b"").is_none());
+        assert!(paths(Path::new("/p"), b"a\0sub/\0").eq([PathBuf::from("/p/a")]));
+    }
+}

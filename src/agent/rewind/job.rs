@@ -1,0 +1,224 @@
+//! Carries a rewind out, file by file.
+
+use super::plan::{self, File};
+use super::{disk, index};
+use crate::agent::checkpoints::{ChangedBy, Keeper, Planned};
+use crate::edit::{Proposal, Whole};
+use crate::store::checkpoints::{Change, Content, FileMode, Staged};
+use crate::text::{Text, cause};
+use crate::tool::{self, Desk};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(super) struct Job {
+    pub(super) desk: Desk,
+    pub(super) keeper: Keeper,
+}
+
+/// One step of a rewind.
+enum Step {
+    /// The editor makes the change in the file's buffer. Before it, the file gets the first permissions, after it the
+    /// second ones.
+    InBuffer(Box<Proposal>, [Option<FileMode>; 2]),
+    /// The program replaces the file, byte for byte.
+    OnDisk { path: PathBuf, was: Content, now: Content, mode: Option<FileMode> },
+    /// The file gets permissions.
+    Mode(PathBuf, FileMode),
+    /// The file gets another entry in git's index only.
+    Entry,
+}
+
+/// A step, with the change that the checkpoints record for it.
+struct Planning {
+    /// The index of the file.
+    at: usize,
+    planned: Planned,
+    step: Step,
+}
+
+impl Job {
+    /// Undoes the changes. Returns a line about each file.
+    pub(super) async fn run(
+        &self,
+        title: &str,
+        changes: &[Change],
+        paths: &[PathBuf],
+    ) -> Vec<String> {
+        let mut files = plan::plan(&self.desk, &self.keeper.blobs, changes).await;
+        files.retain(|it| paths.contains(&it.path));
+        let mut todo = Vec::new();
+        for (at, file) in files.iter().enumerate().filter(|it| it.1.is_to_do()) {
+            todo.extend(steps(file).into_iter().map(|it| Planning {
+                at,
+                planned: it.0,
+                step: it.1,
+            }));
+        }
+        // what is deleted may be a folder, or lie in one, that another file replaces
+        todo.sort_by_key(|it| it.planned.to.is_some() || it.planned.after != Ok(Content::Absent));
+        let (planned, steps): (Vec<_>, Vec<_>) =
+            todo.into_iter().map(|it| (it.planned, (it.at, it.step))).unzip();
+        let by = ChangedBy::Rewind(title.to_owned());
+        let mut ids = self.keeper.begin(by, planned).await.into_iter();
+        for (at, step) in steps {
+            let (file, id) = (&mut files[at], ids.next());
+            let done = match file.skipped.clone() {
+                Some(why) => Err(why),
+                None => self.step(file, step).await,
+            };
+            if let Err(why) = done {
+                file.skipped = Some(why);
+                if let Some(id) = id {
+                    self.keeper.void(id);
+                }
+            }
+        }
+        let root = &self.desk.root;
+        let done = files.iter().filter(|it| it.skipped.is_none()).map(|it| &*it.path);
+        remove_folders(&self.desk, changes, &done.collect());
+        let line = |it: &File| format!("{} {}", tool::path::show(root, &it.path), it.say(root));
+        files.iter().map(line).collect()
+    }
+
+    async fn step(&self, file: &mut File, step: Step) -> Result<(), String> {
+        match step {
+            Step::InBuffer(change, [first, last]) => {
+                for path in [Some(&*change.path), change.to()].into_iter().flatten() {
+                    plan::check_no_link(&self.desk, path)?;
+                }
+                let path = change.path.clone();
+                self.set_mode(&path, first).await?;
+                let unsaved = self.desk.workspace.restore(*change).await?;
+                file.unsaved = Some(unsaved).filter(|it| !it.is_empty());
+                self.set_mode(&path, last).await?;
+            }
+            Step::OnDisk { path, was, now, mode } => {
+                plan::check_way(&self.desk, &path)?;
+                if was.is_file() {
+                    plan::unmodified(&self.desk, &path).await?;
+                }
+                let to = path.clone();
+                let replace = move || disk::replace(&to, &was, &now, mode);
+                tokio::task::spawn_blocking(replace).await.map_err(|it| cause(&it))??;
+                self.desk.workspace.refresh(path).await;
+            }
+            Step::Mode(path, mode) => {
+                plan::check_no_link(&self.desk, &path)?;
+                self.set_mode(&path, Some(mode)).await?;
+            }
+            Step::Entry => (),
+        }
+        if let Some(Staged { before, after }) = file.staged.take_if(|it| it.before != it.after) {
+            let written = index::write(&self.desk.root, &file.path, after.as_ref()).await;
+            if let Err(why) = written {
+                return Err(format!("its entry in git's index stays: {why}"));
+            }
+            file.staged = Some(Staged { before, after });
+        }
+        Ok(())
+    }
+
+    async fn set_mode(&self, path: &Path, mode: Option<FileMode>) -> Result<(), String> {
+        let Some(mode) = mode else { return Ok(()) };
+        let to = path.to_owned();
+        let set = tokio::task::spawn_blocking(move || disk::set_mode(&to, mode));
+        set.await.map_err(|it| cause(&it))??;
+        self.desk.workspace.refresh(path.to_owned()).await;
+        Ok(())
+    }
+}
+
+/// The steps that rewind a file, in order, each with the change that the checkpoints record for it.
+fn steps(file: &File) -> Vec<(Planned, Step)> {
+    let mut steps = Vec::new();
+    if let Some(from) = &file.from {
+        let whole = Some(Whole::Rename { to: file.path.clone() });
+        let planned = Planned::new(from.clone(), Content::Absent, Content::Absent);
+        let planned = Planned { to: Some(file.path.clone()), ..planned };
+        steps.push((planned, in_buffer(from, &file.was, &file.was, whole, [None; 2])));
+    }
+    let path = &file.path;
+    let (was, now) = (&file.was, &file.now);
+    let step = if was != now {
+        content_step(file)
+    } else if let Some(mode) = file.new_mode() {
+        Step::Mode(path.clone(), mode)
+    } else if file.new_entry().is_some() {
+        Step::Entry
+    } else {
+        return steps;
+    };
+    let bits = |it: Option<FileMode>| it.map(FileMode::bits);
+    let new_mode = file.mode.or(file.was_mode).filter(|_| now.is_file());
+    let planned = Planned::new(path.clone(), was.clone(), now.clone());
+    let (mode, new_mode, staged) = (bits(file.was_mode), bits(new_mode), file.new_entry().cloned());
+    steps.push((Planned { mode, new_mode, staged, ..planned }, step));
+    steps
+}
+
+fn content_step(file: &File) -> Step {
+    let (path, was, now) = (&file.path, &file.was, &file.now);
+    let is_alike = |was: &Text, now: &Text| (was.newline, was.bom) == (now.newline, now.bom);
+    // the editor changes no file that is read-only
+    let is_writable = file.was_mode.is_none_or(|it| it.bits() & 0o200 != 0);
+    match (was, now) {
+        (Content::Text(_) | Content::Bytes(_), Content::Absent) if is_writable => {
+            in_buffer(path, was, now, Some(Whole::Delete), [None; 2])
+        }
+        (Content::Text(old), Content::Text(new)) if is_alike(old, new) && is_writable => {
+            let modes = file.was_mode.zip(file.new_mode()).map(|(was, mode)| {
+                // nobody else may read the earlier text before the file has its permissions
+                let narrow = FileMode::of(was.bits() & mode.bits() | was.bits() & 0o600);
+                [Some(narrow), Some(mode)]
+            });
+            in_buffer(path, was, now, None, modes.unwrap_or_default())
+        }
+        _ => {
+            let (path, was, now) = (path.clone(), was.clone(), now.clone());
+            Step::OnDisk { path, was, now, mode: file.mode }
+        }
+    }
+}
+
+fn in_buffer(
+    path: &Path,
+    was: &Content,
+    now: &Content,
+    whole: Option<Whole>,
+    modes: [Option<FileMode>; 2],
+) -> Step {
+    let text = |it: &Content| match it {
+        Content::Text(text) => text.clone(),
+        _ => Text::default(),
+    };
+    let proposal = Proposal {
+        parts: Vec::new(),
+        path: path.to_owned(),
+        before: Some(text(was)),
+        after: text(now),
+        at_once: true,
+        whole,
+        is_binary: matches!(was, Content::Bytes(_)),
+    };
+    Step::InBuffer(Box::new(proposal), modes)
+}
+
+/// Removes folders that a turn had created for its files, if the rewind has left them empty.
+fn remove_folders(desk: &Desk, changes: &[Change], done: &BTreeSet<&Path>) {
+    for change in changes {
+        let Some(highest) = &change.folder else { continue };
+        let made = change.to.as_ref().unwrap_or(&change.path);
+        if !done.contains(&*change.path) && !done.contains(&**made) {
+            continue;
+        }
+        let is_ours =
+            |it: &&Path| it.starts_with(&**highest) && plan::check_no_link(desk, it).is_ok();
+        for folder in made.ancestors().skip(1).take_while(is_ours) {
+            // Fails if the folder is not empty.
+            if fs::remove_dir(folder).is_err() {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What a turn did that no rewind takes back, as a line of the log: commits, another branch, changes that are not known.
+
+use crate::event::HIGHEST;
+use crate::session::title;
+use serde::{Deserialize, Serialize};
+
+/// What happened, and in which turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// The number of the turn, shared with its changes.
+    pub entry: u32,
+    pub turn: u32,
+    /// The time in seconds since 1970.
+    pub at: u64,
+    /// The first line of the turn's prompt.
+    pub title: String,
+    pub said: Said,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Said {
+    /// A command made commits. `from` is the commit before them; a new repository has none.
+    Committed { from: Option<String>, to: String },
+    /// A command checked out another branch, or brought other commits into this one.
+    Moved { from: String, to: String },
+    /// A command began a merge, a rebase or the like, which waits for the user: the words of git that end it.
+    Unfinished { ends: String },
+    /// Changes may be missing.
+    Gap(Gap),
+}
+
+/// Why changes of a command may be missing from the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gap {
+    /// The project has too many files.
+    Large,
+    /// The files could not be listed after the command.
+    NotListed,
+    /// The command changed too many files.
+    Many,
+    /// The command changed a file whose name is not UTF-8.
+    Name,
+    /// A background job ran, which may have changed files after its call.
+    Job,
+}
+
+impl Note {
+    /// Shortens the names. `None` if the numbers are too high.
+    pub(super) fn checked(self) -> Option<Note> {
+        let Note { entry, turn, at, title: said_title, said } = self;
+        let said = match said {
+            Said::Committed { from, to } => {
+                Said::Committed { from: from.map(|it| title(&it)), to: title(&to) }
+            }
+            Said::Moved { from, to } => Said::Moved { from: title(&from), to: title(&to) },
+            Said::Unfinished { ends } => Said::Unfinished { ends: title(&ends) },
+            gap @ Said::Gap(_) => gap,
+        };
+        let title = title(&said_title);
+        (entry.max(turn) <= HIGHEST).then_some(Note { entry, turn, at, title, said })
+    }
+}
