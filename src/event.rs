@@ -271,6 +271,11 @@ pub enum Event {
         text: String,
         items: u32,
     },
+    /// The model has written a call as text, and is told how to call. It answers again.
+    Reminded {
+        turn: TurnId,
+        tool: String,
+    },
     /// A failed request will be tried again.
     Retried {
         turn: TurnId,
@@ -441,6 +446,10 @@ pub enum End {
 pub enum Delta {
     Text(String),
     Thinking(String),
+    /// This many bytes of text that came last were a thought: its end has arrived without its beginning.
+    WasThought {
+        bytes: usize,
+    },
     /// The name of the called tool is known; the arguments are still arriving.
     CallBegun {
         id: CallId,

@@ -4,7 +4,7 @@
 use caliban::tool::environment::{self, Secrets};
 use caliban::web::{markdown, proxy};
 use caliban::{pdf, run, sandbox, supervisor};
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -12,9 +12,12 @@ fn main() -> ExitCode {
     if first == "run" {
         return run::main(std::env::args_os().skip(2));
     }
-    let asks_version = first == "--version" || first == "-V";
-    if asks_version || std::io::stdin().is_terminal() {
-        return introduce(asks_version);
+    if first == "--version" || first == "-V" {
+        return print(concat!("caliban ", env!("CARGO_PKG_VERSION"), "\n"));
+    }
+    let asks_help = ["--help", "-h", "help"].iter().any(|it| first == *it);
+    if asks_help || first.is_empty() && !is_from_editor() {
+        return print(&help());
     }
     if first == environment::ARGUMENT {
         return list_withheld();
@@ -33,6 +36,15 @@ fn main() -> ExitCode {
     }
     if first == pdf::ARGUMENT {
         return pdf::run();
+    }
+    if !first.is_empty() {
+        let first = first.to_string_lossy();
+        let text = format!(
+            "caliban: there is no command `{}`.\nTry: caliban --help\n",
+            first.escape_debug()
+        );
+        let _ = std::io::stderr().write_all(text.as_bytes());
+        return ExitCode::from(2);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     match runtime {
@@ -58,17 +70,27 @@ fn list_withheld() -> ExitCode {
     }
 }
 
-/// Prints a text for a person who starts the program by hand.
-fn introduce(asks_version: bool) -> ExitCode {
-    let version = env!("CARGO_PKG_VERSION");
-    let text = if asks_version {
-        format!("caliban {version}\n")
-    } else {
-        format!(
-            "caliban {version} is started by its Neovim plugin. In Neovim, type :Caliban\n\
-             Without Neovim: caliban run --help\n"
-        )
-    };
+/// Whether standard input may come from an editor, which starts the program with a pipe or a socket.
+fn is_from_editor() -> bool {
+    let Ok(input) = rustix::fs::fstat(std::io::stdin()) else { return false };
+    let kind = rustix::fs::FileType::from_raw_mode(input.st_mode);
+    matches!(kind, rustix::fs::FileType::Fifo | rustix::fs::FileType::Socket)
+}
+
+/// The text for a person who starts the program by hand.
+fn help() -> String {
+    format!(
+        "caliban {} is started by its Neovim plugin. In Neovim, type :Caliban\n\n\
+         Without Neovim:\n  \
+         caliban run \"prompt\"   carries out one prompt; caliban run --help has the options\n  \
+         caliban --version      prints the version\n  \
+         caliban --help         prints this text\n\n\
+         In Neovim: :help caliban\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+fn print(text: &str) -> ExitCode {
     match std::io::stdout().write_all(text.as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,

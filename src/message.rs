@@ -455,6 +455,8 @@ pub struct Request {
     pub tail: String,
     /// The parameters that the server has refused in earlier requests to this model.
     pub without: BTreeSet<Parameter>,
+    /// Whether the model is told of its tools in the text, and its calls are read from its text.
+    pub calls_as_text: bool,
 }
 
 /// A tool as a model sees it.

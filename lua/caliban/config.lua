@@ -183,6 +183,7 @@ local model = {
   price = is('table'),
   num_ctx = tokens,
   vision = is('boolean'),
+  calls = one_of({ 'native', 'text' }),
   edits = one_of({ 'replace', 'patch', 'whole' }),
   trim = share,
   compact = share,

@@ -448,7 +448,7 @@ impl Agent {
         let plans = work::plans(desk, &reply);
         let touched = work::touched(desk, &reply, &plans);
         self.sampler.replied(conversation, desk, &reply);
-        conversation.take(Input::Replied { turn, reply, plans });
+        conversation.take(self.sampler.input(turn, reply, plans));
         self.guidance.touch(conversation, &touched);
     }
 

@@ -1,14 +1,15 @@
 //! Finds models by name, and keeps the provider for each endpoint.
 
-use crate::context::size::Limits;
+use crate::context::size::{self, Limits};
 use crate::event::{Failure, Tuning};
-use crate::message::{Effort, Parameter, Request, Thinking, Usage};
+use crate::message::{Effort, Parameter, Reply, Request, Thinking, Usage};
 use crate::provider::dialect::Dialect;
 use crate::provider::endpoint::{self, Chosen, Endpoint, Unresolved, UserProvider, claude};
-use crate::provider::facts::{Share, ThinkingKind, UserModel};
+use crate::provider::facts::{Calls, Share, ThinkingKind, UserModel};
 use crate::provider::http::Http;
 use crate::provider::key::{Secret, Used};
 use crate::provider::{Provider, parameter, stored, tour};
+use crate::view::grouped;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -155,6 +156,7 @@ impl Models {
             thinking,
             temperature: tuning.temperature.filter(|_| sampled),
             num_ctx: own.num_ctx,
+            calls_as_text: own.calls == Some(Calls::Text),
             without,
             ..Request::default()
         }
@@ -181,6 +183,7 @@ impl Models {
             Parameter::Store => {
                 "from now on it is left out, and the provider decides whether it stores the conversation"
             }
+            Parameter::System => "from now on its text begins the first message",
             Parameter::Images => "from now on each image is replaced by a sentence",
             Parameter::Search => "from now on this provider does not search the web for the model",
             _ => "from now on it is left out",
@@ -288,6 +291,33 @@ pub fn truncated(chosen: &Chosen, request: &Request, usage: Usage) -> Option<Str
             "The context window of {name} is too small ({window} tokens): the model read only the end of the \
              conversation, without the instructions and tools. Raise models['{name}'].num_ctx, or start a new \
              conversation with /new."
+        )
+    })
+}
+
+/// A warning if the server has left the tools out of the prompt, as one does whose chat template knows none. Its count
+/// is then far below the size of the request, even if a token had five and a half bytes. A request with a long
+/// conversation is not judged, because the tools are only a small part of it.
+pub fn dropped_tools(chosen: &Chosen, request: &Request, reply: &Reply) -> Option<String> {
+    let counted = reply.usage.read();
+    let tools = request.tools.iter().map(size::of_spec).sum::<u64>();
+    let all = size::of_request(request);
+    let rest = all.saturating_sub(tools);
+    let is_judged = chosen.endpoint.dialect == Dialect::OpenAiChat
+        && !request.calls_as_text
+        && reply.calls().next().is_none()
+        && rest <= tools;
+    // a count that is too small even for the rest counts something else
+    let is_dropped =
+        counted.saturating_mul(16) >= rest && counted.saturating_mul(11) / 2 < rest + tools / 2;
+    (is_judged && is_dropped && counted > 0).then(|| {
+        let (name, sent) = (full_name(chosen), size::rounded(all / 4));
+        format!(
+            "{name} read {} tokens where Caliban sent about {sent}: its server leaves the tools out, because its chat \
+             template knows none. Start the server with such a template (llama.cpp: `--jinja`), set \
+             models['{name}'].calls = 'text' (:help caliban-calls-as-text), or choose another model with :Caliban \
+             model.",
+            grouped(counted)
         )
     })
 }

@@ -41,7 +41,7 @@ pub(super) struct Opening {
     pub(super) is_hidden: bool,
     /// The four lines of an empty chat.
     pub(super) intro: Vec<String>,
-    /// Problems while opening, as sentences for the user.
+    /// Problems while opening, as sentences for the user. Once the session is open, all that the user was told about it.
     pub(super) warnings: Vec<String>,
 }
 
@@ -104,8 +104,9 @@ impl Opening {
         }
         told.extend(outdated);
         told.extend(is_fresh.then(|| todo::left(desk, &conversation.id.0)).flatten());
-        let notices = told.into_iter().filter(|it| !conversation.was_told(it));
-        inputs.extend(notices.map(|text| Input::Tell { text }).collect::<Vec<_>>());
+        told.retain(|it| !conversation.was_told(it));
+        inputs.extend(told.iter().map(|it| Input::Tell { text: it.clone() }));
+        self.warnings = told;
         for input in inputs {
             conversation.recall(input);
         }
@@ -136,6 +137,7 @@ impl Opening {
         };
         conversation.show(Show::Now(Report::Opened(opened)));
         conversation.show(show);
+        conversation.show(Show::Told(std::mem::take(&mut self.warnings)));
         conversation.forget_status();
     }
 

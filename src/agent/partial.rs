@@ -28,6 +28,11 @@ impl Partial {
         let more = match delta {
             Delta::Text(text) if !text.is_empty() => Block::Text { text: text.clone() },
             Delta::Searched(it) => Block::Searched(it.clone()),
+            Delta::WasThought { bytes } => {
+                return [&mut self.blocks, &mut self.unsaved]
+                    .into_iter()
+                    .for_each(|it| shorten(it, *bytes));
+            }
             _ => return,
         };
         message::arrive(&mut self.blocks, more.clone());
@@ -59,5 +64,15 @@ impl Partial {
             model: String::new(),
             by,
         })
+    }
+}
+
+/// Removes the last bytes of the text at the end of these blocks.
+fn shorten(blocks: &mut [Block], bytes: usize) {
+    if let Some(Block::Text { text }) = blocks.last_mut() {
+        let end = text.len().saturating_sub(bytes);
+        if text.is_char_boundary(end) {
+            text.truncate(end);
+        }
     }
 }

@@ -237,7 +237,11 @@ pub(super) fn choose_mode(conversation: &mut Conversation, desk: &Desk, mode: Mo
 
 /// Tells the user if the mode does not do what its name says on this machine.
 pub(super) fn warn_of_mode(conversation: &Conversation, desk: &Desk, mode: Mode) {
-    if mode == Mode::Auto && !desk.confinement.contains(&desk.root) {
+    if mode != Mode::Auto {
+        return;
+    }
+    desk.confinement.wait();
+    if !desk.confinement.contains(&desk.root) {
         let text = "Commands need your consent in auto mode too, because there is no full sandbox or your settings \
                     weaken it. \
                     :checkhealth caliban has the details.";

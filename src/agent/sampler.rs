@@ -10,10 +10,11 @@ use crate::context::{digest, request, size};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Report, Show, Wish};
 use crate::edit::Format;
-use crate::event::{Failure, Measure, Tuning, TurnId};
-use crate::message::{Parameter, Reply, Request};
+use crate::event::{Failure, Measure, Plan, Tuning, TurnId};
+use crate::message::{Parameter, Reply, Request, Stop};
 use crate::provider::Provider;
 use crate::provider::endpoint::Chosen;
+use crate::provider::written::{self, Written};
 use crate::session::{Input, MAX_CALLS, Session};
 use crate::store::measures;
 use crate::store::tally::{Count, Tally};
@@ -167,6 +168,17 @@ impl Sampler {
         self.count_malformed(conversation, desk, reply);
     }
 
+    /// Makes the session's input from a reply.
+    pub(super) fn input(&self, turn: TurnId, reply: Reply, plans: Vec<Plan>) -> Input {
+        let is_whole = matches!(reply.stop, Stop::EndTurn | Stop::StopSequence | Stop::ToolUse);
+        let tools = self.sent.as_ref().filter(|_| is_whole).map(|(_, sent)| &*sent.tools);
+        let written = written::in_reply(&reply, tools.unwrap_or_default());
+        match written.into_iter().next() {
+            Some(Written { tool, .. }) => Input::Wrote { turn, reply, tool },
+            None => Input::Replied { turn, reply, plans },
+        }
+    }
+
     /// Counts edit calls with malformed arguments as edits that did not fit.
     fn count_malformed(&self, conversation: &Conversation, desk: &Desk, reply: &Reply) {
         let missed = reply.calls().take(MAX_CALLS);
@@ -238,7 +250,9 @@ impl Sampler {
     fn warn_of_window(&self, conversation: &mut Conversation, reply: &Reply) {
         let Ok(chosen) = self.models.resolve(&reply.by) else { return };
         let Some((_, request)) = &self.sent else { return };
-        conversation.tell_once(models::truncated(&chosen, request, reply.usage));
+        let truncated = models::truncated(&chosen, request, reply.usage);
+        conversation
+            .tell_once(truncated.or_else(|| models::dropped_tools(&chosen, request, reply)));
     }
 
     /// Shows the last request as it was sent.

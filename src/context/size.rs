@@ -3,7 +3,7 @@
 
 use super::parts;
 use crate::edit::Format;
-use crate::message::{Block, Excerpt, Image, Input, Message, Request, Role, ToolAnswer};
+use crate::message::{Block, Excerpt, Image, Input, Message, Request, Role, ToolAnswer, ToolSpec};
 use crate::provider::facts::Share;
 use crate::session::Session;
 use crate::tool::Toolset;
@@ -142,7 +142,7 @@ pub fn of_next(session: &Session, tools: u64) -> u64 {
 /// The bytes of a request's texts.
 pub fn of_request(request: &Request) -> u64 {
     let messages: u64 = request.messages.iter().map(of_message).sum();
-    let tools = request.tools.iter().map(|it| of_tool(&it.name, &it.purpose, &it.schema));
+    let tools = request.tools.iter().map(of_spec);
     let texts = request.system.len() + request.tail.len();
     texts as u64 + messages + tools.sum::<u64>()
 }
@@ -150,6 +150,11 @@ pub fn of_request(request: &Request) -> u64 {
 /// The bytes of the tools in a request to a model that writes edits in this format.
 pub fn of_tools(tools: &Toolset, format: Format) -> u64 {
     tools.offered(format).map(|it| of_tool(&it.name, &it.purpose, &it.schema)).sum()
+}
+
+/// The bytes of one tool of a request.
+pub fn of_spec(it: &ToolSpec) -> u64 {
+    of_tool(&it.name, &it.purpose, &it.schema)
 }
 
 fn of_tool(name: &str, purpose: &str, schema: &Value) -> u64 {

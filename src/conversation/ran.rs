@@ -35,6 +35,8 @@ pub enum Exit {
     /// The model answered, but a call was denied because nobody could be asked.
     Denied,
     Limit,
+    /// The model wrote its calls as text, so none was run.
+    CallsAsText,
     Interrupted,
 }
 
@@ -43,6 +45,7 @@ impl Exit {
         match &it.end {
             Some(End::Cancelled | End::Interrupted) | None => Exit::Interrupted,
             Some(_) if it.limit.is_some() => Exit::Limit,
+            Some(_) if it.wrote_calls => Exit::CallsAsText,
             Some(End::Failed(_) | End::Stopped(_)) => Exit::Failed,
             Some(End::Done) if it.denied.is_empty() => Exit::Answered,
             Some(End::Done) => Exit::Denied,
@@ -56,6 +59,7 @@ impl Exit {
             Exit::Failed => 1,
             Exit::Denied => 3,
             Exit::Limit => 4,
+            Exit::CallsAsText => 5,
             Exit::Interrupted => 130,
         }
     }

@@ -27,6 +27,8 @@ pub enum Show {
     Explained { call: CallId, lines: Vec<String> },
     /// A new transcript, which replaces the one that is shown.
     View(Box<View>),
+    /// What the user is told because the conversation was opened. The transcript has it too.
+    Told(Vec<String>),
     /// The transcript was lost and has to be shown again.
     Repaint,
     /// A report that is made once everything before it has been shown.

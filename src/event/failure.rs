@@ -34,6 +34,14 @@ pub enum Failure {
         host: String,
         why: String,
     },
+    /// The proxy that this environment variable names could not pass on a request to this host. `address` is the
+    /// proxy's, `why` is a clause.
+    Proxy {
+        variable: String,
+        address: String,
+        host: String,
+        why: String,
+    },
     Unauthorized {
         provider: String,
         said: String,
@@ -43,10 +51,14 @@ pub enum Failure {
     },
     RateLimited {
         after_ms: Option<u64>,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        said: String,
     },
     /// The provider is overloaded.
     Overloaded {
         after_ms: Option<u64>,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        said: String,
     },
     /// Another HTTP error that is likely to pass: of the provider, or of a proxy in front of it. `said` is the server's
     /// message.
@@ -60,6 +72,15 @@ pub enum Failure {
     },
     UnknownModel {
         model: String,
+        said: String,
+    },
+    /// The model, or the server that runs it, takes no tools.
+    NoTools {
+        model: String,
+        said: String,
+    },
+    /// A filter of the provider refused what the conversation says.
+    Filtered {
         said: String,
     },
     /// The provider refused the request. `said` is the provider's message.
@@ -80,6 +101,10 @@ pub enum Failure {
     },
     /// The stream ended before the reply was complete.
     Cut,
+    /// The provider ended the reply with an error. `said` is the provider's message.
+    Broken {
+        said: String,
+    },
     /// The reply was longer than this limit.
     Endless {
         megabytes: u32,
@@ -101,7 +126,7 @@ impl Failure {
             Failure::RateLimited { .. }
             | Failure::Overloaded { .. }
             | Failure::ServerError { .. } => self.after_ms().is_none_or(|ms| ms <= LONGEST_WAIT),
-            Failure::Cut => true,
+            Failure::Cut | Failure::Broken { .. } => true,
             _ => false,
         }
     }
@@ -109,8 +134,8 @@ impl Failure {
     /// How long the provider asks to wait, in milliseconds.
     pub fn after_ms(&self) -> Option<u64> {
         match self {
-            Failure::RateLimited { after_ms }
-            | Failure::Overloaded { after_ms }
+            Failure::RateLimited { after_ms, .. }
+            | Failure::Overloaded { after_ms, .. }
             | Failure::ServerError { after_ms, .. } => *after_ms,
             _ => None,
         }
@@ -145,6 +170,18 @@ impl fmt::Display for Failure {
 const LONGEST_WAIT: u64 = 120_000;
 
 const CUT: &str = "The connection ended in the middle of the answer";
+const PROXY: &str =
+    "Correct or unset this environment variable, or add the host to NO_PROXY, then restart Neovim.";
+const USED_UP: &str = "The account's quota or credit is used up";
+const RENEWED: &str = "Add credit to the account, wait until the limit is renewed, or choose another model with :Caliban \
+                       model.";
+const NO_TOOLS: &str = "Choose another model with :Caliban model, or set `calls = 'text'` for this model, so that it \
+                        writes its calls as text (:help caliban-calls-as-text).";
+const FILTERED: &str = "The provider's filter refused the conversation";
+const OTHER_WORDS: &str = "Take the last message back with /undo and write it in other words, or choose another model \
+                           with :Caliban model.";
+const OVERLOADED: &str = "The provider is overloaded";
+const BROKEN: &str = "The provider broke off the answer with an error";
 const TOO_LONG: &str = "The conversation is too long for the model";
 const FOREIGN: &str = "The server's answer does not follow the provider's protocol";
 const LATER: &str = "Wait a little, then send again.";
@@ -205,14 +242,19 @@ impl Failure {
                 "",
                 "Check the network or the address, then send again.",
             ),
+            Failure::Proxy { variable, address, host, why } => (
+                format!("No connection to {host} through the proxy {address} ({variable}): {why}"),
+                "",
+                PROXY,
+            ),
             Failure::Unauthorized { provider, said } => {
                 (format!("{provider} refused the key"), said, "Check the key, then send again.")
             }
-            Failure::Quota { said } => (
-                "The account's quota or credit is used up".into(),
-                said,
-                "Add credit to the account, or choose another model with :Caliban model.",
-            ),
+            Failure::Quota { said } => (USED_UP.into(), said, RENEWED),
+            Failure::NoTools { model, said } => {
+                (format!("The model `{model}` takes no tools"), said, NO_TOOLS)
+            }
+            Failure::Filtered { said } => (FILTERED.into(), said, OTHER_WORDS),
             Failure::RateLimited { .. }
             | Failure::Overloaded { .. }
             | Failure::ServerError { .. } => self.not_now(),
@@ -234,6 +276,7 @@ impl Failure {
                 "Correct the part of the request that the provider names, or start a new conversation with /new.",
             ),
             Failure::Cut => (CUT.into(), "", "Send again to continue."),
+            Failure::Broken { said } => (BROKEN.into(), said, LATER),
             Failure::Endless { megabytes } => (endless(*megabytes), "", KEPT),
             Failure::Stalled { seconds } => (stalled(*seconds), "", "Send again to retry."),
             Failure::Protocol { said } => (FOREIGN.into(), said, "Check the provider's address."),
@@ -243,9 +286,12 @@ impl Failure {
     /// Like `words`, for a failure that is likely to pass. Includes the wait that the provider asks for, if it is long.
     fn not_now(&self) -> (String, &str, &'static str) {
         let (what, said) = match self {
-            Failure::RateLimited { .. } => ("Rate limited by the provider".into(), ""),
+            Failure::RateLimited { said, .. } => {
+                ("Rate limited by the provider".into(), said.as_str())
+            }
+            Failure::Overloaded { said, .. } => (OVERLOADED.into(), said.as_str()),
             Failure::ServerError { status, said, .. } => (server_error(*status), said.as_str()),
-            _ => ("The provider is overloaded".into(), ""),
+            _ => (OVERLOADED.into(), ""),
         };
         match self.after_ms().filter(|ms| *ms > LONGEST_WAIT).map(|ms| ms.div_ceil(60_000)) {
             None => (what, said, LATER),

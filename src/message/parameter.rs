@@ -32,6 +32,8 @@ pub enum Parameter {
     CacheControl,
     /// Images. Each image that is left out is replaced by a sentence.
     Images,
+    /// The system prompt. Its text then begins the first message.
+    System,
     /// The provider's own search of the web.
     Search,
 }

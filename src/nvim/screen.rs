@@ -113,6 +113,7 @@ impl Screen {
             }
             Show::View(view) => self.view = *view,
             Show::Repaint => self.view.repaint(),
+            Show::Told(_) => (),
             // only `caliban run` begins such a turn, and it has no screen
             Show::Ran(_) => return false,
         }

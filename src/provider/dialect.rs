@@ -1,16 +1,14 @@
 //! Dialects (wire formats of model APIs), and the code that all of them share: their names, the address of a request,
 //! and the reading of an answer from its first byte to its end.
 
-use super::amount::Amount;
 use super::facts::ThinkingKind;
-use super::lines::Lines;
 use super::parameter::{self, Sent};
-use super::sse::{Frame, Sse, TooLarge};
-use super::{Sampled, anthropic, fault, gemini, ollama, openai_chat, openai_responses, tail};
+use super::sse::Frame;
+use super::written::{described, taken::Taken};
+use super::{Sampled, anthropic, gemini, ollama, openai_chat, openai_responses, system, tail};
 use crate::event::Failure;
-use crate::message::{Block, CallId, Input, Request, Role, Stop};
+use crate::message::{Block, CallId, Input, Parameter, Request, Role, Stop, ToolSpec};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
@@ -121,6 +119,11 @@ impl Dialect {
 
     /// The body of the request. The same request always gives the same bytes.
     pub fn body(self, request: &Request, quirks: Quirks) -> Value {
+        let in_text = request.calls_as_text.then(|| described::request(request));
+        let request = in_text.as_ref().unwrap_or(request);
+        let has_none = request.without.contains(&Parameter::System);
+        let in_message = has_none.then(|| system::in_first_message(request));
+        let request = in_message.as_ref().unwrap_or(request);
         let mut body = match self {
             Dialect::Anthropic => anthropic::body(request),
             Dialect::OpenAiChat => openai_chat::body(request, quirks),
@@ -155,7 +158,7 @@ impl Dialect {
         if self == Dialect::Anthropic { ThinkingKind::Budget } else { ThinkingKind::Named }
     }
 
-    fn decoder(self, asked: Asked) -> Box<dyn Decoder> {
+    pub(super) fn decoder(self, asked: Asked) -> Box<dyn Decoder> {
         match self {
             Dialect::Anthropic => Box::new(anthropic::Decoder::new(asked)),
             Dialect::OpenAiChat => Box::new(openai_chat::Decoder::new(asked)),
@@ -184,6 +187,8 @@ pub struct Asked {
     made: u32,
     /// The queries of the provider's searches whose results may come in this reply, by the searches' ids.
     queries: HashMap<String, String>,
+    /// The tools, if the model writes its calls as text.
+    written: Vec<ToolSpec>,
 }
 
 impl Asked {
@@ -212,7 +217,13 @@ impl Asked {
             taken: taken.collect(),
             made: 0,
             queries: queries.collect(),
+            written: if request.calls_as_text { request.tools.clone() } else { Vec::new() },
         }
+    }
+
+    /// What takes the calls out of the text, if the model writes them there.
+    pub(super) fn taken(&self) -> Option<Taken> {
+        (!self.written.is_empty()).then(|| Taken::new(self.written.clone(), self.seed))
     }
 
     /// The query of a search that the provider began in the reply before this one.
@@ -240,115 +251,16 @@ pub(super) trait Decoder: Send {
     /// Called if the bytes ended without `Done` or `Failed`. Returns the reply if it was complete, otherwise the
     /// failure.
     fn end(&mut self) -> Sampled;
-}
-
-/// How an answer is divided into frames.
-enum Frames {
-    Events(Sse),
-    Lines(Lines),
-}
-
-impl Frames {
-    fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Frame<'_>)) -> Result<(), TooLarge> {
-        match self {
-            Frames::Events(sse) => sse.push(bytes, each),
-            Frames::Lines(lines) => lines.push(bytes, |data| each(Frame { event: "", data })),
+    /// Adds the content of an answer that came as one JSON value instead of a stream. Most dialects send the same
+    /// fields in both.
+    fn whole(&mut self, value: &Value, out: &mut Vec<Sampled>) {
+        let parts = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+        for part in parts {
+            self.read(Frame { event: "", data: &part.to_string() }, out);
         }
     }
-
-    /// Whether the bytes ended with a line that lacks only its newline.
-    fn lacks_end(&self) -> bool {
-        match self {
-            Frames::Events(_) => false,
-            Frames::Lines(lines) => serde_json::from_slice::<IgnoredAny>(lines.rest()).is_ok(),
-        }
-    }
-}
-
-/// Reads one answer: takes bytes and returns values, without any input or output of its own.
-pub struct Reading {
-    frames: Frames,
-    decoder: Box<dyn Decoder>,
-    /// The first bytes of the answer. If no event arrives, the error message quotes them.
-    head: Vec<u8>,
-    framed: bool,
-    ended: bool,
-    amount: Amount,
-}
-
-/// How many of the first bytes are kept, to quote an answer that is not an event stream.
-const HEAD: usize = 512;
-
-impl Reading {
-    pub fn new(dialect: Dialect, asked: Asked) -> Reading {
-        let frames = match dialect {
-            Dialect::Ollama => Frames::Lines(Lines::default()),
-            _ => Frames::Events(Sse::default()),
-        };
-        let decoder = dialect.decoder(asked);
-        let (head, amount) = (Vec::new(), Amount::default());
-        Reading { frames, decoder, head, framed: false, ended: false, amount }
-    }
-
-    /// Whether a `Done` or `Failed` was returned; nothing follows it.
-    pub fn is_over(&self) -> bool {
-        self.ended
-    }
-
-    /// Takes the next bytes of the answer and adds their content to `out`.
-    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Sampled>) {
-        let Reading { frames, decoder, head, framed, ended, amount } = self;
-        if *ended {
-            return;
-        }
-        if !*framed {
-            head.extend_from_slice(&bytes[..bytes.len().min(HEAD - head.len())]);
-        }
-        let read = frames.push(bytes, |frame| {
-            *framed = true;
-            if !*ended {
-                let before = out.len();
-                decoder.read(frame, out);
-                if let Some(megabytes) = amount.add(frame.data.len(), &out[before..]) {
-                    out.truncate(before);
-                    out.push(Sampled::Failed(Failure::Endless { megabytes }));
-                }
-                if let Some(Sampled::Done(reply)) = out.last_mut() {
-                    reply.usage = reply.usage.fitting();
-                }
-                *ended = matches!(out.last(), Some(Sampled::Done(_) | Sampled::Failed(_)));
-            }
-        });
-        if read.is_err() && !*ended {
-            *ended = true;
-            out.push(protocol("an event of more than 16 MiB"));
-        }
-    }
-
-    /// Called when the bytes have ended, or when no more are read. Adds the reply if it is complete, otherwise the
-    /// failure.
-    pub fn end(&mut self, out: &mut Vec<Sampled>) {
-        if self.frames.lacks_end() {
-            self.push(b"\n", out);
-        }
-        if std::mem::replace(&mut self.ended, true) {
-            return;
-        }
-        let head = String::from_utf8_lossy(&self.head);
-        let begin = head.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
-        let strange: &[char] = match self.frames {
-            Frames::Events(_) => &['<', '{', '['],
-            Frames::Lines(_) => &['<'],
-        };
-        out.push(if !self.framed && begin.starts_with(strange) {
-            protocol(&fault::snippet(&head))
-        } else {
-            self.decoder.end()
-        });
-        if let Some(Sampled::Done(reply)) = out.last_mut() {
-            reply.usage = reply.usage.fitting();
-        }
-    }
+    /// The request that is answered.
+    fn asked(&self) -> &Asked;
 }
 
 pub(super) fn protocol(said: &str) -> Sampled {

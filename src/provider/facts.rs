@@ -6,6 +6,7 @@ mod table;
 use crate::edit::Format;
 use crate::event::Tuning;
 use crate::message::{Effort, Usage};
+use serde::Deserialize;
 
 /// The facts about one model. Facts that are not known have values that work with every model.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -92,9 +93,23 @@ pub struct UserModel {
     pub edits: Option<Format>,
     /// Whether the model reads images.
     pub vision: Option<bool>,
+    /// How the model calls tools.
+    pub calls: Option<Calls>,
     pub tuning: Tuning,
     pub trim: Option<Share>,
     pub compact: Option<Share>,
+}
+
+/// How a model calls tools.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Calls {
+    /// In the form that the dialect has for it.
+    #[default]
+    Native,
+    /// In its text, because the server does not know the form of the model's calls.
+    Text,
 }
 
 const UNKNOWN: Facts = Facts {

@@ -2,6 +2,7 @@
 //! current time is an argument.
 
 pub mod wait;
+mod words;
 
 use super::dialect::Asked;
 use super::key::Secret;
@@ -10,6 +11,7 @@ use crate::event::Failure;
 use crate::message::Parameter;
 use crate::text::secret;
 use serde_json::Value;
+use words::Table;
 
 /// The most characters of a provider's message that are quoted.
 const QUOTE: usize = 400;
@@ -33,13 +35,22 @@ pub struct Refusal<'a> {
 
 /// Classifies an answer with an error status.
 pub fn from_status(refusal: &Refusal<'_>) -> Failure {
-    let value: Value = serde_json::from_str(refusal.body).unwrap_or_default();
-    let mut said = Said::of(&value, refusal.body);
+    let body = of_event(refusal.body);
+    let value: Value = serde_json::from_str(body).unwrap_or_default();
+    let mut said = Said::of(&value, body);
     said.refused = refusal.sent.refused(refusal.body);
     // if the HTTP status says success, the status is taken from the kind of the error
     let status =
         if refusal.status < 300 { said.status.unwrap_or(refusal.status) } else { refusal.status };
     classify(status, said, refusal.after_ms, refusal.provider, refusal.model)
+}
+
+/// The data of an error's body that is an event of a stream, otherwise the body itself.
+fn of_event(body: &str) -> &str {
+    let is_event = ["event:", "data:", "error:"].iter().any(|it| body.trim_start().starts_with(it));
+    let data =
+        |line| str::strip_prefix(line, "data:").or_else(|| str::strip_prefix(line, "error:"));
+    body.lines().find_map(data).filter(|_| is_event).unwrap_or(body)
 }
 
 /// Classifies an error that came as an event of a stream, under status 200.
@@ -59,6 +70,8 @@ struct Said {
     /// The HTTP status that corresponds to the kind of error.
     status: Option<u16>,
     after_ms: Option<u64>,
+    /// The wait that the message itself asks for.
+    told_ms: Option<u64>,
     /// Whether the provider sent neither a message nor a kind of error.
     is_silent: bool,
     /// Whether the body is an HTML page. Then a proxy or portal has answered instead of the provider.
@@ -71,10 +84,11 @@ impl Said {
     fn of(value: &Value, body: &str) -> Said {
         let value = value.get(0).unwrap_or(value);
         let error = match value.get("error") {
-            Some(error) if error.is_object() => error,
+            Some(error) if error.is_object() || error.is_string() => error,
             _ => value,
         };
-        let message = ["message", "error", "detail"].iter().find_map(|name| error[name].as_str());
+        let named = ["message", "error", "detail", "msg"];
+        let message = error.as_str().or_else(|| named.iter().find_map(|it| error[it].as_str()));
         let text =
             snippet(message.unwrap_or(if body.is_empty() { "no details given" } else { body }));
         // OpenRouter's own message is always the same, so the message of the provider behind OpenRouter is added.
@@ -93,14 +107,30 @@ impl Said {
         let status = status
             .filter(|code| (400..600).contains(code))
             .or(kinds.iter().find_map(|kind| status_of(kind)));
-        let after_ms = wait::delay(error).or_else(|| wait::in_text(&text));
+        let told_ms = wait::in_text(&text);
+        let after_ms = wait::delay(error).or(told_ms);
         let is_silent =
             message.is_none() && body.trim().is_empty() && kinds.iter().all(|it| it.is_empty());
         let behind = behind.map(|it| it.all).unwrap_or_default();
-        let all = format!("{} {text} {behind}", kinds.join(" ")).to_lowercase();
+        let limits = limits_of(error);
+        let all = format!("{} {text} {behind} {limits}", kinds.join(" ")).to_lowercase();
         let is_page = body.trim_start().starts_with('<');
-        Said { text, all, status, after_ms, is_silent, is_page, refused: None }
+        Said { text, all, status, after_ms, told_ms, is_silent, is_page, refused: None }
     }
+}
+
+impl Said {
+    /// The message; empty if the provider sent none.
+    fn words(self) -> String {
+        if self.is_silent { String::new() } else { self.text }
+    }
+}
+
+/// The names of the limits that Google says are reached, such as `GenerateRequestsPerDayPerProject`.
+fn limits_of(error: &Value) -> String {
+    let details = error["details"].as_array().into_iter().flatten();
+    let violations = details.flat_map(|it| it["violations"].as_array().into_iter().flatten());
+    violations.filter_map(|it| it["quotaId"].as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// The HTTP status that belongs to a kind of error.
@@ -115,7 +145,9 @@ fn status_of(kind: &str) -> Option<u16> {
         "rate_limit_error"
         | "rate_limit_exceeded"
         | "RESOURCE_EXHAUSTED"
-        | "ThrottlingException" => 429,
+        | "ThrottlingException"
+        | "throttlingException"
+        | "too_many_requests" => 429,
         "api_error"
         | "server_error"
         | "internal_error"
@@ -129,103 +161,8 @@ fn status_of(kind: &str) -> Option<u16> {
     })
 }
 
-/// The vendors' words for a request that does not fit the model's window, in lower case. From their documentation or
-/// from real errors.
-const TOO_LONG: [&str; 31] = [
-    "prompt is too long",
-    "prompt too long",
-    "prompt exceeds max length",
-    "input is too long",
-    "input length and `max_tokens` exceed",
-    "input length exceeds",
-    "range of input length should be",
-    "context_length_exceeded",
-    "context window",
-    "exceeded max context length",
-    "exceeds the context length",
-    "maximum context length",
-    "model's context length",
-    "maximum prompt length",
-    "maximum allowed input length",
-    "longer than the maximum model length",
-    "exceeds the available context size",
-    "greater than the context length",
-    "context the overflows",
-    "context length exceeded",
-    "reduce the length of the messages",
-    "input token count",
-    "prompt token count",
-    "too large for model with",
-    "exceeded model token limit",
-    "model_context_window_exceeded",
-    "too many tokens",
-    "token limit exceeded",
-    "max_new_tokens` must be <=",
-    "request_too_large",
-    "request too large",
-];
-
-/// The vendors' words for used-up money or quota, in lower case.
-const QUOTA: [&str; 15] = [
-    "insufficient_quota",
-    "enforced_spend_limit",
-    "spend limit",
-    "spending limit",
-    "api usage limits",
-    "credit balance",
-    "credit limit exceeded",
-    "insufficient credits",
-    "insufficient balance",
-    "prepayment credits",
-    "included credits",
-    "all available credits",
-    "exceeded your current quota",
-    "exceeded_current_quota",
-    "billing_",
-];
-
-/// Ollama's words, in lower case, for a model or a window that is too large for the machine. Waiting does not help
-/// then.
-const NO_ROOM: [&str; 2] = ["system memory", "resource limitations"];
-
-/// The vendors' words for being overloaded, in lower case.
-const OVERLOADED: [&str; 4] = ["overload", "slow_down", "high demand", "at capacity"];
-
 /// Providers that answer a request that is too long with status 400 and no message.
 const SILENT: [&str; 2] = ["cerebras", "mistral"];
-
-/// Words, in lower case, that show that a request was refused because of the key, and not because of the region or the
-/// content.
-const KEY: [&str; 6] = ["key", "permission", "auth", "token", "credential", "access"];
-
-/// The words, in lower case, with which Anthropic, `OpenAI` and Gemini refuse a thought or a thought's signature.
-const THOUGHTS: [&str; 15] = [
-    "bound to a different conversation",
-    "`signature` in `thinking`",
-    "thinking.signature",
-    "blocks cannot be modified",
-    "latest assistant message cannot be modified",
-    "invalid_encrypted_content",
-    "could not be decrypted",
-    "could not be verified",
-    "thought signature",
-    "thought_signature is not valid",
-    "thought_signature' (type_bytes)",
-    "final block in an assistant message cannot be",
-    "must start with a thinking block",
-    "expected `thinking` or `redacted_thinking`",
-    "of type 'reasoning' was provided without",
-];
-
-/// The vendors' words for an unknown model, in lower case.
-const NO_MODEL: [&str; 6] = [
-    "model_not_found",
-    "is not a valid model",
-    "invalid model",
-    "model not exist",
-    "unknown model",
-    "no endpoints found",
-];
 
 fn classify(
     status: u16,
@@ -234,39 +171,53 @@ fn classify(
     provider: &str,
     model: &str,
 ) -> Failure {
-    let after_ms = after_ms.or(said.after_ms);
-    let says = |table: &[&str]| table.iter().any(|text| said.all.contains(text));
+    let asked_ms = after_ms.or(said.after_ms);
+    let says = |table: &Table| words::says(&said.all, table);
+    let is_lasting = says(words::LASTING) && said.told_ms.is_none();
     // Gemini calls every rate limit a quota, but names a delay if waiting helps.
-    let used_up = says(&QUOTA) && (status != 429 || after_ms.is_none());
+    let used_up = says(words::QUOTA) && (status != 429 || asked_ms.is_none());
     let unauthorized = |said| Failure::Unauthorized { provider: provider.to_owned(), said };
     let unknown = |said| Failure::UnknownModel { model: model.to_owned(), said };
+    let throttled = |said| Failure::RateLimited { after_ms: asked_ms, said };
     match status {
         402 => Failure::Quota { said: said.text },
         _ if used_up => Failure::Quota { said: said.text },
         // The request alone has more tokens than are allowed in a minute, so waiting does not help.
-        429 if says(&["request too large"]) => Failure::TooLong { said: said.text },
-        200 | 400 | 413 | 422 | 500 if says(&TOO_LONG) => Failure::TooLong { said: said.text },
+        413 | 429 if says(&[&["request too large"]]) => Failure::TooLong { said: said.text },
+        200 | 400 | 403 | 429 if is_lasting => Failure::Quota { said: said.text },
+        // Amazon calls both a request that is too long and a minute's limit too many tokens
+        200 | 400 | 403 | 500 if says(words::THROTTLE) => throttled(said.words()),
+        200 | 400 | 413 | 422 | 500 if says(words::TOO_LONG) => {
+            Failure::TooLong { said: said.text }
+        }
         400 if said.is_silent && SILENT.contains(&provider) => {
             Failure::TooLong { said: String::new() }
         }
-        200 | 400 | 422 if says(&THOUGHTS) => Failure::Thoughts { status, said: said.text },
+        200 | 400 | 422 if says(words::THOUGHTS) => Failure::Thoughts { status, said: said.text },
         413 => Failure::TooLong { said: said.text },
         200 | 400 | 422 | 500 | 501 if said.refused.is_some() => unsupported(status, said),
+        200 | 400..=499 | 500 | 501 if says(words::NO_TOOLS) => {
+            Failure::NoTools { model: model.to_owned(), said: said.text }
+        }
+        200 | 400 | 403 | 422 | 451 if says(words::FILTERED) => {
+            Failure::Filtered { said: said.text }
+        }
         // Gemini's message for a wrong key
         400 if said.all.contains("api key not valid") => unauthorized(said.text),
         401 | 403 if said.is_page => Failure::Protocol { said: said.text },
         401 => unauthorized(said.text),
-        403 if said.is_silent || says(&KEY) => unauthorized(said.text),
-        404 if said.all.contains("model") || says(&NO_MODEL) => unknown(said.text),
-        400 | 422 if says(&NO_MODEL) => unknown(said.text),
-        429 => Failure::RateLimited { after_ms },
-        500 if says(&NO_ROOM) => Failure::Rejected { status, said: said.text },
-        529 => Failure::Overloaded { after_ms },
-        500..=599 if says(&OVERLOADED) => Failure::Overloaded { after_ms },
-        408 | 500..=599 => {
-            let said = if said.is_silent { String::new() } else { said.text };
-            Failure::ServerError { status, after_ms, said }
+        403 if said.is_silent || says(words::KEY) => unauthorized(said.text),
+        404 if said.all.contains("model") || says(words::NO_MODEL) => unknown(said.text),
+        400 | 422 if says(words::NO_MODEL) => unknown(said.text),
+        429 => throttled(said.words()),
+        500 if says(words::NO_ROOM) => Failure::Rejected { status, said: said.text },
+        529 => Failure::Overloaded { after_ms: asked_ms, said: said.words() },
+        200 | 500..=599 if says(words::OVERLOADED) => {
+            Failure::Overloaded { after_ms: asked_ms, said: said.words() }
         }
+        408 | 500..=599 => Failure::ServerError { status, after_ms: asked_ms, said: said.words() },
+        // an error without a status, in the middle of an answer
+        200 if !says(words::INVALID) => Failure::Broken { said: said.words() },
         _ => Failure::Rejected { status, said: said.text },
     }
 }
@@ -318,20 +269,25 @@ fn without_key(mut failure: Failure, key: &str, in_parts: bool) -> Failure {
         }
         Failure::Header { provider, name, why } => (&mut [provider, name], Some(why)),
         Failure::Offline { host, why } => (&mut [host], Some(why)),
+        Failure::Proxy { variable, address, host, why } => {
+            (&mut [variable, address, host], Some(why))
+        }
         Failure::Unauthorized { provider, said } => (&mut [provider], Some(said)),
-        Failure::UnknownModel { model, said } => (&mut [model], Some(said)),
+        Failure::UnknownModel { model, said } | Failure::NoTools { model, said } => {
+            (&mut [model], Some(said))
+        }
         Failure::Quota { said }
+        | Failure::Filtered { said }
+        | Failure::RateLimited { said, .. }
+        | Failure::Overloaded { said, .. }
         | Failure::TooLong { said }
         | Failure::Rejected { said, .. }
         | Failure::Thoughts { said, .. }
         | Failure::Unsupported { said, .. }
         | Failure::ServerError { said, .. }
+        | Failure::Broken { said }
         | Failure::Protocol { said } => (&mut [], Some(said)),
-        Failure::RateLimited { .. }
-        | Failure::Overloaded { .. }
-        | Failure::Cut
-        | Failure::Endless { .. }
-        | Failure::Stalled { .. } => (&mut [], None),
+        Failure::Cut | Failure::Endless { .. } | Failure::Stalled { .. } => (&mut [], None),
     };
     for name in names {
         **name = name.replace(key, KEY_MARK);

@@ -3,12 +3,14 @@
 
 mod headers;
 mod list;
+mod proxy;
 
-use super::dialect::{Asked, Reading};
+use super::dialect::Asked;
 use super::endpoint::Endpoint;
 use super::fault::{self, Refusal, without_secrets};
 use super::key::{Env, Secret, Used, environment};
 use super::parameter::Sent;
+use super::reading::Reading;
 use super::{Provider, Sampled};
 use crate::event::{Delta, Failure};
 use crate::message::Request;
@@ -16,6 +18,7 @@ use crate::text::cause;
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
+use proxy::Proxy;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use reqwest::{Client, Response, StatusCode};
 use rustls_platform_verifier::BuilderVerifierExt;
@@ -38,6 +41,9 @@ const READ_PAUSE: Duration = Duration::from_millis(49);
 
 /// The most bytes of text that are read before the text is passed on.
 const MOST_AT_ONCE: usize = 64 << 10;
+
+/// Why a proxy answers with status 407.
+const NEEDS_PASSWORD: &str = "it wants another user name and password (407)";
 
 /// Bytes without content (pings, comments) are reported at most once in this time.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
@@ -190,14 +196,27 @@ impl Http {
         Failure::Offline { host: self.endpoint.host(), why }
     }
 
+    /// The failure of a request that did not reach the server. If a proxy of the environment stands between, it is
+    /// named.
+    fn unreached(&self, why: String) -> Failure {
+        let proxy = proxy::of(&self.endpoint.base_url, self.env);
+        match proxy.filter(|_| !self.endpoint.is_local()) {
+            Some(Proxy { variable, address }) => {
+                let (variable, host) = (variable.to_owned(), self.endpoint.host());
+                Failure::Proxy { variable, address, host, why }
+            }
+            None => self.offline(why),
+        }
+    }
+
     /// The failure for a request that got no answer.
     fn no_answer(&self, error: &reqwest::Error) -> Failure {
         if error.is_connect() && error.is_timeout() {
             return self
-                .offline(format!("no connection within {} s", self.clocks.connect.as_secs()));
+                .unreached(format!("no connection within {} s", self.clocks.connect.as_secs()));
         }
         if error.is_connect() || error.is_builder() {
-            return self.offline(reason(error));
+            return self.unreached(reason(error));
         }
         let why = reason(error);
         // with these messages the HTTP library reports an answer that is not HTTP or has a broken head
@@ -207,7 +226,7 @@ impl Http {
         Failure::Cut
     }
 
-    /// Returns the response if it is the beginning of an event stream, otherwise the failure.
+    /// Returns the response if it may be an answer, otherwise the failure.
     async fn accepted(&self, response: Response, asked: &Asked) -> Result<Response, Failure> {
         let status = response.status();
         let header = |name: &str| response.headers().get(name)?.to_str().ok().map(str::to_owned);
@@ -221,9 +240,13 @@ impl Http {
             return Err(Failure::Protocol { said: fault::snippet(&said) });
         }
         let kind = header(CONTENT_TYPE.as_str()).unwrap_or_default();
-        let foreign = kind.starts_with("text/html") || kind.starts_with("application/json");
-        if status.is_success() && !foreign {
+        if status.is_success() && !kind.starts_with("text/html") {
             return Ok(response);
+        }
+        if status == StatusCode::PROXY_AUTHENTICATION_REQUIRED
+            && let failure @ Failure::Proxy { .. } = self.unreached(NEEDS_PASSWORD.to_owned())
+        {
+            return Err(failure);
         }
         let after_ms = fault::wait::in_headers(header, SystemTime::now());
         let body = match packed {

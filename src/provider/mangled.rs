@@ -112,13 +112,14 @@ fn check(sampled: &[Sampled]) {
         assert!(matches!(last, Sampled::Failed(_)), "{last:?}");
         return;
     };
-    let shown: String = before
-        .iter()
-        .filter_map(|it| match it {
-            Sampled::Delta(Delta::Text(text)) => Some(text.as_str()),
-            _ => None,
-        })
-        .collect();
+    let mut shown = String::new();
+    for it in before {
+        match it {
+            Sampled::Delta(Delta::Text(text)) => shown.push_str(text),
+            Sampled::Delta(Delta::WasThought { bytes }) => shown.truncate(shown.len() - bytes),
+            _ => (),
+        }
+    }
     let kept: String = reply
         .blocks
         .iter()

@@ -19,6 +19,8 @@ enum Place {
     Images,
     /// In the list of tools. To leave the search out, the request is made again from the session.
     Search,
+    /// The system prompt. To leave it out, the request is made again from the session.
+    System,
     /// In a header, which is sent only if the body has a value at this JSON pointer.
     Header(&'static str),
 }
@@ -46,7 +48,7 @@ const fn row(
 
 use Dialect::{Anthropic, Gemini, Ollama, OpenAiChat, OpenAiResponses};
 
-const TABLE: [Row; 32] = [
+const TABLE: [Row; 35] = [
     row(OpenAiChat, Parameter::MaxTokens, "/max_tokens", "max_tokens", &[]),
     row(
         OpenAiChat,
@@ -155,6 +157,9 @@ const TABLE: [Row; 32] = [
         ],
     ),
     row(Ollama, Parameter::Thinking, "/think", "think", &["thinking", "think value"]),
+    system(OpenAiChat),
+    system(Gemini),
+    system(Ollama),
     images(Anthropic),
     images(OpenAiChat),
     images(OpenAiResponses),
@@ -177,6 +182,19 @@ const TABLE: [Row; 32] = [
 
 const fn search(dialect: Dialect, name: &'static str, aliases: &'static [&'static str]) -> Row {
     Row { place: Place::Search, ..row(dialect, Parameter::Search, "", name, aliases) }
+}
+
+const fn system(dialect: Dialect) -> Row {
+    let aliases = &[
+        "system role",
+        "'system' role",
+        "'system'",
+        "system message",
+        "system messages",
+        "system instruction",
+        "developer instruction",
+    ];
+    Row { place: Place::System, ..row(dialect, Parameter::System, "", "system prompt", aliases) }
 }
 
 const fn images(dialect: Dialect) -> Row {
@@ -321,6 +339,9 @@ impl Row {
         match self.place {
             Place::At(pointer) | Place::Header(pointer) => body.pointer(pointer).is_some(),
             Place::Marks => is_marked(body),
+            Place::System => {
+                body["messages"][0]["role"] == "system" || body.get("systemInstruction").is_some()
+            }
             Place::Images => images::are_in(body),
             Place::Search => searches(body),
         }
@@ -358,7 +379,7 @@ pub(super) fn leave_out(dialect: Dialect, without: &BTreeSet<Parameter>, body: &
     {
         match row.place {
             Place::At(pointer) => remove(body, pointer),
-            Place::Header(_) | Place::Images | Place::Search => (),
+            Place::Header(_) | Place::Images | Place::Search | Place::System => (),
             Place::Marks => unmark(body),
         }
     }

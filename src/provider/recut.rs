@@ -1,7 +1,8 @@
 //! Helps to test decoders: reads a stream with its bytes cut at every place, and shows the result.
 
 use super::Sampled;
-use super::dialect::{Asked, Dialect, Reading};
+use super::dialect::{Asked, Dialect};
+use super::reading::Reading;
 use crate::event::{Delta, Failure};
 use crate::message::Request;
 use expect_test::Expect;

@@ -89,6 +89,11 @@ impl Sse {
                 self.event.clear();
                 self.event.push_str(&lossy(value));
             }
+            // a field that the specification does not know: servers end a stream with an error in it
+            b"error" => {
+                "error".clone_into(&mut self.event);
+                self.append(value)?;
+            }
             // comments (fields without a name) are ignored, and so are ids and retry times, because a reply cannot go
             // on after a reconnection
             _ => {}

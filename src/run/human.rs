@@ -6,6 +6,7 @@ use crate::conversation::ran::Ran;
 use crate::conversation::report::{Report, Show};
 use crate::event::Event;
 use crate::message::{Block, CallId, ToolCall};
+use crate::session::reminded;
 use crate::view::{called, clean};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -56,7 +57,12 @@ impl Human {
                     note(&called(&call, answer, took))?;
                 }
             }
-            Event::Told { text } => note(text)?,
+            Event::Told { text }
+            | Event::Trimmed { told: text, .. }
+            | Event::Compacting { told: text, .. }
+            | Event::NotCompacted { why: text, .. } => note(text)?,
+            Event::Compacted { handoff, .. } => note(&handoff.told)?,
+            Event::Reminded { tool, .. } => note(&reminded(tool))?,
             Event::Retried { failure, wait_ms, .. } => {
                 let seconds = wait_ms.div_ceil(1000);
                 note(&format!("{} Trying again in {seconds} s.", failure.brief()))?;
@@ -76,6 +82,7 @@ impl Output for Human {
     fn show(&mut self, show: &Show) -> io::Result<()> {
         match show {
             Show::Event(event) => self.event(event),
+            Show::Told(told) => told.iter().try_for_each(|it| note(it)),
             Show::Now(Report::Notice { text, .. }) => note(text),
             _ => Ok(()),
         }

@@ -6,6 +6,7 @@ use crate::conversation::ran::{Changed, Ran};
 use crate::conversation::report::{Level, Report, Show};
 use crate::event::{Delta, Event};
 use crate::message::{Block, Found, Input, Searched, ToolCall, Usage};
+use crate::session::reminded;
 use serde::Serialize;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -27,6 +28,10 @@ enum Line<'a> {
     },
     Text {
         text: &'a str,
+    },
+    /// The last `bytes` bytes of the texts so far were a thought.
+    Thought {
+        bytes: usize,
     },
     Call {
         id: &'a str,
@@ -99,13 +104,22 @@ impl Json {
                 summary: &answer.summary,
                 text: &answer.text,
             }),
-            Event::Told { text } => write(&Line::Note { level: Level::Info, text }),
+            Event::Told { text }
+            | Event::Trimmed { told: text, .. }
+            | Event::Compacting { told: text, .. }
+            | Event::NotCompacted { why: text, .. } => Json::note(Level::Info, text),
+            Event::Compacted { handoff, .. } => Json::note(Level::Info, &handoff.told),
+            Event::Reminded { tool, .. } => Json::note(Level::Warn, &reminded(tool)),
             Event::Retried { failure, wait_ms, .. } => {
                 let text = format!("{} Trying again in {wait_ms} ms.", failure.brief());
-                write(&Line::Note { level: Level::Warn, text: &text })
+                Json::note(Level::Warn, &text)
             }
             _ => Ok(()),
         }
+    }
+
+    fn note(level: Level, text: &str) -> io::Result<()> {
+        write(&Line::Note { level, text })
     }
 }
 
@@ -121,6 +135,8 @@ impl Output for Json {
         match show {
             Show::Event(event) => Json::event(event),
             Show::Delta(Delta::Text(text)) => write(&Line::Text { text }),
+            Show::Delta(Delta::WasThought { bytes }) => write(&Line::Thought { bytes: *bytes }),
+            Show::Told(told) => told.iter().try_for_each(|it| Json::note(Level::Info, it)),
             Show::Now(Report::Notice { level, text }) => write(&Line::Note { level: *level, text }),
             _ => Ok(()),
         }
@@ -167,12 +183,16 @@ fn write(line: &Line<'_>) -> io::Result<()> {
     out.flush()
 }
 
-/// Escapes the control characters of a JSON text, for example as `\u009b`, because they could act on a terminal. JSON
-/// has such characters in strings only.
+/// Escapes the control characters of a JSON text, for example as `\u009b`, because they could act on a terminal, and the
+/// line ends of Unicode, because some readers of lines end a line there. JSON has such characters in strings only.
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
-        if c.is_control() { out.push_str(&format!("\\u{:04x}", u32::from(c))) } else { out.push(c) }
+        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
+            out.push_str(&format!("\\u{:04x}", u32::from(c)))
+        } else {
+            out.push(c)
+        }
     }
     out
 }

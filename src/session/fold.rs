@@ -64,6 +64,7 @@ impl Session {
             Event::Told { text } | Event::Listed { text, .. } => {
                 self.say(Role::Note, vec![Block::Text { text: text.clone() }]);
             }
+            Event::Reminded { turn, .. } => self.remind(*turn),
             Event::Retried { .. } => self.rest(),
             Event::ThoughtsDropped { model, .. } => self.disown(model),
             Event::ModelChosen { model, tuning } => self.set_model(model, *tuning),
@@ -106,6 +107,7 @@ impl Session {
         }
         self.say_user(message, Some(turn.0));
         self.begin_spending();
+        self.reminded = false;
         self.phase = Phase::Sampling { turn, requests: 1, tries: 1 };
     }
 
@@ -212,6 +214,7 @@ impl Session {
                 Phase::Sampling { turn: of, requests: requests.saturating_add(1), tries: 1 };
         }
         if reply.calls().next().is_some() {
+            self.reminded = false;
             let open =
                 reply.calls().zip(plans).map(|(call, plan)| self.opened(call, plan)).collect();
             self.phase = Phase::Acting { turn: of, requests, open };

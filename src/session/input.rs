@@ -101,6 +101,12 @@ pub enum Input {
         reply: Reply,
         plans: Vec<Plan>,
     },
+    /// The reply has no call, but a call of this tool that is written as text.
+    Wrote {
+        turn: TurnId,
+        reply: Reply,
+        tool: String,
+    },
     /// The request failed. `by` is the model that was asked. `dice` is a random number (0..1000) that varies the wait
     /// before the next try.
     Failed {

@@ -29,6 +29,7 @@ mod trim;
 mod unattended;
 mod undo;
 mod workers;
+mod wrote;
 #[cfg(test)]
 mod tests;
 
@@ -46,6 +47,7 @@ pub use title::{title, width};
 pub use unattended::Unattended;
 pub use undo::Prompt;
 pub use workers::{WORKER_REQUESTS, WorkerInput, Workers, has_run_out, is_coordinating, is_held};
+pub use wrote::reminded;
 
 use crate::event::{
     Access, Awaited, Compaction, End, Event, Grant, Job, Measure, Mode, Named, Parent, Plan,
@@ -149,6 +151,8 @@ pub struct Session {
     pub later: Vec<Consult>,
     /// The turn that nobody attends, if one runs or is about to begin. Never saved.
     pub unattended: Option<Unattended>,
+    /// Whether the model was told how to call, and has made no call since. Never saved.
+    pub reminded: bool,
     /// While the model's questions are open, a message with a higher id answers them. Never saved.
     pub asked_after: u32,
     pub phase: Phase,
@@ -224,9 +228,7 @@ impl Session {
             | Input::Change { .. }
             | Input::Needed { .. }
             | Input::LeaveReview) => self.ruled(it, &mut step),
-            Input::Replied { turn, reply, plans } if self.is_sampling(turn) => {
-                self.replied(turn, reply, plans, &mut step);
-            }
+            it @ (Input::Replied { .. } | Input::Wrote { .. }) => self.take_reply(it, &mut step),
             Input::Failed { turn, failure, by, partial, dice } if self.is_sampling(turn) => {
                 self.failed(turn, (failure, by), partial, dice, &mut step);
             }

@@ -1,6 +1,7 @@
 //! The program's own sentences for the model and for the user.
 
 use super::workers::is_coordinating;
+use super::wrote::REMINDER;
 use crate::event::{Access, Awaited, End, MODES, Matter, Mode};
 use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
 use crate::policy::{Question, Reason};
@@ -435,7 +436,7 @@ fn is_aftermath(note: &str) -> bool {
 /// plans are not shown, because the chat tells the user about these in other words.
 pub fn is_for_both(note: &str) -> bool {
     let is_told = is_mode(note) || is_coordinating(note).is_some() || is_aftermath(note);
-    !is_told && note != UNANSWERED && !is_dropped_plan(note)
+    !is_told && ![UNANSWERED, REMINDER].contains(&note) && !is_dropped_plan(note)
 }
 
 /// The sentence for the user at the end of a turn that did not end by itself.

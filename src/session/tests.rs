@@ -16,6 +16,7 @@ use super::*;
 use crate::event::{Awaited, Failure, Guarded, Handoff, Item, Ruling};
 use crate::message::Input as Arguments;
 use expect_test::{Expect, expect};
+use limits::{limited, overloaded};
 use serde_json::json;
 
 const T1: TurnId = TurnId(1);
@@ -335,9 +336,9 @@ fn temporary_failures_are_retried_and_others_end_the_turn() {
     check(
         vec![
             send("go"),
-            failed(Failure::Overloaded { after_ms: None }),
+            failed(overloaded(None)),
             Input::Rested { turn: T1 },
-            failed(Failure::RateLimited { after_ms: Some(120_000) }),
+            failed(limited(120_000)),
             Input::Rested { turn: T1 },
             failed(Failure::Unauthorized { provider: "mine".into(), said: String::new() }),
         ],
@@ -372,7 +373,7 @@ fn retries_are_limited_and_a_long_wait_is_left_to_the_user() {
     assert_eq!((tries, &session.phase), (failing::MAX_TRIES, &Phase::Idle));
     for after_ms in [120_001, 5_400_000, 86_400_000] {
         check(
-            vec![send("go"), failed(Failure::RateLimited { after_ms: Some(after_ms) })],
+            vec![send("go"), failed(limited(after_ms))],
             match after_ms {
                 120_001 => expect![[r#"
                     sample 1
@@ -393,7 +394,7 @@ fn retries_are_limited_and_a_long_wait_is_left_to_the_user() {
         );
     }
     check(
-        vec![send("go"), failed(Failure::Overloaded { after_ms: Some(300_000) })],
+        vec![send("go"), failed(overloaded(Some(300_000)))],
         expect![[r#"
             sample 1
             user: go

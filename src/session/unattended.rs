@@ -12,6 +12,8 @@ pub struct Unattended {
     pub denied: Vec<String>,
     /// The limit that ended the turn, as a sentence for the user.
     pub limit: Option<String>,
+    /// Whether the turn ended because the model writes its calls as text.
+    pub wrote_calls: bool,
     /// How the turn ended; `None` until then.
     pub end: Option<End>,
     /// The number of messages, the tokens and the cost in USD before the turn.

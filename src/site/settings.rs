@@ -50,9 +50,11 @@ fn model(it: ModelConfig) -> UserModel {
         trim,
         compact,
         vision,
+        calls,
     } = it;
     let tuning = Tuning { thinking, temperature, max_output };
-    UserModel { window, price: price.map(price_of), num_ctx, edits, vision, tuning, trim, compact }
+    let price = price.map(price_of);
+    UserModel { window, price, num_ctx, edits, vision, calls, tuning, trim, compact }
 }
 
 /// The user's settings of the sandbox.

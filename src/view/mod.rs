@@ -24,7 +24,7 @@ pub use paint::{Asks, BlockUpdate, Shape, WorkerRow};
 
 use crate::event::{Delta, End, Event, Queued};
 use crate::message::{Block as Part, CallId, Message, Role, ToolCall};
-use crate::session::{Consult, MAX_CALLS, Session, is_over_limit};
+use crate::session::{self, Consult, MAX_CALLS, Session, is_over_limit};
 use calls::Tool;
 use lines::Thought;
 use question::{Keys, Question};
@@ -227,6 +227,7 @@ impl View {
             Event::Instructed { files } => self.instructed(files),
             Event::Noted { text } => self.notice(&second_person::worded(text)),
             Event::Told { text } | Event::JobEnded { note: text, .. } => self.notice(text),
+            Event::Reminded { tool, .. } => self.notice(&session::reminded(tool)),
             Event::Listed { text, items } => self.list(text, *items),
             // no block shows that a retry waits, because the editor itself shows the countdown
             Event::Retried { .. } | Event::ThoughtsDropped { .. } => self.take_back(),
@@ -264,6 +265,7 @@ impl View {
         match delta {
             Delta::Text(text) => self.grow(text, false, now_ms),
             Delta::Thinking(text) => self.grow(text, true, now_ms),
+            Delta::WasThought { .. } => self.take_for_thought(now_ms),
             Delta::CallBegun { id, tool } => {
                 self.close_live(Some(now_ms));
                 self.begun += 1;

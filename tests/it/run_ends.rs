@@ -101,3 +101,53 @@ fn if_the_server_cannot_be_reached_the_run_ends_with_code_1_and_a_sentence() {
     assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
     assert!(ran.err.contains("No connection to 127.0.0.1:1"), "{}", ran.err);
 }
+
+/// Runs the program with this word in place of `run`, with nothing on its standard input.
+fn plain(setup: &Setup, words: &[&str], input: Stdio) -> Ran {
+    let mut program = setup.program(words);
+    Ran::of(program.stdin(input))
+}
+
+#[test]
+fn caliban_and_its_help_option_print_help_and_an_unknown_word_is_refused() {
+    let server = Server::start();
+    let setup = setup(&server, &json!({}));
+    for (words, input) in [
+        (&["--help"][..], Stdio::piped()),
+        (&["-h"], Stdio::null()),
+        (&["help"], Stdio::null()),
+        (&[], Stdio::null()),
+    ] {
+        let ran = plain(&setup, words, input);
+        assert_eq!(ran.code, 0, "{words:?}: {}", ran.err);
+        assert!(ran.out.contains("caliban run --help"), "{words:?}: {}", ran.out);
+    }
+    let ran = plain(&setup, &["rum"], Stdio::null());
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains("there is no command `rum`"), "{}", ran.err);
+}
+
+#[test]
+fn the_lines_of_json_have_no_other_line_ends() {
+    let server = Server::start();
+    server.reply(Reply::said("one\u{2028}two\u{2029}three\u{85}four"));
+    let ran = run(&setup(&server, &json!({})), &["--json", "go"]);
+    assert!(!ran.out.contains(['\u{2028}', '\u{2029}', '\u{85}']), "{}", ran.out);
+    assert!(ran.out.contains(r"one\u2028two\u2029three\u0085four"), "{}", ran.out);
+    assert_eq!(ran.lines().pop().unwrap()["answer"], "one\u{2028}two\u{2029}three\u{85}four");
+}
+
+#[test]
+fn a_resumed_run_in_auto_mode_does_not_say_that_there_is_no_sandbox() {
+    if !crate::kit::sandbox::is_full() {
+        return;
+    }
+    let server = Server::start();
+    let setup = setup(&server, &json!({}));
+    for _ in 0..2 {
+        server.reply(Reply::said("Done."));
+        let ran = run(&setup, &["--mode", "auto", "--session", "ci", "go"]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(!ran.err.contains("no full sandbox"), "{}", ran.err);
+    }
+}

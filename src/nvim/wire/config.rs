@@ -3,7 +3,7 @@
 use crate::edit::Format;
 use crate::event::Mode;
 use crate::message::Effort;
-use crate::provider::facts::Share;
+use crate::provider::facts::{Calls, Share};
 use crate::rules::WrittenRule;
 use rmpv::Value;
 use serde::de::IntoDeserializer;
@@ -121,6 +121,9 @@ pub struct ModelConfig {
     pub num_ctx: Option<u32>,
     /// Whether the model reads images.
     pub vision: Option<bool>,
+    /// How the model calls tools.
+    #[serde(default, deserialize_with = "named")]
+    pub calls: Option<Calls>,
     #[serde(default, deserialize_with = "named")]
     pub edits: Option<Format>,
     #[serde(default, deserialize_with = "share")]

@@ -93,6 +93,22 @@ impl dialect::Decoder for Decoder {
     fn end(&mut self) -> Sampled {
         Sampled::Failed(crate::event::Failure::Cut)
     }
+
+    fn whole(&mut self, message: &Value, out: &mut Vec<Sampled>) {
+        self.begin(message);
+        for (index, block) in (0..).zip(message["content"].as_array().into_iter().flatten()) {
+            self.open(index, block.clone(), out);
+            self.close(index, out);
+        }
+        if let Some(reason) = message["stop_reason"].as_str() {
+            self.stop = Some(stop(reason.to_owned()));
+            out.push(Sampled::Done(self.reply()));
+        }
+    }
+
+    fn asked(&self) -> &Asked {
+        &self.asked
+    }
 }
 
 /// The events whose fields must have the expected types. Other events are not checked.

@@ -24,6 +24,13 @@ macro_rules! streams {
 }
 
 streams! {
+    whole: expect![[r#"
+        ~ text "I look."
+        ~ call toolu_1 read
+        {"type":"text","text":"I look."}
+        {"type":"call","id":"toolu_1","tool":"read","input":{"json":{"path":"a"}}}
+        ToolUse, 9 in, 2 out, 0 read, 0 written, by "m"
+    "#]];
     broken_json: expect![[r#"
         Protocol { said: "EOF while parsing a value at line 1 column 34: {\"type\":\"message_start\",\"message\":" }
     "#]];
@@ -58,7 +65,7 @@ streams! {
         TooLong { said: "prompt is too long: 208310 tokens > 200000 maximum" }
     "#]];
     error_rate: expect![[r#"
-        RateLimited { after_ms: None }
+        RateLimited { after_ms: None, said: "Slow down" }
     "#]];
     interleaved: expect![[r#"
         ~ call toolu_1 read
@@ -74,7 +81,7 @@ streams! {
     "#]];
     overloaded: expect![[r#"
         ~ text "So"
-        Overloaded { after_ms: None }
+        Overloaded { after_ms: None, said: "Overloaded" }
     "#]];
     server_tools: expect![[r#"
         ~ Searched(Searched { query: "neovim", failed: "", results: [Found { title: "", url: "https://neovim.io/" }] })

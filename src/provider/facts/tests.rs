@@ -49,6 +49,7 @@ fn a_model_has_the_facts_of_the_longest_matching_name() {
 #[test]
 fn the_users_configuration_overrides_the_table() {
     let user = UserModel {
+        calls: None,
         window: None,
         price: Some(Price {
             input: 1.0,

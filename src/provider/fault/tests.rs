@@ -1,3 +1,4 @@
+mod reported;
 mod thoughts;
 mod vendors;
 
@@ -39,14 +40,14 @@ fn anthropics_errors_are_classified() {
         &anthropic("invalid_request_error", "Your credit balance is too low to access the API"),
         "Quota",
     );
-    check(429, &anthropic("rate_limit_error", "slow down"), "RateLimited { after_ms: None }");
+    check(429, &anthropic("rate_limit_error", "slow down"), "RateLimited { after_ms: None");
     check(429, &anthropic("rate_limit_error", "enforced_spend_limit_reached"), "Quota");
     check(
         404,
         &anthropic("not_found_error", "model: claude-9"),
         r#"UnknownModel { model: "m-1", said: "model: claude-9" }"#,
     );
-    check(529, &anthropic("overloaded_error", "Overloaded"), "Overloaded { after_ms: None }");
+    check(529, &anthropic("overloaded_error", "Overloaded"), "Overloaded { after_ms: None");
     check(500, &anthropic("api_error", "Internal server error"), "ServerError { status: 500,");
     check(
         400,
@@ -86,17 +87,17 @@ fn errors_of_chat_completions_and_bodies_without_json_are_classified() {
     check(
         429,
         &openai("rate_limit_exceeded", "Limit reached. Please try again in 1.3s. Visit"),
-        "RateLimited { after_ms: Some(1300) }",
+        "RateLimited { after_ms: Some(1300)",
     );
     check(
         429,
         &openai("rate_limit_exceeded", "Please try again in 20ms."),
-        "RateLimited { after_ms: Some(20) }",
+        "RateLimited { after_ms: Some(20)",
     );
     check(
         429,
         &openai("rate_limit_exceeded", "Please try again in 1m30.5s."),
-        "RateLimited { after_ms: Some(90500) }",
+        "RateLimited { after_ms: Some(90500)",
     );
     check(404, &openai("model_not_found", "The model `gpt-9` does not exist"), "UnknownModel");
     check(
@@ -129,7 +130,7 @@ fn errors_of_chat_completions_and_bodies_without_json_are_classified() {
 fn googles_quota_error_is_a_rate_limit_only_with_a_retry_delay() {
     let body = r#"[{"error":{"code":429,"message":"You exceeded your current quota","status":"RESOURCE_EXHAUSTED",
         "details":[{"@type":"x"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"37s"}]}}]"#;
-    check(429, body, "RateLimited { after_ms: Some(37000) }");
+    check(429, body, "RateLimited { after_ms: Some(37000)");
     check(429, &body.replace("37s", "never"), "Quota");
 }
 
@@ -186,6 +187,11 @@ fn an_api_key_is_removed_from_every_text_of_a_failure() {
         Failure::Offline { host: said(), why: said() },
         Failure::Unauthorized { provider: said(), said: said() },
         Failure::Quota { said: said() },
+        Failure::RateLimited { after_ms: None, said: said() },
+        Failure::Overloaded { after_ms: None, said: said() },
+        Failure::Broken { said: said() },
+        Failure::Filtered { said: said() },
+        Failure::NoTools { model: said(), said: said() },
         Failure::TooLong { said: said() },
         Failure::UnknownModel { model: said(), said: said() },
         Failure::Rejected { status: 400, said: said() },

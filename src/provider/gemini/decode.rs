@@ -107,6 +107,10 @@ impl dialect::Decoder for Decoder {
         let model = std::mem::take(&mut self.model);
         Sampled::Done(Reply { blocks, stop, usage: self.usage, model, by: String::new() })
     }
+
+    fn asked(&self) -> &Asked {
+        &self.asked
+    }
 }
 
 impl Decoder {

@@ -24,6 +24,14 @@ macro_rules! streams {
 }
 
 streams! {
+    whole: expect![[r#"
+        ~ text "I "
+        ~ text "look."
+        ~ call call_0000000000000abc_1 read
+        {"type":"text","text":"I look."}
+        {"type":"call","id":"call_0000000000000abc_1","tool":"read","input":{"json":{"path":"a"}}}
+        ToolUse, 9 in, 2 out, 0 read, 0 written, by "m"
+    "#]];
     blocked: expect![[r#"
         Refusal, 9 in, 0 out, 0 read, 0 written, by "gemini-2.5-pro"
     "#]];
@@ -56,7 +64,7 @@ streams! {
         Unauthorized { provider: "them", said: "API key not valid. Please pass a valid API key." }
     "#]];
     error_list: expect![[r#"
-        Overloaded { after_ms: None }
+        Overloaded { after_ms: None, said: "The model is overloaded. Please try again later." }
     "#]];
     error_long: expect![[r#"
         TooLong { said: "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)." }
@@ -66,7 +74,7 @@ streams! {
     "#]];
     error_rate: expect![[r#"
         ~ text "So"
-        RateLimited { after_ms: Some(37000) }
+        RateLimited { after_ms: Some(37000), said: "You exceeded your current quota." }
     "#]];
     interleaved: expect![[r#"
         ~ thinking "Hm."

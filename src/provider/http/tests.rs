@@ -157,9 +157,9 @@ async fn http_errors_become_typed_failures_without_the_key() {
     let shown = failure(&status("401 Unauthorized", "", &json(&format!("bad key {KEY}")))).await;
     assert_eq!(shown, r#"Unauthorized { provider: "mine", said: "bad key [key]" }"#);
     let shown = failure(&status("429 Too Many", "retry-after: 7\r\n", &json("slow"))).await;
-    assert_eq!(shown, "RateLimited { after_ms: Some(7000) }");
+    assert_eq!(shown, r#"RateLimited { after_ms: Some(7000), said: "slow" }"#);
     let shown = failure(&status("529 Overloaded", "retry-after-ms: 50\r\n", "")).await;
-    assert_eq!(shown, "Overloaded { after_ms: Some(50) }");
+    assert_eq!(shown, r#"Overloaded { after_ms: Some(50), said: "" }"#);
     let shown = failure(&status("400 Bad", "", &json("prompt is too long: 3 > 2"))).await;
     assert_eq!(shown, r#"TooLong { said: "prompt is too long: 3 > 2" }"#);
     let shown = failure(&status("404 Not Found", "", &json("model: m-1"))).await;
@@ -182,7 +182,7 @@ async fn an_answer_that_is_not_a_stream_is_quoted_in_the_failure() {
     assert_eq!(shown, r#"Protocol { said: "{\"id\":\"msg_1\"}" }"#);
     let error = r#"{"error":{"type":"overloaded_error","message":"later"}}"#;
     let shown = failure(&status("200 OK", "content-type: application/json\r\n", error)).await;
-    assert_eq!(shown, "Overloaded { after_ms: None }");
+    assert_eq!(shown, r#"Overloaded { after_ms: None, said: "later" }"#);
     assert_eq!(failure(&status("200 OK", "", "")).await, "Cut");
 }
 

@@ -71,6 +71,10 @@ impl dialect::Decoder for Decoder {
     fn end(&mut self) -> Sampled {
         Sampled::Failed(Failure::Cut)
     }
+
+    fn asked(&self) -> &Asked {
+        &self.asked
+    }
 }
 
 impl Decoder {
@@ -86,7 +90,9 @@ impl Decoder {
             self.think(message.thinking.unwrap_or_default(), out);
             self.say(message.content.unwrap_or_default(), out);
             for call in message.tool_calls.unwrap_or_default() {
-                self.call(call, out);
+                if !(line.done && self.has(&call)) {
+                    self.call(call, out);
+                }
             }
         }
         if line.done {
@@ -122,6 +128,14 @@ impl Decoder {
             Some(Block::Thinking { text, .. }) => text.push_str(&more),
             _ => self.blocks.push(Block::Thinking { text: more, signature: None }),
         }
+    }
+
+    /// Whether this call has arrived. Some servers repeat it in the last line.
+    fn has(&self, call: &Call) -> bool {
+        let input = dialect::whole_input(call.function.arguments.clone());
+        self.blocks.iter().any(|it| {
+            matches!(it, Block::Call(own) if own.tool == call.function.name && own.input == input)
+        })
     }
 
     fn call(&mut self, call: Call, out: &mut Vec<Sampled>) {

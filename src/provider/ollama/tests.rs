@@ -2,7 +2,8 @@
 
 use crate::event::Failure;
 use crate::message::{Effort, Request, Thinking};
-use crate::provider::dialect::{Asked, Dialect, Quirks, Reading};
+use crate::provider::dialect::{Asked, Dialect, Quirks};
+use crate::provider::reading::Reading;
 use crate::provider::sample_request as sample;
 use crate::provider::{Sampled, recut};
 use expect_test::{Expect, expect};
@@ -20,6 +21,15 @@ macro_rules! streams {
 }
 
 streams! {
+    think: expect![[r#"
+        ~ thinking "Hm."
+        ~ text "Yes."
+        ~ call call_0000000000000abc_1 read
+        {"type":"thinking","text":"Hm."}
+        {"type":"text","text":"Yes."}
+        {"type":"call","id":"call_0000000000000abc_1","tool":"read","input":{"json":{"path":"a"}}}
+        ToolUse, 9 in, 2 out, 0 read, 0 written, by "m"
+    "#]];
     blank_lines: expect![[r#"
         ~ text "So"
         {"type":"text","text":"So"}

@@ -19,8 +19,15 @@ pub(super) struct Piece {
     extra_content: Option<Value>,
 }
 
+impl Piece {
+    /// A piece of the only call of a reply.
+    pub(super) fn of_one(function: Function) -> Piece {
+        Piece { index: Some(0), id: None, function: Some(function), extra_content: None }
+    }
+}
+
 #[derive(Deserialize)]
-struct Function {
+pub(super) struct Function {
     name: Option<String>,
     /// A piece of the arguments' JSON text. Some servers send an object.
     arguments: Option<Value>,
@@ -37,18 +44,37 @@ struct Open {
     id: Option<CallId>,
     name: String,
     arguments: String,
+    /// The length of the arguments without their last piece.
+    before: usize,
     extra: Option<Value>,
 }
 
 impl Open {
     /// Whether the arguments are complete.
     fn is_finished(&self) -> bool {
-        self.arguments.trim_end().ends_with('}')
-            && serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok()
+        is_whole(&self.arguments)
+    }
+
+    /// Whether a piece is this call again, as a whole. Some servers repeat a call in their last chunk.
+    fn is_repeated(&self, Said { id, name, arguments, is_last }: Said<'_>) -> bool {
+        let is_same_name = name.is_empty() || name == self.name;
+        let is_same_id = !id.is_empty() && id == self.given;
+        (is_same_id || is_last || name.is_empty())
+            && is_same_name
+            && is_whole(arguments)
+            && self.is_finished()
+            && parsed(arguments) == parsed(&self.arguments)
+    }
+
+    /// The arguments. If the last piece alone has all of them and the pieces before were its beginning, the last piece.
+    fn whole(self) -> String {
+        let (before, last) = self.arguments.split_at(self.before);
+        let again = !self.is_finished() && is_whole(last) && last.starts_with(before);
+        if again { last.to_owned() } else { self.arguments }
     }
 
     /// Whether a piece with this call's index begins another call instead of continuing this one.
-    fn is_followed_by(&self, id: &str, name: &str, arguments: &str) -> bool {
+    fn is_followed_by(&self, Said { id, name, arguments, .. }: Said<'_>) -> bool {
         if !id.is_empty() && !self.given.is_empty() {
             return id != self.given;
         }
@@ -61,25 +87,55 @@ impl Open {
     }
 }
 
+/// What a piece says.
+#[derive(Clone, Copy)]
+struct Said<'a> {
+    id: &'a str,
+    name: &'a str,
+    arguments: &'a str,
+    /// Whether the piece came in the chunk that ends the reply.
+    is_last: bool,
+}
+
+fn is_whole(arguments: &str) -> bool {
+    arguments.trim_end().ends_with('}') && serde_json::from_str::<IgnoredAny>(arguments).is_ok()
+}
+
+fn parsed(arguments: &str) -> Option<Value> {
+    serde_json::from_str(arguments).ok()
+}
+
 impl Calls {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn add(&mut self, piece: Piece, asked: &mut Asked, out: &mut Vec<Sampled>) {
+    /// Adds a piece. `is_last` says whether it came in the chunk that ends the reply.
+    pub(super) fn add(
+        &mut self,
+        piece: Piece,
+        is_last: bool,
+        asked: &mut Asked,
+        out: &mut Vec<Sampled>,
+    ) {
         let function = piece.function.unwrap_or(Function { name: None, arguments: None });
         let id = piece.id.unwrap_or_default();
         let name = function.name.unwrap_or_default();
         let arguments = text_of(function.arguments);
-        let at = self.place(piece.index, &id, &name, &arguments);
+        let said = Said { id: &id, name: &name, arguments: &arguments, is_last };
+        let at = self.place(piece.index, said);
         let call = &mut self.0[at];
+        let repeats = call.is_repeated(said);
         if call.given.is_empty() {
             call.given = id;
         }
         if call.name.is_empty() {
             call.name = name;
         }
-        call.arguments.push_str(&arguments);
+        if !arguments.is_empty() && !repeats {
+            call.before = call.arguments.len();
+            call.arguments.push_str(&arguments);
+        }
         call.extra = piece.extra_content.or(call.extra.take());
         if call.id.is_none() && !call.name.is_empty() {
             let id = asked.claim(&call.given);
@@ -89,7 +145,8 @@ impl Calls {
     }
 
     /// The index, in the list of calls, of the call to which this piece belongs. Adds a call if there is none.
-    fn place(&mut self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> usize {
+    fn place(&mut self, index: Option<u64>, said: Said<'_>) -> usize {
+        let Said { id, name, .. } = said;
         let found = match index {
             Some(_) => self.0.iter().rposition(|call| call.index == index).or_else(|| {
                 // the first piece of the call had no index, but its later pieces have one
@@ -100,7 +157,7 @@ impl Calls {
             None => self.0.iter().rposition(|call| call.given == id),
         };
         match found {
-            Some(at) if !self.0[at].is_followed_by(id, name, arguments) => {
+            Some(at) if self.0[at].is_repeated(said) || !self.0[at].is_followed_by(said) => {
                 self.0[at].index = self.0[at].index.or(index);
                 at
             }
@@ -111,6 +168,7 @@ impl Calls {
                     id: None,
                     name: String::new(),
                     arguments: String::new(),
+                    before: 0,
                     extra: None,
                 });
                 self.0.len() - 1
@@ -126,10 +184,11 @@ impl Calls {
             if call.name.is_empty() && call.arguments.is_empty() {
                 continue;
             }
-            let id = call.id.unwrap_or_else(|| asked.claim(&call.given));
-            let input = dialect::input(call.arguments, cut && at == last);
-            blocks.push(Block::Call(ToolCall { id, tool: call.name, input }));
-            if let Some(extra) = call.extra {
+            let id = call.id.clone().unwrap_or_else(|| asked.claim(&call.given));
+            let (tool, extra) = (call.name.clone(), call.extra.clone());
+            let input = dialect::input(call.whole(), cut && at == last);
+            blocks.push(Block::Call(ToolCall { id, tool, input }));
+            if let Some(extra) = extra {
                 let value = json!({ "extra_content": extra });
                 blocks.push(Block::Raw { provider: NAME.to_owned(), value });
             }

@@ -1,6 +1,6 @@
 //! Reads an answer of Chat Completions: pieces (deltas) of one choice, a finish reason, the token counts, and `[DONE]`.
 
-use super::calls::{Calls, Piece};
+use super::calls::{Calls, Function, Piece};
 use super::reasoning::{self, Details};
 use crate::event::{Delta, Failure};
 use crate::message::{Block, Reply, Stop, Usage};
@@ -31,6 +31,9 @@ struct Choice {
     delta: Option<Message>,
     finish_reason: Option<String>,
     usage: Option<Box<Value>>,
+    error: Option<Box<Value>>,
+    /// The whole message, from a server that does not stream. Some servers send it after the pieces, too.
+    message: Option<Box<Message>>,
 }
 
 #[derive(Deserialize)]
@@ -43,6 +46,8 @@ struct Message {
     reasoning_details: Option<Vec<Value>>,
     refusal: Option<String>,
     tool_calls: Option<Vec<Piece>>,
+    /// The call, in the form that `tool_calls` has replaced.
+    function_call: Option<Function>,
 }
 
 pub(crate) struct Decoder {
@@ -73,6 +78,10 @@ impl dialect::Decoder for Decoder {
 
     fn end(&mut self) -> Sampled {
         if self.finish.is_some() { self.done() } else { Sampled::Failed(Failure::Cut) }
+    }
+
+    fn asked(&self) -> &Asked {
+        &self.asked
     }
 }
 
@@ -107,11 +116,17 @@ impl Decoder {
         // the request asks for a single choice
         for choice in choices.into_iter().filter(|choice| choice.index.unwrap_or(0) == 0) {
             self.count(choice.usage);
-            if let Some(delta) = choice.delta {
-                self.message(delta, out);
+            if let Some(error) = choice.error.filter(|it| !it.is_null()) {
+                out.push(Sampled::Failed(fault::in_stream(&error, &self.asked)));
+                return;
             }
-            self.finish =
-                choice.finish_reason.filter(|reason| !reason.is_empty()).or(self.finish.take());
+            let is_new = self.said.is_empty() && self.calls.is_empty();
+            let whole = choice.message.filter(|_| is_new).map(|it| *it);
+            let finish = choice.finish_reason.filter(|reason| !reason.is_empty());
+            if let Some(message) = choice.delta.or(whole) {
+                self.message(message, finish.is_some(), out);
+            }
+            self.finish = finish.or(self.finish.take());
         }
         if let Some(failure) = self.failed_finish() {
             out.push(Sampled::Failed(failure));
@@ -121,15 +136,15 @@ impl Decoder {
     /// The failure that the finish reason stands for; `None` if the reply ended normally.
     fn failed_finish(&self) -> Option<Failure> {
         match self.finish.as_deref()? {
-            "error" => {
-                Some(Failure::Protocol { said: "the provider broke off with an error".to_owned() })
+            "error" => Some(Failure::Broken { said: String::new() }),
+            "insufficient_system_resource" => {
+                Some(Failure::Overloaded { after_ms: None, said: String::new() })
             }
-            "insufficient_system_resource" => Some(Failure::Overloaded { after_ms: None }),
             _ => None,
         }
     }
 
-    fn message(&mut self, delta: Message, out: &mut Vec<Sampled>) {
+    fn message(&mut self, delta: Message, is_last: bool, out: &mut Vec<Sampled>) {
         let details = self.details.add(delta.reasoning_details.unwrap_or_default());
         let reasoning = [delta.reasoning_content, delta.reasoning, delta.reasoning_text];
         let named = reasoning.iter().flatten().filter_map(|it| it.as_str());
@@ -146,8 +161,9 @@ impl Decoder {
             self.refused = true;
             self.say(refusal, out);
         }
-        for piece in delta.tool_calls.unwrap_or_default() {
-            self.calls.add(piece, &mut self.asked, out);
+        let old = delta.function_call.map(Piece::of_one);
+        for piece in delta.tool_calls.unwrap_or_default().into_iter().chain(old) {
+            self.calls.add(piece, is_last, &mut self.asked, out);
         }
     }
 

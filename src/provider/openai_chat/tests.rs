@@ -3,7 +3,8 @@
 mod reasoning;
 
 use crate::message::Request;
-use crate::provider::dialect::{Asked, Dialect, Quirks, Reading};
+use crate::provider::dialect::{Asked, Dialect, Quirks};
+use crate::provider::reading::Reading;
 use crate::provider::sample_request::{self as sample, assistant};
 use crate::provider::{Sampled, recut};
 use expect_test::{Expect, expect};
@@ -23,6 +24,73 @@ macro_rules! streams {
 }
 
 streams! {
+    think: expect![[r#"
+        ~ thinking "\nHm"
+        ~ thinking ".\n"
+        ~ text "Yes"
+        ~ text "."
+        ~ call call_a read
+        {"type":"thinking","text":"\nHm.\n"}
+        {"type":"text","text":"Yes."}
+        {"type":"call","id":"call_a","tool":"read","input":{"json":{}}}
+        ToolUse, 0 in, 0 out, 0 read, 0 written, by "m"
+    "#]];
+    think_unopened: expect![[r#"
+        ~ text "Hm"
+        ~ text ".\n"
+        ~ WasThought { bytes: 4 }
+        ~ text "Yes."
+        {"type":"thinking","text":"Hm.\n"}
+        {"type":"text","text":"Yes."}
+        EndTurn, 0 in, 0 out, 0 read, 0 written, by "m"
+    "#]];
+    repeated: expect![[r#"
+        ~ call call_a read
+        {"type":"call","id":"call_a","tool":"read","input":{"json":{"path":"a"}}}
+        ToolUse, 0 in, 0 out, 0 read, 0 written, by "m"
+    "#]];
+    repeated_arguments: expect![[r#"
+        ~ call call_a read
+        {"type":"call","id":"call_a","tool":"read","input":{"json":{"path":"a"}}}
+        ToolUse, 0 in, 0 out, 0 read, 0 written, by "m"
+    "#]];
+    function_call: expect![[r#"
+        ~ call call_0000000000000abc_1 read
+        {"type":"call","id":"call_0000000000000abc_1","tool":"read","input":{"json":{"path":"a"}}}
+        ToolUse, 0 in, 0 out, 0 read, 0 written, by "m"
+    "#]];
+    whole: expect![[r#"
+        ~ text "I look."
+        ~ call call_a read
+        {"type":"text","text":"I look."}
+        {"type":"call","id":"call_a","tool":"read","input":{"json":{"path":"a"}}}
+        ToolUse, 9 in, 2 out, 0 read, 0 written, by "m"
+    "#]];
+    whole_after_pieces: expect![[r#"
+        ~ text "Yes."
+        {"type":"text","text":"Yes."}
+        EndTurn, 0 in, 0 out, 0 read, 0 written, by "m"
+    "#]];
+    error_line: expect![[r#"
+        ~ text "So"
+        ServerError { status: 500, after_ms: None, said: "the slot was lost" }
+    "#]];
+    error_line_plain: expect![[r#"
+        ~ text "So"
+        Broken { said: "the slot was lost" }
+    "#]];
+    error_string: expect![[r#"
+        ~ text "So"
+        Broken { said: "the upstream closed the stream" }
+    "#]];
+    error_in_choice: expect![[r#"
+        ~ text "So"
+        ServerError { status: 502, after_ms: None, said: "Provider disconnected" }
+    "#]];
+    error_unnamed: expect![[r#"
+        ~ text "So"
+        RateLimited { after_ms: None, said: "Worker local total request limit reached (33/32)" }
+    "#]];
     double_encoded: expect![[r#"
         ~ call call_a read
         ~ call call_b list
@@ -116,7 +184,7 @@ streams! {
     "#]];
     finish_error: expect![[r#"
         ~ text "So"
-        Protocol { said: "the provider broke off with an error" }
+        Broken { said: "" }
     "#]];
     index_all_zero: expect![[r#"
         ~ call call_a read

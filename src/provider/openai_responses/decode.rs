@@ -59,6 +59,16 @@ impl dialect::Decoder for Decoder {
     fn end(&mut self) -> Sampled {
         Sampled::Failed(Failure::Cut)
     }
+
+    fn whole(&mut self, response: &Value, out: &mut Vec<Sampled>) {
+        if response["output"].is_array() {
+            self.over("completed", response, out);
+        }
+    }
+
+    fn asked(&self) -> &Asked {
+        &self.asked
+    }
 }
 
 /// Whether the fields of an event of this kind have to be as expected. Other events are not checked.
@@ -150,7 +160,7 @@ impl Decoder {
         let status = response["status"].as_str().unwrap_or(name);
         if status == "failed" {
             out.push(match &response["error"] {
-                Value::Null => protocol("the provider broke off with an error"),
+                Value::Null => Sampled::Failed(Failure::Broken { said: String::new() }),
                 error => Sampled::Failed(fault::in_stream(error, &self.asked)),
             });
             return;

@@ -20,6 +20,13 @@ macro_rules! streams {
 }
 
 streams! {
+    whole: expect![[r#"
+        ~ text "I look."
+        ~ call call_a read
+        {"type":"text","text":"I look."}
+        {"type":"call","id":"call_a","tool":"read","input":{"json":{"path":"a"}}}
+        ToolUse, 9 in, 2 out, 0 read, 0 written, by "m"
+    "#]];
     at_once: expect![[r#"
         ~ thinking "Hm."
         ~ text "At once."
@@ -76,7 +83,7 @@ streams! {
     "#]];
     error_nested: expect![[r#"
         ~ text "So"
-        Overloaded { after_ms: None }
+        Overloaded { after_ms: None, said: "Overloaded" }
     "#]];
     error_quota: expect![[r#"
         Quota { said: "You exceeded your current quota" }
@@ -85,10 +92,10 @@ streams! {
         ServerError { status: 500, after_ms: None, said: "The server had an error." }
     "#]];
     failed_bare: expect![[r#"
-        Protocol { said: "the provider broke off with an error" }
+        Broken { said: "" }
     "#]];
     failed_busy: expect![[r#"
-        Overloaded { after_ms: None }
+        Overloaded { after_ms: None, said: "Try later." }
     "#]];
     failed_prompt: expect![[r#"
         Rejected { status: 400, said: "Not this." }
@@ -97,7 +104,7 @@ streams! {
         TooLong { said: "Your input exceeds the context window of this model." }
     "#]];
     failed_rate: expect![[r#"
-        RateLimited { after_ms: Some(1300) }
+        RateLimited { after_ms: Some(1300), said: "Rate limit reached for gpt-5. Please try again in 1.3s." }
     "#]];
     ids_change: expect![[r#"
         ~ call call_a read

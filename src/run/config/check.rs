@@ -90,6 +90,7 @@ const MODEL: &[Row] = &[
     ("price", Kind::Price),
     ("num_ctx", Kind::Tokens),
     ("vision", Kind::Flag),
+    ("calls", Kind::Words(&["native", "text"])),
     ("edits", Kind::Words(&["replace", "patch", "whole"])),
     ("trim", Kind::Share),
     ("compact", Kind::Share),

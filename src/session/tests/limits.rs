@@ -2,6 +2,14 @@
 
 use super::*;
 
+pub(super) fn limited(after_ms: u64) -> Failure {
+    Failure::RateLimited { after_ms: Some(after_ms), said: String::new() }
+}
+
+pub(super) fn overloaded(after_ms: Option<u64>) -> Failure {
+    Failure::Overloaded { after_ms, said: String::new() }
+}
+
 #[test]
 fn a_turn_ends_at_its_limit_of_requests() {
     let mut session = opened();

@@ -420,7 +420,7 @@ fn script() -> VecDeque<Result<Reply, Failure>> {
     let more = Reply::new().thinking("And now.").text("More.");
     VecDeque::from([
         Ok(calls.call("c3", "shell", json!({"command": "true"}))),
-        Err(Failure::RateLimited { after_ms: Some(50) }),
+        Err(Failure::RateLimited { after_ms: Some(50), said: String::new() }),
         Ok(more.call("c4", "read", json!({"path": "b.txt"}))),
         Ok(Reply::said("Done.")),
     ])

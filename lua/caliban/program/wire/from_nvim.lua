@@ -66,6 +66,7 @@
 ---@field price? caliban.PriceConfig
 ---@field num_ctx? integer The size of the context window, in tokens, that is requested from a server on this machine.
 ---@field vision? boolean Whether the model reads images.
+---@field calls? 'native'|'text' How the model calls tools.
 ---@field edits? 'replace'|'patch'|'whole'
 ---@field trim? number|boolean
 ---@field compact? number|boolean
@@ -79,6 +80,11 @@
 ---@field output number
 ---@field cache_read? number
 ---@field cache_write? number
+
+--- How a model calls tools.
+---@alias caliban.Calls
+---| 'native' # In the form that the dialect has for it.
+---| 'text' # In its text, because the server does not know the form of the model's calls.
 
 --- The format in which a model writes edits, which depends on its training.
 ---@alias caliban.Format

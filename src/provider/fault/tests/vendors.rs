@@ -243,25 +243,25 @@ const ERRORS: &[(&str, u16, &str, &str)] = &[
         "anthropic",
         429,
         r#"{"type":"error","error":{"type":"rate_limit_error","message":"This request would exceed your organization's rate limit of 30,000 input tokens per minute"}}"#,
-        "RateLimited { after_ms: None }",
+        "RateLimited { after_ms: None",
     ),
     (
         "openai",
         429,
         r#"{"error":{"message":"Rate limit reached for m in organization o on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000. Please try again in 2s.","type":"tokens","code":"rate_limit_exceeded"}}"#,
-        "RateLimited { after_ms: Some(2000) }",
+        "RateLimited { after_ms: Some(2000)",
     ),
     (
         "azure",
         429,
         r#"{"error":{"code":"429","message":"Requests have exceeded call rate limit. Please retry after 20 seconds."}}"#,
-        "RateLimited { after_ms: Some(20000) }",
+        "RateLimited { after_ms: Some(20000)",
     ),
     (
         "gemini",
         429,
         r#"{"error":{"code":429,"message":"You exceeded your current quota. Please retry in 34.07s.","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"34s"}]}}"#,
-        "RateLimited { after_ms: Some(34000) }",
+        "RateLimited { after_ms: Some(34000)",
     ),
     (
         "bedrock",
@@ -279,7 +279,7 @@ const ERRORS: &[(&str, u16, &str, &str)] = &[
         "groq",
         429,
         r#"{"error":{"message":"Rate limit reached on tokens per day. Please try again in 7m12.5s.","type":"tokens","code":"rate_limit_exceeded"}}"#,
-        "RateLimited { after_ms: Some(432500) }",
+        "RateLimited { after_ms: Some(432500)",
     ),
     // overload
     (
@@ -351,7 +351,7 @@ const ERRORS: &[(&str, u16, &str, &str)] = &[
         "openrouter",
         403,
         r#"{"error":{"message":"Your chosen model requires moderation and your input was flagged","code":403}}"#,
-        "Rejected { status: 403",
+        "Filtered",
     ),
     (
         "them",
@@ -450,7 +450,7 @@ fn an_error_within_a_stream_is_classified_by_its_type_or_code() {
         (r#"{"code":"server_is_overloaded","message":"later"}"#, "Overloaded"),
         (
             r#"{"code":"rate_limit_exceeded","message":"Please try again in 3s"}"#,
-            "RateLimited { after_ms: Some(3000) }",
+            "RateLimited { after_ms: Some(3000)",
         ),
         (r#"{"code":"insufficient_quota","message":"You exceeded your current quota"}"#, "Quota"),
         (r#"{"code":"context_length_exceeded","message":"no"}"#, "TooLong"),
@@ -461,7 +461,10 @@ fn an_error_within_a_stream_is_classified_by_its_type_or_code() {
             r#"{"type":"invalid_request_error","message":"Invalid `signature` in `thinking` block"}"#,
             "Thoughts { status: 400",
         ),
-        (r#"{"message":"odd"}"#, "Rejected { status: 200"),
+        (r#"{"message":"odd"}"#, "Broken { said: \"odd\" }"),
+        (r#""the slot was lost""#, "Broken { said: \"the slot was lost\" }"),
+        (r#"{"error":"the slot was lost"}"#, "Broken { said: \"the slot was lost\" }"),
+        (r#"{"message":"invalid value for stop"}"#, "Rejected { status: 200"),
     ] {
         let failure = in_stream(&serde_json::from_str(error).unwrap(), &Asked::default());
         let shown = format!("{failure:?}");
