@@ -3,9 +3,10 @@
 
 use super::proc;
 use caliban::message::Request;
-use caliban::provider::dialect::{Asked, Dialect, Reading};
+use caliban::provider::dialect::{Asked, Dialect};
 use caliban::provider::endpoint::{self, UserProvider};
 use caliban::provider::http::Http;
+use caliban::provider::reading::Reading;
 use caliban::provider::{Provider, Sampled};
 use futures::StreamExt;
 use std::collections::BTreeMap;

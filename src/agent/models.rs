@@ -2,7 +2,7 @@
 
 use crate::context::size::{self, Limits};
 use crate::event::{Failure, Tuning};
-use crate::message::{Effort, Parameter, Reply, Request, Thinking, Usage};
+use crate::message::{Effort, Parameter, Reply, Request, Role, Thinking, Usage};
 use crate::provider::dialect::Dialect;
 use crate::provider::endpoint::{self, Chosen, Endpoint, Unresolved, UserProvider, claude};
 use crate::provider::facts::{Calls, Share, ThinkingKind, UserModel};
@@ -296,8 +296,8 @@ pub fn truncated(chosen: &Chosen, request: &Request, usage: Usage) -> Option<Str
 }
 
 /// A warning if the server has left the tools out of the prompt, as one does whose chat template knows none. Its count
-/// is then far below the size of the request, even if a token had five and a half bytes. A request with a long
-/// conversation is not judged, because the tools are only a small part of it.
+/// is then far below the size of the request, even if a token had five and a half bytes. Only the first request of a
+/// conversation is judged, and only if the tools are a large part of it.
 pub fn dropped_tools(chosen: &Chosen, request: &Request, reply: &Reply) -> Option<String> {
     let counted = reply.usage.read();
     let tools = request.tools.iter().map(size::of_spec).sum::<u64>();
@@ -306,6 +306,7 @@ pub fn dropped_tools(chosen: &Chosen, request: &Request, reply: &Reply) -> Optio
     let is_judged = chosen.endpoint.dialect == Dialect::OpenAiChat
         && !request.calls_as_text
         && reply.calls().next().is_none()
+        && request.messages.iter().all(|it| it.role != Role::Assistant)
         && rest <= tools;
     // a count that is too small even for the rest counts something else
     let is_dropped =

@@ -219,24 +219,10 @@ impl Failure {
     /// The parts of the sentence for the user: what happened, the provider's message, and what to do.
     fn words(&self) -> (String, &str, &'static str) {
         match self {
-            Failure::NoKey { provider, variable } => (
-                format!("No key for {provider}: {variable} is not set"),
-                "",
-                "Give a key with /connect, or set this environment variable and restart Neovim.",
-            ),
-            Failure::KeyCommand { provider, why } => (
-                format!("No key for {provider}: the key command {why}"),
-                "",
-                "Run the key command by hand to see why, then send again.",
-            ),
-            Failure::StoredKey { provider, why } => {
-                (format!("No key for {provider}: the stored key {why}"), "", STORE)
-            }
-            Failure::Header { provider, name, why } => (
-                format!("The header `{name}` for {provider} cannot be sent: {why}"),
-                "",
-                "Correct the header and restart Neovim.",
-            ),
+            Failure::NoKey { .. }
+            | Failure::KeyCommand { .. }
+            | Failure::StoredKey { .. }
+            | Failure::Header { .. } => self.not_sent(),
             Failure::Offline { host, why } => (
                 format!("No connection to {host}: {why}"),
                 "",
@@ -280,6 +266,31 @@ impl Failure {
             Failure::Endless { megabytes } => (endless(*megabytes), "", KEPT),
             Failure::Stalled { seconds } => (stalled(*seconds), "", "Send again to retry."),
             Failure::Protocol { said } => (FOREIGN.into(), said, "Check the provider's address."),
+        }
+    }
+
+    /// Like `words`, for a request that was not sent.
+    fn not_sent(&self) -> (String, &str, &'static str) {
+        match self {
+            Failure::NoKey { provider, variable } => (
+                format!("No key for {provider}: {variable} is not set"),
+                "",
+                "Give a key with /connect, or set this environment variable and restart Neovim.",
+            ),
+            Failure::KeyCommand { provider, why } => (
+                format!("No key for {provider}: the key command {why}"),
+                "",
+                "Run the key command by hand to see why, then send again.",
+            ),
+            Failure::StoredKey { provider, why } => {
+                (format!("No key for {provider}: the stored key {why}"), "", STORE)
+            }
+            Failure::Header { provider, name, why } => (
+                format!("The header `{name}` for {provider} cannot be sent: {why}"),
+                "",
+                "Correct the header and restart Neovim.",
+            ),
+            _ => (String::new(), "", ""),
         }
     }
 

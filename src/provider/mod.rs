@@ -15,7 +15,7 @@ mod openai_chat;
 mod gemini;
 mod openai_responses;
 mod ollama;
-mod reading;
+pub mod reading;
 pub mod key;
 pub mod stored;
 pub mod facts;

@@ -258,28 +258,26 @@ impl Thoughts {
             let here = cuts.iter().filter(|(it, _)| it.start < end && it.end > begin);
             for (range, cut) in here {
                 let range = range.start.max(begin)..range.end.min(end);
-                divided.extend(part(&text, at - begin..range.start - begin, Cut::is_text));
+                divided.extend(part(&text, at - begin..range.start - begin, said));
                 if *cut == Cut::Thought {
-                    let thought = range.start - begin..range.end - begin;
-                    divided.extend(part(&text, thought, Cut::is_thought));
+                    let within = range.start - begin..range.end - begin;
+                    divided.extend(part(&text, within, thought));
                 }
                 at = range.end;
             }
-            divided.extend(part(&text, at - begin..end - begin, Cut::is_text));
+            divided.extend(part(&text, at - begin..end - begin, said));
             begin = end;
         }
         divided
     }
 }
 
-impl Cut {
-    fn is_text(text: String) -> Block {
-        Block::Text { text }
-    }
+fn said(text: String) -> Block {
+    Block::Text { text }
+}
 
-    fn is_thought(text: String) -> Block {
-        Block::Thinking { text, signature: None }
-    }
+fn thought(text: String) -> Block {
+    Block::Thinking { text, signature: None }
 }
 
 fn text_of(block: &Block) -> &str {

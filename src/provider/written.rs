@@ -11,7 +11,7 @@ pub(super) mod taken;
 use super::code::Code;
 use crate::message::{Block, Reply, ToolSpec};
 use cursor::Cursor;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::ops::Range;
 
 /// A call in a text.
@@ -205,9 +205,7 @@ impl Cursor<'_> {
         }
         // a call without arguments
         let tool = self.tool(name)?;
-        self.rest
-            .starts_with("</")
-            .then(|| vec![(tool.name.clone(), Value::Object(Default::default()))])
+        self.rest.starts_with("</").then(|| vec![(tool.name.clone(), Value::Object(Map::new()))])
     }
 
     /// `<arg_key>path</arg_key><arg_value>a</arg_value>`, as often as it comes.

@@ -189,9 +189,9 @@ fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
-            out.push_str(&format!("\\u{:04x}", u32::from(c)))
+            out.push_str(&format!("\\u{:04x}", u32::from(c)));
         } else {
-            out.push(c)
+            out.push(c);
         }
     }
     out

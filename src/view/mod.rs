@@ -265,7 +265,7 @@ impl View {
         match delta {
             Delta::Text(text) => self.grow(text, false, now_ms),
             Delta::Thinking(text) => self.grow(text, true, now_ms),
-            Delta::WasThought { .. } => self.take_for_thought(now_ms),
+            Delta::WasThought { .. } => self.take_for_thought(),
             Delta::CallBegun { id, tool } => {
                 self.close_live(Some(now_ms));
                 self.begun += 1;

@@ -132,15 +132,18 @@ impl View {
     }
 
     /// Shows the text that is arriving as a thought.
-    pub(super) fn take_for_thought(&mut self, now_ms: u64) {
+    pub(super) fn take_for_thought(&mut self) {
         let Some(at) = self.live else { return };
         let Content::Stream { text } = &mut self.blocks[at].content else { return };
         let text = std::mem::take(text);
         self.live = None;
         self.arriving.retain(|it| *it != at);
         self.remove(at);
-        self.grow(&text, true, now_ms);
-        self.close_live(Some(now_ms));
+        let time = Thought::Over { took: None };
+        let thinking = Content::Thinking { text, open: false, time, in_run: false };
+        let at = self.push(Shape::Thinking, thinking);
+        self.blocks[at].done = true;
+        self.arriving.push(at);
     }
 
     /// Ends the block to which arriving text was added. If `now_ms` is given, a thought gets its duration.

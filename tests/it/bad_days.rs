@@ -9,6 +9,9 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 use std::fs;
 
+const LIMITED: &str = "! Rate limited by the provider: “This request would exceed your organization's rate limit”. Wait a \
+                       little, then send again.";
+
 /// Checks that the prompt is in the history and that the conversation can go on.
 fn goes_on(nvim: &Nvim, server: &Server) {
     nvim.wait_phase("idle");
@@ -28,7 +31,7 @@ fn when_rate_limits_end_the_turn_the_text_in_the_composer_is_kept() {
         }
         let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
         nvim.keys(":Caliban<CR>ithe prompt<C-s>and an unsent one");
-        nvim.wait_transcript("! Rate limited by the provider. Wait a little, then send again.");
+        nvim.wait_transcript(LIMITED);
         assert_eq!(server.requests().len(), 6);
         assert_eq!(nvim.composer(), "and an unsent one");
         nvim.keys("<C-u>");
@@ -61,7 +64,7 @@ fn repeated_rate_limits_without_a_retry_after_header_end_the_turn() {
         server.requests().len() == 6
     };
     nvim.wait(hurry, "six requests");
-    nvim.wait_transcript("! Rate limited by the provider. Wait a little, then send again.");
+    nvim.wait_transcript(LIMITED);
     nvim.wait_phase("idle");
     assert_eq!(server.requests().len(), 6);
     nvim.wait_transcript("queued: a queued one");

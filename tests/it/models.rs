@@ -71,7 +71,7 @@ fn an_error_is_one_sentence_with_its_cause_and_the_next_step() {
     check(
         Reply::no_quota,
         expect![
-            "The account's quota or credit is used up: “You exceeded your current quota: your credit balance is too low”. Add credit to the account, or choose another model with :Caliban model."
+            "The account's quota or credit is used up: “You exceeded your current quota: your credit balance is too low”. Add credit to the account, wait until the limit is renewed, or choose another model with :Caliban model."
         ],
     );
     check(

@@ -287,19 +287,29 @@ fn cache_marks_and_beta_headers_refused_by_a_proxy_are_left_out() {
 /// The turn also ends if a parameter is refused again after it was left out.
 #[test]
 fn a_refusal_of_a_required_parameter_ends_the_turn() {
-    for (body, requests) in [
-        (r#"{"error":{"message":"Unsupported parameter: 'stream_options'."}}"#, 2),
-        (r#"{"error":{"message":"Unsupported parameter: 'tools' is not supported."}}"#, 1),
-        (r#"{"error":{"message":"Unsupported parameter: 'messages' is not supported."}}"#, 1),
+    let rejected = "! The provider rejected the request (400)";
+    for (body, requests, said) in [
+        (r#"{"error":{"message":"Unsupported parameter: 'stream_options'."}}"#, 2, rejected),
+        (
+            r#"{"error":{"message":"Unsupported parameter: 'tools' is not supported."}}"#,
+            1,
+            "! The model `qwen3` takes no tools",
+        ),
+        (
+            r#"{"error":{"message":"Unsupported parameter: 'messages' is not supported."}}"#,
+            1,
+            rejected,
+        ),
         (
             r#"{"error":{"message":"max_tokens is too large: 8192. At most 4096 are supported.","param":"max_tokens"}}"#,
             1,
+            rejected,
         ),
     ] {
         let server = Server::start();
         server.refuse(400, body, |_| true);
         let nvim = Nvim::start(&asking(&server, "openai/qwen3", ""));
-        nvim.ask("go", "! The provider rejected the request (400)");
+        nvim.ask("go", said);
         assert_eq!(server.requests().len(), requests, "{body}");
         assert_eq!(nvim.transcript().matches(TOLD).count(), requests - 1);
     }

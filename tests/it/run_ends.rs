@@ -151,3 +151,19 @@ fn a_resumed_run_in_auto_mode_does_not_say_that_there_is_no_sandbox() {
         assert!(!ran.err.contains("no full sandbox"), "{}", ran.err);
     }
 }
+
+#[test]
+fn a_skill_that_is_left_out_and_another_try_are_notes_of_a_run() {
+    let server = Server::start();
+    server.reply(Reply::error(529).header("retry-after-ms", "1"));
+    server.reply(Reply::said("Done."));
+    let setup = setup(&server, &json!({ "instructions": "always" }));
+    let setup = setup.file(".caliban/skills/none/SKILL.md", "No front matter.");
+    let ran = run(&setup, &["--json", "go"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let lines = ran.lines();
+    let notes = lines.iter().filter(|it| it["type"] == "note").map(|it| it["text"].to_string());
+    let notes = notes.collect::<Vec<_>>().join("\n");
+    assert!(notes.contains("has no front matter between two lines"), "{}", ran.out);
+    assert!(notes.contains("The provider is overloaded"), "{}", ran.out);
+}

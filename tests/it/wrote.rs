@@ -27,7 +27,7 @@ fn a_model_that_writes_a_call_as_text_is_told_once_how_to_call_in_every_dialect(
         server.reply(Reply::new().call("c1", "read", json!({ "path": "a.txt" })));
         server.reply(Reply::said("It says alpha."));
         nvim.ask("what does a.txt say?", "It says alpha.");
-        nvim.wait_screen(TOLD);
+        nvim.wait_screen("The model wrote a call of read as text");
         let requests = server.requests();
         assert_eq!(requests.len(), 3);
         assert!(requests[1].last_user_text().contains(REMINDER), "{}", requests[1].outline());
@@ -146,7 +146,7 @@ fn a_thought_that_ends_without_a_beginning_is_folded_as_soon_as_it_ends() {
     gate.finish();
     nvim.wait_transcript("Yes.");
     nvim.wait_phase("idle");
-    assert!(nvim.transcript().contains("thought"), "{}", nvim.transcript());
+    assert!(nvim.transcript().contains("▸ Thought"), "{}", nvim.transcript());
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_server_without_a_system_role_gets_the_system_prompt_in_the_first_message() 
         nvim.keys(":Caliban<CR>");
         server.reply(Reply::said("Hello."));
         nvim.ask("hello", "Hello.");
-        nvim.wait_screen("from now on its text begins the first message");
+        nvim.wait_screen("openai/gpt-5: from now on its text begins");
         server.reply(Reply::said("Bye."));
         nvim.ask("bye", "Bye.");
         let requests = server.requests();
@@ -239,7 +239,7 @@ fn a_server_that_leaves_the_tools_out_is_noticed_by_its_count() {
     let told = "its server leaves the tools out";
     server.reply(Reply::said("Hello.").usage(900, 5));
     nvim.ask("hello", "Hello.");
-    nvim.wait_screen(told);
+    nvim.wait_screen("openai/gpt-5 read 900 tokens");
     server.reply(Reply::said("Bye.").usage(910, 5));
     nvim.ask("bye", "Bye.");
     assert_eq!(nvim.transcript().matches(told).count(), 1);

@@ -19,9 +19,10 @@ The tools, each with the JSON schema of its arguments:"#;
 /// The request without anything that only a server with tools understands.
 pub(in crate::provider) fn request(request: &Request) -> Request {
     let tools: Vec<String> = request.tools.iter().map(tool).collect();
-    let system = match tools.is_empty() {
-        true => request.system.clone(),
-        false => format!("{}\n\n{HOW}\n{}", request.system, tools.join("\n")).trim().to_owned(),
+    let system = if tools.is_empty() {
+        request.system.clone()
+    } else {
+        format!("{}\n\n{HOW}\n{}", request.system, tools.join("\n")).trim().to_owned()
     };
     let messages = request.messages.iter().map(message).collect();
     Request { system, messages, tools: Vec::new(), searches: false, ..request.clone() }

@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value};
 /// How deep lists and dictionaries may be nested.
 const DEEPEST: usize = 32;
 
-impl<'a> Cursor<'a> {
+impl Cursor<'_> {
     /// One call or a list of calls.
     pub(super) fn python(&mut self) -> Option<Vec<(String, Value)>> {
         let before = self.rest;

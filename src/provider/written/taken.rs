@@ -41,7 +41,7 @@ impl Taken {
                     self.release(out);
                     out.push(Sampled::Failed(failure));
                 }
-                other => out.push(other),
+                other @ Sampled::Delta(_) => out.push(other),
             }
         }
     }
