@@ -64,7 +64,7 @@ impl Session {
             Event::Told { text } | Event::Listed { text, .. } => {
                 self.say(Role::Note, vec![Block::Text { text: text.clone() }]);
             }
-            Event::Reminded { turn, .. } => self.remind(*turn),
+            Event::Reminded { turn, tool } => self.remind(*turn, tool),
             Event::Retried { .. } => self.rest(),
             Event::ThoughtsDropped { model, .. } => self.disown(model),
             Event::ModelChosen { model, tuning } => self.set_model(model, *tuning),
@@ -374,7 +374,7 @@ impl Session {
         }
     }
 
-    fn take_notes(&mut self) -> Vec<Block> {
+    pub(super) fn take_notes(&mut self) -> Vec<Block> {
         let ended = self.take_ends_of_jobs();
         let notes = std::mem::take(&mut self.notes).into_iter().chain(ended);
         let notes = notes.map(|text| Block::Notice { text });

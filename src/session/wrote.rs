@@ -3,7 +3,7 @@
 
 use super::{Input, Phase, Session, Step};
 use crate::event::{End, Event, TurnId};
-use crate::message::Reply;
+use crate::message::{Block, Reply, Role};
 
 /// What a model is told that has written a call as text.
 pub(super) const REMINDER: &str = "Your last reply has a tool call that is written as text. It was not run: only calls \
@@ -54,10 +54,13 @@ impl Session {
         self.end(turn, End::Stopped(wrote_calls(&tool, &self.model)), step);
     }
 
-    /// Adds the note that tells the model how to call.
-    pub(super) fn remind(&mut self, turn: TurnId) {
+    /// Tells the model how to call, and counts another request.
+    pub(super) fn remind(&mut self, turn: TurnId, tool: &str) {
         self.reminded = true;
+        self.say(Role::Note, vec![Block::Text { text: reminded(tool) }]);
         self.notes.push(REMINDER.to_owned());
+        let notes = self.take_notes();
+        self.say(Role::User, notes);
         if let Phase::Sampling { requests, .. } | Phase::Resting { requests, .. } = self.phase {
             let requests = requests.saturating_add(1);
             self.phase = Phase::Sampling { turn, requests, tries: 1 };

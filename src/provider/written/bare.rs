@@ -26,6 +26,8 @@ fn in_block(text: &str, tools: &[ToolSpec]) -> Option<Vec<Written>> {
     let begin = body.rfind("```")?;
     let (language, inner) = body[begin + 3..].split_once('\n')?;
     let (before, language) = (&text[..begin], language.trim());
+    // Cohere's models write this before the block
+    let begin = before.trim_end().strip_suffix("Action:").map_or(begin, str::len);
     let is_named = LANGUAGES.contains(&language);
     if before.contains("```") || !is_named && before.trim().len() > LEAD {
         return None;
