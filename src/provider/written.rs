@@ -54,6 +54,9 @@ const FORMS: [(&str, Form, &str); 27] = [
     ("commentary to=functions.", Form::Harmony, ""),
 ];
 
+/// How many beginnings of calls are looked at in a text.
+const MOST: usize = 500;
+
 #[derive(Debug, Clone, Copy)]
 enum Form {
     /// `<invoke name="read"><parameter name="path">a</parameter></invoke>`, with this before each tag's name.
@@ -92,9 +95,10 @@ pub fn in_reply(reply: &Reply, tools: &[ToolSpec]) -> Vec<Written> {
 /// The calls that begin with one of the `FORMS`.
 fn tagged(text: &str, tools: &[ToolSpec]) -> Vec<Written> {
     let mut found = Vec::new();
-    let (mut code, mut seen) = (Code::default(), 0);
-    let mut at = 0;
-    while let Some((begin, form)) = next(text, at) {
+    let (mut code, mut seen, mut at) = (Code::default(), 0, 0);
+    let mut places = FORMS.map(|(begin, ..)| text.find(begin));
+    for _ in 0..MOST {
+        let Some((begin, form)) = next(text, at, &mut places) else { break };
         code.add(&text[seen..begin]);
         seen = begin;
         at = begin + FORMS[form].0.len();
@@ -104,13 +108,9 @@ fn tagged(text: &str, tools: &[ToolSpec]) -> Vec<Written> {
         let mut cursor = Cursor::new(&text[at..], tools);
         if let Some(calls) = cursor.form(FORMS[form]) {
             let end = text.len() - cursor.rest.len();
-            found.extend(calls.into_iter().map(|(tool, input)| Written {
-                tool,
-                input,
-                range: begin..end,
-            }));
-            at = end;
-            seen = end;
+            let calls = calls.into_iter();
+            found.extend(calls.map(|(tool, input)| Written { tool, input, range: begin..end }));
+            (at, seen) = (end, end);
         }
     }
     found
@@ -136,13 +136,18 @@ fn may_begin(text: &str, is_first: bool) -> Option<(usize, bool)> {
     bare.chain(tagged).chain(cut).min_by_key(|it| it.0)
 }
 
-/// The next beginning of a call: where it is, and which of the `FORMS`. If two begin there, the longer one.
-fn next(text: &str, from: usize) -> Option<(usize, usize)> {
-    let rest = text.get(from..)?;
-    let places = FORMS.iter().enumerate().filter_map(|(form, (begin, ..))| {
-        Some((rest.find(begin)? + from, usize::MAX - begin.len(), form))
-    });
-    places.min().map(|(at, _, form)| (at, form))
+/// The next beginning of a call from here on: where it is, and which of the `FORMS`. If two begin there, the longer one.
+/// `places` has for each form where it was found last.
+fn next(text: &str, from: usize, places: &mut [Option<usize>]) -> Option<(usize, usize)> {
+    for (place, (begin, ..)) in places.iter_mut().zip(FORMS) {
+        if place.is_some_and(|it| it < from) {
+            *place = text.get(from..)?.find(begin).map(|it| it + from);
+        }
+    }
+    let found = places.iter().zip(FORMS).enumerate();
+    let found = found
+        .filter_map(|(form, (at, (begin, ..)))| Some(((*at)?, usize::MAX - begin.len(), form)));
+    found.min().map(|(at, _, form)| (at, form))
 }
 
 impl Cursor<'_> {

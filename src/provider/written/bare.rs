@@ -49,9 +49,9 @@ fn at_end(text: &str, tools: &[ToolSpec]) -> Option<Vec<Written>> {
         line.rsplit('\n').next().is_some_and(|it| it.trim().is_empty())
     });
     begins.find_map(|begin| {
+        let calls = calls(&text[begin..], tools, false)?;
         let is_fenced = text[..begin].matches("```").count() % 2 == 1;
-        let calls = calls(&text[begin..], tools, false).filter(|_| !is_fenced)?;
-        Some(written(calls, begin, text.len()))
+        (!is_fenced).then(|| written(calls, begin, text.len()))
     })
 }
 

@@ -260,6 +260,8 @@ fn deeply_nested_values_are_no_calls() {
         assert_eq!(shown(&text), "");
     }
     assert_eq!(shown(&"<tool_call>".repeat(2_000)), "");
+    assert_eq!(shown(&"<invoke name=\"read\">".repeat(20_000)), "");
+    assert_eq!(shown(&"{\n".repeat(20_000)), "");
     assert_eq!(shown(&"[\n".repeat(2_000)), "");
 }
 
