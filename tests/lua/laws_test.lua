@@ -247,6 +247,8 @@ function T.after_any_command_a_decision_removes_no_word_of_the_user()
       local mine = users_words()
       done[#done + 1] = command(pure and MOVES or CHANGES)
       local text, from, state_then = lines(), base(), state()
+      -- a typed command is an undo step of its own
+      vim.bo.undolevels = vim.bo.undolevels
       pcall(vim.cmd --[[@as function]], 'silent! ' .. done[#done])
       if math.random() < 0.7 then
         H.settle()

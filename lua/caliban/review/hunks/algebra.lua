@@ -4,6 +4,8 @@
 --- from 0. The hunks of a list are in ascending order and do not touch each other.
 local M = {}
 
+local edges = require('caliban.review.hunks.edges')
+
 ---@class caliban.Hunk
 ---@field start integer the hunk's first row in the buffer
 ---@field new string[] the hunk's lines in the buffer
@@ -11,6 +13,8 @@ local M = {}
 ---@field loose? boolean the hunk has changed since the last diff: `new` and `old` may share lines (see `tighten`)
 ---@field typed? boolean the user has changed some of the hunk's lines
 ---@field of? integer[] keys of its proposed changes (see `verdict`); negative if a later proposal changed it again
+---@field above? integer how many of the user's own lines, added during the review, are directly above the hunk
+---@field below? integer and how many are directly below it
 
 --- `vim.diff` is called `vim.text.diff` since Neovim 0.12.
 local diff = vim.text and vim.text.diff or vim.diff
@@ -133,7 +137,20 @@ function M.moved(hunk, by)
     loose = hunk.loose,
     of = hunk.of,
     typed = hunk.typed,
+    above = hunk.above,
+    below = hunk.below,
   }
+end
+
+--- A copy of a hunk with other lines, which the user has changed.
+---@param hunk caliban.Hunk
+---@param start integer
+---@param new string[]
+---@return caliban.Hunk
+local function reworked(hunk, start, new)
+  local out = { start = start, new = new, old = hunk.old, loose = true, of = hunk.of, typed = true }
+  out.above, out.below = hunk.above, hunk.below
+  return out
 end
 
 --- Drops empty hunks, and joins hunks that touch.
@@ -149,6 +166,8 @@ function M.fused(hunks)
       local new, old = join(before.new, hunk.new), join(before.old, hunk.old)
       out[#out] = { start = before.start, new = new, old = old, loose = true }
       out[#out].of, out[#out].typed = M.both(before.of, hunk.of), before.typed or hunk.typed
+      out[#out].above = before.above or math.max(0, (hunk.above or 0) - #before.new)
+      out[#out].below = hunk.below or math.max(0, (before.below or 0) - #hunk.new)
     else
       out[#out + 1] = hunk
     end
@@ -176,7 +195,12 @@ function M.tighten(hunks)
   for _, hunk in ipairs(hunks) do
     if hunk.loose then
       changed = true
-      vim.list_extend(out, M.diff(hunk.old, hunk.new, hunk.start, hunk.of, hunk.typed))
+      local parts = M.diff(hunk.old, hunk.new, hunk.start, hunk.of, hunk.typed)
+      for i, part in ipairs(parts) do
+        -- lines of the base lie between two parts
+        part.above, part.below = i == 1 and hunk.above or nil, i == #parts and hunk.below or nil
+        out[#out + 1] = part
+      end
     else
       out[#out + 1] = hunk
     end
@@ -251,7 +275,7 @@ local function line_by_line(hunks, first, new)
         lines[n], within = line, within + 1
       end
     end
-    out[k] = { start = hunk.start, new = lines, old = hunk.old, loose = true, of = hunk.of }
+    out[k] = reworked(hunk, hunk.start, lines)
     out[k].typed = hunk.typed or within > was
   end
   return out, within
@@ -270,74 +294,47 @@ local function users(hunks, first, last, count)
     local outside = from - first - inside
     inside = inside + to - from
     local start, keep = first + math.min(count, outside), {}
+    local above, below = hunk.above or 0, hunk.below or 0
     if hunk.start < first then
       start, keep = hunk.start, slice(hunk.new, 1, first - hunk.start)
     elseif stop(hunk) > last then
       start, keep = first + count, slice(hunk.new, last - hunk.start + 1, #hunk.new)
     end
-    out[k] = { start = start, new = keep, old = hunk.old, loose = true, of = hunk.of, typed = true }
+    if hunk.start >= first then
+      above = start - first + math.max(0, above - (hunk.start - first))
+    end
+    if stop(hunk) <= last then
+      below = first + count - start - #keep + math.max(0, below - (last - stop(hunk)))
+    end
+    out[k] = reworked(hunk, start, keep)
+    out[k].above, out[k].below = above, below
   end
   return out
 end
 
---- The lines in rows [first, last) before the change. A line outside of the hunks is not known, so it is `false`.
+--- The hunks after a change between hunks `i - 1` and `i`.
 ---@param hunks caliban.Hunk[]
+---@param i integer
 ---@param first integer
 ---@param last integer
----@return (string|false)[]
-local function known(hunks, first, last)
-  local out = {}
-  for n = 1, last - first do
-    out[n] = false
+---@param delta integer
+---@return caliban.Hunk[]
+local function between(hunks, i, first, last, delta)
+  local lower = i > 1 and edges.below(hunks[i - 1], first, last, delta) or 0
+  local upper = i <= #hunks and edges.above(hunks[i], first, last, delta) or 0
+  local is_same = (i == 1 or lower == (hunks[i - 1].below or 0))
+    and (i > #hunks or upper == (hunks[i].above or 0))
+  if delta == 0 and is_same then
+    return hunks
   end
-  for _, hunk in ipairs(hunks) do
-    for n = math.max(1, first - hunk.start + 1), math.min(#hunk.new, last - hunk.start) do
-      out[hunk.start + n - first] = hunk.new[n]
-    end
+  local out = replaced(hunks, i, i - 1, {}, delta)
+  if i > 1 then
+    out[i - 1] = vim.tbl_extend('force', {}, out[i - 1], { below = lower }) --[[@as caliban.Hunk]]
   end
-  return out
-end
-
----@param before (string|false)[]
----@param new string[]
----@return integer head, integer tail how many lines are the same at the beginning, and at the end
-local function shared(before, new)
-  local most, head, tail = math.min(#before, #new), 0, 0
-  while head < most and before[head + 1] == new[head + 1] do
-    head = head + 1
+  if i <= #out then
+    out[i] = vim.tbl_extend('force', {}, out[i], { above = upper }) --[[@as caliban.Hunk]]
   end
-  while tail < most - head and before[#before - tail] == new[#new - tail] do
-    tail = tail + 1
-  end
-  return head, tail
-end
-
---- The hunks after a change across several hunks, for example by a formatter. A diff finds those lines of the hunks
---- that the change has kept.
----@param hunks caliban.Hunk[]
----@param first integer
----@param before (string|false)[]
----@param new string[]
----@return caliban.Hunk[]? hunks nil if the change kept no line
----@return boolean? own whether lines outside of the hunks changed
-local function piecewise(hunks, first, before, new)
-  local marked = {}
-  for n, line in ipairs(before) do
-    marked[n] = line or ('\0outside ' .. n)
-  end
-  local runs = M.runs(marked, new)
-  local whole = runs[1]
-  if #runs == 1 and whole[2] == #before and whole[4] == #new then
-    return nil
-  end
-  local own = false
-  for n = #runs, 1, -1 do
-    local d, touched = runs[n], false
-    local lines = slice(new, d[3] + 1, d[3] + d[4])
-    hunks, touched = M.change(hunks, first + d[1], first + d[1] + d[2], lines)
-    own = own or touched
-  end
-  return hunks, own
+  return M.fused(out)
 end
 
 --- The hunks after rows [first, last) were replaced by `new`. A change inside a hunk belongs to the hunk. A change
@@ -353,20 +350,9 @@ function M.change(hunks, first, last, new)
   local i, j = reached(hunks, first, last)
   local delta = #new - (last - first)
   if j < i then
-    if delta == 0 then
-      return hunks, true
-    end
-    return M.fused(replaced(hunks, i, i - 1, {}, delta)), true
+    return between(hunks, i, first, last, delta), true
   end
   local touched = slice(hunks, i, j)
-  local before = known(touched, first, last)
-  local head, tail = shared(before, new)
-  if head + tail > 0 then
-    if head == #before and head == #new then
-      return hunks, false
-    end
-    return M.change(hunks, first + head, last - tail, slice(new, head + 1, #new - tail))
-  end
   if delta == 0 then
     local with, within = line_by_line(touched, first, new)
     return replaced(hunks, i, j, with, 0), within < #new
@@ -378,15 +364,8 @@ function M.change(hunks, first, last, new)
       new,
       slice(one.new, last - one.start + 1, #one.new)
     )
-    local with = { { start = one.start, new = lines, old = one.old, loose = true } }
-    with[1].of, with[1].typed = one.of, true
+    local with = { reworked(one, one.start, lines) }
     return M.fused(replaced(hunks, i, j, with, delta)), false
-  end
-  if #new > 0 then
-    local pieces, own = piecewise(hunks, first, before, new)
-    if pieces then
-      return pieces, own == true
-    end
   end
   return M.fused(replaced(hunks, i, j, users(touched, first, last, #new), delta)), true
 end
@@ -416,8 +395,10 @@ local function split(hunk, first, last)
       return nil
     end
     local old = slice(hunk.old, from + 1, to == count and #hunk.old or math.min(to, #hunk.old))
-    local new = slice(hunk.new, from + 1, to)
-    return { start = hunk.start + from, new = new, old = old, of = hunk.of, typed = hunk.typed }
+    local it = { start = hunk.start + from, new = slice(hunk.new, from + 1, to), old = old }
+    it.of, it.typed = hunk.of, hunk.typed
+    it.above, it.below = from == 0 and hunk.above or nil, to == count and hunk.below or nil
+    return it
   end
   return part(0, a), part(a, b), part(b, count)
 end

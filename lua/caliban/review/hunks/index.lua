@@ -5,6 +5,7 @@
 local M = {}
 
 local algebra = require('caliban.review.hunks.algebra')
+local returned = require('caliban.review.hunks.returned')
 
 ---@class caliban.HunkBlock
 ---@field at integer the row of the block's first hunk, from which the rows of its hunks count
@@ -290,6 +291,74 @@ function M.change(hunks, first, last, new, formats)
     formatted(list, after)
   end
   return replaced(hunks, i, j, after, at, #new - (last - first)), own
+end
+
+--- The hunks without the one in rows [first, last), which has the lines of the base again.
+---@param hunks caliban.Hunks
+---@param first integer
+---@param last integer
+---@param delta integer by how much the number of lines has changed
+---@return caliban.Hunks
+function M.without(hunks, first, last, delta)
+  local i, j = around(hunks, first, last + 1)
+  local list = plain(hunks, i, j, hunks.blocks[i].at)
+  local out, at = {}, hunks.blocks[i].at
+  for _, hunk in ipairs(list) do
+    if hunk.start + at < first then
+      out[#out + 1] = hunk
+    elseif hunk.start + at > first then
+      out[#out + 1] = algebra.moved(hunk, delta)
+    end
+  end
+  return replaced(hunks, i, j, out, at, delta)
+end
+
+--- The hunks after edits, with the lines that the user has put back (see `returned`).
+---@param hunks caliban.Hunks
+---@param edits caliban.NetEdit[]
+---@param get fun(first: integer, last: integer): string[] lines of the text
+---@return caliban.Hunks
+---@return table<integer, boolean> rows of these lines
+function M.returned(hunks, edits, get)
+  for _, it in ipairs(edits) do
+    local first, last = it.at, it.at + #it.new
+    local concerned = hunks.count > 0
+      and (
+        returned.concerns(M.beyond(hunks, first, -1), first, last)
+        or returned.concerns(M.beyond(hunks, last, 1), first, last)
+      )
+    for _, hunk in ipairs((hunks.count == 0 or concerned) and {} or M.near(hunks, first, last)) do
+      concerned = concerned or returned.concerns(hunk, first, last)
+    end
+    if concerned then
+      local list, rows = returned.returned(M.list(hunks), get)
+      return M.of(list), rows
+    end
+  end
+  return hunks, {}
+end
+
+--- The hunks before edits, each removal at the place of an inserted line where it can be there (see `returned.placed`).
+---@param hunks caliban.Hunks
+---@param edits caliban.NetEdit[]
+---@param get fun(first: integer, last: integer): string[] lines of the text before the edits
+---@return caliban.Hunks
+function M.placed(hunks, edits, get)
+  for _, it in ipairs(edits) do
+    for _, step in
+      ipairs((#it.old == 0 and not it.restores and hunks.count > 0) and { -1, 1 } or {})
+    do
+      local hunk = M.beyond(hunks, it.first, step)
+      local there = returned.placed(hunk, it.first, get)
+      if hunk and there then
+        local list = vim.tbl_map(function(other)
+          return other.start == hunk.start and there or other
+        end, M.list(hunks))
+        hunks = M.of(algebra.fused(list))
+      end
+    end
+  end
+  return hunks
 end
 
 --- Compares the old and new lines of changed hunks again, as `algebra.tighten` does.

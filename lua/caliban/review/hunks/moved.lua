@@ -1,6 +1,6 @@
---- Finds the owners of lines that a command (`:sort`, `:move`, `J`, `gq`, a filter) has moved. A
---- line in a hunk belongs to the agent, any other line to the user. Neovim reports moved lines as
---- removed and added, so a line that is removed and added again keeps its owner.
+--- Finds the owners of lines that a command (`:sort`, `:move`, `J`, `gq`, a filter) has moved, or that one command has
+--- cut and another has put. A line in a hunk belongs to the agent, any other line to the user. A line that is removed
+--- and added again keeps its owner.
 local M = {}
 
 local index = require('caliban.review.hunks.index')
@@ -10,12 +10,7 @@ local algebra = require('caliban.review.hunks.algebra')
 ---@field users table<string, integer> the user's lines that were removed, and how often
 ---@field agents table<string, integer> lines of hunks that were removed, and how often
 ---@field of table<string, integer[]> for each line: the keys of the hunks that contained the line
----@field fresh { row: integer, line: string }[] lines that were added and not removed again, unordered
-
----@return caliban.Moved
-function M.new()
-  return { users = {}, agents = {}, of = {}, fresh = {} }
-end
+---@field fresh { row: integer, line: string }[] lines that were added, ascending
 
 ---@param list caliban.Hunk[]
 ---@param rows integer[] ascending
@@ -32,40 +27,28 @@ local function within(list, rows)
   return out
 end
 
---- Notes that the lines `old` at row `first` were replaced by `new`.
+--- Notes the lines that an edit has removed and added.
 ---@param moved caliban.Moved
----@param near caliban.Hunk[] the hunks before the change, at least those in these rows
----@param first integer
----@param old string[]
----@param new string[]
-function M.note(moved, near, first, old, new)
-  local last, fresh = first + #old, {}
-  local came = {} ---@type table<integer, boolean>
-  for _, it in ipairs(moved.fresh) do
-    if it.row >= first and it.row < last then
-      came[it.row] = true
-    else
-      it.row = it.row + (it.row < first and 0 or #new - #old)
-      fresh[#fresh + 1] = it
-    end
-  end
+---@param edit caliban.NetEdit
+---@param hunks caliban.Hunks the hunks before the edit
+---@param back table<integer, boolean> rows of lines of the base that are there again
+local function note(moved, edit, hunks, back)
   local rows = {} ---@type integer[]
-  for n = 1, #old do
-    rows[n] = first + n - 1
+  for n = 1, #edit.old do
+    rows[n] = edit.first + n - 1
   end
-  local theirs = within(near, rows)
-  for n, line in ipairs(old) do
-    if not came[rows[n]] then
-      local went = theirs[rows[n]] and moved.agents or moved.users
-      went[line] = (went[line] or 0) + 1
-      local hunk = theirs[rows[n]]
-      moved.of[line] = hunk and algebra.both(moved.of[line], hunk.of) or moved.of[line]
-    end
+  local theirs = #rows > 0 and within(index.near(hunks, edit.first, edit.last), rows) or {}
+  for n, line in ipairs(edit.old) do
+    local hunk = theirs[rows[n]]
+    local went = hunk and moved.agents or moved.users
+    went[line] = (went[line] or 0) + 1
+    moved.of[line] = hunk and algebra.both(moved.of[line], hunk.of) or moved.of[line]
   end
-  for n, line in ipairs(new) do
-    fresh[#fresh + 1] = { row = first + n - 1, line = line }
+  -- lines of the base that are there again are not those that the command has removed elsewhere
+  for n, line in ipairs(edit.restores and {} or edit.new) do
+    local row = edit.at + n - 1
+    moved.fresh[#moved.fresh + 1] = not back[row] and { row = row, line = line } or nil
   end
-  moved.fresh = fresh
 end
 
 ---@class caliban.Came
@@ -77,9 +60,6 @@ end
 ---@param all caliban.Hunks the hunks after the command
 ---@return table<string, caliban.Came> by line
 local function came(moved, all)
-  table.sort(moved.fresh, function(a, b)
-    return a.row < b.row
-  end)
   local rows = vim.tbl_map(function(it)
     return it.row
   end, moved.fresh) ---@type integer[]
@@ -134,6 +114,44 @@ local function flowed(moved, lines)
   return out
 end
 
+--- The parts of a hunk after it has lost rows.
+---@param hunk caliban.Hunk
+---@param lost table<integer, boolean>
+---@param out caliban.Hunk[] gets the parts
+local function parted(hunk, lost, out)
+  ---@param start integer
+  ---@param old string[]
+  ---@return caliban.Hunk
+  local function empty(start, old)
+    return { start = start, new = {}, old = old, of = hunk.of, typed = hunk.typed }
+  end
+  local part, whole = empty(hunk.start, hunk.old), true
+  part.loose = hunk.loose
+  for n, line in ipairs(hunk.new) do
+    local row = hunk.start + n - 1
+    if lost[row] then
+      out[#out + 1] = part
+      part, whole = empty(row + 1, {}), false
+    else
+      table.insert(part.new, line)
+    end
+  end
+  out[#out + 1] = whole and hunk or part
+end
+
+--- Moves a hunk without lines to a row that becomes a hunk, if only the user's own lines are between them: the lines
+--- that it has removed were in that place.
+---@param list caliban.Hunk[]
+---@param row integer
+local function move_to(list, row)
+  for k, hunk in ipairs(list) do
+    local from, upto = hunk.start - (hunk.above or 0), hunk.start + (hunk.below or 0)
+    if #hunk.new == 0 and from <= row and row < upto then
+      list[k] = vim.tbl_extend('force', {}, hunk, { start = row, above = 0, below = 0 })
+    end
+  end
+end
+
 --- Removes the rows `to_user` from their hunks, and makes each row in `to_agent` a hunk.
 ---@param list caliban.Hunk[]
 ---@param to_user table<integer, boolean>
@@ -143,26 +161,10 @@ end
 local function given(list, to_user, to_agent, of)
   local out = {} ---@type caliban.Hunk[]
   for _, hunk in ipairs(list) do
-    ---@param start integer
-    ---@param old string[]
-    ---@return caliban.Hunk
-    local function empty(start, old)
-      return { start = start, new = {}, old = old, of = hunk.of, typed = hunk.typed }
-    end
-    local part = empty(hunk.start, hunk.old)
-    part.loose = hunk.loose
-    for n, line in ipairs(hunk.new) do
-      local row = hunk.start + n - 1
-      if to_user[row] then
-        out[#out + 1] = part
-        part = empty(row + 1, {})
-      else
-        table.insert(part.new, line)
-      end
-    end
-    out[#out + 1] = part
+    parted(hunk, to_user, out)
   end
   for _, it in ipairs(to_agent) do
+    move_to(out, it.row)
     out[#out + 1] = { start = it.row, new = { it.line }, old = {}, of = of[it.line] }
   end
   table.sort(out, function(a, b)
@@ -171,22 +173,21 @@ local function given(list, to_user, to_agent, of)
   return algebra.fused(out)
 end
 
---- The hunks after the command. Each line that the command has removed and added again is given
---- back to its owner: first the user's lines, and the agent's lines only if the command added no
---- other lines.
+--- The rows of added lines that change their owner.
 ---@param moved caliban.Moved
 ---@param all caliban.Hunks
----@return caliban.Hunks
-function M.settled(moved, all)
-  if #moved.fresh == 0 or next(moved.users) == nil and next(moved.agents) == nil then
-    return all
+---@return table<integer, boolean> to_user
+---@return { row: integer, line: string }[] to_agent
+local function owners(moved, all)
+  local to_user, to_agent = {}, {}
+  if next(moved.users) == nil and next(moved.agents) == nil then
+    return to_user, to_agent
   end
   local lines, pure = came(moved, all), true
   for line, rows in pairs(lines) do
     local had = (moved.users[line] or 0) + (moved.agents[line] or 0)
     pure = pure and #rows.mine + #rows.theirs <= had
   end
-  local to_user, to_agent = {}, {}
   for line, rows in pairs(lines) do
     local users = moved.users[line] or 0
     for k = 1, math.min(users - #rows.mine, #rows.theirs) do
@@ -199,10 +200,112 @@ function M.settled(moved, all)
   for _, row in ipairs(not pure and flowed(moved, lines) or {}) do
     to_user[row] = true
   end
-  if next(to_user) == nil and #to_agent == 0 then
-    return all
+  return to_user, to_agent
+end
+
+---@class caliban.Gone lines that the user has removed with nothing in their place, and how often
+---@field agents table<string, integer> lines of hunks
+---@field users table<string, integer> other lines
+---@field of table<string, integer[]> for each line of hunks: the keys of its hunks
+
+--- The lines that are gone after the command: those that were before it, and those that it has removed.
+---@param gone caliban.Gone
+---@param edits caliban.NetEdit[]
+---@param before caliban.Hunks
+---@return caliban.Gone
+function M.removed(gone, edits, before)
+  local out ---@type caliban.Gone?
+  for _, edit in ipairs(edits) do
+    if #edit.new == 0 then
+      out = out or vim.deepcopy(gone)
+      local rows = {} ---@type integer[]
+      for n = 1, #edit.old do
+        rows[n] = edit.first + n - 1
+      end
+      local theirs = within(index.near(before, edit.first, edit.last), rows)
+      for n, line in ipairs(edit.old) do
+        local hunk = theirs[rows[n]]
+        local whose = hunk and out.agents or out.users
+        whose[line] = (whose[line] or 0) + 1
+        out.of[line] = hunk and algebra.both(out.of[line], hunk.of) or out.of[line]
+      end
+    end
   end
-  return index.of(given(index.list(all), to_user, to_agent, moved.of))
+  return out or gone
+end
+
+--- Finds added lines that were gone. A line without a letter, such as `}`, is one only next to another.
+---@param edits caliban.NetEdit[]
+---@param counts table<string, integer> the lines that are gone; those found are taken away
+---@param may fun(row: integer): boolean
+---@return { row: integer, line: string }[]
+local function put_back(edits, counts, may)
+  local out = {}
+  for _, edit in ipairs(next(counts) and edits or {}) do
+    local took, has_letter = {}, false
+    for n = 1, edit.restores and 0 or #edit.new + 1 do
+      local line, row = edit.new[n], edit.at + n - 1
+      if line and (counts[line] or 0) > 0 and may(row) then
+        counts[line] = counts[line] - 1
+        took[#took + 1] = { row = row, line = line }
+        has_letter = has_letter or line:find('[%w\128-\255]') ~= nil
+      else
+        for _, it in ipairs(took) do
+          if has_letter then
+            out[#out + 1] = it
+          else
+            counts[it.line] = counts[it.line] + 1
+          end
+        end
+        took, has_letter = {}, false
+      end
+    end
+  end
+  return out
+end
+
+--- The hunks after a command. Each line that the command has removed and added again is given
+--- back to its owner: first the user's lines, and the agent's lines only if the command added no
+--- other lines.
+---@param edits caliban.NetEdit[] what the command has changed
+---@param before caliban.Hunks the hunks before the command
+---@param after { raw: caliban.Hunks, tight: caliban.Hunks } the hunks after it, before and after `index.tighten`
+---@param gone caliban.Gone the lines that were gone before the command
+---@param back table<integer, boolean> rows of lines of the base that the command has put back
+---@return caliban.Hunks
+---@return caliban.Gone
+function M.settled(edits, before, after, gone, back)
+  local moved = { users = {}, agents = {}, of = {}, fresh = {} } ---@type caliban.Moved
+  for _, edit in ipairs(edits) do
+    note(moved, edit, before, back)
+  end
+  if #moved.fresh == 0 then
+    return after.tight, M.removed(gone, edits, before)
+  end
+  local to_user, to_agent = owners(moved, after.raw)
+  local left = vim.deepcopy(gone)
+  ---@param row integer
+  ---@return boolean
+  local function is_agents(row)
+    return within(index.near(after.raw, row, row + 1), { row })[row] ~= nil
+  end
+  for _, it in ipairs(put_back(edits, left.users, is_agents)) do
+    to_user[it.row] = true
+  end
+  local given_back = {} ---@type table<integer, boolean>
+  for _, it in ipairs(to_agent) do
+    given_back[it.row] = true
+  end
+  local again = put_back(edits, left.agents, function(row)
+    return not back[row] and not given_back[row] and not is_agents(row)
+  end)
+  vim.list_extend(to_agent, again)
+  local all = after.tight
+  if next(to_user) ~= nil or #to_agent > 0 then
+    local of = vim.tbl_extend('keep', moved.of, left.of)
+    all = index.of(given(index.list(all), to_user, to_agent, of))
+  end
+  return all, M.removed(left, edits, before)
 end
 
 return M

@@ -248,6 +248,18 @@ function M.differing(a, b)
   return first + from, a.count - behind - upto, b.count - behind - upto
 end
 
+--- Whether two versions have the same lines.
+---@param a caliban.Rope
+---@param b caliban.Rope
+---@return boolean
+function M.same(a, b)
+  if a.count ~= b.count then
+    return false
+  end
+  local first, last = M.differing(a, b)
+  return first == last
+end
+
 --- The lines joined by '\n'.
 ---@param rope caliban.Rope
 ---@return string

@@ -2,34 +2,40 @@
 local M = {}
 
 local api = vim.api
+local block = require('caliban.review.hunks.block')
 local file = require('caliban.editor.file')
 local formatting = require('caliban.review.hunks.formatting')
 local index = require('caliban.review.hunks.index')
-local moved = require('caliban.review.hunks.moved')
+local lines_of = require('caliban.review.hunks.lines')
+local regions = require('caliban.review.hunks.regions')
 local rope = require('caliban.review.hunks.rope')
 local slices = require('caliban.editor.slices')
+local states = require('caliban.review.hunks.states')
 
---- If one command makes more changes than this, the lines that it has moved are no longer
---- determined change by change.
+--- If one command makes more changes than this, the undo state is no longer looked up at each of them.
 local MOST = 50
---- How many lines are read in one slice.
-local PART = 4000
+--- A change of this many lines is compared with the lines before it only by `sync`.
+local MANY = 2000
+--- A text that one of so many commands has changed may come back.
+local PAST = 3
 
 ---@class caliban.Tracked the hunks of a buffer, for each undo state; only this module sets its fields
 ---@field buf integer
 ---@field hunks caliban.Hunks
 ---@field own boolean whether the user has unsaved changes outside the hunks
+---@field gone caliban.Gone the lines that the user has removed
+---@field past caliban.UndoBlock[] the last blocks before this one since the last decision, newest first
 ---@field decided? caliban.Decided the last decision in this undo state
 ---@field open boolean whether changes have been pending since the review was last settled
----@field seq integer the undo state that `hunks`, `own` and `decided` belong to
----@field states table<integer, { hunks: caliban.Hunks, own: boolean, decided?: caliban.Decided }> the other undo states
+---@field seq integer the undo state that `hunks`, `own`, `gone` and `decided` belong to
+---@field states table<integer, caliban.UndoState> the other undo states
 ---@field undoing? caliban.Change[] the changes of an undo or redo whose undo state `sync` has not looked up yet
+---@field aside? boolean whether a command that has changed no line may have led to another undo state
 ---@field burst integer the number of changes since the last `sync`
 ---@field lines? caliban.Rope the buffer's lines, while hunks are pending
 ---@field reading? boolean whether `lines` are being read
 ---@field tick integer the changedtick of the buffer when it had these `lines`
----@field moved? caliban.Moved the lines that the running command has moved
----@field far? { hunks: caliban.Hunks, lines: caliban.Rope } before change number `MOST` + 1 of the running command
+---@field block? caliban.UndoBlock the changes that lead to the current undo state, if the text before them is known
 ---@field busy boolean whether `edit` is changing the buffer
 ---@field formatted? caliban.Formatted[] the changes by formatters since the review was last settled
 
@@ -55,15 +61,13 @@ end
 ---@param r caliban.Tracked
 ---@return boolean
 function M.returns(r)
-  local undone = false
-  for _, entry in ipairs(vim.fn.undotree(r.buf).entries) do
-    undone = undone or entry.curhead == 1
-    local state = undone and r.states[entry.seq]
-    if state and state.hunks.count > 0 then
-      return true
-    end
-  end
-  return false
+  return states.returns(r.buf, r.states)
+end
+
+--- Forgets the changes of the user: the hunks come from a decision, a proposal or a file.
+---@param r caliban.Tracked
+local function forget(r)
+  r.block, r.past, r.gone = nil, {}, { agents = {}, users = {}, of = {} }
 end
 
 ---@param buf integer
@@ -72,6 +76,7 @@ function M.new(buf)
   ---@diagnostic disable-next-line: missing-fields
   local r = { buf = buf, hunks = index.of({}), states = {} } ---@type caliban.Tracked
   r.open, r.busy, r.burst, r.tick = false, false, 0, 0
+  forget(r)
   r.seq = M.seq(r)
   return r
 end
@@ -157,17 +162,20 @@ end
 ---@param hunks caliban.Hunks whose new lines are in the buffer
 function M.set(r, hunks)
   r.hunks = hunks
+  forget(r)
 end
 
 ---@param r caliban.Tracked
 ---@param list caliban.Hunk[] whose new lines are in the buffer
 function M.set_list(r, list)
   r.hunks = index.of(list)
+  forget(r)
 end
 
 ---@param r caliban.Tracked
 function M.empty(r)
   r.hunks = index.of({})
+  forget(r)
 end
 
 --- Updates the hunks after a change that the user has not made: rows [first, last) were replaced by
@@ -178,12 +186,7 @@ end
 ---@param lines string[]
 function M.follow_edit(r, first, last, lines)
   r.hunks = index.change(r.hunks, first, last, lines)
-end
-
----@param r caliban.Tracked
----@param own boolean whether the user has unsaved changes outside the hunks
-function M.set_own(r, own)
-  r.own = own
+  forget(r)
 end
 
 --- Sets the last decision of the current undo state.
@@ -203,13 +206,14 @@ end
 ---@param r caliban.Tracked
 function M.settled(r)
   r.lines, r.formatted = nil, nil
+  forget(r)
 end
 
 --- Notes the new changedtick of the buffer, whose text has not changed.
 ---@param r caliban.Tracked
 ---@param tick integer
 function M.on_changedtick(r, tick)
-  r.tick = tick
+  r.tick, r.aside = tick, true
 end
 
 --- Called when Neovim reads the buffer's text from disk again, or unloads the buffer: drops all hunks.
@@ -218,7 +222,8 @@ end
 function M.reread(r)
   local was = index.list(r.hunks)
   r.hunks, r.states, r.undoing = index.of({}), {}, nil
-  r.lines, r.moved, r.far = nil, nil, nil
+  r.lines = nil
+  forget(r)
   return was
 end
 
@@ -239,26 +244,40 @@ end
 
 --------------------------------------------------------------------------------------------- following the buffer
 
---- Saves the hunks of the current undo state before the buffer changes to another one.
+--- Saves the hunks before the buffer changes to another undo state.
 ---@param r caliban.Tracked
-local function keep_state(r)
-  r.states[r.seq] = { hunks = r.hunks, own = r.own, decided = r.decided }
+---@param seq integer the undo state now
+local function keep_state(r, seq)
+  local state = { hunks = r.hunks, own = r.own, gone = r.gone, decided = r.decided }
+  states.keep(r.states, r.seq, seq, state)
+end
+
+--- Brings the hunks up to date with the changes of the undo block.
+---@param r caliban.Tracked
+local function settle(r)
+  local it = r.block
+  if it and it.due then
+    it.due = false
+    r.hunks, r.own, r.gone = block.settled(it, r.lines --[[@as caliban.Rope]], r.past)
+  end
+end
+
+--- Ends the undo block: the next change begins another.
+---@param r caliban.Tracked
+local function end_block(r)
+  settle(r)
+  if r.block then
+    table.insert(r.past, 1, r.block)
+    r.past[PAST + 1] = nil
+  end
+  r.block = nil
 end
 
 ---@param r caliban.Tracked
----@param list caliban.Hunk[]
----@return boolean whether the buffer has the hunks' new lines at their rows
-local function fits(r, list)
-  if r.lines then
-    return rope.hold(r.lines, list)
-  end
-  for _, hunk in ipairs(list) do
-    local there = api.nvim_buf_get_lines(r.buf, hunk.start, hunk.start + #hunk.new, false)
-    if not vim.deep_equal(there, hunk.new) then
-      return false
-    end
-  end
-  return true
+---@param own boolean whether the user has unsaved changes outside the hunks
+function M.set_own(r, own)
+  end_block(r)
+  r.own = own
 end
 
 --- Restores the saved hunks of the undo state to which `u` or `<C-r>` has led. If no hunks were
@@ -269,8 +288,10 @@ end
 ---@param check boolean whether to check that the hunks fit the buffer
 local function restore_state(r, at, check)
   local state = r.states[at]
-  if state and (not check or fits(r, index.list(state.hunks))) then
-    r.hunks, r.own, r.decided = state.hunks, state.own, state.decided
+  if state and (not check or states.fits(r.buf, r.lines, index.list(state.hunks))) then
+    r.hunks, r.own, r.gone, r.decided = state.hunks, state.own, state.gone, state.decided
+  elseif r.block then
+    settle(r)
   else
     for _, it in ipairs(r.undoing or {}) do
       local own
@@ -278,7 +299,7 @@ local function restore_state(r, at, check)
       r.own = r.own or own
     end
   end
-  r.seq, r.undoing = at, nil
+  r.seq, r.undoing, r.block = at, nil, nil
 end
 
 --- Makes the same change in `lines` that was made in the buffer.
@@ -286,66 +307,33 @@ end
 ---@param tick integer
 ---@param first integer
 ---@param last integer
----@param new_last integer
----@return string[]? old the replaced lines; nil if they are not known, or if this change needs no search for moved lines
----@return string[] new
-local function follow(r, tick, first, last, new_last)
+---@param new string[]
+local function follow(r, tick, first, last, new)
   local lines = r.lines
-  if not lines and r.hunks.count == 0 then
-    return nil, {}
-  end
-  local new = api.nvim_buf_get_lines(r.buf, first, new_last, false)
-  if not lines or last > lines.count then
+  if lines and last <= lines.count then
+    r.lines, r.tick = rope.splice(lines, first, last, new), tick
+  else
     r.lines = nil
-    return nil, new
-  end
-  r.lines, r.tick = rope.splice(lines, first, last, new), tick
-  if r.busy then
-    return nil, new
-  elseif r.burst > MOST then
-    r.far = r.far or { hunks = r.hunks, lines = lines }
-    return nil, new
-  end
-  return rope.lines(lines, first, last), new
-end
-
---- Notes the lines that a command with more than `MOST` changes has moved: all changes after the
---- first `MOST` count as one.
----@param r caliban.Tracked
----@param it caliban.Moved
-local function note_burst(r, it)
-  local far = r.far --[[@as { hunks: caliban.Hunks, lines: caliban.Rope }]]
-  local first, last, new_last = rope.differing(far.lines, r.lines or M.read(r))
-  local old = rope.lines(far.lines, first, last)
-  local new = api.nvim_buf_get_lines(r.buf, first, new_last, false)
-  moved.note(it, index.near(far.hunks, first, last), first, old, new)
-end
-
---- Called after a command: restores the owners of the lines that it has moved (see `moved`).
----@param r caliban.Tracked
-local function end_command(r)
-  local it = r.moved or moved.new()
-  if r.far and not r.undoing then
-    note_burst(r, it)
-  end
-  r.moved, r.far = nil, nil
-  if not r.undoing then
-    r.hunks = moved.settled(it, r.hunks)
   end
 end
 
---- Reads the buffer's lines, in slices.
+--- Adds a change to the undo block, or begins one.
 ---@param r caliban.Tracked
----@return caliban.Rope
-function M.read(r)
-  local lines = {} ---@type string[]
-  for row = 0, api.nvim_buf_line_count(r.buf) - 1, PART do
-    vim.list_extend(lines, api.nvim_buf_get_lines(r.buf, row, row + PART, false))
-    if row > 0 then
-      slices.rest()
-    end
+---@param was caliban.Hunks the hunks before the change
+---@param before? caliban.Rope the buffer's lines before it
+---@param first integer
+---@param last integer
+---@param count integer the number of new lines
+local function note(r, was, before, first, last, count)
+  local formats = formatting.runs()
+  if not before or not r.lines or r.block and r.block.formats ~= formats then
+    r.block = nil
   end
-  return rope.of(lines)
+  if before and r.lines then
+    r.block = r.block or block.new(was, before, r.own, r.gone, formats)
+    r.block.due = true
+    regions.add(r.block.regions, first, last, first + count)
+  end
 end
 
 --- Reads `lines` from the buffer: those of a short text at once, those of a long one later in
@@ -361,7 +349,7 @@ local function read_lines(r)
     local tick, lines
     repeat
       tick = api.nvim_buf_get_changedtick(r.buf)
-      local ok, read = pcall(M.read, r)
+      local ok, read = pcall(lines_of.read, r.buf)
       lines = ok and read or nil
     until not lines or tick == api.nvim_buf_get_changedtick(r.buf)
     r.reading = false
@@ -396,15 +384,19 @@ end
 --- Brings the hunks up to date with the buffer. Must be called before the hunks are read.
 ---@param r caliban.Tracked
 function M.sync(r)
-  end_command(r)
   r.burst = 0
   if r.undoing then
     restore_state(r, M.seq(r), true)
   end
+  settle(r)
+  if r.aside then
+    r.seq, r.aside = M.seq(r), nil
+  end
   r.hunks = index.tighten(r.hunks)
   if r.hunks.count == 0 then
     r.lines = r.open and r.lines or nil
-  elseif not r.lines or r.lines.count ~= api.nvim_buf_line_count(r.buf) then
+    r.block = r.lines and r.block or nil
+  elseif not r.lines or r.lines.count ~= lines_of.count(r.buf) then
     read_lines(r)
   end
 end
@@ -415,7 +407,9 @@ end
 ---@param after? caliban.Rope the buffer's lines after the change if the caller knows them
 ---@return boolean ok, any err
 function M.edit(r, change, after)
-  keep_state(r)
+  settle(r)
+  forget(r)
+  keep_state(r, M.seq(r))
   if after then
     r.lines = nil
   end
@@ -432,16 +426,17 @@ function M.edit(r, change, after)
 end
 
 --- Finds out to which undo state a change belongs. In `undotree()`, `synced` is 1 after an undo or
---- redo, but not after a new change, which leaves an undo block open.
+--- redo, but not after a new change, which leaves an undo block open. Must be called before the
+--- change is followed.
 ---@param r caliban.Tracked
 local function follow_undo(r)
   local tree = vim.fn.undotree(r.buf)
   if tree.synced == 1 then
     if not r.undoing then
-      end_command(r)
-      keep_state(r)
+      end_block(r)
+      keep_state(r, r.seq)
+      r.undoing = {}
     end
-    r.undoing = r.undoing or {}
     return
   end
   if r.undoing then
@@ -449,8 +444,9 @@ local function follow_undo(r)
     restore_state(r, parent and parent.seq or 0, false)
   end
   if tree.seq_cur ~= r.seq then
-    end_command(r)
-    keep_state(r)
+    local parent = tree.entries[#tree.entries - 1]
+    end_block(r)
+    keep_state(r, parent and parent.seq or 0)
     r.seq = tree.seq_cur
   end
 end
@@ -464,8 +460,10 @@ end
 ---@param new_last integer
 ---@return boolean by_user false if `edit` made the change
 function M.on_lines(r, tick, first, last, new_last)
+  local new ---@type string[]
+  first, last, new = lines_of.change(r.buf, r.lines, first, last, new_last)
   if r.busy then
-    follow(r, tick, first, last, new_last)
+    follow(r, tick, first, last, new)
     return false
   end
   -- more than `MOST` changes are assumed to come from one command, either an edit or an undo,
@@ -474,25 +472,24 @@ function M.on_lines(r, tick, first, last, new_last)
     follow_undo(r)
   end
   r.burst = r.burst + 1
-  local was, lines = r.hunks, r.lines
-  local old, new = follow(r, tick, first, last, new_last)
-  local formats = lines and r.lines and formatting.runs()
-  if lines and r.lines and formats then
-    M.format(r, lines, r.lines)
+  local was, before = r.hunks, r.lines
+  follow(r, tick, first, last, new)
+  note(r, was, before, first, last, #new)
+  local lines = r.lines
+  if before and lines and formatting.runs() then
+    M.format(r, before, lines)
   end
   if r.undoing then
     table.insert(r.undoing, { first = first, last = last, new = new })
     return true
   end
-  local own = true
-  if was.count > 0 then
-    r.hunks, own = index.change(was, first, last, new, formats)
+  local edits = { { first = first, last = last, at = first, old = {}, new = new } }
+  -- a diff of many lines would be made twice: now and by `sync`
+  if before and lines and was.count > 0 and last - first + #new < MANY then
+    local it = { first = first, last = last, from = first, upto = first + #new }
+    edits = regions.edits({ it }, before, lines, was)
   end
-  if old then
-    r.moved = r.moved or moved.new()
-    moved.note(r.moved, index.near(was, first, last), first, old, new)
-  end
-  r.own = r.own or own
+  r.hunks, r.own = block.applied(was, edits, r.own, formatting.runs())
   return true
 end
 
