@@ -87,6 +87,8 @@ fn sandboxed() -> String {
         temporary: None,
         network: false,
         proxy: false,
+        gate: None,
+        kept: Vec::new(),
     };
     let proxied = Sandbox { proxy: true, ..limits.clone() };
     let without = each_run(program, None);

@@ -216,6 +216,15 @@ impl Conversation {
         }
     }
 
+    /// The locked paths that the command of an open call may change, because the user has consented.
+    pub fn unlocked(&self, call: &CallId) -> Vec<String> {
+        let open = self.session.open().iter().find(|it| it.call.id == *call);
+        match open.map(|it| &it.access) {
+            Some(Access::Act { unlocked, .. }) => unlocked.clone(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Saves events: in the journal while a turn runs, otherwise by writing the whole session's file. An error means
     /// that not all events are on disk; the user has been told.
     fn save(&mut self, events: &[Event], sync: bool) -> io::Result<()> {

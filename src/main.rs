@@ -2,12 +2,18 @@
 //! task, such as `run`.
 
 use caliban::tool::environment::{self, Secrets};
+use caliban::tool::git::gate;
 use caliban::web::{markdown, proxy};
 use caliban::{pdf, run, sandbox, supervisor};
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let name = std::env::args_os().next().unwrap_or_default();
+    if Path::new(&name).file_name().is_some_and(|it| it == "git") {
+        return gate::run();
+    }
     let first = std::env::args_os().nth(1).unwrap_or_default();
     if first == "run" {
         return run::main(std::env::args_os().skip(2));

@@ -20,7 +20,14 @@ pub enum Question<'a> {
     Read(&'a Guarded),
     /// Asked before a command runs. `outside` is the model's reason to run the command outside of the sandbox. `judged`
     /// says why the command needs consent, and which rule would allow it.
-    Run { command: &'a str, outside: Option<&'a str>, background: bool, judged: &'a Judgement },
+    Run {
+        command: &'a str,
+        outside: Option<&'a str>,
+        background: bool,
+        /// The locked paths that git would change.
+        unlocked: &'a [String],
+        judged: &'a Judgement,
+    },
     /// Asked before one of the user's formatters gets the text of a file.
     Format { command: &'a str, path: &'a str, judged: &'a Judgement },
     /// Asked before a text is sent to the input of a job.
@@ -69,11 +76,11 @@ pub fn decide<'a>(
         Access::Fetch { url, .. } if mode == Mode::Auto && judged.leak.is_some() => {
             Decision::Ask(Question::Fetch(url, judged))
         }
-        Access::Act { command, outside, background, .. }
-            if !judged.opens.is_empty()
+        Access::Act { command, outside, background, unlocked, .. }
+            if !(unlocked.is_empty() && judged.opens.is_empty())
                 || mode == Mode::Auto && judged.leak.is_some() && !is_granted() =>
         {
-            to_run((command, outside.as_deref()), *background, judged)
+            to_run((command, outside.as_deref()), *background, unlocked, judged)
         }
         Access::Search { query, host } if mode == Mode::Auto && judged.leak.is_some() => {
             Decision::Ask(Question::Search(query, host, judged))
@@ -95,8 +102,8 @@ pub fn decide<'a>(
         Access::Fetch { url, .. } => Decision::Ask(Question::Fetch(url, judged)),
         Access::Search { query, host } => Decision::Ask(Question::Search(query, host, judged)),
         Access::Guarded(it) => Decision::Ask(Question::Read(it)),
-        Access::Act { command, outside, background, .. } => {
-            to_run((command, outside.as_deref()), *background, judged)
+        Access::Act { command, outside, background, unlocked, .. } => {
+            to_run((command, outside.as_deref()), *background, unlocked, judged)
         }
         Access::Format { command, path } => {
             Decision::Ask(Question::Format { command, path, judged })
@@ -111,9 +118,10 @@ pub fn decide<'a>(
 fn to_run<'a>(
     what: (&'a str, Option<&'a str>),
     background: bool,
+    unlocked: &'a [String],
     judged: &'a Judgement,
 ) -> Decision<'a> {
-    Decision::Ask(Question::Run { command: what.0, outside: what.1, background, judged })
+    Decision::Ask(Question::Run { command: what.0, outside: what.1, background, unlocked, judged })
 }
 
 impl Question<'_> {
@@ -122,32 +130,8 @@ impl Question<'_> {
         Some(match self {
             Question::Read(it) => look(it),
             // the question shows the whole command, with invisible characters spelt out
-            Question::Run { command, outside, background, judged } => {
-                let hosts = judged.opens.join("`, `");
-                let hosts = if hosts.is_empty() {
-                    hosts
-                } else {
-                    format!(" with connections to `{hosts}`")
-                };
-                let place = match (outside, background) {
-                    (None, false) => "",
-                    (None, true) => " in the background",
-                    (Some(_), false) => " outside of the sandbox",
-                    (Some(_), true) => " in the background, outside of the sandbox",
-                };
-                let why = because(judged);
-                let reason = outside.map(|it| format!("\nThe model says: {}", in_one_line(it)));
-                let reason = reason.unwrap_or_default();
-                let touched = match judged.touched.text() {
-                    text if text.is_empty() => text,
-                    text => format!("\n{}", exact(&text)),
-                };
-                match exact(command.trim_end()) {
-                    lines if lines.contains('\n') => {
-                        format!("Run this{place}{hosts}?{why}{touched}{reason}\n{lines}")
-                    }
-                    line => format!("Run `{line}`{place}{hosts}?{why}{touched}{reason}"),
-                }
+            Question::Run { command, outside, background, unlocked, judged } => {
+                run(command, outside, background, unlocked, judged)
             }
             Question::Format { command, path, judged } => {
                 let why = because(judged);
@@ -186,6 +170,49 @@ impl Question<'_> {
             Question::Read(_) | Question::Review(_) => "",
         }
     }
+}
+
+fn run(
+    command: &str,
+    outside: Option<&str>,
+    background: bool,
+    unlocked: &[String],
+    judged: &Judgement,
+) -> String {
+    let hosts = judged.opens.join("`, `");
+    let hosts = if hosts.is_empty() { hosts } else { format!(" with connections to `{hosts}`") };
+    let place = match (outside, background) {
+        (None, false) => "",
+        (None, true) => " in the background",
+        (Some(_), false) => " outside of the sandbox",
+        (Some(_), true) => " in the background, outside of the sandbox",
+    };
+    let why = because(judged);
+    let reason = outside.map(|it| format!("\nThe model says: {}", in_one_line(it)));
+    let reason = reason.unwrap_or_default();
+    let touched = match judged.touched.text() {
+        text if text.is_empty() => text,
+        text => format!("\n{}", exact(&text)),
+    };
+    let locked = changes_locked(unlocked);
+    match exact(command.trim_end()) {
+        lines if lines.contains('\n') => {
+            format!("Run this{place}{hosts}?{why}{locked}{touched}{reason}\n{lines}")
+        }
+        line => format!("Run `{line}`{place}{hosts}?{why}{locked}{touched}{reason}"),
+    }
+}
+
+/// The line of a question that names the locked paths which git would change.
+fn changes_locked(unlocked: &[String]) -> String {
+    let named: Vec<String> = unlocked.iter().map(|it| format!("`{}`", in_one_line(it))).collect();
+    if named.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\nIt changes files that commands may not change: {}. With your consent git changes them, for this one command.",
+        named.join(", ")
+    )
 }
 
 fn look(it: &Guarded) -> String {

@@ -54,13 +54,17 @@ pub struct Sandbox {
     pub fixed: Vec<PathBuf>,
     /// Folders and files that the command sees as empty: secrets, and sockets of programs outside of the sandbox.
     pub hidden: Vec<PathBuf>,
-    /// The folder that the command sees as `/tmp`. `None` if the command sees the real one, for example because `/tmp`
-    /// contains a writable folder.
+    /// The folder that the command sees as `/tmp`. `None` if the command sees the real one.
     pub temporary: Option<PathBuf>,
+    /// Entries of `/tmp` and `/dev/shm` that stay in place where the command has folders of its own: they contain the
+    /// project, a writable folder or the home folder.
+    pub kept: Vec<PathBuf>,
     /// Whether the command may use the network.
     pub network: bool,
     /// Whether the network of the full sandbox gets a listener, on which this program serves as a proxy.
     pub proxy: bool,
+    /// The file that is this program for commands (see `tool::git::gate`).
+    pub gate: Option<PathBuf>,
 }
 
 impl Sandbox {
@@ -159,8 +163,10 @@ pub fn probe() -> ExitCode {
         fixed: vec![PathBuf::from("/etc")],
         hidden,
         temporary: None,
+        kept: Vec::new(),
         network: false,
         proxy: false,
+        gate: None,
     };
     if empty.holds() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

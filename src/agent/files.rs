@@ -131,7 +131,11 @@ impl Files {
         let keeper =
             if tool.is_some_and(Tool::acts) { self.record.keeper(conversation) } else { None };
         work::Job {
-            desk: Desk { agreed: conversation.agreed(&call.id), ..desk.clone() },
+            desk: Desk {
+                agreed: conversation.agreed(&call.id),
+                confinement: desk.confinement.clone().unlocking(conversation.unlocked(&call.id)),
+                ..desk.clone()
+            },
             results: turn.results(),
             observations: self.known.observations(),
             watched: if changes {

@@ -8,7 +8,7 @@ use crate::event::{Access, Plan, SessionId, TurnId};
 use crate::message::{Block, CallId, Input as Arguments, Reply, Request, ToolAnswer, ToolCall};
 use crate::provider::{Provider, Sampled};
 use crate::session::{Input, MAX_CALLS, Session};
-use crate::tool::{self, Desk, Source, Tool, Workspace};
+use crate::tool::{self, Desk, Ran, Source, Tool, Workspace};
 use futures::{FutureExt, StreamExt};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
@@ -104,7 +104,7 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     // Only `read` makes a file's text known to the model. A search shows single lines.
     let desk = Desk { seen: (call.tool == "read").then_some(seen), ..job.desk };
     let ran = AssertUnwindSafe(tool::run(&desk, &call)).catch_unwind().await;
-    let (answer, decisions) = ran.unwrap_or_else(|_| (broken(&call.id), Vec::new()));
+    let Ran { answer, decisions, needed } = ran.unwrap_or_else(|_| Ran::new(broken(&call.id)));
     if !decisions.is_empty() {
         let _ = job.results.send(Input::Log { decisions });
     }
@@ -116,7 +116,10 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
         watch.end().await;
     }
     looked.again().await;
-    let _ = job.results.send(Input::Answered { turn, answer });
+    let _ = job.results.send(match needed {
+        Some(access) => Input::Needed { turn, call: call.id, access },
+        None => Input::Answered { turn, answer },
+    });
 }
 
 const BROKEN: &str = "The tool failed inside Caliban, not because of your call. Try another way.";

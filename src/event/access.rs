@@ -30,6 +30,9 @@ pub enum Access {
         /// The hosts to which the command has to connect, each with or without a port.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         hosts: Vec<String>,
+        /// The locked paths that the command, which is git alone, changes. They are unlocked for this command.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unlocked: Vec<String>,
     },
     /// Runs this command of the user's on the text of a file, in a sandbox that can write nothing, and proposes what
     /// the command prints as the new text.
@@ -244,12 +247,19 @@ mod tests {
             guarded(false, Some("holds keys")),
             guarded(true, None),
             Access::Edit { paths: vec!["a.rs".into(), "b.rs".into()] },
-            Access::Act { command: "make".into(), outside: None, background: false, hosts: vec![] },
+            Access::Act {
+                command: "make".into(),
+                outside: None,
+                background: false,
+                hosts: vec![],
+                unlocked: vec![],
+            },
             Access::Act {
                 command: "make".into(),
                 outside: None,
                 background: true,
                 hosts: vec!["a.org:443".into()],
+                unlocked: vec!["AGENTS.md".into()],
             },
             Access::Format { command: "fmt".into(), path: "a.rs".into() },
             Access::Input { job: 1, command: "sh".into(), text: "a\n".into(), is_contained: true },
@@ -284,7 +294,13 @@ mod tests {
         check(r#""edit""#, Access::Edit { paths: Vec::new() });
         check(
             r#"{"act":{"question":"Run `make`?","grant":"make"}}"#,
-            Access::Act { command: "make".into(), outside: None, background: false, hosts: vec![] },
+            Access::Act {
+                command: "make".into(),
+                outside: None,
+                background: false,
+                hosts: vec![],
+                unlocked: vec![],
+            },
         );
         check(r#"{"refused":"no such tool"}"#, Access::Never("no such tool".into()));
     }

@@ -12,7 +12,13 @@ fn guarded(tool: &str, path: &str, is_outside: bool, why: Option<&str>) -> Acces
 }
 
 fn act(command: &str) -> Access {
-    Access::Act { command: command.into(), outside: None, background: false, hosts: Vec::new() }
+    Access::Act {
+        command: command.into(),
+        outside: None,
+        background: false,
+        hosts: Vec::new(),
+        unlocked: Vec::new(),
+    }
 }
 
 fn input(job: u32, text: &str) -> Access {
@@ -74,7 +80,7 @@ fn a_command_needs_consent_and_is_denied_in_plan_mode() {
             &[],
             &act("make"),
             expect![[
-                r#"Ask(Run { command: "make", outside: None, background: false, judged: Judgement { verdict: None, why: "", is_contained: false, leak: None, always: "", touched: Touched { files: [], folders: [], hosts: [] }, opens: [], unruled: [] } })"#
+                r#"Ask(Run { command: "make", outside: None, background: false, unlocked: [], judged: Judgement { verdict: None, why: "", is_contained: false, leak: None, always: "", touched: Touched { files: [], folders: [], hosts: [] }, opens: [], unruled: [] } })"#
             ]],
         );
         check(mode, &granted, &act("make"), expect!["Allow"]);
@@ -287,4 +293,28 @@ fn in_auto_mode_a_command_that_sends_after_a_strangers_text_needs_consent() {
     assert!(text.contains("sends something out"), "{text}");
     let granted = [Grant::Act("git push".into())];
     assert_eq!(decide(Mode::Auto, &granted, &tainted, &push), Decision::Allow);
+}
+
+#[test]
+fn git_that_changes_locked_files_needs_consent_in_every_mode_whatever_the_rules_say() {
+    let unlocked = vec!["AGENTS.md".to_owned(), "a\u{202e}b".to_owned()];
+    let access = Access::Act {
+        command: "git checkout x".into(),
+        outside: None,
+        background: false,
+        hosts: Vec::new(),
+        unlocked,
+    };
+    let judged =
+        Judgement { verdict: Some(Verdict::Allow), is_contained: true, ..Judgement::default() };
+    let granted = [Grant::Act("git checkout x".into())];
+    for mode in [Mode::Ask, Mode::AutoEdit, Mode::Auto] {
+        let Decision::Ask(question) = decide(mode, &granted, &judged, &access) else {
+            panic!("{mode}");
+        };
+        let text = question.text().unwrap();
+        assert!(text.contains("commands may not change: `AGENTS.md`, `a[U+202E]b`."), "{text}");
+    }
+    let denied = Judgement { verdict: Some(Verdict::Deny), ..judged };
+    assert!(matches!(decide(Mode::Auto, &granted, &denied, &access), Decision::Deny(_)));
 }

@@ -12,7 +12,8 @@ const GIT: &[&str] = &[
     ".git/config",
     ".git/config.worktree",
     ".git/hooks",
-    ".git/info",
+    ".git/info/attributes",
+    ".git/info/grafts",
     ".git/modules",
     ".git/worktrees/*/commondir",
     ".git/worktrees/*/config.worktree",
@@ -65,6 +66,13 @@ impl Locks {
                 },
             );
         locks.min_by_key(|it| *it == Lock::Above)
+    }
+
+    /// The locked path that a path is, or lies below. `None` if the path is not locked.
+    pub fn unit(&self, path: &str) -> Option<String> {
+        let parts: Vec<String> = path.split('/').map(str::to_owned).collect();
+        let is_whole = |n: &usize| matches!(self.find(&parts[..*n]), Some(Lock::Whole(_)));
+        (1..=parts.len()).find(is_whole).map(|n| parts[..n].join("/"))
     }
 }
 

@@ -43,12 +43,8 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 fn judged(rules: &Rules, command: &str) -> Judgement {
-    rules.judge(&Access::Act {
-        command: command.into(),
-        outside: None,
-        background: false,
-        hosts: Vec::new(),
-    })
+    let (command, hosts, unlocked) = (command.into(), Vec::new(), Vec::new());
+    rules.judge(&Access::Act { command, outside: None, background: false, hosts, unlocked })
 }
 
 #[test]

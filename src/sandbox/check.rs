@@ -77,6 +77,8 @@ fn confined(strength: &str, rest: &[String]) -> String {
         temporary: None,
         network: false,
         proxy: true,
+        gate: None,
+        kept: Vec::new(),
     };
     let program = std::env::current_exe().map_err(|it| it.to_string());
     let command = program.and_then(|it| sandbox.command(it.as_os_str()));

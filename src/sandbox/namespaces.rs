@@ -9,6 +9,7 @@ use nix::sys::socket::{
 };
 use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::{getgid, getuid};
+use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::fd::AsRawFd;
@@ -19,6 +20,8 @@ use std::{env, fs};
 /// The index of the loopback device in a new network namespace.
 const LOOPBACK: i32 = 1;
 const NONE: Option<&str> = None;
+/// The folder of shared memory.
+const SHARED: &str = "/dev/shm";
 
 pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     let (user, group, folder) = (getuid(), getgid(), env::current_dir());
@@ -35,10 +38,26 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     map("/proc/self/gid_map", format!("{group} {group} 1"))?;
     // changes of mounts from here on affect only this namespace
     mounted("/", NONE, NONE, MsFlags::MS_REC | MsFlags::MS_PRIVATE)?;
+    // a new build may have replaced this program; then commands find git itself
+    let own = env::current_exe().ok();
+    let own =
+        own.and_then(|it| rustix::fs::open(it, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok());
     if let Some(folder) = sandbox.temporary.as_ref() {
-        mounted("/tmp", folder.to_str(), NONE, MsFlags::MS_BIND)?;
+        in_place_of(Path::new("/tmp"), &sandbox.kept, || {
+            mounted("/tmp", folder.to_str(), NONE, MsFlags::MS_BIND)
+        })?;
     }
-    seal(&sandbox.writable)?;
+    in_place_of(Path::new(SHARED), &sandbox.kept, || {
+        let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+        mount(Some("tmpfs"), SHARED, Some("tmpfs"), flags, Some("mode=1777"))
+            .map_err(|it| format!("{SHARED}: {it}"))
+    })?;
+    seal(&sandbox.writable, &sandbox.kept)?;
+    if let (Some(gate), Some(own)) = (&sandbox.gate, &own) {
+        let source = format!("/proc/self/fd/{}", own.as_raw_fd());
+        mounted(gate, Some(&source), NONE, MsFlags::MS_BIND)?;
+        make_read_only(gate)?;
+    }
     for path in pinned(sandbox) {
         over_itself(&path)?;
     }
@@ -53,10 +72,36 @@ pub(super) fn enter(sandbox: &Sandbox) -> Result<(), String> {
     }
     // the current folder is still the one below the new mounts, so it is entered again
     folder.and_then(env::set_current_dir).map_err(|it| format!("the folder: {it}"))?;
-    let size = Some("mode=1777");
-    mount(Some("tmpfs"), "/dev/shm", Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, size)
-        .map_err(|it| format!("/dev/shm: {it}"))?;
     if sandbox.network { Ok(()) } else { bring_loopback_up() }
+}
+
+/// Mounts another folder in the place of one that all programs share. The kept entries of the shared folder stay in
+/// place; if the whole folder is kept, nothing is mounted.
+fn in_place_of(
+    place: &Path,
+    kept: &[PathBuf],
+    mounting: impl FnOnce() -> Result<(), String>,
+) -> Result<(), String> {
+    if kept.iter().any(|it| it == place) {
+        return Ok(());
+    }
+    let failed = |path: &Path, it: &dyn std::fmt::Display| format!("{}: {it}", path.display());
+    let mut held = Vec::new();
+    for path in kept.iter().filter(|it| it.parent() == Some(place) && it.exists()) {
+        let options = OFlags::PATH | OFlags::CLOEXEC;
+        let open =
+            rustix::fs::open(path, options, Mode::empty()).map_err(|it| failed(path, &it))?;
+        held.push((path, open));
+    }
+    mounting()?;
+    for (path, open) in held {
+        let source = format!("/proc/self/fd/{}", open.as_raw_fd());
+        let is_folder = Path::new(&source).is_dir();
+        let made = if is_folder { fs::create_dir_all(path) } else { fs::write(path, "") };
+        made.map_err(|it| failed(path, &it))?;
+        mounted(path, Some(&source), NONE, MsFlags::MS_BIND | MsFlags::MS_REC)?;
+    }
+    Ok(())
 }
 
 /// The folders that may be neither renamed nor replaced: also those on the way to a fixed path, so that nobody can put
@@ -97,13 +142,18 @@ fn mounted(
 
 /// Makes all mounts read-only except those of the writable paths, which become separate mounts. Landlock does not
 /// restrict changes of a file's permissions, times and attributes, but a read-only mount forbids them.
-fn seal(writable: &[PathBuf]) -> Result<(), String> {
+fn seal(writable: &[PathBuf], kept: &[PathBuf]) -> Result<(), String> {
     let before =
         fs::read_to_string("/proc/self/mountinfo").map_err(|it| format!("mounts: {it}"))?;
     for path in writable.iter().filter(|it| it.exists()) {
         over_itself(path)?;
     }
-    let is_writable = |it: &Path| writable.iter().any(|path| it.starts_with(path));
+    // a writable folder around a kept entry does not make the entry writable
+    let is_writable = |it: &Path| {
+        let whole = kept.iter().find(|kept| it.starts_with(kept));
+        let counts = |path: &&PathBuf| whole.is_none_or(|whole| path.starts_with(whole));
+        it == Path::new(SHARED) || writable.iter().filter(counts).any(|path| it.starts_with(path))
+    };
     // the fifth field is the mount point, see proc_pid_mountinfo(5)
     let points = before.lines().filter_map(|it| it.split(' ').nth(4)).map(unescaped);
     for point in points.filter(|it| !is_writable(it)) {

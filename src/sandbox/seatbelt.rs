@@ -96,6 +96,8 @@ mod tests {
             temporary: None,
             network: false,
             proxy: false,
+            gate: None,
+            kept: Vec::new(),
         }
     }
 

@@ -53,6 +53,7 @@ impl Session {
             outside: None,
             background: false,
             hosts: Vec::new(),
+            unlocked: Vec::new(),
         };
         let judged = self.judged(&access);
         let said = match policy::decide(self.mode, &self.granted, &judged, &access) {
@@ -100,6 +101,11 @@ impl Session {
             Access::Act { outside: Some(_), .. } => {
                 "In every mode, a command outside of the sandbox needs your consent. No permission rule allows \
                  it.".into()
+            }
+            Access::Act { unlocked, .. } if !unlocked.is_empty() => {
+                "In every mode, a git command needs your consent before it changes files that commands may not change. \
+                 No permission rule allows it."
+                    .into()
             }
             Access::Act { .. } if is_closed => {
                 "In auto mode, a command needs your consent before it connects to a host, once untrusted text may \

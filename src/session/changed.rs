@@ -40,6 +40,7 @@ impl Session {
             outside: outside.clone(),
             background: *background,
             hosts: hosts.clone(),
+            unlocked: Vec::new(),
         };
         let judged = self.judged(&access);
         let Phase::Acting { open, .. } = &mut self.phase else { return };

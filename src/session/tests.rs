@@ -64,6 +64,7 @@ fn reply(turn: TurnId, text: &str, calls: &[(&str, &str)]) -> Input {
                 outside: None,
                 background: false,
                 hosts: Vec::new(),
+                unlocked: Vec::new(),
             },
             "ask" => Access::Ask { questions: inquiries::questions() },
             it if it.starts_with("w:") => Access::Workers(workers::act(it)),

@@ -1,16 +1,17 @@
 //! The sandbox of the model's commands: the user's settings, and the limits for the commands of one project.
 
 use super::Desk;
+use super::git::gate::{self, Order};
 use super::planted::{Places, Watch};
-use crate::reach;
+use crate::reach::{self, Locks};
 use crate::regular;
 use crate::rules::{self, Rules};
 use crate::sandbox::{self, Sandbox, Strength};
 use crate::web::proxy::Gate;
-use std::io;
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 use tokio::process::Command;
 use tokio::sync::watch;
 
@@ -54,6 +55,11 @@ const NAMED: &[&str] = &[
     "XDG_RUNTIME_DIR",
 ];
 
+/// The folder that has Caliban as `git`, in the commands' temporary folder.
+const GATE: &str = ".caliban";
+/// The most bytes of a report that are read.
+const REPORT: u64 = 100_000;
+
 /// The user's settings of the sandbox.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
@@ -82,6 +88,8 @@ pub struct Confinement {
     is_apart: bool,
     /// The files and folders of the project in which commands may write; `None` is the whole project.
     owned: Option<Vec<PathBuf>>,
+    /// The locked paths that the command may change with the user's consent.
+    unlocked: Vec<String>,
     /// Hosts that the user has opened. They are open even if `is_closed` is set.
     opened: Vec<String>,
     /// The rules for the connections of running commands.
@@ -99,6 +107,29 @@ pub struct Limits {
     /// The folders in which `planted` looks for files that the command may not create. `None` if the command may write
     /// only in its temporary folder, or if the sandbox is not the full one.
     places: Option<Places>,
+    /// What Caliban in the place of git needs to know, if it stands there.
+    gate: Option<Order>,
+    /// The file by which git asks for a change of the repository's configuration.
+    settings: Option<NamedTempFile>,
+}
+
+/// The file for the locked paths that a git command would change.
+pub struct Report {
+    /// Caliban reads the open file, so a command that puts another one in its place changes nothing.
+    file: NamedTempFile,
+}
+
+impl Report {
+    /// The locked paths that git has reported; there are none if git has run.
+    pub fn read(&self) -> Vec<String> {
+        let mut text = Vec::new();
+        let mut file = self.file.as_file();
+        let _ = file.rewind();
+        let _ = file.take(REPORT).read_to_end(&mut text);
+        let paths: Vec<String> = serde_json::from_slice(&text).unwrap_or_default();
+        let locks = Locks::new();
+        paths.into_iter().filter(|it| locks.unit(it).is_some()).collect()
+    }
 }
 
 impl Confinement {
@@ -165,6 +196,12 @@ impl Confinement {
         Confinement { is_apart: true, ..self }
     }
 
+    /// The same sandbox for one command, which may change these locked paths with the user's consent.
+    #[must_use]
+    pub fn unlocking(self, unlocked: Vec<String>) -> Confinement {
+        Confinement { unlocked, ..self }
+    }
+
     /// The same sandbox for commands that may write only these files and folders of the project.
     #[must_use]
     pub fn owning(self, paths: Vec<PathBuf>) -> Confinement {
@@ -210,6 +247,61 @@ impl Confinement {
 
     fn limited(&self, desk: &Desk, strength: Strength, temporary: PathBuf) -> Limits {
         let home = desk.home.clone().unwrap_or_default();
+        let mut writable = self.writable(desk, &home);
+        let common = of_worktree(&desk.root);
+        // the project stays visible, also where the command may not write
+        let visible = |writable: &[PathBuf]| [writable, std::slice::from_ref(&desk.root)].concat();
+        let needed = visible(&writable).into_iter().chain([home.clone()]).chain(common.clone());
+        let needed: Vec<PathBuf> = needed.collect();
+        let kept: Vec<PathBuf> = needed.iter().filter_map(|it| entry(it)).collect();
+        let is_ours =
+            strength == Strength::Full && !needed.iter().any(|it| it == Path::new("/tmp"));
+        let seen = if is_ours { PathBuf::from("/tmp") } else { temporary.clone() };
+        writable.push(seen.clone());
+        if desk.root.join(".git/HEAD").is_file() {
+            // only a folder that exists can be protected
+            let _ = std::fs::create_dir(desk.root.join(".git/hooks"));
+        }
+        let mut pinned = vec![desk.root.join(".git")];
+        let places = Places::new(&desk.root, common.clone().filter(|_| !self.is_apart));
+        let places = places.unlocking(&self.unlocked);
+        let mut fixed = places.locked();
+        if cfg!(target_os = "macos") {
+            // Seatbelt can also lock paths that do not exist yet
+            fixed.extend(reach::locked().map(|it| desk.root.join(it)));
+        }
+        if let Some(common) = common {
+            fixed.append(&mut pinned);
+            writable.extend((!self.is_apart).then_some(common));
+        }
+        let mut sandbox = Sandbox {
+            strength,
+            pinned,
+            fixed,
+            hidden: self.hidden(&home, &visible(&writable)),
+            writable: if self.is_read_only { vec![seen.clone()] } else { writable },
+            temporary: is_ours.then_some(temporary),
+            kept,
+            network: self.settings.network,
+            proxy: strength == Strength::Full,
+            gate: None,
+        };
+        let is_watched = strength == Strength::Full && !self.is_read_only;
+        let mut gate = is_watched.then(|| self.gate_of_git(desk, &sandbox, &seen)).flatten();
+        let real = sandbox.temporary.as_deref().unwrap_or(&seen);
+        let settings = NamedTempFile::with_prefix_in("git-", real).ok();
+        let settings = settings.filter(|_| gate.is_some() && !self.is_apart);
+        if let (Some(gate), Some(file)) = (&mut gate, &settings) {
+            gate.settings = file.path().file_name().map(|it| seen.join(it));
+        }
+        sandbox.gate = gate.as_ref().map(|it| it.folder.join("git"));
+        sandbox.fixed.extend(gate.iter().map(|it| it.folder.clone()));
+        let places = is_watched.then_some(places);
+        Limits { sandbox, temporary: seen, places, gate, settings }
+    }
+
+    /// The paths that commands may write, apart from their temporary folder.
+    fn writable(&self, desk: &Desk, home: &Path) -> Vec<PathBuf> {
         let own = self.settings.writable.iter().map(|it| match it.strip_prefix("~/") {
             Some(rest) => home.join(rest),
             None => desk.root.join(it),
@@ -220,41 +312,22 @@ impl Confinement {
             None => writable.push(desk.root.clone()),
             Some(owned) => writable.extend(owned.iter().filter(|it| it.exists()).cloned()),
         }
-        // the project stays visible, also where the command may not write
-        let visible = |writable: &[PathBuf]| [writable, std::slice::from_ref(&desk.root)].concat();
-        let is_ours = strength == Strength::Full
-            && temporary.starts_with("/tmp")
-            && !visible(&writable).iter().chain([&home]).any(|it| it.starts_with("/tmp"));
-        let seen = if is_ours { PathBuf::from("/tmp") } else { temporary.clone() };
-        writable.push(seen.clone());
-        if desk.root.join(".git/HEAD").is_file() {
-            // only a folder that exists can be protected
-            let _ = std::fs::create_dir(desk.root.join(".git/hooks"));
-        }
-        let mut pinned = vec![desk.root.join(".git")];
-        let common = of_worktree(&desk.root);
-        let places = Places::new(&desk.root, common.clone().filter(|_| !self.is_apart));
-        let mut fixed = places.locked();
-        if cfg!(target_os = "macos") {
-            // Seatbelt can also lock paths that do not exist yet
-            fixed.extend(reach::locked().map(|it| desk.root.join(it)));
-        }
-        if let Some(common) = common {
-            fixed.append(&mut pinned);
-            writable.extend((!self.is_apart).then_some(common));
-        }
-        let sandbox = Sandbox {
-            strength,
-            pinned,
-            fixed,
-            hidden: self.hidden(&home, &visible(&writable)),
-            writable: if self.is_read_only { vec![seen.clone()] } else { writable },
-            temporary: is_ours.then_some(temporary),
-            network: self.settings.network,
-            proxy: strength == Strength::Full,
-        };
-        let is_watched = strength == Strength::Full && !self.is_read_only;
-        Limits { sandbox, temporary: seen, places: is_watched.then_some(places) }
+        writable
+    }
+
+    /// Makes the file that is Caliban as `git` for commands.
+    fn gate_of_git(&self, desk: &Desk, sandbox: &Sandbox, seen: &Path) -> Option<Order> {
+        let real = sandbox.temporary.as_deref().unwrap_or(seen).join(GATE);
+        std::fs::create_dir_all(&real).ok()?;
+        // the sandbox mounts this program over the file
+        std::fs::OpenOptions::new().create(true).append(true).open(real.join("git")).ok()?;
+        Some(Order {
+            root: desk.root.clone(),
+            folder: seen.join(GATE),
+            unlocked: self.unlocked.clone(),
+            report: None,
+            settings: None,
+        })
     }
 
     /// The paths to hide: the user's secrets, Caliban's own data, and sockets. A folder that contains a writable folder
@@ -279,6 +352,13 @@ impl Confinement {
     }
 }
 
+/// The entry of a folder that all programs share which is this path, or contains it; the shared folder itself if it is
+/// this path.
+fn entry(path: &Path) -> Option<PathBuf> {
+    let shared = ["/tmp", "/dev/shm"].into_iter().map(Path::new).find(|it| path.starts_with(it))?;
+    Some(path.ancestors().find(|it| it.parent() == Some(shared)).unwrap_or(shared).to_owned())
+}
+
 /// If the root is a git worktree, the folder of its repository; `None` if the root has its own `.git` folder. A `.git`
 /// file may be forged, so this checks that the repository lists this worktree.
 fn of_worktree(root: &Path) -> Option<PathBuf> {
@@ -298,8 +378,9 @@ impl Limits {
     }
 
     /// Watches for files that the command may not create (see `planted`).
-    pub(super) fn watch(&self, desk: &Desk) -> Option<Watch> {
-        self.places.as_ref().map(|it| it.watch(desk.workspace.clone()))
+    pub(super) fn watch(&mut self, desk: &Desk) -> Option<Watch> {
+        let settings = self.settings.take();
+        self.places.as_ref().map(|it| it.watch(desk.workspace.clone(), settings))
     }
 
     /// Sets the variables for the command's temporary folder, and removes the variables with sockets that the command
@@ -309,6 +390,23 @@ impl Limits {
             command.env_remove(it);
         }
         command.env("TMPDIR", &self.temporary);
+        let Some(gate) = &self.gate else { return };
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(gate.folder.clone()).chain(std::env::split_paths(&path));
+        if let (Ok(path), Ok(order)) = (std::env::join_paths(folders), serde_json::to_string(gate))
+        {
+            command.env("PATH", path).env(gate::VARIABLE, order);
+        }
+    }
+
+    /// Has a git command report the locked paths that it would change, instead of printing them. `None` if Caliban does
+    /// not stand in the place of git.
+    pub fn report(&mut self) -> Option<Report> {
+        let gate = self.gate.as_mut()?;
+        let real = self.sandbox.temporary.as_deref().unwrap_or(&self.temporary);
+        let file = NamedTempFile::with_prefix_in("git-", real).ok()?;
+        gate.report = Some(self.temporary.join(file.path().file_name()?));
+        Some(Report { file })
     }
 }
 

@@ -3,7 +3,15 @@
 //! as LFS) run as usual. Git takes no locks that could block another git command of the user.
 
 pub mod checkout;
+pub mod gate;
 pub mod head;
+
+mod glance;
+mod invocation;
+pub(super) mod settings;
+mod touched;
+
+pub(super) use invocation::is_git_alone;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

@@ -57,7 +57,7 @@ mod write;
 pub mod tests;
 
 pub use plan::{
-    Resolved, access, edits_of, is_malformed_edit, question_of, resolved, run, savable, short,
+    Ran, Resolved, access, edits_of, is_malformed_edit, question_of, resolved, run, savable, short,
     touched,
 };
 pub use read::shows_all;
@@ -193,6 +193,8 @@ pub struct Done {
     pub job_end: Option<u32>,
     /// Lines for the log of permissions.
     pub decisions: Vec<String>,
+    /// The locked paths that a git command would change. The command did not start, and runs again if the user agrees.
+    pub locked: Vec<String>,
 }
 
 impl Done {

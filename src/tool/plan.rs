@@ -227,9 +227,23 @@ fn unused_path(desk: &Desk, to: &str) -> Result<Led, String> {
     Ok(led)
 }
 
-/// Runs a call that reads or acts. An error becomes the answer's text. The second value has lines for the log of
-/// permissions.
-pub async fn run(desk: &Desk, call: &ToolCall) -> (ToolAnswer, Vec<String>) {
+/// What came of a call that ran.
+pub struct Ran {
+    pub answer: ToolAnswer,
+    /// Lines for the log of permissions.
+    pub decisions: Vec<String>,
+    /// The access without which the call cannot run.
+    pub needed: Option<Access>,
+}
+
+impl Ran {
+    pub fn new(answer: ToolAnswer) -> Ran {
+        Ran { answer, decisions: Vec::new(), needed: None }
+    }
+}
+
+/// Runs a call that reads or acts. An error becomes the answer's text.
+pub async fn run(desk: &Desk, call: &ToolCall) -> Ran {
     let (origin, done) = match fitted(desk, call) {
         Err(said) => (None, Err(said)),
         Ok((tool, args)) => match &tool.work {
@@ -253,15 +267,26 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> (ToolAnswer, Vec<String>) {
         },
     };
     match done {
-        Ok(Done { text, after, summary, fault, images, job_end, decisions }) => {
+        Ok(Done { text, after, summary, fault, images, job_end, decisions, locked }) => {
             let foreign = origin.filter(|_| !text.is_empty());
             let foreign = foreign.map(|from| Foreign { from, own: after.lines().count() });
             let parts = [text, after].into_iter().filter(|it| !it.is_empty());
             let text = parts.collect::<Vec<_>>().join("\n");
             let done = ToolAnswer::done(&call.id, text, summary);
-            (ToolAnswer { fault, images, job_end, foreign, ..done }, decisions)
+            let answer = ToolAnswer { fault, images, job_end, foreign, ..done };
+            Ran { answer, decisions, needed: unlocking(desk, call, locked) }
         }
-        Err(said) => (ToolAnswer::failed(&call.id, short(&said), "failed"), Vec::new()),
+        Err(said) => Ran::new(ToolAnswer::failed(&call.id, short(&said), "failed")),
+    }
+}
+
+/// The access of a git command that changes these locked paths; `None` if there are none.
+fn unlocking(desk: &Desk, call: &ToolCall, locked: Vec<String>) -> Option<Access> {
+    match access(desk, call) {
+        Access::Act { command, outside, background, hosts, .. } if !locked.is_empty() => {
+            Some(Access::Act { command, outside, background, hosts, unlocked: locked })
+        }
+        _ => None,
     }
 }
 

@@ -4,12 +4,14 @@
 
 use crate::reach::{Lock, Locks};
 use crate::regular::direct;
+use crate::tool::git::settings;
 use crate::tool::{Stamp, Workspace, disk};
 use std::collections::BTreeMap;
 use std::fs::{self, DirEntry};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tempfile::NamedTempFile;
 
 /// The ending that a file's name gets when the file is taken back.
 const MARK: &str = "refused";
@@ -29,6 +31,8 @@ pub(super) struct Places {
     root: PathBuf,
     /// The folder of the repository, if the root is a worktree of it.
     common: Option<PathBuf>,
+    /// Locked paths that the command may change with the user's consent.
+    unlocked: Vec<PathBuf>,
     locks: Arc<Locks>,
 }
 
@@ -40,6 +44,8 @@ pub(super) struct Watch {
     /// The files that the user has written in the editor meanwhile, for each locked path.
     written: BTreeMap<PathBuf, Stamps>,
     taken: Vec<Taken>,
+    /// The file by which git asks for a change of the repository's configuration.
+    settings: Option<Arc<NamedTempFile>>,
 }
 
 /// A file that was taken back.
@@ -55,7 +61,14 @@ pub(super) struct Taken {
 
 impl Places {
     pub(super) fn new(root: &Path, common: Option<PathBuf>) -> Places {
-        Places { root: root.to_owned(), common, locks: Arc::default() }
+        Places { root: root.to_owned(), common, unlocked: Vec::new(), locks: Arc::default() }
+    }
+
+    /// The same places. The command may change these locked paths.
+    pub(super) fn unlocking(mut self, paths: &[String]) -> Places {
+        let units = paths.iter().filter_map(|it| self.locks.unit(it));
+        self.unlocked = units.map(|it| self.root.join(it)).collect();
+        self
     }
 
     /// The locked paths that exist.
@@ -69,16 +82,30 @@ impl Places {
         if let Some(common) = &self.common {
             look(&self.locks, common, &mut vec![".git".to_owned()], &mut found);
         }
+        found.retain(|it, _| !self.unlocked.contains(it));
         found
     }
 
-    pub(super) fn watch(&self, workspace: Arc<dyn Workspace>) -> Watch {
+    /// Answers git, if it asks for a change of the repository's configuration.
+    fn answer(&self, settings: &NamedTempFile) {
+        let folder = self.common.clone().unwrap_or_else(|| self.root.join(".git"));
+        if let Ok(mut channel) = settings.as_file().try_clone() {
+            settings::answer(&mut channel, &folder.join("config"));
+        }
+    }
+
+    pub(super) fn watch(
+        &self,
+        workspace: Arc<dyn Workspace>,
+        settings: Option<NamedTempFile>,
+    ) -> Watch {
         Watch {
             places: self.clone(),
             workspace,
             before: self.found(),
             written: BTreeMap::new(),
             taken: Vec::new(),
+            settings: settings.map(Arc::new),
         }
     }
 }
@@ -106,9 +133,15 @@ impl Watch {
     /// Takes back the locked paths that the command has created since the beginning. A path that the user has written in
     /// the editor meanwhile, such as a file whose proposal the user has accepted, stays.
     pub(super) async fn look(&mut self) {
-        let places = self.places.clone();
+        let (places, settings) = (self.places.clone(), self.settings.clone());
         // a folder with many files takes long to list
-        let Ok(now) = tokio::task::spawn_blocking(move || places.found()).await else { return };
+        let looking = move || {
+            if let Some(it) = &settings {
+                places.answer(it);
+            }
+            places.found()
+        };
+        let Ok(now) = tokio::task::spawn_blocking(looking).await else { return };
         let is_new = |it: &(&PathBuf, &Option<PathBuf>)| match self.before.get(it.0) {
             None => true,
             // a link can be replaced, because no mount lies on it
@@ -116,7 +149,10 @@ impl Watch {
         };
         let new: Vec<PathBuf> = now.iter().filter(is_new).map(|it| it.0.clone()).collect();
         for path in new {
-            if !self.is_fresh_repository(&path) && !self.is_written_by_user(&path).await {
+            if !self.is_fresh_repository(&path)
+                && !is_worktrees(&path)
+                && !self.is_written_by_user(&path).await
+            {
                 self.take(&path);
             }
         }
@@ -208,6 +244,14 @@ fn renamed(path: &Path) -> Result<PathBuf, String> {
         names.map(|it| path.with_file_name(it)).filter(|it| direct::metadata(it).is_err());
     let to = free.next().ok_or("there are too many files with that name")?;
     direct::rename(path, &to).map(|()| to).map_err(|it| crate::text::cause(&it))
+}
+
+/// Whether this file of a worktree leads to the worktree's own repository and nowhere else.
+fn is_worktrees(path: &Path) -> bool {
+    let is_its = path.ends_with("commondir")
+        && path.ancestors().nth(2).is_some_and(|it| it.ends_with("worktrees"));
+    let is_small = || fs::metadata(path).is_ok_and(|it| it.len() < LARGEST);
+    is_its && is_small() && fs::read_to_string(path).is_ok_and(|it| it.trim_end() == "../..")
 }
 
 /// Whether the configuration of a repository has only settings by which git runs no program.

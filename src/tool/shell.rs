@@ -5,7 +5,7 @@ mod output;
 use super::confinement::Limits;
 use super::jobs::Start;
 use super::process::{self, End, Process, Streams};
-use super::{CallId, Desk, Done, Tool, Work, job, path, planted};
+use super::{CallId, Desk, Done, Tool, Work, git, job, path, planted};
 use crate::event::Access;
 use crate::message::{Input, ToolCall};
 use crate::rules;
@@ -96,6 +96,7 @@ fn access(desk: &Desk, args: &Value) -> Result<Access, String> {
         hosts: if outside.is_some() { Vec::new() } else { hosts(desk, args)? },
         outside,
         background: args["background"].as_bool().unwrap_or_default(),
+        unlocked: Vec::new(),
     })
 }
 
@@ -136,8 +137,10 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         }
         let started =
             |fault: io::Error| format!("The command could not be started: {}.", cause(&fault));
-        let limits =
+        let mut limits =
             if is_outside { None } else { desk.confinement.limits(desk).await.map_err(started)? };
+        let is_git = !args.background && git::is_git_alone(&args.command);
+        let report = limits.as_mut().filter(|_| is_git).and_then(Limits::report);
         let streams = match (args.terminal, args.background) {
             (true, _) => Streams::Terminal,
             (false, true) => Streams::Pipes,
@@ -147,7 +150,7 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         let command = command.map_err(started)?;
         let unsaved = unsaved(desk).await;
         let gate = limits.as_ref().filter(|it| it.has_proxy()).map(|_| desk.confinement.gate(desk));
-        let watch = limits.as_ref().and_then(|it| it.watch(desk));
+        let watch = limits.as_mut().and_then(|it| it.watch(desk));
         if args.background {
             let is_contained = limits.is_some() && desk.confinement.contains(&desk.root);
             let start = Start {
@@ -177,7 +180,8 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         let refused = end.refused.iter().map(|it| it.decision(&args.command));
         let taken = end.taken.iter().map(|it| it.decision(&args.command));
         let decisions = refused.chain(taken).collect();
-        Ok(Done { decisions, fault: end.has_failed(), ..done })
+        let locked = report.map(|it| it.read()).unwrap_or_default();
+        Ok(Done { decisions, fault: end.has_failed(), locked, ..done })
     }
     .boxed()
 }

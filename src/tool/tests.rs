@@ -80,7 +80,7 @@ impl Room {
             Access::Guarded(it) => Some(it),
             _ => None,
         };
-        run(&Desk { agreed, ..self.desk.clone() }, &call).await.0
+        run(&Desk { agreed, ..self.desk.clone() }, &call).await.answer
     }
 
     async fn check(&self, tool: &str, all: &[Value], expect: &Expect) {
@@ -186,7 +186,7 @@ async fn built_in_tools_and_tools_defined_at_run_time_are_offered_checked_and_ru
             let step = match access(&room.desk, &call) {
                 Access::Never(said) => said.lines().next().unwrap_or_default().to_owned(),
                 Access::Edit { paths } => format!("edits {}", paths.join(" ")),
-                _ => run(&room.desk, &call).await.0.text.trim().replace('\t', " "),
+                _ => run(&room.desk, &call).await.answer.text.trim().replace('\t', " "),
             };
             said += &format!("  {tool} {args}: {step}\n");
         }
@@ -297,9 +297,9 @@ fn the_access_that_a_valid_call_needs_is_determined() {
             > edit {"path":"a.rs","edits":"[{\"old\": \"a\", \"new\": \"b\"}]"}
             Edit { paths: ["a.rs"] }
             > shell {"command":"git status"}
-            Act { command: "git status", outside: None, background: false, hosts: [] } "Run `git status`?"
+            Act { command: "git status", outside: None, background: false, hosts: [], unlocked: [] } "Run `git status`?"
             > shell {"command":"echo a\u001b[8m\nrm x\n"}
-            Act { command: "echo a\u{1b}[8m\nrm x\n", outside: None, background: false, hosts: [] } "Run this?\necho a[U+001B][8m\nrm x"
+            Act { command: "echo a\u{1b}[8m\nrm x\n", outside: None, background: false, hosts: [], unlocked: [] } "Run this?\necho a[U+001B][8m\nrm x"
         "#]],
     );
     let hidden = call("shell", json!({ "command": "ls \u{202e}x\u{200b}" }));

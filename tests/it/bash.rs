@@ -182,6 +182,7 @@ fn bash_runs_nothing_that_the_rules_have_not_judged() {
             outside: None,
             background: false,
             hosts: Vec::new(),
+            unlocked: Vec::new(),
         };
         let verdict = rules.judge(&access).verdict;
         if verdict > Some(Verdict::Allow) {

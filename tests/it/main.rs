@@ -132,6 +132,7 @@ mod usage;
 mod verdicts;
 mod whole;
 mod winbar;
+mod workflows;
 mod worktrees;
 mod wrote;
 pub mod review;

@@ -4,6 +4,8 @@
 #[cfg(target_os = "linux")]
 mod attacks;
 #[cfg(target_os = "linux")]
+mod git;
+#[cfg(target_os = "linux")]
 mod refused;
 
 use crate::grants::{call, is_asked};
@@ -67,6 +69,21 @@ fn a_command_writes_in_the_project_and_in_its_temporary_folder_only() {
     assert!(!above.join("b.txt").exists() && !above.join("home/c.txt").exists());
     // the next command of the conversation finds its temporary files
     assert!(shell(&scene, "cat $TMPDIR/t").starts_with('t'));
+}
+
+#[test]
+fn commands_of_a_conversation_share_a_private_folder_for_temporary_files() {
+    if !is_full() {
+        return;
+    }
+    // the project of a test lies in the folder for temporary files itself
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    let mark = scene.nvim.setup.dir().file_name().unwrap().display().to_string();
+    let file = format!("/tmp/{mark}.log");
+    let said = shell(&scene, &format!("wc -l < a.txt > {file} && cat {file}"));
+    assert_eq!(said, "9");
+    assert_eq!(shell(&scene, &format!("cat {file}")), "9");
+    assert!(!std::path::Path::new(&file).exists());
 }
 
 #[test]

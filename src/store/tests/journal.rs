@@ -229,8 +229,13 @@ fn permissions_for_a_session_are_not_restored_from_its_journal() {
     let place = place();
     let (mut opened, mut live) = large(&place);
     let mut events = live.step(send("on")).events;
-    let access =
-        Access::Act { command: "make".into(), outside: None, background: false, hosts: Vec::new() };
+    let access = Access::Act {
+        command: "make".into(),
+        outside: None,
+        background: false,
+        hosts: Vec::new(),
+        unlocked: Vec::new(),
+    };
     let Input::Replied { turn, reply, mut plans } = replied(&live, vec![Block::Call(call("c1"))])
     else {
         panic!()

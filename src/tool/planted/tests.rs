@@ -36,7 +36,7 @@ impl Room {
 }
 
 fn watch(root: &Path) -> Watch {
-    Places::new(root, None).watch(Arc::new(Disk { root: root.to_owned(), is_apart: false }))
+    Places::new(root, None).watch(Arc::new(Disk { root: root.to_owned(), is_apart: false }), None)
 }
 
 fn write(root: &Path, path: &str, text: &str) {

@@ -150,7 +150,7 @@ async fn answers(room: &Room) -> String {
                 let call = call(&spec.name, args);
                 let text = match access(&room.desk, &call) {
                     Access::Never(text) => text,
-                    Access::Read => run(&room.desk, &call).await.0.text,
+                    Access::Read => run(&room.desk, &call).await.answer.text,
                     _ => "taken".to_owned(),
                 };
                 assert!(text.len() < 5_000, "{} {name}: {} bytes", spec.name, text.len());

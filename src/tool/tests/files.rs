@@ -414,5 +414,5 @@ async fn an_edit_is_proposed_to_the_workspace_and_refused_if_the_files_text_has_
     assert_eq!(propose().await, [written]);
     assert_eq!(fs::read(&path).unwrap(), b"one\r\n2\r\n");
     assert_eq!(propose().await, [Arrival::Moved(Some(after))]);
-    assert!(run(&room.desk, &call).await.0.failed);
+    assert!(run(&room.desk, &call).await.answer.failed);
 }

@@ -39,7 +39,7 @@ async fn a_path_that_leads_elsewhere_after_the_check_of_a_call_is_not_read() {
         let call = call(tool, args);
         assert_eq!(access(&room.desk, &call), Access::Read, "{call:?}");
         swap(&room.desk.root.join("sub"), &outside);
-        let said = room.clear(&run(&room.desk, &call).await.0.text);
+        let said = room.clear(&run(&room.desk, &call).await.answer.text);
         assert!(said.contains("this call has no consent to read it"), "{tool}: {said}");
         assert!(said.contains("BASE/outside") && !said.contains("private"), "{tool}: {said}");
     }
@@ -53,10 +53,10 @@ async fn a_consent_applies_to_the_file_that_the_question_named() {
     let call = call("read", json!({ "path": "link" }));
     let Access::Guarded(agreed) = access(&room.desk, &call) else { panic!() };
     let desk = Desk { agreed: Some(agreed), ..room.desk.clone() };
-    assert!(run(&desk, &call).await.0.text.contains("secret"));
+    assert!(run(&desk, &call).await.answer.text.contains("secret"));
     fs::remove_file(&link).unwrap();
     symlink(outside.join("private"), &link).unwrap();
-    let said = run(&desk, &call).await.0.text;
+    let said = run(&desk, &call).await.answer.text;
     assert!(said.contains("this call has no consent") && !said.contains("secret"), "{said}");
 }
 
@@ -112,7 +112,7 @@ async fn no_call_shows_a_file_outside_while_a_folder_is_swapped_all_the_time() {
     ];
     for n in 0..1_000 {
         let call = &calls[n % calls.len()];
-        let said = run(&room.desk, call).await.0.text;
+        let said = run(&room.desk, call).await.answer.text;
         let shown = said.replace("secret|text", "");
         assert!(!shown.contains("secret") && !shown.contains("private"), "{call:?}: {said}");
     }

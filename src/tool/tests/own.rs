@@ -11,7 +11,7 @@ impl Room {
             let said = match access(&self.desk, &call) {
                 Access::Never(said) => said,
                 Access::Read => {
-                    let (answer, _) = run(&self.desk, &call).await;
+                    let answer = run(&self.desk, &call).await.answer;
                     let failed = if answer.failed { "! " } else { "" };
                     format!("{failed}({})\n{}", answer.summary, answer.text)
                 }

@@ -114,6 +114,7 @@ impl Driven {
             outside: None,
             background: false,
             hosts: Vec::new(),
+            unlocked: Vec::new(),
         };
         let plan = |it: &ToolCall| Plan { call: it.id.clone(), access: act.clone() };
         let plans = reply.calls().map(plan).collect();

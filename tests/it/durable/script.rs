@@ -200,6 +200,7 @@ pub(super) fn play(dir: &Path, fault: Option<Fault>) -> Live {
         outside: None,
         background: false,
         hosts: Vec::new(),
+        unlocked: Vec::new(),
     };
     live.take(
         Input::Open {

@@ -1,0 +1,175 @@
+//! The workflows. `AGENTS.md`, `.gitattributes`, `.vscode` and `.github/workflows` are locked.
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The same as bare, without a question.
+    Same,
+    /// The same as bare, after a question about locked files.
+    Asked,
+    /// Nothing has begun.
+    Refused,
+}
+
+use Outcome::{Asked, Refused, Same};
+
+pub(super) struct Flow {
+    pub(super) name: &'static str,
+    /// What was done before, without the tool.
+    pub(super) before: &'static str,
+    /// Each is one call of the tool.
+    pub(super) steps: &'static [&'static str],
+    pub(super) outcome: Outcome,
+}
+
+const fn flow(
+    name: &'static str,
+    before: &'static str,
+    steps: &'static [&'static str],
+    outcome: Outcome,
+) -> Flow {
+    Flow { name, before, steps, outcome }
+}
+
+/// Branches: `plain` changes ordinary files, `locked` also locked ones, `conflict` the same line as `main`. Only the
+/// remote has `feature` and `feature-locked`, and a newer `main`.
+pub(super) const SEED: &str = r#"
+set -e
+export GIT_AUTHOR_DATE='2026-01-01T00:00:00Z' GIT_COMMITTER_DATE='2026-01-01T00:00:00Z'
+mkdir home config overflow
+git init -q -b main --template= project
+mkdir project/.git/hooks
+cd project
+git config user.name Tester
+git config user.email tester@localhost
+git config commit.gpgSign false
+git config protocol.file.allow always
+mkdir -p .github/workflows src docs
+seq 1 12 > a.txt
+echo b > src/b.txt
+echo d > docs/d.txt
+echo 'Be kind.' > AGENTS.md
+echo 'on: push' > .github/workflows/ci.yml
+echo '*.png binary' > .gitattributes
+echo 'out/' > .gitignore
+git add -A; git commit -qm base
+git checkout -qb plain; sed -i s/^3$/three/ a.txt; git commit -qam 'plain 1'; echo n > n.txt; git add n.txt; git commit -qm 'plain 2'
+git checkout -qb locked main; mkdir .vscode; echo '{}' > .vscode/settings.json; echo 'Be brief.' > AGENTS.md
+echo 'on: pull_request' > .github/workflows/ci.yml; sed -i s/^9$/nine/ a.txt; git add -A; git commit -qm 'locked 1'
+git checkout -qb unlocked main; git rm -q .github/workflows/ci.yml; git commit -qm 'no ci'
+git checkout -qb conflict main; echo other > src/b.txt; git commit -qam 'conflict 1'
+git checkout -q main; echo ours > src/b.txt; git commit -qam 'main 2'
+git tag v1
+git clone -q --bare . ../remote.git
+git remote add origin ../remote.git
+git clone -q ../remote.git ../other
+cd ../other
+git config user.name Tester; git config user.email tester@localhost
+git checkout -q -b feature; echo f > f.txt; git add f.txt; git commit -qm 'feature 1'; git push -q origin feature
+git checkout -q -b feature-locked main; echo 'Be quick.' > AGENTS.md; git commit -qam 'feature locked'; git push -q origin feature-locked
+cd ../project
+git fetch -q
+git repack -q -a -d; git -C ../remote.git repack -q -a -d; rm -rf ../remote.git/hooks
+cd ..; rm -rf other
+"#;
+
+/// Gives the remote's `main` a new commit.
+const REMOTE_MOVES: &str = "git clone -q ../remote.git ../o; cd ../o; git config user.name T; git config user.email t@l; \
+    echo r > r.txt; git add r.txt; git commit -qm 'remote 1'; git push -q origin main; cd ../project; rm -rf ../o; \
+    git branch -q -u origin/main";
+const REMOTE_LOCKS: &str = "git clone -q ../remote.git ../o; cd ../o; git config user.name T; git config user.email t@l; \
+    echo r > AGENTS.md; git commit -qam 'remote 1'; git push -q origin main; cd ../project; rm -rf ../o; \
+    git branch -q -u origin/main";
+const SUBMODULE: &str = "git clone -q --bare . ../sub.git";
+
+#[rustfmt::skip]
+pub(super) const TABLE: &[Flow] = &[
+    flow("commit", "", &["echo x >> a.txt", "git add -A", "git commit -qm 'more'", "git log --oneline -3"], Same),
+    flow("commit from a here-document", "echo x >> a.txt", &["git commit -a -F - <<'EOF'\nA title\n\nA body.\nEOF"], Same),
+    flow("amend", "echo x >> a.txt", &["git commit -a --amend --no-edit -q"], Same),
+    flow("commit all in one line", "echo x > new.txt", &["git add -A && git commit -qm new && git status --short"], Same),
+    flow("signing that fails", "git config commit.gpgSign true; git config gpg.program false; echo x >> a.txt", &["git commit -qam signed"], Same),
+    flow("tag", "", &["git tag v2", "git tag -a v3 -m three", "git tag -d v1"], Same),
+    flow("new branch", "", &["git checkout -b topic", "echo t > t.txt && git add t.txt && git commit -qm t"], Same),
+    flow("new branch with switch", "", &["git switch -c topic"], Same),
+    flow("checkout of a plain branch", "", &["git checkout plain", "git checkout main", "git checkout -"], Same),
+    flow("checkout of a branch with locked files", "", &["git checkout locked"], Asked),
+    flow("switch to a branch with locked files and back", "", &["git switch locked", "git switch -"], Asked),
+    flow("checkout of a branch without the workflows", "", &["git checkout unlocked"], Asked),
+    flow("checkout in a list of commands", "", &["git checkout locked && cat AGENTS.md"], Refused),
+    flow("checkout in a script", "printf 'git checkout -q locked\\n' > go.sh", &["bash go.sh"], Refused),
+    flow("checkout of a word that is known later", "", &["b=locked; git checkout $b"], Refused),
+    flow("plain checkout in a list of commands", "", &["git checkout plain && cat a.txt && git checkout -q main"], Same),
+    flow("detached head", "", &["git checkout --detach HEAD~1", "git checkout main"], Same),
+    flow("checkout of a file", "echo x >> a.txt", &["git checkout -- a.txt"], Same),
+    flow("checkout of a locked file", "echo x >> AGENTS.md", &["git checkout -- AGENTS.md"], Asked),
+    flow("checkout of another branch's files", "", &["git checkout locked -- a.txt"], Same),
+    flow("checkout of another branch's locked files", "", &["git checkout locked -- ."], Asked),
+    flow("restore", "echo x >> a.txt; git add a.txt", &["git restore --staged a.txt", "git restore a.txt"], Same),
+    flow("restore of everything", "echo x >> AGENTS.md; echo y >> a.txt", &["git restore ."], Asked),
+    flow("reset", "echo x >> a.txt; git add -A", &["git reset -q", "git reset -q --soft HEAD~1"], Same),
+    flow("hard reset", "echo x >> a.txt", &["git reset --hard -q HEAD~1"], Same),
+    flow("hard reset to locked files", "", &["git reset --hard -q locked"], Asked),
+    flow("merge, fast forward", "git checkout -q -b topic HEAD~1", &["git merge main"], Same),
+    flow("merge", "", &["git merge plain -m merged"], Same),
+    flow("merge with locked files", "", &["git merge locked -m merged"], Asked),
+    flow("merge with a conflict", "", &["git merge conflict", "echo both > src/b.txt", "git add src/b.txt", "git commit -qm both"], Same),
+    flow("merge that is given up", "", &["git merge conflict", "git merge --abort"], Same),
+    flow("squash", "", &["git merge --squash plain", "git commit -qm squashed"], Same),
+    flow("rebase", "git checkout -q plain", &["git rebase main"], Same),
+    flow("rebase of commits with locked files", "git checkout -q locked", &["git rebase main"], Asked),
+    flow("rebase onto locked files", "git checkout -q plain", &["git rebase locked"], Asked),
+    flow("rebase with a conflict", "git checkout -q conflict", &["git rebase main", "echo both > src/b.txt && git add src/b.txt", "git rebase --continue"], Same),
+    flow("rebase that is given up", "git checkout -q conflict", &["git rebase main", "git rebase --abort"], Same),
+    flow("interactive rebase", "git checkout -q plain", &["GIT_SEQUENCE_EDITOR='sed -i 2s/pick/fixup/' git rebase -i HEAD~2"], Same),
+    flow("autosquash", "git checkout -q plain; echo x >> a.txt; git commit -qa --fixup HEAD~1", &["git rebase -i --autosquash main"], Same),
+    flow("cherry-pick", "", &["git cherry-pick plain"], Same),
+    flow("cherry-pick of locked files", "", &["git cherry-pick locked"], Asked),
+    flow("cherry-pick of a range", "", &["git cherry-pick main~1..plain"], Same),
+    flow("cherry-pick with a conflict", "", &["git cherry-pick conflict", "git cherry-pick --abort"], Same),
+    flow("revert", "", &["git revert --no-edit HEAD"], Same),
+    flow("stash", "echo x >> a.txt", &["git stash", "git stash list", "git stash pop"], Same),
+    flow("stash of locked files", "echo x >> a.txt; echo y >> AGENTS.md", &["git stash", "git stash pop"], Asked),
+    flow("stash of untracked files", "echo x > new.txt", &["git stash -u", "git stash pop"], Same),
+    flow("stash of untracked locked files", "echo x > .envrc", &["git stash -u", "git stash apply"], Asked),
+    flow("stash of one file", "echo x >> a.txt; echo y >> AGENTS.md", &["git stash push -- a.txt", "git stash drop"], Same),
+    flow("pull, fast forward", REMOTE_MOVES, &["git pull"], Same),
+    flow("pull with rebase", REMOTE_MOVES, &["echo x > x.txt && git add x.txt && git commit -qm x", "git pull --rebase"], Same),
+    flow("pull of locked files", REMOTE_LOCKS, &["git pull"], Asked),
+    flow("pull of a branch", REMOTE_MOVES, &["git pull origin main"], Same),
+    flow("pull with nothing new", "git branch -q -u origin/main", &["git pull && git log --oneline -1"], Same),
+    flow("fetch and merge", REMOTE_LOCKS, &["git fetch", "git merge origin/main"], Asked),
+    flow("push", "git checkout -q -b topic; echo x >> a.txt; git commit -qam x", &["git push origin topic"], Same),
+    flow("worktree", "", &["git worktree add -q out/w plain", "git -C out/w status --short", "git worktree remove out/w"], Asked),
+    flow("worktree with a new branch", "", &["git worktree add -q -b topic out/w", "cd out/w && echo x > x.txt && git add x.txt && git commit -qm x"], Same),
+    flow("submodule", SUBMODULE, &["git submodule add -q ../sub.git out2", "git commit -qm sub"], Asked),
+    flow("hook that refuses", "printf '#!/bin/sh\\nexit 1\\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; echo x >> a.txt", &["git commit -qam x"], Same),
+    flow("hook that writes", "printf '#!/bin/sh\\necho done > hooked.txt\\n' > .git/hooks/post-commit; chmod +x .git/hooks/post-commit; echo x >> a.txt", &["git commit -qam x"], Same),
+    flow("pointers of LFS", "printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:0\\nsize 1\\n' > big.bin", &["git add big.bin && git commit -qm big", "git checkout -q plain", "git checkout -q main"], Same),
+    flow("partial clone", "git -C ../remote.git config uploadpack.allowFilter true", &["git clone -q --filter=blob:none --no-checkout file://$PWD/../remote.git out/c"], Same),
+    flow("shallow clone in a folder", "", &["git clone -q --depth 1 file://$PWD/../remote.git out/c && git -C out/c log --oneline"], Same),
+    flow("new repository in a folder", "", &["git init -q out/n && cd out/n && git config user.name x && git status --short"], Same),
+    flow("removal and renaming", "", &["git rm -q docs/d.txt", "git mv a.txt c.txt", "git commit -qm moved"], Same),
+    flow("removal of a locked file", "", &["git rm -q AGENTS.md"], Asked),
+    flow("renaming of a locked folder", "", &["git mv .github docs/github"], Asked),
+    flow("clean", "mkdir out; echo x > out/x; echo y > y.txt", &["git clean -fdq"], Same),
+    flow("clean of ignored locked files", "echo .envrc >> .gitignore; echo x > .envrc", &["git clean -fdxq"], Asked),
+    flow("patch", "git diff main plain > ../p.patch", &["git apply ../p.patch"], Same),
+    flow("patch of locked files", "git diff main locked > ../p.patch", &["git apply ../p.patch"], Asked),
+    flow("mailed patch", "git format-patch -q -1 plain --stdout > ../p.mbox", &["git am -q ../p.mbox"], Same),
+    flow("bisect", "git branch -q good HEAD~1; git bisect start -q HEAD good", &["git bisect log", "git bisect reset"], Same),
+    flow("garbage collection", "", &["git gc -q"], Same),
+    flow("notes and reflog", "", &["git notes add -m note", "git reflog -1", "git update-ref refs/heads/x HEAD"], Same),
+    flow("alias", "git config alias.co checkout", &["git co plain", "git co locked"], Asked),
+    flow("another folder", "", &["cd src && git checkout locked"], Asked),
+    flow("option for the folder", "", &["git -C src checkout locked"], Asked),
+    flow("orphan branch", "", &["git switch --orphan empty"], Asked),
+    flow("checkout of the remote's branch", "", &["git checkout feature", "git status -sb"], Same),
+    flow("checkout of the remote's branch with locked files", "", &["git checkout feature-locked"], Asked),
+    flow("checkout -b with a start", "", &["git checkout -b mine origin/feature"], Same),
+    flow("push with an upstream", "git checkout -q -b topic", &["git push -u origin topic", "git status -sb"], Same),
+    flow("branches", "", &["git branch topic", "git branch -m topic other", "git branch -d other", "git branch -D conflict"], Same),
+    flow("branch with an upstream", "", &["git branch -u origin/main", "git branch --unset-upstream"], Same),
+    flow("settings by which git runs programs", "", &["git config core.fsmonitor ./x"], Refused),
+    flow("remotes", "", &["git remote add up ../remote.git", "git fetch up", "git remote remove up"], Same),
+    flow("name of the author", "", &["git config user.name 'Somebody Else'"], Same),
+];
