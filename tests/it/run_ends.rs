@@ -4,6 +4,7 @@ use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use crate::run::{Ran, wait_for};
+use expect_test::expect;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::fs;
@@ -166,4 +167,41 @@ fn a_skill_that_is_left_out_and_another_try_are_notes_of_a_run() {
     let notes = notes.collect::<Vec<_>>().join("\n");
     assert!(notes.contains("has no front matter between two lines"), "{}", ran.out);
     assert!(notes.contains("The provider is overloaded"), "{}", ran.out);
+}
+
+#[test]
+fn a_run_names_what_its_commands_made_of_each_kind_of_file() {
+    let server = Server::start();
+    let command = "chmod +x run.sh; ln -s a.txt link; cp bytes copy; mv old.txt new.txt; rm gone.txt; cp a.txt latin.txt";
+    server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
+    server.reply(Reply::said("Done."));
+    let rules =
+        ["chmod", "ln", "cp", "mv", "rm"].map(|it| json!({ "allow": "shell", "command": it }));
+    let setup = setup(&server, &json!({ "permissions": rules }));
+    let setup = setup.file("run.sh", "echo\n").file("old.txt", "old\n").file("gone.txt", "x\n");
+    let setup = setup.file("bytes", [0, 159, 146]).file("latin.txt", b"caf\xe9\n");
+    let ran = run(&setup, &["--json", "go"]);
+    assert_eq!(ran.code, 0, "{}", ran.out);
+    let end = ran.lines().pop().unwrap();
+    let files = end["files"].as_array().unwrap().iter();
+    let files: Vec<String> = files
+        .map(|it| {
+            let kept = |line: &&str| {
+                ["old mode", "new mode", "new file", "deleted", "rename", "Binary"]
+                    .iter()
+                    .any(|it| line.starts_with(it))
+            };
+            let diff: Vec<&str> = it["diff"].as_str().unwrap().lines().filter(kept).collect();
+            format!("{} {}: {} {}", it["path"], it["how"], diff.join(", "), it["no_diff"])
+        })
+        .collect();
+    expect![[r#"
+        "copy" "added": new file mode 100644, Binary files a/copy and b/copy differ null
+        "gone.txt" "deleted": deleted file mode 100644 null
+        "latin.txt" "changed": Binary files a/latin.txt and b/latin.txt differ null
+        "link" "added": new file mode 120000 null
+        "new.txt" "added": new file mode 100644 null
+        "old.txt" "deleted": deleted file mode 100644 null
+        "run.sh" "changed": old mode 100644, new mode 100755 null"#]]
+    .assert_eq(&files.join("\n"));
 }
