@@ -10,6 +10,7 @@ mod measure;
 mod mode;
 mod profile;
 mod parent;
+mod recipient;
 mod submitted;
 mod trim;
 mod tuning;
@@ -25,6 +26,7 @@ pub use measure::Measure;
 pub use mode::{MODES, Mode};
 pub use parent::Parent;
 pub use profile::{Profile, is_agent, offers};
+pub use recipient::Recipient;
 pub use submitted::{PlanStage, PlanVerdict, Planning, Reading, Remark, Submitted};
 pub use trim::{Item, Trim};
 pub use tuning::Tuning;
@@ -295,6 +297,10 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Tuning::is_empty")]
         tuning: Tuning,
     },
+    /// From now on the conversation is sent to this provider.
+    Addressed {
+        to: Recipient,
+    },
     /// The mode applies from the next call on.
     ModeChosen {
         mode: Mode,
@@ -378,6 +384,8 @@ pub enum Matter {
     Rules,
     /// A call of a subagent.
     Subagent,
+    /// The provider to which the conversation is to be sent.
+    Recipient,
 }
 
 /// What the user may do in a question besides allowing and denying.

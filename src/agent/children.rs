@@ -316,6 +316,7 @@ pub(super) fn employ(
             agent: chosen.map(|it| it.name),
             model,
             tuning,
+            sent_to: session.recipient(),
             mode: session.mode,
             tools,
             requests,

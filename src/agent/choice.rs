@@ -12,7 +12,13 @@ use std::path::Path;
 /// alone change the current model.
 pub(super) fn choose(agent: &mut Agent, text: &str) {
     match agent.sampler.chosen(&agent.conversation.session, text) {
-        Ok((chosen, tuning)) => change(agent, &chosen, tuning),
+        Ok((chosen, tuning)) => {
+            // settings alone choose no provider
+            if Tuning::parse(text).is_ok_and(|it| !it.0.is_empty()) {
+                agent.sampler.recipients.agree(&chosen.endpoint);
+            }
+            change(agent, &chosen, tuning);
+        }
         Err(why) => agent.conversation.notice(Level::Error, why),
     }
 }

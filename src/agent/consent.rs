@@ -184,8 +184,8 @@ impl Consent {
     /// answer go back into the composer. The next message asks the questions again.
     pub(super) fn withdraw(&mut self, conversation: &mut Conversation) {
         let session = &conversation.session;
-        // a subagent's question is withdrawn when the subagent ends
-        let is_ours = |it: &&Consult| it.about != Matter::Subagent;
+        // the other questions are withdrawn with the subagent or the request that asks them
+        let is_ours = |it: &&Consult| matches!(it.about, Matter::Instructions | Matter::Rules);
         if !session.consult.as_ref().is_some_and(|it| is_ours(&it)) {
             return;
         }

@@ -28,6 +28,7 @@ mod permissions;
 mod plan;
 mod prompts;
 mod questions;
+mod recipients;
 mod refactor;
 mod rewind;
 mod sampler;
@@ -217,10 +218,7 @@ impl Agent {
         while let Some(work) = next {
             match work {
                 Work::Effect(effect) => self.carry_out(effect),
-                Work::Title => {
-                    let results = self.turn.results();
-                    self.sampler.ask_for_title(&self.conversation, &self.desk, results);
-                }
+                Work::Title => title::ask(self),
             }
             self.sampler.fitting.catch_up(&self.sampler.models, &mut self.conversation, &self.desk);
             next = self.conversation.next_work();
@@ -234,6 +232,7 @@ impl Agent {
     }
 
     fn carry_out(&mut self, effect: Effect) {
+        let Some(effect) = recipients::admit(self, effect) else { return };
         let (conversation, desk) = (&mut self.conversation, &self.desk);
         match effect {
             Effect::Sample { turn } => {

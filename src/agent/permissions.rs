@@ -4,6 +4,7 @@
 use super::Agent;
 use super::files::Files;
 use super::named;
+use super::recipients;
 use super::trust::Trust;
 use super::workers;
 use crate::conversation::Conversation;
@@ -307,10 +308,14 @@ pub(super) fn rule(agent: &mut Agent, call: CallId, answer: Answer) {
     if let Some(is_used) = ruled {
         named::ruled(agent, is_used);
     }
+    let request = recipients::rule(agent, &call, &ruling);
     if agent.guidance.permissions.trust.rule(&mut agent.conversation, &call, &ruling) {
         agent.reload_rules();
     }
     agent.conversation.take(Input::Rule { call, ruling });
+    if let Some(request) = request {
+        agent.carry_out(request);
+    }
 }
 
 /// Stores the rules that the question about a command proposes: for commands that begin like it, or for hosts.

@@ -4,6 +4,7 @@ use super::cache::Cached;
 use super::fitting::Fitting;
 use super::lent::Lent;
 use super::models::{self, Models};
+use super::recipients::Recipients;
 use super::turn::Turn;
 use super::work;
 use crate::context::{digest, request, size};
@@ -44,6 +45,8 @@ pub(super) struct Sampler {
     pub(super) fitting: Fitting,
     /// The model that a slash command has asked for, while the command's turn runs.
     pub(super) lent: Option<Lent>,
+    /// To whom the conversation may be sent.
+    pub(super) recipients: Recipients,
 }
 
 impl Sampler {
@@ -64,6 +67,7 @@ impl Sampler {
             hit: None,
             fitting: Fitting::default(),
             lent: None,
+            recipients: Recipients::default(),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::conversation::Conversation;
 use crate::conversation::report::{PlanStatus, QueuedMessage, Stage, Status, Wait, WorkersStatus};
 use crate::event::{Delta, Matter};
 use crate::provider::Sampled;
-use crate::session::{Phase, Session, State};
+use crate::session::{Consult, Phase, Session, State};
 use crate::tool::Desk;
 use crate::view::grouped;
 
@@ -127,9 +127,10 @@ fn plan(session: &Session) -> Option<PlanStatus> {
 
 fn phase(conversation: &Conversation, turn: &Turn) -> (Stage, Option<Wait>) {
     let session = &conversation.session;
-    let asks_for_subagent = session.consult.as_ref().is_some_and(|it| it.about == Matter::Subagent);
+    let is_in_turn = |it: &Consult| matches!(it.about, Matter::Subagent | Matter::Recipient);
+    let asks_in_turn = session.consult.as_ref().is_some_and(is_in_turn);
     match &session.phase {
-        _ if asks_for_subagent => (Stage::Asking, Some(Wait::Permission)),
+        _ if asks_in_turn => (Stage::Asking, Some(Wait::Permission)),
         Phase::Idle
             if session.consult.is_some()
                 || session.inquiry().is_some()

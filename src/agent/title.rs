@@ -1,6 +1,7 @@
 //! Asks the model for a title after the first turn, in one small request outside of the conversation. If the request
 //! fails, the first line of the first message stays the title.
 
+use super::Agent;
 use super::aside::{Aside, Question};
 use super::sampler::Sampler;
 use crate::conversation::Conversation;
@@ -20,9 +21,15 @@ const MAX_TOKENS: u32 = 1_000;
 const SYSTEM: &str = "Write a title for the conversation that you are given: at most eight words, in the language of \
     the conversation, on one line. Answer with the title alone.";
 
+/// Asks for a title of the conversation.
+pub(super) fn ask(agent: &mut Agent) {
+    let results = agent.turn.results();
+    agent.sampler.ask_for_title(&agent.conversation, &agent.desk, results);
+}
+
 impl Sampler {
     /// Asks for a title, which is sent to `results`.
-    pub(super) fn ask_for_title(
+    fn ask_for_title(
         &mut self,
         conversation: &Conversation,
         desk: &Desk,
@@ -34,7 +41,8 @@ impl Sampler {
         let Some(reply) = texts_of(session, Role::Assistant).last() else { return };
         let text = format!("{}\n\n---\n\n{}", clip(prompt, PROMPT), clip(reply, REPLY));
         let of = title(prompt);
-        if session.title != of || session.limit_reached().is_some() {
+        let may_send = self.recipients.allows(&self.models, session, &session.model);
+        if session.title != of || session.limit_reached().is_some() || !may_send {
             return;
         }
         let question = Question { about: "title", system: SYSTEM, text, max_tokens: MAX_TOKENS };

@@ -82,14 +82,7 @@ impl Conversation {
 
     /// Adds to `data` what a question is about. Names of one kind are joined by newlines.
     fn subject(&self, id: &CallId, event: &Event, data: &mut BTreeMap<&'static str, String>) {
-        let kind = match event {
-            Event::Limited { .. } => "limit",
-            Event::Consulted { about: Matter::Instructions, .. } => "instructions",
-            Event::Consulted { about: Matter::Rules, .. } => "rules",
-            Event::Consulted { about: Matter::Subagent, .. } => "subagent",
-            _ => "call",
-        };
-        data.insert("kind", kind.to_owned());
+        data.insert("kind", kind(event).to_owned());
         if let Event::Consulted { about: Matter::Subagent, .. } = event {
             self.asker(id, data);
         }
@@ -179,5 +172,17 @@ fn brief(question: &str) -> String {
             format!("{}… ({more} more characters)", &question[..at])
         }
         None => question.into_owned(),
+    }
+}
+
+/// The kind of a question's subject, for scripts.
+fn kind(event: &Event) -> &'static str {
+    match event {
+        Event::Limited { .. } => "limit",
+        Event::Consulted { about: Matter::Instructions, .. } => "instructions",
+        Event::Consulted { about: Matter::Rules, .. } => "rules",
+        Event::Consulted { about: Matter::Subagent, .. } => "subagent",
+        Event::Consulted { about: Matter::Recipient, .. } => "recipient",
+        _ => "call",
     }
 }

@@ -29,6 +29,10 @@ pub enum Failure {
         name: String,
         why: String,
     },
+    /// The user has not agreed to send the conversation to this provider.
+    NotAgreed {
+        to: String,
+    },
     /// The program could not connect to this host. `why` is the system's message.
     Offline {
         host: String,
@@ -222,7 +226,8 @@ impl Failure {
             Failure::NoKey { .. }
             | Failure::KeyCommand { .. }
             | Failure::StoredKey { .. }
-            | Failure::Header { .. } => self.not_sent(),
+            | Failure::Header { .. }
+            | Failure::NotAgreed { .. } => self.not_sent(),
             Failure::Offline { host, why } => (
                 format!("No connection to {host}: {why}"),
                 "",
@@ -289,6 +294,11 @@ impl Failure {
                 format!("The header `{name}` for {provider} cannot be sent: {why}"),
                 "",
                 "Correct the header and restart Neovim.",
+            ),
+            Failure::NotAgreed { to } => (
+                format!("Not sent: you have not agreed to send this conversation to {to}"),
+                "",
+                "Choose its model with :Caliban model, or with --model for a run.",
             ),
             _ => (String::new(), "", ""),
         }

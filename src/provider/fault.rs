@@ -268,6 +268,7 @@ fn without_key(mut failure: Failure, key: &str, in_parts: bool) -> Failure {
             (&mut [provider], Some(why))
         }
         Failure::Header { provider, name, why } => (&mut [provider, name], Some(why)),
+        Failure::NotAgreed { to } => (&mut [to], None),
         Failure::Offline { host, why } => (&mut [host], Some(why)),
         Failure::Proxy { variable, address, host, why } => {
             (&mut [variable, address, host], Some(why))

@@ -5,7 +5,7 @@ use super::{config, named};
 use crate::agent::models::full_name;
 use crate::agent::{self, Command, PlaceWanted};
 use crate::conversation::report::{Glance, Show, Wish};
-use crate::event::{Mode, SessionId};
+use crate::event::{Mode, Recipient, SessionId};
 use crate::log;
 use crate::nvim::wire::WireConfig;
 use crate::provider::endpoint::{self, Unresolved};
@@ -68,6 +68,10 @@ pub(super) async fn launch(arguments: Arguments) -> Result<(Launched, String), S
     let overrules = arguments.model.is_some() && asks.is_some();
     let model = named::model(&site.models, asks.filter(|_| !overrules), model);
     own.model.clone_from(&model);
+    if arguments.model.is_some() {
+        // who names the model for this run agrees to send the conversation to its provider
+        own.sent_to = Recipient::of_model(&model);
+    }
     let (screen, shown) = mpsc::unbounded_channel();
     let (wish, wishes) = mpsc::unbounded_channel();
     let (place, places) = mpsc::unbounded_channel();

@@ -68,6 +68,7 @@ impl Session {
             Event::Retried { .. } => self.rest(),
             Event::ThoughtsDropped { model, .. } => self.disown(model),
             Event::ModelChosen { model, tuning } => self.set_model(model, *tuning),
+            Event::Addressed { to } => self.sent_to = Some(to.clone()),
             Event::ModeChosen { mode } => self.set_mode(*mode),
             Event::PlanSubmitted { .. } | Event::PlanDecided { .. } => self.apply_plan(event),
             Event::Spent { cost } => self.spend(*cost),

@@ -3,7 +3,7 @@
 use super::{Consult, Response, WorkerInput};
 use crate::event::{
     Access, Awaited, Event, Failure, Grant, Handoff, Measure, Mode, Named, Order, Parent, Plan,
-    PlanVerdict, Profile, Ruling, SessionId, Trim, Tuning, TurnId, WorkerId,
+    PlanVerdict, Profile, Recipient, Ruling, SessionId, Trim, Tuning, TurnId, WorkerId,
 };
 use crate::message::{CallId, Excerpt, FileDiff, Reply, ToolAnswer, ToolCall, Usage};
 use std::path::PathBuf;
@@ -211,6 +211,10 @@ pub enum Input {
     ChooseModel {
         model: String,
         tuning: Tuning,
+    },
+    /// The next request goes to another provider than the last one.
+    Address {
+        to: Recipient,
     },
     ChooseMode {
         mode: Mode,

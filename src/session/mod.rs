@@ -51,7 +51,7 @@ pub use wrote::reminded;
 
 use crate::event::{
     Access, Awaited, Compaction, End, Event, Grant, Job, Measure, Mode, Named, Parent, Plan,
-    Planning, Profile, Queued, Trim, Tuning, TurnId,
+    Planning, Profile, Queued, Recipient, Trim, Tuning, TurnId,
 };
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, FileDiff, Message, Reply, Role, Stop, ToolAnswer,
@@ -96,6 +96,8 @@ pub struct Session {
     pub instructions: Vec<Excerpt>,
     /// `provider/model`.
     pub model: String,
+    /// The provider to which the conversation was sent last.
+    pub sent_to: Option<Recipient>,
     /// The user's settings of the model for this session, such as its thinking.
     pub tuning: Tuning,
     pub mode: Mode,
@@ -276,6 +278,7 @@ impl Session {
             Input::Mark { mark } => Event::Marked { mark },
             Input::Revoke { grant } => Event::Revoked { grant },
             Input::ChooseModel { model, tuning } => Event::ModelChosen { model, tuning },
+            Input::Address { to } => Event::Addressed { to },
             Input::Tell { text } => Event::Told { text },
             Input::List { text, items } => Event::Listed { text, items },
             Input::Spend { cost } => Event::Spent { cost },
@@ -291,11 +294,6 @@ impl Session {
             _ => return,
         };
         self.record(event, step);
-    }
-
-    /// Whether the user has not said anything yet. Such a session gets no file.
-    pub fn is_blank(&self) -> bool {
-        self.turns == 0 && self.queue.is_empty()
     }
 
     /// The excerpts of a kind that the model has or gets with the next request, in order.

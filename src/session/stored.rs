@@ -2,7 +2,7 @@
 //! cause any action.
 
 use super::{Session, Step, say};
-use crate::event::{Event, HIGHEST, Mode, Profile, Queued};
+use crate::event::{Event, HIGHEST, Mode, Profile, Queued, Recipient};
 use crate::message::{Block, Usage, is_mark};
 use crate::place::Place;
 use std::collections::BTreeSet;
@@ -14,6 +14,18 @@ const MOST_TOKENS: u64 = 1 << 52;
 const MOST_SPENT: f64 = 1e9;
 
 impl Session {
+    /// Whether the user has not said anything yet. Such a session gets no file.
+    pub fn is_blank(&self) -> bool {
+        self.turns == 0 && self.queue.is_empty()
+    }
+
+    /// The provider to which the conversation was sent last. A file of an earlier version tells the provider only by the
+    /// model of the last reply.
+    pub fn recipient(&self) -> Option<Recipient> {
+        let by = || self.messages.iter().rev().find_map(|it| Recipient::of_model(&it.by));
+        self.sent_to.clone().or_else(by)
+    }
+
     /// Removes everything from a loaded session by which its file could cause an action: messages in the queue are held
     /// back, all permissions are removed, and files outside of the project are not watched. Lowers counters that are
     /// near their limit. `root` is the project's folder.

@@ -4,8 +4,8 @@
 use super::Unavailable;
 use super::unknown::{Unknown, Written};
 use crate::event::{
-    self, Compaction, Job, Measure, Mode, Parent, Planning, Profile, Queued, Trim, Tuning, Worker,
-    WorkerId,
+    self, Compaction, Job, Measure, Mode, Parent, Planning, Profile, Queued, Recipient, Trim,
+    Tuning, Worker, WorkerId,
 };
 use crate::message::{self, Excerpt, Message, Role, Usage};
 use crate::session::{Session, Workers, title};
@@ -45,6 +45,9 @@ pub(super) struct SessionFile {
     root: PathBuf,
     #[serde(default)]
     model: String,
+    /// The provider to which the conversation was sent last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sent_to: Option<Recipient>,
     #[serde(default, skip_serializing_if = "Tuning::is_empty")]
     tuning: Tuning,
     #[serde(default, skip_serializing_if = "Mode::is_default")]
@@ -151,6 +154,7 @@ impl SessionFile {
             title: String::new(),
             root: root.to_owned(),
             model: String::new(),
+            sent_to: None,
             tuning: Tuning::default(),
             mode: Mode::default(),
             agent: None,
@@ -209,6 +213,7 @@ impl SessionFile {
         workers.has_noticed |= self.has_noticed;
         Session {
             messages,
+            sent_to: take(&mut self.sent_to),
             queue: take(&mut self.queue),
             notes: take(&mut self.notes),
             jobs: take(&mut self.jobs),
@@ -248,6 +253,7 @@ impl SessionFile {
         self.updated = now();
         self.title.clone_from(&session.title);
         self.model.clone_from(&session.model);
+        self.sent_to.clone_from(&session.sent_to);
         self.tuning = session.tuning;
         self.mode = session.mode;
         self.agent.clone_from(&session.profile);

@@ -161,6 +161,7 @@ impl View {
             Matter::Instructions | Matter::Rules => {
                 self.ask(id, Question::new(question, Keys::Project));
             }
+            Matter::Recipient => self.ask(id, Question::new(question, Keys::Recipient)),
         }
     }
 

@@ -243,6 +243,7 @@ impl View {
             Event::Opened { .. }
             | Event::AgentChosen { .. }
             | Event::Marked { .. }
+            | Event::Addressed { .. }
             | Event::Assigned { .. }
             | Event::ChildSpent { .. }
             | Event::Revoked { .. }

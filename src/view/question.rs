@@ -42,6 +42,8 @@ pub(super) enum Keys {
     Limit,
     /// About something of the project that is used only with the user's consent.
     Project,
+    /// About the provider to which the conversation is to be sent.
+    Recipient,
     /// Asked by the model, with this many options.
     Choice {
         options: usize,
@@ -107,6 +109,7 @@ impl Keys {
             Keys::Project => {
                 "  y use them   s only in this conversation   n leave them out   e leave them out, because …"
             }
+            Keys::Recipient => "  y send it there   n do not send it",
             Keys::Limit => "  y once more   s no limit   n stop   e stop, because …",
         };
         line.to_owned()

@@ -88,6 +88,7 @@ mod prompts;
 mod proxies;
 mod questions;
 mod reach;
+mod recipients;
 mod refused;
 mod relatives;
 mod reread;

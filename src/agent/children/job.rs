@@ -6,7 +6,7 @@ use super::worktrees::Apart;
 use super::{News, Whom, Work};
 use crate::agent::{self, ChildCommand, Command, Inherited, Setup, work};
 use crate::conversation::report::{Report, Show, Wait};
-use crate::event::{Isolation, Mode, Tuning, TurnId};
+use crate::event::{Isolation, Mode, Recipient, Tuning, TurnId};
 use crate::message::{ToolAnswer, ToolCall};
 use crate::session::{Input, Limits, NOTIFY, Session};
 use crate::tool::Toolset;
@@ -20,6 +20,8 @@ pub(super) struct Beginning {
     pub(super) agent: Option<String>,
     pub(super) model: String,
     pub(super) tuning: Tuning,
+    /// The provider to which the parent's conversation is sent.
+    pub(super) sent_to: Option<Recipient>,
     pub(super) mode: Mode,
     /// The tools of the subagent.
     pub(super) tools: Toolset,
@@ -132,7 +134,8 @@ fn start(setup: Setup, inbox: mpsc::UnboundedReceiver<Command>) -> BoxFuture<'st
 impl Beginning {
     /// The parts of the subagent's agent. `screen` receives everything that the subagent shows.
     fn of(self, setup: Setup, screen: mpsc::UnboundedSender<Show>) -> Setup {
-        let Beginning { agent, model, tuning, mode, tools, requests, owned, inherited } = self;
+        let Beginning { agent, model, tuning, sent_to, mode, tools, requests, owned, inherited } =
+            self;
         let mut desk = setup.desk;
         if let Some(owned) = owned {
             desk.confinement = desk.confinement.owning(owned);
@@ -143,7 +146,7 @@ impl Beginning {
         Setup {
             desk,
             screen,
-            session: Session { model, tuning, ..setup.session },
+            session: Session { model, tuning, sent_to, ..setup.session },
             mode,
             inherited,
             agent,

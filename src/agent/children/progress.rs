@@ -1,7 +1,7 @@
 //! A subagent's work as its parent sees it, from the events of the subagent's session.
 
 use super::News;
-use crate::event::{Access, End, Event, HandOff, Plan, SessionId};
+use crate::event::{Access, End, Event, HandOff, Matter, Plan, SessionId};
 use crate::message::{Block, CallId, Foreign, Input, Origin, Reply, ToolAnswer, ToolCall, Usage};
 use crate::session::handoff::Report;
 use crate::session::{NOTIFY, UNDER_REVIEW, ending, has_run_out};
@@ -84,6 +84,10 @@ impl Progress {
             Event::Asked { call, question, offer, .. } => {
                 self.asking.insert(call.clone());
                 let (call, question, offer) = (call.clone(), question.clone(), offer.clone());
+                vec![self.doing("waits for your answer"), News::Asked { call, question, offer }]
+            }
+            Event::Consulted { id, about: Matter::Recipient, question, offer } => {
+                let (call, question, offer) = (id.clone(), question.clone(), offer.clone());
                 vec![self.doing("waits for your answer"), News::Asked { call, question, offer }]
             }
             Event::Ruled { call, .. } | Event::Changed { call, .. } => self.settled(call),
