@@ -31,6 +31,7 @@ use crate::site::Site;
 use crate::site::places::{cache_dir, close_to_others};
 use crate::store;
 use crate::text::cause;
+use crate::text::unseen::exact;
 use archive::{Archive, Noted};
 use futures::future::join_all;
 use incoming::{Done, Incoming, Outcome};
@@ -204,6 +205,7 @@ impl Program {
             FromNvim::Complete(question) => self.complete(question),
             FromNvim::Weigh(question) => self.weigh(question),
             FromNvim::Reviewed(reviewed) => self.reviewed(reviewed),
+            FromNvim::Unread { kind, why } => self.unread(&kind, &why),
             FromNvim::ListSessions(asked) => self.list_sessions(asked.text),
             FromNvim::PeekSession(asked) => self.peek_session(asked),
             FromNvim::RenameSession(asked) => match self.sessions.find(&asked.session) {
@@ -269,6 +271,18 @@ impl Program {
             Some(_) => chats::broke_off(session),
             None => format!("The conversation `{session}` is not open."),
         };
+        self.notice(Level::Error, text);
+    }
+
+    /// Tells the user about a message of the editor that could not be read. What it said is lost, such as a verdict that
+    /// a turn waits for.
+    fn unread(&self, kind: &str, why: &str) {
+        tracing::error!("a message of the editor ({kind}) could not be read: {why}");
+        let text = format!(
+            "Caliban's program could not read the message `{kind}` of its plugin ({}). If a turn waits for it, \
+             `:Caliban stop` ends the turn.",
+            exact(why)
+        );
         self.notice(Level::Error, text);
     }
 

@@ -105,10 +105,46 @@ end
 ---@class caliban.ReviewOpts: caliban.Choice
 ---@field visual? boolean use the selection as the range
 
+--- A value of a script: `vim.NIL`, which stands for nil in what was decoded from JSON, becomes nil.
+---@generic T
+---@param value T
+---@return T?
+local function given(value)
+  return value ~= vim.NIL and value or nil
+end
+
+---@param value any
+---@return boolean
+local function is_row(value)
+  return type(value) == 'number' and value % 1 == 0
+end
+
+--- The options of a script, checked: what a script gets wrong must not reach the verdict.
+---@param opts? caliban.ReviewOpts
+---@return caliban.ReviewOpts
+local function checked(opts)
+  vim.validate('opts', opts, 'table', true)
+  local out = {} ---@type caliban.ReviewOpts
+  for name, value in pairs(given(opts) or {}) do
+    out[name] = given(value)
+  end
+  vim.validate('scope', out.scope, function(it)
+    return it == nil or vim.list_contains({ 'hunk', 'file', 'all', 'range' }, it)
+  end, "'hunk', 'file', 'all' or 'range'")
+  vim.validate('range', out.range, function(it)
+    return it == nil or type(it) == 'table' and #it == 2 and is_row(it[1]) and is_row(it[2])
+  end, 'two numbers of lines')
+  vim.validate('buf', out.buf, function(it)
+    return it == nil or is_row(it)
+  end, 'the number of a buffer')
+  vim.validate('reason', out.reason, 'string', true)
+  return out
+end
+
 ---@param opts? caliban.ReviewOpts
 ---@return caliban.Choice? # nil if there is nothing to decide on, after telling the user
 local function chosen(opts)
-  opts = vim.deepcopy(opts or {})
+  opts = vim.deepcopy(checked(opts))
   if opts.visual then
     local a, b = vim.fn.line('v'), vim.fn.line('.')
     opts.range, opts.visual = { math.min(a, b), math.max(a, b) }, nil
@@ -183,6 +219,8 @@ end
 --- Answers no to the open question.
 ---@param reason? string goes to the model
 function M.deny(reason)
+  reason = given(reason)
+  vim.validate('reason', reason, 'string', true)
   require('caliban.chat.consent').rule('deny', reason)
 end
 

@@ -153,10 +153,7 @@ impl Handler for Forward {
 
     async fn handle_notify(&self, _name: String, args: Vec<Value>, _nvim: Neovim<Writer>) {
         for value in args {
-            match FromNvim::decode(value) {
-                Ok(message) => drop(self.to.send(message)),
-                Err(error) => tracing::error!("a message of the editor could not be read: {error}"),
-            }
+            drop(self.to.send(FromNvim::decode(value)));
         }
     }
 }

@@ -5,6 +5,7 @@
 //! line ends in a newline. Lines are counted from 0, and ranges are half open, unless the field says otherwise.
 
 mod chats;
+mod codec;
 mod complete;
 mod config;
 mod files;
@@ -21,6 +22,7 @@ mod verdict;
 mod workers;
 
 pub use chats::*;
+pub(super) use codec::to_utf8;
 pub use complete::*;
 pub use config::*;
 pub use files::*;
@@ -39,7 +41,6 @@ use crate::message::Excerpt;
 use crate::provider::key::Secret;
 use crate::tool::scene::Part;
 use crate::view::BlockUpdate;
-use rmpv::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -50,6 +51,12 @@ use std::path::PathBuf;
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FromNvim {
     Hello(Box<Hello>),
+    /// A message that could not be read.
+    #[serde(skip)]
+    Unread {
+        kind: String,
+        why: String,
+    },
     /// Opens a session. The answer is a `session` message, then the transcript as `paint` messages.
     Open {
         /// If absent, the program opens the session of this project that was used last, or `main`.
@@ -459,34 +466,4 @@ pub struct WireHunk {
     pub text: String,
     /// How many new lines there are. With 0, `text` is empty.
     pub n: u32,
-}
-
-impl FromNvim {
-    /// Reads the only argument of a notification. Bytes that are not UTF-8 become U+FFFD.
-    pub fn decode(value: Value) -> Result<FromNvim, String> {
-        rmpv::ext::from_value(to_utf8(value)).map_err(|error| error.to_string())
-    }
-}
-
-/// The value with all its texts as UTF-8. Bytes that are not UTF-8 become U+FFFD.
-pub(super) fn to_utf8(value: Value) -> Value {
-    match value {
-        Value::String(text) if !text.is_str() => {
-            Value::from(String::from_utf8_lossy(text.as_bytes()).into_owned())
-        }
-        Value::Array(items) => Value::Array(items.into_iter().map(to_utf8).collect()),
-        Value::Map(entries) => {
-            Value::Map(entries.into_iter().map(|(key, it)| (key, to_utf8(it))).collect())
-        }
-        value => value,
-    }
-}
-
-impl ToNvim {
-    /// Encodes the message as a map with the fields' names. `rmpv::ext::to_value` would encode structs as arrays
-    /// instead.
-    pub fn encode(&self) -> Result<Value, String> {
-        let bytes = rmp_serde::to_vec_named(self).map_err(|error| error.to_string())?;
-        rmpv::decode::read_value(&mut bytes.as_slice()).map_err(|error| error.to_string())
-    }
 }

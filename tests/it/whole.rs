@@ -413,3 +413,57 @@ fn a_change_on_disk_stops_an_accepted_deletion_or_renaming() {
     scene.nvim.wait_screen("a.txt: Caliban cannot delete it: it changed on disk");
     assert_eq!(scene.on_disk("a.txt").as_deref(), Some("theirs\n"));
 }
+
+fn write_empty(id: &str, path: &str) -> Reply {
+    Reply::new().call(id, "write", write(path, ""))
+}
+
+#[test]
+fn a_new_file_without_text_is_created_once_the_user_accepts_it() {
+    for name in ["pkg/__init__.py", ".gitkeep", "py.typed"] {
+        let scene = Scene::start(|it| it);
+        scene.ask(write_empty("c1", name));
+        scene.wait_pending(1);
+        scene.nvim.keys(":Caliban next<CR>");
+        scene.nvim.wait_screen("Create this file without text?");
+        assert_eq!(scene.on_disk(name), None, "{name}");
+        let told = decide(&scene, "\\A");
+        assert_eq!(told, format!("The user accepted the change in {name}."));
+        assert_eq!(scene.on_disk(name).as_deref(), Some(""), "{name}");
+    }
+}
+
+#[test]
+fn a_new_file_without_text_is_not_created_if_the_user_rejects_it() {
+    let scene = Scene::start(|it| it);
+    scene.ask(write_empty("c1", "pkg/__init__.py"));
+    scene.wait_pending(1);
+    let told = decide(&scene, ":Caliban reject all not yet<CR>");
+    expect![[r#"
+        The user rejected the change in pkg/__init__.py: it is undone.
+        The user's reason: not yet"#]]
+    .assert_eq(&told);
+    assert_eq!(scene.on_disk("pkg/__init__.py"), None);
+    assert!(!scene.nvim.setup.path("pkg").exists());
+}
+
+#[test]
+fn a_new_file_without_text_and_one_with_text_are_decided_together_or_apart() {
+    let scene = Scene::start(|it| it);
+    let calls = write_empty("c1", "a/__init__.py").call("c2", "write", write("a/b.py", "b = 1\n"));
+    scene.ask(calls);
+    scene.wait_pending(2);
+    let told = decide(&scene, ":Caliban accept all<CR>");
+    assert_eq!(told, "The user accepted the change in a/__init__.py.");
+    assert_eq!(scene.answer(2, "c2"), "The user accepted the change in a/b.py.");
+    assert_eq!(scene.on_disk("a/__init__.py").as_deref(), Some(""));
+    assert_eq!(scene.on_disk("a/b.py").as_deref(), Some("b = 1\n"));
+}
+
+#[test]
+fn a_new_file_without_text_is_written_at_once_in_auto_edit_mode() {
+    let scene = Scene::start(|it| it.config("{ mode = 'auto-edit' }"));
+    scene.server.reply(write_empty("c1", "pkg/__init__.py"));
+    scene.ask_until(Reply::said("I see."), "I see.");
+    assert_eq!(scene.on_disk("pkg/__init__.py").as_deref(), Some(""));
+}

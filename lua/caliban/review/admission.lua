@@ -151,6 +151,9 @@ local function apply(steps)
   end
   for _, step in ipairs(steps) do
     entry.entered(step.r, step.fit.p, step.fit.plan)
+    if step.fit.p.create and #step.fit.plan.edits == 0 then
+      whole.offer(step.r, step.fit.p)
+    end
   end
 end
 

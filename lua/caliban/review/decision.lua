@@ -101,7 +101,7 @@ end
 ---@return boolean? missed true: the cursor is on no hunk
 function M.choose(verdict, opts, chosen, look)
   local lines, failed, unsaved = {}, false, 0
-  local decided = { hunk = 0, delete = 0, rename = 0 }
+  local decided = { hunk = 0, delete = 0, rename = 0, create = 0 }
   for _, r in ipairs(chosen) do
     local first, last = M.rows(r, opts)
     local all = opts.scope == 'file' or opts.scope == 'all'

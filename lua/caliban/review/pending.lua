@@ -12,7 +12,7 @@ local state = require('caliban.review.state')
 ---@field count integer
 ---@field removed string[]
 ---@field added string[]
----@field whole? 'delete'|'rename' whether the file itself is to be deleted or renamed
+---@field whole? 'delete'|'rename'|'create' whether the file itself is to be deleted, renamed, or created without text
 ---@field to? string the new path
 
 ---@class caliban.UnderReview

@@ -23,7 +23,8 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field reasons caliban.Reason[]
 ---@field rejected caliban.Hunk[] hunks that were rejected since the review was last settled
 ---@field acted boolean whether the user has decided something since the review was last settled
----@field whole_rejected? boolean whether the user has rejected the deletion or renaming
+---@field whole_rejected? boolean whether the user has rejected the deletion, renaming or empty file
+---@field empty_agreed? boolean whether the user has agreed to a new file without text
 ---@field create boolean
 ---@field whole? caliban.Whole the pending deletion or renaming
 ---@field deleted? boolean whether the user has agreed to the deletion
@@ -146,7 +147,7 @@ end
 ---@param r caliban.Review
 function M.settled(r)
   r.reasons, r.rejected, r.acted, r.clash, r.origin = {}, {}, false, nil, nil
-  r.deleted, r.was, r.whole_rejected = nil, nil, nil
+  r.deleted, r.was, r.whole_rejected, r.empty_agreed = nil, nil, nil, nil
   tracking.settled(r)
 end
 
@@ -222,6 +223,12 @@ end
 ---@param r caliban.Review
 function M.agree_to_deletion(r)
   r.deleted = true
+end
+
+--- Records that the user has agreed to a new file without text.
+---@param r caliban.Review
+function M.agree_to_empty(r)
+  r.empty_agreed, r.acted = true, true
 end
 
 --- Records that the user has agreed to the renaming.

@@ -1,4 +1,5 @@
---- Proposals to delete or rename a file. The user decides on the whole file; its text does not change.
+--- Proposals to delete or rename a file, or to create one without text. The user decides on the whole file; its text
+--- does not change.
 local M = {}
 
 local api = vim.api
@@ -8,7 +9,7 @@ local names = require('caliban.editor.name')
 local state = require('caliban.review.state')
 
 ---@class caliban.Whole
----@field kind 'delete'|'rename'
+---@field kind 'delete'|'rename'|'create'
 ---@field from string
 ---@field to? string
 ---@field done boolean whether the file is already deleted or renamed on disk, as in auto-edit mode
@@ -17,13 +18,15 @@ local state = require('caliban.review.state')
 ---@param whole caliban.Whole
 ---@return string
 local function words(whole)
-  return whole.to and ('rename to %s'):format(file.short(whole.to)) or 'delete'
+  return whole.to and ('rename to %s'):format(file.short(whole.to))
+    or whole.kind == 'create' and 'create it without text'
+    or 'delete'
 end
 
 ---@param whole caliban.Whole
 ---@return string # like `words`, for use within a sentence about the file
 local function words_in_sentence(whole)
-  return whole.to and ('rename it to %s'):format(file.short(whole.to)) or 'delete it'
+  return whole.to and ('rename it to %s'):format(file.short(whole.to)) or whole.kind .. ' it'
 end
 
 --- The header of the file, for the user.
@@ -31,6 +34,9 @@ end
 ---@return string
 function M.title(r)
   local whole = r.whole --[[@as caliban.Whole]]
+  if whole.kind == 'create' then
+    return 'Create this file without text?'
+  end
   local to = whole.to and ' to ' .. file.short(whole.to) or ''
   if whole.done then
     local done = whole.kind == 'delete' and 'deleted' or 'renamed'
@@ -41,7 +47,7 @@ end
 
 --- The number of changes of each kind in words, such as `2 hunks, 1 deletion`. Empty if there are
 --- none.
----@param counts { hunk: integer, delete: integer, rename: integer }
+---@param counts { hunk: integer, delete: integer, rename: integer, create: integer }
 ---@return string
 function M.counted(counts)
   local parts = {}
@@ -49,6 +55,7 @@ function M.counted(counts)
     { counts.hunk, 'hunk' },
     { counts.delete, 'deletion' },
     { counts.rename, 'renaming' },
+    { counts.create, 'new file' },
   }) do
     local n, what = it[1], it[2]
     if n > 0 then
@@ -58,7 +65,7 @@ function M.counted(counts)
   return table.concat(parts, ', ')
 end
 
---- The pending deletion or renaming in words, for a line of a list.
+--- The pending deletion, renaming or creation in words, for a line of a list.
 ---@param r caliban.Review
 ---@return string
 function M.line(r)
@@ -223,7 +230,10 @@ end
 ---@return string? why this failed
 function M.apply(r)
   local whole = r.whole --[[@as caliban.Whole]]
-  if whole.kind == 'delete' then
+  if whole.kind == 'create' then
+    -- the end of the review writes the file
+    return nil
+  elseif whole.kind == 'delete' then
     local now = not r.binary and file.disk(r.buf)
     local refused = disk.odd(r.path) or names.strayed(r.path)
     if refused then
@@ -260,6 +270,15 @@ function M.enter(r, p)
     state.propose_whole(r, nil)
   end
   return failed
+end
+
+--- Adds a new file without text to the pending changes. In auto-edit mode it is written like any other file.
+---@param r caliban.Review
+---@param p caliban.WireProposal
+function M.offer(r, p)
+  if not r.auto then
+    state.propose_whole(r, { kind = 'create', from = p.path, done = false })
+  end
 end
 
 --- Undoes the deletion or renaming on disk, if it was made.
@@ -332,6 +351,8 @@ end
 function M.conclude(r, whole)
   if whole.kind == 'delete' then
     state.agree_to_deletion(r)
+  elseif whole.kind == 'create' then
+    state.agree_to_empty(r)
   else
     state.agree_to_path(r, whole.from)
   end

@@ -348,3 +348,41 @@ fn single_hunks_among_two_thousand_are_decided_while_the_user_adds_lines() {
     let told = scene.answer(3, "w1");
     assert!(told.starts_with("Of 2000 changes in a.txt: 1999 accepted, 1 rejected"), "{told}");
 }
+
+/// `vim.NIL` stands for nil in what a script has decoded from JSON.
+#[test]
+fn what_a_script_gets_wrong_never_reaches_the_verdict() {
+    let scene = Scene::two_hunks(|it| it);
+    let wrong = [
+        "{ reason = 7 }",
+        "{ scope = 'files' }",
+        "{ scope = 'range', range = { 1 } }",
+        "{ scope = 'range', range = { 'a', 2 } }",
+        "{ buf = {} }",
+    ];
+    for opts in wrong {
+        let code = format!("return tostring(select(2, pcall(require('caliban').reject, {opts})))");
+        let told = scene.nvim.lua_str(&code);
+        assert!(told.contains("expected"), "{opts}: {told}");
+    }
+    scene.wait_hunks(2);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua(
+        "require('caliban').reject({ scope = 'file', buf = vim.NIL, range = vim.NIL, reason = vim.NIL })",
+        &[],
+    );
+    scene.wait_idle("I see.");
+    assert!(scene.answer(2, "e1").contains("rejected"), "{}", scene.answer(2, "e1"));
+}
+
+#[test]
+fn a_message_that_the_program_cannot_read_is_reported() {
+    let scene = Scene::start(|it| it);
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_phase("idle");
+    scene
+        .nvim
+        .lua("require('caliban.program.process').notify({ kind = 'reviewed', session = 7 })", &[]);
+    let told = "could not read the message reviewed of its plugin";
+    scene.nvim.wait(|_| scene.said().contains(told), told);
+}

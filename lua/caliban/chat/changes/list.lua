@@ -60,7 +60,7 @@ end
 ---@param listing caliban.Listing
 ---@return string
 local function counted(listing)
-  local counts, files = { hunk = 0, delete = 0, rename = 0 }, 0
+  local counts, files = { hunk = 0, delete = 0, rename = 0, create = 0 }, 0
   for _, it in ipairs(listing.files) do
     local n, whole = count_pending(it), it.r.whole
     if n > 0 and whole then

@@ -63,7 +63,7 @@ end
 ---@param value any
 ---@return boolean
 local function is_kind(value)
-  return value == 'delete' or value == 'rename'
+  return value == 'delete' or value == 'rename' or value == 'create'
 end
 
 ---@param value any

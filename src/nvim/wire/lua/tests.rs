@@ -282,7 +282,10 @@ fn without_one(value: &Value) -> Vec<Value> {
 
 fn decode(message: &Value) -> Result<FromNvim, String> {
     let bytes = rmp_serde::to_vec_named(message).unwrap();
-    FromNvim::decode(rmpv::decode::read_value(&mut bytes.as_slice()).unwrap())
+    match FromNvim::decode(rmpv::decode::read_value(&mut bytes.as_slice()).unwrap()) {
+        FromNvim::Unread { why, .. } => Err(why),
+        read => Ok(read),
+    }
 }
 
 #[test]
