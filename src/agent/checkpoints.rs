@@ -364,7 +364,7 @@ fn mode(it: &Planned) -> Option<u32> {
     if !is_deleted {
         return it.mode;
     }
-    let there = std::fs::symlink_metadata(&it.path).ok().filter(|it| it.is_file());
+    let there = std::fs::symlink_metadata(&it.path).ok().filter(std::fs::Metadata::is_file);
     there.map_or(it.mode, |it| Some(it.permissions().mode()))
 }
 

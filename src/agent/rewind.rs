@@ -249,8 +249,7 @@ fn preview(file: &Planning, desk: &Desk, room: &mut usize) -> RewindFile {
 fn text<'a>(content: &'a Content, absent: &'a Text) -> Option<&'a Text> {
     match content {
         Content::Text(text) => Some(text),
-        Content::Absent => Some(absent),
-        Content::Link(_) | Content::Folder => Some(absent),
+        Content::Absent | Content::Link(_) | Content::Folder => Some(absent),
         Content::Bytes(_) => None,
     }
 }

@@ -146,7 +146,7 @@ impl Beginning {
         Setup {
             desk,
             screen,
-            session: Session { model, tuning, sent_to, ..setup.session },
+            session: Session { model, sent_to, tuning, ..setup.session },
             mode,
             inherited,
             agent,

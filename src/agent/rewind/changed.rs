@@ -98,10 +98,9 @@ fn kind(content: &Content, mode: Option<FileMode>) -> &'static str {
 /// A file's content as text; `None` if the content is not UTF-8.
 fn text(content: &Content) -> Option<String> {
     match content {
-        Content::Absent => Some(String::new()),
+        Content::Absent | Content::Folder => Some(String::new()),
         Content::Text(text) => String::from_utf8(text.encode()).ok(),
         Content::Link(to) => String::from_utf8(to.clone()).ok(),
-        Content::Folder => Some(String::new()),
         Content::Bytes(_) => None,
     }
 }

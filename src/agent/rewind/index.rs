@@ -28,16 +28,13 @@ pub(super) async fn write(
     entry: Option<&IndexEntry>,
 ) -> Result<(), String> {
     let name = path.strip_prefix(root).ok().and_then(Path::to_str).unwrap_or_default();
-    let written = match entry {
-        Some(it) => {
-            let entry = format!("{},{},{name}", it.kind(), it.name());
-            let arguments = ["update-index", "--add", "--replace", "--cacheinfo", &entry];
-            git::output(root, &arguments, PATIENCE).await
-        }
-        None => {
-            let arguments = ["update-index", "--force-remove", "--", name];
-            git::output(root, &arguments, PATIENCE).await
-        }
+    let written = if let Some(it) = entry {
+        let entry = format!("{},{},{name}", it.kind(), it.name());
+        let arguments = ["update-index", "--add", "--replace", "--cacheinfo", &entry];
+        git::output(root, &arguments, PATIENCE).await
+    } else {
+        let arguments = ["update-index", "--force-remove", "--", name];
+        git::output(root, &arguments, PATIENCE).await
     };
     written.map(drop).map_err(|it| it.say())
 }

@@ -221,7 +221,7 @@ async fn look(desk: &Desk, path: &Path, changes: &[Change], is_raw: bool) -> Fil
     }
     let at = path.to_owned();
     let there = tokio::task::spawn_blocking(move || {
-        let meta = std::fs::symlink_metadata(&at).ok().filter(|it| it.is_file());
+        let meta = std::fs::symlink_metadata(&at).ok().filter(std::fs::Metadata::is_file);
         (Content::at(&at), meta.map(|it| FileMode::of(it.permissions().mode())))
     });
     let there = there.await.map_err(|it| cause(&it));

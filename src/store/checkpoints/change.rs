@@ -285,7 +285,7 @@ pub struct New {
 
 impl New {
     /// A change of a file's content alone.
-    pub fn new(path: PathBuf, before: Kept, after: Kept) -> New {
+    pub fn content(path: PathBuf, before: Kept, after: Kept) -> New {
         let (to, mode, new_mode) = (None, None, None);
         let (staged, branch, folder) = (None, None, None);
         New { path, to, before, after, mode, new_mode, staged, branch, folder }

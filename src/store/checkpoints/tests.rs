@@ -38,7 +38,7 @@ fn origin(turn: u32, cause: Cause) -> Origin {
 fn change(all: &mut Checkpoints, turn: u32, before: &Content, after: &Content) -> u32 {
     let blobs = all.blobs();
     let (before, after) = (blobs.keep(before).unwrap(), blobs.keep(after).unwrap());
-    let new = New::new("/p/a.txt".into(), before, after);
+    let new = New::content("/p/a.txt".into(), before, after);
     let (ids, written) = all.begin(&origin(turn, Cause::Edit), vec![new]);
     written.unwrap();
     ids[0]

@@ -32,7 +32,7 @@ fn play(dir: &Path, fault: Option<Fault>) -> (Arc<FakeDisk>, Vec<Told>) {
             blobs.keep(&content).unwrap_or_else(|it| Kept::Lost(it.to_string()))
         };
         let (before, after) = (keep(format!("{turn}\n")), keep(format!("{}\n", turn + 1)));
-        let new = New::new("/p/a.txt".into(), before, after);
+        let new = New::content("/p/a.txt".into(), before, after);
         let origin = Origin { turn, title: "please".into(), cause: Cause::Edit };
         let (_, written) = all.begin(&origin, vec![new]);
         if written.is_ok() {
@@ -60,7 +60,7 @@ fn check(machine: &Machine, states: &[&[Change]], dir: &Path, at: &str) {
         }
     }
     let (before, after) = (Kept::Absent, Kept::Absent);
-    let new = New::new("/p/b.txt".into(), before, after);
+    let new = New::content("/p/b.txt".into(), before, after);
     let origin = Origin { turn: 9, title: String::new(), cause: Cause::Edit };
     all.begin(&origin, vec![new]).1.unwrap();
     assert_eq!(open(&disk, dir).changes().len(), found.len() + 1, "{at}");
